@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Finds MLIR/LLVM 22 and sets up its CMake helpers.
+#
+# Debian does not put MLIR on CMake's default search path under its own name,
+# and leaves MLIR_LINK_MLIR_DYLIB unset, which would link every MLIR library
+# statically into each of our binaries.
+option(MLIR_LINK_MLIR_DYLIB "Link against libMLIR.so" ON)
+find_package(MLIR REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "Iris needs LLVM 22; found ${LLVM_PACKAGE_VERSION}. "
+                      "Point MLIR_DIR at an LLVM 22 installation.")
+endif()
+
+set(LLVM_RUNTIME_OUTPUT_INTDIR "${CMAKE_BINARY_DIR}/bin")
+set(LLVM_LIBRARY_OUTPUT_INTDIR "${CMAKE_BINARY_DIR}/lib")
+set(MLIR_BINARY_DIR "${CMAKE_BINARY_DIR}")
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+include(HandleLLVMOptions)
+include(AddIris)
+
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+include_directories("${CMAKE_CURRENT_SOURCE_DIR}/include"
+                    "${CMAKE_CURRENT_BINARY_DIR}/include")
+separate_arguments(_iris_llvm_definitions NATIVE_COMMAND ${LLVM_DEFINITIONS})
+add_definitions(${_iris_llvm_definitions})

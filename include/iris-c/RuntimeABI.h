@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The binary contract between the Iris compiler and the Iris runtime.
+ *
+ * This is the only header that both sides include.  It is plain C, holds only
+ * POD types, and depends on nothing.  Everything a compiled kernel, a compiled
+ * host program (`@main`) or a package assumes about the runtime is here:
+ *
+ *   1. the device context that every kernel receives by value,
+ *   2. the control block that kernels report to (abort word, hang record,
+ *      expect record),
+ *   3. how arguments are laid out in memory (the same for all targets),
+ *   4. how kernels and host programs are called on the host target,
+ *   5. the names used in a package.
+ *
+ * Rules of change: a field is only ever appended or taken from a `reserved`
+ * one; then the minor version goes up.  Anything else raises the major version.
+ * A loader accepts the same major version and its own or any older minor one.
+ */
+#ifndef IRIS_C_RUNTIMEABI_H
+#define IRIS_C_RUNTIMEABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define IRISRT_STATIC_ASSERT(cond, msg) static_assert(cond, msg)
+extern "C" {
+#else
+#define IRISRT_STATIC_ASSERT(cond, msg) _Static_assert(cond, msg)
+#endif
+
+#define IRISRT_ABI_MAGIC 0x53495249u /* "IRIS" in memory, little endian */
+#define IRISRT_ABI_VERSION_MAJOR 1
+#define IRISRT_ABI_VERSION_MINOR 0
+
+/* An upper bound on ranks of one world (one node). */
+#define IRISRT_MAX_RANKS 64
+
+/*===----------------------------------------------------------------------===*
+ * 1. Device context
+ *===----------------------------------------------------------------------===*/
+
+/* How the heap's memory behaves towards accesses of other devices. */
+typedef enum IrisRtMemoryKind {
+  IRISRT_MEMORY_HOST = 0,         /* coherent CPU memory (host target) */
+  IRISRT_MEMORY_COARSE = 1,       /* ordinary device memory */
+  IRISRT_MEMORY_FINE_GRAINED = 2, /* coherent at system scope */
+  IRISRT_MEMORY_UNCACHED = 3      /* never cached by the device's L2 */
+} IrisRtMemoryKind;
+
+/* What a kernel knows about its world.  An argument of type `!iris.ctx` is this
+ * struct, by value: on GPUs its fields are consecutive kernel parameters, in
+ * this order, so that the hot ones (the first four) can be preloaded into
+ * registers and unused ones cost nothing.
+ *
+ * Address translation: byte `a` of the own heap lies, on rank r, at
+ * `a + (r - rank) * heapStride`, or, where `heapStride` is 0, at
+ * `heapTable[r] + (a - heapBase)`.  A kernel is compiled for one of the two.
+ */
+typedef struct IrisRtContext {
+  uint32_t rank;     /* this rank, 0 <= rank < numRanks */
+  uint32_t numRanks; /* ranks in the world */
+  uint64_t heapBase; /* own heap's first byte, in this address space */
+  int64_t heapStride; /* bytes from rank r's heap to rank r+1's; 0: use table */
+  uint64_t heapTable; /* device address of numRanks uint64_t: every base */
+  uint64_t heapBytes; /* bytes reserved for one rank's heap */
+  uint64_t control;   /* device address of this rank's IrisRtControl */
+  uint64_t waitLimit; /* time limit of one wait, in clock ticks of the target
+                       * (see IRISRT_CLOCK_*); 0: for ever */
+  uint64_t trace;     /* device address of the trace buffer; 0: tracing is off */
+  uint64_t groupMembers; /* device address of groupSize uint32_t world ranks;
+                          * 0: the group is the world */
+  uint32_t groupSize;    /* ranks in the group */
+  uint32_t groupIndex;   /* this rank's place in the group */
+  uint32_t memoryKind;   /* IrisRtMemoryKind of the heap */
+  uint32_t launchId;     /* counts the launches of this rank; for messages */
+} IrisRtContext;
+
+IRISRT_STATIC_ASSERT(sizeof(IrisRtContext) == 88, "IrisRtContext layout");
+IRISRT_STATIC_ASSERT(offsetof(IrisRtContext, heapBase) == 8, "layout");
+IRISRT_STATIC_ASSERT(offsetof(IrisRtContext, control) == 40, "layout");
+IRISRT_STATIC_ASSERT(offsetof(IrisRtContext, groupMembers) == 64, "layout");
+IRISRT_STATIC_ASSERT(offsetof(IrisRtContext, launchId) == 84, "layout");
+
+/* The clock a kernel measures its waits with:
+ *   AMD     s_memrealtime / s_sendmsg_rtn realtime: 100 MHz
+ *   NVIDIA  %globaltimer: nanoseconds
+ *   host    irisrtIR clock callback (IrisRtHostProgram.clock): nanoseconds */
+#define IRISRT_CLOCK_HZ_AMDGPU 100000000ull
+#define IRISRT_CLOCK_HZ_NVPTX 1000000000ull
+#define IRISRT_CLOCK_HZ_HOST 1000000000ull
+
+/*===----------------------------------------------------------------------===*
+ * 2. Control block: what kernels report
+ *===----------------------------------------------------------------------===*/
+
+/* Values of IrisRtControl.abortWord.  Any non-zero value makes every wait of
+ * this rank fail at once. */
+enum {
+  IRISRT_ABORT_NONE = 0,
+  IRISRT_ABORT_HANG = 1,   /* a wait of this rank ran out of time */
+  IRISRT_ABORT_REMOTE = 2, /* another rank failed */
+  IRISRT_ABORT_HOST = 3    /* the host gave the world up */
+};
+
+/* States of the records' `state` word.  A program claims a record with a
+ * compare-and-swap EMPTY -> CLAIMED, fills it, then stores READY (release). */
+enum {
+  IRISRT_RECORD_EMPTY = 0,
+  IRISRT_RECORD_CLAIMED = 1,
+  IRISRT_RECORD_READY = 2
+};
+
+/* The first wait of this rank that ran out of time. */
+typedef struct IrisRtHangRecord {
+  uint32_t state;      /* IRISRT_RECORD_* */
+  uint32_t site;       /* index into the kernel's `sites` in the metadata */
+  uint32_t program[3]; /* block id of the waiting program */
+  uint32_t comparison; /* IrisRtComparison */
+  int64_t expected;    /* value the flag was compared with, sign extended */
+  int64_t observed;    /* value last seen, sign extended */
+  uint64_t address;    /* address of the flag in this rank's address space */
+  int32_t owedBy;      /* rank that should have signalled; -1: not known */
+  uint32_t launchId;   /* IrisRtContext.launchId of the launch */
+  uint64_t kernelHash; /* IrisRtKernel hash: FNV-1a 64 of the kernel's name */
+} IrisRtHangRecord;
+IRISRT_STATIC_ASSERT(sizeof(IrisRtHangRecord) == 64, "IrisRtHangRecord layout");
+
+/* Comparisons of `iris.wait`, in the order of the dialect's enum. */
+typedef enum IrisRtComparison {
+  IRISRT_CMP_EQ = 0,
+  IRISRT_CMP_NE = 1,
+  IRISRT_CMP_GE = 2,
+  IRISRT_CMP_GT = 3,
+  IRISRT_CMP_LE = 4,
+  IRISRT_CMP_LT = 5
+} IrisRtComparison;
+
+/* The first mismatch found by `iris.expect_eq` on this rank.  Values are the
+ * raw bits of the element, zero extended. */
+typedef struct IrisRtExpectRecord {
+  uint32_t state; /* IRISRT_RECORD_* */
+  uint32_t site;  /* index into the kernel's `sites` in the metadata */
+  uint32_t program[3];
+  uint32_t launchId;
+  uint64_t element; /* row-major index of the element in the tile; 0: scalar */
+  uint64_t got;
+  uint64_t want;
+  uint64_t kernelHash;
+} IrisRtExpectRecord;
+IRISRT_STATIC_ASSERT(sizeof(IrisRtExpectRecord) == 56, "expect record layout");
+
+/* One per rank, in memory that host and device both see coherently, zero at
+ * first.  Words that different parties write lie on different cache lines. */
+typedef struct IrisRtControl {
+  uint32_t abortWord; /* IRISRT_ABORT_*: polled by waits, set by both sides */
+  uint32_t reserved0[31];
+  IrisRtHangRecord hang; /* offset 128 */
+  uint32_t reserved1[16];
+  IrisRtExpectRecord expect; /* offset 256 */
+  uint32_t reserved2[18];
+  uint64_t expectChecked; /* offset 384: elements compared */
+  uint64_t expectFailed;  /* offset 392: elements that differed */
+  uint32_t reserved3[28];
+} IrisRtControl;
+IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, hang) == 128, "layout");
+IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expect) == 256, "layout");
+IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expectChecked) == 384, "layout");
+IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expectFailed) == 392, "layout");
+IRISRT_STATIC_ASSERT(sizeof(IrisRtControl) == 512, "IrisRtControl layout");
+
+/*===----------------------------------------------------------------------===*
+ * 3. Argument block
+ *===----------------------------------------------------------------------===*
+ *
+ * Kernel arguments travel as one block of bytes, laid out the same way for
+ * every target (HIP_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_POINTER,
+ * or a pointer on the host).  Each item lies at the next multiple of its size:
+ *
+ *   !iris.ctx             IrisRtContext (88 bytes, aligned to 8)
+ *   memref, identity      8-byte pointer, then one int64 per dynamic size
+ *   memref, strided<...>  the same, then one int64 per dynamic stride
+ *                         (a dynamic offset is rejected by the compiler; a
+ *                         static one is added by the kernel)
+ *   index                 int64
+ *   iN, fN                N/8 bytes (i1: one byte, 0 or 1)
+ *
+ * Hidden arguments named by the metadata follow the explicit ones.
+ */
+
+/* One argument of a launch, before packing: what `iris.launch` and the C API
+ * hand to the runtime, which checks it against the kernel's metadata. */
+typedef enum IrisRtArgKind {
+  IRISRT_ARG_CONTEXT = 0, /* filled in by the runtime */
+  IRISRT_ARG_MEMREF = 1,
+  IRISRT_ARG_SCALAR = 2
+} IrisRtArgKind;
+
+typedef enum IrisRtElement {
+  IRISRT_ELT_I1 = 0,
+  IRISRT_ELT_I8 = 1,
+  IRISRT_ELT_I16 = 2,
+  IRISRT_ELT_I32 = 3,
+  IRISRT_ELT_I64 = 4,
+  IRISRT_ELT_F16 = 5,
+  IRISRT_ELT_BF16 = 6,
+  IRISRT_ELT_F32 = 7,
+  IRISRT_ELT_F64 = 8,
+  IRISRT_ELT_INDEX = 9
+} IrisRtElement;
+
+#define IRISRT_MAX_DIMS 6
+
+typedef struct IrisRtArg {
+  uint32_t kind;    /* IrisRtArgKind */
+  uint32_t element; /* IrisRtElement: element type of a memref, or the scalar's */
+  uint32_t rank;    /* dimensions of a memref, <= IRISRT_MAX_DIMS */
+  uint32_t symmetric; /* memref: 1 if its type says it lies on the heap */
+  uint64_t value;     /* memref: address; scalar: its bits, zero extended */
+  int64_t sizes[IRISRT_MAX_DIMS];   /* memref: elements per dimension */
+  int64_t strides[IRISRT_MAX_DIMS]; /* memref: elements between neighbours */
+} IrisRtArg;
+IRISRT_STATIC_ASSERT(sizeof(IrisRtArg) == 120, "IrisRtArg layout");
+
+/*===----------------------------------------------------------------------===*
+ * 4. The host target
+ *===----------------------------------------------------------------------===*/
+
+/* One running program (workgroup) of a kernel on the host: one OS thread. */
+typedef struct IrisRtHostProgram {
+  uint32_t id[3];    /* block id */
+  uint32_t count[3]; /* grid dimensions */
+  void *arena;       /* `arena_bytes` of the metadata, 64-byte aligned */
+  uint64_t (*clock)(void); /* monotonic nanoseconds */
+  void (*yield)(void);     /* called by waits between polls */
+} IrisRtHostProgram;
+IRISRT_STATIC_ASSERT(sizeof(IrisRtHostProgram) == 48, "host program layout");
+
+/* A kernel of a host image: exported under the name in the metadata's
+ * `symbol`.  `args` is the packed argument block. */
+typedef void (*IrisRtHostKernel)(const void *args,
+                                 const IrisRtHostProgram *program);
+
+/* The functions that a compiled `@main` calls.  Each returns 0 or the
+ * IrisRtStatusCode that made it fail; `@main` then returns that value at once.
+ */
+typedef struct IrisRtHostApi {
+  uint32_t magic; /* IRISRT_ABI_MAGIC */
+  uint16_t major, minor;
+  uint32_t rank, numRanks;
+  void *world; /* first argument of every function below */
+  /* Allocates `bytes` bytes of zeroed symmetric heap on every rank. */
+  int32_t (*alloc)(void *world, uint64_t bytes, uint64_t *address);
+  int32_t (*dealloc)(void *world, uint64_t address);
+  /* Enqueues `programs[0] x [1] x [2]` programs of `kernel` (its full name,
+   * "module::function" or just "function"). */
+  int32_t (*launch)(void *world, const char *kernel,
+                    const uint64_t programs[3], const IrisRtArg *args,
+                    uint32_t numArgs);
+  /* Waits for the stream, then for all ranks. */
+  int32_t (*sync)(void *world);
+} IrisRtHostApi;
+IRISRT_STATIC_ASSERT(sizeof(IrisRtHostApi) == 56, "IrisRtHostApi layout");
+
+typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
+
+/* Exported by the `main` image of a package: IrisRtMain. */
+#define IRISRT_SYM_MAIN "irisrtIR_main"
+
+/*===----------------------------------------------------------------------===*
+ * 5. Packages
+ *===----------------------------------------------------------------------===*
+ *
+ * A package is a concatenation of LLVM OffloadBinary entries (version 1), one
+ * image each.  Strings of an entry:
+ *
+ *   triple        LLVM triple of the image
+ *   arch          gfx942, ..., sm_90a, host, or main (the `@main` program)
+ *   iris.abi      "major.minor" of this header
+ *   iris.translation  "stride" or "table" (kernel images)
+ *   iris.meta     metadata of the kernels, JSON (below; not in `main` images)
+ *   iris.hash     16 hex digits: XXH3-64 over every other string, as
+ *                 "key\0value\0" in byte order of the keys, then the image
+ *
+ * iris.meta:
+ *   {"kernels": [{
+ *      "name": "all_gather",         name in the gpu.module
+ *      "module": "kernels",
+ *      "symbol": "all_gather",       exported symbol
+ *      "workgroup": [256, 1, 1],     threads; host: [1, 1, 1]
+ *      "shared_bytes": 0,            LDS / static + dynamic shared memory
+ *      "dynamic_shared_bytes": 0,    part of it that the launch must ask for
+ *      "arena_bytes": 0,             host: IrisRtHostProgram.arena
+ *      "coresident": false,          all programs must run at once
+ *      "args_bytes": 136,            size of the packed block
+ *      "args": [
+ *        {"kind": "context", "offset": 0},
+ *        {"kind": "memref", "offset": 88, "element": "f16",
+ *         "symmetric": true, "sizes": [null, null],   null: dynamic
+ *         "strides": null | [null, 1],                null: row major
+ *         "divisibility": {"pointer": 16, "sizes": [1, 8], "strides": [8, 1]}
+ *        },
+ *        {"kind": "scalar", "offset": 120, "element": "i32",
+ *         "divisibility": 1}],
+ *      "hidden": [],
+ *      "sites": [{"op": "iris.wait", "loc": "a.mlir:12:5", "what": "",
+ *                 "element": "i32"}],
+ *      "config": {}
+ *   }]}
+ * "divisibility" and every key after it may be missing.
+ */
+#define IRISRT_KEY_ABI "iris.abi"
+#define IRISRT_KEY_TRANSLATION "iris.translation"
+#define IRISRT_KEY_META "iris.meta"
+#define IRISRT_KEY_HASH "iris.hash"
+#define IRISRT_ARCH_HOST "host"
+#define IRISRT_ARCH_MAIN "main"
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* IRIS_C_RUNTIMEABI_H */

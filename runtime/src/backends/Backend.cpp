@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "backends/Backend.h"
+
+using namespace iris::rt;
+
+std::string_view iris::rt::deviceKindName(DeviceKind kind) {
+  switch (kind) {
+  case DeviceKind::host:
+    return "host";
+  case DeviceKind::hip:
+    return "hip";
+  case DeviceKind::cuda:
+    return "cuda";
+  }
+  return "unknown";
+}
+
+Expected<DeviceKind> iris::rt::parseDeviceKind(std::string_view name) {
+  for (DeviceKind kind : {DeviceKind::host, DeviceKind::hip, DeviceKind::cuda})
+    if (name == deviceKindName(kind))
+      return kind;
+  return makeStatus(StatusCode::invalidArgument,
+                    "unknown device '%.*s'; expected host, hip or cuda",
+                    static_cast<int>(name.size()), name.data());
+}
+
+Expected<std::unique_ptr<Backend>> iris::rt::createBackend(DeviceKind kind,
+                                                           int index) {
+  if (kind == DeviceKind::host)
+    return createHostBackend(index);
+  return createGpuBackend(kind, index);
+}
+
+Expected<int> iris::rt::countDevices(DeviceKind kind) {
+  if (kind == DeviceKind::host)
+    return 1;
+  return countGpuDevices(kind);
+}

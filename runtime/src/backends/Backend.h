@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The device interface: all that the rest of the runtime asks of a device
+// family.  Two classes implement it: the host back end (backends/host) and the
+// one GPU back end (backends/gpu), which reaches HIP or CUDA through a table of
+// symbols opened with dlopen.  test/runtime/conformance holds for both.
+//
+// Rules for implementers:
+//   * a Backend belongs to one World; its methods may be called from any
+//     thread, so a GPU back end makes its context current on entry;
+//   * device addresses are uint64_t; on the host they are ordinary addresses;
+//   * nothing throws, prints or exits; a missing device or library is
+//     `unavailable` with the reason;
+//   * stream-ordered functions return before the work is done;
+//   * the destructor releases everything still held, also after a failure.
+#ifndef IRIS_RT_BACKENDS_BACKEND_H
+#define IRIS_RT_BACKENDS_BACKEND_H
+
+#include "core/UniqueFd.h"
+#include "iris-c/RuntimeABI.h"
+#include "iris/rt/Device.h"
+#include "iris/rt/Status.h"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace iris::rt {
+
+/// A typed opaque handle of a back end; zero is "none".
+template <typename Tag>
+struct Handle {
+  uint64_t value = 0;
+  bool valid() const { return value != 0; }
+  friend bool operator==(Handle a, Handle b) { return a.value == b.value; }
+};
+using ChunkHandle = Handle<struct ChunkTag>;
+using StreamHandle = Handle<struct StreamTag>;
+using EventHandle = Handle<struct EventTag>;
+using ModuleHandle = Handle<struct ModuleTag>;
+using KernelHandle = Handle<struct KernelTag>;
+using GraphHandle = Handle<struct GraphTag>;
+
+/// What a device is and can do; constant after creation.
+struct DeviceInfo {
+  /// Target name as in packages: "host", "gfx942", "sm_90a".
+  std::string target;
+  /// Marketing name, for messages.
+  std::string name;
+  /// Ordinal among the devices of its kind.
+  int index = 0;
+  /// Multiprocessors / compute units / CPU threads.
+  uint32_t processors = 0;
+  uint64_t memoryBytes = 0;
+  /// Ticks per second of the clock that kernels time their waits with.
+  uint64_t clockHz = 0;
+  /// Memory kind that heaps on this device get.
+  IrisRtMemoryKind memoryKind = IRISRT_MEMORY_HOST;
+  /// Reservation and placed mappings (VMM) work: the heap gets a uniform
+  /// stride.  Otherwise shareMemory/openMemory and table translation serve.
+  bool canPlaceMappings = false;
+  /// Streams can be captured into graphs.
+  bool canCapture = false;
+};
+
+/// A handle that lets another rank map memory where mappings cannot be placed.
+/// `pid` and `address` let a rank in the same process use the memory as it is:
+/// drivers refuse to open their own handles.
+struct IpcHandle {
+  std::array<uint8_t, 64> bytes{};
+  int32_t pid = 0;
+  uint32_t reserved = 0;
+  uint64_t address = 0;
+};
+
+/// Memory that host and device see coherently, zero at first.
+struct HostVisibleMemory {
+  void *host = nullptr;
+  uint64_t device = 0;
+  uint64_t bytes = 0;
+};
+
+/// How a kernel is launched.
+struct LaunchConfig {
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t workgroup[3] = {1, 1, 1};
+  /// Dynamic shared memory to ask for (GPU).
+  uint32_t dynamicSharedBytes = 0;
+  /// Bytes of IrisRtHostProgram.arena (host).
+  uint64_t arenaBytes = 0;
+  /// All programs must run at once.
+  bool coresident = false;
+};
+
+class Backend {
+public:
+  virtual ~Backend() = default;
+
+  const DeviceInfo &info() const { return info_; }
+
+  //===--------------------------------------------------------------------===//
+  // Address space and chunks (info().canPlaceMappings)
+  //===--------------------------------------------------------------------===//
+
+  /// Sizes and addresses of chunks are multiples of this (a power of two).
+  virtual uint64_t granularity() const = 0;
+  /// Reserves `bytes` of address space, aligned to `alignment`, no memory.
+  virtual Expected<uint64_t> reserve(uint64_t bytes, uint64_t alignment) = 0;
+  /// Gives a reservation back; everything in it must be unmapped.
+  virtual Status unreserve(uint64_t address, uint64_t bytes) = 0;
+  /// Creates physical memory that can be exported.
+  virtual Expected<ChunkHandle> createChunk(uint64_t bytes) = 0;
+  /// A descriptor by which another rank imports the chunk.
+  virtual Expected<UniqueFd> exportChunk(ChunkHandle chunk) = 0;
+  /// Takes a peer's descriptor, which holds a chunk of `bytes`; the back end
+  /// checks what it can (the host: the file's size) before use.
+  virtual Expected<ChunkHandle> importChunk(UniqueFd fd, uint64_t bytes) = 0;
+  /// Maps a whole chunk at `address`, readable and writable for this device.
+  virtual Status map(ChunkHandle chunk, uint64_t address, uint64_t bytes) = 0;
+  /// Unmaps what map() mapped; the address range stays reserved.
+  virtual Status unmap(uint64_t address, uint64_t bytes) = 0;
+  /// Gives up this rank's hold on a chunk; a mapping keeps the memory alive.
+  virtual Status releaseChunk(ChunkHandle chunk) = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Shared memory at addresses of the driver's choice (the fallback)
+  //===--------------------------------------------------------------------===//
+
+  /// Allocates memory that shareMemory can share, in one piece.
+  virtual Expected<uint64_t> allocateShareable(uint64_t bytes) = 0;
+  virtual Status freeShareable(uint64_t address) = 0;
+  virtual Expected<IpcHandle> shareMemory(uint64_t address) = 0;
+  virtual Expected<uint64_t> openMemory(const IpcHandle &handle) = 0;
+  virtual Status closeMemory(uint64_t address) = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Other memory
+  //===--------------------------------------------------------------------===//
+
+  /// For the control block: coherent at system scope while kernels run.
+  virtual Expected<HostVisibleMemory> allocateHostVisible(uint64_t bytes) = 0;
+  virtual Status freeHostVisible(const HostVisibleMemory &memory) = 0;
+  /// Small private device memory (tables).
+  virtual Expected<uint64_t> allocate(uint64_t bytes) = 0;
+  virtual Status free(uint64_t address) = 0;
+  /// Stream-ordered; both ranges are this device's or mapped peers' memory.
+  virtual Status zero(StreamHandle stream, uint64_t address,
+                      uint64_t bytes) = 0;
+  /// Stream-ordered.  The host range must stay valid until the stream got
+  /// there; pageable memory is allowed and may make the call wait.
+  virtual Status copyToDevice(StreamHandle stream, uint64_t to,
+                              const void *from, uint64_t bytes) = 0;
+  virtual Status copyToHost(StreamHandle stream, void *to, uint64_t from,
+                            uint64_t bytes) = 0;
+  virtual Status copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
+                              uint64_t bytes) = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Streams and events
+  //===--------------------------------------------------------------------===//
+
+  /// A stream that no other stream synchronises with implicitly.
+  virtual Expected<StreamHandle> createStream() = 0;
+  /// Waits (bounded: 10 s) for the stream's work, then destroys it.
+  virtual Status destroyStream(StreamHandle stream) = 0;
+  /// True when all work enqueued so far is done; a sticky device error shows
+  /// here or in synchronize.
+  virtual Expected<bool> query(StreamHandle stream) = 0;
+  /// Waits until the stream is idle; `timeout` status when it is not in time.
+  virtual Status synchronize(StreamHandle stream,
+                             std::chrono::nanoseconds limit) = 0;
+
+  virtual Expected<EventHandle> createEvent() = 0;
+  virtual Status destroyEvent(EventHandle event) = 0;
+  virtual Status record(EventHandle event, StreamHandle stream) = 0;
+  /// Makes later work of `stream` wait for the event's last record.
+  virtual Status wait(StreamHandle stream, EventHandle event) = 0;
+  /// Milliseconds between two completed events.
+  virtual Expected<double> elapsedMs(EventHandle start, EventHandle end) = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Modules and launches
+  //===--------------------------------------------------------------------===//
+
+  /// Loads an image; the bytes need not outlive the call.
+  virtual Expected<ModuleHandle> loadModule(const void *image,
+                                            size_t bytes) = 0;
+  virtual Status unloadModule(ModuleHandle module) = 0;
+  virtual Expected<KernelHandle> findKernel(ModuleHandle module,
+                                            const char *symbol) = 0;
+  /// How many programs of this kernel can run at once on the whole device.
+  virtual Expected<uint32_t> maxCoresident(KernelHandle kernel,
+                                           const LaunchConfig &config) = 0;
+  /// Stream-ordered launch; `args` (the packed block) is copied.
+  virtual Status launch(StreamHandle stream, KernelHandle kernel,
+                        const LaunchConfig &config, const void *args,
+                        size_t argBytes) = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Graphs (info().canCapture)
+  //===--------------------------------------------------------------------===//
+
+  /// From here on work for `stream` is recorded instead of run.
+  virtual Status beginCapture(StreamHandle stream) = 0;
+  virtual Expected<GraphHandle> endCapture(StreamHandle stream) = 0;
+  virtual Status launchGraph(GraphHandle graph, StreamHandle stream) = 0;
+  virtual Status destroyGraph(GraphHandle graph) = 0;
+
+protected:
+  DeviceInfo info_;
+};
+
+/// Opens device `index` of `kind`.
+Expected<std::unique_ptr<Backend>> createBackend(DeviceKind kind, int index);
+
+/// How many devices of `kind` there are; `unavailable` when the kind cannot be
+/// used at all (no library, no driver).
+Expected<int> countDevices(DeviceKind kind);
+
+// The factories behind the two, one pair per back end.
+Expected<std::unique_ptr<Backend>> createHostBackend(int index);
+Expected<std::unique_ptr<Backend>> createGpuBackend(DeviceKind kind, int index);
+Expected<int> countGpuDevices(DeviceKind kind);
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_BACKENDS_BACKEND_H

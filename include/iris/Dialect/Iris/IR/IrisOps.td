@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Ops of kernels (rank information, remote access, atomics, synchronisation)
+// and of host programs (allocation, launch).
+
+#ifndef IRIS_DIALECT_IRIS_IR_IRISOPS_TD
+#define IRIS_DIALECT_IRIS_IR_IRISOPS_TD
+
+include "iris/Dialect/Iris/IR/IrisInterfaces.td"
+include "iris/Dialect/Iris/IR/IrisTypes.td"
+include "iris/Dialect/Tile/IR/TileEnums.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+/// A scalar or a tile that an atomic works on.
+def Iris_AtomicValue
+    : AnyTypeOf<[Tile_MemElement, Tile_DataTile],
+                "scalar or tile of a memory element type">;
+def Iris_FlagElement : AnyTypeOf<[I32, I64], "i32 or i64">;
+def Iris_FlagBuffer : MemRefRankOf<[I32, I64], [1, 2, 3, 4]>;
+
+//===----------------------------------------------------------------------===//
+// World
+//===----------------------------------------------------------------------===//
+
+def Iris_RankOp : Iris_Op<"rank", [Pure]> {
+  let summary = "Returns the own rank";
+  let description = [{
+    Same as `ctx.get_rank()`.
+
+    Example:
+
+    ```mlir
+    %rank = iris.rank %ctx : index
+    ```
+  }];
+  let arguments = (ins Iris_CtxType:$ctx);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$ctx attr-dict `:` type($result)";
+}
+
+def Iris_NumRanksOp : Iris_Op<"num_ranks", [Pure]> {
+  let summary = "Returns the number of ranks in the world";
+  let description = [{
+    Same as `ctx.get_num_ranks()`.
+
+    Example:
+
+    ```mlir
+    %n = iris.num_ranks %ctx : index
+    ```
+  }];
+  let arguments = (ins Iris_CtxType:$ctx);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$ctx attr-dict `:` type($result)";
+}
+
+def Iris_TranslateOp : Iris_Op<"translate", [Pure]> {
+  let summary = "Gives the same buffer on another rank";
+  let description = [{
+    Pure address arithmetic on the base of the buffer: shape, strides and
+    alignment stay. All remote accesses are expanded into a translation and a
+    local access, so that one translation serves all accesses to a buffer.
+    The rank must be less than the number of ranks.
+
+    Example:
+
+    ```mlir
+    %p = iris.translate %ctx, %buf to %r
+        : memref<?xf16, #iris.symmetric> -> memref<?xf16, #iris.peer>
+    ```
+  }];
+  let arguments = (ins Iris_CtxType:$ctx, AnyMemRef:$source, Index:$rank);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = [{
+    $ctx `,` $source `to` $rank attr-dict
+    `:` type($source) `->` type($result)
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$ctx, "::mlir::Value":$source,
+                   "::mlir::Value":$rank)>];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Remote access
+//===----------------------------------------------------------------------===//
+
+class Iris_AccessOp<string mnemonic, list<Trait> traits = []>
+    : Iris_Op<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])>;
+
+def Iris_LoadOp : Iris_AccessOp<"load", [
+    AttrSizedOperandSegments, Tile_ElseOf<"result", "other">]> {
+  let summary = "Loads a window of a buffer on some rank";
+  let description = [{
+    `tile.load` of rank `from`'s copy. Same as
+    `iris.load(ptr, to_rank, from_rank, heap_bases)`.
+
+    Example:
+
+    ```mlir
+    %v = iris.load %ctx, %buf[%i, %j] from %r
+        : memref<?x?xf16, #iris.symmetric> -> tensor<8x256xf16>
+    ```
+  }];
+  let arguments = (ins
+    Iris_CtxType:$ctx, Tile_Buffer:$source, Variadic<Index>:$offsets,
+    Index:$rank, Optional<Tile_MemElement>:$other,
+    DefaultValuedAttr<Tile_LoadCacheAttr, "::mlir::tile::LoadCache::ca">:$cache,
+    UnitAttr:$isVolatile);
+  let results = (outs Tile_DataTile:$result);
+  let assemblyFormat = [{
+    $ctx `,` $source `[` $offsets `]` `from` $rank (`else` $other^)?
+    (`cache` `(` $cache^ `)`)? (`volatile` $isVolatile^)? attr-dict
+    `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Iris_StoreOp : Iris_AccessOp<"store"> {
+  let summary = "Stores a tile to a window of a buffer on some rank";
+  let description = [{
+    `tile.store` to rank `to`'s copy. Same as
+    `iris.store(ptr, value, from_rank, to_rank, heap_bases)`.
+
+    Example:
+
+    ```mlir
+    iris.store %ctx, %v, %buf[%i, %j] to %r
+        : tensor<8x256xf16>, memref<?x?xf16, #iris.symmetric>
+    ```
+  }];
+  let arguments = (ins
+    Iris_CtxType:$ctx, Tile_DataTile:$value, Tile_Buffer:$destination,
+    Variadic<Index>:$offsets, Index:$rank,
+    DefaultValuedAttr<Tile_StoreCacheAttr, "::mlir::tile::StoreCache::wb">
+      :$cache,
+    UnitAttr:$isVolatile);
+  let assemblyFormat = [{
+    $ctx `,` $value `,` $destination `[` $offsets `]` `to` $rank
+    (`cache` `(` $cache^ `)`)? (`volatile` $isVolatile^)? attr-dict
+    `:` type($value) `,` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+def Iris_GatherOp : Iris_AccessOp<"gather", [
+    AttrSizedOperandSegments, Tile_MaskOf<"result", "mask">,
+    Tile_ElseOf<"result", "other">]> {
+  let summary = "Loads elements at computed coordinates on some rank";
+  let description = [{
+    `tile.gather` of rank `from`'s copy: the general, pointer-tile form of
+    `iris.load` with `mask` and `other`.
+
+    Example:
+
+    ```mlir
+    %v = iris.gather %ctx, %buf[%i] from %r mask %m else %pad
+        : memref<?xf16, #iris.symmetric>, tensor<256xindex> -> tensor<256xf16>
+    ```
+  }];
+  let arguments = (ins
+    Iris_CtxType:$ctx, Tile_Buffer:$source,
+    Variadic<Tile_IndexTile>:$indices, Index:$rank,
+    Optional<Tile_MaskTile>:$mask, Optional<Tile_MemElement>:$other,
+    DefaultValuedAttr<Tile_LoadCacheAttr, "::mlir::tile::LoadCache::ca">:$cache,
+    UnitAttr:$isVolatile);
+  let results = (outs Tile_DataTile:$result);
+  let assemblyFormat = [{
+    $ctx `,` $source `[` $indices `]` `from` $rank (`mask` $mask^)?
+    (`else` $other^)? (`cache` `(` $cache^ `)`)?
+    (`volatile` $isVolatile^)? attr-dict
+    `:` type($source) `,` type($indices) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Iris_ScatterOp : Iris_AccessOp<"scatter", [
+    AttrSizedOperandSegments, Tile_MaskOf<"value", "mask">]> {
+  let summary = "Stores elements at computed coordinates on some rank";
+  let description = [{
+    `tile.scatter` to rank `to`'s copy.
+
+    Example:
+
+    ```mlir
+    iris.scatter %ctx, %v, %buf[%i] to %r mask %m
+        : tensor<256xf16>, memref<?xf16, #iris.symmetric>, tensor<256xindex>
+    ```
+  }];
+  let arguments = (ins
+    Iris_CtxType:$ctx, Tile_DataTile:$value, Tile_Buffer:$destination,
+    Variadic<Tile_IndexTile>:$indices, Index:$rank,
+    Optional<Tile_MaskTile>:$mask,
+    DefaultValuedAttr<Tile_StoreCacheAttr, "::mlir::tile::StoreCache::wb">
+      :$cache,
+    UnitAttr:$isVolatile);
+  let assemblyFormat = [{
+    $ctx `,` $value `,` $destination `[` $indices `]` `to` $rank
+    (`mask` $mask^)? (`cache` `(` $cache^ `)`)?
+    (`volatile` $isVolatile^)? attr-dict
+    `:` type($value) `,` type($destination) `,` type($indices)
+  }];
+  let hasVerifier = 1;
+}
+
+/// get, put and copy: a window goes from one buffer to another.
+class Iris_TransferOp<string mnemonic>
+    : Iris_AccessOp<mnemonic, [AttrSizedOperandSegments]> {
+  code transferDecls = [{
+    /// The tile that travels: `shape` elements of the buffers' element type.
+    RankedTensorType getTileType() {
+      return RankedTensorType::get(getShape(),
+                                   getSource().getType().getElementType());
+    }
+  }];
+  let extraClassDeclaration = transferDecls;
+  let hasVerifier = 1;
+}
+
+def Iris_GetOp : Iris_TransferOp<"get"> {
+  let summary = "Copies a window from some rank to the own memory";
+  let description = [{
+    Same as `iris.get`: a remote load and a local store. Elements outside of
+    the source read as 0, or as the `else` value; elements outside of the
+    destination are dropped; elements whose `mask` is false are not
+    transferred.
+
+    Example:
+
+    ```mlir
+    iris.get %ctx, %src[%i, %j], %dst[%k, %l] from %r shape [8, 256]
+        : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16>
+    ```
+  }];
+  let arguments = (ins
+    Iris_CtxType:$ctx, Tile_Buffer:$source, Variadic<Index>:$sourceOffsets,
+    Tile_Buffer:$destination, Variadic<Index>:$destinationOffsets,
+    Index:$rank, Optional<Tile_MaskTile>:$mask,
+    Optional<Tile_MemElement>:$other, DenseI64ArrayAttr:$shape,
+    DefaultValuedAttr<Tile_LoadCacheAttr, "::mlir::tile::LoadCache::ca">:$cache,
+    DefaultValuedAttr<Tile_StoreCacheAttr, "::mlir::tile::StoreCache::wb">
+      :$storeCache,
+    UnitAttr:$isVolatile);
+  let assemblyFormat = [{
+    $ctx `,` $source `[` $sourceOffsets `]` `,`
+    $destination `[` $destinationOffsets `]` `from` $rank
+    `shape` $shape (`mask` $mask^ `:` type($mask))?
+    (`else` $other^ `:` type($other))? (`cache` `(` $cache^ `)`)?
+    (`store_cache` `(` $storeCache^ `)`)? (`volatile` $isVolatile^)?
+    attr-dict `:` type($source) `,` type($destination)
+  }];
+}
+
+def Iris_PutOp : Iris_TransferOp<"put"> {
+  let summary = "Copies a window from the own memory to some rank";
+  let description = [{
+    Same as `iris.put`: a local load and a remote store.
+
+    Example:
+
+    ```mlir
+    iris.put %ctx, %src[%i, %j], %dst[%k, %l] to %r shape [8, 256]
+        : memref<?x?xf16>, memref<?x?xf16, #iris.symmetric>
+    ```
+  }];
+  let arguments = (ins
+    Iris_CtxType:$ctx, Tile_Buffer:$source, Variadic<Index>:$sourceOffsets,
+    Tile_Buffer:$destination, Variadic<Index>:$destinationOffsets,
+    Index:$rank, Optional<Tile_MaskTile>:$mask,
+    Optional<Tile_MemElement>:$other, DenseI64ArrayAttr:$shape,
+    DefaultValuedAttr<Tile_LoadCacheAttr, "::mlir::tile::LoadCache::ca">:$cache,
+    DefaultValuedAttr<Tile_StoreCacheAttr, "::mlir::tile::StoreCache::wb">
+      :$storeCache,
+    UnitAttr:$isVolatile);
+  let assemblyFormat = [{
+    $ctx `,` $source `[` $sourceOffsets `]` `,`
+    $destination `[` $destinationOffsets `]` `to` $rank
+    `shape` $shape (`mask` $mask^ `:` type($mask))?
+    (`else` $other^ `:` type($other))? (`cache` `(` $cache^ `)`)?
+    (`store_cache` `(` $storeCache^ `)`)? (`volatile` $isVolatile^)?
+    attr-dict `:` type($source) `,` type($destination)
+  }];
+}
+
+def Iris_CopyOp : Iris_TransferOp<"copy"> {
+  let summary = "Copies a window between any two ranks";
+  let description = [{
+    Same as `iris.copy`, but neither rank needs to be the own one: all heaps
+    are mapped.
+
+    Example:
+
+    ```mlir
+    iris.copy %ctx, %src[%i, %j], %dst[%k, %l] from %a to %b shape [8, 256]
+        : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16, #iris.symmetric>
+    ```
+  }];
+  let arguments = (ins
+    Iris_CtxType:$ctx, Tile_Buffer:$source, Variadic<Index>:$sourceOffsets,
+    Tile_Buffer:$destination, Variadic<Index>:$destinationOffsets,
+    Index:$fromRank, Index:$toRank, Optional<Tile_MaskTile>:$mask,
+    Optional<Tile_MemElement>:$other, DenseI64ArrayAttr:$shape,
+    DefaultValuedAttr<Tile_LoadCacheAttr, "::mlir::tile::LoadCache::ca">:$cache,
+    DefaultValuedAttr<Tile_StoreCacheAttr, "::mlir::tile::StoreCache::wb">
+      :$storeCache,
+    UnitAttr:$isVolatile);
+  let assemblyFormat = [{
+    $ctx `,` $source `[` $sourceOffsets `]` `,`
+    $destination `[` $destinationOffsets `]` `from` $fromRank
+    `to` $toRank `shape` $shape (`mask` $mask^ `:` type($mask))?
+    (`else` $other^ `:` type($other))? (`cache` `(` $cache^ `)`)?
+    (`store_cache` `(` $storeCache^ `)`)? (`volatile` $isVolatile^)?
+    attr-dict `:` type($source) `,` type($destination)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------===//
+
+/// Ops that synchronise: they report a read and a write of all memory.
+class Iris_OrderedOp<string mnemonic, list<Trait> traits = []>
+    : Iris_Op<mnemonic, !listconcat(traits, [
+        MemoryEffects<[MemRead, MemWrite]>])>;
+
+def Iris_AtomicRMWOp : Iris_OrderedOp<"atomic_rmw", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<RankedAccessOpInterface>,
+    TypesMatchWith<"result has the value's type", "value", "result", "$_self">,
+    Tile_MaskOf<"value", "mask">]> {
+  let summary = "Atomically updates elements and returns what was there";
+  let description = [{
+    Same as `iris.atomic_add`, `_sub`, `_xchg`, `_and`, `_or`, `_xor`, `_min`
+    and `_max`. A tile updates each element of a window, in no particular
+    order; elements outside of the buffer or masked out are left alone and give
+    0. Integers are signless: `min` and `max` compare signed, `umin` and `umax`
+    unsigned. Float `min` and `max` propagate NaN.
+
+    `sem` is `relaxed`, `acquire`, `release` or `acq_rel` (the default),
+    `scope` `block`, `gpu` or `sys` (the default). Scopes below `sys` are
+    rejected where a rank is named.
+
+    Example:
+
+    ```mlir
+    %old = iris.atomic_rmw add %ctx, %v, %buf[%i] to %r sem(acq_rel) scope(sys)
+        : i32, memref<?xi32, #iris.symmetric>
+    ```
+  }];
+  let arguments = (ins
+    Iris_RMWKindAttr:$kind, Iris_CtxType:$ctx, Iris_AtomicValue:$value,
+    Tile_Buffer:$buffer, Variadic<Index>:$offsets, Optional<Index>:$rank,
+    Optional<AnyTypeOf<[I1, Tile_MaskTile]>>:$mask,
+    DefaultValuedAttr<Iris_MemSemanticAttr, "::mlir::iris::MemSemantic::AcqRel">
+      :$sem,
+    DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
+  let results = (outs Iris_AtomicValue:$result);
+  let assemblyFormat = [{
+    $kind $ctx `,` $value `,` $buffer `[` $offsets `]` (`to` $rank^)?
+    (`mask` $mask^)? (`sem` `(` $sem^ `)`)? (`scope` `(` $scope^ `)`)?
+    attr-dict `:` type($value) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Iris_AtomicCASOp : Iris_OrderedOp<"atomic_cas", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<RankedAccessOpInterface>,
+    AllTypesMatch<["compare", "value", "result"]>]> {
+  let summary = "Atomically replaces elements that have an expected value";
+  let description = [{
+    Same as `iris.atomic_cas`: where the element equals `compare` bit for bit
+    it becomes `value`; the result is what was there. Integers and floats.
+
+    Example:
+
+    ```mlir
+    %old = iris.atomic_cas %ctx, %cmp, %v, %buf[%i] to %r sem(acq_rel) scope(sys)
+        : i32, memref<?xi32, #iris.symmetric>
+    ```
+  }];
+  let arguments = (ins
+    Iris_CtxType:$ctx, Iris_AtomicValue:$compare, Iris_AtomicValue:$value,
+    Tile_Buffer:$buffer, Variadic<Index>:$offsets, Optional<Index>:$rank,
+    DefaultValuedAttr<Iris_MemSemanticAttr, "::mlir::iris::MemSemantic::AcqRel">
+      :$sem,
+    DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
+  let results = (outs Iris_AtomicValue:$result);
+  let assemblyFormat = [{
+    $ctx `,` $compare `,` $value `,` $buffer `[` $offsets `]`
+    (`to` $rank^)? (`sem` `(` $sem^ `)`)? (`scope` `(` $scope^ `)`)?
+    attr-dict `:` type($value) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Synchronisation
+//===----------------------------------------------------------------------===//
+
+def Iris_SignalOp : Iris_OrderedOp<"signal", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<RankedAccessOpInterface>]> {
+  let summary = "Sets or raises a flag after everything before it";
+  let description = [{
+    A release: every earlier access of every thread of the program is visible
+    to whoever waits for the flag. `set` stores the value, `add` adds it
+    atomically. `sem(relaxed)` gives up the ordering.
+
+    Example:
+
+    ```mlir
+    iris.signal set %ctx, %epoch, %flags[%i] to %r scope(sys)
+        : i32, memref<?xi32, #iris.symmetric>
+    ```
+  }];
+  let arguments = (ins
+    Iris_SignalKindAttr:$kind, Iris_CtxType:$ctx, Iris_FlagElement:$value,
+    Iris_FlagBuffer:$buffer, Variadic<Index>:$offsets, Optional<Index>:$rank,
+    DefaultValuedAttr<Iris_MemSemanticAttr,
+                      "::mlir::iris::MemSemantic::Release">:$sem,
+    DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
+  let assemblyFormat = [{
+    $kind $ctx `,` $value `,` $buffer `[` $offsets `]` (`to` $rank^)?
+    (`sem` `(` $sem^ `)`)? (`scope` `(` $scope^ `)`)?
+    attr-dict `:` type($value) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Iris_WaitOp : Iris_OrderedOp<"wait", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<RankedAccessOpInterface>]> {
+  let summary = "Waits for a flag before everything after it";
+  let description = [{
+    Polls the flag until the comparison holds and returns the value seen. An
+    acquire: every later access of every thread of the program sees what was
+    visible to the signaller. Values are compared by signed difference, so that
+    epochs may wrap.
+
+    The wait is bounded in time. On expiry it records where, for what and on
+    which flag it waited, and the whole program ends without publishing
+    anything; `owed_by` names the rank that should have signalled, for that
+    record. A program that contains a wait needs all programs of its launch,
+    and of its peers', to run at once.
+
+    Example:
+
+    ```mlir
+    %seen = iris.wait %ctx, %flags[%i] ge %epoch scope(sys)
+        : i32, memref<?xi32, #iris.symmetric>
+    %last = iris.wait %ctx, %flags[%j] eq %epoch owed_by(%peer)
+        : i32, memref<?xi32, #iris.symmetric>
+    ```
+  }];
+  let arguments = (ins
+    Iris_CtxType:$ctx, Iris_FlagBuffer:$buffer, Variadic<Index>:$offsets,
+    Iris_ComparisonAttr:$comparison, Iris_FlagElement:$value,
+    Optional<Index>:$rank, Optional<Index>:$owedBy,
+    DefaultValuedAttr<Iris_MemSemanticAttr,
+                      "::mlir::iris::MemSemantic::Acquire">:$sem,
+    DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
+  let results = (outs Iris_FlagElement:$result);
+  let assemblyFormat = [{
+    $ctx `,` $buffer `[` $offsets `]` $comparison $value (`from` $rank^)?
+    (`owed_by` `(` $owedBy^ `)`)? (`sem` `(` $sem^ `)`)?
+    (`scope` `(` $scope^ `)`)? attr-dict `:` custom<SameType>(type($value),
+    type($result)) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Iris_BarrierOp : Iris_OrderedOp<"barrier"> {
+  let summary = "Meets the same program of all ranks";
+  let description = [{
+    Every program waits until its namesakes (same block id) of all ranks have
+    arrived: a release before and an acquire after. Epochs count up and are
+    never reset, so a barrier may be repeated for ever and replayed in graphs.
+    `state` holds at least 32 * programs * num_ranks elements, zero at first,
+    and belongs to the barriers of one kernel launch at a time.
+
+    Example:
+
+    ```mlir
+    iris.barrier %ctx, %state : memref<?xi32, #iris.symmetric>
+    ```
+  }];
+  let arguments = (ins Iris_CtxType:$ctx, MemRefRankOf<[I32], [1]>:$state);
+  let assemblyFormat = "$ctx `,` $state attr-dict `:` type($state)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+def Iris_ExpectEqOp : Iris_OrderedOp<"expect_eq", [
+    AllTypesMatch<["got", "want"]>]> {
+  let summary = "Counts a mismatch of two values and reports the first one";
+  let description = [{
+    Compares element by element; floats bit for bit (NaN equals NaN), or within
+    `tol` (|got - want| <= tol) where it is given. The kernel must have an
+    `!iris.ctx` argument: the counters and the first mismatch, with rank,
+    program, element, got and want, go to the runtime; `iris-run` then exits
+    with status 1.
+
+    Example:
+
+    ```mlir
+    iris.expect_eq %got, %want, "doubled" : tensor<256xf16>
+    iris.expect_eq %sum, %ref, "sum" tol(1.0e-3) : f32
+    ```
+  }];
+  let arguments = (ins
+    AnyTypeOf<[Tile_MemElement, I1, Index, Tile_AnyTile]>:$got,
+    AnyTypeOf<[Tile_MemElement, I1, Index, Tile_AnyTile]>:$want,
+    StrAttr:$what, OptionalAttr<F64Attr>:$tol);
+  let assemblyFormat = [{
+    $got `,` $want `,` $what (`tol` `(` $tol^ `)`)?
+    attr-dict `:` type($got)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Host programs
+//===----------------------------------------------------------------------===//
+
+def Iris_AllocOp : Iris_Op<"alloc", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Allocates a zeroed buffer on every rank's heap";
+  let description = [{
+    Every rank must make the same allocations in the same order.
+
+    Example:
+
+    ```mlir
+    %b = iris.alloc(%m, %n) : memref<?x?xf16, #iris.symmetric>
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$sizes);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "`(` $sizes `)` attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Iris_DeallocOp : Iris_Op<"dealloc", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Frees a buffer on every rank's heap";
+  let description = [{
+    The memory is handed out again only after the earlier work of all ranks.
+
+    Example:
+
+    ```mlir
+    iris.dealloc %b : memref<?x?xf16, #iris.symmetric>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$buffer);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def Iris_LaunchOp : Iris_Op<"launch", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Enqueues programs of a kernel on this rank";
+  let description = [{
+    One to three extents of the grid; the arguments are those of the kernel.
+    Launches run in the order of the program; the host does not wait.
+
+    Example:
+
+    ```mlir
+    iris.launch @kernels::@k programs(%p) args(%ctx, %b
+        : !iris.ctx, memref<?xf16, #iris.symmetric>)
+    ```
+  }];
+  let arguments = (ins
+    SymbolRefAttr:$kernel, Variadic<Index>:$programs,
+    Variadic<AnyType>:$kernelOperands);
+  let assemblyFormat = [{
+    $kernel `programs` `(` $programs `)`
+    `args` `(` ($kernelOperands^ `:` type($kernelOperands))? `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Iris_SyncOp : Iris_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for the stream, then for all ranks";
+  let description = [{
+    Example:
+
+    ```mlir
+    iris.sync %ctx
+    ```
+  }];
+  let arguments = (ins Iris_CtxType:$ctx);
+  let assemblyFormat = "$ctx attr-dict";
+}
+
+#endif // IRIS_DIALECT_IRIS_IR_IRISOPS_TD

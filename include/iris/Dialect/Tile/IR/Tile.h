@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Tile.h - The tile dialect --------------------------------*- C++ -*-===//
+
+#ifndef IRIS_DIALECT_TILE_IR_TILE_H
+#define IRIS_DIALECT_TILE_IR_TILE_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "iris/Dialect/Tile/IR/TileDialect.h.inc"
+#include "iris/Dialect/Tile/IR/TileEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "iris/Dialect/Tile/IR/TileAttrs.h.inc"
+
+namespace mlir::tile {
+
+/// The type of a mask for tiles of type `tile`: the same shape and layout, i1
+/// elements; i1 for a scalar.
+Type maskTypeOf(Type tile);
+
+/// Checks that a window of `tile`'s shape can be taken of `buffer` at
+/// `numOffsets` offsets: equal ranks and element types, extents that are
+/// powers of two. `tile` may be a scalar: a single element.
+LogicalResult verifyWindow(Operation *op, MemRefType buffer,
+                           unsigned numOffsets, Type tile);
+
+/// Checks that every extent of `tile` is a power of two.
+LogicalResult verifyTileShape(Operation *op, RankedTensorType tile);
+
+/// Checks that `indices` are one index tile per dimension of `buffer`, each of
+/// `tile`'s shape and layout, and that the element types agree.
+LogicalResult verifyIndexed(Operation *op, MemRefType buffer,
+                            ValueRange indices, RankedTensorType tile);
+
+} // namespace mlir::tile
+
+#define GET_OP_CLASSES
+#include "iris/Dialect/Tile/IR/TileOps.h.inc"
+
+#endif // IRIS_DIALECT_TILE_IR_TILE_H

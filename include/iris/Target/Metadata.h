@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From the attributes that the conversions leave on lowered kernels to the JSON
+// metadata of a package (RuntimeABI.h, section 5).
+#ifndef IRIS_TARGET_METADATA_H
+#define IRIS_TARGET_METADATA_H
+
+#include "mlir/IR/Operation.h"
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace mlir::iris {
+
+/// Discardable attribute of a lowered kernel: a dictionary that mirrors the
+/// kernel's JSON object one to one.
+inline constexpr llvm::StringLiteral kernelMetaAttrName = "iris.meta";
+
+/// The lowered kernels (functions that the image exports) of `module`, a
+/// `gpu.module` or a top-level module in the LLVM dialect, in order.
+SmallVector<Operation *> getExportedFunctions(Operation *module);
+
+/// The `iris.meta` string of a package entry: `{"kernels": [...]}` for the
+/// kernels of `gpuModule`. A kernel without metadata, or with an attribute that
+/// JSON cannot express, is an error (reported).
+FailureOr<std::string> buildKernelMetadata(Operation *gpuModule);
+
+} // namespace mlir::iris
+
+#endif // IRIS_TARGET_METADATA_H

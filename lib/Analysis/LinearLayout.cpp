@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "iris/Analysis/LinearLayout.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cassert>
+
+using namespace mlir::iris;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+//===----------------------------------------------------------------------===//
+// Linear algebra over GF(2)
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A subspace given by independent vectors, each of which remembers the input
+/// bits whose bases were combined to make it.
+class Span {
+public:
+  /// Adds the basis of one input bit.  Returns false, and adds nothing, if the
+  /// vector was in the span already.
+  bool insert(uint64_t vector, LayoutPlace bit) {
+    if (!reduce(vector, bit))
+      return false;
+    rows.push_back({vector, bit});
+    return true;
+  }
+
+  /// Returns inputs whose bases combine to `vector`, if there are any.
+  std::optional<LayoutPlace> solve(uint64_t vector) const {
+    LayoutPlace place;
+    if (reduce(vector, place))
+      return std::nullopt;
+    return place;
+  }
+
+private:
+  struct Row {
+    uint64_t vector;
+    LayoutPlace place;
+  };
+
+  /// Subtracts rows from `vector` until none applies; returns true if something
+  /// is left.
+  bool reduce(uint64_t &vector, LayoutPlace &place) const {
+    for (const Row &row : rows) {
+      // The highest bit of each row is its pivot.
+      if (!(vector & llvm::bit_floor(row.vector)))
+        continue;
+      vector ^= row.vector;
+      place.reg ^= row.place.reg;
+      place.lane ^= row.place.lane;
+      place.warp ^= row.place.warp;
+    }
+    return vector != 0;
+  }
+
+  SmallVector<Row> rows;
+};
+
+} // namespace
+
+static LayoutPlace bitOf(LayoutDim dim, unsigned bit) {
+  LayoutPlace place;
+  switch (dim) {
+  case LayoutDim::Register:
+    place.reg = uint64_t(1) << bit;
+    break;
+  case LayoutDim::Lane:
+    place.lane = uint64_t(1) << bit;
+    break;
+  case LayoutDim::Warp:
+    place.warp = uint64_t(1) << bit;
+    break;
+  }
+  return place;
+}
+
+static uint64_t combine(ArrayRef<uint64_t> bases, uint64_t bits) {
+  uint64_t result = 0;
+  for (auto [i, basis] : llvm::enumerate(bases))
+    if ((bits >> i) & 1)
+      result ^= basis;
+  return result;
+}
+
+static LayoutPlace combine(ArrayRef<LayoutPlace> bases, uint64_t bits) {
+  LayoutPlace result;
+  for (auto [i, basis] : llvm::enumerate(bases)) {
+    if (!((bits >> i) & 1))
+      continue;
+    result.reg ^= basis.reg;
+    result.lane ^= basis.lane;
+    result.warp ^= basis.warp;
+  }
+  return result;
+}
+
+static constexpr LayoutDim kInputs[] = {LayoutDim::Register, LayoutDim::Lane,
+                                        LayoutDim::Warp};
+
+//===----------------------------------------------------------------------===//
+// LayoutConversion
+//===----------------------------------------------------------------------===//
+
+LayoutPlace LayoutConversion::apply(LayoutPlace place) const {
+  LayoutPlace result = combine(reg, place.reg);
+  for (LayoutPlace part :
+       {combine(lane, place.lane), combine(warp, place.warp)}) {
+    result.reg ^= part.reg;
+    result.lane ^= part.lane;
+    result.warp ^= part.warp;
+  }
+  return result;
+}
+
+bool LayoutConversion::isWithinThread() const {
+  // Registers must not depend on the thread: they cannot be indexed at run
+  // time.
+  for (const LayoutPlace &basis : reg)
+    if (basis.lane || basis.warp)
+      return false;
+  for (auto [i, basis] : llvm::enumerate(lane))
+    if (!(basis == bitOf(LayoutDim::Lane, i)))
+      return false;
+  for (auto [i, basis] : llvm::enumerate(warp))
+    if (!(basis == bitOf(LayoutDim::Warp, i)))
+      return false;
+  return true;
+}
+
+bool LayoutConversion::isWithinWarp() const {
+  for (const LayoutPlace &basis : reg)
+    if (basis.warp)
+      return false;
+  for (const LayoutPlace &basis : lane)
+    if (basis.warp)
+      return false;
+  for (auto [i, basis] : llvm::enumerate(warp))
+    if (basis.warp != uint64_t(1) << i)
+      return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+LinearLayout::LinearLayout(ArrayRef<int64_t> shape, Bases registers,
+                           Bases lanes, Bases warps)
+    : shape(shape) {
+  bases[0] = std::move(registers);
+  bases[1] = std::move(lanes);
+  bases[2] = std::move(warps);
+#ifndef NDEBUG
+  for (int64_t extent : shape)
+    assert(extent > 0 && llvm::isPowerOf2_64(extent) &&
+           "extents must be powers of two");
+  for (const Bases &list : bases)
+    for (uint64_t basis : list)
+      assert(basis < getNumElements() && "basis outside the tile");
+#endif
+}
+
+/// Drops registers that repeat the first one and adds registers for index bits
+/// that no input reaches.
+static void fitRegisters(uint64_t numElements, LinearLayout::Bases &registers,
+                         ArrayRef<uint64_t> lanes, ArrayRef<uint64_t> warps,
+                         ArrayRef<unsigned> bitOrder) {
+  llvm::erase(registers, uint64_t(0));
+  Span span;
+  for (uint64_t basis : registers)
+    span.insert(basis, {});
+  for (uint64_t basis : lanes)
+    span.insert(basis, {});
+  for (uint64_t basis : warps)
+    span.insert(basis, {});
+  for (unsigned bit : bitOrder) {
+    uint64_t basis = uint64_t(1) << bit;
+    assert(basis < numElements && "index bit outside the tile");
+    if (span.insert(basis, {}))
+      registers.push_back(basis);
+  }
+  (void)numElements;
+}
+
+/// Returns the place of the lowest index bit of each dimension.
+static SmallVector<unsigned> getShifts(ArrayRef<int64_t> shape) {
+  SmallVector<unsigned> shifts(shape.size());
+  unsigned shift = 0;
+  for (size_t d = shape.size(); d-- > 0;) {
+    shifts[d] = shift;
+    shift += llvm::Log2_64(shape[d]);
+  }
+  return shifts;
+}
+
+LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape,
+                                   ArrayRef<int64_t> sizePerThread,
+                                   ArrayRef<int64_t> threadsPerWarp,
+                                   ArrayRef<int64_t> warpsPerCta,
+                                   ArrayRef<int64_t> order) {
+  assert(sizePerThread.size() == shape.size() &&
+         threadsPerWarp.size() == shape.size() &&
+         warpsPerCta.size() == shape.size() && order.size() == shape.size() &&
+         "blocked layout of another rank");
+  SmallVector<unsigned> shifts = getShifts(shape);
+  SmallVector<unsigned> used(shape.size(), 0);
+
+  // Hands out the index bits of each dimension, lowest first; an input that
+  // comes too late repeats the element it would otherwise move away from.
+  auto take = [&](ArrayRef<int64_t> counts) {
+    Bases result;
+    for (int64_t dim : order) {
+      for (unsigned i = 0, e = llvm::Log2_64(counts[dim]); i < e; ++i) {
+        bool inside = used[dim] < llvm::Log2_64(shape[dim]);
+        result.push_back(inside ? uint64_t(1) << (shifts[dim] + used[dim]++)
+                                : 0);
+      }
+    }
+    return result;
+  };
+  Bases registers = take(sizePerThread);
+  Bases lanes = take(threadsPerWarp);
+  Bases warps = take(warpsPerCta);
+
+  LinearLayout result(shape, {}, lanes, warps);
+  SmallVector<unsigned> bitOrder;
+  for (int64_t dim : order)
+    for (unsigned i = 0, e = llvm::Log2_64(shape[dim]); i < e; ++i)
+      bitOrder.push_back(shifts[dim] + i);
+  fitRegisters(result.getNumElements(), registers, lanes, warps, bitOrder);
+  result.bases[0] = std::move(registers);
+  return result;
+}
+
+LinearLayout
+LinearLayout::fromCoordinates(ArrayRef<int64_t> shape,
+                              ArrayRef<SmallVector<int64_t>> registers,
+                              ArrayRef<SmallVector<int64_t>> lanes,
+                              ArrayRef<SmallVector<int64_t>> warps) {
+  SmallVector<unsigned> shifts = getShifts(shape);
+  auto flatten = [&](ArrayRef<SmallVector<int64_t>> list) {
+    Bases result;
+    for (const SmallVector<int64_t> &coordinates : list) {
+      assert(coordinates.size() == shape.size() && "basis of another rank");
+      uint64_t basis = 0;
+      for (auto [d, coordinate] : llvm::enumerate(coordinates))
+        basis |= static_cast<uint64_t>(coordinate & (shape[d] - 1))
+                 << shifts[d];
+      result.push_back(basis);
+    }
+    return result;
+  };
+  Bases registerBases = flatten(registers);
+  LinearLayout result(shape, {}, flatten(lanes), flatten(warps));
+  SmallVector<unsigned> bitOrder;
+  for (unsigned i = 0, e = llvm::Log2_64(result.getNumElements()); i < e; ++i)
+    bitOrder.push_back(i);
+  fitRegisters(result.getNumElements(), registerBases, result.bases[1],
+               result.bases[2], bitOrder);
+  result.bases[0] = std::move(registerBases);
+  return result;
+}
+
+LinearLayout LinearLayout::slice(unsigned dim) const {
+  unsigned shift = getDimShift(dim);
+  unsigned width = llvm::Log2_64(shape[dim]);
+  auto forget = [&](uint64_t basis) {
+    uint64_t low = basis & ((uint64_t(1) << shift) - 1);
+    return (basis >> (shift + width) << shift) | low;
+  };
+  SmallVector<int64_t> sliceShape(shape);
+  sliceShape.erase(sliceShape.begin() + dim);
+  Bases result[3];
+  for (auto [from, to] : llvm::zip_equal(bases, result))
+    for (uint64_t basis : from)
+      to.push_back(forget(basis));
+  llvm::erase(result[0], uint64_t(0));
+  return LinearLayout(sliceShape, result[0], result[1], result[2]);
+}
+
+LinearLayout LinearLayout::transpose(ArrayRef<int64_t> permutation) const {
+  SmallVector<int64_t> newShape;
+  for (int64_t dim : permutation)
+    newShape.push_back(shape[dim]);
+  SmallVector<unsigned> newShifts = getShifts(newShape);
+  auto permute = [&](uint64_t basis) {
+    SmallVector<int64_t> coordinates = getCoordinates(basis);
+    uint64_t result = 0;
+    for (auto [i, dim] : llvm::enumerate(permutation))
+      result |= static_cast<uint64_t>(coordinates[dim]) << newShifts[i];
+    return result;
+  };
+  Bases result[3];
+  for (auto [from, to] : llvm::zip_equal(bases, result))
+    for (uint64_t basis : from)
+      to.push_back(permute(basis));
+  return LinearLayout(newShape, result[0], result[1], result[2]);
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+uint64_t LinearLayout::getNumElements() const {
+  uint64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+uint64_t LinearLayout::apply(LayoutPlace place) const {
+  return combine(bases[0], place.reg) ^ combine(bases[1], place.lane) ^
+         combine(bases[2], place.warp);
+}
+
+unsigned LinearLayout::getDimShift(unsigned dim) const {
+  unsigned shift = 0;
+  for (int64_t extent : ArrayRef(shape).drop_front(dim + 1))
+    shift += llvm::Log2_64(extent);
+  return shift;
+}
+
+uint64_t LinearLayout::getDimMask(unsigned dim) const {
+  return static_cast<uint64_t>(shape[dim] - 1) << getDimShift(dim);
+}
+
+SmallVector<int64_t> LinearLayout::getCoordinates(uint64_t index) const {
+  SmallVector<int64_t> result(shape.size());
+  for (size_t d = shape.size(); d-- > 0;) {
+    result[d] = index & (shape[d] - 1);
+    index >>= llvm::Log2_64(shape[d]);
+  }
+  return result;
+}
+
+/// Makes the span of a layout's bases, registers first, and says which input
+/// bits were free.
+static Span makeSpan(const LinearLayout &layout, LayoutPlace *free = nullptr) {
+  Span span;
+  for (LayoutDim dim : kInputs) {
+    for (auto [i, basis] : llvm::enumerate(layout.getBases(dim))) {
+      LayoutPlace bit = bitOf(dim, i);
+      if (span.insert(basis, bit) || !free)
+        continue;
+      free->reg |= bit.reg;
+      free->lane |= bit.lane;
+      free->warp |= bit.warp;
+    }
+  }
+  return span;
+}
+
+bool LinearLayout::isSurjective() const {
+  Span span = makeSpan(*this);
+  for (uint64_t bit = 1; bit < getNumElements(); bit <<= 1)
+    if (!span.solve(bit))
+      return false;
+  return true;
+}
+
+LayoutPlace LinearLayout::getFreeBits() const {
+  LayoutPlace free;
+  makeSpan(*this, &free);
+  return free;
+}
+
+std::optional<LayoutPlace> LinearLayout::invert(uint64_t index) const {
+  return makeSpan(*this).solve(index);
+}
+
+SmallVector<unsigned> LinearLayout::getContiguousRegisterBits() const {
+  SmallVector<unsigned> result;
+  if (shape.empty())
+    return result;
+  for (uint64_t index = 1; index < static_cast<uint64_t>(shape.back());
+       index <<= 1) {
+    // Exactly one basis may touch this index bit: a register's, alone.
+    std::optional<unsigned> registerBit;
+    bool disturbed = false;
+    for (LayoutDim dim : kInputs) {
+      for (auto [i, basis] : llvm::enumerate(getBases(dim))) {
+        if (!(basis & index))
+          continue;
+        if (basis == index && dim == LayoutDim::Register && !registerBit)
+          registerBit = i;
+        else
+          disturbed = true;
+      }
+    }
+    if (!registerBit || disturbed)
+      break;
+    result.push_back(*registerBit);
+  }
+  return result;
+}
+
+std::optional<LayoutConversion>
+LinearLayout::sourceOf(const LinearLayout &source,
+                       llvm::function_ref<uint64_t(uint64_t)> project) const {
+  Span all = makeSpan(source);
+  Span registers, warp;
+  for (auto [i, basis] : llvm::enumerate(source.bases[0])) {
+    registers.insert(basis, bitOf(LayoutDim::Register, i));
+    warp.insert(basis, bitOf(LayoutDim::Register, i));
+  }
+  for (auto [i, basis] : llvm::enumerate(source.bases[1]))
+    warp.insert(basis, bitOf(LayoutDim::Lane, i));
+
+  // Any choice of a source for each input bit gives a linear map, so each bit
+  // may take the nearest one.
+  auto nearest = [&](LayoutDim dim, unsigned bit,
+                     uint64_t basis) -> std::optional<LayoutPlace> {
+    if (dim == LayoutDim::Register)
+      return all.solve(basis);
+    ArrayRef<uint64_t> same = source.getBases(dim);
+    if (bit < same.size()) {
+      LayoutPlace here = bitOf(dim, bit);
+      for (const Span *span : {&registers, &warp}) {
+        if (std::optional<LayoutPlace> rest = span->solve(basis ^ same[bit])) {
+          rest->lane ^= here.lane;
+          rest->warp ^= here.warp;
+          return rest;
+        }
+        if (dim == LayoutDim::Lane)
+          break;
+      }
+    }
+    return all.solve(basis);
+  };
+
+  LayoutConversion result;
+  SmallVector<LayoutPlace> *outputs[] = {&result.reg, &result.lane,
+                                         &result.warp};
+  for (LayoutDim dim : kInputs) {
+    for (auto [i, basis] : llvm::enumerate(getBases(dim))) {
+      std::optional<LayoutPlace> place = nearest(dim, i, project(basis));
+      if (!place)
+        return std::nullopt;
+      outputs[static_cast<unsigned>(dim)]->push_back(*place);
+    }
+  }
+  return result;
+}
+
+std::optional<LayoutConversion>
+LinearLayout::sourceOf(const LinearLayout &source) const {
+  return sourceOf(source, [](uint64_t index) { return index; });
+}
+
+std::string LinearLayout::toString() const {
+  static constexpr const char *kNames[] = {"register", "lane", "warp"};
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (auto [name, list] : llvm::zip_equal(kNames, bases)) {
+    os << name << ":";
+    for (uint64_t basis : list) {
+      os << " (";
+      llvm::interleaveComma(getCoordinates(basis), os);
+      os << ")";
+    }
+    os << "\n";
+  }
+  return text;
+}

@@ -47,7 +47,7 @@ std::string TargetSpec::getDataLayout() const {
   return llvm::Triple(triple).computeDataLayout();
 }
 
-llvm::Expected<TargetSpec> TargetSpec::parse(llvm::StringRef name) {
+llvm::Expected<TargetSpec> mlir::iris::parseTarget(llvm::StringRef name) {
   const TargetSpec *found =
       llvm::find_if(knownTargets, [&](const TargetSpec &target) {
         return target.name == name;
@@ -62,13 +62,13 @@ llvm::Expected<TargetSpec> TargetSpec::parse(llvm::StringRef name) {
                                  name.str().c_str(), known.c_str());
 }
 
-llvm::Expected<llvm::SmallVector<TargetSpec>>
-TargetSpec::parseList(llvm::StringRef names) {
-  llvm::SmallVector<TargetSpec> targets;
+llvm::Expected<llvm::SmallVector<TargetSpec, 4>>
+mlir::iris::parseTargetList(llvm::StringRef names) {
+  llvm::SmallVector<TargetSpec, 4> targets;
   llvm::SmallVector<llvm::StringRef> parts;
   names.split(parts, ',');
   for (llvm::StringRef part : parts) {
-    llvm::Expected<TargetSpec> target = parse(part.trim());
+    llvm::Expected<TargetSpec> target = parseTarget(part.trim());
     if (!target)
       return target.takeError();
     if (llvm::any_of(targets, [&](const TargetSpec &other) {

@@ -8,6 +8,7 @@
 #include "iris/Target/TargetRegistry.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/Support/Timing.h"
 #include "llvm/Object/OffloadBinary.h"
 #include <memory>
 #include <string>
@@ -66,16 +67,18 @@ public:
   /// Assembly text: GCN, PTX or x86.
   FailureOr<SmallVector<char, 0>> emitAssembly();
 
-  /// HSACO, cubin (PTX without `ptxas`) or a shared object.
-  FailureOr<Image> emitObject();
+  /// HSACO, cubin (PTX without `ptxas`) or a shared object. Code generation and
+  /// linking are timed under `timing`.
+  FailureOr<Image> emitObject(TimingScope &timing);
 
 private:
   /// Runs LLVM's code generator.
   FailureOr<SmallVector<char, 0>> codegen(bool toObject);
   LogicalResult createTargetMachine();
-  LogicalResult checkResolved();
-  void runOptimizer();
   void setConventions();
+  /// Runs `work`, a call into LLVM named `what` in messages, and reports what
+  /// goes wrong in it.
+  LogicalResult guarded(StringRef what, llvm::function_ref<void()> work);
 
   Operation *module;
   TargetSpec target;
@@ -87,7 +90,8 @@ private:
   std::unique_ptr<llvm::Module> llvmModule;
 };
 
-/// Registers the translations to LLVM IR that `ModuleToObject` needs for `kind`.
+/// Registers the translations to LLVM IR that `ModuleToObject` needs for
+/// `kind`.
 void registerTargetTranslations(TargetKind kind, DialectRegistry &registry);
 
 } // namespace mlir::iris

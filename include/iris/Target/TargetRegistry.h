@@ -35,18 +35,18 @@ struct TargetSpec {
   std::string getDataLayout() const;
 
   bool isGPU() const { return kind != TargetKind::Host; }
-
-  /// The target called `name`; the error lists the known ones.
-  static llvm::Expected<TargetSpec> parse(llvm::StringRef name);
-
-  /// Parses a comma-separated list of names. An empty list and a target that is
-  /// named twice are errors.
-  static llvm::Expected<llvm::SmallVector<TargetSpec>>
-  parseList(llvm::StringRef names);
 };
 
 /// Every known target, first class ones first.
 llvm::ArrayRef<TargetSpec> getKnownTargets();
+
+/// The target called `name`; the error lists the known ones.
+llvm::Expected<TargetSpec> parseTarget(llvm::StringRef name);
+
+/// Parses a comma-separated list of names. A target that is named twice is an
+/// error.
+llvm::Expected<llvm::SmallVector<TargetSpec, 4>>
+parseTargetList(llvm::StringRef names);
 
 /// Registers LLVM's back end for `kind` (and only that: start-up time counts).
 /// Cheap when called again.

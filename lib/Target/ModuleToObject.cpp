@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "iris/Target/ModuleToObject.h"
+
+#include "BackendGuard.h"
+#include "Linker.h"
+#include "iris/Target/Metadata.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+/// Turns what LLVM reports into diagnostics of ours, and counts the errors.
+struct ForwardingHandler final : llvm::DiagnosticHandler {
+  ForwardingHandler(Location loc, unsigned &numErrors)
+      : loc(loc), numErrors(numErrors) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() != llvm::DS_Error &&
+        info.getSeverity() != llvm::DS_Warning)
+      return true;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    llvm::DiagnosticPrinterRawOStream printer(os);
+    info.print(printer);
+    if (info.getSeverity() == llvm::DS_Warning) {
+      emitWarning(loc) << StringRef(text).trim();
+      return true;
+    }
+    ++numErrors;
+    emitError(loc) << StringRef(text).trim();
+    return true;
+  }
+
+  Location loc;
+  unsigned &numErrors;
+};
+} // namespace
+
+void mlir::iris::registerTargetTranslations(TargetKind kind,
+                                            DialectRegistry &registry) {
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  if (kind == TargetKind::AMDGPU)
+    registerROCDLDialectTranslation(registry);
+  if (kind == TargetKind::NVPTX)
+    registerNVVMDialectTranslation(registry);
+}
+
+ModuleToObject::ModuleToObject(Operation *module, const TargetSpec &target,
+                               const CodegenOptions &options)
+    : module(module), target(target), options(options),
+      context(std::make_unique<llvm::LLVMContext>()) {
+  context->setDiagnosticHandler(
+      std::make_unique<ForwardingHandler>(module->getLoc(), numErrors));
+}
+
+ModuleToObject::~ModuleToObject() = default;
+
+LogicalResult ModuleToObject::guarded(StringRef what,
+                                      llvm::function_ref<void()> work) {
+  numErrors = 0;
+  if (succeeded(runBackend(module->getLoc(), what, work)))
+    return success(numErrors == 0);
+  // Whatever LLVM was working on is in an unknown state; destroying it could
+  // crash, so it is leaked.
+  (void)llvmModule.release();
+  (void)machine.release();
+  (void)context.release();
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Translation
+//===----------------------------------------------------------------------===//
+
+LogicalResult ModuleToObject::createTargetMachine() {
+  initializeBackend(target.kind);
+  llvm::Triple triple(target.triple);
+  std::string error;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!backend)
+    return module->emitOpError()
+           << "cannot be compiled for " << target.name << ": " << error;
+  auto level = static_cast<llvm::CodeGenOptLevel>(options.optLevel);
+  llvm::TargetOptions targetOptions;
+  // Floating point contracts only where an operation says so (`fmuladd` or a
+  // `contract` flag).
+  targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  // The comments in assembly carry registers, scratch and occupancy.
+  targetOptions.MCOptions.AsmVerbose = true;
+  machine.reset(backend->createTargetMachine(
+      triple, target.chip, target.features, targetOptions, llvm::Reloc::PIC_,
+      /*CM=*/std::nullopt, level));
+  if (!machine)
+    return module->emitOpError() << "cannot be compiled for " << target.name
+                                 << ": LLVM has no code generator for it";
+  return success();
+}
+
+void ModuleToObject::setConventions() {
+  llvm::StringSet<> exported;
+  for (Operation *function : getExportedFunctions(module))
+    exported.insert(cast<LLVM::LLVMFuncOp>(function).getSymName());
+  // Only what is launched stays visible: the rest is inlined and dropped.
+  for (llvm::GlobalObject &global : llvmModule->global_objects()) {
+    if (global.isDeclaration() || global.hasLocalLinkage())
+      continue;
+    if (exported.contains(global.getName())) {
+      global.setDSOLocal(true);
+      // A kernel of another image must not be able to replace this one.
+      if (target.kind != TargetKind::NVPTX)
+        global.setVisibility(llvm::GlobalValue::ProtectedVisibility);
+      continue;
+    }
+    if (!global.hasAppendingLinkage()) // llvm.used and its like
+      global.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+  for (llvm::Function &function : *llvmModule) {
+    if (!function.isDeclaration())
+      function.setDoesNotThrow();
+  }
+  if (target.kind == TargetKind::AMDGPU)
+    llvmModule->setModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
+                              options.codeObjectVersion * 100);
+}
+
+LogicalResult ModuleToObject::translate() {
+  if (failed(createTargetMachine()))
+    return failure();
+  LogicalResult result = guarded("translation to LLVM IR", [&] {
+    llvmModule = translateModuleToLLVMIR(module, *context, "iris");
+  });
+  if (failed(result))
+    return failure();
+  if (!llvmModule) // the translation has said why
+    return failure();
+  llvmModule->setTargetTriple(machine->getTargetTriple());
+  llvmModule->setDataLayout(machine->createDataLayout());
+  setConventions();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Optimisation
+//===----------------------------------------------------------------------===//
+
+/// The library functions LLVM may assume: those the linker lets pass.
+static llvm::TargetLibraryInfoImpl getLibraryInfo(const TargetSpec &target) {
+  llvm::TargetLibraryInfoImpl info{llvm::Triple(target.triple)};
+  info.disableAllFunctions();
+  if (target.kind == TargetKind::Host) {
+    info.setAvailable(llvm::LibFunc_memcpy);
+    info.setAvailable(llvm::LibFunc_memmove);
+    info.setAvailable(llvm::LibFunc_memset);
+  }
+  return info;
+}
+
+LogicalResult ModuleToObject::optimize() {
+  return guarded("optimisation", [&] {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = tuning.SLPVectorization = options.optLevel >= 2;
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager sccs;
+    llvm::ModuleAnalysisManager modules;
+    llvm::PassBuilder builder(machine.get(), tuning);
+    functions.registerPass(
+        [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(target)); });
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(sccs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, sccs, modules);
+
+    static constexpr const llvm::OptimizationLevel *levels[] = {
+        &llvm::OptimizationLevel::O0, &llvm::OptimizationLevel::O1,
+        &llvm::OptimizationLevel::O2, &llvm::OptimizationLevel::O3};
+    const llvm::OptimizationLevel &level = *levels[options.optLevel];
+    llvm::ModulePassManager passes =
+        options.optLevel == 0 ? builder.buildO0DefaultPipeline(level)
+                              : builder.buildPerModuleDefaultPipeline(level);
+    passes.run(*llvmModule, modules);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Code generation
+//===----------------------------------------------------------------------===//
+
+void ModuleToObject::emitLLVM(llvm::raw_ostream &os) {
+  llvmModule->print(os, /*AAW=*/nullptr);
+}
+
+FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
+  SmallVector<char, 0> output;
+  bool supported = true;
+  LogicalResult result = guarded("code generation", [&] {
+    llvm::raw_svector_ostream os(output);
+    llvm::legacy::PassManager passes;
+    passes.add(new llvm::TargetLibraryInfoWrapperPass(getLibraryInfo(target)));
+    auto type = toObject ? llvm::CodeGenFileType::ObjectFile
+                         : llvm::CodeGenFileType::AssemblyFile;
+    // The translation has verified the module.
+    supported = !machine->addPassesToEmitFile(passes, os, /*DwoOut=*/nullptr,
+                                              type, /*DisableVerify=*/true);
+    if (supported)
+      passes.run(*llvmModule);
+  });
+  if (failed(result))
+    return failure();
+  if (!supported)
+    return module->emitOpError() << "cannot be compiled for " << target.name
+                                 << ": LLVM cannot write this kind of file";
+  return output;
+}
+
+/// PTX has no linker to complain: a call of something undefined would fail when
+/// the driver loads the image, on somebody else's machine.
+static LogicalResult checkPTXResolved(Location loc, llvm::Module &llvmModule) {
+  // The CUDA driver defines these in every module.
+  static const llvm::StringSet<> provided = {"vprintf", "__assertfail"};
+  for (llvm::Function &function : llvmModule) {
+    if (!function.isDeclaration() || function.isIntrinsic() ||
+        function.use_empty() || provided.contains(function.getName()))
+      continue;
+    return emitError(loc) << "the PTX needs a function that nothing defines "
+                             "(no device or math library is linked): '"
+                          << function.getName() << "'";
+  }
+  return success();
+}
+
+FailureOr<SmallVector<char, 0>> ModuleToObject::emitAssembly() {
+  if (target.kind == TargetKind::NVPTX &&
+      failed(checkPTXResolved(module->getLoc(), *llvmModule)))
+    return failure();
+  return codegen(/*toObject=*/false);
+}
+
+FailureOr<Image> ModuleToObject::emitObject(TimingScope &timing) {
+  Image image;
+  FailureOr<SmallVector<char, 0>> code;
+  {
+    TimingScope codegenTiming = timing.nest("code generation");
+    code = target.kind == TargetKind::NVPTX ? emitAssembly()
+                                            : codegen(/*toObject=*/true);
+  }
+  if (failed(code))
+    return failure();
+
+  image.kind = llvm::object::IMG_Object;
+  if (target.kind == TargetKind::NVPTX) {
+    image.kind = llvm::object::IMG_PTX;
+    if (options.ptxas.empty()) {
+      image.bytes = std::move(*code);
+      return image;
+    }
+    image.kind = llvm::object::IMG_Cubin;
+    TimingScope linkTiming = timing.nest("ptxas");
+    code = assemblePTX(module->getLoc(), target, options.ptxas,
+                       options.optLevel, *code);
+  } else {
+    TimingScope linkTiming = timing.nest("link");
+    code = linkSharedObject(module->getLoc(), target, *code);
+  }
+  if (failed(code))
+    return failure();
+  image.bytes = std::move(*code);
+  return image;
+}

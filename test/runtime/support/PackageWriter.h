@@ -45,9 +45,9 @@ inline std::string hashOf(const EntrySpec &spec) {
   }
   bytes += spec.image;
   char text[17];
-  std::snprintf(text, sizeof(text), "%016llx",
-                static_cast<unsigned long long>(
-                    XXH3_64bits(bytes.data(), bytes.size())));
+  std::snprintf(
+      text, sizeof(text), "%016llx",
+      static_cast<unsigned long long>(XXH3_64bits(bytes.data(), bytes.size())));
   return text;
 }
 
@@ -108,8 +108,9 @@ inline EntrySpec kernelEntry(const std::string &arch, const std::string &meta,
   EntrySpec spec;
   bool amd = arch.compare(0, 3, "gfx") == 0;
   bool nvidia = arch.compare(0, 3, "sm_") == 0;
-  bool elf = image.compare(0, 4, "\x7f"
-                                 "ELF") == 0;
+  bool elf = image.compare(0, 4,
+                           "\x7f"
+                           "ELF") == 0;
   spec.offloadKind = amd ? offloadHip : nvidia ? offloadCuda : offloadNone;
   spec.imageKind = !nvidia ? imageObject : elf ? imageCubin : imagePtx;
   spec.strings["triple"] = amd      ? "amdgcn-amd-amdhsa"

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where arguments lie in the packed block: RuntimeABI.h, section 3.
+#ifndef IRIS_RT_PACKAGE_ARGLAYOUT_H
+#define IRIS_RT_PACKAGE_ARGLAYOUT_H
+
+#include "iris/rt/Kernel.h"
+
+#include <cstdint>
+
+namespace iris::rt {
+
+/// Bytes [begin, end) of the packed block.
+struct ArgExtent {
+  uint64_t begin;
+  uint64_t end;
+};
+
+/// Where an argument lies that follows what ends at `end`.
+inline ArgExtent placeArg(const ArgInfo &arg, uint64_t end) {
+  auto alignTo = [](uint64_t value, uint64_t alignment) {
+    return (value + alignment - 1) / alignment * alignment;
+  };
+  switch (arg.kind) {
+  case IRISRT_ARG_CONTEXT: {
+    uint64_t begin = alignTo(end, alignof(IrisRtContext));
+    return {begin, begin + sizeof(IrisRtContext)};
+  }
+  case IRISRT_ARG_MEMREF: {
+    uint64_t words = 1; // the pointer
+    for (const auto &size : arg.sizes)
+      words += !size;
+    if (!arg.identity)
+      for (const auto &stride : arg.strides)
+        words += !stride;
+    uint64_t begin = alignTo(end, 8);
+    return {begin, begin + 8 * words};
+  }
+  case IRISRT_ARG_SCALAR:
+    break;
+  }
+  uint64_t bytes = elementBytes(arg.element);
+  uint64_t begin = alignTo(end, bytes);
+  return {begin, begin + bytes};
+}
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_PACKAGE_ARGLAYOUT_H

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "package/Metadata.h"
+
+#include "package/ArgLayout.h"
+#include "package/JsonReader.h"
+
+#include <set>
+
+namespace iris::rt {
+namespace {
+
+// Bounds that no compiler reaches; they keep a damaged or hostile package from
+// costing more than its size.
+constexpr size_t maxMetadataBytes = size_t(16) << 20;
+constexpr size_t maxDepth = 64;
+constexpr size_t maxKernels = 65536;
+constexpr size_t maxArgs = 1024;
+constexpr size_t maxSites = size_t(1) << 20;
+constexpr uint64_t maxWorkgroup = 1024;
+constexpr uint64_t maxSharedBytes = uint64_t(1) << 24;
+constexpr uint64_t maxArenaBytes = uint64_t(1) << 40;
+constexpr uint64_t maxArgsBytes = 32764; // CUDA 12.1's limit, the largest one
+constexpr uint64_t maxDivisibility = uint64_t(1) << 40;
+
+/// Whether arrays and objects nest deeper than `maxDepth`.  Checked before the
+/// text is parsed, so that the parser never builds such a value.
+bool nestsTooDeep(std::string_view text) {
+  size_t depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        inString = false;
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > maxDepth)
+        return true;
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+IrisRtElement readElement(const JsonValue &value) {
+  std::string name = value.string();
+  std::optional<IrisRtElement> element = parseElement(name);
+  if (!element)
+    value.fail("is '" + name + "', which is no element type");
+  return element.value_or(IRISRT_ELT_I32);
+}
+
+/// Static extents or strides; null stands for a dynamic one.
+std::vector<std::optional<int64_t>> readDims(const JsonValue &value,
+                                             bool negativeAllowed) {
+  std::vector<std::optional<int64_t>> dims;
+  size_t count = value.arraySize(IRISRT_MAX_DIMS);
+  for (size_t i = 0; i < count; ++i) {
+    JsonValue dim = value.element(i);
+    if (dim.isNull()) {
+      dims.push_back(std::nullopt);
+      continue;
+    }
+    int64_t extent = dim.signedInteger();
+    if (extent < 0 && !negativeAllowed)
+      dim.fail("should not be negative");
+    dims.push_back(extent);
+  }
+  return dims;
+}
+
+std::vector<uint64_t> readDivisors(const JsonValue &value, size_t rank) {
+  std::vector<uint64_t> divisors;
+  size_t count = value.arraySize(IRISRT_MAX_DIMS);
+  if (count != rank)
+    value.fail(formatString("should have %zu elements", rank));
+  for (size_t i = 0; i < count; ++i)
+    divisors.push_back(value.element(i).integer(1, maxDivisibility));
+  return divisors;
+}
+
+void readMemref(const JsonValue &value, ArgInfo &arg) {
+  value.expectKeys({"kind", "offset", "element", "symmetric", "sizes",
+                    "strides", "divisibility"});
+  arg.kind = IRISRT_ARG_MEMREF;
+  arg.element = readElement(value.member("element"));
+  arg.symmetric = value.member("symmetric").boolean();
+  arg.sizes = readDims(value.member("sizes"), /*negativeAllowed=*/false);
+  JsonValue strides = value.member("strides");
+  arg.identity = strides.isNull();
+  if (!arg.identity) {
+    arg.strides = readDims(strides, /*negativeAllowed=*/true);
+    if (arg.strides.size() != arg.sizes.size())
+      strides.fail("should have one element per size");
+  }
+  if (!value.has("divisibility"))
+    return;
+  JsonValue divisibility = value.member("divisibility");
+  divisibility.expectKeys({"pointer", "sizes", "strides"});
+  if (divisibility.has("pointer"))
+    arg.divisibility =
+        divisibility.member("pointer").integer(1, maxDivisibility);
+  if (divisibility.has("sizes"))
+    arg.sizeDivisibility =
+        readDivisors(divisibility.member("sizes"), arg.sizes.size());
+  if (divisibility.has("strides"))
+    arg.strideDivisibility =
+        readDivisors(divisibility.member("strides"), arg.sizes.size());
+}
+
+ArgInfo readArg(const JsonValue &value) {
+  ArgInfo arg;
+  std::string kind = value.member("kind").string();
+  arg.offset = value.member("offset").integer(0, maxArgsBytes);
+  if (kind == "context") {
+    value.expectKeys({"kind", "offset"});
+    arg.kind = IRISRT_ARG_CONTEXT;
+  } else if (kind == "memref") {
+    readMemref(value, arg);
+  } else if (kind == "scalar") {
+    value.expectKeys({"kind", "offset", "element", "divisibility"});
+    arg.kind = IRISRT_ARG_SCALAR;
+    arg.element = readElement(value.member("element"));
+    if (value.has("divisibility"))
+      arg.divisibility =
+          value.member("divisibility").integer(1, maxDivisibility);
+  } else {
+    value.member("kind").fail("is '" + kind +
+                              "'; expected context, memref or scalar");
+  }
+  return arg;
+}
+
+SiteInfo readSite(const JsonValue &value) {
+  value.expectKeys({"op", "loc", "what", "element"});
+  SiteInfo site;
+  site.op = value.member("op").string();
+  site.location = value.member("loc").string();
+  if (value.has("what"))
+    site.what = value.member("what").string();
+  if (value.has("element") && !value.member("element").isNull())
+    site.element = readElement(value.member("element"));
+  return site;
+}
+
+/// Hidden arguments are of kinds that only the code which makes them knows, so
+/// only their kind is read here.
+HiddenArgInfo readHidden(const JsonValue &value) {
+  return {value.member("kind").string()};
+}
+
+void readWorkgroup(const JsonValue &value, std::array<uint32_t, 3> &workgroup) {
+  if (value.arraySize(3) != 3)
+    return value.fail("should have 3 elements");
+  uint64_t threads = 1;
+  for (size_t i = 0; i < 3; ++i) {
+    workgroup[i] = value.element(i).integer(1, maxWorkgroup);
+    threads *= workgroup[i];
+  }
+  if (threads > maxWorkgroup)
+    value.fail(formatString("has %llu threads; at most %llu are allowed",
+                            static_cast<unsigned long long>(threads),
+                            static_cast<unsigned long long>(maxWorkgroup)));
+}
+
+/// Offsets are redundant: they must be what the layout rules say.
+void checkLayout(const JsonValue &value, const KernelInfo &kernel) {
+  uint64_t end = 0;
+  for (size_t i = 0; i < kernel.args.size(); ++i) {
+    ArgExtent extent = placeArg(kernel.args[i], end);
+    if (kernel.args[i].offset != extent.begin)
+      value.member("args").element(i).member("offset").fail(formatString(
+          "is %u; the layout rules give %llu", kernel.args[i].offset,
+          static_cast<unsigned long long>(extent.begin)));
+    end = extent.end;
+  }
+  if (kernel.argsBytes < end)
+    value.member("args_bytes")
+        .fail(formatString("is %u; the arguments take %llu", kernel.argsBytes,
+                           static_cast<unsigned long long>(end)));
+}
+
+std::string readName(const JsonValue &value) {
+  std::string name = value.string();
+  if (name.empty())
+    value.fail("is empty");
+  return name;
+}
+
+KernelInfo readKernel(const JsonValue &value) {
+  value.expectKeys({"name", "module", "symbol", "workgroup", "shared_bytes",
+                    "dynamic_shared_bytes", "arena_bytes", "coresident",
+                    "args_bytes", "args", "hidden", "sites", "config"});
+  KernelInfo kernel;
+  kernel.name = readName(value.member("name"));
+  kernel.module = readName(value.member("module"));
+  kernel.symbol = readName(value.member("symbol"));
+  readWorkgroup(value.member("workgroup"), kernel.workgroup);
+  kernel.sharedBytes = value.member("shared_bytes").integer(0, maxSharedBytes);
+  kernel.dynamicSharedBytes =
+      value.member("dynamic_shared_bytes").integer(0, kernel.sharedBytes);
+  kernel.arenaBytes = value.member("arena_bytes").integer(0, maxArenaBytes);
+  kernel.coresident = value.member("coresident").boolean();
+  kernel.argsBytes = value.member("args_bytes").integer(0, maxArgsBytes);
+
+  JsonValue args = value.member("args");
+  for (size_t i = 0, count = args.arraySize(maxArgs); i < count; ++i)
+    kernel.args.push_back(readArg(args.element(i)));
+  if (value.has("hidden")) {
+    JsonValue hidden = value.member("hidden");
+    for (size_t i = 0, count = hidden.arraySize(maxArgs); i < count; ++i)
+      kernel.hidden.push_back(readHidden(hidden.element(i)));
+  }
+  if (value.has("sites")) {
+    JsonValue sites = value.member("sites");
+    for (size_t i = 0, count = sites.arraySize(maxSites); i < count; ++i)
+      kernel.sites.push_back(readSite(sites.element(i)));
+  }
+  if (value.has("config"))
+    kernel.config = value.member("config").dump();
+  checkLayout(value, kernel);
+  return kernel;
+}
+
+} // namespace
+
+Expected<std::vector<KernelInfo>> parseMetadata(std::string_view text) {
+  if (text.size() > maxMetadataBytes)
+    return makeStatus(StatusCode::invalidArgument,
+                      "metadata has %zu bytes; at most %zu are allowed",
+                      text.size(), maxMetadataBytes);
+  if (nestsTooDeep(text))
+    return makeStatus(StatusCode::invalidArgument,
+                      "metadata nests deeper than %zu levels", maxDepth);
+  nlohmann::json root =
+      nlohmann::json::parse(text.begin(), text.end(), /*cb=*/nullptr,
+                            /*allow_exceptions=*/false);
+  if (root.is_discarded())
+    return Status(StatusCode::invalidArgument, "metadata is not valid JSON");
+
+  JsonErrors errors;
+  JsonValue value(&root, "", errors);
+  value.expectKeys({"kernels"});
+  JsonValue list = value.member("kernels");
+  std::vector<KernelInfo> kernels;
+  std::set<std::string> names;
+  for (size_t i = 0, count = list.arraySize(maxKernels); i < count; ++i) {
+    kernels.push_back(readKernel(list.element(i)));
+    // Later errors would only hide the first one.
+    IRISRT_RETURN_IF_ERROR(errors.status().withContext("metadata"));
+    if (!names.insert(kernels.back().fullName()).second)
+      list.element(i).fail("has the same name as another kernel: " +
+                           kernels.back().fullName());
+  }
+  IRISRT_RETURN_IF_ERROR(errors.status().withContext("metadata"));
+  return kernels;
+}
+
+} // namespace iris::rt

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The environment, read once.  No other file of the runtime calls getenv.
+#ifndef IRIS_RT_ENV_H
+#define IRIS_RT_ENV_H
+
+#include "iris/rt/Status.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace iris::rt {
+
+enum class LogLevel : int32_t { off = 0, error, warning, info, debug };
+
+/// Rank, size and job as a launcher announced them.
+struct LaunchInfo {
+  /// "iris-run", "torchrun", "Open MPI", "Slurm", or "none" (one rank).
+  std::string launcher = "none";
+  uint32_t rank = 0;
+  uint32_t numRanks = 1;
+  /// Which device of the node this rank takes.
+  uint32_t localRank = 0;
+  /// The same on every rank of the job, and different for every job that may
+  /// run at the same time on this machine.
+  std::string job;
+  /// Secret of the job, 0 when the launcher hands none out.
+  uint64_t token = 0;
+};
+
+/// Everything the runtime takes from the environment.
+class Env {
+public:
+  using Lookup = std::function<const char *(const char *name)>;
+
+  /// The process's environment, read at the first call.
+  static const Env &get();
+  /// Reads through `lookup`; for tests.
+  static Env read(const Lookup &lookup);
+
+  /// Rank, size and job; a failure when the variables contradict each other.
+  /// Looked for in this order: IRIS_RANK, IRIS_WORLD_SIZE, IRIS_JOB
+  /// (IRIS_LOCAL_RANK, IRIS_TOKEN); OMPI_COMM_WORLD_*; RANK, WORLD_SIZE,
+  /// LOCAL_RANK, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID; SLURM_*.
+  const Expected<LaunchInfo> &launch() const { return launch_; }
+
+  /// IRIS_LOG: off, error, warning, info or debug.
+  LogLevel logLevel() const { return logLevel_; }
+  /// IRIS_RENDEZVOUS_DIR, else $XDG_RUNTIME_DIR/iris, else /tmp/iris-<uid>.
+  const std::string &rendezvousDir() const { return rendezvousDir_; }
+  /// TMPDIR, else /tmp.
+  const std::string &tempDir() const { return tempDir_; }
+  /// IRIS_COMPILE: the iris-compile that iris-run calls; may be empty.
+  const std::string &compiler() const { return compiler_; }
+  /// IRIS_WAIT_LIMIT: seconds that one wait of a kernel may take; 0: for ever.
+  std::optional<double> waitLimitSeconds() const { return waitLimit_; }
+  /// IRIS_HEAP_SIZE: bytes of one rank's symmetric heap (suffix K, M, G, T).
+  std::optional<uint64_t> heapBytes() const { return heapBytes_; }
+  /// IRIS_JOIN_LIMIT: seconds to wait for all ranks to appear.
+  std::optional<double> joinLimitSeconds() const { return joinLimit_; }
+  /// A variable that had to be ignored, or empty; logged by the first world.
+  const std::string &complaint() const { return complaint_; }
+
+private:
+  Env() : launch_(LaunchInfo()) {}
+
+  Expected<LaunchInfo> launch_;
+  LogLevel logLevel_ = LogLevel::warning;
+  std::string rendezvousDir_, tempDir_, compiler_, complaint_;
+  std::optional<double> waitLimit_, joinLimit_;
+  std::optional<uint64_t> heapBytes_;
+};
+
+/// Parses "64", "512K", "16M", "2G", "1T" (powers of 1024).
+Expected<uint64_t> parseByteSize(const std::string &text);
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_ENV_H

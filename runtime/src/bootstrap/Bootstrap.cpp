@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bootstrap/Bootstrap.h"
+
+#include <cerrno>
+#include <poll.h>
+#include <string>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+using namespace iris::rt;
+
+static constexpr uint32_t nobody = ~0u;
+static constexpr auto failureSendLimit = std::chrono::milliseconds(500);
+
+const char *iris::rt::collectiveName(uint32_t tag) {
+  switch (static_cast<CollectiveTag>(tag)) {
+  case CollectiveTag::create:
+    return "world creation";
+  case CollectiveTag::grow:
+    return "heap growth";
+  case CollectiveTag::sync:
+    return "sync";
+  case CollectiveTag::barrier:
+    return "barrier";
+  case CollectiveTag::module:
+    return "package loading";
+  case CollectiveTag::destroy:
+    return "world destruction";
+  case CollectiveTag::user:
+    return "all-gather";
+  }
+  return "unknown collective";
+}
+
+static double toSeconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+//===----------------------------------------------------------------------===//
+// Life
+//===----------------------------------------------------------------------===//
+
+Bootstrap::Bootstrap(uint32_t rank, uint32_t numRanks, std::vector<Peer> peers)
+    : rank_(rank), numRanks_(numRanks), peers_(std::move(peers)),
+      sendLocks_(new std::mutex[numRanks]), inbox_(numRanks),
+      departed_(numRanks, false) {}
+
+Expected<std::unique_ptr<Bootstrap>>
+Bootstrap::create(const RendezvousOptions &options) {
+  IRISRT_ASSIGN_OR_RETURN(std::vector<Peer> peers, meet(options));
+  std::unique_ptr<Bootstrap> bootstrap(
+      new Bootstrap(options.rank, options.numRanks, std::move(peers)));
+  IRISRT_RETURN_IF_ERROR(bootstrap->start());
+  return bootstrap;
+}
+
+Status Bootstrap::start() {
+  if (numRanks_ == 1)
+    return Status::success();
+  wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_.valid())
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot create an event descriptor");
+  listener_ = std::thread([this] { listen(); });
+  return Status::success();
+}
+
+Bootstrap::~Bootstrap() {
+  if (!listener_.joinable())
+    return;
+  for (uint32_t peer = 0; peer < numRanks_; ++peer)
+    if (peers_[peer].fd.valid())
+      send(peer, {MessageKind::goodbye, rank_, 0, 0}, {}, {},
+           Deadline(failureSendLimit))
+          .ignore("a rank that is gone needs no goodbye");
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  uint64_t one = 1;
+  while (::write(wake_.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
+  }
+  listener_.join();
+}
+
+//===----------------------------------------------------------------------===//
+// The listening thread
+//===----------------------------------------------------------------------===//
+
+void Bootstrap::listen() {
+  std::vector<bool> open(numRanks_);
+  for (uint32_t peer = 0; peer < numRanks_; ++peer)
+    open[peer] = peers_[peer].fd.valid();
+  while (true) {
+    std::vector<pollfd> entries = {{wake_.get(), POLLIN, 0}};
+    std::vector<uint32_t> ranks;
+    for (uint32_t peer = 0; peer < numRanks_; ++peer) {
+      if (!open[peer])
+        continue;
+      entries.push_back({peers_[peer].fd.get(), POLLIN, 0});
+      ranks.push_back(peer);
+    }
+    int ready = ::poll(entries.data(), entries.size(), -1);
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (stopping_)
+        return;
+    }
+    if (ready < 0)
+      continue; // EINTR
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      if (entries[i + 1].revents == 0)
+        continue;
+      uint32_t from = ranks[i];
+      Packet packet;
+      Expected<Received> received =
+          receivePacket(peers_[from].fd.get(), packet);
+      if (received.ok() && *received == Received::nothing)
+        continue;
+      if (received.ok() && *received == Received::packet) {
+        handle(from, std::move(packet));
+        continue;
+      }
+      open[from] = false;
+      if (received.ok())
+        handleEnd(from);
+      else
+        fail(from, received.status().message(), nobody);
+    }
+  }
+}
+
+void Bootstrap::handle(uint32_t from, Packet packet) {
+  switch (packet.message.header.kind) {
+  case MessageKind::contribution:
+  case MessageKind::result: {
+    std::lock_guard<std::mutex> lock(mutex_);
+    inbox_[from].push_back(std::move(packet));
+    changed_.notify_all();
+    return;
+  }
+  case MessageKind::goodbye: {
+    std::lock_guard<std::mutex> lock(mutex_);
+    departed_[from] = true;
+    changed_.notify_all();
+    return;
+  }
+  case MessageKind::failure: {
+    Expected<Failure> failure = decodeFailure(packet.message.payload);
+    if (!failure.ok())
+      return fail(from, failure.status().message(), nobody);
+    return fail(failure->rank, failure->reason, from);
+  }
+  case MessageKind::hello:
+  case MessageKind::welcome:
+    return fail(from, "it sent a message of the rendezvous after it", nobody);
+  }
+}
+
+void Bootstrap::handleEnd(uint32_t from) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (departed_[from])
+      return;
+  }
+  fail(from,
+       formatString("process %d exited or was killed", peers_[from].pid),
+       nobody);
+}
+
+/// Notes the first failure, wakes whoever waits, and, at the hub, passes it on
+/// to all but `tellExcept`.
+void Bootstrap::fail(uint32_t culprit, const std::string &reason,
+                     uint32_t tellExcept) {
+  FailureCallback callback;
+  Status status = makeStatus(StatusCode::aborted, "rank %u failed: %s", culprit,
+                             reason.c_str());
+  bool tell = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!failure_.ok())
+      return;
+    failure_ = status;
+    callback = callback_;
+    tell = rank_ == 0 && !announced_;
+    announced_ = announced_ || rank_ == 0;
+    changed_.notify_all();
+  }
+  if (tell)
+    sendFailure(culprit, reason, tellExcept);
+  if (callback)
+    callback(status);
+}
+
+void Bootstrap::onFailure(FailureCallback callback) {
+  Status earlier;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    callback_ = callback;
+    earlier = failure_;
+  }
+  if (!earlier.ok())
+    callback(earlier);
+}
+
+Status Bootstrap::failure() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return failure_;
+}
+
+void Bootstrap::announceFailure(const Status &status) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (announced_ || numRanks_ == 1)
+      return;
+    announced_ = true;
+  }
+  sendFailure(rank_, status.message(), nobody);
+}
+
+void Bootstrap::sendFailure(uint32_t culprit, const std::string &reason,
+                            uint32_t except) {
+  Bytes payload = encodeFailure({culprit, reason});
+  for (uint32_t peer = 0; peer < numRanks_; ++peer)
+    if (peer != except && peers_[peer].fd.valid())
+      send(peer, {MessageKind::failure, rank_, 0, 0}, payload, {},
+           Deadline(failureSendLimit))
+          .ignore("a rank that is gone shows in its connection");
+}
+
+Status Bootstrap::send(uint32_t to, const MessageHeader &header,
+                       const Bytes &payload, const std::vector<int> &fds,
+                       Deadline deadline) {
+  std::lock_guard<std::mutex> lock(sendLocks_[to]);
+  return sendPacket(peers_[to].fd.get(),
+                    encodeMessage(header, payload.data(), payload.size()),
+                    fds.data(), fds.size(), deadline);
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+Status Bootstrap::barrier(CollectiveTag tag, std::chrono::nanoseconds limit) {
+  Expected<FdResult> result = collective(tag, {}, -1, limit);
+  return result.ok() ? Status::success() : result.status();
+}
+
+Expected<std::vector<Bootstrap::Bytes>>
+Bootstrap::allGather(CollectiveTag tag, const Bytes &mine,
+                     std::chrono::nanoseconds limit) {
+  IRISRT_ASSIGN_OR_RETURN(FdResult result, collective(tag, mine, -1, limit));
+  return std::move(result.parts);
+}
+
+Expected<Bootstrap::FdResult>
+Bootstrap::exchangeFds(CollectiveTag tag, const Bytes &mine, int fd,
+                       std::chrono::nanoseconds limit) {
+  return collective(tag, mine, fd, limit);
+}
+
+Expected<Bootstrap::FdResult>
+Bootstrap::collective(CollectiveTag tag, const Bytes &mine, int fd,
+                      std::chrono::nanoseconds limit) {
+  if (mine.size() > maxContribution)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%zu bytes in one collective; expected at most %zu",
+                      mine.size(), maxContribution);
+  uint32_t sequence = ++sequence_;
+  return rank_ == 0 ? collectAtHub(sequence, tag, mine, fd, Deadline(limit),
+                                   limit)
+                    // The hub names who is missing; leave it time to say so.
+                    : collectFromHub(sequence, tag, mine, fd,
+                                     Deadline(limit + std::chrono::seconds(2)),
+                                     limit);
+}
+
+/// A copy of `fd` that the caller owns; -1 gives none.
+static Expected<UniqueFd> duplicate(int fd) {
+  if (fd < 0)
+    return UniqueFd();
+  UniqueFd copy(::dup(fd));
+  if (!copy.valid())
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot duplicate a descriptor");
+  return copy;
+}
+
+/// The error that names every rank whose contribution is missing; `first` is
+/// the first of them.  Called with mutex_ held.
+Status Bootstrap::lateRanks(uint32_t first, const char *collective,
+                            std::chrono::nanoseconds limit) const {
+  std::string missing = std::to_string(first);
+  for (uint32_t peer = first + 1; peer < numRanks_; ++peer)
+    if (inbox_[peer].empty())
+      missing += ", " + std::to_string(peer);
+  return makeStatus(StatusCode::timeout,
+                    "rank %s did not reach %s within %.3g s", missing.c_str(),
+                    collective, toSeconds(limit));
+}
+
+Expected<Bootstrap::FdResult>
+Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
+                        int fd, Deadline deadline,
+                        std::chrono::nanoseconds limit) {
+  FdResult result;
+  result.parts.resize(numRanks_);
+  result.parts[0] = mine;
+  IRISRT_ASSIGN_OR_RETURN(UniqueFd own, duplicate(fd));
+  result.fds.resize(numRanks_);
+  result.fds[0] = std::move(own);
+
+  auto giveUp = [&](Status status) {
+    announceFailure(status);
+    return status;
+  };
+  const char *name = collectiveName(static_cast<uint32_t>(tag));
+  for (uint32_t peer = 1; peer < numRanks_; ++peer) {
+    Packet packet;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait_until(lock, deadline.time(), [&] {
+        return !inbox_[peer].empty() || !failure_.ok() || departed_[peer];
+      });
+      if (!failure_.ok())
+        return failure_;
+      if (inbox_[peer].empty()) {
+        Status status = departed_[peer]
+                            ? makeStatus(StatusCode::aborted,
+                                         "rank %u left the world while others "
+                                         "are in %s",
+                                         peer, name)
+                            : lateRanks(peer, name, limit);
+        lock.unlock();
+        return giveUp(status);
+      }
+      packet = std::move(inbox_[peer].front());
+      inbox_[peer].pop_front();
+    }
+    const MessageHeader &header = packet.message.header;
+    if (header.tag != static_cast<uint32_t>(tag) || header.sequence != sequence)
+      return giveUp(makeStatus(
+          StatusCode::failedPrecondition,
+          "ranks do different things: rank %u is in %s (its collective %u), "
+          "rank 0 in %s (its collective %u)",
+          peer, collectiveName(header.tag), header.sequence, name, sequence));
+    if (packet.fds.size() != (fd >= 0 ? 1u : 0u))
+      return giveUp(makeStatus(StatusCode::internal,
+                               "rank %u sent %zu descriptors for %s", peer,
+                               packet.fds.size(), name));
+    result.parts[peer] = std::move(packet.message.payload);
+    if (!packet.fds.empty())
+      result.fds[peer] = std::move(packet.fds[0]);
+  }
+
+  Bytes payload = encodeParts(result.parts);
+  std::vector<int> fds;
+  for (const UniqueFd &each : result.fds)
+    if (each.valid())
+      fds.push_back(each.get());
+  for (uint32_t peer = 1; peer < numRanks_; ++peer) {
+    Status sent = send(peer,
+                       {MessageKind::result, 0, sequence,
+                        static_cast<uint32_t>(tag)},
+                       payload, fds, deadline);
+    if (!sent.ok() && sent.code() != StatusCode::aborted)
+      return giveUp(sent.withContext(formatString("rank %u", peer)));
+  }
+  return result;
+}
+
+Expected<Bootstrap::FdResult>
+Bootstrap::collectFromHub(uint32_t sequence, CollectiveTag tag,
+                          const Bytes &mine, int fd, Deadline deadline,
+                          std::chrono::nanoseconds limit) {
+  const char *name = collectiveName(static_cast<uint32_t>(tag));
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!failure_.ok())
+      return failure_;
+    if (departed_[0])
+      return makeStatus(StatusCode::aborted,
+                        "rank 0 left the world while rank %u is in %s", rank_,
+                        name);
+  }
+  std::vector<int> fds;
+  if (fd >= 0)
+    fds.push_back(fd);
+  Status sent = send(0,
+                     {MessageKind::contribution, rank_, sequence,
+                      static_cast<uint32_t>(tag)},
+                     mine, fds, deadline);
+
+  Packet packet;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_until(lock, deadline.time(), [&] {
+      return !inbox_[0].empty() || !failure_.ok() || departed_[0];
+    });
+    if (inbox_[0].empty()) {
+      if (!failure_.ok())
+        return failure_;
+      if (!sent.ok())
+        return sent.withContext("rank 0");
+      if (departed_[0])
+        return makeStatus(StatusCode::aborted,
+                          "rank 0 left the world while rank %u is in %s", rank_,
+                          name);
+      return makeStatus(StatusCode::timeout,
+                        "rank 0 did not complete %s within %.3g s", name,
+                        toSeconds(limit));
+    }
+    packet = std::move(inbox_[0].front());
+    inbox_[0].pop_front();
+  }
+  if (packet.message.header.sequence != sequence)
+    return makeStatus(StatusCode::internal,
+                      "rank 0 answered collective %u while rank %u is in %u",
+                      packet.message.header.sequence, rank_, sequence);
+  FdResult result;
+  IRISRT_ASSIGN_OR_RETURN(result.parts,
+                          decodeParts(packet.message.payload, numRanks_));
+  if (packet.fds.size() != (fd >= 0 ? numRanks_ : 0))
+    return makeStatus(StatusCode::internal,
+                      "rank 0 sent %zu descriptors for %s", packet.fds.size(),
+                      name);
+  result.fds = std::move(packet.fds);
+  result.fds.resize(numRanks_);
+  return result;
+}

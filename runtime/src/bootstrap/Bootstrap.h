@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the host sides of the ranks do together: barrier, all-gather of small
+// values, exchange of file descriptors, and telling each other about failures.
+// All traffic goes through rank 0, which is enough for a node.
+#ifndef IRIS_RT_BOOTSTRAP_BOOTSTRAP_H
+#define IRIS_RT_BOOTSTRAP_BOOTSTRAP_H
+
+#include "bootstrap/Rendezvous.h"
+#include "bootstrap/Socket.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace iris::rt {
+
+/// Which collective a rank is in; ranks that differ get an error that names
+/// both.
+enum class CollectiveTag : uint32_t {
+  create = 1,
+  grow,
+  sync,
+  barrier,
+  module,
+  destroy,
+  user,
+};
+const char *collectiveName(uint32_t tag);
+
+/// The connections of one rank, and the thread that listens to them.
+class Bootstrap {
+public:
+  using Bytes = std::vector<uint8_t>;
+  /// Called once, from the listening thread, when another rank failed or went
+  /// away.
+  using FailureCallback = std::function<void(const Status &)>;
+
+  /// Meets the other ranks; bounded by options.limit.
+  static Expected<std::unique_ptr<Bootstrap>>
+  create(const RendezvousOptions &options);
+  /// Says goodbye to whoever is still there.
+  ~Bootstrap();
+
+  uint32_t rank() const { return rank_; }
+  uint32_t numRanks() const { return numRanks_; }
+
+  /// From now on `callback` hears of failures; at once, if there was one.
+  void onFailure(FailureCallback callback);
+
+  /// Every collective below must be called by all ranks in the same order, by
+  /// one thread at a time, and ends within `limit`.
+  Status barrier(CollectiveTag tag, std::chrono::nanoseconds limit);
+  /// The values of all ranks, each at most maxContribution bytes.
+  Expected<std::vector<Bytes>> allGather(CollectiveTag tag, const Bytes &mine,
+                                         std::chrono::nanoseconds limit);
+  /// As allGather, and each rank also hands out one descriptor.
+  struct FdResult {
+    std::vector<Bytes> parts;
+    std::vector<UniqueFd> fds;
+  };
+  Expected<FdResult> exchangeFds(CollectiveTag tag, const Bytes &mine, int fd,
+                                 std::chrono::nanoseconds limit);
+
+  /// Tells all other ranks that this one has failed.  Does not wait.
+  void announceFailure(const Status &status);
+
+  /// The failure that other ranks reported or caused, or success.
+  Status failure() const;
+
+private:
+  Bootstrap(uint32_t rank, uint32_t numRanks, std::vector<Peer> peers);
+
+  Status start();
+  void listen();
+  void handle(uint32_t from, Packet packet);
+  void handleEnd(uint32_t from);
+  void fail(uint32_t culprit, const std::string &reason, uint32_t tellExcept);
+  Status lateRanks(uint32_t first, const char *collective,
+                   std::chrono::nanoseconds limit) const;
+  void sendFailure(uint32_t culprit, const std::string &reason,
+                   uint32_t except);
+  Expected<FdResult> collective(CollectiveTag tag, const Bytes &mine, int fd,
+                                std::chrono::nanoseconds limit);
+  Expected<FdResult> collectAtHub(uint32_t sequence, CollectiveTag tag,
+                                  const Bytes &mine, int fd, Deadline deadline,
+                                  std::chrono::nanoseconds limit);
+  Expected<FdResult> collectFromHub(uint32_t sequence, CollectiveTag tag,
+                                    const Bytes &mine, int fd,
+                                    Deadline deadline,
+                                    std::chrono::nanoseconds limit);
+  Status send(uint32_t to, const MessageHeader &header, const Bytes &payload,
+              const std::vector<int> &fds, Deadline deadline);
+
+  const uint32_t rank_;
+  const uint32_t numRanks_;
+  std::vector<Peer> peers_;
+  /// One lock per connection: the failure path sends from any thread.
+  std::unique_ptr<std::mutex[]> sendLocks_;
+  UniqueFd wake_;
+  std::thread listener_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::deque<Packet>> inbox_; // per sender, contributions/results
+  std::vector<bool> departed_;            // said goodbye
+  Status failure_;
+  bool announced_ = false;
+  bool stopping_ = false;
+  FailureCallback callback_;
+  uint32_t sequence_ = 0;
+};
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_BOOTSTRAP_BOOTSTRAP_H

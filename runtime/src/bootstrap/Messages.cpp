@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bootstrap/Messages.h"
+
+#include "iris-c/RuntimeABI.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace iris::rt;
+
+namespace {
+/// The header as it travels.
+struct WireHeader {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t kind;
+  uint32_t rank;
+  uint32_t sequence;
+  uint32_t tag;
+  uint32_t payloadBytes;
+};
+static_assert(sizeof(WireHeader) == 24, "no padding on the wire");
+
+struct WireHello {
+  uint16_t protocol;
+  uint16_t abiMajor;
+  uint16_t abiMinor;
+  uint16_t reserved;
+  uint32_t numRanks;
+  uint32_t reserved2;
+  uint64_t token;
+};
+static_assert(sizeof(WireHello) == 24, "no padding on the wire");
+} // namespace
+
+static Status malformed(const char *what) {
+  return makeStatus(StatusCode::invalidArgument,
+                    "malformed rendezvous message: %s", what);
+}
+
+std::vector<uint8_t> iris::rt::encodeMessage(const MessageHeader &header,
+                                             const void *payload,
+                                             size_t payloadBytes) {
+  WireHeader wire = {messageMagic,    protocolVersion,
+                     static_cast<uint16_t>(header.kind),
+                     header.rank,     header.sequence,
+                     header.tag,      static_cast<uint32_t>(payloadBytes)};
+  std::vector<uint8_t> bytes(sizeof(wire) + payloadBytes);
+  std::memcpy(bytes.data(), &wire, sizeof(wire));
+  if (payloadBytes != 0)
+    std::memcpy(bytes.data() + sizeof(wire), payload, payloadBytes);
+  return bytes;
+}
+
+Expected<Message> iris::rt::decodeMessage(const uint8_t *bytes, size_t size) {
+  WireHeader wire;
+  if (size < sizeof(wire))
+    return malformed("shorter than its header");
+  if (size > maxMessageBytes)
+    return malformed("longer than any message may be");
+  std::memcpy(&wire, bytes, sizeof(wire));
+  if (wire.magic != messageMagic)
+    return malformed("not from Iris");
+  if (wire.version != protocolVersion)
+    return makeStatus(StatusCode::invalidArgument,
+                      "a rank speaks rendezvous protocol %u, this one speaks "
+                      "%u: they are linked against different versions of Iris",
+                      wire.version, protocolVersion);
+  if (wire.kind < static_cast<uint16_t>(MessageKind::hello) ||
+      wire.kind > static_cast<uint16_t>(MessageKind::goodbye))
+    return malformed("unknown kind");
+  if (wire.rank >= IRISRT_MAX_RANKS)
+    return malformed("rank out of bounds");
+  if (wire.payloadBytes != size - sizeof(wire))
+    return malformed("size does not match its header");
+
+  Message message;
+  message.header.kind = static_cast<MessageKind>(wire.kind);
+  message.header.rank = wire.rank;
+  message.header.sequence = wire.sequence;
+  message.header.tag = wire.tag;
+  message.payload.assign(bytes + sizeof(wire), bytes + size);
+  if (message.header.kind == MessageKind::contribution &&
+      message.payload.size() > maxContribution)
+    return malformed("contribution too large");
+  return message;
+}
+
+std::vector<uint8_t> iris::rt::encodeHello(const Hello &hello) {
+  WireHello wire = {hello.protocol, hello.abiMajor, hello.abiMinor, 0,
+                    hello.numRanks, 0,              hello.token};
+  std::vector<uint8_t> bytes(sizeof(wire));
+  std::memcpy(bytes.data(), &wire, sizeof(wire));
+  return bytes;
+}
+
+Expected<Hello> iris::rt::decodeHello(const std::vector<uint8_t> &payload) {
+  WireHello wire;
+  if (payload.size() != sizeof(wire))
+    return malformed("hello of a wrong size");
+  std::memcpy(&wire, payload.data(), sizeof(wire));
+  if (wire.numRanks == 0 || wire.numRanks > IRISRT_MAX_RANKS)
+    return malformed("hello with a world size out of bounds");
+  Hello hello;
+  hello.protocol = wire.protocol;
+  hello.abiMajor = wire.abiMajor;
+  hello.abiMinor = wire.abiMinor;
+  hello.numRanks = wire.numRanks;
+  hello.token = wire.token;
+  return hello;
+}
+
+std::vector<uint8_t>
+iris::rt::encodeParts(const std::vector<std::vector<uint8_t>> &parts) {
+  std::vector<uint8_t> bytes;
+  for (const std::vector<uint8_t> &part : parts) {
+    uint32_t size = static_cast<uint32_t>(part.size());
+    const uint8_t *raw = reinterpret_cast<const uint8_t *>(&size);
+    bytes.insert(bytes.end(), raw, raw + sizeof(size));
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  }
+  return bytes;
+}
+
+Expected<std::vector<std::vector<uint8_t>>>
+iris::rt::decodeParts(const std::vector<uint8_t> &payload, uint32_t numRanks) {
+  if (numRanks > IRISRT_MAX_RANKS)
+    return malformed("too many parts");
+  std::vector<std::vector<uint8_t>> parts;
+  size_t at = 0;
+  for (uint32_t rank = 0; rank < numRanks; ++rank) {
+    uint32_t size = 0;
+    if (payload.size() - at < sizeof(size))
+      return malformed("result cut short");
+    std::memcpy(&size, payload.data() + at, sizeof(size));
+    at += sizeof(size);
+    if (size > maxContribution || payload.size() - at < size)
+      return malformed("result with a part out of bounds");
+    parts.emplace_back(payload.begin() + at, payload.begin() + at + size);
+    at += size;
+  }
+  if (at != payload.size())
+    return malformed("result with bytes left over");
+  return parts;
+}
+
+std::vector<uint8_t> iris::rt::encodeFailure(const Failure &failure) {
+  size_t length = std::min(failure.reason.size(), maxReasonBytes);
+  std::vector<uint8_t> bytes(sizeof(uint32_t) + length);
+  std::memcpy(bytes.data(), &failure.rank, sizeof(uint32_t));
+  std::memcpy(bytes.data() + sizeof(uint32_t), failure.reason.data(), length);
+  return bytes;
+}
+
+Expected<Failure> iris::rt::decodeFailure(const std::vector<uint8_t> &payload) {
+  Failure failure;
+  if (payload.size() < sizeof(uint32_t) ||
+      payload.size() > sizeof(uint32_t) + maxReasonBytes)
+    return malformed("failure of a wrong size");
+  std::memcpy(&failure.rank, payload.data(), sizeof(uint32_t));
+  if (failure.rank >= IRISRT_MAX_RANKS)
+    return malformed("failure of a rank out of bounds");
+  // The text goes to a terminal: nothing but printable characters and newlines.
+  for (size_t i = sizeof(uint32_t); i < payload.size(); ++i) {
+    char c = static_cast<char>(payload[i]);
+    bool printable = (payload[i] >= 0x20 && payload[i] != 0x7f) || c == '\n';
+    failure.reason.push_back(printable ? c : '?');
+  }
+  return failure;
+}

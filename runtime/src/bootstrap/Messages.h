@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What ranks say to each other while they meet and later: pure functions from
+// bytes to checked values and back.  Nothing here touches a socket, so that a
+// fuzzer can drive it.
+#ifndef IRIS_RT_BOOTSTRAP_MESSAGES_H
+#define IRIS_RT_BOOTSTRAP_MESSAGES_H
+
+#include "iris/rt/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace iris::rt {
+
+/// One message is one packet of a SOCK_SEQPACKET socket: a header, then
+/// `payload` bytes.  Integers are in the byte order of the machine: both ends
+/// are processes on it.
+enum class MessageKind : uint16_t {
+  hello = 1,        ///< rank r -> 0: who I am
+  welcome = 2,      ///< 0 -> r: all ranks are here
+  contribution = 3, ///< r -> 0: my part of a collective
+  result = 4,       ///< 0 -> r: the parts of all ranks
+  failure = 5,      ///< any -> any: the world has failed, and why
+  goodbye = 6,      ///< any -> any: I leave in good order
+};
+
+constexpr uint32_t messageMagic = 0x4d535249u; // "IRSM"
+constexpr uint16_t protocolVersion = 1;
+/// Most bytes that one rank adds to one collective round.
+constexpr size_t maxContribution = 1024;
+constexpr size_t maxReasonBytes = 2048;
+/// Most bytes of one message: the result of a round with the most ranks.
+constexpr size_t maxMessageBytes = 64 * (maxContribution + 4) + 64;
+
+/// What every message starts with.
+struct MessageHeader {
+  MessageKind kind = MessageKind::goodbye;
+  uint32_t rank = 0;     ///< sender
+  uint32_t sequence = 0; ///< number of the collective round
+  uint32_t tag = 0;      ///< which collective (CollectiveTag)
+};
+
+/// Payload of `hello`.
+struct Hello {
+  uint16_t protocol = protocolVersion;
+  uint16_t abiMajor = 0;
+  uint16_t abiMinor = 0;
+  uint32_t numRanks = 0;
+  uint64_t token = 0;
+};
+
+struct Message {
+  MessageHeader header;
+  std::vector<uint8_t> payload;
+};
+
+/// Bytes of a message.
+std::vector<uint8_t> encodeMessage(const MessageHeader &header,
+                                   const void *payload, size_t payloadBytes);
+/// Checks magic, version, kind, rank bound and size.
+Expected<Message> decodeMessage(const uint8_t *bytes, size_t size);
+
+std::vector<uint8_t> encodeHello(const Hello &hello);
+Expected<Hello> decodeHello(const std::vector<uint8_t> &payload);
+
+/// Payload of `result`: per rank a u32 size, then that many bytes.
+std::vector<uint8_t>
+encodeParts(const std::vector<std::vector<uint8_t>> &parts);
+Expected<std::vector<std::vector<uint8_t>>>
+decodeParts(const std::vector<uint8_t> &payload, uint32_t numRanks);
+
+/// Payload of `failure`: a rank (the culprit), then text.
+struct Failure {
+  uint32_t rank = 0;
+  std::string reason;
+};
+std::vector<uint8_t> encodeFailure(const Failure &failure);
+Expected<Failure> decodeFailure(const std::vector<uint8_t> &payload);
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_BOOTSTRAP_MESSAGES_H

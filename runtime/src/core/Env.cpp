@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "iris/rt/Env.h"
+
+#include "iris-c/RuntimeABI.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace iris::rt;
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+/// The whole of `text` as a decimal number, or nothing.
+static std::optional<uint64_t> parseNumber(const std::string &text) {
+  if (text.empty() || text.size() > 20)
+    return std::nullopt;
+  for (char c : text)
+    if (c < '0' || c > '9')
+      return std::nullopt;
+  errno = 0;
+  uint64_t value = std::strtoull(text.c_str(), nullptr, 10);
+  if (errno != 0)
+    return std::nullopt;
+  return value;
+}
+
+static std::optional<double> parseSeconds(const std::string &text) {
+  char *end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(value) || value < 0 ||
+      value > 1e9)
+    return std::nullopt;
+  return value;
+}
+
+Expected<uint64_t> iris::rt::parseByteSize(const std::string &text) {
+  std::string digits = text;
+  unsigned shift = 0;
+  if (!digits.empty()) {
+    switch (digits.back()) {
+    case 'K':
+    case 'k':
+      shift = 10;
+      break;
+    case 'M':
+    case 'm':
+      shift = 20;
+      break;
+    case 'G':
+    case 'g':
+      shift = 30;
+      break;
+    case 'T':
+    case 't':
+      shift = 40;
+      break;
+    default:
+      break;
+    }
+    if (shift != 0)
+      digits.pop_back();
+  }
+  std::optional<uint64_t> value = parseNumber(digits);
+  if (!value || (*value << shift) >> shift != *value)
+    return makeStatus(StatusCode::invalidArgument,
+                      "'%s' is not a size; expected digits and one of K, M, "
+                      "G, T, such as 512M",
+                      text.c_str());
+  return *value << shift;
+}
+
+//===----------------------------------------------------------------------===//
+// Launchers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The names one launcher uses.
+struct LauncherNames {
+  const char *launcher;
+  const char *rank;
+  const char *size;
+  const char *localRank;
+};
+} // namespace
+
+// torchrun comes after Open MPI: a job started by mpirun may well set RANK for
+// its Python side, and both then agree.
+static const LauncherNames launcherTable[] = {
+    {"iris-run", "IRIS_RANK", "IRIS_WORLD_SIZE", "IRIS_LOCAL_RANK"},
+    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+     "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
+    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+};
+
+static std::string jobOf(const std::string &launcher,
+                         const std::function<std::string(const char *)> &var) {
+  if (launcher == "iris-run")
+    return "iris-run:" + var("IRIS_JOB");
+  if (launcher == "Open MPI") {
+    std::string id = var("PMIX_NAMESPACE");
+    if (id.empty())
+      id = var("OMPI_MCA_ess_base_jobid");
+    return "mpi:" + id;
+  }
+  if (launcher == "torchrun")
+    return "torchrun:" + var("MASTER_ADDR") + ":" + var("MASTER_PORT") + ":" +
+           var("TORCHELASTIC_RUN_ID") + ":" +
+           var("TORCHELASTIC_RESTART_COUNT");
+  return "slurm:" + var("SLURM_JOB_ID") + "." + var("SLURM_STEP_ID");
+}
+
+static Expected<LaunchInfo>
+readLaunch(const std::function<std::string(const char *)> &var) {
+  for (const LauncherNames &names : launcherTable) {
+    std::string rankText = var(names.rank), sizeText = var(names.size);
+    if (rankText.empty() && sizeText.empty())
+      continue;
+    // A login shell inside a Slurm allocation has SLURM_NTASKS but no rank.
+    if (rankText.empty() && std::string(names.launcher) == "Slurm")
+      continue;
+    std::optional<uint64_t> rank = parseNumber(rankText);
+    std::optional<uint64_t> size = parseNumber(sizeText);
+    if (!rank || !size || *size == 0 || *rank >= *size)
+      return makeStatus(StatusCode::invalidArgument,
+                        "%s='%s' and %s='%s' (%s) are not a rank and a world "
+                        "size; expected 0 <= rank < size",
+                        names.rank, rankText.c_str(), names.size,
+                        sizeText.c_str(), names.launcher);
+    if (*size > IRISRT_MAX_RANKS)
+      return makeStatus(StatusCode::invalidArgument,
+                        "%s=%s is more than the %d ranks that one world may "
+                        "have",
+                        names.size, sizeText.c_str(), IRISRT_MAX_RANKS);
+    LaunchInfo info;
+    info.launcher = names.launcher;
+    info.rank = static_cast<uint32_t>(*rank);
+    info.numRanks = static_cast<uint32_t>(*size);
+    std::optional<uint64_t> local = parseNumber(var(names.localRank));
+    info.localRank = static_cast<uint32_t>(local ? *local : *rank);
+    info.job = jobOf(info.launcher, var);
+    std::string token = var("IRIS_TOKEN");
+    if (!token.empty())
+      info.token = std::strtoull(token.c_str(), nullptr, 16);
+    return info;
+  }
+  LaunchInfo alone;
+  alone.job = "alone:" + std::to_string(::getpid());
+  return alone;
+}
+
+//===----------------------------------------------------------------------===//
+// Env
+//===----------------------------------------------------------------------===//
+
+static LogLevel parseLogLevel(const std::string &text, bool &known) {
+  known = true;
+  if (text == "off")
+    return LogLevel::off;
+  if (text == "error")
+    return LogLevel::error;
+  if (text == "info")
+    return LogLevel::info;
+  if (text == "debug")
+    return LogLevel::debug;
+  known = text.empty() || text == "warning";
+  return LogLevel::warning;
+}
+
+Env Env::read(const Lookup &lookup) {
+  auto var = [&](const char *name) {
+    const char *value = lookup(name);
+    return std::string(value ? value : "");
+  };
+  Env env;
+  auto complain = [&](const char *name, const std::string &value,
+                      const char *expected) {
+    if (env.complaint_.empty())
+      env.complaint_ = std::string(name) + "='" + value +
+                       "' is ignored; expected " + expected;
+  };
+
+  env.launch_ = readLaunch(var);
+
+  bool known = false;
+  std::string text = var("IRIS_LOG");
+  env.logLevel_ = parseLogLevel(text, known);
+  if (!known)
+    complain("IRIS_LOG", text, "off, error, warning, info or debug");
+
+  env.rendezvousDir_ = var("IRIS_RENDEZVOUS_DIR");
+  if (env.rendezvousDir_.empty()) {
+    std::string runtimeDir = var("XDG_RUNTIME_DIR");
+    env.rendezvousDir_ = runtimeDir.empty()
+                             ? "/tmp/iris-" + std::to_string(::geteuid())
+                             : runtimeDir + "/iris";
+  }
+  env.tempDir_ = var("TMPDIR").empty() ? "/tmp" : var("TMPDIR");
+  env.compiler_ = var("IRIS_COMPILE");
+
+  auto seconds = [&](const char *name, std::optional<double> &to) {
+    std::string value = var(name);
+    if (value.empty())
+      return;
+    to = parseSeconds(value);
+    if (!to)
+      complain(name, value, "seconds");
+  };
+  seconds("IRIS_WAIT_LIMIT", env.waitLimit_);
+  seconds("IRIS_JOIN_LIMIT", env.joinLimit_);
+
+  text = var("IRIS_HEAP_SIZE");
+  if (!text.empty()) {
+    Expected<uint64_t> bytes = parseByteSize(text);
+    if (bytes.ok())
+      env.heapBytes_ = *bytes;
+    else
+      complain("IRIS_HEAP_SIZE", text, "a size such as 512M");
+  }
+  return env;
+}
+
+const Env &Env::get() {
+  static const Env env =
+      read([](const char *name) { return std::getenv(name); });
+  return env;
+}

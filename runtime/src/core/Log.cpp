@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/Log.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+using namespace iris::rt;
+
+void Log::write(LogLevel level, const char *format, va_list list) const {
+  if (!enabled(level))
+    return;
+  static const char *const names[] = {"", "error", "warning", "info", "debug"};
+  char line[2048];
+  int used = std::snprintf(line, sizeof(line), "[iris %u/%u] %s: ", rank_,
+                           numRanks_, names[static_cast<int>(level)]);
+  int more = std::vsnprintf(line + used, sizeof(line) - used - 1, format, list);
+  size_t length = static_cast<size_t>(used + (more > 0 ? more : 0));
+  if (length > sizeof(line) - 2)
+    length = sizeof(line) - 2;
+  line[length++] = '\n';
+  // One write, so that the lines of several ranks do not mix.
+  if (::write(STDERR_FILENO, line, length) < 0)
+    return; // nobody listens; there is nowhere else to say so
+}
+
+#define IRISRT_DEFINE_LOG(name, level)                                         \
+  void Log::name(const char *format, ...) const {                              \
+    va_list list;                                                              \
+    va_start(list, format);                                                    \
+    write(level, format, list);                                                \
+    va_end(list);                                                              \
+  }
+IRISRT_DEFINE_LOG(error, LogLevel::error)
+IRISRT_DEFINE_LOG(warning, LogLevel::warning)
+IRISRT_DEFINE_LOG(info, LogLevel::info)
+IRISRT_DEFINE_LOG(debug, LogLevel::debug)
+#undef IRISRT_DEFINE_LOG

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Driver.h"
+
+#include "iris-c/RuntimeABI.h"
+#include "iris/Pipelines/Pipelines.h"
+#include "iris/Target/Metadata.h"
+#include "iris/Target/Package.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+/// One compilation: the options and where the output goes.
+class Compilation {
+public:
+  Compilation(ModuleOp source, const DriverOptions &options)
+      : source(source), options(options) {}
+
+  /// Refuses what cannot be compiled to what was asked for.
+  LogicalResult check();
+
+  /// Lowers the kernels for one target and translation, and emits them.
+  LogicalResult compileKernels(const TargetSpec &target, StringRef translation,
+                               TimingScope &timing);
+
+  /// Compiles `@main`, if there is one, for the host.
+  LogicalResult compileMain(TimingScope &timing);
+
+  std::string takeOutput() { return std::move(output); }
+
+private:
+  LogicalResult emitModule(Operation *module, const TargetSpec &target,
+                           StringRef arch, StringRef translation,
+                           TimingScope &timing);
+  LogicalResult lower(ModuleOp module, const TargetSpec &target,
+                      StringRef translation, bool mainProgram,
+                      TimingScope &timing);
+  void append(ArrayRef<char> bytes) {
+    output.append(bytes.begin(), bytes.end());
+  }
+
+  /// The host program, a declaration-free `func.func @main`.
+  func::FuncOp findMain() {
+    auto main = source.lookupSymbol<func::FuncOp>("main");
+    return main && !main.isExternal() ? main : func::FuncOp();
+  }
+
+  ModuleOp source;
+  const DriverOptions &options;
+  std::string output;
+};
+} // namespace
+
+LogicalResult Compilation::check() {
+  auto modules = llvm::to_vector(source.getOps<gpu::GPUModuleOp>());
+  if (options.emit == EmitKind::MLIR)
+    return success();
+  if (modules.empty() && options.emit != EmitKind::Package)
+    return source.emitError("nothing to compile; expected a 'gpu.module'");
+  if (modules.empty() && !findMain())
+    return source.emitError("nothing to compile; expected a 'gpu.module' or a "
+                            "'func.func @main'");
+  if (options.emit == EmitKind::Object && modules.size() > 1) {
+    InFlightDiagnostic diag =
+        source.emitError("an object holds one 'gpu.module'; found ")
+        << modules.size() << "; use --emit=package";
+    for (gpu::GPUModuleOp module : modules)
+      diag.attachNote(module.getLoc()) << "'" << module.getName() << "'";
+    return diag;
+  }
+  return success();
+}
+
+LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
+                                 StringRef translation, bool mainProgram,
+                                 TimingScope &timing) {
+  TimingScope scope =
+      timing.nest(mainProgram ? "lowering of @main" : "lowering of kernels");
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  passes.enableTiming(scope);
+  IrisPipelineOptions pipeline;
+  pipeline.target = target.name.str();
+  pipeline.translation = translation.str();
+  pipeline.until = options.until;
+  if (mainProgram)
+    buildIrisMainPipeline(passes, pipeline);
+  else
+    buildIrisPipeline(passes, pipeline);
+  return passes.run(module);
+}
+
+LogicalResult Compilation::emitModule(Operation *module,
+                                      const TargetSpec &target, StringRef arch,
+                                      StringRef translation,
+                                      TimingScope &timing) {
+  ModuleToObject compiler(module, target, options.codegen);
+  {
+    TimingScope scope = timing.nest("translation to LLVM IR");
+    if (failed(compiler.translate()))
+      return failure();
+  }
+  {
+    TimingScope scope = timing.nest("optimisation");
+    if (failed(compiler.optimize()))
+      return failure();
+  }
+
+  if (options.emit == EmitKind::LLVM) {
+    llvm::raw_string_ostream os(output);
+    compiler.emitLLVM(os);
+    return success();
+  }
+  if (options.emit == EmitKind::Assembly) {
+    TimingScope scope = timing.nest("code generation");
+    FailureOr<SmallVector<char, 0>> text = compiler.emitAssembly();
+    if (failed(text))
+      return failure();
+    append(*text);
+    return success();
+  }
+
+  FailureOr<Image> image = compiler.emitObject(timing);
+  if (failed(image))
+    return failure();
+  if (options.emit == EmitKind::Object) {
+    append(image->bytes);
+    return success();
+  }
+
+  PackageEntry entry;
+  entry.triple = target.triple;
+  entry.arch = arch;
+  entry.kind = target.kind;
+  entry.translation = translation.str();
+  if (arch != IRISRT_ARCH_MAIN) {
+    FailureOr<std::string> meta = buildKernelMetadata(module);
+    if (failed(meta))
+      return failure();
+    entry.meta = std::move(*meta);
+  }
+  entry.image = std::move(*image);
+  append(serializeEntry(entry));
+  return success();
+}
+
+LogicalResult Compilation::compileKernels(const TargetSpec &target,
+                                          StringRef translation,
+                                          TimingScope &timing) {
+  OwningOpRef<ModuleOp> clone = source.clone();
+  if (failed(lower(*clone, target, translation, /*mainProgram=*/false, timing)))
+    return failure();
+  if (options.emit == EmitKind::MLIR) {
+    llvm::raw_string_ostream os(output);
+    clone->print(os);
+    os << "\n";
+    return success();
+  }
+  for (auto module : clone->getOps<gpu::GPUModuleOp>())
+    if (failed(emitModule(module, target, target.name, translation, timing)))
+      return failure();
+  return success();
+}
+
+LogicalResult Compilation::compileMain(TimingScope &timing) {
+  if (!findMain())
+    return success();
+  llvm::Expected<TargetSpec> host = parseTarget("host");
+  OwningOpRef<ModuleOp> clone = source.clone();
+  if (failed(lower(*clone, llvm::cantFail(std::move(host)), "stride",
+                   /*mainProgram=*/true, timing)))
+    return failure();
+  // The kernels are only here so that launches could be checked against them.
+  for (auto module :
+       llvm::make_early_inc_range(clone->getOps<gpu::GPUModuleOp>()))
+    module.erase();
+  return emitModule(*clone, llvm::cantFail(parseTarget("host")),
+                    IRISRT_ARCH_MAIN, /*translation=*/"", timing);
+}
+
+FailureOr<std::string> mlir::iris::compile(ModuleOp source,
+                                           const DriverOptions &options,
+                                           TimingScope &timing) {
+  Compilation compilation(source, options);
+  if (failed(compilation.check()))
+    return failure();
+  for (const TargetSpec &target : options.targets) {
+    for (const std::string &translation : options.translations) {
+      TimingScope scope = timing.nest(target.name);
+      if (failed(compilation.compileKernels(target, translation, scope)))
+        return failure();
+    }
+  }
+  if (options.emit == EmitKind::Package) {
+    TimingScope scope = timing.nest("main");
+    if (failed(compilation.compileMain(scope)))
+      return failure();
+  }
+  return compilation.takeOutput();
+}

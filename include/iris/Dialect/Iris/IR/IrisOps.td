@@ -7,6 +7,7 @@
 #define IRIS_DIALECT_IRIS_IR_IRISOPS_TD
 
 include "iris/Dialect/Iris/IR/IrisInterfaces.td"
+include "iris/Dialect/Iris/IR/IrisThreadOps.td"
 include "iris/Dialect/Iris/IR/IrisTypes.td"
 include "iris/Dialect/Tile/IR/TileEnums.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -432,7 +433,9 @@ def Iris_SignalOp : Iris_OrderedOp<"signal", [
 
 def Iris_WaitOp : Iris_OrderedOp<"wait", [
     AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<RankedAccessOpInterface>]> {
+    DeclareOpInterfaceMethods<RankedAccessOpInterface>,
+    TypesMatchWith<"result has the value's type", "value", "result", "$_self">
+  ]> {
   let summary = "Waits for a flag before everything after it";
   let description = [{
     Polls the flag until the comparison holds and returns the value seen. An
@@ -466,8 +469,8 @@ def Iris_WaitOp : Iris_OrderedOp<"wait", [
   let assemblyFormat = [{
     $ctx `,` $buffer `[` $offsets `]` $comparison $value (`from` $rank^)?
     (`owed_by` `(` $owedBy^ `)`)? (`sem` `(` $sem^ `)`)?
-    (`scope` `(` $scope^ `)`)? attr-dict `:` custom<SameType>(type($value),
-    type($result)) `,` type($buffer)
+    (`scope` `(` $scope^ `)`)? attr-dict
+    `:` type($value) `,` type($buffer)
   }];
   let hasVerifier = 1;
 }

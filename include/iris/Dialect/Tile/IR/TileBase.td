@@ -59,11 +59,11 @@ class Tile_Op<string mnemonic, list<Trait> traits = []>
 /// The mask of a tile: same shape and layout, i1 elements.
 class Tile_MaskOf<string tile, string mask>
     : OptionalTypesMatchWith<"mask has the tile's shape and i1 elements", tile,
-                             mask, "maskTypeOf($_self)">;
+                             mask, "::mlir::tile::maskTypeOf($_self)">;
 
 /// The value read outside of a buffer: a scalar of the element type.
 class Tile_ElseOf<string tile, string other>
     : OptionalTypesMatchWith<"`else` value has the tile's element type", tile,
-                             other, "getElementTypeOrSelf($_self)">;
+                             other, "::mlir::getElementTypeOrSelf($_self)">;
 
 #endif // IRIS_DIALECT_TILE_IR_TILEBASE_TD

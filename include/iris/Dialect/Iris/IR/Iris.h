@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Iris.h - The iris dialect --------------------------------*- C++ -*-===//
+
+#ifndef IRIS_DIALECT_IRIS_IR_IRIS_H
+#define IRIS_DIALECT_IRIS_IR_IRIS_H
+
+#include "iris/Dialect/Tile/IR/Tile.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/LLVMIR/LLVMTypes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "iris/Dialect/Iris/IR/IrisDialect.h.inc"
+#include "iris/Dialect/Iris/IR/IrisEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "iris/Dialect/Iris/IR/IrisTypes.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "iris/Dialect/Iris/IR/IrisAttrs.h.inc"
+
+#include "iris/Dialect/Iris/IR/IrisInterfaces.h.inc"
+
+namespace mlir::iris {
+
+/// Discardable attributes of kernels and of their arguments.
+inline constexpr StringLiteral kNumWarpsAttr = "iris.num_warps";
+inline constexpr StringLiteral kDivisibilityAttr = "iris.divisibility";
+
+/// Waves per workgroup of a kernel that does not say.
+inline constexpr int64_t kDefaultNumWarps = 4;
+
+/// True if `buffer` is the own copy of a buffer on the symmetric heap.
+bool isSymmetric(MemRefType buffer);
+/// True if `buffer` is a translated buffer: some rank's copy.
+bool isPeer(MemRefType buffer);
+/// `buffer` in the memory space #iris.peer.
+MemRefType getPeerType(MemRefType buffer);
+
+/// A field of the device context, IrisRtContext of RuntimeABI.h.
+struct ContextField {
+  StringRef name;
+  unsigned bits;
+};
+
+/// All fields of the device context, in their order.
+ArrayRef<ContextField> getContextFields();
+
+} // namespace mlir::iris
+
+#define GET_OP_CLASSES
+#include "iris/Dialect/Iris/IR/IrisOps.h.inc"
+
+#endif // IRIS_DIALECT_IRIS_IR_IRIS_H

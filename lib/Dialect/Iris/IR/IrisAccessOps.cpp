@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- IrisAccessOps.cpp - Translation and remote access -------------------===//
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+using tile::verifyIndexed;
+using tile::verifyTileShape;
+using tile::verifyWindow;
+
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+/// A buffer that is accessed on a named rank must lie on the symmetric heap.
+static LogicalResult verifySymmetric(Operation *op, MemRefType buffer) {
+  if (isSymmetric(buffer))
+    return success();
+  InFlightDiagnostic diag =
+      op->emitOpError("names a rank, but the buffer ")
+      << buffer << " is not on the symmetric heap; expected memory space "
+                   "#iris.symmetric";
+  if (isPeer(buffer))
+    diag.attachNote() << "a buffer in #iris.peer is already translated";
+  return diag;
+}
+
+//===----------------------------------------------------------------------===//
+// TranslateOp
+//===----------------------------------------------------------------------===//
+
+void TranslateOp::build(OpBuilder &builder, OperationState &state, Value ctx,
+                        Value source, Value rank) {
+  build(builder, state, getPeerType(cast<MemRefType>(source.getType())), ctx,
+        source, rank);
+}
+
+LogicalResult TranslateOp::verify() {
+  auto source = dyn_cast<MemRefType>(getSource().getType());
+  if (!source)
+    return emitOpError("translates ")
+           << getSource().getType() << "; expected a ranked memref";
+  if (failed(verifySymmetric(*this, source)))
+    return failure();
+  if (getType() != getPeerType(source))
+    return emitOpError("result is ")
+           << getType() << "; expected " << getPeerType(source);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Effects
+//===----------------------------------------------------------------------===//
+
+/// A volatile access also counts as the opposite one.
+static void addEffects(Effects &effects, OpOperand *read, OpOperand *write,
+                       bool isVolatile) {
+  for (OpOperand *operand : {read, write}) {
+    if (!operand)
+      continue;
+    if (operand == read || isVolatile)
+      effects.emplace_back(MemoryEffects::Read::get(), operand);
+    if (operand == write || isVolatile)
+      effects.emplace_back(MemoryEffects::Write::get(), operand);
+  }
+}
+
+void iris::LoadOp::getEffects(Effects &effects) {
+  addEffects(effects, &getSourceMutable(), nullptr, getIsVolatile());
+}
+void iris::StoreOp::getEffects(Effects &effects) {
+  addEffects(effects, nullptr, &getDestinationMutable(), getIsVolatile());
+}
+void iris::GatherOp::getEffects(Effects &effects) {
+  addEffects(effects, &getSourceMutable(), nullptr, getIsVolatile());
+}
+void iris::ScatterOp::getEffects(Effects &effects) {
+  addEffects(effects, nullptr, &getDestinationMutable(), getIsVolatile());
+}
+void GetOp::getEffects(Effects &effects) {
+  addEffects(effects, &getSourceMutable(), &getDestinationMutable(),
+             getIsVolatile());
+}
+void PutOp::getEffects(Effects &effects) {
+  addEffects(effects, &getSourceMutable(), &getDestinationMutable(),
+             getIsVolatile());
+}
+void CopyOp::getEffects(Effects &effects) {
+  addEffects(effects, &getSourceMutable(), &getDestinationMutable(),
+             getIsVolatile());
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+LogicalResult iris::LoadOp::verify() {
+  if (failed(verifySymmetric(*this, getSource().getType())))
+    return failure();
+  return verifyWindow(*this, getSource().getType(), getOffsets().size(),
+                      getType());
+}
+
+LogicalResult iris::StoreOp::verify() {
+  if (failed(verifySymmetric(*this, getDestination().getType())))
+    return failure();
+  return verifyWindow(*this, getDestination().getType(), getOffsets().size(),
+                      getValue().getType());
+}
+
+LogicalResult iris::GatherOp::verify() {
+  if (failed(verifySymmetric(*this, getSource().getType())))
+    return failure();
+  return verifyIndexed(*this, getSource().getType(), getIndices(), getType());
+}
+
+LogicalResult iris::ScatterOp::verify() {
+  if (failed(verifySymmetric(*this, getDestination().getType())))
+    return failure();
+  return verifyIndexed(*this, getDestination().getType(), getIndices(),
+                       getValue().getType());
+}
+
+/// The common part of get, put and copy.
+template <typename OpT>
+static LogicalResult verifyTransfer(OpT op) {
+  MemRefType source = op.getSource().getType();
+  MemRefType destination = op.getDestination().getType();
+  if (source.getElementType() != destination.getElementType())
+    return op.emitOpError("element types of ")
+           << source << " and " << destination << " differ";
+  RankedTensorType tile = op.getTileType();
+  if (failed(verifyWindow(op, source, op.getSourceOffsets().size(), tile)) ||
+      failed(verifyWindow(op, destination, op.getDestinationOffsets().size(),
+                          tile)))
+    return failure();
+  if (Value mask = op.getMask();
+      mask && mask.getType() != tile::maskTypeOf(tile))
+    return op.emitOpError("mask is ")
+           << mask.getType() << "; expected " << tile::maskTypeOf(tile);
+  if (Value other = op.getOther();
+      other && other.getType() != source.getElementType())
+    return op.emitOpError("`else` value is ")
+           << other.getType() << "; expected " << source.getElementType();
+  return success();
+}
+
+LogicalResult GetOp::verify() {
+  if (failed(verifySymmetric(*this, getSource().getType())))
+    return failure();
+  return verifyTransfer(*this);
+}
+
+LogicalResult PutOp::verify() {
+  if (failed(verifySymmetric(*this, getDestination().getType())))
+    return failure();
+  return verifyTransfer(*this);
+}
+
+LogicalResult CopyOp::verify() {
+  if (failed(verifySymmetric(*this, getSource().getType())) ||
+      failed(verifySymmetric(*this, getDestination().getType())))
+    return failure();
+  return verifyTransfer(*this);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- IrisHostOps.cpp - Ops of host programs ------------------------------===//
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+#define GET_OP_CLASSES
+#include "iris/Dialect/Iris/IR/IrisOps.cpp.inc"
+
+/// A buffer that the heap hands out: row-major and in #iris.symmetric.
+static LogicalResult verifyHeapBuffer(Operation *op, Type type) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  if (!buffer || !isSymmetric(buffer))
+    return op->emitOpError("buffer is ")
+           << type << "; expected a memref in memory space #iris.symmetric";
+  return success();
+}
+
+LogicalResult AllocOp::verify() {
+  if (failed(verifyHeapBuffer(*this, getType())))
+    return failure();
+  auto buffer = cast<MemRefType>(getType());
+  if (!buffer.getLayout().isIdentity())
+    return emitOpError("result is ") << buffer << "; expected a row-major one";
+  if (static_cast<int64_t>(getSizes().size()) != buffer.getNumDynamicDims())
+    return emitOpError("has ")
+           << getSizes().size() << " sizes for " << buffer << "; expected "
+           << buffer.getNumDynamicDims();
+  return success();
+}
+
+LogicalResult DeallocOp::verify() {
+  return verifyHeapBuffer(*this, getBuffer().getType());
+}
+
+LogicalResult LaunchOp::verify() {
+  if (getPrograms().empty() || getPrograms().size() > 3)
+    return emitOpError("has ")
+           << getPrograms().size() << " grid extents; expected 1 to 3";
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel =
+      symbols.lookupNearestSymbolFrom<gpu::GPUFuncOp>(*this, getKernelAttr());
+  // After the kernels were lowered or taken out there is nothing to check.
+  if (!kernel) {
+    if (symbols.lookupNearestSymbolFrom(*this, getKernelAttr()) ||
+        !symbols.lookupNearestSymbolFrom(
+            *this, getKernelAttr().getRootReference()))
+      return success();
+    return emitOpError("there is no kernel ") << getKernelAttr();
+  }
+  if (!kernel.isKernel())
+    return emitOpError() << getKernelAttr()
+                         << " is not a kernel; expected a gpu.func with the "
+                            "`kernel` keyword";
+  TypeRange expected = kernel.getArgumentTypes();
+  TypeRange got = getKernelOperands().getTypes();
+  if (expected.size() != got.size())
+    return emitOpError("has ") << got.size() << " arguments; expected "
+                               << expected.size() << ", as " << getKernelAttr()
+                               << " has";
+  for (auto [index, pair] : llvm::enumerate(llvm::zip(expected, got)))
+    if (std::get<0>(pair) != std::get<1>(pair))
+      return emitOpError("argument ")
+             << index << " has type " << std::get<1>(pair) << "; expected "
+             << std::get<0>(pair);
+  return success();
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- InitAllPasses.cpp - Registration of passes and pipelines ------------===//
+
+#include "iris/InitAllPasses.h"
+
+#include "iris/Dialect/Iris/Transforms/Passes.h"
+
+void mlir::iris::registerAllPasses() { registerIrisTransformsPasses(); }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- iris-opt.cpp - mlir-opt with the Iris dialects and pipelines --------===//
+
+#include "iris/InitAllDialects.h"
+#include "iris/InitAllPasses.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::registerAllPasses();
+  mlir::iris::registerAllPasses();
+
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::iris::registerAllDialects(registry);
+
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv,
+      "Iris modular optimizer driver\n\n"
+      "Runs MLIR and Iris passes on a .mlir file. Whole pipelines:\n"
+      "  iris-opt kernel.mlir --iris-pipeline=target=gfx942\n"
+      "Single passes are named as in --pass-pipeline.\n",
+      registry));
+}

@@ -19,6 +19,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
@@ -41,12 +42,15 @@ struct ForwardingHandler final : llvm::DiagnosticHandler {
     llvm::raw_string_ostream os(text);
     llvm::DiagnosticPrinterRawOStream printer(os);
     info.print(printer);
+    // LLVM's idea of a missing location; ours is in the diagnostic.
+    StringRef message = StringRef(text).trim();
+    message.consume_front("<unknown>:0:0: ");
     if (info.getSeverity() == llvm::DS_Warning) {
-      emitWarning(loc) << StringRef(text).trim();
+      emitWarning(loc) << message;
       return true;
     }
     ++numErrors;
-    emitError(loc) << StringRef(text).trim();
+    emitError(loc) << message;
     return true;
   }
 
@@ -149,7 +153,8 @@ LogicalResult ModuleToObject::translate() {
   if (failed(createTargetMachine()))
     return failure();
   LogicalResult result = guarded("translation to LLVM IR", [&] {
-    llvmModule = translateModuleToLLVMIR(module, *context, "iris");
+    llvmModule = translateModuleToLLVMIR(module, *context, "iris",
+                                         /*disableVerification=*/true);
   });
   if (failed(result))
     return failure();
@@ -158,6 +163,15 @@ LogicalResult ModuleToObject::translate() {
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
   setConventions();
+  return verify();
+}
+
+LogicalResult ModuleToObject::verify() {
+  std::string problems;
+  llvm::raw_string_ostream os(problems);
+  if (llvm::verifyModule(*llvmModule, &os))
+    return module->emitOpError()
+           << "translates to invalid LLVM IR: " << StringRef(problems).trim();
   return success();
 }
 

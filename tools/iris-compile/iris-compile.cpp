@@ -276,6 +276,8 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
     registerTargetTranslations(TargetKind::Host, registry);
   // Kernels are small: starting threads costs more than they win.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  // The location says enough; printing the op, often a whole module, hides it.
+  context.printOpOnDiagnostic(false);
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
   if (invocation.remarks && failed(enableRemarks(context)))
     return failure();

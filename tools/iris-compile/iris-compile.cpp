@@ -6,7 +6,7 @@
 #include "Output.h"
 
 #include "iris-c/RuntimeABI.h"
-#include "iris/Pipelines/Pipelines.h"
+#include "iris/InitAllDialects.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
@@ -266,7 +266,7 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
   sources.AddNewSourceBuffer(std::move(input), llvm::SMLoc());
 
   DialectRegistry registry;
-  registerIrisCompilerDialects(registry);
+  registerAllDialects(registry);
   bool needsHost = options.emit == EmitKind::Package; // for @main
   for (const TargetSpec &target : options.targets) {
     registerTargetTranslations(target.kind, registry);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is wrong on the command line is said in one line, with exit status 1.
+
+// RUN: not iris-compile %s --target=gfx900 -o %t 2>&1 | FileCheck %s --check-prefix=TARGET --match-full-lines
+// TARGET: iris-compile: error: unknown target 'gfx900'; expected one of gfx942, gfx950, gfx90a, gfx1100, gfx1201, sm_90a, sm_80, sm_100a, host
+// TARGET-NOT: {{.}}
+
+// RUN: not iris-compile %s --target= -o %t 2>&1 | FileCheck %s --check-prefix=EMPTY
+// EMPTY: error: unknown target ''; expected one of
+
+// RUN: not iris-compile %s --target=host,host -o %t 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: target 'host' is named twice
+
+// RUN: not iris-compile %s --target=gfx942,host --emit=obj -o %t 2>&1 | FileCheck %s --check-prefix=SEVERAL
+// RUN: not iris-compile %s --target=gfx942,host --emit=asm -o %t 2>&1 | FileCheck %s --check-prefix=SEVERAL
+// RUN: not iris-compile %s --target=gfx942,host --emit=mlir -o %t 2>&1 | FileCheck %s --check-prefix=SEVERAL
+// SEVERAL: error: only a package can hold several targets; name one target, or use --emit=package
+
+// RUN: not iris-compile %s --translation=both --emit=obj -o %t 2>&1 | FileCheck %s --check-prefix=BOTH
+// BOTH: error: only a package can hold both translations
+
+// RUN: not iris-compile %s --translation=guess -o %t 2>&1 | FileCheck %s --check-prefix=TRANSLATION
+// TRANSLATION: error: unknown translation 'guess'; expected stride, table or both
+
+// RUN: not iris-compile %s --code-object-version=4 -o %t 2>&1 | FileCheck %s --check-prefix=COV
+// COV: error: unknown code object version 4; expected 5 or 6
+
+// RUN: not iris-compile %s -O7 -o %t 2>&1 | FileCheck %s --check-prefix=LEVEL
+// LEVEL: error: unknown optimisation level -O7; expected -O0 to -O3
+
+// RUN: not iris-compile %s --emit=obj --until=nothing -o %t 2>&1 | FileCheck %s --check-prefix=UNTIL
+// UNTIL: error: --until writes MLIR; it goes with --emit=mlir only
+
+// RUN: not iris-compile %s --target=sm_90a --ptxas=%t.nowhere -o %t 2>&1 | FileCheck %s --check-prefix=PTXAS
+// PTXAS: error: '{{.*}}.nowhere', named by --ptxas, is not a program
+
+// RUN: not iris-compile %s --no-such-flag -o %t 2>&1 | FileCheck %s --check-prefix=FLAG
+// FLAG: Unknown command line argument '--no-such-flag'
+
+// RUN: not ls %t
+
+gpu.module @kernels {
+}

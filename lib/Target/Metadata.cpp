@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -81,6 +82,23 @@ SmallVector<Operation *> mlir::iris::getExportedFunctions(Operation *module) {
       functions.push_back(function);
   }
   return functions;
+}
+
+std::optional<int64_t> mlir::iris::getWorkgroupThreads(Operation *kernel) {
+  auto meta = kernel->getAttrOfType<DictionaryAttr>(kernelMetaAttrName);
+  auto sizes = meta ? meta.getAs<ArrayAttr>("workgroup") : ArrayAttr();
+  if (!sizes)
+    return std::nullopt;
+  uint64_t threads = 1;
+  for (Attribute size : sizes) {
+    auto integer = dyn_cast<IntegerAttr>(size);
+    if (!integer || !integer.getType().isIntOrIndex() ||
+        !integer.getValue().isSignedIntN(32) || integer.getValue().slt(1))
+      return std::nullopt;
+    threads = llvm::SaturatingMultiply<uint64_t>(
+        threads, integer.getValue().getZExtValue());
+  }
+  return std::min<uint64_t>(threads, INT64_MAX);
 }
 
 FailureOr<std::string> mlir::iris::buildKernelMetadata(Operation *gpuModule) {

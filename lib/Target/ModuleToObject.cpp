@@ -149,6 +149,35 @@ void ModuleToObject::setConventions() {
                               options.codeObjectVersion * 100);
 }
 
+/// The code generator budgets registers for the range of workgroup sizes in the
+/// function's attribute; a launch outside it fails, or worse.
+LogicalResult ModuleToObject::checkWorkgroups() {
+  if (target.kind != TargetKind::AMDGPU)
+    return success();
+  for (Operation *kernel : getExportedFunctions(module)) {
+    std::optional<int64_t> threads = getWorkgroupThreads(kernel);
+    llvm::Function *function =
+        llvmModule->getFunction(cast<LLVM::LLVMFuncOp>(kernel).getSymName());
+    if (!threads || !function)
+      continue;
+    StringRef range = function->getFnAttribute("amdgpu-flat-work-group-size")
+                          .getValueAsString();
+    auto [low, high] = range.split(',');
+    int64_t min = 1, max = 1024;
+    if (!range.empty() &&
+        (low.trim().getAsInteger(10, min) || high.trim().getAsInteger(10, max)))
+      return kernel->emitOpError() << "has a malformed range of workgroup "
+                                      "sizes '"
+                                   << range << "'";
+    if (*threads < min || *threads > max)
+      return kernel->emitOpError()
+             << "is compiled for workgroups of " << min << " to " << max
+             << " threads; expected the " << *threads
+             << " of its metadata to be among them";
+  }
+  return success();
+}
+
 LogicalResult ModuleToObject::translate() {
   if (failed(createTargetMachine()))
     return failure();
@@ -163,6 +192,8 @@ LogicalResult ModuleToObject::translate() {
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
   setConventions();
+  if (failed(checkWorkgroups()))
+    return failure();
   return verify();
 }
 

@@ -20,6 +20,9 @@ inline constexpr llvm::StringLiteral kernelMetaAttrName = "iris.meta";
 /// `gpu.module` or a top-level module in the LLVM dialect, in order.
 SmallVector<Operation *> getExportedFunctions(Operation *module);
 
+/// Threads per workgroup of a lowered kernel, by its metadata, where known.
+std::optional<int64_t> getWorkgroupThreads(Operation *kernel);
+
 /// The `iris.meta` string of a package entry: `{"kernels": [...]}` for the
 /// kernels of `gpuModule`. A kernel without metadata, or with an attribute that
 /// JSON cannot express, is an error (reported).

@@ -76,6 +76,7 @@ private:
   FailureOr<SmallVector<char, 0>> codegen(bool toObject);
   LogicalResult createTargetMachine();
   void setConventions();
+  LogicalResult checkWorkgroups();
   LogicalResult verify();
   /// Runs `work`, a call into LLVM named `what` in messages, and reports what
   /// goes wrong in it.

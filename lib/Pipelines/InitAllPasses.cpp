@@ -3,6 +3,10 @@
 
 #include "iris/InitAllPasses.h"
 
+#include "iris/Conversion/KernelABI.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 
-void mlir::iris::registerAllPasses() { registerIrisTransformsPasses(); }
+void mlir::iris::registerAllPasses() {
+  registerIrisKernelABIPasses();
+  registerIrisTransformsPasses();
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef IRIS_CONVERSION_KERNELABI_TD
+#define IRIS_CONVERSION_KERNELABI_TD
+
+include "mlir/Pass/PassBase.td"
+
+def IrisLowerKernelABIPass
+    : Pass<"iris-lower-kernel-abi", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Gives kernels the signature of the binary contract";
+  let description = [{
+    Kernels receive the argument block of RuntimeABI.h: on GPUs every item of
+    the block is a kernel parameter, on the host the kernel gets a pointer to
+    the block and one to its IrisRtHostProgram. `!iris.ctx` becomes the fields
+    of IrisRtContext, a memref its pointer, dynamic sizes and dynamic strides;
+    `iris.ctx_field` becomes the field. Memory spaces become address spaces.
+    What the runtime must know of a kernel goes to the attribute `iris.meta`, a
+    dictionary in the shape of the package's JSON.
+
+    Before:
+
+    ```mlir
+    gpu.func @k(%ctx: !iris.ctx, %b: memref<?xf16, #iris.symmetric>) kernel {
+      %r = iris.ctx_field "rank" %ctx : i32
+      ...
+    ```
+
+    After (GPU):
+
+    ```mlir
+    gpu.func @k(%rank: i32, %numRanks: i32, ..., %b: !llvm.ptr<1>, %size: i64)
+        kernel attributes {iris.meta = {...}} {
+      ...
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "Target: host, gfx942, gfx950, gfx90a, gfx1100, gfx1201, sm_90a">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+#endif // IRIS_CONVERSION_KERNELABI_TD

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From tiles to what one thread does.
+#ifndef IRIS_CONVERSION_TILETOTHREADS_H
+#define IRIS_CONVERSION_TILETOTHREADS_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::iris {
+
+#define GEN_PASS_DECL
+#include "iris/Conversion/TileToThreads.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "iris/Conversion/TileToThreads.h.inc"
+
+} // namespace mlir::iris
+
+#endif // IRIS_CONVERSION_TILETOTHREADS_H

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef IRIS_CONVERSION_TILETOTHREADS_TD
+#define IRIS_CONVERSION_TILETOTHREADS_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
+  let summary = "Spreads tiles over the threads of the workgroup";
+  let description = [{
+    A tile with a layout becomes a vector of the elements that the thread holds
+    in registers; elementwise ops apply to that vector. Loads and stores become
+    `llvm.load` and `llvm.store` of the widest vectors, up to 16 bytes, that
+    layout, strides and alignment allow. What is not known at compile time is
+    checked at run time, once per access and for the whole workgroup: a window
+    that lies inside the buffer, on aligned rows, takes the unmasked vector
+    path, any other one goes element by element with bounds checks. Parts that
+    `iris.divisibility` or static shapes prove are not checked.
+
+    Each access is reported as a remark of category `tile-vectorize-access`:
+    passed with the bytes per access, or missed with the reason.
+
+    Example, one 16-byte access per thread:
+
+    ```mlir
+    tile.store %v, %out[%i] : tensor<2048xf16, #blocked>, memref<?xf16>
+    ```
+
+    becomes, in essence,
+
+    ```mlir
+    scf.if %inside_and_aligned {
+      %p = llvm.getelementptr %window[%byte]
+          : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+      llvm.store %v, %p {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<1>
+    } else {
+      // Eight guarded stores of one element.
+    }
+    ```
+  }];
+  let options = [
+    Option<"warpSize", "warp-size", "unsigned", /*default=*/"64",
+           "threads per wave of the target">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+#endif // IRIS_CONVERSION_TILETOTHREADS_TD

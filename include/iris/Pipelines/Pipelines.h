@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Pipelines.h - From kernels to the LLVM dialect -----------*- C++ -*-===//
+//
+// The order of the passes, stage by stage and as a whole. Every stage is
+// registered under its own name, so that any prefix can be run and tested.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_PIPELINES_PIPELINES_H
+#define IRIS_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::iris {
+
+struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
+  PassOptions::Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("What to compile for: host, gfx942, gfx950, gfx90a, "
+                     "gfx1100, gfx1201, sm_90a, sm_80 or sm_100a"),
+      llvm::cl::init("host")};
+  PassOptions::Option<std::string> translation{
+      *this, "translation",
+      llvm::cl::desc("How addresses of other ranks are found: 'stride' (a "
+                     "multiply-add) or 'table' (a load)"),
+      llvm::cl::init("stride")};
+  PassOptions::Option<std::string> until{
+      *this, "until",
+      llvm::cl::desc("Last stage to run: 'translate', 'tiles', 'sync', 'abi' or "
+                     "'llvm' (all of them)"),
+      llvm::cl::init("llvm")};
+};
+
+/// The stages of the kernel pipeline, in order: the values of `until`.
+ArrayRef<StringRef> getStageNames();
+
+/// Stage `translate`: ranks disappear from tile accesses. Same for all targets.
+void buildIrisTranslatePipeline(OpPassManager &pm,
+                                const IrisPipelineOptions &options);
+
+/// Stage `tiles`: tiles become registers of threads (GPU) or loops over
+/// memory (host).
+void buildIrisTilesPipeline(OpPassManager &pm,
+                            const IrisPipelineOptions &options);
+
+/// Stage `sync`: atomics, signals, waits, barriers, checks and translations
+/// become what the target's memory model asks for.
+void buildIrisSyncPipeline(OpPassManager &pm,
+                           const IrisPipelineOptions &options);
+
+/// Stage `abi`: kernels get the signature of RuntimeABI.h and their metadata.
+void buildIrisABIPipeline(OpPassManager &pm,
+                          const IrisPipelineOptions &options);
+
+/// Stage `llvm`: the rest becomes the LLVM dialect, with the target's own.
+void buildIrisLLVMPipeline(OpPassManager &pm,
+                           const IrisPipelineOptions &options);
+
+/// All stages, up to `options.until`: every `gpu.module` of a module.
+void buildIrisPipeline(OpPassManager &pm, const IrisPipelineOptions &options);
+
+/// `@main` of a module becomes the host program of RuntimeABI.h; the kernels
+/// are dropped.
+void buildIrisMainPipeline(OpPassManager &pm,
+                           const IrisPipelineOptions &options);
+
+/// Registers all of the above, as `iris-<stage>-pipeline`, `iris-pipeline` and
+/// `iris-main-pipeline`.
+void registerIrisPipelines();
+
+} // namespace mlir::iris
+
+#endif // IRIS_PIPELINES_PIPELINES_H

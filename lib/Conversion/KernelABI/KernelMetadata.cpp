@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- KernelMetadata.cpp - Layout and description of arguments ------------===//
+
+#include "KernelMetadata.h"
+
+#include "iris-c/RuntimeABI.h"
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// Layout
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Appends items, each at the next multiple of its size.
+struct BlockBuilder {
+  MLIRContext *context;
+  BlockLayout block;
+
+  void add(Type type, int64_t bytes) {
+    block.bytes = llvm::alignTo(block.bytes, bytes);
+    block.arguments.back().items.push_back({block.bytes, type});
+    block.bytes += bytes;
+  }
+  void addInteger(unsigned bits) {
+    add(IntegerType::get(context, bits), bits / 8);
+  }
+  void addPointer() { add(Type(), 8); }
+};
+} // namespace
+
+/// True if the contract has a form for elements and scalars of `type`.
+static bool isElement(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() &&
+           llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  return type.isIndex() || type.isF16() || type.isBF16() || type.isF32() ||
+         type.isF64();
+}
+
+static LogicalResult addMemRef(FunctionOpInterface kernel, unsigned index,
+                               MemRefType type, BlockBuilder &builder) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return kernel.emitOpError("argument ")
+           << index << " is " << type << "; expected a strided layout";
+  if (ShapedType::isDynamic(offset))
+    return kernel.emitOpError("argument ")
+           << index << " is " << type
+           << " with a dynamic offset; expected a static one (the pointer of "
+              "the argument already points to the first element)";
+  if (type.getRank() > IRISRT_MAX_DIMS || !isElement(type.getElementType()))
+    return kernel.emitOpError("argument ")
+           << index << " is " << type << "; expected at most "
+           << IRISRT_MAX_DIMS << " dimensions of f16, bf16, f32, f64, i8, "
+                                 "i16, i32 or i64";
+  builder.addPointer();
+  for (int64_t i = 0, e = type.getNumDynamicDims(); i < e; ++i)
+    builder.addInteger(64);
+  if (!type.getLayout().isIdentity())
+    for (int64_t stride : strides)
+      if (ShapedType::isDynamic(stride))
+        builder.addInteger(64);
+  return success();
+}
+
+FailureOr<BlockLayout>
+mlir::iris::layOutArguments(FunctionOpInterface kernel) {
+  BlockBuilder builder{kernel.getContext(), {}};
+  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    builder.block.arguments.emplace_back();
+    if (isa<CtxType>(type)) {
+      // The struct is aligned as its widest field is.
+      builder.block.bytes = llvm::alignTo(builder.block.bytes, 8);
+      for (const ContextField &field : getContextFields())
+        builder.addInteger(field.bits);
+    } else if (auto memref = dyn_cast<MemRefType>(type)) {
+      if (failed(addMemRef(kernel, index, memref, builder)))
+        return failure();
+    } else if (type.isIndex()) {
+      builder.addInteger(64);
+    } else if (isElement(type)) {
+      unsigned bits = type.getIntOrFloatBitWidth();
+      if (bits == 1)
+        builder.addInteger(8);
+      else
+        builder.add(type, bits / 8);
+    } else {
+      return kernel.emitOpError("argument ")
+             << index << " has type " << type
+             << "; expected !iris.ctx, a memref, an index, an integer or a "
+                "float";
+    }
+  }
+  return std::move(builder.block);
+}
+
+//===----------------------------------------------------------------------===//
+// Description
+//===----------------------------------------------------------------------===//
+
+static std::string elementName(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+/// null for a dynamic extent.
+static Attribute extentAttr(Builder &builder, int64_t extent) {
+  return ShapedType::isDynamic(extent)
+             ? static_cast<Attribute>(builder.getUnitAttr())
+             : builder.getI64IntegerAttr(extent);
+}
+
+static ArrayAttr extentsAttr(Builder &builder, ArrayRef<int64_t> extents) {
+  return builder.getArrayAttr(
+      llvm::map_to_vector(extents, [&](int64_t extent) {
+        return extentAttr(builder, extent);
+      }));
+}
+
+static DictionaryAttr describeArgument(Builder &builder, Type type,
+                                       Attribute divisibility,
+                                       const ArgumentLayout &layout) {
+  NamedAttrList fields;
+  fields.set("offset", builder.getI64IntegerAttr(layout.items.front().offset));
+  if (isa<CtxType>(type)) {
+    fields.set("kind", builder.getStringAttr("context"));
+    return fields.getDictionary(builder.getContext());
+  }
+  auto memref = dyn_cast<MemRefType>(type);
+  fields.set("kind", builder.getStringAttr(memref ? "memref" : "scalar"));
+  fields.set("element",
+             builder.getStringAttr(elementName(getElementTypeOrSelf(type))));
+  if (!memref) {
+    if (divisibility)
+      fields.set("divisibility", divisibility);
+    return fields.getDictionary(builder.getContext());
+  }
+  fields.set("symmetric", builder.getBoolAttr(isSymmetric(memref)));
+  fields.set("sizes", extentsAttr(builder, memref.getShape()));
+  if (memref.getLayout().isIdentity()) {
+    fields.set("strides", builder.getUnitAttr());
+  } else {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)memref.getStridesAndOffset(strides, offset);
+    fields.set("strides", extentsAttr(builder, strides));
+  }
+  if (isa_and_nonnull<IntegerAttr>(divisibility))
+    divisibility = builder.getDictionaryAttr(
+        builder.getNamedAttr("pointer", divisibility));
+  if (divisibility)
+    fields.set("divisibility", divisibility);
+  return fields.getDictionary(builder.getContext());
+}
+
+DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
+                                          const BlockLayout &layout,
+                                          int64_t threads) {
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> arguments;
+  for (auto [index, argument] : llvm::enumerate(layout.arguments))
+    arguments.push_back(describeArgument(
+        builder, kernel.getArgumentTypes()[index],
+        kernel.getArgAttr(index, kDivisibilityAttr), argument));
+
+  auto integer = [&](StringRef name) -> Attribute {
+    auto attr = kernel->getAttrOfType<IntegerAttr>(name);
+    return builder.getI64IntegerAttr(attr ? attr.getInt() : 0);
+  };
+  NamedAttrList meta;
+  meta.set("name", builder.getStringAttr(kernel.getName()));
+  if (auto module = kernel->getParentOfType<gpu::GPUModuleOp>())
+    meta.set("module", builder.getStringAttr(module.getName()));
+  meta.set("symbol", builder.getStringAttr(kernel.getName()));
+  meta.set("workgroup", builder.getI64ArrayAttr({threads, 1, 1}));
+  meta.set("shared_bytes", integer("iris.shared_bytes"));
+  meta.set("arena_bytes", integer("iris.arena_bytes"));
+  meta.set("coresident",
+           builder.getBoolAttr(kernel->hasAttr("iris.coresident")));
+  meta.set("args_bytes", builder.getI64IntegerAttr(layout.bytes));
+  meta.set("args", builder.getArrayAttr(arguments));
+  meta.set("hidden", builder.getArrayAttr({}));
+  if (auto sites = kernel->getAttrOfType<ArrayAttr>("iris.sites"))
+    meta.set("sites", sites);
+  else
+    meta.set("sites", builder.getArrayAttr({}));
+  return meta.getDictionary(kernel.getContext());
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- KernelMetadata.h - Layout and description of arguments ---*- C++ -*-===//
+//
+// Where each argument lies in the argument block of RuntimeABI.h, and what the
+// package says about it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_LIB_CONVERSION_KERNELABI_KERNELMETADATA_H
+#define IRIS_LIB_CONVERSION_KERNELABI_KERNELMETADATA_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::iris {
+
+/// One item of the argument block: a context field, a pointer, a size, a
+/// stride or a scalar.
+struct BlockItem {
+  int64_t offset;
+  /// Type of the item in memory: iN, fN, or null for a pointer.
+  Type type;
+};
+
+/// One argument of a kernel and its items.
+struct ArgumentLayout {
+  SmallVector<BlockItem> items;
+};
+
+/// The argument block of a kernel.
+struct BlockLayout {
+  SmallVector<ArgumentLayout> arguments;
+  int64_t bytes = 0;
+};
+
+/// Lays out the arguments of `kernel`; reports those that the contract has no
+/// form for.
+FailureOr<BlockLayout> layOutArguments(FunctionOpInterface kernel);
+
+/// The `iris.meta` dictionary of `kernel`, in the shape of the package's JSON.
+DictionaryAttr describeKernel(FunctionOpInterface kernel,
+                              const BlockLayout &layout, int64_t threads);
+
+} // namespace mlir::iris
+
+#endif // IRIS_LIB_CONVERSION_KERNELABI_KERNELMETADATA_H

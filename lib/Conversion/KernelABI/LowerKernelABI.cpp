@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LowerKernelABI.cpp - Signatures of the binary contract --------------===//
+//
+// Replaces the arguments of every kernel of a gpu.module by the items of the
+// argument block (RuntimeABI.h, section 3) and rebuilds the old values from
+// them at the kernel's entry. On GPUs an item is a parameter; on the host it is
+// a load from the block. Memrefs are rebuilt as descriptors of the LLVM
+// conversion, behind an unrealized cast that disappears with it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Conversion/KernelABI.h"
+
+#include "KernelMetadata.h"
+#include "iris-c/RuntimeABI.h"
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Builders.h"
+
+#define DEBUG_TYPE "iris-lower-kernel-abi"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISLOWERKERNELABIPASS
+#include "iris/Conversion/KernelABI.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// Memory spaces
+//===----------------------------------------------------------------------===//
+
+/// Turns #iris.symmetric, #iris.peer and the default space, all of them global
+/// memory at this point, into `addressSpace`.
+static void lowerMemorySpaces(Operation *root, unsigned addressSpace) {
+  MLIRContext *context = root->getContext();
+  Attribute space;
+  if (addressSpace != 0)
+    space = IntegerAttr::get(IntegerType::get(context, 64), addressSpace);
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([=](MemRefType type) -> std::optional<Type> {
+    Attribute old = type.getMemorySpace();
+    if (old && !isa<SymmetricAttr, PeerAttr>(old))
+      return std::nullopt;
+    return MemRefType::get(type.getShape(), type.getElementType(),
+                           type.getLayout(), space);
+  });
+  replacer.recursivelyReplaceElementsIn(root, /*replaceAttrs=*/true,
+                                        /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Rebuilding arguments
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Where the items of an argument come from.
+class ItemSource {
+public:
+  virtual ~ItemSource() = default;
+  /// The value of `item`; a null type means a pointer to global memory.
+  virtual Value get(OpBuilder &builder, Location loc, const BlockItem &item) = 0;
+};
+
+/// GPU: the next parameter of the kernel.
+class ParameterSource : public ItemSource {
+public:
+  explicit ParameterSource(ValueRange parameters) : parameters(parameters) {}
+  Value get(OpBuilder &, Location, const BlockItem &) override {
+    return parameters[next++];
+  }
+
+private:
+  ValueRange parameters;
+  unsigned next = 0;
+};
+
+/// Host: a load from the argument block.
+class BlockSource : public ItemSource {
+public:
+  explicit BlockSource(Value block) : block(block) {}
+  Value get(OpBuilder &builder, Location loc, const BlockItem &item) override {
+    Value address = LLVM::GEPOp::create(
+        builder, loc, block.getType(), builder.getI8Type(), block,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(item.offset)});
+    Type type = item.type ? item.type : block.getType();
+    return LLVM::LoadOp::create(builder, loc, type, address);
+  }
+
+private:
+  Value block;
+};
+
+/// Gives one kernel its final signature.
+class KernelLowering {
+public:
+  KernelLowering(FunctionOpInterface kernel, const BlockLayout &layout,
+                 unsigned addressSpace)
+      : kernel(kernel), layout(layout), builder(kernel.getContext()),
+        loc(kernel.getLoc()),
+        pointer(LLVM::LLVMPointerType::get(kernel.getContext(), addressSpace)) {
+  }
+
+  LogicalResult lowerForGPU();
+  LogicalResult lowerForHost();
+
+private:
+  LogicalResult rebuildArguments(ItemSource &source);
+  LogicalResult replaceContext(Value context, ArrayRef<Value> fields);
+  Value buildMemRef(MemRefType type, ArrayRef<Value> items);
+  Value buildScalar(Type type, Value item);
+  void replaceHostIds(Value program);
+
+  FunctionOpInterface kernel;
+  const BlockLayout &layout;
+  OpBuilder builder;
+  Location loc;
+  LLVM::LLVMPointerType pointer;
+};
+} // namespace
+
+/// The descriptor of the LLVM conversion: {allocated, aligned, offset, sizes,
+/// strides}.
+Value KernelLowering::buildMemRef(MemRefType type, ArrayRef<Value> items) {
+  int64_t rank = type.getRank();
+  Type i64 = builder.getI64Type();
+  SmallVector<Type> fields = {pointer, pointer, i64};
+  if (rank > 0)
+    fields.append(2, LLVM::LLVMArrayType::get(i64, rank));
+  auto structType =
+      LLVM::LLVMStructType::getLiteral(builder.getContext(), fields);
+
+  auto constant = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, i64,
+                                    builder.getI64IntegerAttr(value));
+  };
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+
+  const Value *next = items.begin();
+  Value descriptor = LLVM::UndefOp::create(builder, loc, structType);
+  auto insert = [&](Value value, ArrayRef<int64_t> position) {
+    descriptor =
+        LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
+  };
+  insert(*next, {0});
+  insert(*next++, {1});
+  insert(constant(offset), {2});
+  SmallVector<Value> sizes;
+  for (int64_t extent : type.getShape())
+    sizes.push_back(ShapedType::isDynamic(extent) ? *next++ : constant(extent));
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    insert(size, {3, static_cast<int64_t>(dim)});
+
+  // Row-major strides follow from the sizes; others are items or static.
+  bool identity = type.getLayout().isIdentity();
+  SmallVector<Value> strideValues(rank);
+  for (int64_t dim = rank - 1; dim >= 0 && identity; --dim) {
+    if (!ShapedType::isDynamic(strides[dim]))
+      strideValues[dim] = constant(strides[dim]);
+    else
+      strideValues[dim] = LLVM::MulOp::create(
+          builder, loc, strideValues[dim + 1], sizes[dim + 1]);
+  }
+  for (int64_t dim = 0; dim < rank && !identity; ++dim)
+    strideValues[dim] =
+        ShapedType::isDynamic(strides[dim]) ? *next++ : constant(strides[dim]);
+  for (auto [dim, stride] : llvm::enumerate(strideValues))
+    insert(stride, {4, static_cast<int64_t>(dim)});
+
+  return UnrealizedConversionCastOp::create(builder, loc, type, descriptor)
+      .getResult(0);
+}
+
+Value KernelLowering::buildScalar(Type type, Value item) {
+  if (type.isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, item);
+  if (type.isInteger(1))
+    return arith::TruncIOp::create(builder, loc, type, item);
+  return item;
+}
+
+LogicalResult KernelLowering::replaceContext(Value context,
+                                             ArrayRef<Value> fields) {
+  for (Operation *user : llvm::make_early_inc_range(context.getUsers())) {
+    auto field = dyn_cast<CtxFieldOp>(user);
+    if (!field)
+      return user->emitOpError("uses the context in a way that was not "
+                               "lowered; expected iris.ctx_field");
+    for (auto [index, entry] : llvm::enumerate(getContextFields()))
+      if (entry.name == field.getField())
+        field.getResult().replaceAllUsesWith(fields[index]);
+    field.erase();
+  }
+  return success();
+}
+
+LogicalResult KernelLowering::rebuildArguments(ItemSource &source) {
+  for (auto [index, argument] : llvm::enumerate(layout.arguments)) {
+    Value old = kernel.getArgument(index);
+    SmallVector<Value> items;
+    for (const BlockItem &item : argument.items)
+      items.push_back(source.get(builder, loc, item));
+    if (isa<CtxType>(old.getType())) {
+      if (failed(replaceContext(old, items)))
+        return failure();
+      continue;
+    }
+    auto memref = dyn_cast<MemRefType>(old.getType());
+    old.replaceAllUsesWith(memref ? buildMemRef(memref, items)
+                                  : buildScalar(old.getType(), items.front()));
+  }
+  return success();
+}
+
+LogicalResult KernelLowering::lowerForGPU() {
+  SmallVector<Type> types;
+  for (const ArgumentLayout &argument : layout.arguments)
+    for (const BlockItem &item : argument.items)
+      types.push_back(item.type ? item.type : pointer);
+
+  Block &entry = kernel.getFunctionBody().front();
+  unsigned numOld = kernel.getNumArguments();
+  // Memory attributions follow the arguments; the new ones go in between.
+  for (auto [index, type] : llvm::enumerate(types))
+    entry.insertArgument(numOld + index, type, loc);
+  builder.setInsertionPointToStart(&entry);
+  ParameterSource source(entry.getArguments().slice(numOld, types.size()));
+  if (failed(rebuildArguments(source)))
+    return failure();
+  entry.eraseArguments(0, numOld);
+  kernel.removeArgAttrsAttr();
+  kernel.setType(builder.getFunctionType(types, {}));
+  return success();
+}
+
+/// Block ids and grid dimensions come from IrisRtHostProgram.
+void KernelLowering::replaceHostIds(Value program) {
+  auto load = [&](OpBuilder &at, Type type, size_t offset) -> Value {
+    Value address = LLVM::GEPOp::create(
+        at, loc, pointer, at.getI8Type(), program,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+    return LLVM::LoadOp::create(at, loc, type, address);
+  };
+  auto replaceId = [&](Operation *op, gpu::Dimension dim, size_t base) {
+    builder.setInsertionPointToStart(&kernel.getFunctionBody().front());
+    Value id = load(builder, builder.getI32Type(),
+                    base + 4 * static_cast<size_t>(dim));
+    Value index =
+        arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), id);
+    op->getResult(0).replaceAllUsesWith(index);
+    op->erase();
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto id = dyn_cast<gpu::BlockIdOp>(op))
+      replaceId(op, id.getDimension(), offsetof(IrisRtHostProgram, id));
+    else if (auto dim = dyn_cast<gpu::GridDimOp>(op))
+      replaceId(op, dim.getDimension(), offsetof(IrisRtHostProgram, count));
+  });
+}
+
+LogicalResult KernelLowering::lowerForHost() {
+  Block &entry = kernel.getFunctionBody().front();
+  unsigned numOld = kernel.getNumArguments();
+  Value block = entry.addArgument(pointer, loc);
+  Value program = entry.addArgument(pointer, loc);
+  builder.setInsertionPointToStart(&entry);
+  BlockSource source(block);
+  if (failed(rebuildArguments(source)))
+    return failure();
+  replaceHostIds(program);
+  entry.eraseArguments(0, numOld);
+  kernel.removeArgAttrsAttr();
+  kernel.setType(builder.getFunctionType({pointer, pointer}, {}));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct LowerKernelABIPass
+    : iris::impl::IrisLowerKernelABIPassBase<LowerKernelABIPass> {
+  using IrisLowerKernelABIPassBase::IrisLowerKernelABIPassBase;
+
+  void runOnOperation() override {
+    bool host = target == "host";
+    unsigned addressSpace = host ? 0 : 1;
+    // Layouts and metadata speak of the kernel's own types.
+    SmallVector<std::pair<FunctionOpInterface, BlockLayout>> kernels;
+    for (auto function : getOperation().getOps<FunctionOpInterface>()) {
+      if (!isKernel(function))
+        continue;
+      FailureOr<BlockLayout> layout = layOutArguments(function);
+      if (failed(layout))
+        return signalPassFailure();
+      int64_t threads = host ? 1 : numThreads(function);
+      function->setAttr("iris.meta",
+                        describeKernel(function, *layout, threads));
+      if (auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation()))
+        kernel.setKnownBlockSize(
+            ArrayRef<int32_t>{static_cast<int32_t>(threads), 1, 1});
+      kernels.emplace_back(function, std::move(*layout));
+    }
+    lowerMemorySpaces(getOperation(), addressSpace);
+    for (auto &[function, layout] : kernels) {
+      KernelLowering lowering(function, layout, addressSpace);
+      if (failed(host ? lowering.lowerForHost() : lowering.lowerForGPU()))
+        return signalPassFailure();
+    }
+  }
+
+private:
+  static bool isKernel(FunctionOpInterface function) {
+    if (auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation()))
+      return kernel.isKernel();
+    return function->hasAttr("iris.kernel");
+  }
+
+  int64_t numThreads(FunctionOpInterface function) const {
+    auto warps = function->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+    return (warps ? warps.getInt() : kDefaultNumWarps) * waveSize();
+  }
+
+  /// Threads per wave: 64 on CDNA, 32 on RDNA and NVIDIA.
+  int64_t waveSize() const {
+    return StringRef(target).starts_with("gfx9") ? 64 : 32;
+  }
+};
+} // namespace

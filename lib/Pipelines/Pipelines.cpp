@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Pipelines.cpp - From kernels to the LLVM dialect --------------------===//
+
+#include "iris/Pipelines/Pipelines.h"
+
+#include "iris/Conversion/KernelABI.h"
+#include "iris/Conversion/TileToThreads.h"
+#include "iris/Dialect/Iris/Transforms/Passes.h"
+#include "iris/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// Target facts the pass options need
+//===----------------------------------------------------------------------===//
+
+static bool isHost(const IrisPipelineOptions &options) {
+  return options.target == "host";
+}
+
+static bool isAMD(const IrisPipelineOptions &options) {
+  return StringRef(options.target).starts_with("gfx");
+}
+
+/// Threads per wave: 64 on CDNA, 32 on RDNA and NVIDIA.
+static unsigned waveSize(const IrisPipelineOptions &options) {
+  return StringRef(options.target).starts_with("gfx9") ? 64 : 32;
+}
+
+static void addCleanup(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+//===----------------------------------------------------------------------===//
+// iris-translate-pipeline
+//===----------------------------------------------------------------------===//
+
+void mlir::iris::buildIrisTranslatePipeline(
+    OpPassManager &pm, const IrisPipelineOptions &options) {
+  auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createIrisTranslatePointersPass());
+  // One translation for all accesses to a buffer, outside of the tile loops:
+  // it is pure address arithmetic.
+  addCleanup(kernels);
+  kernels.addPass(createLoopInvariantCodeMotionPass());
+}
+
+//===----------------------------------------------------------------------===//
+// iris-tiles-pipeline
+//===----------------------------------------------------------------------===//
+
+void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
+                                        const IrisPipelineOptions &options) {
+  auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  if (isHost(options)) {
+    buildTileToLoopsPipeline(kernels);
+  } else {
+    kernels.addPass(tile::createTileAssignLayoutsPass({waveSize(options)}));
+    kernels.addPass(createConvertTileToThreadsPass({waveSize(options)}));
+  }
+  addCleanup(kernels);
+  // The accesses' uniform checks and addresses leave the loops.
+  kernels.addPass(createLoopInvariantCodeMotionPass());
+}
+
+//===----------------------------------------------------------------------===//
+// iris-sync-pipeline
+//===----------------------------------------------------------------------===//
+
+void mlir::iris::buildIrisSyncPipeline(OpPassManager &pm,
+                                       const IrisPipelineOptions &options) {
+  auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  // A wait that runs out of time leaves the kernel from wherever it is, so
+  // control flow must be unstructured first.
+  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(createIrisLowerSyncPass(
+      {options.target.getValue(), options.translation.getValue()}));
+  addCleanup(kernels);
+}
+
+//===----------------------------------------------------------------------===//
+// iris-abi-pipeline
+//===----------------------------------------------------------------------===//
+
+void mlir::iris::buildIrisABIPipeline(OpPassManager &pm,
+                                      const IrisPipelineOptions &options) {
+  auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createIrisLowerKernelABIPass({options.target.getValue()}));
+}
+
+//===----------------------------------------------------------------------===//
+// iris-llvm-pipeline
+//===----------------------------------------------------------------------===//
+
+void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
+                                       const IrisPipelineOptions &options) {
+  auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  // Subviews become arithmetic on the base; affine maps become arith.
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  addCleanup(kernels);
+  if (isAMD(options)) {
+    ConvertGpuOpsToROCDLOpsOptions rocdl;
+    rocdl.chipset = options.target.getValue();
+    rocdl.indexBitwidth = 64;
+    kernels.addPass(createConvertGpuOpsToROCDLOps(rocdl));
+  } else if (!isHost(options)) {
+    ConvertGpuOpsToNVVMOpsOptions nvvm;
+    nvvm.indexBitwidth = 64;
+    kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  } else {
+    kernels.addPass(createConvertVectorToLLVMPass());
+    kernels.addPass(createConvertMathToLLVMPass());
+    kernels.addPass(createFinalizeMemRefToLLVMConversionPass());
+    kernels.addPass(createArithToLLVMConversionPass());
+    kernels.addPass(createConvertControlFlowToLLVMPass());
+    kernels.addPass(createConvertFuncToLLVMPass());
+  }
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  addCleanup(kernels);
+}
+
+//===----------------------------------------------------------------------===//
+// iris-pipeline, iris-main-pipeline
+//===----------------------------------------------------------------------===//
+
+using StageBuilder = void (*)(OpPassManager &, const IrisPipelineOptions &);
+
+static constexpr StringLiteral stageNames[] = {"translate", "tiles", "sync",
+                                               "abi", "llvm"};
+static constexpr StageBuilder stageBuilders[] = {
+    buildIrisTranslatePipeline, buildIrisTilesPipeline, buildIrisSyncPipeline,
+    buildIrisABIPipeline, buildIrisLLVMPipeline};
+
+ArrayRef<StringRef> mlir::iris::getStageNames() {
+  static const SmallVector<StringRef> names(std::begin(stageNames),
+                                            std::end(stageNames));
+  return names;
+}
+
+void mlir::iris::buildIrisPipeline(OpPassManager &pm,
+                                   const IrisPipelineOptions &options) {
+  for (auto [name, build] : llvm::zip_equal(stageNames, stageBuilders)) {
+    build(pm, options);
+    if (options.until == name)
+      return;
+  }
+}
+
+void mlir::iris::buildIrisMainPipeline(OpPassManager &pm,
+                                       const IrisPipelineOptions &) {
+  buildHostProgramPipeline(pm);
+}
+
+void mlir::iris::registerIrisPipelines() {
+  using Registration = PassPipelineRegistration<IrisPipelineOptions>;
+  Registration("iris-translate-pipeline",
+               "Kernels: ranks disappear from tile accesses",
+               buildIrisTranslatePipeline);
+  Registration("iris-tiles-pipeline",
+               "Kernels: tiles become registers (GPU) or loops (host)",
+               buildIrisTilesPipeline);
+  Registration("iris-sync-pipeline",
+               "Kernels: synchronisation becomes the target's memory model",
+               buildIrisSyncPipeline);
+  Registration("iris-abi-pipeline",
+               "Kernels: signature and metadata of the binary contract",
+               buildIrisABIPipeline);
+  Registration("iris-llvm-pipeline", "Kernels: the rest becomes LLVM",
+               buildIrisLLVMPipeline);
+  Registration("iris-pipeline",
+               "Kernels: all stages, from tiles to the LLVM dialect",
+               buildIrisPipeline);
+  Registration("iris-main-pipeline",
+               "Host program: @main becomes calls of the runtime",
+               buildIrisMainPipeline);
+}

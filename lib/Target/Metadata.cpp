@@ -101,21 +101,31 @@ std::optional<int64_t> mlir::iris::getWorkgroupThreads(Operation *kernel) {
   return std::min<uint64_t>(threads, INT64_MAX);
 }
 
-FailureOr<std::string> mlir::iris::buildKernelMetadata(Operation *gpuModule) {
+/// The metadata of one kernel.
+static FailureOr<json::Value> buildKernel(Operation *kernel) {
+  auto meta = kernel->getAttrOfType<DictionaryAttr>(kernelMetaAttrName);
+  if (!meta)
+    return kernel->emitOpError()
+           << "cannot go into a package: its metadata are missing; expected "
+              "the dictionary attribute '"
+           << kernelMetaAttrName << "'";
+  std::optional<json::Value> value = toJSON(meta);
+  if (!value)
+    return kernel->emitOpError() << "has metadata in '" << kernelMetaAttrName
+                                 << "' that JSON cannot express";
+  return std::move(*value);
+}
+
+FailureOr<std::string>
+mlir::iris::buildKernelMetadata(ArrayRef<Operation *> gpuModules) {
   json::Array kernels;
-  for (Operation *function : getExportedFunctions(gpuModule)) {
-    auto meta = function->getAttrOfType<DictionaryAttr>(kernelMetaAttrName);
-    if (!meta)
-      return function->emitOpError()
-             << "cannot go into a package: its metadata are missing; expected "
-                "the dictionary attribute '"
-             << kernelMetaAttrName << "'";
-    std::optional<json::Value> kernel = toJSON(meta);
-    if (!kernel)
-      return function->emitOpError()
-             << "has metadata in '" << kernelMetaAttrName
-             << "' that JSON cannot express";
-    kernels.push_back(std::move(*kernel));
+  for (Operation *module : gpuModules) {
+    for (Operation *function : getExportedFunctions(module)) {
+      FailureOr<json::Value> kernel = buildKernel(function);
+      if (failed(kernel))
+        return failure();
+      kernels.push_back(std::move(*kernel));
+    }
   }
   std::string text;
   llvm::raw_string_ostream os(text);

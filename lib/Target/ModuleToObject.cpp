@@ -20,6 +20,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,8 +32,9 @@ using namespace mlir::iris;
 namespace {
 /// Turns what LLVM reports into diagnostics of ours, and counts the errors.
 struct ForwardingHandler final : llvm::DiagnosticHandler {
-  ForwardingHandler(Location loc, unsigned &numErrors)
-      : loc(loc), numErrors(numErrors) {}
+  ForwardingHandler(Location loc, const llvm::StringMap<Operation *> &kernels,
+                    unsigned &numErrors)
+      : loc(loc), kernels(kernels), numErrors(numErrors) {}
 
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
     if (info.getSeverity() != llvm::DS_Error &&
@@ -46,15 +48,29 @@ struct ForwardingHandler final : llvm::DiagnosticHandler {
     StringRef message = StringRef(text).trim();
     message.consume_front("<unknown>:0:0: ");
     if (info.getSeverity() == llvm::DS_Warning) {
-      emitWarning(loc) << message;
+      emitWarning(locate(info)) << message;
       return true;
     }
     ++numErrors;
-    emitError(loc) << message;
+    emitError(locate(info)) << message;
     return true;
   }
 
+private:
+  /// The kernel that `info` is about, where it says so.
+  Location locate(const llvm::DiagnosticInfo &info) const {
+    const llvm::Function *function = nullptr;
+    if (auto *limit = dyn_cast<llvm::DiagnosticInfoResourceLimit>(&info))
+      function = &limit->getFunction();
+    else if (auto *missing = dyn_cast<llvm::DiagnosticInfoUnsupported>(&info))
+      function = &missing->getFunction();
+    Operation *kernel =
+        function ? kernels.lookup(function->getName()) : nullptr;
+    return kernel ? kernel->getLoc() : loc;
+  }
+
   Location loc;
+  const llvm::StringMap<Operation *> &kernels;
   unsigned &numErrors;
 };
 } // namespace
@@ -70,12 +86,13 @@ void mlir::iris::registerTargetTranslations(TargetKind kind,
     registerNVVMDialectTranslation(registry);
 }
 
-ModuleToObject::ModuleToObject(Operation *module, const TargetSpec &target,
+ModuleToObject::ModuleToObject(ArrayRef<Operation *> modules,
+                               const TargetSpec &target,
                                const CodegenOptions &options)
-    : module(module), target(target), options(options),
-      context(std::make_unique<llvm::LLVMContext>()) {
+    : modules(modules), loc(modules.front()->getLoc()), target(target),
+      options(options), context(std::make_unique<llvm::LLVMContext>()) {
   context->setDiagnosticHandler(
-      std::make_unique<ForwardingHandler>(module->getLoc(), numErrors));
+      std::make_unique<ForwardingHandler>(loc, kernels, numErrors));
 }
 
 ModuleToObject::~ModuleToObject() = default;
@@ -83,7 +100,7 @@ ModuleToObject::~ModuleToObject() = default;
 LogicalResult ModuleToObject::guarded(StringRef what,
                                       llvm::function_ref<void()> work) {
   numErrors = 0;
-  if (succeeded(runBackend(module->getLoc(), what, work)))
+  if (succeeded(runBackend(loc, what, work)))
     return success(numErrors == 0);
   // Whatever LLVM was working on is in an unknown state; destroying it could
   // crash, so it is leaked.
@@ -104,8 +121,8 @@ LogicalResult ModuleToObject::createTargetMachine() {
   const llvm::Target *backend =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!backend)
-    return module->emitOpError()
-           << "cannot be compiled for " << target.name << ": " << error;
+    return emitError(loc) << "cannot compile for " << target.name << ": "
+                          << error;
   auto level = static_cast<llvm::CodeGenOptLevel>(options.optLevel);
   llvm::TargetOptions targetOptions;
   // Floating point contracts only where an operation says so (`fmuladd` or a
@@ -117,20 +134,36 @@ LogicalResult ModuleToObject::createTargetMachine() {
       triple, target.chip, target.features, targetOptions, llvm::Reloc::PIC_,
       /*CM=*/std::nullopt, level));
   if (!machine)
-    return module->emitOpError() << "cannot be compiled for " << target.name
-                                 << ": LLVM has no code generator for it";
+    return emitError(loc) << "cannot compile for " << target.name
+                          << ": LLVM has no code generator for it";
   return success();
 }
 
-void ModuleToObject::setConventions() {
-  llvm::StringSet<> exported;
-  for (Operation *function : getExportedFunctions(module))
-    exported.insert(cast<LLVM::LLVMFuncOp>(function).getSymName());
+LogicalResult ModuleToObject::collectKernels() {
+  for (Operation *module : modules) {
+    for (Operation *kernel : getExportedFunctions(module)) {
+      StringRef symbol = cast<LLVM::LLVMFuncOp>(kernel).getSymName();
+      auto [entry, isNew] = kernels.try_emplace(symbol, kernel);
+      if (isNew)
+        continue;
+      InFlightDiagnostic diag =
+          kernel->emitOpError()
+          << "exports the symbol '" << symbol
+          << "', and so does a kernel of another module; expected kernels of "
+             "one image to have different names";
+      diag.attachNote(entry->second->getLoc()) << "the other kernel";
+      return diag;
+    }
+  }
+  return success();
+}
+
+void ModuleToObject::setConventions(llvm::Module &translated) {
   // Only what is launched stays visible: the rest is inlined and dropped.
-  for (llvm::GlobalObject &global : llvmModule->global_objects()) {
+  for (llvm::GlobalObject &global : translated.global_objects()) {
     if (global.isDeclaration() || global.hasLocalLinkage())
       continue;
-    if (exported.contains(global.getName())) {
+    if (kernels.contains(global.getName())) {
       global.setDSOLocal(true);
       // A kernel of another image must not be able to replace this one.
       if (target.kind != TargetKind::NVPTX)
@@ -140,13 +173,12 @@ void ModuleToObject::setConventions() {
     if (!global.hasAppendingLinkage()) // llvm.used and its like
       global.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
-  for (llvm::Function &function : *llvmModule) {
+  for (llvm::Function &function : translated)
     if (!function.isDeclaration())
       function.setDoesNotThrow();
-  }
   if (target.kind == TargetKind::AMDGPU)
-    llvmModule->setModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
-                              options.codeObjectVersion * 100);
+    translated.setModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
+                             options.codeObjectVersion * 100);
 }
 
 /// The code generator budgets registers for the range of workgroup sizes in the
@@ -154,10 +186,9 @@ void ModuleToObject::setConventions() {
 LogicalResult ModuleToObject::checkWorkgroups() {
   if (target.kind != TargetKind::AMDGPU)
     return success();
-  for (Operation *kernel : getExportedFunctions(module)) {
+  for (auto &[symbol, kernel] : kernels) {
     std::optional<int64_t> threads = getWorkgroupThreads(kernel);
-    llvm::Function *function =
-        llvmModule->getFunction(cast<LLVM::LLVMFuncOp>(kernel).getSymName());
+    llvm::Function *function = llvmModule->getFunction(symbol);
     if (!threads || !function)
       continue;
     StringRef range = function->getFnAttribute("amdgpu-flat-work-group-size")
@@ -178,32 +209,45 @@ LogicalResult ModuleToObject::checkWorkgroups() {
   return success();
 }
 
-LogicalResult ModuleToObject::translate() {
-  if (failed(createTargetMachine()))
-    return failure();
+FailureOr<std::unique_ptr<llvm::Module>>
+ModuleToObject::translate(Operation *module) {
+  std::unique_ptr<llvm::Module> translated;
   LogicalResult result = guarded("translation to LLVM IR", [&] {
-    llvmModule = translateModuleToLLVMIR(module, *context, "iris",
+    translated = translateModuleToLLVMIR(module, *context, "iris",
                                          /*disableVerification=*/true);
   });
-  if (failed(result))
+  if (failed(result) || !translated) // the translation has said why
     return failure();
-  if (!llvmModule) // the translation has said why
-    return failure();
-  llvmModule->setTargetTriple(machine->getTargetTriple());
-  llvmModule->setDataLayout(machine->createDataLayout());
-  setConventions();
-  if (failed(checkWorkgroups()))
-    return failure();
-  return verify();
-}
+  translated->setTargetTriple(machine->getTargetTriple());
+  translated->setDataLayout(machine->createDataLayout());
+  setConventions(*translated);
 
-LogicalResult ModuleToObject::verify() {
+  // Not left to the translation, which would print past our diagnostics.
   std::string problems;
   llvm::raw_string_ostream os(problems);
-  if (llvm::verifyModule(*llvmModule, &os))
+  if (llvm::verifyModule(*translated, &os))
     return module->emitOpError()
            << "translates to invalid LLVM IR: " << StringRef(problems).trim();
-  return success();
+  return translated;
+}
+
+LogicalResult ModuleToObject::translate() {
+  if (failed(createTargetMachine()) || failed(collectKernels()))
+    return failure();
+  for (Operation *module : modules) {
+    FailureOr<std::unique_ptr<llvm::Module>> translated = translate(module);
+    if (failed(translated))
+      return failure();
+    if (!llvmModule) {
+      llvmModule = std::move(*translated);
+      continue;
+    }
+    // What is not exported is internal by now, so names cannot clash.
+    if (llvm::Linker::linkModules(*llvmModule, std::move(*translated)))
+      return module->emitOpError() << "cannot be put into one image with the "
+                                      "modules before it";
+  }
+  return checkWorkgroups();
 }
 
 //===----------------------------------------------------------------------===//
@@ -276,8 +320,8 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
   if (failed(result))
     return failure();
   if (!supported)
-    return module->emitOpError() << "cannot be compiled for " << target.name
-                                 << ": LLVM cannot write this kind of file";
+    return emitError(loc) << "cannot compile for " << target.name
+                          << ": LLVM cannot write this kind of file";
   return output;
 }
 
@@ -299,7 +343,7 @@ static LogicalResult checkPTXResolved(Location loc, llvm::Module &llvmModule) {
 
 FailureOr<SmallVector<char, 0>> ModuleToObject::emitAssembly() {
   if (target.kind == TargetKind::NVPTX &&
-      failed(checkPTXResolved(module->getLoc(), *llvmModule)))
+      failed(checkPTXResolved(loc, *llvmModule)))
     return failure();
   return codegen(/*toObject=*/false);
 }
@@ -324,11 +368,10 @@ FailureOr<Image> ModuleToObject::emitObject(TimingScope &timing) {
     }
     image.kind = llvm::object::IMG_Cubin;
     TimingScope linkTiming = timing.nest("ptxas");
-    code = assemblePTX(module->getLoc(), target, options.ptxas,
-                       options.optLevel, *code);
+    code = assemblePTX(loc, target, options.ptxas, options.optLevel, *code);
   } else {
     TimingScope linkTiming = timing.nest("link");
-    code = linkSharedObject(module->getLoc(), target, *code);
+    code = linkSharedObject(loc, target, *code);
   }
   if (failed(code))
     return failure();

@@ -34,9 +34,9 @@ public:
   std::string takeOutput() { return std::move(output); }
 
 private:
-  LogicalResult emitModule(Operation *module, const TargetSpec &target,
-                           StringRef arch, StringRef translation,
-                           TimingScope &timing);
+  LogicalResult emit(ArrayRef<Operation *> modules, const TargetSpec &target,
+                     StringRef arch, StringRef translation,
+                     TimingScope &timing);
   LogicalResult lower(ModuleOp module, const TargetSpec &target,
                       StringRef translation, bool mainProgram,
                       TimingScope &timing);
@@ -65,14 +65,6 @@ LogicalResult Compilation::check() {
   if (modules.empty() && !findMain())
     return source.emitError("nothing to compile; expected a 'gpu.module' or a "
                             "'func.func @main'");
-  if (options.emit == EmitKind::Object && modules.size() > 1) {
-    InFlightDiagnostic diag =
-        source.emitError("an object holds one 'gpu.module'; found ")
-        << modules.size() << "; use --emit=package";
-    for (gpu::GPUModuleOp module : modules)
-      diag.attachNote(module.getLoc()) << "'" << module.getName() << "'";
-    return diag;
-  }
   return success();
 }
 
@@ -94,11 +86,10 @@ LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
   return passes.run(module);
 }
 
-LogicalResult Compilation::emitModule(Operation *module,
-                                      const TargetSpec &target, StringRef arch,
-                                      StringRef translation,
-                                      TimingScope &timing) {
-  ModuleToObject compiler(module, target, options.codegen);
+LogicalResult Compilation::emit(ArrayRef<Operation *> modules,
+                                const TargetSpec &target, StringRef arch,
+                                StringRef translation, TimingScope &timing) {
+  ModuleToObject compiler(modules, target, options.codegen);
   {
     TimingScope scope = timing.nest("translation to LLVM IR");
     if (failed(compiler.translate()))
@@ -138,7 +129,7 @@ LogicalResult Compilation::emitModule(Operation *module,
   entry.kind = target.kind;
   entry.translation = translation.str();
   if (arch != IRISRT_ARCH_MAIN) {
-    FailureOr<std::string> meta = buildKernelMetadata(module);
+    FailureOr<std::string> meta = buildKernelMetadata(modules);
     if (failed(meta))
       return failure();
     entry.meta = std::move(*meta);
@@ -160,10 +151,12 @@ LogicalResult Compilation::compileKernels(const TargetSpec &target,
     os << "\n";
     return success();
   }
+  SmallVector<Operation *> modules;
   for (auto module : clone->getOps<gpu::GPUModuleOp>())
-    if (failed(emitModule(module, target, target.name, translation, timing)))
-      return failure();
-  return success();
+    modules.push_back(module);
+  if (modules.empty()) // a package of just @main
+    return success();
+  return emit(modules, target, target.name, translation, timing);
 }
 
 LogicalResult Compilation::compileMain(TimingScope &timing) {
@@ -178,8 +171,8 @@ LogicalResult Compilation::compileMain(TimingScope &timing) {
   for (auto module :
        llvm::make_early_inc_range(clone->getOps<gpu::GPUModuleOp>()))
     module.erase();
-  return emitModule(*clone, llvm::cantFail(parseTarget("host")),
-                    IRISRT_ARCH_MAIN, /*translation=*/"", timing);
+  return emit(clone->getOperation(), llvm::cantFail(parseTarget("host")),
+              IRISRT_ARCH_MAIN, /*translation=*/"", timing);
 }
 
 FailureOr<std::string> mlir::iris::compile(ModuleOp source,

@@ -24,9 +24,9 @@ SmallVector<Operation *> getExportedFunctions(Operation *module);
 std::optional<int64_t> getWorkgroupThreads(Operation *kernel);
 
 /// The `iris.meta` string of a package entry: `{"kernels": [...]}` for the
-/// kernels of `gpuModule`. A kernel without metadata, or with an attribute that
-/// JSON cannot express, is an error (reported).
-FailureOr<std::string> buildKernelMetadata(Operation *gpuModule);
+/// kernels of `gpuModules`. A kernel without metadata, or with an attribute
+/// that JSON cannot express, is an error (reported).
+FailureOr<std::string> buildKernelMetadata(ArrayRef<Operation *> gpuModules);
 
 } // namespace mlir::iris
 

@@ -9,6 +9,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/Support/Timing.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Object/OffloadBinary.h"
 #include <memory>
 #include <string>
@@ -38,19 +39,20 @@ struct Image {
   SmallVector<char, 0> bytes;
 };
 
-/// Compiles one module for one target. Use: `translate`, then `optimize`, then
-/// one of the `emit` functions, once (code generation consumes the LLVM
-/// module).
+/// Compiles the modules of a program for one target, to one image. Use:
+/// `translate`, then `optimize`, then one of the `emit` functions, once (code
+/// generation consumes the LLVM module).
 ///
-/// Every failure is a diagnostic at the module's location. Errors that LLVM's
+/// Every failure is a diagnostic, at the kernel's location where LLVM says
+/// which kernel it is about, else at the first module's. Errors that LLVM's
 /// back ends treat as fatal are turned into diagnostics too; since their
 /// handler is global to the process, only one thread at a time may be inside
 /// these functions.
 class ModuleToObject {
 public:
-  /// `module` is a `gpu.module`, or a top-level module with a host program, in
-  /// the LLVM dialect.
-  ModuleToObject(Operation *module, const TargetSpec &target,
+  /// `modules`, at least one, are `gpu.module`s, or a top-level module with a
+  /// host program, in the LLVM dialect.
+  ModuleToObject(ArrayRef<Operation *> modules, const TargetSpec &target,
                  const CodegenOptions &options);
   ~ModuleToObject();
 
@@ -72,19 +74,23 @@ public:
   FailureOr<Image> emitObject(TimingScope &timing);
 
 private:
+  LogicalResult createTargetMachine();
+  LogicalResult collectKernels();
+  FailureOr<std::unique_ptr<llvm::Module>> translate(Operation *module);
+  void setConventions(llvm::Module &translated);
+  LogicalResult checkWorkgroups();
   /// Runs LLVM's code generator.
   FailureOr<SmallVector<char, 0>> codegen(bool toObject);
-  LogicalResult createTargetMachine();
-  void setConventions();
-  LogicalResult checkWorkgroups();
-  LogicalResult verify();
   /// Runs `work`, a call into LLVM named `what` in messages, and reports what
   /// goes wrong in it.
   LogicalResult guarded(StringRef what, llvm::function_ref<void()> work);
 
-  Operation *module;
+  SmallVector<Operation *, 2> modules;
+  Location loc;
   TargetSpec target;
   const CodegenOptions &options;
+  /// What the image exports, by symbol.
+  llvm::StringMap<Operation *> kernels;
   /// Errors that LLVM's diagnostic handler has seen.
   unsigned numErrors = 0;
   std::unique_ptr<llvm::LLVMContext> context;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A package is what LLVM's own tools read: one entry per gpu.module, target and
+// A package is what LLVM's own tools read: one entry per target and
 // translation, with the strings of RuntimeABI.h.
 
 // RUN: rm -rf %t && mkdir %t

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# What the test suite needs to know: formats, substitutions, features.
+import os
+
+import lit.formats
+import lit.util
+
+config.name = "Iris"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "lib", "unit", "runtime", "fuzz", "install"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.iris_obj_root, "test")
+
+# Only what a test may depend on reaches it.
+config.environment["PATH"] = os.pathsep.join(
+    [
+        os.path.join(config.iris_obj_root, "bin"),
+        config.llvm_tools_dir,
+        os.environ.get("PATH", ""),
+    ]
+)
+for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "AMDEMU", "TINYGRAD_DIR",
+             "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions += [
+    ("%iris_obj_root", config.iris_obj_root),
+    ("%iris_src_root", config.iris_src_root),
+    ("%iris_plugin", os.path.join(config.iris_obj_root, "lib", "IrisPlugin.so")),
+    ("%python", config.python_executable),
+]
+
+# Executing AMD machine code needs an emulator, which lies outside of the
+# repository: AMDEMU is its script, TINYGRAD_DIR what that script builds on.
+if os.path.isfile(os.environ.get("AMDEMU", "")) and os.path.isdir(
+    os.environ.get("TINYGRAD_DIR", "")
+):
+    config.available_features.add("amdemu")
+    config.substitutions.append(("%amdemu", os.environ["AMDEMU"]))
+else:
+    lit_config.note(
+        "emulated AMD tests are skipped; set AMDEMU and TINYGRAD_DIR to run them"
+    )
+
+# Tests of the programs on real devices.
+if lit_config.params.get("device", ""):
+    config.available_features.add("device-" + lit_config.params["device"])
+
+# The long forms: more sizes, more ranks.
+if lit_config.params.get("full", ""):
+    config.available_features.add("full")
+
+# Re-runs every iris-opt test with a round trip through text.
+if lit_config.params.get("roundtrip", ""):
+    config.substitutions.append(("iris-opt", "iris-opt --verify-roundtrip"))

@@ -78,7 +78,8 @@ LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
   IrisPipelineOptions pipeline;
   pipeline.target = target.name.str();
   pipeline.translation = translation.str();
-  pipeline.until = options.until;
+  if (!options.until.empty())
+    pipeline.until = options.until;
   if (mainProgram)
     buildIrisMainPipeline(passes, pipeline);
   else

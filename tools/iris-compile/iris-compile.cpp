@@ -7,11 +7,12 @@
 
 #include "iris-c/RuntimeABI.h"
 #include "iris/InitAllDialects.h"
+#include "iris/Pipelines/Pipelines.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Program.h"
@@ -57,7 +58,8 @@ static cl::opt<EmitKind> emitKind(
 
 static cl::opt<std::string>
     untilStage("until",
-               cl::desc("Stop after this stage of the pipeline and write MLIR"),
+               cl::desc("Stop after this stage of the pipeline and write MLIR: "
+                        "translate, tiles, sync, abi or llvm"),
                cl::value_desc("stage"), cl::cat(category));
 
 static cl::opt<std::string> translation(
@@ -115,7 +117,7 @@ static cl::extrahelp examples(
     "      an HSACO; no ROCm installation is needed\n"
     "  iris-compile all_gather.mlir --target=gfx942 --emit=asm\n"
     "      the GCN assembly, on standard output\n"
-    "  iris-compile all_gather.mlir --target=sm_90a --emit=mlir --until=STAGE\n"
+    "  iris-compile all_gather.mlir --target=sm_90a --until=tiles\n"
     "      the IR after one stage of the pipeline\n"
     "  iris-compile all_gather.mlir --target=gfx942 --remarks --time -o "
     "ag.iris\n"
@@ -193,6 +195,10 @@ static llvm::Error readFlags(Invocation &invocation) {
     if (emitKind.getNumOccurrences() && emitKind != EmitKind::MLIR)
       return llvm::createStringError(
           "--until writes MLIR; it goes with --emit=mlir only");
+    if (!llvm::is_contained(getStageNames(), options.until))
+      return llvm::createStringError("unknown stage '%s'; expected one of %s",
+                                     options.until.c_str(),
+                                     llvm::join(getStageNames(), ", ").c_str());
     options.emit = EmitKind::MLIR;
   }
 

@@ -28,8 +28,11 @@
 // RUN: not iris-compile %s -O7 -o %t 2>&1 | FileCheck %s --check-prefix=LEVEL
 // LEVEL: error: unknown optimisation level -O7; expected -O0 to -O3
 
-// RUN: not iris-compile %s --emit=obj --until=nothing -o %t 2>&1 | FileCheck %s --check-prefix=UNTIL
+// RUN: not iris-compile %s --emit=obj --until=abi -o %t 2>&1 | FileCheck %s --check-prefix=UNTIL
 // UNTIL: error: --until writes MLIR; it goes with --emit=mlir only
+
+// RUN: not iris-compile %s --until=nothing -o %t 2>&1 | FileCheck %s --check-prefix=STAGE
+// STAGE: error: unknown stage 'nothing'; expected one of translate, tiles, sync, abi, llvm
 
 // RUN: not iris-compile %s --target=sm_90a --ptxas=%t.nowhere -o %t 2>&1 | FileCheck %s --check-prefix=PTXAS
 // PTXAS: error: '{{.*}}.nowhere', named by --ptxas, is not a program

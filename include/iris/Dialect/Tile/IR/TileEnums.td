@@ -2,7 +2,13 @@
 //
 // Enums shared by the tile and iris dialects.
 
-#ifndef IRIS_DIALECT_TILE_IR_TILEENUMS_TD
+#ifn/// Prints as a bare keyword, without the blank that attributes print first.
+class Tile_KeywordAttr<EnumInfo info, string name>
+    : EnumAttr<Tile_Dialect, info, name> {
+  let assemblyFormat = "`` $value";
+}
+
+def IRIS_DIALECT_TILE_IR_TILEENUMS_TD
 #define IRIS_DIALECT_TILE_IR_TILEENUMS_TD
 
 include "iris/Dialect/Tile/IR/TileBase.td"
@@ -16,7 +22,7 @@ def Tile_LoadCache : I32EnumAttr<"LoadCache", "cache modifier of a load", [
   let cppNamespace = "::mlir::tile";
   let genSpecializedAttr = 0;
 }
-def Tile_LoadCacheAttr : EnumAttr<Tile_Dialect, Tile_LoadCache, "load_cache">;
+def Tile_LoadCacheAttr : Tile_KeywordAttr<Tile_LoadCache, "load_cache">;
 
 def Tile_StoreCache : I32EnumAttr<"StoreCache", "cache modifier of a store", [
     I32EnumAttrCase<"wb", 0>, // write back (default)
@@ -28,7 +34,7 @@ def Tile_StoreCache : I32EnumAttr<"StoreCache", "cache modifier of a store", [
   let genSpecializedAttr = 0;
 }
 def Tile_StoreCacheAttr
-    : EnumAttr<Tile_Dialect, Tile_StoreCache, "store_cache">;
+    : Tile_KeywordAttr<Tile_StoreCache, "store_cache">;
 
 def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "kind of reduction", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>,
@@ -40,6 +46,6 @@ def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "kind of reduction", [
   let cppNamespace = "::mlir::tile";
   let genSpecializedAttr = 0;
 }
-def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "reduce">;
+def Tile_ReduceKindAttr : Tile_KeywordAttr<Tile_ReduceKind, "reduce">;
 
 #endif // IRIS_DIALECT_TILE_IR_TILEENUMS_TD

@@ -2,17 +2,17 @@
 //
 // Enums shared by the tile and iris dialects.
 
-#ifn/// Prints as a bare keyword, without the blank that attributes print first.
-class Tile_KeywordAttr<EnumInfo info, string name>
-    : EnumAttr<Tile_Dialect, info, name> {
-  let assemblyFormat = "`` $value";
-}
-
-def IRIS_DIALECT_TILE_IR_TILEENUMS_TD
+#ifndef IRIS_DIALECT_TILE_IR_TILEENUMS_TD
 #define IRIS_DIALECT_TILE_IR_TILEENUMS_TD
 
 include "iris/Dialect/Tile/IR/TileBase.td"
 include "mlir/IR/EnumAttr.td"
+
+/// Prints as a bare keyword, without the blank that attributes print first.
+class Tile_KeywordAttr<EnumInfo info, string name>
+    : EnumAttr<Tile_Dialect, info, name> {
+  let assemblyFormat = "`` $value";
+}
 
 def Tile_LoadCache : I32EnumAttr<"LoadCache", "cache modifier of a load", [
     I32EnumAttrCase<"ca", 0>, // all levels (default)

@@ -64,15 +64,17 @@ struct DeviceInfo {
   bool canPlaceMappings = false;
   /// Streams can be captured into graphs.
   bool canCapture = false;
+  /// New chunks and new shareable memory are zero without our doing.
+  bool memoryStartsZero = false;
 };
 
 /// A handle that lets another rank map memory where mappings cannot be placed.
-/// `pid` and `address` let a rank in the same process use the memory as it is:
-/// drivers refuse to open their own handles.
+/// `pid`, `device` and `address` let a rank in the same process use the memory
+/// as it is: drivers refuse to open their own handles.
 struct IpcHandle {
   std::array<uint8_t, 64> bytes{};
   int32_t pid = 0;
-  uint32_t reserved = 0;
+  uint32_t device = 0;
   uint64_t address = 0;
 };
 

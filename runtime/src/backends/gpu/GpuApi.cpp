@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "backends/gpu/GpuApi.h"
+
+#include <dlfcn.h>
+
+namespace iris::rt::gpu {
+
+namespace {
+enum class Need { required, optional };
+} // namespace
+
+const char *GpuApi::name() const {
+  return kind == DeviceKind::cuda ? "CUDA" : "HIP";
+}
+
+std::string GpuApi::describe(Result error) const {
+  const char *shortName = nullptr, *text = nullptr;
+  if (cudaErrorName)
+    (void)cudaErrorName(error, &shortName);
+  else if (hipErrorName)
+    shortName = hipErrorName(error);
+  if (cudaErrorText)
+    (void)cudaErrorText(error, &text);
+  else if (hipErrorText)
+    text = hipErrorText(error);
+  return formatString("%s (%s, %d)", text ? text : "unknown error",
+                      shortName ? shortName : name(), error);
+}
+
+Status GpuApi::check(Result result, const char *what) const {
+  if (result == success)
+    return Status::success();
+  StatusCode code = StatusCode::internal;
+  switch (result) {
+  case errorInvalidValue:
+    code = StatusCode::invalidArgument;
+    break;
+  case errorOutOfMemory:
+    code = StatusCode::outOfMemory;
+    break;
+  case errorNoDevice:
+  case errorInvalidDevice:
+  case errorNotSupported:
+    code = StatusCode::unavailable;
+    break;
+  }
+  return makeStatus(code, "%s: cannot %s: %s", name(), what,
+                    describe(result).c_str());
+}
+
+bool GpuApi::hasVirtualMemory() const {
+  return granularity && addressReserve && addressFree && memoryCreate &&
+         memoryRelease && memoryExport && memoryImport && memoryMap &&
+         memoryUnmap && memorySetAccess;
+}
+
+bool GpuApi::hasGraphs() const {
+  return beginCapture && endCapture && graphInstantiate && graphLaunch &&
+         graphDestroy && graphExecDestroy;
+}
+
+void *findGpuSymbol(void *library, const char *name) {
+  return *name ? ::dlsym(library, name) : nullptr;
+}
+
+Expected<void *> openGpuLibrary(GpuApi &api,
+                                const std::vector<std::string> &candidates) {
+  void *library = nullptr;
+  std::string reasons;
+  for (const std::string &candidate : candidates) {
+    library = ::dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library) {
+      api.library = candidate;
+      break;
+    }
+    const char *reason = ::dlerror();
+    reasons += reasons.empty() ? "" : "; ";
+    reasons += reason ? reason : candidate.c_str();
+  }
+  if (!library)
+    return makeStatus(StatusCode::unavailable,
+                      "no %s driver library could be opened: %s", api.name(),
+                      reasons.c_str());
+
+  bool cuda = api.kind == DeviceKind::cuda;
+  std::string missing;
+  auto fill = [&](auto &member, const char *cudaName, const char *hipName,
+                  Need need) {
+    const char *name = cuda ? cudaName : hipName;
+    void *symbol = findGpuSymbol(library, name);
+    member = reinterpret_cast<std::decay_t<decltype(member)>>(symbol);
+    if (!symbol && *name && need == Need::required)
+      missing += (missing.empty() ? "" : ", ") + std::string(name);
+  };
+#define IRISRT_GPU_API(member, cuda, hip, need, parameters)                    \
+  fill(api.member, cuda, hip, Need::need);
+#include "backends/gpu/GpuApiTable.inc"
+#undef IRISRT_GPU_API
+  if (!missing.empty())
+    return makeStatus(StatusCode::unavailable,
+                      "%s is too old for Iris: it lacks %s",
+                      api.library.c_str(), missing.c_str());
+  return library;
+}
+
+Status startGpuApi(const GpuApi &api) {
+  // Without a device, CUDA says so here and HIP either here or below.
+  auto noDevice = [&](const std::string &reason) {
+    return makeStatus(StatusCode::unavailable, "there is no %s device: %s",
+                      api.name(), reason.c_str());
+  };
+  Result result = api.init(0);
+  if (result != success)
+    return noDevice(api.library + " says: " + api.describe(result));
+  int count = 0;
+  result = api.deviceCount(&count);
+  if (result != success)
+    return noDevice(api.library + " says: " + api.describe(result));
+  if (count <= 0)
+    return noDevice(api.library + " finds none");
+  return Status::success();
+}
+
+} // namespace iris::rt::gpu

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "backends/gpu/GpuBackend.h"
+
+#include <algorithm>
+#include <thread>
+
+using namespace iris::rt;
+using namespace iris::rt::gpu;
+
+/// How long destroying a stream waits for its work.
+static constexpr std::chrono::seconds destroyLimit(10);
+
+//===----------------------------------------------------------------------===//
+// Factories
+//===----------------------------------------------------------------------===//
+
+static Expected<std::shared_ptr<const GpuApi>>
+loadApi(DeviceKind kind, const std::string &library) {
+  if (kind == DeviceKind::cuda)
+    return loadCudaApi(library);
+  if (kind == DeviceKind::hip)
+    return loadHipApi(library);
+  return Status(StatusCode::invalidArgument, "the host is no GPU");
+}
+
+Expected<int> iris::rt::countGpuDevices(DeviceKind kind) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<const GpuApi> api, loadApi(kind, ""));
+  int count = 0;
+  IRISRT_RETURN_IF_ERROR(api->check(api->deviceCount(&count), "count devices"));
+  return count;
+}
+
+Expected<std::unique_ptr<Backend>> iris::rt::createGpuBackend(DeviceKind kind,
+                                                              int index) {
+  GpuOptions options;
+  options.kind = kind;
+  options.index = index;
+  return GpuBackend::create(options);
+}
+
+Expected<std::unique_ptr<Backend>>
+GpuBackend::create(const GpuOptions &options) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<const GpuApi> api,
+                          loadApi(options.kind, options.library));
+  std::unique_ptr<GpuBackend> backend(new GpuBackend(std::move(api), options));
+  IRISRT_RETURN_IF_ERROR(backend->initialize());
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+Status GpuBackend::initialize() {
+  int count = 0;
+  IRISRT_RETURN_IF_ERROR(checkDone(api_->deviceCount(&count), "count devices"));
+  if (options_.index < 0 || options_.index >= count)
+    return makeStatus(StatusCode::unavailable,
+                      "there is no %s device %d; this process sees %d",
+                      api_->name(), options_.index, count);
+  IRISRT_RETURN_IF_ERROR(
+      checkDone(api_->deviceGet(&device_, options_.index), "open a device"));
+  if (api_->primaryContextRetain)
+    IRISRT_RETURN_IF_ERROR(
+        checkDone(api_->primaryContextRetain(&context_, device_),
+                  "start the device's context"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+
+  info_.index = options_.index;
+  IRISRT_ASSIGN_OR_RETURN(info_.target,
+                          api_->targetName(device_, options_.index));
+  char name[256] = {};
+  IRISRT_RETURN_IF_ERROR(checkDone(
+      api_->deviceName(name, sizeof(name) - 1, device_), "ask for the name"));
+  info_.name = name;
+  size_t bytes = 0;
+  IRISRT_RETURN_IF_ERROR(checkDone(api_->deviceMemory(&bytes, device_),
+                                   "ask for the memory size"));
+  info_.memoryBytes = bytes;
+  int value = 0;
+  IRISRT_RETURN_IF_ERROR(checkDone(
+      api_->deviceAttribute(&value, api_->dialect.attributeProcessors, device_),
+      "ask for the number of processors"));
+  info_.processors = static_cast<uint32_t>(std::max(value, 0));
+  IRISRT_RETURN_IF_ERROR(
+      checkDone(api_->deviceAttribute(
+                    &value, api_->dialect.attributeSharedPerBlock, device_),
+                "ask for the shared memory"));
+  sharedPerBlock_ = static_cast<uint32_t>(std::max(value, 0));
+  info_.clockHz = options_.kind == DeviceKind::cuda ? IRISRT_CLOCK_HZ_NVPTX
+                                                    : IRISRT_CLOCK_HZ_AMDGPU;
+  info_.canCapture = api_->hasGraphs();
+  probeMemory();
+  return warmUp();
+}
+
+/// The first memset of a process loads code to the device, and loading may wait
+/// for running kernels: for ever, if one of them waits for what we would do
+/// next.  So everything that we use behind kernels' backs runs once here.
+Status GpuBackend::warmUp() {
+  constexpr uint64_t bytes = 4096;
+  uint32_t probe = 1;
+  IRISRT_ASSIGN_OR_RETURN(StreamHandle stream, createStream());
+  IRISRT_ASSIGN_OR_RETURN(uint64_t address, allocate(2 * bytes));
+  IRISRT_RETURN_IF_ERROR(zero(stream, address, bytes));
+  IRISRT_RETURN_IF_ERROR(copyOnDevice(stream, address + bytes, address, bytes));
+  IRISRT_RETURN_IF_ERROR(
+      copyToHost(stream, &probe, address + bytes, sizeof(probe)));
+  IRISRT_RETURN_IF_ERROR(synchronize(stream, destroyLimit));
+  IRISRT_RETURN_IF_ERROR(free(address));
+  IRISRT_RETURN_IF_ERROR(destroyStream(stream));
+  if (probe != 0)
+    return makeStatus(StatusCode::internal,
+                      "%s: device %d does not give back what was written",
+                      api_->name(), options_.index);
+  return Status::success();
+}
+
+Status GpuBackend::makeCurrent() const {
+  if (api_->setContext)
+    return checkDone(api_->setContext(context_), "bind the thread");
+  return checkDone(api_->setDevice(options_.index), "bind the thread");
+}
+
+/// Lets this device reach memory of another device of this process, once.
+Status GpuBackend::enablePeer(int peer) {
+  if (peer == options_.index)
+    return Status::success();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (peers_.count(peer))
+      return Status::success();
+  }
+  int yes = 0;
+  Device peerDevice = 0;
+  IRISRT_RETURN_IF_ERROR(
+      checkDone(api_->deviceGet(&peerDevice, peer), "open the peer device"));
+  IRISRT_RETURN_IF_ERROR(checkDone(
+      api_->canAccessPeer(&yes, device_, peerDevice), "ask for peer access"));
+  if (!yes)
+    return makeStatus(StatusCode::unavailable,
+                      "%s: device %d cannot reach the memory of device %d",
+                      api_->name(), options_.index, peer);
+  Result result;
+  if (api_->enablePeerContext) {
+    Context context = nullptr;
+    IRISRT_RETURN_IF_ERROR(
+        checkDone(api_->primaryContextRetain(&context, peerDevice),
+                  "start the peer's context"));
+    result = api_->enablePeerContext(context, 0);
+    // The context lives on: the peer's own back end holds it.
+    (void)api_->primaryContextRelease(peerDevice);
+  } else {
+    result = api_->enablePeerDevice(peer, 0);
+  }
+  if (result != errorPeerAccessAlreadyEnabled)
+    IRISRT_RETURN_IF_ERROR(checkDone(result, "enable peer access"));
+  std::lock_guard<std::mutex> lock(mutex_);
+  peers_.insert(peer);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Destruction
+//===----------------------------------------------------------------------===//
+
+GpuBackend::~GpuBackend() {
+  if (!makeCurrent().ok())
+    return; // the driver is gone, and with it everything it held
+  releaseEverything();
+  if (api_->primaryContextRelease && context_)
+    (void)api_->primaryContextRelease(device_);
+}
+
+/// Failures are dropped here: there is nobody left to tell, and after a failure
+/// of the device every call fails.
+void GpuBackend::releaseEverything() {
+  bool stuck = false;
+  while (!streams_.empty()) {
+    StreamHandle stream{*streams_.begin()};
+    stuck |= destroyStream(stream).code() == StatusCode::timeout;
+    streams_.erase(stream.value);
+  }
+  // Freeing waits for kernels.  One that never ends would keep us here for
+  // ever, so its memory is left to the end of the process.
+  if (stuck)
+    return;
+  auto drain = [](auto &container, auto &&release) {
+    while (!container.empty()) {
+      auto first = *container.begin();
+      (void)release(first);
+      container.erase(container.begin());
+    }
+  };
+  auto inMap = [](auto &&release) {
+    return [release](const auto &entry) { return release(entry.first); };
+  };
+  const GpuApi &api = *api_;
+  drain(graphs_,
+        [&](uint64_t v) { return api.graphExecDestroy(toPointer(v)); });
+  drain(modules_, [&](uint64_t v) { return api.moduleUnload(toPointer(v)); });
+  drain(events_, [&](uint64_t v) { return api.eventDestroy(toPointer(v)); });
+  drain(opened_, [&](uint64_t v) { return api.ipcClose(v); });
+  drain(mappings_, [&](const auto &entry) {
+    return api.memoryUnmap(entry.first, entry.second.bytes);
+  });
+  drain(chunks_, inMap([&](uint64_t v) { return api.memoryRelease(v); }));
+  drain(reservations_, [&](const auto &entry) {
+    return api.addressFree(entry.second.driverAddress,
+                           entry.second.driverBytes);
+  });
+  drain(shareable_, inMap([&](uint64_t v) { return api.free(v); }));
+  drain(allocations_, [&](uint64_t v) { return api.free(v); });
+  drain(hostVisible_,
+        [&](const auto &entry) { return api.hostFree(entry.second); });
+}
+
+//===----------------------------------------------------------------------===//
+// Streams and events
+//===----------------------------------------------------------------------===//
+
+Expected<StreamHandle> GpuBackend::createStream() {
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  Stream stream = nullptr;
+  IRISRT_RETURN_IF_ERROR(checkDone(
+      api_->streamCreate(&stream, streamNonBlocking), "create a stream"));
+  std::lock_guard<std::mutex> lock(mutex_);
+  streams_.insert(fromPointer(stream));
+  return StreamHandle{fromPointer(stream)};
+}
+
+Status GpuBackend::destroyStream(StreamHandle stream) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  Status done = synchronize(stream, destroyLimit);
+  if (done.code() == StatusCode::timeout)
+    return done;
+  Result result = api_->streamDestroy(toPointer(stream.value));
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    streams_.erase(stream.value);
+  }
+  IRISRT_RETURN_IF_ERROR(done);
+  return checkDone(result, "destroy a stream");
+}
+
+Expected<bool> GpuBackend::query(StreamHandle stream) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  Result result = api_->streamQuery(toPointer(stream.value));
+  if (result == errorNotReady)
+    return false;
+  IRISRT_RETURN_IF_ERROR(checkDone(result, "run the work of a stream"));
+  return true;
+}
+
+Status GpuBackend::synchronize(StreamHandle stream,
+                               std::chrono::nanoseconds limit) {
+  using Clock = std::chrono::steady_clock;
+  // The drivers' own wait has no limit.  Most waits are short: look often at
+  // first, then leave the processor to others.
+  constexpr std::chrono::nanoseconds spin(50'000), longest(200'000);
+  std::chrono::nanoseconds pause(1'000);
+  const Clock::time_point start = Clock::now();
+  for (;;) {
+    IRISRT_ASSIGN_OR_RETURN(bool done, query(stream));
+    if (done)
+      return Status::success();
+    auto elapsed = Clock::now() - start;
+    if (elapsed >= limit)
+      return makeStatus(
+          StatusCode::timeout, "%s: the stream was not idle within %.3f s",
+          api_->name(), std::chrono::duration<double>(limit).count());
+    if (elapsed < spin) {
+      std::this_thread::yield();
+      continue;
+    }
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(
+        pause, std::chrono::nanoseconds(limit - elapsed)));
+    pause = std::min(2 * pause, longest);
+  }
+}
+
+Expected<EventHandle> GpuBackend::createEvent() {
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  Event event = nullptr;
+  IRISRT_RETURN_IF_ERROR(
+      checkDone(api_->eventCreate(&event, eventDefault), "create an event"));
+  std::lock_guard<std::mutex> lock(mutex_);
+  events_.insert(fromPointer(event));
+  return EventHandle{fromPointer(event)};
+}
+
+Status GpuBackend::destroyEvent(EventHandle event) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(events_, event.value, "event"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    events_.erase(event.value);
+  }
+  return checkDone(api_->eventDestroy(toPointer(event.value)),
+                   "destroy an event");
+}
+
+Status GpuBackend::record(EventHandle event, StreamHandle stream) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(events_, event.value, "event"));
+  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  return checkDone(
+      api_->eventRecord(toPointer(event.value), toPointer(stream.value)),
+      "record an event");
+}
+
+Status GpuBackend::wait(StreamHandle stream, EventHandle event) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(events_, event.value, "event"));
+  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  return checkDone(api_->streamWaitEvent(toPointer(stream.value),
+                                         toPointer(event.value), /*flags=*/0),
+                   "wait for an event");
+}
+
+Expected<double> GpuBackend::elapsedMs(EventHandle start, EventHandle end) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(events_, start.value, "event"));
+  IRISRT_RETURN_IF_ERROR(checkHandle(events_, end.value, "event"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  float milliseconds = 0;
+  Result result = api_->eventElapsed(&milliseconds, toPointer(start.value),
+                                     toPointer(end.value));
+  if (result == errorNotReady)
+    return Status(StatusCode::failedPrecondition,
+                  "an event has not completed yet");
+  IRISRT_RETURN_IF_ERROR(checkDone(result, "measure between two events"));
+  return static_cast<double>(milliseconds);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The back end for GPUs, HIP's and CUDA's alike: it talks to the driver through
+// the table of GpuApi.h and knows the two apart only by what the table says.
+//
+//   GpuBackend.cpp   creation, streams, events, destruction
+//   GpuProbe.cpp     what the device can do: placed mappings, memory kind
+//   GpuMemory.cpp    address space, chunks, sharing, copies
+//   GpuLaunch.cpp    modules, launches, graphs
+#ifndef IRIS_RT_BACKENDS_GPU_GPUBACKEND_H
+#define IRIS_RT_BACKENDS_GPU_GPUBACKEND_H
+
+#include "backends/Backend.h"
+#include "backends/gpu/GpuApi.h"
+
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace iris::rt::gpu {
+
+/// What createGpuBackend leaves at its defaults; tests do not.
+struct GpuOptions {
+  DeviceKind kind = DeviceKind::cuda;
+  int index = 0;
+  /// The driver library to open instead of the installed one.
+  std::string library;
+  /// Whether placed mappings (VMM) may be used; otherwise memory is shared by
+  /// IPC handles even where the device could do better.
+  bool allowPlacedMappings = true;
+};
+
+/// One device of one driver.  What the driver hands out is remembered, so that
+/// a wrong handle is an error instead of a crash in the driver, and so that the
+/// destructor can give everything back.
+class GpuBackend final : public Backend {
+public:
+  static Expected<std::unique_ptr<Backend>> create(const GpuOptions &options);
+  ~GpuBackend() override;
+
+  uint64_t granularity() const override { return granularity_; }
+  Expected<uint64_t> reserve(uint64_t bytes, uint64_t alignment) override;
+  Status unreserve(uint64_t address, uint64_t bytes) override;
+  Expected<ChunkHandle> createChunk(uint64_t bytes) override;
+  Expected<UniqueFd> exportChunk(ChunkHandle chunk) override;
+  Expected<ChunkHandle> importChunk(UniqueFd fd, uint64_t bytes) override;
+  Status map(ChunkHandle chunk, uint64_t address, uint64_t bytes) override;
+  Status unmap(uint64_t address, uint64_t bytes) override;
+  Status releaseChunk(ChunkHandle chunk) override;
+
+  Expected<uint64_t> allocateShareable(uint64_t bytes) override;
+  Status freeShareable(uint64_t address) override;
+  Expected<IpcHandle> shareMemory(uint64_t address) override;
+  Expected<uint64_t> openMemory(const IpcHandle &handle) override;
+  Status closeMemory(uint64_t address) override;
+
+  Expected<HostVisibleMemory> allocateHostVisible(uint64_t bytes) override;
+  Status freeHostVisible(const HostVisibleMemory &memory) override;
+  Expected<uint64_t> allocate(uint64_t bytes) override;
+  Status free(uint64_t address) override;
+  Status zero(StreamHandle stream, uint64_t address, uint64_t bytes) override;
+  Status copyToDevice(StreamHandle stream, uint64_t to, const void *from,
+                      uint64_t bytes) override;
+  Status copyToHost(StreamHandle stream, void *to, uint64_t from,
+                    uint64_t bytes) override;
+  Status copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
+                      uint64_t bytes) override;
+
+  Expected<StreamHandle> createStream() override;
+  Status destroyStream(StreamHandle stream) override;
+  Expected<bool> query(StreamHandle stream) override;
+  Status synchronize(StreamHandle stream,
+                     std::chrono::nanoseconds limit) override;
+  Expected<EventHandle> createEvent() override;
+  Status destroyEvent(EventHandle event) override;
+  Status record(EventHandle event, StreamHandle stream) override;
+  Status wait(StreamHandle stream, EventHandle event) override;
+  Expected<double> elapsedMs(EventHandle start, EventHandle end) override;
+
+  Expected<ModuleHandle> loadModule(const void *image, size_t bytes) override;
+  Status unloadModule(ModuleHandle module) override;
+  Expected<KernelHandle> findKernel(ModuleHandle module,
+                                    const char *symbol) override;
+  Expected<uint32_t> maxCoresident(KernelHandle kernel,
+                                   const LaunchConfig &config) override;
+  Status launch(StreamHandle stream, KernelHandle kernel,
+                const LaunchConfig &config, const void *args,
+                size_t argBytes) override;
+
+  Status beginCapture(StreamHandle stream) override;
+  Expected<GraphHandle> endCapture(StreamHandle stream) override;
+  Status launchGraph(GraphHandle graph, StreamHandle stream) override;
+  Status destroyGraph(GraphHandle graph) override;
+
+private:
+  struct Mapping {
+    uint64_t bytes;
+    uint64_t chunk;
+  };
+  /// What the driver reserved, which is more than what was asked for where the
+  /// driver does not align as asked.
+  struct Reservation {
+    uint64_t bytes;
+    uint64_t driverAddress;
+    uint64_t driverBytes;
+  };
+
+  GpuBackend(std::shared_ptr<const GpuApi> api, const GpuOptions &options)
+      : api_(std::move(api)), options_(options) {}
+
+  // GpuBackend.cpp
+  Status initialize();
+  Status warmUp();
+  /// Binds the calling thread to the device; every function starts with it.
+  Status makeCurrent() const;
+  Status enablePeer(int peer);
+  void releaseEverything();
+
+  // GpuProbe.cpp
+  void probeMemory();
+  Status probePlacedMappings(int32_t allocationType);
+  Status probeMapping(const AllocationProperties &properties);
+  Status probeImport(MemoryHandle handle);
+  bool probeShareable(IrisRtMemoryKind kind);
+  AllocationProperties allocationProperties() const;
+
+  // GpuMemory.cpp
+  Status setAccess(uint64_t address, uint64_t bytes);
+  Expected<MemoryHandle> importFd(int fd) const;
+  Expected<uint64_t> allocateOfKind(IrisRtMemoryKind kind, uint64_t bytes);
+  Status checkDone(Result result, const char *what) const {
+    return api_->check(result, what);
+  }
+
+  /// Fails unless `value` is one of `known`.
+  template <typename Set>
+  Status checkHandle(const Set &known, uint64_t value, const char *what) const;
+
+  std::shared_ptr<const GpuApi> api_;
+  GpuOptions options_;
+  Device device_ = 0;
+  Context context_ = nullptr;
+  uint64_t granularity_ = 2u << 20;
+  int32_t allocationType_ = allocationPinned;
+  uint32_t sharedPerBlock_ = 0;
+
+  /// Guards what follows; never held while the driver may wait for a kernel.
+  mutable std::mutex mutex_;
+  std::map<uint64_t, Reservation> reservations_;
+  std::map<uint64_t, uint64_t> chunks_; // handle -> bytes
+  std::map<uint64_t, Mapping> mappings_;
+  std::map<uint64_t, uint64_t> shareable_; // address -> bytes
+  std::set<uint64_t> opened_;              // by IPC handle
+  std::multiset<uint64_t> borrowed_;       // shared within this process
+  std::map<uint64_t, void *> hostVisible_; // host address -> same
+  std::set<uint64_t> allocations_;
+  std::set<uint64_t> streams_, events_, modules_, graphs_;
+  std::map<uint64_t, uint64_t> kernels_; // function -> module
+  std::set<int> peers_;
+};
+
+template <typename Set>
+Status GpuBackend::checkHandle(const Set &known, uint64_t value,
+                               const char *what) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (known.count(value))
+    return Status::success();
+  return makeStatus(StatusCode::invalidArgument,
+                    "0x%llx is no %s of this %s device",
+                    static_cast<unsigned long long>(value), what, api_->name());
+}
+
+/// Opaque driver handles as the 64-bit values of Backend.h, and back.
+inline uint64_t fromPointer(void *pointer) {
+  return reinterpret_cast<uintptr_t>(pointer);
+}
+inline void *toPointer(uint64_t value) {
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(value));
+}
+
+} // namespace iris::rt::gpu
+
+#endif // IRIS_RT_BACKENDS_GPU_GPUBACKEND_H

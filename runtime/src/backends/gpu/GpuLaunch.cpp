@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "backends/gpu/GpuBackend.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+
+using namespace iris::rt;
+using namespace iris::rt::gpu;
+
+/// More dynamic shared memory than this must be asked for, on CUDA.
+static constexpr uint32_t ordinaryShared = 48 * 1024;
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+Expected<ModuleHandle> GpuBackend::loadModule(const void *image, size_t bytes) {
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  // PTX is text that must end with a null byte; ELF images say their own size,
+  // and for them the extra byte does no harm.
+  std::vector<char> copy(bytes + 1, '\0');
+  if (bytes)
+    std::memcpy(copy.data(), image, bytes);
+
+  // What the driver's compiler says about PTX is worth more than its code.
+  std::vector<char> log(8192, '\0');
+  int options[] = {jitErrorLogBuffer, jitErrorLogBufferBytes};
+  void *values[] = {log.data(), toPointer(log.size() - 1)};
+  unsigned numOptions = options_.kind == DeviceKind::cuda ? 2 : 0;
+  Module module = nullptr;
+  Result result = api_->moduleLoad(&module, copy.data(), numOptions,
+                                   numOptions ? options : nullptr,
+                                   numOptions ? values : nullptr);
+  if (result != success) {
+    Status status = checkDone(
+        result,
+        formatString("load an image for %s", info_.target.c_str()).c_str());
+    std::string text(log.data(), strnlen(log.data(), log.size()));
+    return text.empty() ? status
+                        : Status(status.code(), status.message() + "; " + text);
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  modules_.insert(fromPointer(module));
+  return ModuleHandle{fromPointer(module)};
+}
+
+Status GpuBackend::unloadModule(ModuleHandle module) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(modules_, module.value, "module"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    modules_.erase(module.value);
+    for (auto it = kernels_.begin(); it != kernels_.end();)
+      it = it->second == module.value ? kernels_.erase(it) : std::next(it);
+  }
+  return checkDone(api_->moduleUnload(toPointer(module.value)),
+                   "unload a module");
+}
+
+Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
+                                              const char *symbol) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(modules_, module.value, "module"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  Function function = nullptr;
+  // Where loading is lazy, this is what loads the code: before any launch.
+  Result result =
+      api_->moduleFunction(&function, toPointer(module.value), symbol);
+  if (result == errorNotFound)
+    return makeStatus(StatusCode::invalidArgument,
+                      "the image for %s has no kernel '%s'",
+                      info_.target.c_str(), symbol);
+  IRISRT_RETURN_IF_ERROR(
+      checkDone(result, formatString("find kernel '%s'", symbol).c_str()));
+  std::lock_guard<std::mutex> lock(mutex_);
+  kernels_[fromPointer(function)] = module.value;
+  return KernelHandle{fromPointer(function)};
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// Lets a kernel have as much dynamic shared memory as the launch asks for.
+static Status allowShared(const GpuApi &api, KernelHandle kernel,
+                          uint32_t bytes, uint32_t limit) {
+  if (bytes > limit)
+    return makeStatus(StatusCode::invalidArgument,
+                      "the kernel needs %" PRIu32 " bytes of shared memory; "
+                      "this device has %" PRIu32 " per workgroup",
+                      bytes, limit);
+  if (!api.setFunctionAttribute || bytes <= ordinaryShared)
+    return Status::success();
+  return api.check(api.setFunctionAttribute(toPointer(kernel.value),
+                                            functionMaxDynamicShared,
+                                            static_cast<int>(bytes)),
+                   "ask for more shared memory");
+}
+
+Expected<uint32_t> GpuBackend::maxCoresident(KernelHandle kernel,
+                                             const LaunchConfig &config) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(kernels_, kernel.value, "kernel"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(
+      allowShared(*api_, kernel, config.dynamicSharedBytes, sharedPerBlock_));
+  uint64_t threads =
+      uint64_t(config.workgroup[0]) * config.workgroup[1] * config.workgroup[2];
+  if (threads == 0 || threads > 1024)
+    return makeStatus(StatusCode::invalidArgument,
+                      "a workgroup cannot have %" PRIu64 " threads", threads);
+  int blocks = 0;
+  IRISRT_RETURN_IF_ERROR(checkDone(
+      api_->occupancy(&blocks, toPointer(kernel.value),
+                      static_cast<int>(threads), config.dynamicSharedBytes),
+      "ask how many programs fit"));
+  return static_cast<uint32_t>(std::max(blocks, 0)) * info_.processors;
+}
+
+Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
+                          const LaunchConfig &config, const void *args,
+                          size_t argBytes) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
+  IRISRT_RETURN_IF_ERROR(checkHandle(kernels_, kernel.value, "kernel"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(
+      allowShared(*api_, kernel, config.dynamicSharedBytes, sharedPerBlock_));
+  // The drivers read the block before they return.
+  void *extra[] = {toPointer(launchParamBuffer), const_cast<void *>(args),
+                   toPointer(launchParamSize), &argBytes,
+                   toPointer(api_->dialect.launchParamEnd)};
+  const uint32_t *grid = config.grid, *block = config.workgroup;
+  return checkDone(
+      api_->launch(toPointer(kernel.value), grid[0], grid[1], grid[2], block[0],
+                   block[1], block[2], config.dynamicSharedBytes,
+                   toPointer(stream.value), /*parameters=*/nullptr,
+                   argBytes ? extra : nullptr),
+      formatString("launch %ux%ux%u programs of %ux%ux%u threads", grid[0],
+                   grid[1], grid[2], block[0], block[1], block[2])
+          .c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+Status GpuBackend::beginCapture(StreamHandle stream) {
+  if (!info_.canCapture)
+    return Status(StatusCode::unavailable, "this driver has no graphs");
+  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  // Relaxed: other threads, and other worlds, may allocate meanwhile.
+  return checkDone(api_->beginCapture(toPointer(stream.value), captureRelaxed),
+                   "begin to capture a stream");
+}
+
+Expected<GraphHandle> GpuBackend::endCapture(StreamHandle stream) {
+  if (!info_.canCapture)
+    return Status(StatusCode::unavailable, "this driver has no graphs");
+  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  Graph graph = nullptr;
+  IRISRT_RETURN_IF_ERROR(
+      checkDone(api_->endCapture(toPointer(stream.value), &graph),
+                "end the capture of a stream"));
+  GraphExec exec = nullptr;
+  Result result = api_->graphInstantiate(&exec, graph, /*flags=*/0);
+  (void)api_->graphDestroy(graph); // the executable graph is a copy
+  IRISRT_RETURN_IF_ERROR(checkDone(result, "instantiate a graph"));
+  std::lock_guard<std::mutex> lock(mutex_);
+  graphs_.insert(fromPointer(exec));
+  return GraphHandle{fromPointer(exec)};
+}
+
+Status GpuBackend::launchGraph(GraphHandle graph, StreamHandle stream) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(graphs_, graph.value, "graph"));
+  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  return checkDone(
+      api_->graphLaunch(toPointer(graph.value), toPointer(stream.value)),
+      "launch a graph");
+}
+
+Status GpuBackend::destroyGraph(GraphHandle graph) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(graphs_, graph.value, "graph"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    graphs_.erase(graph.value);
+  }
+  return checkDone(api_->graphExecDestroy(toPointer(graph.value)),
+                   "destroy a graph");
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The types and constants of the HIP and CUDA driver APIs that we use, written
+// down from their public documentation so that neither vendor's headers are
+// needed.  Where the two APIs agree (most places: HIP mirrors CUDA) there is
+// one name; where they differ, the difference is a field of GpuDialect.
+// test/runtime/unit/GpuHeaders*.cpp compare all of this with the vendors'
+// headers where those are installed.
+#ifndef IRIS_RT_BACKENDS_GPU_GPUTYPES_H
+#define IRIS_RT_BACKENDS_GPU_GPUTYPES_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace iris::rt::gpu {
+
+/// CUresult or hipError_t.  The values we test for are the same in both.
+using Result = int;
+constexpr Result success = 0;
+constexpr Result errorInvalidValue = 1;
+constexpr Result errorOutOfMemory = 2;
+constexpr Result errorNotInitialized = 3;
+constexpr Result errorNoDevice = 100;
+constexpr Result errorInvalidDevice = 101;
+constexpr Result errorNotFound = 500;
+constexpr Result errorNotReady = 600;
+constexpr Result errorPeerAccessAlreadyEnabled = 704;
+constexpr Result errorNotSupported = 801;
+
+/// Device addresses: CUdeviceptr is an integer of this size; hipDeviceptr_t is
+/// a pointer, which x86-64 passes in the same way.
+using Address = uint64_t;
+using Device = int;
+using Context = void *;
+using Stream = void *;
+using Event = void *;
+using Module = void *;
+using Function = void *;
+using Graph = void *;
+using GraphExec = void *;
+/// CUmemGenericAllocationHandle (an integer) or hipMemGenericAllocationHandle_t
+/// (a pointer).
+using MemoryHandle = uint64_t;
+
+/// CUmemLocation / hipMemLocation.
+struct MemoryLocation {
+  int32_t type;
+  int32_t id;
+};
+constexpr int32_t locationDevice = 1;
+
+/// CUmemAllocationProp / hipMemAllocationProp (HIP 6 and later; HIP 5 had
+/// another layout, and we do not ask it for such memory).
+struct AllocationProperties {
+  int32_t type;
+  int32_t requestedHandleTypes;
+  MemoryLocation location;
+  void *win32HandleMetaData;
+  uint8_t compressionType;
+  uint8_t gpuDirectRdmaCapable;
+  uint16_t usage;
+  uint8_t reserved[4];
+};
+static_assert(sizeof(AllocationProperties) == 32, "layout of the APIs");
+constexpr int32_t allocationPinned = 1;
+/// HIP only, since 7.2.
+constexpr int32_t allocationUncached = 0x40000000;
+constexpr int32_t handlePosixFd = 1;
+constexpr int32_t granularityRecommended = 1;
+
+/// CUmemAccessDesc / hipMemAccessDesc.
+struct AccessDescription {
+  MemoryLocation location;
+  int32_t flags;
+};
+static_assert(sizeof(AccessDescription) == 12, "layout of the APIs");
+constexpr int32_t accessReadWrite = 3;
+
+/// CUipcMemHandle / hipIpcMemHandle_t, passed by value.
+struct IpcBytes {
+  char bytes[64];
+};
+constexpr unsigned ipcLazyPeerAccess = 1;
+
+constexpr unsigned streamNonBlocking = 1;
+constexpr int captureRelaxed = 2;
+/// Not CU_EVENT_DISABLE_TIMING: elapsedMs needs the time.
+constexpr unsigned eventDefault = 0;
+
+/// hipExtMallocWithFlags.
+constexpr unsigned hipMallocFineGrained = 1;
+constexpr unsigned hipMallocUncached = 3;
+
+/// Options of cuModuleLoadDataEx that collect what the PTX compiler says.
+constexpr int jitErrorLogBuffer = 5;
+constexpr int jitErrorLogBufferBytes = 6;
+
+/// CUDA only: asks for more dynamic shared memory than 48 KiB.
+constexpr int functionMaxDynamicShared = 8;
+/// CUpointer_attribute / hipPointer_attribute.
+constexpr int pointerDeviceOrdinal = 9;
+
+/// How HIP and CUDA differ behind functions of the same shape.
+struct GpuDialect {
+  /// Device attributes.
+  int attributeProcessors;
+  int attributeSharedPerBlock;
+  /// Ends the list of launch options; the other two are 1 and 2 in both.
+  uintptr_t launchParamEnd;
+  /// Flags for pinned host memory that devices see coherently.
+  unsigned hostAllocFlags;
+};
+constexpr uintptr_t launchParamBuffer = 1;
+constexpr uintptr_t launchParamSize = 2;
+
+constexpr GpuDialect cudaDialect = {
+    /*attributeProcessors=*/16,
+    // The largest amount a kernel can ask for ("opt-in").
+    /*attributeSharedPerBlock=*/97,
+    /*launchParamEnd=*/0,
+    /*hostAllocFlags=*/0x1 | 0x2, // portable, device-mapped
+};
+constexpr int cudaAttributeCapabilityMajor = 75;
+constexpr int cudaAttributeCapabilityMinor = 76;
+constexpr int cudaAttributePosixFdHandles = 103;
+constexpr int cudaAttributeVirtualMemory = 102;
+
+constexpr GpuDialect hipDialect = {
+    /*attributeProcessors=*/63,
+    /*attributeSharedPerBlock=*/74,
+    /*launchParamEnd=*/3,
+    /*hostAllocFlags=*/0x1 | 0x2 | 0x40000000, // ..., coherent
+};
+
+} // namespace iris::rt::gpu
+
+#endif // IRIS_RT_BACKENDS_GPU_GPUTYPES_H

@@ -36,3 +36,18 @@ Expected<int> iris::rt::countDevices(DeviceKind kind) {
     return 1;
   return countGpuDevices(kind);
 }
+
+// Overridden by backends/gpu where that is built in.
+__attribute__((weak)) Expected<std::unique_ptr<Backend>>
+iris::rt::createGpuBackend(DeviceKind kind, int) {
+  return makeStatus(StatusCode::unavailable,
+                    "this build of the runtime has no %s back end",
+                    deviceKindName(kind).data());
+}
+
+__attribute__((weak)) Expected<int>
+iris::rt::countGpuDevices(DeviceKind kind) {
+  return makeStatus(StatusCode::unavailable,
+                    "this build of the runtime has no %s back end",
+                    deviceKindName(kind).data());
+}

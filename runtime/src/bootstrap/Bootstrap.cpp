@@ -61,11 +61,11 @@ Status Bootstrap::start() {
   if (!wake_.valid())
     return makeErrnoStatus(StatusCode::internal, errno,
                            "cannot create an event descriptor");
-  listener_ = std::thread([this] { listen(); });
+  IRISRT_ASSIGN_OR_RETURN(listener_, OsThread::start([this] { listen(); }));
   return Status::success();
 }
 
-Bootstrap::~Bootstrap() {
+void Bootstrap::leave() {
   if (!listener_.joinable())
     return;
   for (uint32_t peer = 0; peer < numRanks_; ++peer)
@@ -81,6 +81,8 @@ Bootstrap::~Bootstrap() {
   while (::write(wake_.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
   }
   listener_.join();
+  for (Peer &peer : peers_)
+    peer.fd.reset();
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 
 #include "bootstrap/Rendezvous.h"
 #include "bootstrap/Socket.h"
+#include "core/OsThread.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -15,7 +16,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 namespace iris::rt {
 
@@ -43,8 +43,11 @@ public:
   /// Meets the other ranks; bounded by options.limit.
   static Expected<std::unique_ptr<Bootstrap>>
   create(const RendezvousOptions &options);
-  /// Says goodbye to whoever is still there.
-  ~Bootstrap();
+  ~Bootstrap() { leave(); }
+
+  /// Says goodbye to whoever is still there and stops listening: no callback
+  /// comes after this.
+  void leave();
 
   uint32_t rank() const { return rank_; }
   uint32_t numRanks() const { return numRanks_; }
@@ -102,7 +105,7 @@ private:
   /// One lock per connection: the failure path sends from any thread.
   std::unique_ptr<std::mutex[]> sendLocks_;
   UniqueFd wake_;
-  std::thread listener_;
+  OsThread listener_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A world: some ranks, each with a device, that share a symmetric heap.
+//
+//   auto world = iris::rt::World::create({});
+//   auto address = (*world)->allocate(bytes);        // zeroed, on every rank
+//   auto module = (*world)->load(package);
+//   auto kernel = module->kernel("all_gather");
+//   (*world)->launch(*kernel, {64, 1, 1}, {makeContextArg(), ...});
+//   (*world)->sync();                                // stream, then all ranks
+//
+// "Collective" below means: every rank calls it, in the same order.  A world in
+// which something went wrong is *failed*: all later calls return that error at
+// once, on every rank, and destroying it works.
+#ifndef IRIS_RT_WORLD_H
+#define IRIS_RT_WORLD_H
+
+#include "iris-c/RuntimeABI.h"
+#include "iris/rt/Device.h"
+#include "iris/rt/Env.h"
+#include "iris/rt/Kernel.h"
+#include "iris/rt/Package.h"
+#include "iris/rt/Status.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iris::rt {
+
+class World;
+
+struct WorldOptions {
+  DeviceKind device = DeviceKind::host;
+  /// Which device; by default the launcher's local rank, modulo their number.
+  std::optional<int> deviceIndex;
+  /// Rank, size and job; by default from the environment.
+  std::optional<LaunchInfo> launch;
+  /// Tells worlds apart that the same ranks have at the same time.  By default
+  /// they are counted, which works when all ranks create them in one order.
+  std::string name;
+  /// Bytes of one rank's heap; 0: IRIS_HEAP_SIZE, else the device's memory.
+  uint64_t heapBytes = 0;
+  /// Least number of bytes that the heap grows by.
+  uint64_t heapChunkBytes = 64 << 20;
+  /// Seconds that one wait of a kernel may take, 0 for ever; by default
+  /// IRIS_WAIT_LIMIT, else 30.
+  std::optional<double> waitLimit;
+  /// Seconds to wait for all ranks to appear; by default IRIS_JOIN_LIMIT, else
+  /// 60.
+  std::optional<double> joinLimit;
+  /// Seconds that sync and other collectives may take.
+  double collectiveLimit = 300;
+  /// Translate through a table even where a uniform stride would work.
+  bool forceTable = false;
+};
+
+/// A stream of a world; the default one has id 0.
+struct Stream {
+  uint64_t id = 0;
+};
+
+/// An event of a world.
+struct Event {
+  uint64_t id = 0;
+};
+
+/// A captured graph of a world.
+struct Graph {
+  uint64_t id = 0;
+};
+
+/// A kernel that is loaded on a world's device; valid while the world lives.
+class Kernel {
+public:
+  const KernelInfo &info() const { return *info_; }
+
+private:
+  friend class World;
+  friend class Module;
+  const KernelInfo *info_ = nullptr;
+  uint64_t handle_ = 0;
+};
+
+/// A package that is loaded on a world's device; valid while the world lives.
+class Module {
+public:
+  /// The kernel called "module::name", or just "name" where that is clear.
+  Expected<Kernel> kernel(std::string_view name) const;
+
+private:
+  friend class World;
+  World *world_ = nullptr;
+  const PackageImage *image_ = nullptr;
+  uint64_t handle_ = 0;
+};
+
+/// What the `iris.expect_eq` of this rank's kernels found so far.
+struct ExpectReport {
+  uint64_t checked = 0;
+  uint64_t failed = 0;
+  /// The first mismatch in words; empty when there is none.
+  std::string first;
+};
+
+class World {
+public:
+  /// Collective.
+  static Expected<std::unique_ptr<World>> create(const WorldOptions &options);
+  /// Destroys the world if destroy() was not called.
+  ~World();
+  World(const World &) = delete;
+  World &operator=(const World &) = delete;
+
+  /// Collective unless the world has failed; bounded in time.
+  Status destroy();
+
+  uint32_t rank() const;
+  uint32_t numRanks() const;
+  DeviceKind deviceKind() const;
+  /// Target name of the device: "host", "gfx942", "sm_90a".
+  const std::string &target() const;
+  const std::string &deviceName() const;
+  /// "stride" or "table".
+  const char *translation() const;
+
+  /// The error that made the world fail, or success.
+  Status failure() const;
+  /// Makes the world fail, here and on all other ranks.
+  void fail(const Status &status);
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  /// Zeroed memory on the symmetric heap.  Every rank makes the same calls of
+  /// allocate and deallocate in the same order; ranks that differ are found out
+  /// at the next sync.
+  Expected<uint64_t> allocate(uint64_t bytes, uint64_t alignment = 256);
+  Status deallocate(uint64_t address);
+  /// Whether the bytes lie in one allocation of this rank's heap.
+  bool isSymmetric(uint64_t address, uint64_t bytes = 1) const;
+  /// Address of this rank's heap as kernels on this rank see rank `rank`'s.
+  Expected<uint64_t> translate(uint64_t address, uint32_t rank) const;
+  /// Bytes reserved for, and in use on, one rank's heap.
+  uint64_t heapBytes() const;
+  uint64_t heapUsed() const;
+  /// Memory that was allocated elsewhere cannot join the heap; the status says
+  /// why and what to do instead.
+  Status importExternal(uint64_t address, uint64_t bytes) const;
+
+  /// Stream-ordered; the host's bytes must stay until the stream got there.
+  Status copyToDevice(uint64_t to, const void *from, uint64_t bytes,
+                      Stream stream = {});
+  Status copyToHost(void *to, uint64_t from, uint64_t bytes,
+                    Stream stream = {});
+  Status copyOnDevice(uint64_t to, uint64_t from, uint64_t bytes,
+                      Stream stream = {});
+  Status zero(uint64_t address, uint64_t bytes, Stream stream = {});
+
+  //===--------------------------------------------------------------------===//
+  // Kernels
+  //===--------------------------------------------------------------------===//
+
+  /// The device context that kernels get; it never goes stale.
+  IrisRtContext context() const;
+  /// Loads the package's image for this device; the world keeps the package.
+  Expected<Module> load(const Package &package);
+  /// Finds a kernel among all loaded packages.
+  Expected<Kernel> findKernel(std::string_view name) const;
+  /// Stream-ordered.  The arguments are checked against the kernel's metadata.
+  Status launch(const Kernel &kernel, const std::array<uint64_t, 3> &programs,
+                const std::vector<IrisRtArg> &args, Stream stream = {});
+  Status launch(const Kernel &kernel, const uint64_t programs[3],
+                const IrisRtArg *args, size_t numArgs, Stream stream = {});
+  /// How many programs of a kernel can run at once on this device.
+  Expected<uint32_t> maxCoresident(const Kernel &kernel) const;
+
+  //===--------------------------------------------------------------------===//
+  // Order
+  //===--------------------------------------------------------------------===//
+
+  Expected<Stream> createStream();
+  Status destroyStream(Stream stream);
+  /// Waits for one stream of this rank only.
+  Status synchronize(Stream stream = {});
+  Expected<Event> createEvent();
+  Status destroyEvent(Event event);
+  Status record(Event event, Stream stream = {});
+  Status waitFor(Event event, Stream stream = {});
+  Expected<double> elapsedMs(Event start, Event end) const;
+
+  Status beginCapture(Stream stream = {});
+  Expected<Graph> endCapture(Stream stream = {});
+  Status launchGraph(Graph graph, Stream stream = {});
+  Status destroyGraph(Graph graph);
+
+  /// All ranks' host threads have arrived.  Collective.
+  Status barrier();
+  /// The stream's work is done on all ranks.  Collective.
+  Status deviceBarrier(Stream stream = {});
+  /// All streams' work is done on all ranks, nothing hung, and all ranks used
+  /// the heap alike; memory that was freed becomes available.  Collective.
+  Status sync();
+
+  /// What kernels' checks found on this rank; after sync().
+  ExpectReport expects() const;
+  /// sync(), then an error on every rank if a check failed on any.  Collective.
+  Status verify();
+
+private:
+  friend class Module;
+  struct Impl;
+  explicit World(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_WORLD_H

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Streams, modules and launches of the host back end; see HostMemory.cpp for
+// the rest.
+#include "backends/host/HostBackend.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <ctime>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace iris::rt;
+
+static constexpr auto destroyLimit = std::chrono::seconds(10);
+
+Expected<std::unique_ptr<Backend>> iris::rt::createHostBackend(int index) {
+  if (index < 0)
+    return makeStatus(StatusCode::invalidArgument, "no host device %d", index);
+  return std::unique_ptr<Backend>(new HostBackend(/*placeMappings=*/true));
+}
+
+HostBackend::HostBackend(bool placeMappings)
+    : team_(std::make_shared<ThreadTeam>()) {
+  workers_ = std::max(1u, std::thread::hardware_concurrency());
+  info_.target = IRISRT_ARCH_HOST;
+  info_.name = "host CPU";
+  info_.processors = workers_;
+  info_.memoryBytes = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<uint64_t>(::sysconf(_SC_PAGE_SIZE));
+  info_.clockHz = IRISRT_CLOCK_HZ_HOST;
+  info_.memoryKind = IRISRT_MEMORY_HOST;
+  info_.canPlaceMappings = placeMappings;
+  info_.canCapture = true;
+  info_.memoryStartsZero = true;
+}
+
+HostBackend::~HostBackend() {
+  while (!streams_.entries.empty())
+    destroyStream({streams_.entries.begin()->first})
+        .ignore("stuck_ remembers a kernel that did not end");
+  if (stuck_) {
+    for (auto &[id, image] : modules_.entries)
+      image.leak();
+    new std::shared_ptr<ThreadTeam>(team_); // its threads cannot be joined
+    return;
+  }
+  for (const auto &[address, mapping] : mappings_)
+    ::munmap(reinterpret_cast<void *>(address), mapping.bytes);
+  for (const auto &[address, bytes] : reservations_)
+    ::munmap(reinterpret_cast<void *>(address), bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+Expected<std::shared_ptr<HostStream>>
+HostBackend::findStream(StreamHandle stream) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = streams_.entries.find(stream.value);
+  if (found == streams_.entries.end())
+    return makeStatus(StatusCode::invalidArgument, "no such stream");
+  return found->second;
+}
+
+Status HostBackend::enqueue(StreamHandle stream, HostTask task) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
+                          findStream(stream));
+  return found->enqueue(std::move(task));
+}
+
+Expected<StreamHandle> HostBackend::createStream() {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> stream,
+                          HostStream::create());
+  std::lock_guard<std::mutex> lock(mutex_);
+  return StreamHandle{streams_.add(std::move(stream))};
+}
+
+Status HostBackend::destroyStream(StreamHandle stream) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
+                          findStream(stream));
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    streams_.entries.erase(stream.value);
+  }
+  Status status = found->stop(destroyLimit);
+  if (status.code() == StatusCode::timeout)
+    stuck_ = true;
+  return status;
+}
+
+Expected<bool> HostBackend::query(StreamHandle stream) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
+                          findStream(stream));
+  return found->idle();
+}
+
+Status HostBackend::synchronize(StreamHandle stream,
+                                std::chrono::nanoseconds limit) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
+                          findStream(stream));
+  return found->synchronize(limit);
+}
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+Expected<std::shared_ptr<HostBackend::EventState>>
+HostBackend::findEvent(EventHandle event) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = events_.entries.find(event.value);
+  if (found == events_.entries.end())
+    return makeStatus(StatusCode::invalidArgument, "no such event");
+  return found->second;
+}
+
+Expected<EventHandle> HostBackend::createEvent() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return EventHandle{events_.add(std::make_shared<EventState>())};
+}
+
+Status HostBackend::destroyEvent(EventHandle event) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (events_.entries.erase(event.value) == 0)
+    return makeStatus(StatusCode::invalidArgument, "no such event");
+  return Status::success();
+}
+
+Status HostBackend::record(EventHandle event, StreamHandle stream) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<EventState> state, findEvent(event));
+  auto mark = std::make_shared<HostMark>();
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->last = mark;
+  }
+  return enqueue(stream, [mark] {
+    mark->complete();
+    return Status::success();
+  });
+}
+
+Status HostBackend::wait(StreamHandle stream, EventHandle event) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<EventState> state, findEvent(event));
+  std::shared_ptr<HostMark> mark;
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    mark = state->last;
+  }
+  if (!mark)
+    return Status::success(); // never recorded: nothing to wait for
+  return enqueue(stream, [mark] {
+    mark->wait();
+    return Status::success();
+  });
+}
+
+Expected<double> HostBackend::elapsedMs(EventHandle start, EventHandle end) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<EventState> first, findEvent(start));
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<EventState> second, findEvent(end));
+  std::shared_ptr<HostMark> from, to;
+  {
+    std::lock_guard<std::mutex> lock(first->mutex);
+    from = first->last;
+  }
+  {
+    std::lock_guard<std::mutex> lock(second->mutex);
+    to = second->last;
+  }
+  if (!from || !to || !from->done() || !to->done())
+    return makeStatus(StatusCode::failedPrecondition,
+                      "an event was not recorded or is not complete");
+  return std::chrono::duration<double, std::milli>(to->time() - from->time())
+      .count();
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+Expected<ModuleHandle> HostBackend::loadModule(const void *image,
+                                               size_t bytes) {
+  IRISRT_ASSIGN_OR_RETURN(SharedImage loaded, SharedImage::load(image, bytes));
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ModuleHandle{modules_.add(std::move(loaded))};
+}
+
+Status HostBackend::unloadModule(ModuleHandle module) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = modules_.entries.find(module.value);
+  if (found == modules_.entries.end())
+    return makeStatus(StatusCode::invalidArgument, "no such module");
+  if (stuck_)
+    found->second.leak();
+  modules_.entries.erase(found);
+  return Status::success();
+}
+
+Expected<KernelHandle> HostBackend::findKernel(ModuleHandle module,
+                                               const char *symbol) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = modules_.entries.find(module.value);
+  if (found == modules_.entries.end())
+    return makeStatus(StatusCode::invalidArgument, "no such module");
+  IRISRT_ASSIGN_OR_RETURN(void *address, found->second.find(symbol));
+  return KernelHandle{
+      static_cast<uint64_t>(reinterpret_cast<uintptr_t>(address))};
+}
+
+Expected<uint32_t> HostBackend::maxCoresident(KernelHandle,
+                                              const LaunchConfig &) {
+  return maxHostCoresident;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+static uint64_t monotonicNanoseconds() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
+         static_cast<uint64_t>(now.tv_nsec);
+}
+
+/// Between two polls of a wait.  A wait that has been polling for a while
+/// sleeps, because the program it waits for may need this very CPU.
+static void yieldBetweenPolls() {
+  static thread_local uint64_t last = 0;
+  static thread_local uint32_t polls = 0;
+  uint64_t now = monotonicNanoseconds();
+  polls = now - last < 1000000 ? polls + 1 : 0;
+  last = now;
+  if (polls < 200) {
+    ::sched_yield();
+    return;
+  }
+  timespec pause = {0, 20000};
+  ::nanosleep(&pause, nullptr);
+}
+
+static void runProgram(IrisRtHostKernel kernel, const LaunchConfig &config,
+                       const std::vector<uint64_t> &args, uint64_t linear,
+                       void *arena) {
+  IrisRtHostProgram program;
+  std::memcpy(program.count, config.grid, sizeof(program.count));
+  program.id[0] = static_cast<uint32_t>(linear % config.grid[0]);
+  program.id[1] =
+      static_cast<uint32_t>(linear / config.grid[0] % config.grid[1]);
+  program.id[2] =
+      static_cast<uint32_t>(linear / config.grid[0] / config.grid[1]);
+  program.arena = arena;
+  program.clock = monotonicNanoseconds;
+  program.yield = yieldBetweenPolls;
+  kernel(args.data(), &program);
+}
+
+Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
+                           const LaunchConfig &config, const void *args,
+                           size_t argBytes) {
+  unsigned __int128 wide = static_cast<unsigned __int128>(config.grid[0]) *
+                           config.grid[1] * config.grid[2];
+  if (wide == 0 || wide > UINT64_MAX / 2)
+    return makeStatus(StatusCode::invalidArgument,
+                      "a launch of %u x %u x %u programs", config.grid[0],
+                      config.grid[1], config.grid[2]);
+  uint64_t programs = static_cast<uint64_t>(wide);
+  if (config.coresident && programs > maxHostCoresident)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%llu programs must run at once; the host runs at most "
+                      "%u",
+                      static_cast<unsigned long long>(programs),
+                      maxHostCoresident);
+  // Words, so that the kernel finds its arguments aligned.
+  auto block =
+      std::make_shared<std::vector<uint64_t>>((argBytes + 7) / 8 + 1);
+  if (argBytes != 0)
+    std::memcpy(block->data(), args, argBytes);
+  auto function = reinterpret_cast<IrisRtHostKernel>(
+      static_cast<uintptr_t>(kernel.value));
+  uint64_t threads = config.coresident
+                         ? programs
+                         : std::min<uint64_t>(programs, workers_);
+  std::shared_ptr<ThreadTeam> team = team_;
+
+  return enqueue(stream, [=] {
+    std::atomic<uint64_t> next{0};
+    return team->run(static_cast<uint32_t>(threads), config.arenaBytes,
+                     [&](uint32_t index, void *arena) {
+                       if (config.coresident)
+                         return runProgram(function, config, *block, index,
+                                           arena);
+                       while (true) {
+                         uint64_t program =
+                             next.fetch_add(1, std::memory_order_relaxed);
+                         if (program >= programs)
+                           return;
+                         runProgram(function, config, *block, program, arena);
+                       }
+                     });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+Status HostBackend::beginCapture(StreamHandle stream) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
+                          findStream(stream));
+  return found->beginCapture();
+}
+
+Expected<GraphHandle> HostBackend::endCapture(StreamHandle stream) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
+                          findStream(stream));
+  IRISRT_ASSIGN_OR_RETURN(std::vector<HostTask> tasks, found->endCapture());
+  std::lock_guard<std::mutex> lock(mutex_);
+  return GraphHandle{graphs_.add(
+      std::make_shared<const std::vector<HostTask>>(std::move(tasks)))};
+}
+
+Status HostBackend::launchGraph(GraphHandle graph, StreamHandle stream) {
+  Graph tasks;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto found = graphs_.entries.find(graph.value);
+    if (found == graphs_.entries.end())
+      return makeStatus(StatusCode::invalidArgument, "no such graph");
+    tasks = found->second;
+  }
+  return enqueue(stream, [tasks] {
+    for (const HostTask &task : *tasks)
+      IRISRT_RETURN_IF_ERROR(task());
+    return Status::success();
+  });
+}
+
+Status HostBackend::destroyGraph(GraphHandle graph) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (graphs_.entries.erase(graph.value) == 0)
+    return makeStatus(StatusCode::invalidArgument, "no such graph");
+  return Status::success();
+}

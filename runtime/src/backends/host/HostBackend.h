@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The host back end: ranks are processes (or threads) of one machine, device
+// memory is anonymous shared memory, kernels are shared objects.
+#ifndef IRIS_RT_BACKENDS_HOST_HOSTBACKEND_H
+#define IRIS_RT_BACKENDS_HOST_HOSTBACKEND_H
+
+#include "backends/Backend.h"
+#include "backends/host/HostStream.h"
+#include "backends/host/ThreadTeam.h"
+#include "core/SharedImage.h"
+
+#include <map>
+#include <mutex>
+
+namespace iris::rt {
+
+/// Most programs of one launch that can run at once.
+constexpr uint32_t maxHostCoresident = 1024;
+
+class HostBackend final : public Backend {
+public:
+  /// `placeMappings` false makes the back end behave like a device that cannot
+  /// place mappings, so that translation by table can be tested anywhere.
+  explicit HostBackend(bool placeMappings);
+  ~HostBackend() override;
+
+  uint64_t granularity() const override;
+  Expected<uint64_t> reserve(uint64_t bytes, uint64_t alignment) override;
+  Status unreserve(uint64_t address, uint64_t bytes) override;
+  Expected<ChunkHandle> createChunk(uint64_t bytes) override;
+  Expected<UniqueFd> exportChunk(ChunkHandle chunk) override;
+  Expected<ChunkHandle> importChunk(UniqueFd fd, uint64_t bytes) override;
+  Status map(ChunkHandle chunk, uint64_t address, uint64_t bytes) override;
+  Status unmap(uint64_t address, uint64_t bytes) override;
+  Status releaseChunk(ChunkHandle chunk) override;
+
+  Expected<uint64_t> allocateShareable(uint64_t bytes) override;
+  Status freeShareable(uint64_t address) override;
+  Expected<IpcHandle> shareMemory(uint64_t address) override;
+  Expected<uint64_t> openMemory(const IpcHandle &handle) override;
+  Status closeMemory(uint64_t address) override;
+
+  Expected<HostVisibleMemory> allocateHostVisible(uint64_t bytes) override;
+  Status freeHostVisible(const HostVisibleMemory &memory) override;
+  Expected<uint64_t> allocate(uint64_t bytes) override;
+  Status free(uint64_t address) override;
+  Status zero(StreamHandle stream, uint64_t address, uint64_t bytes) override;
+  Status copyToDevice(StreamHandle stream, uint64_t to, const void *from,
+                      uint64_t bytes) override;
+  Status copyToHost(StreamHandle stream, void *to, uint64_t from,
+                    uint64_t bytes) override;
+  Status copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
+                      uint64_t bytes) override;
+
+  Expected<StreamHandle> createStream() override;
+  Status destroyStream(StreamHandle stream) override;
+  Expected<bool> query(StreamHandle stream) override;
+  Status synchronize(StreamHandle stream,
+                     std::chrono::nanoseconds limit) override;
+  Expected<EventHandle> createEvent() override;
+  Status destroyEvent(EventHandle event) override;
+  Status record(EventHandle event, StreamHandle stream) override;
+  Status wait(StreamHandle stream, EventHandle event) override;
+  Expected<double> elapsedMs(EventHandle start, EventHandle end) override;
+
+  Expected<ModuleHandle> loadModule(const void *image, size_t bytes) override;
+  Status unloadModule(ModuleHandle module) override;
+  Expected<KernelHandle> findKernel(ModuleHandle module,
+                                    const char *symbol) override;
+  Expected<uint32_t> maxCoresident(KernelHandle kernel,
+                                   const LaunchConfig &config) override;
+  Status launch(StreamHandle stream, KernelHandle kernel,
+                const LaunchConfig &config, const void *args,
+                size_t argBytes) override;
+
+  Status beginCapture(StreamHandle stream) override;
+  Expected<GraphHandle> endCapture(StreamHandle stream) override;
+  Status launchGraph(GraphHandle graph, StreamHandle stream) override;
+  Status destroyGraph(GraphHandle graph) override;
+
+private:
+  using Graph = std::shared_ptr<const std::vector<HostTask>>;
+  /// The mark of an event's last record; shared with the tasks that set and
+  /// read it.
+  struct EventState {
+    std::mutex mutex;
+    std::shared_ptr<HostMark> last;
+  };
+
+  /// A table of live objects; its keys are the handles.
+  template <typename T>
+  struct Table {
+    std::map<uint64_t, T> entries;
+    uint64_t next = 1;
+    uint64_t add(T value) {
+      entries.emplace(next, std::move(value));
+      return next++;
+    }
+  };
+
+  Status enqueue(StreamHandle stream, HostTask task);
+  Expected<std::shared_ptr<HostStream>> findStream(StreamHandle stream);
+  Expected<std::shared_ptr<EventState>> findEvent(EventHandle event);
+
+  std::mutex mutex_; // guards the tables
+  Table<UniqueFd> chunks_;
+  Table<std::shared_ptr<HostStream>> streams_;
+  Table<std::shared_ptr<EventState>> events_;
+  Table<SharedImage> modules_;
+  Table<Graph> graphs_;
+  /// Shared mappings at addresses of the system's choice: address -> size, and
+  /// the descriptor where the memory is ours.
+  struct Mapping {
+    uint64_t bytes = 0;
+    UniqueFd fd;
+  };
+  std::map<uint64_t, Mapping> mappings_;
+  std::map<uint64_t, uint64_t> reservations_;
+  std::shared_ptr<ThreadTeam> team_;
+  uint32_t workers_ = 1;
+  /// A kernel did not end: what it may touch must stay.
+  bool stuck_ = false;
+};
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_BACKENDS_HOST_HOSTBACKEND_H

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The memory half of the host back end.
+#include "backends/host/HostBackend.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace iris::rt;
+
+/// Large enough for huge pages' sake, small enough not to waste any; memory
+/// only comes when it is touched.
+static constexpr uint64_t hostGranularity = 64 << 10;
+
+static void *pointer(uint64_t address) {
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
+}
+
+static uint64_t addressOf(const void *memory) {
+  return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(memory));
+}
+
+uint64_t HostBackend::granularity() const { return hostGranularity; }
+
+//===----------------------------------------------------------------------===//
+// Reservations and chunks
+//===----------------------------------------------------------------------===//
+
+Expected<uint64_t> HostBackend::reserve(uint64_t bytes, uint64_t alignment) {
+  uint64_t padded = bytes + alignment;
+  if (padded < bytes)
+    return makeStatus(StatusCode::invalidArgument, "reservation too large");
+  void *raw = ::mmap(nullptr, padded, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (raw == MAP_FAILED)
+    return makeErrnoStatus(StatusCode::outOfMemory, errno,
+                           "cannot reserve %llu bytes of address space",
+                           static_cast<unsigned long long>(padded));
+  uint64_t start = addressOf(raw);
+  uint64_t aligned = (start + alignment - 1) / alignment * alignment;
+  if (aligned != start)
+    ::munmap(raw, aligned - start);
+  if (start + padded != aligned + bytes)
+    ::munmap(pointer(aligned + bytes), start + padded - aligned - bytes);
+  std::lock_guard<std::mutex> lock(mutex_);
+  reservations_[aligned] = bytes;
+  return aligned;
+}
+
+Status HostBackend::unreserve(uint64_t address, uint64_t bytes) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto found = reservations_.find(address);
+    if (found == reservations_.end() || found->second != bytes)
+      return makeStatus(StatusCode::invalidArgument,
+                        "no reservation of that size at that address");
+    reservations_.erase(found);
+  }
+  if (stuck_)
+    return Status::success(); // the process's end will free it
+  if (::munmap(pointer(address), bytes) != 0)
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot give back address space");
+  return Status::success();
+}
+
+/// A sealed memfd: nobody can shrink it under those who have it mapped.
+static Expected<UniqueFd> createSharedMemory(uint64_t bytes) {
+  UniqueFd fd(::memfd_create("iris-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd.valid())
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot create shared memory");
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
+    return makeErrnoStatus(StatusCode::outOfMemory, errno,
+                           "cannot create %llu bytes of shared memory",
+                           static_cast<unsigned long long>(bytes));
+  if (::fcntl(fd.get(), F_ADD_SEALS,
+              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot seal shared memory");
+  return fd;
+}
+
+/// Checks what a peer handed out before it is mapped: touching a file that is
+/// shorter than its mapping kills the process.
+static Status checkSharedMemory(int fd, uint64_t bytes) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0)
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot look at a peer's memory");
+  int seals = ::fcntl(fd, F_GET_SEALS);
+  if (!S_ISREG(info.st_mode) || seals < 0 || (seals & F_SEAL_SHRINK) == 0 ||
+      static_cast<uint64_t>(info.st_size) != bytes)
+    return makeStatus(StatusCode::invalidArgument,
+                      "a peer's memory is not a sealed file of %llu bytes",
+                      static_cast<unsigned long long>(bytes));
+  return Status::success();
+}
+
+Expected<ChunkHandle> HostBackend::createChunk(uint64_t bytes) {
+  IRISRT_ASSIGN_OR_RETURN(UniqueFd fd, createSharedMemory(bytes));
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ChunkHandle{chunks_.add(std::move(fd))};
+}
+
+Expected<UniqueFd> HostBackend::exportChunk(ChunkHandle chunk) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = chunks_.entries.find(chunk.value);
+  if (found == chunks_.entries.end())
+    return makeStatus(StatusCode::invalidArgument, "no such chunk");
+  UniqueFd copy(::fcntl(found->second.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.valid())
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot export a chunk");
+  return copy;
+}
+
+Expected<ChunkHandle> HostBackend::importChunk(UniqueFd fd, uint64_t bytes) {
+  IRISRT_RETURN_IF_ERROR(checkSharedMemory(fd.get(), bytes));
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ChunkHandle{chunks_.add(std::move(fd))};
+}
+
+Status HostBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = chunks_.entries.find(chunk.value);
+  if (found == chunks_.entries.end())
+    return makeStatus(StatusCode::invalidArgument, "no such chunk");
+  IRISRT_RETURN_IF_ERROR(checkSharedMemory(found->second.get(), bytes));
+  // MAP_FIXED replaces whatever is there, so it must be ours.
+  auto after = reservations_.upper_bound(address);
+  bool inside = after != reservations_.begin();
+  if (inside) {
+    const auto &[start, size] = *std::prev(after);
+    inside = address - start <= size && bytes <= size - (address - start);
+  }
+  if (!inside)
+    return makeStatus(StatusCode::invalidArgument,
+                      "mapping outside of every reservation");
+  void *mapped = ::mmap(pointer(address), bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED, found->second.get(), 0);
+  if (mapped == MAP_FAILED)
+    return makeErrnoStatus(StatusCode::outOfMemory, errno,
+                           "cannot map %llu bytes",
+                           static_cast<unsigned long long>(bytes));
+  return Status::success();
+}
+
+Status HostBackend::unmap(uint64_t address, uint64_t bytes) {
+  if (stuck_)
+    return Status::success(); // a kernel that did not end may still use it
+  void *mapped =
+      ::mmap(pointer(address), bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (mapped == MAP_FAILED)
+    return makeErrnoStatus(StatusCode::internal, errno, "cannot unmap");
+  return Status::success();
+}
+
+Status HostBackend::releaseChunk(ChunkHandle chunk) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (chunks_.entries.erase(chunk.value) == 0)
+    return makeStatus(StatusCode::invalidArgument, "no such chunk");
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory without placement
+//===----------------------------------------------------------------------===//
+
+/// What the bytes of a host IpcHandle hold.
+namespace {
+struct HostIpc {
+  int32_t fd;
+  uint32_t reserved;
+  uint64_t bytes;
+};
+} // namespace
+
+static Expected<uint64_t> mapAnywhere(int fd, uint64_t bytes) {
+  void *mapped =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (mapped == MAP_FAILED)
+    return makeErrnoStatus(StatusCode::outOfMemory, errno,
+                           "cannot map %llu bytes",
+                           static_cast<unsigned long long>(bytes));
+  return addressOf(mapped);
+}
+
+Expected<uint64_t> HostBackend::allocateShareable(uint64_t bytes) {
+  IRISRT_ASSIGN_OR_RETURN(UniqueFd fd, createSharedMemory(bytes));
+  IRISRT_ASSIGN_OR_RETURN(uint64_t address, mapAnywhere(fd.get(), bytes));
+  std::lock_guard<std::mutex> lock(mutex_);
+  mappings_[address] = Mapping{bytes, std::move(fd)};
+  return address;
+}
+
+Status HostBackend::freeShareable(uint64_t address) {
+  return closeMemory(address);
+}
+
+Expected<IpcHandle> HostBackend::shareMemory(uint64_t address) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = mappings_.find(address);
+  if (found == mappings_.end() || !found->second.fd.valid())
+    return makeStatus(StatusCode::invalidArgument,
+                      "no shareable memory at that address");
+  IpcHandle handle;
+  HostIpc ipc = {found->second.fd.get(), 0, found->second.bytes};
+  std::memcpy(handle.bytes.data(), &ipc, sizeof(ipc));
+  handle.pid = ::getpid();
+  handle.address = address;
+  return handle;
+}
+
+Expected<uint64_t> HostBackend::openMemory(const IpcHandle &handle) {
+  HostIpc ipc;
+  std::memcpy(&ipc, handle.bytes.data(), sizeof(ipc));
+  if (handle.pid <= 0 || ipc.fd < 0)
+    return makeStatus(StatusCode::invalidArgument, "malformed memory handle");
+  std::string path = formatString("/proc/%d/fd/%d", handle.pid, ipc.fd);
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd.valid())
+    return makeErrnoStatus(StatusCode::unavailable, errno,
+                           "cannot open the memory of process %d", handle.pid);
+  IRISRT_RETURN_IF_ERROR(checkSharedMemory(fd.get(), ipc.bytes));
+  IRISRT_ASSIGN_OR_RETURN(uint64_t address, mapAnywhere(fd.get(), ipc.bytes));
+  std::lock_guard<std::mutex> lock(mutex_);
+  mappings_[address] = Mapping{ipc.bytes, UniqueFd()};
+  return address;
+}
+
+Status HostBackend::closeMemory(uint64_t address) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = mappings_.find(address);
+  if (found == mappings_.end())
+    return makeStatus(StatusCode::invalidArgument,
+                      "no shared memory at that address");
+  if (!stuck_)
+    ::munmap(pointer(address), found->second.bytes);
+  mappings_.erase(found);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Other memory
+//===----------------------------------------------------------------------===//
+
+Expected<uint64_t> HostBackend::allocate(uint64_t bytes) {
+  uint64_t rounded = (bytes + 127) / 128 * 128;
+  void *memory = nullptr;
+  if (rounded < bytes || ::posix_memalign(&memory, 128, rounded) != 0)
+    return makeStatus(StatusCode::outOfMemory, "cannot allocate %llu bytes",
+                      static_cast<unsigned long long>(bytes));
+  std::memset(memory, 0, rounded);
+  return addressOf(memory);
+}
+
+Status HostBackend::free(uint64_t address) {
+  if (!stuck_)
+    std::free(pointer(address));
+  return Status::success();
+}
+
+Expected<HostVisibleMemory> HostBackend::allocateHostVisible(uint64_t bytes) {
+  IRISRT_ASSIGN_OR_RETURN(uint64_t address, allocate(bytes));
+  return HostVisibleMemory{pointer(address), address, bytes};
+}
+
+Status HostBackend::freeHostVisible(const HostVisibleMemory &memory) {
+  return free(memory.device);
+}
+
+Status HostBackend::zero(StreamHandle stream, uint64_t address,
+                         uint64_t bytes) {
+  return enqueue(stream, [=] {
+    std::memset(pointer(address), 0, bytes);
+    return Status::success();
+  });
+}
+
+Status HostBackend::copyToDevice(StreamHandle stream, uint64_t to,
+                                 const void *from, uint64_t bytes) {
+  return copyOnDevice(stream, to, addressOf(from), bytes);
+}
+
+Status HostBackend::copyToHost(StreamHandle stream, void *to, uint64_t from,
+                               uint64_t bytes) {
+  return copyOnDevice(stream, addressOf(to), from, bytes);
+}
+
+Status HostBackend::copyOnDevice(StreamHandle stream, uint64_t to,
+                                 uint64_t from, uint64_t bytes) {
+  return enqueue(stream, [=] {
+    std::memmove(pointer(to), pointer(from), bytes);
+    return Status::success();
+  });
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "backends/host/HostStream.h"
+
+using namespace iris::rt;
+
+//===----------------------------------------------------------------------===//
+// HostMark
+//===----------------------------------------------------------------------===//
+
+void HostMark::complete() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  done_ = true;
+  time_ = std::chrono::steady_clock::now();
+  changed_.notify_all();
+}
+
+void HostMark::wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return done_; });
+}
+
+bool HostMark::done() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return done_;
+}
+
+std::chrono::steady_clock::time_point HostMark::time() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return time_;
+}
+
+//===----------------------------------------------------------------------===//
+// HostStream
+//===----------------------------------------------------------------------===//
+
+Expected<std::shared_ptr<HostStream>> HostStream::create() {
+  std::shared_ptr<HostStream> stream(new HostStream());
+  // The thread shares ownership: one that never ends must not be left with a
+  // dangling stream.
+  IRISRT_ASSIGN_OR_RETURN(stream->thread_,
+                          OsThread::start([stream] { loop(stream); }));
+  return stream;
+}
+
+void HostStream::loop(const std::shared_ptr<HostStream> &self) {
+  std::unique_lock<std::mutex> lock(self->mutex_);
+  while (true) {
+    self->changed_.wait(lock,
+                        [&] { return self->quit_ || !self->queue_.empty(); });
+    if (self->queue_.empty())
+      return;
+    HostTask task = std::move(self->queue_.front());
+    self->queue_.pop_front();
+    self->running_ = true;
+    lock.unlock();
+    Status status = task();
+    task = nullptr;
+    lock.lock();
+    self->running_ = false;
+    if (!status.ok() && self->failure_.ok())
+      self->failure_ = status;
+    self->changed_.notify_all();
+  }
+}
+
+Status HostStream::enqueue(HostTask task) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (capturing_) {
+    captured_.push_back(std::move(task));
+    return Status::success();
+  }
+  queue_.push_back(std::move(task));
+  changed_.notify_all();
+  return Status::success();
+}
+
+Expected<bool> HostStream::idle() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!failure_.ok())
+    return failure_;
+  return queue_.empty() && !running_;
+}
+
+Status HostStream::synchronize(std::chrono::nanoseconds limit) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (capturing_)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "the stream is being captured");
+  if (!changed_.wait_until(lock, Deadline(limit).time(), [&] {
+        return queue_.empty() && !running_;
+      }))
+    return makeStatus(StatusCode::timeout,
+                      "the stream is still busy after %.3g s",
+                      std::chrono::duration<double>(limit).count());
+  return failure_;
+}
+
+Status HostStream::stop(std::chrono::nanoseconds limit) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  quit_ = true;
+  changed_.notify_all();
+  bool idle = changed_.wait_until(lock, Deadline(limit).time(), [&] {
+    return queue_.empty() && !running_;
+  });
+  lock.unlock();
+  if (idle) {
+    thread_.join();
+    return Status::success();
+  }
+  thread_.detach();
+  return makeStatus(StatusCode::timeout,
+                    "a kernel still runs %.3g s after its stream was to end",
+                    std::chrono::duration<double>(limit).count());
+}
+
+Status HostStream::beginCapture() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (capturing_)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "the stream is already being captured");
+  capturing_ = true;
+  captured_.clear();
+  return Status::success();
+}
+
+Expected<std::vector<HostTask>> HostStream::endCapture() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!capturing_)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "the stream is not being captured");
+  capturing_ = false;
+  return std::move(captured_);
+}

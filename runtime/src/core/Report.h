@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Turns the records that kernels leave in the control block into sentences.
+#ifndef IRIS_RT_CORE_REPORT_H
+#define IRIS_RT_CORE_REPORT_H
+
+#include "iris-c/RuntimeABI.h"
+#include "iris/rt/Kernel.h"
+
+#include <optional>
+#include <string>
+
+namespace iris::rt {
+
+/// A value as people write it: `bits` are those of one element.
+std::string formatValue(std::optional<IrisRtElement> element, uint64_t bits);
+
+/// Where the flag of a wait lies on the heap.
+struct FlagPlace {
+  uint64_t heapOffset = 0;
+  /// The allocation that holds it, if one does.
+  std::optional<uint64_t> allocationOffset;
+};
+
+/// "iris.wait at a.mlir:12:5 in k::consume, program (1, 0, 0), timed out ...".
+/// `kernel` may be null when no loaded kernel has the record's hash.
+std::string describeHang(const IrisRtHangRecord &record,
+                         const KernelInfo *kernel,
+                         const std::optional<FlagPlace> &place,
+                         double limitSeconds);
+
+/// "expect at a.mlir:7:3 ("what") in k::check, program ..., element 5: got 3,
+/// want 4".
+std::string describeExpect(const IrisRtExpectRecord &record,
+                           const KernelInfo *kernel);
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_CORE_REPORT_H

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/SharedImage.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+using namespace iris::rt;
+
+static std::string pathOf(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
+}
+
+/// dlerror() without the invented file name.
+static std::string loaderMessage() {
+  const char *text = ::dlerror();
+  return text ? text : "unknown error of the dynamic linker";
+}
+
+Expected<SharedImage> SharedImage::load(const void *bytes, size_t size) {
+  static const unsigned char elfMagic[4] = {0x7f, 'E', 'L', 'F'};
+  if (size < 64 || std::memcmp(bytes, elfMagic, sizeof(elfMagic)) != 0)
+    return makeStatus(StatusCode::invalidArgument,
+                      "the host image (%zu bytes) is not an ELF file", size);
+  SharedImage image;
+  image.fd_.reset(::memfd_create("iris-image", MFD_CLOEXEC));
+  if (!image.fd_.valid())
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot create memory for a host image");
+  size_t written = 0;
+  while (written < size) {
+    ssize_t step =
+        ::write(image.fd_.get(), static_cast<const uint8_t *>(bytes) + written,
+                size - written);
+    if (step < 0 && errno == EINTR)
+      continue;
+    if (step <= 0)
+      return makeErrnoStatus(StatusCode::outOfMemory, errno,
+                             "cannot write a host image of %zu bytes", size);
+    written += static_cast<size_t>(step);
+  }
+  image.library_ =
+      ::dlopen(pathOf(image.fd_.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!image.library_)
+    return makeStatus(StatusCode::invalidArgument,
+                      "cannot load the host image: %s",
+                      loaderMessage().c_str());
+  return image;
+}
+
+Expected<void *> SharedImage::find(const char *symbol) const {
+  void *address = library_ ? ::dlsym(library_, symbol) : nullptr;
+  if (!address)
+    return makeStatus(StatusCode::invalidArgument,
+                      "the image does not export '%s'", symbol);
+  return address;
+}
+
+void SharedImage::leak() {
+  (void)fd_.release();
+  library_ = nullptr;
+}
+
+void SharedImage::unload() {
+  if (!library_)
+    return;
+  ::dlclose(std::exchange(library_, nullptr));
+  // The dynamic linker recognises libraries by name.  If this one stays (it may,
+  // for instance for its thread-local variables), its name must not be used
+  // again, so its descriptor must stay open.
+  void *still =
+      ::dlopen(pathOf(fd_.get()).c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (still) {
+    ::dlclose(still);
+    (void)fd_.release();
+  }
+  fd_.reset();
+}

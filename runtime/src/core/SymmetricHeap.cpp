@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/SymmetricHeap.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace iris::rt;
+
+/// A heap without placement is allocated as a whole, so it starts modest.
+static constexpr uint64_t defaultShareableBytes = uint64_t(1) << 30;
+/// Huge pages of every device divide this.
+static constexpr uint64_t heapAlignment = 2 << 20;
+
+static uint64_t alignUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+template <typename T>
+static Bootstrap::Bytes toBytes(const T &value) {
+  Bootstrap::Bytes bytes(sizeof(T));
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  return bytes;
+}
+
+template <typename T>
+static Expected<T> fromBytes(const Bootstrap::Bytes &bytes, uint32_t rank) {
+  T value;
+  if (bytes.size() != sizeof(T))
+    return makeStatus(StatusCode::internal,
+                      "rank %u sent %zu bytes; expected %zu", rank,
+                      bytes.size(), sizeof(T));
+  std::memcpy(&value, bytes.data(), sizeof(T));
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What ranks must know of each other before they map anything.
+struct Terms {
+  uint64_t bytes;
+  uint64_t granularity;
+  uint64_t canPlace;
+  uint64_t explicitBytes;
+};
+static_assert(sizeof(HeapDigest) <= maxContribution, "a digest is one message");
+} // namespace
+
+Expected<std::unique_ptr<SymmetricHeap>>
+SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
+                      StreamHandle stream, const HeapOptions &options) {
+  bool canPlace = backend.info().canPlaceMappings;
+  Terms mine = {options.bytes, canPlace ? backend.granularity() : 1, canPlace,
+                options.bytes};
+  if (mine.bytes == 0)
+    mine.bytes = canPlace ? std::max(backend.info().memoryBytes, heapAlignment)
+                          : defaultShareableBytes;
+  IRISRT_ASSIGN_OR_RETURN(
+      auto parts, bootstrap.allGather(CollectiveTag::create, toBytes(mine),
+                                      options.limit));
+  Terms agreed = mine;
+  for (uint32_t rank = 0; rank < bootstrap.numRanks(); ++rank) {
+    IRISRT_ASSIGN_OR_RETURN(Terms theirs, fromBytes<Terms>(parts[rank], rank));
+    if (theirs.explicitBytes != mine.explicitBytes)
+      return makeStatus(StatusCode::invalidArgument,
+                        "rank %u wants a heap of %llu bytes, rank %u one of "
+                        "%llu (0: the default)",
+                        rank, (unsigned long long)theirs.explicitBytes,
+                        bootstrap.rank(),
+                        (unsigned long long)mine.explicitBytes);
+    if (theirs.canPlace != mine.canPlace)
+      return makeStatus(StatusCode::failedPrecondition,
+                        "rank %u and rank %u differ in whether their devices "
+                        "can place mappings",
+                        rank, bootstrap.rank());
+    agreed.bytes = std::min(agreed.bytes, theirs.bytes);
+    agreed.granularity = std::max(agreed.granularity, theirs.granularity);
+  }
+  uint64_t unit = std::max<uint64_t>(agreed.granularity,
+                                     HeapAllocator::minAlignment);
+  // An address space has 47 bits on the machines we know.
+  if (agreed.bytes > (uint64_t(1) << 46) / bootstrap.numRanks())
+    return makeStatus(StatusCode::invalidArgument,
+                      "%u heaps of %llu bytes do not fit an address space",
+                      bootstrap.numRanks(), (unsigned long long)agreed.bytes);
+  std::unique_ptr<SymmetricHeap> heap(new SymmetricHeap(
+      backend, bootstrap, stream, options, alignUp(agreed.bytes, unit)));
+  IRISRT_RETURN_IF_ERROR(canPlace ? heap->reserve() : heap->share());
+  return heap;
+}
+
+SymmetricHeap::SymmetricHeap(Backend &backend, Bootstrap &bootstrap,
+                             StreamHandle stream, const HeapOptions &options,
+                             uint64_t bytes)
+    : backend_(backend), bootstrap_(bootstrap), stream_(stream),
+      options_(options), allocator_(bytes), bases_(bootstrap.numRanks()) {}
+
+Status SymmetricHeap::reserve() {
+  stride_ = alignUp(allocator_.capacity(),
+                    std::max(heapAlignment, backend_.granularity()));
+  IRISRT_ASSIGN_OR_RETURN(
+      reservation_,
+      backend_.reserve(stride_ * bootstrap_.numRanks(),
+                       std::max(heapAlignment, backend_.granularity())));
+  for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank)
+    bases_[rank] = reservation_ + rank * stride_;
+  IRISRT_RETURN_IF_ERROR(uploadTable());
+  return grow(1, allocator_.digest());
+}
+
+/// The fallback: one piece of memory per rank, wherever the driver puts it.
+Status SymmetricHeap::share() {
+  uint64_t bytes = allocator_.capacity();
+  IRISRT_ASSIGN_OR_RETURN(shareable_, backend_.allocateShareable(bytes));
+  if (!backend_.info().memoryStartsZero)
+    IRISRT_RETURN_IF_ERROR(backend_.zero(stream_, shareable_, bytes));
+  IRISRT_RETURN_IF_ERROR(backend_.synchronize(stream_, options_.limit));
+  IRISRT_ASSIGN_OR_RETURN(IpcHandle handle, backend_.shareMemory(shareable_));
+  IRISRT_ASSIGN_OR_RETURN(
+      auto parts, bootstrap_.allGather(CollectiveTag::create, toBytes(handle),
+                                       options_.limit));
+  for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
+    if (rank == bootstrap_.rank()) {
+      bases_[rank] = shareable_;
+      continue;
+    }
+    IRISRT_ASSIGN_OR_RETURN(IpcHandle theirs,
+                            fromBytes<IpcHandle>(parts[rank], rank));
+    if (theirs.pid == handle.pid) {
+      bases_[rank] = theirs.address; // same process: the memory is here
+      continue;
+    }
+    Expected<uint64_t> address = backend_.openMemory(theirs);
+    if (!address.ok())
+      return address.status().withContext(
+          formatString("cannot map the heap of rank %u", rank));
+    bases_[rank] = *address;
+    opened_.push_back(*address);
+  }
+  IRISRT_RETURN_IF_ERROR(uploadTable());
+  allocator_.addMapped(bytes);
+  return bootstrap_.barrier(CollectiveTag::create, options_.limit);
+}
+
+Status SymmetricHeap::uploadTable() {
+  uint64_t bytes = bases_.size() * sizeof(uint64_t);
+  IRISRT_ASSIGN_OR_RETURN(table_, backend_.allocate(bytes));
+  IRISRT_RETURN_IF_ERROR(
+      backend_.copyToDevice(stream_, table_, bases_.data(), bytes));
+  return backend_.synchronize(stream_, options_.limit);
+}
+
+SymmetricHeap::~SymmetricHeap() {
+  const char *why = "a destructor has nobody to tell";
+  for (const Mapped &mapping : mappings_)
+    backend_.unmap(mapping.address, mapping.bytes).ignore(why);
+  if (reservation_ != 0)
+    backend_.unreserve(reservation_, stride_ * bootstrap_.numRanks())
+        .ignore(why);
+  for (uint64_t address : opened_)
+    backend_.closeMemory(address).ignore(why);
+  if (shareable_ != 0)
+    backend_.freeShareable(shareable_).ignore(why);
+  if (table_ != 0)
+    backend_.free(table_).ignore(why);
+}
+
+//===----------------------------------------------------------------------===//
+// Growth
+//===----------------------------------------------------------------------===//
+
+Status SymmetricHeap::mapChunk(ChunkHandle chunk, uint32_t rank,
+                               uint64_t offset, uint64_t bytes) {
+  uint64_t address = bases_[rank] + offset;
+  Status status = backend_.map(chunk, address, bytes);
+  if (status.ok())
+    mappings_.push_back({address, bytes});
+  // The mapping keeps the memory; the handle has served.
+  Status released = backend_.releaseChunk(chunk);
+  return status.ok() ? released : status;
+}
+
+/// Maps at least `bytes` more on every rank.  `digest` covers the call that
+/// needs them.
+Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
+  uint64_t offset = allocator_.mapped();
+  uint64_t size = alignUp(std::max(bytes, options_.chunkBytes),
+                          backend_.granularity());
+  size = std::min(size, allocator_.capacity() - offset);
+
+  IRISRT_ASSIGN_OR_RETURN(ChunkHandle own, backend_.createChunk(size));
+  Expected<UniqueFd> fd = backend_.exportChunk(own);
+  if (!fd.ok()) {
+    backend_.releaseChunk(own).ignore("the export's error matters more");
+    return fd.status();
+  }
+  IRISRT_RETURN_IF_ERROR(
+      mapChunk(own, bootstrap_.rank(), offset, size)
+          .withContext("cannot map own heap memory"));
+  // Before anybody else can see it.
+  if (!backend_.info().memoryStartsZero)
+    IRISRT_RETURN_IF_ERROR(zeroOwn({{offset, size}}));
+
+  IRISRT_ASSIGN_OR_RETURN(
+      Bootstrap::FdResult result,
+      bootstrap_.exchangeFds(CollectiveTag::grow, toBytes(digest),
+                             fd->get(), options_.limit));
+  IRISRT_RETURN_IF_ERROR(agree(result.parts));
+  for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
+    if (rank == bootstrap_.rank())
+      continue;
+    std::string context = formatString("cannot map the heap of rank %u", rank);
+    Expected<ChunkHandle> chunk =
+        backend_.importChunk(std::move(result.fds[rank]), size);
+    if (!chunk.ok())
+      return chunk.status().withContext(context);
+    IRISRT_RETURN_IF_ERROR(
+        mapChunk(*chunk, rank, offset, size).withContext(context));
+  }
+  // Nobody may use the new memory before all can reach it.
+  IRISRT_RETURN_IF_ERROR(
+      bootstrap_.barrier(CollectiveTag::grow, options_.limit));
+  allocator_.addMapped(size);
+  return Status::success();
+}
+
+Status SymmetricHeap::zeroOwn(const std::vector<HeapRange> &ranges) {
+  for (const HeapRange &range : ranges)
+    IRISRT_RETURN_IF_ERROR(
+        backend_.zero(stream_, base() + range.offset, range.bytes));
+  return backend_.synchronize(stream_, options_.limit);
+}
+
+//===----------------------------------------------------------------------===//
+// Use
+//===----------------------------------------------------------------------===//
+
+Expected<uint64_t> SymmetricHeap::allocate(uint64_t bytes, uint64_t alignment,
+                                           bool &atOdds) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  atOdds = false;
+  IRISRT_ASSIGN_OR_RETURN(std::optional<uint64_t> offset,
+                          allocator_.allocate(bytes, alignment));
+  if (!offset) {
+    atOdds = true;
+    HeapOperation pending = {HeapOperation::allocate,
+                             static_cast<uint32_t>(alignment), bytes};
+    IRISRT_RETURN_IF_ERROR(grow(allocator_.missingBytes(bytes, alignment),
+                                allocator_.digestWith(pending)));
+    IRISRT_ASSIGN_OR_RETURN(offset, allocator_.allocate(bytes, alignment));
+    if (!offset)
+      return makeStatus(StatusCode::internal, "growth was not enough");
+    atOdds = false;
+  }
+  return base() + *offset;
+}
+
+Status SymmetricHeap::release(uint64_t address) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (address < base() || address - base() >= allocator_.capacity())
+    return makeStatus(StatusCode::invalidArgument,
+                      "address 0x%llx is not on the symmetric heap",
+                      (unsigned long long)address);
+  return allocator_.release(address - base());
+}
+
+Status
+SymmetricHeap::agree(const std::vector<Bootstrap::Bytes> &parts) const {
+  std::vector<HeapDigest> digests;
+  for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
+    IRISRT_ASSIGN_OR_RETURN(HeapDigest digest,
+                            fromBytes<HeapDigest>(parts[rank], rank));
+    digests.push_back(digest);
+  }
+  return compareDigests(digests);
+}
+
+Status SymmetricHeap::compare(CollectiveTag tag) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  IRISRT_ASSIGN_OR_RETURN(
+      auto parts, bootstrap_.allGather(tag, toBytes(allocator_.digest()),
+                                       options_.limit));
+  return agree(parts);
+}
+
+Status SymmetricHeap::recycle() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<HeapRange> ranges = allocator_.quarantine();
+  if (ranges.empty())
+    return Status::success(); // on every rank: they made the same calls
+  IRISRT_RETURN_IF_ERROR(zeroOwn(ranges));
+  IRISRT_RETURN_IF_ERROR(
+      bootstrap_.barrier(CollectiveTag::sync, options_.limit));
+  allocator_.recycle();
+  return Status::success();
+}
+
+bool SymmetricHeap::contains(uint64_t address, uint64_t bytes) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (address < base() || address - base() >= allocator_.capacity())
+    return false;
+  std::optional<HeapRange> block = allocator_.blockAt(address - base());
+  if (!block)
+    return false;
+  uint64_t inside = address - base() - block->offset;
+  return bytes <= block->bytes - inside;
+}
+
+std::optional<uint64_t>
+SymmetricHeap::allocationOf(uint64_t address) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (address < base() || address - base() >= allocator_.capacity())
+    return std::nullopt;
+  std::optional<HeapRange> block = allocator_.blockAt(address - base());
+  if (!block)
+    return std::nullopt;
+  return block->offset;
+}
+
+uint64_t SymmetricHeap::usedBytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return allocator_.usedBytes();
+}

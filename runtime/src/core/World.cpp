@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A world's life, its failures, and its memory.  WorldLaunch.cpp has kernels,
+// streams and sync.
+#include "core/WorldImpl.h"
+
+#include "backends/host/HostBackend.h"
+#include "core/Report.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unistd.h>
+
+using namespace iris::rt;
+
+static constexpr double defaultWaitSeconds = 30;
+static constexpr double defaultJoinSeconds = 60;
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+/// A name for the next unnamed world of this rank.  Ranks that create their
+/// worlds in the same order get the same names.
+static std::string nextWorldName(const LaunchInfo &launch) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, uint32_t>, uint64_t> counters;
+  std::lock_guard<std::mutex> lock(mutex);
+  return "#" + std::to_string(counters[{launch.job, launch.rank}]++);
+}
+
+/// The default device: the launcher's local rank among those that are visible,
+/// which may be one per process.
+static Expected<int> chooseDevice(const WorldOptions &options,
+                                  const LaunchInfo &launch) {
+  if (options.deviceIndex)
+    return *options.deviceIndex;
+  if (options.device == DeviceKind::host)
+    return 0;
+  IRISRT_ASSIGN_OR_RETURN(int count, countDevices(options.device));
+  if (count <= 0)
+    return makeStatus(StatusCode::unavailable, "no %s device is visible",
+                      deviceKindName(options.device).data());
+  return static_cast<int>(launch.localRank % static_cast<uint32_t>(count));
+}
+
+Expected<std::unique_ptr<World>> World::create(const WorldOptions &options) {
+  LaunchInfo launch;
+  if (options.launch) {
+    launch = *options.launch;
+  } else {
+    if (!Env::get().launch().ok())
+      return Env::get().launch().status();
+    launch = *Env::get().launch();
+  }
+  if (launch.numRanks == 0 || launch.numRanks > IRISRT_MAX_RANKS ||
+      launch.rank >= launch.numRanks)
+    return makeStatus(StatusCode::invalidArgument,
+                      "rank %u of %u; expected at most %d ranks", launch.rank,
+                      launch.numRanks, IRISRT_MAX_RANKS);
+  launch.job +=
+      "/" + (options.name.empty() ? nextWorldName(launch) : options.name);
+
+  auto impl = std::make_unique<Impl>(options, launch);
+  Status status = impl->open();
+  if (!status.ok()) {
+    impl->log.info("%s", status.message().c_str());
+    impl->fail(status, /*remote=*/false);
+    return status;
+  }
+  return std::unique_ptr<World>(new World(std::move(impl)));
+}
+
+Status World::Impl::open() {
+  const Env &env = Env::get();
+  if (!env.complaint().empty() && launch.rank == 0)
+    log.warning("%s", env.complaint().c_str());
+  waitSeconds = options.waitLimit.value_or(
+      env.waitLimitSeconds().value_or(defaultWaitSeconds));
+  limit = secondsOf(options.collectiveLimit);
+
+  // Ranks meet first, so that what goes wrong on one is told to all.
+  RendezvousOptions rendezvous;
+  rendezvous.rank = launch.rank;
+  rendezvous.numRanks = launch.numRanks;
+  rendezvous.job = launch.job;
+  rendezvous.token = launch.token;
+  rendezvous.directory = env.rendezvousDir();
+  rendezvous.limit = secondsOf(options.joinLimit.value_or(
+      env.joinLimitSeconds().value_or(defaultJoinSeconds)));
+  IRISRT_ASSIGN_OR_RETURN(bootstrap, Bootstrap::create(rendezvous));
+
+  IRISRT_ASSIGN_OR_RETURN(int index, chooseDevice(options, launch));
+  if (options.device == DeviceKind::host && options.forceTable)
+    backend = std::make_unique<HostBackend>(/*placeMappings=*/false);
+  else {
+    IRISRT_ASSIGN_OR_RETURN(backend, createBackend(options.device, index));
+  }
+  IRISRT_RETURN_IF_ERROR(openControl());
+  IRISRT_ASSIGN_OR_RETURN(mainStream, backend->createStream());
+
+  HeapOptions heapOptions;
+  heapOptions.bytes = options.heapBytes != 0 ? options.heapBytes
+                                             : env.heapBytes().value_or(0);
+  heapOptions.chunkBytes = options.heapChunkBytes;
+  heapOptions.limit = limit;
+  IRISRT_ASSIGN_OR_RETURN(
+      heap,
+      SymmetricHeap::create(*backend, *bootstrap, mainStream, heapOptions));
+
+  context.rank = launch.rank;
+  context.numRanks = launch.numRanks;
+  context.heapBase = heap->base();
+  context.heapStride = static_cast<int64_t>(heap->stride());
+  context.heapTable = heap->table();
+  context.heapBytes = heap->bytes();
+  context.control = control.device;
+  context.waitLimit = static_cast<uint64_t>(
+      waitSeconds * static_cast<double>(backend->info().clockHz));
+  context.groupSize = launch.numRanks;
+  context.groupIndex = launch.rank;
+  context.memoryKind = backend->info().memoryKind;
+  log.info("world of %u ranks on %s (%s), heap of %llu bytes, %s",
+           launch.numRanks, backend->info().name.c_str(),
+           backend->info().target.c_str(),
+           static_cast<unsigned long long>(heap->bytes()),
+           heap->stride() != 0 ? "uniform stride" : "table");
+  return Status::success();
+}
+
+Status World::Impl::openControl() {
+  IRISRT_ASSIGN_OR_RETURN(
+      control, backend->allocateHostVisible(sizeof(IrisRtControl)));
+  bootstrap->onFailure(
+      [this](const Status &status) { fail(status, /*remote=*/true); });
+  return Status::success();
+}
+
+World::World(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+//===----------------------------------------------------------------------===//
+// Failure
+//===----------------------------------------------------------------------===//
+
+/// Makes every wait of this rank's kernels end.
+void World::Impl::setAbort(uint32_t reason) {
+  if (!control.host)
+    return;
+  uint32_t none = IRISRT_ABORT_NONE;
+  __atomic_compare_exchange_n(&block()->abortWord, &none, reason,
+                              /*weak=*/false, __ATOMIC_RELEASE,
+                              __ATOMIC_RELAXED);
+}
+
+void World::Impl::fail(const Status &status, bool remote) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (failure_.ok()) {
+      failure_ = status;
+      failureIsRemote = remote;
+    } else if (failureIsRemote && !remote) {
+      // What went wrong here says more than that something did elsewhere.
+      failure_ = status;
+      failureIsRemote = false;
+    } else {
+      return;
+    }
+  }
+  setAbort(remote ? IRISRT_ABORT_REMOTE : IRISRT_ABORT_HOST);
+  if (!remote && bootstrap)
+    bootstrap->announceFailure(status);
+}
+
+Status World::Impl::failure() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return failure_;
+}
+
+Status World::Impl::failing(Status status) {
+  if (status.ok())
+    return status;
+  // An aborted collective only repeats what another rank reported.
+  fail(status, /*remote=*/status.code() == StatusCode::aborted);
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Destruction
+//===----------------------------------------------------------------------===//
+
+Status World::Impl::destroy() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (destroyed)
+      return failure_;
+    destroyed = true;
+  }
+  Status status = failure();
+  if (status.ok() && heap)
+    status = settle(synchronizeAll());
+  // Nobody takes memory away while another rank may still use it.
+  if (status.ok() && heap)
+    status = failing(bootstrap->barrier(CollectiveTag::destroy, limit));
+  if (control.host) {
+    ExpectReport report = expects();
+    if (report.failed != 0 && !expectsRead)
+      log.error("%llu of %llu checks failed and nobody asked; the first: %s",
+                static_cast<unsigned long long>(report.failed),
+                static_cast<unsigned long long>(report.checked),
+                report.first.c_str());
+  }
+  setAbort(IRISRT_ABORT_HOST);
+  if (bootstrap)
+    bootstrap->leave(); // from here on no callback touches the control block
+  return status;
+}
+
+World::Impl::~Impl() {
+  destroy().ignore("whoever wants to know calls destroy()");
+  const char *why = "a destructor has nobody to tell";
+  if (backend) {
+    for (uint64_t stream : streams)
+      backend->destroyStream({stream}).ignore(why);
+    if (mainStream.valid())
+      backend->destroyStream(mainStream).ignore(why);
+    for (const std::unique_ptr<Loaded> &loaded : modules)
+      backend->unloadModule(loaded->module).ignore(why);
+  }
+  heap.reset();
+  if (backend && control.host)
+    backend->freeHostVisible(control).ignore(why);
+}
+
+World::~World() = default;
+
+Status World::destroy() { return impl_->destroy(); }
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+uint32_t World::rank() const { return impl_->launch.rank; }
+uint32_t World::numRanks() const { return impl_->launch.numRanks; }
+DeviceKind World::deviceKind() const { return impl_->options.device; }
+const std::string &World::target() const {
+  return impl_->backend->info().target;
+}
+const std::string &World::deviceName() const {
+  return impl_->backend->info().name;
+}
+const char *World::translation() const {
+  return impl_->heap->stride() != 0 ? "stride" : "table";
+}
+Status World::failure() const { return impl_->failure(); }
+void World::fail(const Status &status) {
+  if (!status.ok())
+    impl_->fail(status, /*remote=*/false);
+}
+IrisRtContext World::context() const { return impl_->context; }
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Expected<uint64_t> World::allocate(uint64_t bytes, uint64_t alignment) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  bool atOdds = false;
+  Expected<uint64_t> address = impl_->heap->allocate(bytes, alignment, atOdds);
+  if (!address.ok() && atOdds)
+    return impl_->failing(address.status());
+  return address;
+}
+
+Status World::deallocate(uint64_t address) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->heap->release(address);
+}
+
+bool World::isSymmetric(uint64_t address, uint64_t bytes) const {
+  return impl_->heap->contains(address, bytes);
+}
+
+Expected<uint64_t> World::translate(uint64_t address, uint32_t rank) const {
+  if (rank >= numRanks())
+    return makeStatus(StatusCode::invalidArgument, "rank %u of %u", rank,
+                      numRanks());
+  if (!isSymmetric(address))
+    return makeStatus(StatusCode::invalidArgument,
+                      "address 0x%llx is not in an allocation on the symmetric "
+                      "heap",
+                      static_cast<unsigned long long>(address));
+  return address - impl_->heap->base() + impl_->heap->baseOf(rank);
+}
+
+uint64_t World::heapBytes() const { return impl_->heap->bytes(); }
+uint64_t World::heapUsed() const { return impl_->heap->usedBytes(); }
+
+Status World::importExternal(uint64_t address, uint64_t bytes) const {
+  if (isSymmetric(address, bytes))
+    return Status::success();
+  return makeStatus(StatusCode::unavailable,
+                    "memory at 0x%llx was not allocated on the symmetric heap "
+                    "and cannot join it: peers reach it only at a fixed place "
+                    "in a mapping of their own; allocate with "
+                    "World::allocate and copy",
+                    static_cast<unsigned long long>(address));
+}
+
+Status World::copyToDevice(uint64_t to, const void *from, uint64_t bytes,
+                           Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->copyToDevice(impl_->handleOf(stream), to, from, bytes);
+}
+
+Status World::copyToHost(void *to, uint64_t from, uint64_t bytes,
+                         Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->copyToHost(impl_->handleOf(stream), to, from, bytes);
+}
+
+Status World::copyOnDevice(uint64_t to, uint64_t from, uint64_t bytes,
+                           Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->copyOnDevice(impl_->handleOf(stream), to, from, bytes);
+}
+
+Status World::zero(uint64_t address, uint64_t bytes, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->zero(impl_->handleOf(stream), address, bytes);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a World is made of; shared by the files that implement it.
+#ifndef IRIS_RT_CORE_WORLDIMPL_H
+#define IRIS_RT_CORE_WORLDIMPL_H
+
+#include "backends/Backend.h"
+#include "bootstrap/Bootstrap.h"
+#include "core/Log.h"
+#include "core/SymmetricHeap.h"
+#include "iris/rt/World.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace iris::rt {
+
+struct World::Impl {
+  /// A loaded package.
+  struct Loaded {
+    Package package;
+    const PackageImage *image = nullptr;
+    ModuleHandle module;
+  };
+
+  Impl(const WorldOptions &options, const LaunchInfo &launch)
+      : options(options), launch(launch), log(launch.rank, launch.numRanks) {}
+  ~Impl();
+
+  Status open();
+  Status openControl();
+  Status synchronizeStream(StreamHandle stream);
+  Status synchronizeAll();
+  Status agreeAcrossRanks();
+  /// Runs `status` past fail() if it is an error.
+  Status failing(Status status);
+  /// failing(), after which the failure is final: later calls return it without
+  /// waiting for anything.
+  Status settle(Status status);
+  void fail(const Status &status, bool remote);
+  Status failure() const;
+  /// The failure, once settle() has returned it.
+  Status finalFailure() const;
+  Status checkHang();
+  void setAbort(uint32_t reason);
+  Status destroy();
+  ExpectReport expects() const;
+  const KernelInfo *findByHash(uint64_t hash) const;
+  StreamHandle handleOf(Stream stream) const {
+    return stream.id == 0 ? mainStream : StreamHandle{stream.id};
+  }
+
+  const WorldOptions options;
+  const LaunchInfo launch;
+  const Log log;
+  double waitSeconds = 30;
+  std::chrono::nanoseconds limit{};
+
+  // In the order of creation; the destructor goes backwards.
+  std::unique_ptr<Bootstrap> bootstrap;
+  std::unique_ptr<Backend> backend;
+  HostVisibleMemory control;
+  StreamHandle mainStream;
+  std::unique_ptr<SymmetricHeap> heap;
+  IrisRtContext context{};
+
+  mutable std::mutex mutex; // guards all that follows
+  std::vector<std::unique_ptr<Loaded>> modules;
+  std::set<uint64_t> streams; // besides mainStream
+  std::map<uint64_t, uint32_t> coresidentLimits; // by kernel handle
+  Status failure_;
+  bool failureIsRemote = false;
+  bool settled = false;
+  bool destroyed = false;
+  mutable bool expectsRead = false;
+
+  /// Guards what a launch fills.  Apart from `mutex`, because a launch may wait
+  /// for a hung queue while a failure must get through to end it.
+  std::mutex launchMutex;
+  std::vector<uint8_t> argBlock;
+  uint32_t launchCount = 0;
+
+  IrisRtControl *block() const {
+    return static_cast<IrisRtControl *>(control.host);
+  }
+};
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_CORE_WORLDIMPL_H

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A world's kernels, streams and synchronisation.
+#include "core/Report.h"
+#include "core/WorldImpl.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace iris::rt;
+
+/// A world that failed elsewhere waits this long for its own streams.
+static constexpr auto failedStreamGrace = std::chrono::seconds(5);
+static constexpr auto pollSlice = std::chrono::milliseconds(50);
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+Expected<Module> World::load(const Package &package) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  auto loaded = std::make_unique<Impl::Loaded>(Impl::Loaded{package, {}, {}});
+  IRISRT_ASSIGN_OR_RETURN(loaded->image, loaded->package.findImage(
+                                             target(), translation()));
+  IRISRT_ASSIGN_OR_RETURN(
+      loaded->module, impl_->backend->loadModule(loaded->image->data,
+                                                 loaded->image->size));
+  Module module;
+  module.world_ = this;
+  module.image_ = loaded->image;
+  module.handle_ = loaded->module.value;
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->modules.push_back(std::move(loaded));
+  return module;
+}
+
+Expected<Kernel> Module::kernel(std::string_view name) const {
+  Kernel kernel;
+  IRISRT_ASSIGN_OR_RETURN(kernel.info_, image_->findKernel(name));
+  IRISRT_ASSIGN_OR_RETURN(
+      KernelHandle handle,
+      world_->impl_->backend->findKernel({handle_},
+                                         kernel.info_->symbol.c_str()));
+  kernel.handle_ = handle.value;
+  return kernel;
+}
+
+Expected<Kernel> World::findKernel(std::string_view name) const {
+  std::vector<Module> candidates;
+  {
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    for (const std::unique_ptr<Impl::Loaded> &loaded : impl_->modules) {
+      Module module;
+      module.world_ = const_cast<World *>(this);
+      module.image_ = loaded->image;
+      module.handle_ = loaded->module.value;
+      candidates.push_back(module);
+    }
+  }
+  Status last = makeStatus(StatusCode::invalidArgument,
+                           "no kernel '%.*s': no package is loaded",
+                           static_cast<int>(name.size()), name.data());
+  for (const Module &module : candidates) {
+    Expected<Kernel> kernel = module.kernel(name);
+    if (kernel.ok())
+      return kernel;
+    last = kernel.status();
+  }
+  return last;
+}
+
+const KernelInfo *World::Impl::findByHash(uint64_t hash) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const std::unique_ptr<Loaded> &loaded : modules)
+    for (const KernelInfo &kernel : loaded->image->kernels)
+      if (kernel.nameHash() == hash)
+        return &kernel;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+static LaunchConfig configOf(const KernelInfo &info) {
+  LaunchConfig config;
+  std::copy(info.workgroup.begin(), info.workgroup.end(), config.workgroup);
+  config.dynamicSharedBytes = info.dynamicSharedBytes;
+  config.arenaBytes = info.arenaBytes;
+  config.coresident = info.coresident;
+  return config;
+}
+
+Expected<uint32_t> World::maxCoresident(const Kernel &kernel) const {
+  {
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    auto found = impl_->coresidentLimits.find(kernel.handle_);
+    if (found != impl_->coresidentLimits.end())
+      return found->second;
+  }
+  IRISRT_ASSIGN_OR_RETURN(
+      uint32_t most, impl_->backend->maxCoresident({kernel.handle_},
+                                                   configOf(kernel.info())));
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->coresidentLimits[kernel.handle_] = most;
+  return most;
+}
+
+Status World::launch(const Kernel &kernel,
+                     const std::array<uint64_t, 3> &programs,
+                     const std::vector<IrisRtArg> &args, Stream stream) {
+  return launch(kernel, programs.data(), args.data(), args.size(), stream);
+}
+
+Status World::launch(const Kernel &kernel, const uint64_t programs[3],
+                     const IrisRtArg *args, size_t numArgs, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  if (!kernel.info_)
+    return makeStatus(StatusCode::invalidArgument,
+                      "launch of a kernel that was not looked up");
+  const KernelInfo &info = *kernel.info_;
+  LaunchConfig config = configOf(info);
+  uint64_t total = 1;
+  for (int i = 0; i < 3; ++i) {
+    // The product of three 31-bit numbers may overflow; that of any two not.
+    if (programs[i] == 0 || programs[i] > INT32_MAX ||
+        programs[i] > UINT64_MAX / total)
+      return makeStatus(
+          StatusCode::invalidArgument,
+          "%s: a launch of %llu x %llu x %llu programs; expected 1 to %d each",
+          info.fullName().c_str(),
+          static_cast<unsigned long long>(programs[0]),
+          static_cast<unsigned long long>(programs[1]),
+          static_cast<unsigned long long>(programs[2]), INT32_MAX);
+    config.grid[i] = static_cast<uint32_t>(programs[i]);
+    total *= programs[i];
+  }
+  if (info.coresident) {
+    IRISRT_ASSIGN_OR_RETURN(uint32_t most, maxCoresident(kernel));
+    if (total > most)
+      return makeStatus(StatusCode::invalidArgument,
+                        "%s: %llu programs wait for each other and must all "
+                        "run at once, but %s runs at most %u of them; launch "
+                        "at most %u",
+                        info.fullName().c_str(),
+                        static_cast<unsigned long long>(total),
+                        deviceName().c_str(), most, most);
+  }
+  SymmetricHeap *heap = impl_->heap.get();
+  IRISRT_RETURN_IF_ERROR(
+      checkArgs(info, args, numArgs, [&](uint64_t address, uint64_t bytes) {
+        return heap->contains(address, bytes);
+      }));
+
+  std::lock_guard<std::mutex> lock(impl_->launchMutex);
+  IrisRtContext context = impl_->context;
+  context.launchId = ++impl_->launchCount;
+  IRISRT_RETURN_IF_ERROR(
+      packArgs(info, context, args, numArgs, impl_->argBlock));
+  Status status = impl_->backend->launch(
+      impl_->handleOf(stream), {kernel.handle_}, config,
+      impl_->argBlock.data(), impl_->argBlock.size());
+  return status.ok() ? status : status.withContext(info.fullName());
+}
+
+//===----------------------------------------------------------------------===//
+// Streams, events, graphs
+//===----------------------------------------------------------------------===//
+
+Expected<Stream> World::createStream() {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  IRISRT_ASSIGN_OR_RETURN(StreamHandle handle, impl_->backend->createStream());
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->streams.insert(handle.value);
+  return Stream{handle.value};
+}
+
+Status World::destroyStream(Stream stream) {
+  {
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    if (impl_->streams.erase(stream.id) == 0)
+      return makeStatus(StatusCode::invalidArgument,
+                        "no such stream, or the default one");
+  }
+  return impl_->backend->destroyStream({stream.id});
+}
+
+Status World::synchronize(Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->finalFailure());
+  IRISRT_RETURN_IF_ERROR(
+      impl_->settle(impl_->synchronizeStream(impl_->handleOf(stream))));
+  return impl_->settle(impl_->checkHang());
+}
+
+Expected<Event> World::createEvent() {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  IRISRT_ASSIGN_OR_RETURN(EventHandle handle, impl_->backend->createEvent());
+  return Event{handle.value};
+}
+
+Status World::destroyEvent(Event event) {
+  return impl_->backend->destroyEvent({event.id});
+}
+
+Status World::record(Event event, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->record({event.id}, impl_->handleOf(stream));
+}
+
+Status World::waitFor(Event event, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->wait(impl_->handleOf(stream), {event.id});
+}
+
+Expected<double> World::elapsedMs(Event start, Event end) const {
+  return impl_->backend->elapsedMs({start.id}, {end.id});
+}
+
+Status World::beginCapture(Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->beginCapture(impl_->handleOf(stream));
+}
+
+Expected<Graph> World::endCapture(Stream stream) {
+  IRISRT_ASSIGN_OR_RETURN(GraphHandle graph,
+                          impl_->backend->endCapture(impl_->handleOf(stream)));
+  return Graph{graph.value};
+}
+
+Status World::launchGraph(Graph graph, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->launchGraph({graph.id}, impl_->handleOf(stream));
+}
+
+Status World::destroyGraph(Graph graph) {
+  return impl_->backend->destroyGraph({graph.id});
+}
+
+//===----------------------------------------------------------------------===//
+// Synchronisation
+//===----------------------------------------------------------------------===//
+
+/// Waits for a stream, but not much longer than the world is healthy.
+Status World::Impl::synchronizeStream(StreamHandle stream) {
+  Deadline deadline(limit);
+  std::optional<Deadline> grace;
+  while (true) {
+    Status status = backend->synchronize(
+        stream,
+        std::min<std::chrono::nanoseconds>(deadline.remaining(), pollSlice));
+    if (status.code() != StatusCode::timeout)
+      return status;
+    if (deadline.passed())
+      return makeStatus(StatusCode::timeout,
+                        "the kernels of rank %u did not end within %.3g s",
+                        launch.rank, options.collectiveLimit);
+    if (!grace && !failure().ok())
+      grace.emplace(failedStreamGrace);
+    if (grace && grace->passed())
+      return failure();
+  }
+}
+
+Status World::Impl::finalFailure() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return settled ? failure_ : Status::success();
+}
+
+Status World::Impl::synchronizeAll() {
+  std::vector<StreamHandle> all = {mainStream};
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (uint64_t stream : streams)
+      all.push_back({stream});
+  }
+  for (StreamHandle stream : all) {
+    Status status = synchronizeStream(stream);
+    if (!status.ok()) {
+      checkHang().ignore("it becomes the failure if it says more");
+      return status;
+    }
+  }
+  return checkHang();
+}
+
+Status World::Impl::settle(Status status) {
+  status = failing(std::move(status));
+  if (!status.ok()) {
+    std::lock_guard<std::mutex> lock(mutex);
+    settled = true;
+  }
+  return status;
+}
+
+/// Turns a hang record of this rank into the world's failure.
+Status World::Impl::checkHang() {
+  const IrisRtHangRecord &shared = block()->hang;
+  if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) != IRISRT_RECORD_READY)
+    return failure();
+  IrisRtHangRecord record;
+  std::memcpy(&record, &shared, sizeof(record));
+  std::optional<FlagPlace> place;
+  if (heap->contains(record.address, 1)) {
+    place.emplace();
+    place->heapOffset = record.address - heap->base();
+    place->allocationOffset = heap->allocationOf(record.address);
+  }
+  std::string text = describeHang(record, findByHash(record.kernelHash), place,
+                                  waitSeconds);
+  fail(makeStatus(StatusCode::timeout, "%s", text.c_str()), /*remote=*/false);
+  return failure();
+}
+
+Status World::Impl::agreeAcrossRanks() {
+  IRISRT_RETURN_IF_ERROR(heap->compare(CollectiveTag::sync));
+  return heap->recycle();
+}
+
+Status World::barrier() {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->failing(impl_->heap->compare(CollectiveTag::barrier));
+}
+
+Status World::deviceBarrier(Stream stream) {
+  IRISRT_RETURN_IF_ERROR(synchronize(stream));
+  return barrier();
+}
+
+Status World::sync() {
+  // Not failure(): a hang of this rank, found when its streams are done, is
+  // worth more than a failure that another rank reported.
+  IRISRT_RETURN_IF_ERROR(impl_->finalFailure());
+  IRISRT_RETURN_IF_ERROR(impl_->settle(impl_->synchronizeAll()));
+  return impl_->settle(impl_->agreeAcrossRanks());
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+ExpectReport World::Impl::expects() const {
+  ExpectReport report;
+  const IrisRtControl *shared = block();
+  report.checked = __atomic_load_n(&shared->expectChecked, __ATOMIC_ACQUIRE);
+  report.failed = __atomic_load_n(&shared->expectFailed, __ATOMIC_ACQUIRE);
+  if (__atomic_load_n(&shared->expect.state, __ATOMIC_ACQUIRE) ==
+      IRISRT_RECORD_READY) {
+    IrisRtExpectRecord record;
+    std::memcpy(&record, &shared->expect, sizeof(record));
+    report.first = describeExpect(record, findByHash(record.kernelHash));
+  }
+  return report;
+}
+
+ExpectReport World::expects() const {
+  {
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    impl_->expectsRead = true;
+  }
+  return impl_->expects();
+}
+
+Status World::verify() {
+  IRISRT_RETURN_IF_ERROR(sync());
+  ExpectReport mine = expects();
+  std::string text;
+  if (mine.failed != 0)
+    text = formatString("%llu of %llu checks failed; the first: ",
+                        static_cast<unsigned long long>(mine.failed),
+                        static_cast<unsigned long long>(mine.checked)) +
+           mine.first;
+  text.resize(std::min(text.size(), maxContribution));
+  Expected<std::vector<Bootstrap::Bytes>> parts = impl_->bootstrap->allGather(
+      CollectiveTag::sync, Bootstrap::Bytes(text.begin(), text.end()),
+      impl_->limit);
+  if (!parts.ok())
+    return impl_->failing(parts.status());
+  if (mine.failed != 0)
+    return makeStatus(StatusCode::failedPrecondition, "%s", text.c_str());
+  for (uint32_t rank = 0; rank < numRanks(); ++rank)
+    if (!(*parts)[rank].empty())
+      return makeStatus(
+          StatusCode::failedPrecondition, "on rank %u %s", rank,
+          std::string((*parts)[rank].begin(), (*parts)[rank].end()).c_str());
+  return Status::success();
+}

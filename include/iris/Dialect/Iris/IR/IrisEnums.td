@@ -12,23 +12,17 @@ class Iris_Enum<string name, string description, list<I32EnumAttrCase> cases>
   let genSpecializedAttr = 0;
 }
 
-/// Prints as a bare keyword, without the blank that attributes print first.
-class Iris_KeywordAttr<EnumInfo info, string name>
-    : EnumAttr<Iris_Dialect, info, name> {
-  let assemblyFormat = "`` $value";
-}
-
 def Iris_MemSemantic : Iris_Enum<"MemSemantic", "ordering of an access", [
     I32EnumAttrCase<"Relaxed", 0, "relaxed">,
     I32EnumAttrCase<"Acquire", 1, "acquire">,
     I32EnumAttrCase<"Release", 2, "release">,
     I32EnumAttrCase<"AcqRel", 3, "acq_rel">]>;
-def Iris_MemSemanticAttr : Iris_KeywordAttr<Iris_MemSemantic, "sem">;
+def Iris_MemSemanticAttr : EnumAttr<Iris_Dialect, Iris_MemSemantic, "sem">;
 
 def Iris_Scope : Iris_Enum<"Scope", "who takes part in an ordering", [
     I32EnumAttrCase<"Block", 0, "block">, I32EnumAttrCase<"Gpu", 1, "gpu">,
     I32EnumAttrCase<"Sys", 2, "sys">]>;
-def Iris_ScopeAttr : Iris_KeywordAttr<Iris_Scope, "scope">;
+def Iris_ScopeAttr : EnumAttr<Iris_Dialect, Iris_Scope, "scope">;
 
 def Iris_RMWKind : Iris_Enum<"RMWKind", "read-modify-write operation", [
     I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Sub", 1, "sub">,
@@ -36,17 +30,17 @@ def Iris_RMWKind : Iris_Enum<"RMWKind", "read-modify-write operation", [
     I32EnumAttrCase<"Or", 4, "or">, I32EnumAttrCase<"Xor", 5, "xor">,
     I32EnumAttrCase<"Min", 6, "min">, I32EnumAttrCase<"Max", 7, "max">,
     I32EnumAttrCase<"UMin", 8, "umin">, I32EnumAttrCase<"UMax", 9, "umax">]>;
-def Iris_RMWKindAttr : Iris_KeywordAttr<Iris_RMWKind, "rmw">;
+def Iris_RMWKindAttr : EnumAttr<Iris_Dialect, Iris_RMWKind, "rmw">;
 
 def Iris_SignalKind : Iris_Enum<"SignalKind", "what a signal does to the flag", [
     I32EnumAttrCase<"Set", 0, "set">, I32EnumAttrCase<"Add", 1, "add">]>;
-def Iris_SignalKindAttr : Iris_KeywordAttr<Iris_SignalKind, "signal">;
+def Iris_SignalKindAttr : EnumAttr<Iris_Dialect, Iris_SignalKind, "signal">;
 
 // The numbers are those of IrisRtComparison in RuntimeABI.h.
 def Iris_Comparison : Iris_Enum<"Comparison", "what a wait waits for", [
     I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">,
     I32EnumAttrCase<"GE", 2, "ge">, I32EnumAttrCase<"GT", 3, "gt">,
     I32EnumAttrCase<"LE", 4, "le">, I32EnumAttrCase<"LT", 5, "lt">]>;
-def Iris_ComparisonAttr : Iris_KeywordAttr<Iris_Comparison, "comparison">;
+def Iris_ComparisonAttr : EnumAttr<Iris_Dialect, Iris_Comparison, "comparison">;
 
 #endif // IRIS_DIALECT_IRIS_IR_IRISENUMS_TD

@@ -113,7 +113,7 @@ def Iris_LoadOp : Iris_AccessOp<"load", [
   let results = (outs Tile_DataTile:$result);
   let assemblyFormat = [{
     $ctx `,` $source `[` $offsets `]` `from` $rank (`else` $other^)?
-    (`cache` `(` `` $cache^ `)`)? (`volatile` $isVolatile^)? attr-dict
+    (`cache` `(` custom<Keyword>($cache)^ `)`)? (`volatile` $isVolatile^)? attr-dict
     `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -140,7 +140,7 @@ def Iris_StoreOp : Iris_AccessOp<"store"> {
     UnitAttr:$isVolatile);
   let assemblyFormat = [{
     $ctx `,` $value `,` $destination `[` $offsets `]` `to` $rank
-    (`cache` `(` `` $cache^ `)`)? (`volatile` $isVolatile^)? attr-dict
+    (`cache` `(` custom<Keyword>($cache)^ `)`)? (`volatile` $isVolatile^)? attr-dict
     `:` type($value) `,` type($destination)
   }];
   let hasVerifier = 1;
@@ -170,7 +170,7 @@ def Iris_GatherOp : Iris_AccessOp<"gather", [
   let results = (outs Tile_DataTile:$result);
   let assemblyFormat = [{
     $ctx `,` $source `[` $indices `]` `from` $rank (`mask` $mask^)?
-    (`else` $other^)? (`cache` `(` `` $cache^ `)`)?
+    (`else` $other^)? (`cache` `(` custom<Keyword>($cache)^ `)`)?
     (`volatile` $isVolatile^)? attr-dict
     `:` type($source) `,` type($indices) `->` type($result)
   }];
@@ -199,7 +199,7 @@ def Iris_ScatterOp : Iris_AccessOp<"scatter", [
     UnitAttr:$isVolatile);
   let assemblyFormat = [{
     $ctx `,` $value `,` $destination `[` $indices `]` `to` $rank
-    (`mask` $mask^)? (`cache` `(` `` $cache^ `)`)?
+    (`mask` $mask^)? (`cache` `(` custom<Keyword>($cache)^ `)`)?
     (`volatile` $isVolatile^)? attr-dict
     `:` type($value) `,` type($destination) `,` type($indices)
   }];
@@ -248,8 +248,8 @@ def Iris_GetOp : Iris_TransferOp<"get"> {
     $ctx `,` $source `[` $sourceOffsets `]` `,`
     $destination `[` $destinationOffsets `]` `from` $rank
     `shape` $shape (`mask` $mask^ `:` type($mask))?
-    (`else` $other^ `:` type($other))? (`cache` `(` `` $cache^ `)`)?
-    (`store_cache` `(` `` $storeCache^ `)`)? (`volatile` $isVolatile^)?
+    (`else` $other^ `:` type($other))? (`cache` `(` custom<Keyword>($cache)^ `)`)?
+    (`store_cache` `(` custom<Keyword>($storeCache)^ `)`)? (`volatile` $isVolatile^)?
     attr-dict `:` type($source) `,` type($destination)
   }];
 }
@@ -279,8 +279,8 @@ def Iris_PutOp : Iris_TransferOp<"put"> {
     $ctx `,` $source `[` $sourceOffsets `]` `,`
     $destination `[` $destinationOffsets `]` `to` $rank
     `shape` $shape (`mask` $mask^ `:` type($mask))?
-    (`else` $other^ `:` type($other))? (`cache` `(` `` $cache^ `)`)?
-    (`store_cache` `(` `` $storeCache^ `)`)? (`volatile` $isVolatile^)?
+    (`else` $other^ `:` type($other))? (`cache` `(` custom<Keyword>($cache)^ `)`)?
+    (`store_cache` `(` custom<Keyword>($storeCache)^ `)`)? (`volatile` $isVolatile^)?
     attr-dict `:` type($source) `,` type($destination)
   }];
 }
@@ -311,8 +311,8 @@ def Iris_CopyOp : Iris_TransferOp<"copy"> {
     $ctx `,` $source `[` $sourceOffsets `]` `,`
     $destination `[` $destinationOffsets `]` `from` $fromRank
     `to` $toRank `shape` $shape (`mask` $mask^ `:` type($mask))?
-    (`else` $other^ `:` type($other))? (`cache` `(` `` $cache^ `)`)?
-    (`store_cache` `(` `` $storeCache^ `)`)? (`volatile` $isVolatile^)?
+    (`else` $other^ `:` type($other))? (`cache` `(` custom<Keyword>($cache)^ `)`)?
+    (`store_cache` `(` custom<Keyword>($storeCache)^ `)`)? (`volatile` $isVolatile^)?
     attr-dict `:` type($source) `,` type($destination)
   }];
 }
@@ -359,8 +359,8 @@ def Iris_AtomicRMWOp : Iris_OrderedOp<"atomic_rmw", [
     DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
   let results = (outs Iris_AtomicValue:$result);
   let assemblyFormat = [{
-    $kind $ctx `,` $value `,` $buffer `[` $offsets `]` (`to` $rank^)?
-    (`mask` $mask^)? (`sem` `(` `` $sem^ `)`)? (`scope` `(` `` $scope^ `)`)?
+    custom<Keyword>($kind) $ctx `,` $value `,` $buffer `[` $offsets `]` (`to` $rank^)?
+    (`mask` $mask^)? (`sem` `(` custom<Keyword>($sem)^ `)`)? (`scope` `(` custom<Keyword>($scope)^ `)`)?
     attr-dict `:` type($value) `,` type($buffer)
   }];
   let hasVerifier = 1;
@@ -391,7 +391,7 @@ def Iris_AtomicCASOp : Iris_OrderedOp<"atomic_cas", [
   let results = (outs Iris_AtomicValue:$result);
   let assemblyFormat = [{
     $ctx `,` $compare `,` $value `,` $buffer `[` $offsets `]`
-    (`to` $rank^)? (`sem` `(` `` $sem^ `)`)? (`scope` `(` `` $scope^ `)`)?
+    (`to` $rank^)? (`sem` `(` custom<Keyword>($sem)^ `)`)? (`scope` `(` custom<Keyword>($scope)^ `)`)?
     attr-dict `:` type($value) `,` type($buffer)
   }];
   let hasVerifier = 1;
@@ -424,8 +424,8 @@ def Iris_SignalOp : Iris_OrderedOp<"signal", [
                       "::mlir::iris::MemSemantic::Release">:$sem,
     DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
   let assemblyFormat = [{
-    $kind $ctx `,` $value `,` $buffer `[` $offsets `]` (`to` $rank^)?
-    (`sem` `(` `` $sem^ `)`)? (`scope` `(` `` $scope^ `)`)?
+    custom<Keyword>($kind) $ctx `,` $value `,` $buffer `[` $offsets `]` (`to` $rank^)?
+    (`sem` `(` custom<Keyword>($sem)^ `)`)? (`scope` `(` custom<Keyword>($scope)^ `)`)?
     attr-dict `:` type($value) `,` type($buffer)
   }];
   let hasVerifier = 1;
@@ -467,9 +467,9 @@ def Iris_WaitOp : Iris_OrderedOp<"wait", [
     DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
   let results = (outs Iris_FlagElement:$result);
   let assemblyFormat = [{
-    $ctx `,` $buffer `[` $offsets `]` $comparison $value (`from` $rank^)?
-    (`owed_by` `(` $owedBy^ `)`)? (`sem` `(` `` $sem^ `)`)?
-    (`scope` `(` `` $scope^ `)`)? attr-dict
+    $ctx `,` $buffer `[` $offsets `]` custom<Keyword>($comparison) $value (`from` $rank^)?
+    (`owed_by` `(` $owedBy^ `)`)? (`sem` `(` custom<Keyword>($sem)^ `)`)?
+    (`scope` `(` custom<Keyword>($scope)^ `)`)? attr-dict
     `:` type($value) `,` type($buffer)
   }];
   let hasVerifier = 1;

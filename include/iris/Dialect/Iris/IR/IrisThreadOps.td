@@ -52,7 +52,7 @@ def Iris_FenceOp
   let arguments = (ins
     Iris_MemSemanticAttr:$sem,
     DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
-  let assemblyFormat = "$sem (`scope` `(` `` $scope^ `)`)? attr-dict";
+  let assemblyFormat = "custom<Keyword>($sem) (`scope` `(` custom<Keyword>($scope)^ `)`)? attr-dict";
 }
 
 def Iris_ElementRMWOp
@@ -71,7 +71,7 @@ def Iris_ElementRMWOp
     DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
   let results = (outs Tile_MemElement:$result);
   let assemblyFormat = [{
-    $kind $value `,` $address (`scope` `(` `` $scope^ `)`)? attr-dict
+    custom<Keyword>($kind) $value `,` $address (`scope` `(` custom<Keyword>($scope)^ `)`)? attr-dict
     `:` type($value) `,` type($address)
   }];
 }
@@ -93,7 +93,7 @@ def Iris_ElementCASOp
     DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
   let results = (outs Tile_MemElement:$result);
   let assemblyFormat = [{
-    $compare `,` $value `,` $address (`scope` `(` `` $scope^ `)`)? attr-dict
+    $compare `,` $value `,` $address (`scope` `(` custom<Keyword>($scope)^ `)`)? attr-dict
     `:` type($value) `,` type($address)
   }];
 }

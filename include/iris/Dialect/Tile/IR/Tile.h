@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -40,7 +41,28 @@ LogicalResult verifyTileShape(Operation *op, RankedTensorType tile);
 LogicalResult verifyIndexed(Operation *op, MemRefType buffer,
                             ValueRange indices, RankedTensorType tile);
 
+/// Enums of ops print as bare keywords: `cache(cg)`, `atomic_rmw add`. (An
+/// attribute in an assembly format would print a blank first.)
+template <typename EnumAttrT>
+ParseResult parseKeyword(OpAsmParser &parser, EnumAttrT &attr) {
+  using EnumT = decltype(attr.getValue());
+  FailureOr<EnumT> value = FieldParser<EnumT>::parse(parser);
+  if (failed(value))
+    return failure();
+  attr = EnumAttrT::get(parser.getContext(), *value);
+  return success();
+}
+template <typename EnumAttrT>
+void printKeyword(OpAsmPrinter &printer, Operation *, EnumAttrT attr) {
+  printer << stringifyEnum(attr.getValue());
+}
+
 } // namespace mlir::tile
+
+namespace mlir::iris {
+using tile::parseKeyword;
+using tile::printKeyword;
+} // namespace mlir::iris
 
 #define GET_OP_CLASSES
 #include "iris/Dialect/Tile/IR/TileOps.h.inc"

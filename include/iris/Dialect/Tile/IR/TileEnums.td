@@ -8,12 +8,6 @@
 include "iris/Dialect/Tile/IR/TileBase.td"
 include "mlir/IR/EnumAttr.td"
 
-/// Prints as a bare keyword, without the blank that attributes print first.
-class Tile_KeywordAttr<EnumInfo info, string name>
-    : EnumAttr<Tile_Dialect, info, name> {
-  let assemblyFormat = "`` $value";
-}
-
 def Tile_LoadCache : I32EnumAttr<"LoadCache", "cache modifier of a load", [
     I32EnumAttrCase<"ca", 0>, // all levels (default)
     I32EnumAttrCase<"cg", 1>, // bypass the processor's own cache
@@ -22,7 +16,7 @@ def Tile_LoadCache : I32EnumAttr<"LoadCache", "cache modifier of a load", [
   let cppNamespace = "::mlir::tile";
   let genSpecializedAttr = 0;
 }
-def Tile_LoadCacheAttr : Tile_KeywordAttr<Tile_LoadCache, "load_cache">;
+def Tile_LoadCacheAttr : EnumAttr<Tile_Dialect, Tile_LoadCache, "load_cache">;
 
 def Tile_StoreCache : I32EnumAttr<"StoreCache", "cache modifier of a store", [
     I32EnumAttrCase<"wb", 0>, // write back (default)
@@ -34,7 +28,7 @@ def Tile_StoreCache : I32EnumAttr<"StoreCache", "cache modifier of a store", [
   let genSpecializedAttr = 0;
 }
 def Tile_StoreCacheAttr
-    : Tile_KeywordAttr<Tile_StoreCache, "store_cache">;
+    : EnumAttr<Tile_Dialect, Tile_StoreCache, "store_cache">;
 
 def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "kind of reduction", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>,
@@ -46,6 +40,6 @@ def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "kind of reduction", [
   let cppNamespace = "::mlir::tile";
   let genSpecializedAttr = 0;
 }
-def Tile_ReduceKindAttr : Tile_KeywordAttr<Tile_ReduceKind, "reduce">;
+def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "reduce">;
 
 #endif // IRIS_DIALECT_TILE_IR_TILEENUMS_TD

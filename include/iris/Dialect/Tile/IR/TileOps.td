@@ -41,7 +41,7 @@ def Tile_LoadOp : Tile_Op<"load", [
     UnitAttr:$isVolatile);
   let results = (outs Tile_DataTile:$result);
   let assemblyFormat = [{
-    $source `[` $offsets `]` (`else` $other^)? (`cache` `(` `` $cache^ `)`)?
+    $source `[` $offsets `]` (`else` $other^)? (`cache` `(` custom<Keyword>($cache)^ `)`)?
     (`volatile` $isVolatile^)? attr-dict
     `:` type($source) `->` type($result)
   }];
@@ -67,7 +67,7 @@ def Tile_StoreOp : Tile_Op<"store", [
       :$cache,
     UnitAttr:$isVolatile);
   let assemblyFormat = [{
-    $value `,` $destination `[` $offsets `]` (`cache` `(` `` $cache^ `)`)?
+    $value `,` $destination `[` $offsets `]` (`cache` `(` custom<Keyword>($cache)^ `)`)?
     (`volatile` $isVolatile^)? attr-dict
     `:` type($value) `,` type($destination)
   }];
@@ -99,7 +99,7 @@ def Tile_GatherOp : Tile_Op<"gather", [
   let results = (outs Tile_DataTile:$result);
   let assemblyFormat = [{
     $source `[` $indices `]` (`mask` $mask^)? (`else` $other^)?
-    (`cache` `(` `` $cache^ `)`)? (`volatile` $isVolatile^)? attr-dict
+    (`cache` `(` custom<Keyword>($cache)^ `)`)? (`volatile` $isVolatile^)? attr-dict
     `:` type($source) `,` type($indices) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -130,7 +130,7 @@ def Tile_ScatterOp : Tile_Op<"scatter", [
     UnitAttr:$isVolatile);
   let assemblyFormat = [{
     $value `,` $destination `[` $indices `]` (`mask` $mask^)?
-    (`cache` `(` `` $cache^ `)`)? (`volatile` $isVolatile^)? attr-dict
+    (`cache` `(` custom<Keyword>($cache)^ `)`)? (`volatile` $isVolatile^)? attr-dict
     `:` type($value) `,` type($destination) `,` type($indices)
   }];
   let hasVerifier = 1;
@@ -255,7 +255,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
     Tile_ReduceKindAttr:$kind, Tile_DataTile:$source, I64Attr:$dim);
   let results = (outs AnyTypeOf<[Tile_DataTile, Tile_MemElement]>:$result);
   let assemblyFormat = [{
-    $kind $source `dim` $dim attr-dict `:` type($source) `->` type($result)
+    custom<Keyword>($kind) $source `dim` $dim attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -44,7 +44,7 @@ private:
     output.append(bytes.begin(), bytes.end());
   }
 
-  /// The host program, a declaration-free `func.func @main`.
+  /// The host program, `func.func @main` with a body, if there is one.
   func::FuncOp findMain() {
     auto main = source.lookupSymbol<func::FuncOp>("main");
     return main && !main.isExternal() ? main : func::FuncOp();
@@ -163,17 +163,16 @@ LogicalResult Compilation::compileKernels(const TargetSpec &target,
 LogicalResult Compilation::compileMain(TimingScope &timing) {
   if (!findMain())
     return success();
-  llvm::Expected<TargetSpec> host = parseTarget("host");
+  TargetSpec host = llvm::cantFail(parseTarget("host"));
   OwningOpRef<ModuleOp> clone = source.clone();
-  if (failed(lower(*clone, llvm::cantFail(std::move(host)), "stride",
-                   /*mainProgram=*/true, timing)))
+  if (failed(lower(*clone, host, "stride", /*mainProgram=*/true, timing)))
     return failure();
-  // The kernels are only here so that launches could be checked against them.
+  // The kernels are only there so that launches can be checked against them.
   for (auto module :
        llvm::make_early_inc_range(clone->getOps<gpu::GPUModuleOp>()))
     module.erase();
-  return emit(clone->getOperation(), llvm::cantFail(parseTarget("host")),
-              IRISRT_ARCH_MAIN, /*translation=*/"", timing);
+  return emit(clone->getOperation(), host, IRISRT_ARCH_MAIN,
+              /*translation=*/"", timing);
 }
 
 FailureOr<std::string> mlir::iris::compile(ModuleOp source,

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Sets Iris up, builds it, runs the all-gather on CPU ranks with every element
+# checked, and writes its code object for an AMD MI300 (gfx942).
+#
+#   utils/quickstart.sh [RANKS]      default: 4 ranks
+#
+# Can be run again cheaply: packages, build and outputs are kept.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source utils/setup.sh
+
+ranks=${1:-4}
+program=examples/02-all-gather/all_gather.mlir
+
+iris_setup
+iris_build release iris-compile iris-run iris-opt
+
+echo "==> running the all-gather on $ranks CPU ranks"
+build/bin/iris-run -n "$ranks" "$program"
+
+echo "==> compiling it for gfx942"
+build/bin/iris-compile "$program" --target=gfx942 --emit=obj \
+  -o build/all_gather.gfx942.hsaco
+
+cat <<END
+
+Done.
+  build/bin/iris-compile            compiles .mlir kernels
+  build/bin/iris-run                runs programs on N ranks
+  build/bin/iris-opt                runs single passes
+  build/all_gather.gfx942.hsaco     the all-gather's AMD code object
+Next: build/bin/iris-run --help, examples/, docs/.
+END

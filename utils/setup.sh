@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Installs the Debian packages that building, running and testing Iris needs.
+# Does nothing where all are there. Sourced by quickstart.sh and check.sh; can
+# be run on its own.
+set -euo pipefail
+
+iris_packages=(
+  # compiler
+  cmake g++ ninja-build ccache
+  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev
+  # runtime
+  nlohmann-json3-dev libxxhash-dev
+  # tests
+  libgtest-dev python3 python3-numpy
+)
+
+iris_setup() {
+  local missing=() package
+  for package in "${iris_packages[@]}"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null |
+      grep -q "install ok installed" || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  echo "==> installing Debian packages: ${missing[*]}"
+  local root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || {
+      echo "error: install these packages as root first: ${missing[*]}" >&2
+      return 1
+    }
+    root=(sudo)
+  fi
+  "${root[@]}" apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive "${root[@]}" apt-get install -y -qq \
+    --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# Configures and builds preset $1; the further arguments are targets.
+iris_build() {
+  local preset=$1
+  shift
+  echo "==> configuring (preset $preset)"
+  cmake --preset "$preset" >"/dev/null" || {
+    cmake --preset "$preset"
+    return 1
+  }
+  echo "==> building"
+  cmake --build --preset "$preset" -- "$@"
+}
+
+if [[ "${BASH_SOURCE[0]}" == "$0" ]]; then
+  iris_setup
+fi

@@ -42,9 +42,9 @@ mlir::iris::getLinearLayout(Attribute encoding, ArrayRef<int64_t> shape) {
   if (auto blocked = dyn_cast_or_null<tile::BlockedAttr>(encoding)) {
     if (blocked.getSizePerThread().size() != shape.size())
       return std::nullopt;
-    return LinearLayout::blocked(
-        shape, blocked.getSizePerThread(), blocked.getThreadsPerWarp(),
-        blocked.getWarpsPerCta(), blocked.getOrder());
+    return LinearLayout::blocked(shape, blocked.getSizePerThread(),
+                                 blocked.getThreadsPerWarp(),
+                                 blocked.getWarpsPerCta(), blocked.getOrder());
   }
   if (auto slice = dyn_cast_or_null<tile::SliceAttr>(encoding)) {
     int64_t dim = slice.getDim();
@@ -63,8 +63,7 @@ mlir::iris::getLinearLayout(Attribute encoding, ArrayRef<int64_t> shape) {
   return std::nullopt;
 }
 
-std::optional<LinearLayout>
-mlir::iris::getLinearLayout(RankedTensorType type) {
+std::optional<LinearLayout> mlir::iris::getLinearLayout(RankedTensorType type) {
   return getLinearLayout(type.getEncoding(), type.getShape());
 }
 
@@ -79,9 +78,10 @@ static int64_t product(ArrayRef<int64_t> values) {
   return result;
 }
 
-LogicalResult mlir::iris::verifyLayoutFits(
-    RankedTensorType type, unsigned numWarps, unsigned warpSize,
-    function_ref<InFlightDiagnostic()> emitError) {
+LogicalResult
+mlir::iris::verifyLayoutFits(RankedTensorType type, unsigned numWarps,
+                             unsigned warpSize,
+                             function_ref<InFlightDiagnostic()> emitError) {
   // Slices fit if what they are a slice of does.
   Attribute encoding = type.getEncoding();
   while (auto slice = dyn_cast_or_null<tile::SliceAttr>(encoding))

@@ -4,9 +4,13 @@
 #include "iris/InitAllPasses.h"
 
 #include "iris/Conversion/KernelABI.h"
+#include "iris/Conversion/TileToThreads.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
+#include "iris/Dialect/Tile/Transforms/Passes.h"
 
 void mlir::iris::registerAllPasses() {
   registerIrisKernelABIPasses();
+  registerIrisTileToThreadsPasses();
   registerIrisTransformsPasses();
+  tile::registerIrisTilePasses();
 }

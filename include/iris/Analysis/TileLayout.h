@@ -20,9 +20,9 @@ std::optional<LinearLayout> getLinearLayout(RankedTensorType type);
 
 /// Checks that the layout of `type` fits a workgroup of `numWarps` waves of
 /// `warpSize` threads; if not, says why through `emitError`.
-LogicalResult
-verifyLayoutFits(RankedTensorType type, unsigned numWarps, unsigned warpSize,
-                 function_ref<InFlightDiagnostic()> emitError);
+LogicalResult verifyLayoutFits(RankedTensorType type, unsigned numWarps,
+                               unsigned warpSize,
+                               function_ref<InFlightDiagnostic()> emitError);
 
 /// Returns the layout that moves a tile of extents `shape` well: every thread
 /// takes `vectorSize` neighbours of the last dimension, or fewer where the tile

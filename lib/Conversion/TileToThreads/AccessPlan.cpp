@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "AccessPlan.h"
+
+#include "iris/Analysis/Divisibility.h"
+#include "iris/Analysis/TileLayout.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// The widest access of all targets.
+static constexpr int64_t kMaxAccessBytes = 16;
+
+/// Byte offsets below this are added to an address as unsigned 32-bit numbers.
+static constexpr int64_t kOffsetLimit = int64_t(1) << 31;
+
+namespace {
+
+/// Collects the facts for one plan.
+class Planner {
+public:
+  Planner(Value buffer, ValueRange offsets, RankedTensorType tile)
+      : buffer(buffer), offsets(offsets), tile(tile),
+        type(cast<MemRefType>(buffer.getType())),
+        layout(*getLinearLayout(tile)), rank(type.getRank()) {
+    plan.elementBytes = std::max<int64_t>(1, tile.getElementTypeBitWidth() / 8);
+    // Every type that reaches here has strides: the verifier asks for it.
+    bool strided = succeeded(type.getStridesAndOffset(strides, bufferOffset));
+    assert(strided && "buffer without strides");
+    (void)strided;
+  }
+
+  AccessPlan run() {
+    chooseWidth();
+    limitOffsets();
+    checkBounds();
+    return std::move(plan);
+  }
+
+private:
+  void chooseWidth();
+  void limitOffsets();
+  void checkBounds();
+  void limitWidth(uint64_t divisor, StringRef reason);
+
+  Value buffer;
+  ValueRange offsets;
+  RankedTensorType tile;
+  MemRefType type;
+  LinearLayout layout;
+  unsigned rank;
+  SmallVector<int64_t> strides;
+  int64_t bufferOffset = 0;
+  Divisibility facts;
+  AccessPlan plan;
+};
+
+} // namespace
+
+/// Narrows the access to what `divisor`, a number of elements, allows.
+void Planner::limitWidth(uint64_t divisor, StringRef reason) {
+  if (divisor >= plan.width)
+    return;
+  plan.width = divisor;
+  plan.missed = reason;
+}
+
+void Planner::chooseWidth() {
+  unsigned last = rank - 1;
+  plan.width = kMaxAccessBytes / plan.elementBytes;
+  limitWidth(layout.getContiguity(), "the layout gives a thread fewer "
+                                     "neighbours along the last dimension");
+  if (strides[last] != 1)
+    limitWidth(1, "inner stride not known to be 1");
+
+  // What is known to be odd narrows the access; what is not known is checked.
+  // Only the last dimension's offset counts on its own: the others are
+  // multiplied by their strides.
+  if (!ShapedType::isDynamic(bufferOffset))
+    limitWidth(getPowerOfTwoDivisor(bufferOffset),
+               "offset of the buffer is not a multiple of the access");
+  if (std::optional<int64_t> offset = getConstantIntValue(offsets[last]))
+    limitWidth(getPowerOfTwoDivisor(*offset),
+               "offset of the window is not a multiple of the access");
+  auto getRowDivisor = [&](unsigned dim) {
+    uint64_t divisor = facts.getStrideDivisor(buffer, dim);
+    if (tile.getDimSize(dim) > 1)
+      return divisor;
+    // One row: what matters is where it starts.
+    uint64_t start = facts.getDivisor(offsets[dim]);
+    return start >= Divisibility::kMax / divisor ? Divisibility::kMax
+                                                 : start * divisor;
+  };
+  for (unsigned dim = 0; dim < last; ++dim)
+    if (!ShapedType::isDynamic(strides[dim]))
+      limitWidth(getRowDivisor(dim),
+                 "row pitch is not a multiple of the access");
+
+  plan.vectorBits = layout.getContiguousRegisterBits();
+  plan.vectorBits.resize(llvm::Log2_32(plan.width));
+  if (plan.width == 1) {
+    // Elements are aligned to their size wherever they lie.
+    return;
+  }
+  uint64_t bytes = plan.width * plan.elementBytes;
+  plan.checkPointer = facts.getPointerDivisor(buffer) < bytes;
+  plan.checkBufferOffset = ShapedType::isDynamic(bufferOffset);
+  plan.checkLastOffset = facts.getDivisor(offsets[last]) < plan.width;
+  for (unsigned dim = 0; dim < last; ++dim)
+    if (getRowDivisor(dim) < plan.width)
+      plan.alignedStrides.push_back(dim);
+}
+
+/// Sees to it that the offsets of a thread within the window fit 31 bits.
+void Planner::limitOffsets() {
+  int64_t fixed = 0, numDynamic = 0;
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    int64_t steps = tile.getDimSize(dim) - 1;
+    if (steps == 0)
+      continue;
+    if (ShapedType::isDynamic(strides[dim])) {
+      ++numDynamic;
+      continue;
+    }
+    int64_t bytes;
+    if (strides[dim] < 0 ||
+        llvm::MulOverflow(steps * plan.elementBytes, strides[dim], bytes) ||
+        bytes >= kOffsetLimit / 2) {
+      plan.wideOffsets = true;
+      return;
+    }
+    fixed += bytes;
+  }
+  if (fixed >= kOffsetLimit / 2) {
+    plan.wideOffsets = true;
+    return;
+  }
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    int64_t steps = tile.getDimSize(dim) - 1;
+    if (steps == 0 || !ShapedType::isDynamic(strides[dim]))
+      continue;
+    int64_t limit =
+        (kOffsetLimit - 1 - fixed) / numDynamic / (steps * plan.elementBytes);
+    plan.smallStrides.push_back({dim, limit});
+  }
+}
+
+void Planner::checkBounds() {
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    std::optional<int64_t> offset = getConstantIntValue(offsets[dim]);
+    if (!offset)
+      plan.lowerBounds.push_back(dim);
+    else if (*offset < 0)
+      plan.neverInside = true;
+
+    int64_t extent = tile.getDimSize(dim);
+    if (type.isDynamicDim(dim) || !offset)
+      plan.upperBounds.push_back(dim);
+    else if (*offset > type.getDimSize(dim) - extent)
+      plan.neverInside = true;
+    // A window larger than the buffer never fits, wherever it lies.
+    if (!type.isDynamicDim(dim) && type.getDimSize(dim) < extent)
+      plan.neverInside = true;
+  }
+  if (plan.neverInside && plan.missed.empty())
+    plan.missed = "the window is never inside of the buffer";
+}
+
+AccessPlan mlir::iris::planAccess(Value buffer, ValueRange offsets,
+                                  RankedTensorType tile) {
+  return Planner(buffer, offsets, tile).run();
+}
+
+void mlir::iris::remarkAccess(Operation *op, const AccessPlan &plan) {
+  using namespace mlir::remark;
+  auto opts = RemarkOpts::name("access").category("tile-vectorize-access");
+  int64_t bytes =
+      plan.neverInside ? plan.elementBytes : plan.width * plan.elementBytes;
+  if (plan.missed.empty()) {
+    passed(op->getLoc(), opts) << metric("bytesPerAccess", bytes)
+                               << metric("runtimeCheck", plan.hasChecks());
+    return;
+  }
+  missed(op->getLoc(), opts)
+      << reason("{0}", plan.missed) << metric("bytesPerAccess", bytes)
+      << metric("runtimeCheck", plan.hasChecks());
+}

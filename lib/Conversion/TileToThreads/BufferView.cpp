@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Patterns.h"
+
+#include "iris/Analysis/Divisibility.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+BufferView::BufferView(Value buffer, ThreadBuilder &t)
+    : type(cast<MemRefType>(buffer.getType())) {
+  // Everything but the pointer is taken from the own buffer, so that it is the
+  // same value for all ranks and leaves loops over them.
+  Value own = getOwnBuffer(buffer);
+  auto metadata = memref::ExtractStridedMetadataOp::create(t.b, t.loc, own);
+  SmallVector<int64_t> staticStrides;
+  int64_t staticOffset;
+  LogicalResult strided = type.getStridesAndOffset(staticStrides, staticOffset);
+  assert(succeeded(strided) && "buffer without strides");
+  (void)strided;
+
+  auto orConstant = [&](int64_t known, Value dynamic) {
+    return ShapedType::isDynamic(known) ? dynamic : t.index(known);
+  };
+  offset = orConstant(staticOffset, metadata.getOffset());
+  for (auto [known, dynamic] :
+       llvm::zip_equal(staticStrides, metadata.getStrides()))
+    strides.push_back(orConstant(known, dynamic));
+  for (auto [known, dynamic] :
+       llvm::zip_equal(type.getShape(), metadata.getSizes()))
+    sizes.push_back(orConstant(known, dynamic));
+
+  ownAddress = memref::ExtractAlignedPointerAsIndexOp::create(t.b, t.loc, own);
+  Value address =
+      own == buffer
+          ? ownAddress
+          : memref::ExtractAlignedPointerAsIndexOp::create(t.b, t.loc, buffer)
+                .getResult();
+  base = LLVM::IntToPtrOp::create(
+      t.b, t.loc,
+      LLVM::LLVMPointerType::get(t.b.getContext(), getAddressSpace(type)),
+      t.toI64(address));
+}
+
+Value BufferView::getPointer(ThreadBuilder &t, Value elements) const {
+  int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+  Value distance = t.toI64(t.mul(t.add(offset, elements), bytes));
+  return LLVM::GEPOp::create(t.b, t.loc, base.getType(), t.b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{distance});
+}
+
+Value BufferView::getElementPointer(ThreadBuilder &t,
+                                    ValueRange coordinates) const {
+  Value elements = t.index(0);
+  for (auto [coordinate, stride] : llvm::zip_equal(coordinates, strides))
+    elements = t.add(elements, t.mul(coordinate, stride));
+  return getPointer(t, elements);
+}
+
+Value BufferView::isInside(ThreadBuilder &t, ValueRange coordinates) const {
+  Value inside;
+  for (auto [coordinate, size] : llvm::zip_equal(coordinates, sizes)) {
+    // Unsigned: negative coordinates are too large as well.
+    Value test = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ult,
+                                       coordinate, size);
+    inside = emitAnd(t, inside, test);
+  }
+  return inside;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+SmallVector<SmallVector<Value>>
+mlir::iris::getWindowCoordinates(ThreadBuilder &t, const LinearLayout &layout,
+                                 ValueRange offsets) {
+  SmallVector<Value> threadCoordinates;
+  for (unsigned dim = 0; dim < offsets.size(); ++dim)
+    threadCoordinates.push_back(t.getThreadCoordinate(layout, dim));
+  SmallVector<SmallVector<Value>> result;
+  for (uint64_t reg = 0; reg < layout.getNumRegisters(); ++reg) {
+    SmallVector<int64_t> constants =
+        layout.getCoordinates(layout.apply({reg, 0, 0}));
+    SmallVector<Value> coordinates;
+    for (auto [dim, offset] : llvm::enumerate(offsets)) {
+      Value coordinate = t.b.createOrFold<arith::XOrIOp>(
+          t.loc, threadCoordinates[dim], t.i32(constants[dim]));
+      coordinate = t.b.createOrFold<arith::IndexCastUIOp>(
+          t.loc, t.b.getIndexType(), coordinate);
+      coordinates.push_back(t.add(offset, coordinate));
+    }
+    result.push_back(std::move(coordinates));
+  }
+  return result;
+}
+
+Value mlir::iris::emitAnd(ThreadBuilder &t, Value lhs, Value rhs) {
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  return t.b.createOrFold<arith::AndIOp>(t.loc, lhs, rhs);
+}
+
+void mlir::iris::emitGuarded(ThreadBuilder &t, Value condition,
+                             llvm::function_ref<void(ThreadBuilder &)> body) {
+  if (!condition)
+    return body(t);
+  scf::IfOp::create(t.b, t.loc, condition, [&](OpBuilder &b, Location loc) {
+    ThreadBuilder inner(b, loc, t.kernel);
+    body(inner);
+    scf::YieldOp::create(b, loc);
+  });
+}
+
+Value mlir::iris::emitGuardedValue(
+    ThreadBuilder &t, Value condition, Value other,
+    llvm::function_ref<Value(ThreadBuilder &)> body) {
+  if (!condition)
+    return body(t);
+  auto guard = scf::IfOp::create(
+      t.b, t.loc, condition,
+      [&](OpBuilder &b, Location loc) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        scf::YieldOp::create(b, loc, body(inner));
+      },
+      [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, other); });
+  return guard.getResult(0);
+}

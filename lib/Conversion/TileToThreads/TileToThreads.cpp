@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The pass convert-tile-to-threads.
+//
+// Facts (access plans, scratch memory, thread numbers) are collected first, on
+// the tile program; then a dialect conversion replaces each tile by the vector
+// of the thread's registers.
+#include "iris/Conversion/TileToThreads.h"
+
+#include "Patterns.h"
+#include "iris/Analysis/TileLayout.h"
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_CONVERTTILETOTHREADSPASS
+#include "iris/Conversion/TileToThreads.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+static bool isTile(Type type) { return isa<RankedTensorType>(type); }
+
+static bool touchesTiles(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), isTile) ||
+         llvm::any_of(op->getResultTypes(), isTile);
+}
+
+/// Checks that `op` can be spread, before anything is changed.
+static LogicalResult verifyOp(Operation *op, const KernelInfo &kernel) {
+  if (!touchesTiles(op))
+    return success();
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())}) {
+    for (Type type : types) {
+      auto tile = dyn_cast<RankedTensorType>(type);
+      if (!tile)
+        continue;
+      if (!tile.getEncoding())
+        return op->emitError("tile of type ")
+               << tile
+               << " has no layout; expected tile-assign-layouts to run before";
+      if (failed(verifyLayoutFits(tile, kernel.numWarps, kernel.warpSize,
+                                  [&] { return op->emitError(); })))
+        return failure();
+    }
+  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!elements || !elements.isSplat())
+      return op->emitError("constant tile has differing elements; expected a "
+                           "splat");
+  }
+  if (isa<ExpectEqOp>(op) && !kernel.ctx)
+    return op->emitOpError("lies in a function without an argument of type "
+                           "!iris.ctx");
+  bool supported = op->hasTrait<OpTrait::Elementwise>() ||
+                   isa<tile::TileDialect, scf::SCFDialect>(op->getDialect()) ||
+                   isa<arith::ConstantOp, tensor::SplatOp, AtomicRMWOp,
+                       AtomicCASOp, ExpectEqOp, UnrealizedConversionCastOp>(op);
+  if (!supported)
+    return op->emitOpError("on tiles is not supported in GPU kernels");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+/// Creates the memory through which the kernel's tiles are exchanged.
+static LLVM::GlobalOp createScratch(FunctionOpInterface function,
+                                    uint64_t bytes) {
+  Operation *table = SymbolTable::getNearestSymbolTable(function);
+  OpBuilder builder(function);
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
+  std::string name = (function.getName() + "__scratch").str();
+  auto global = LLVM::GlobalOp::create(
+      builder, function.getLoc(), type, /*isConstant=*/false,
+      LLVM::Linkage::Internal, name, /*value=*/Attribute(), /*alignment=*/16,
+      /*addrSpace=*/3);
+  SymbolTable(table).insert(global);
+  return global;
+}
+
+/// Collects what is known about one kernel and checks its ops.
+static LogicalResult analyzeKernel(FunctionOpInterface function,
+                                   unsigned warpSize, ConversionFacts &facts) {
+  KernelInfo kernel;
+  kernel.warpSize = warpSize;
+  kernel.numWarps = kDefaultNumWarps;
+  if (auto attr = function->getAttrOfType<IntegerAttr>(kNumWarpsAttr))
+    kernel.numWarps = attr.getInt();
+  for (BlockArgument argument : function.getArguments())
+    if (isa<CtxType>(argument.getType()))
+      kernel.ctx = argument;
+
+  bool hasTiles = false;
+  uint64_t scratchBytes = 0;
+  WalkResult walk = function->walk([&](Operation *op) {
+    if (failed(verifyOp(op, kernel)))
+      return WalkResult::interrupt();
+    hasTiles |= touchesTiles(op);
+    if (touchesTiles(op))
+      scratchBytes =
+          std::max(scratchBytes, getScratchBytes(op, kernel.numWarps));
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      facts.plans[op] = planAccess(load.getSource(), load.getOffsets(),
+                                   load.getResult().getType());
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      facts.plans[op] = planAccess(store.getDestination(), store.getOffsets(),
+                                   store.getValue().getType());
+    else
+      return WalkResult::advance();
+    remarkAccess(op, facts.plans[op]);
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  if (!hasTiles)
+    return success();
+
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+  Location loc = function.getLoc();
+  auto thread = gpu::ThreadIdOp::create(
+      builder, loc, builder.getIndexType(), gpu::Dimension::x,
+      builder.getIndexAttr(kernel.numWarps * warpSize));
+  Value id =
+      arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(), thread);
+  auto constant = [&](unsigned value) {
+    return arith::ConstantIntOp::create(builder, loc, value, 32);
+  };
+  kernel.lane = arith::AndIOp::create(builder, loc, id, constant(warpSize - 1));
+  kernel.warp = arith::ShRUIOp::create(builder, loc, id,
+                                       constant(llvm::Log2_32(warpSize)));
+  if (scratchBytes)
+    kernel.scratch = createScratch(function, scratchBytes);
+  facts.kernels[function] = kernel;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ConvertTileToThreadsPass
+    : iris::impl::ConvertTileToThreadsPassBase<ConvertTileToThreadsPass> {
+  using ConvertTileToThreadsPassBase::ConvertTileToThreadsPassBase;
+
+  void runOnOperation() override {
+    ConversionFacts facts;
+    WalkResult walk = getOperation()->walk([&](FunctionOpInterface function) {
+      if (function.isExternal())
+        return WalkResult::advance();
+      return failed(analyzeKernel(function, warpSize, facts))
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return signalPassFailure();
+    if (facts.kernels.empty())
+      return;
+
+    TypeConverter converter;
+    converter.addConversion([](Type type) { return type; });
+    converter.addConversion([](RankedTensorType type) -> std::optional<Type> {
+      return getThreadType(type);
+    });
+
+    ConversionTarget target(getContext());
+    target.markUnknownOpDynamicallyLegal(
+        [](Operation *op) { return !touchesTiles(op); });
+    RewritePatternSet patterns(&getContext());
+    populateElementPatterns(converter, facts, patterns);
+    populateIndexedPatterns(converter, facts, patterns);
+    populateReducePatterns(converter, facts, patterns);
+    populateShapePatterns(converter, facts, patterns);
+    populateWindowPatterns(converter, facts, patterns);
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         target);
+    ConversionConfig config;
+    config.allowPatternRollback = false;
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Windowed loads and stores.
+//
+// An access has up to two forms.  The fast one moves `AccessPlan::width`
+// neighbours at a time and checks nothing; the slow one moves single elements
+// and checks each.  One uniform condition chooses between them; facts from the
+// plan make it shorter, up to nothing.
+#include "Patterns.h"
+
+#include "iris/Analysis/TileLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// Cache modifiers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// How an access is marked for LLVM.
+struct AccessFlags {
+  bool isVolatile = false;
+  bool isNontemporal = false;
+};
+
+} // namespace
+
+/// Volatile accesses go to the point of coherence of the system: they bypass
+/// the processor's own cache, which is what `cg` and `cv` ask for, and write
+/// through, which is what `wt` asks for.  Stores are never held back by that
+/// cache anyway: `cg` is the default.
+static AccessFlags getFlags(tile::LoadOp op) {
+  return {op.getIsVolatile() || op.getCache() != tile::LoadCache::ca, false};
+}
+static AccessFlags getFlags(tile::StoreOp op) {
+  return {op.getIsVolatile() || op.getCache() == tile::StoreCache::wt,
+          op.getCache() == tile::StoreCache::cs};
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Emits the accesses of one window.
+class WindowAccess {
+public:
+  WindowAccess(ThreadBuilder &t, Value buffer, ValueRange offsets,
+               RankedTensorType tile, const AccessPlan &plan, AccessFlags flags)
+      : t(t), view(buffer, t), offsets(offsets), tile(tile), plan(plan),
+        flags(flags), layout(*getLinearLayout(tile)) {}
+
+  /// Returns the condition of the fast path; null if it always holds.
+  Value emitCondition();
+
+  /// Emit both forms and choose.
+  Value emitLoad(Value other);
+  void emitStore(Value registers);
+
+private:
+  using Visit =
+      llvm::function_ref<void(ThreadBuilder &, uint64_t reg, Value pointer)>;
+
+  /// Calls `visit` with the first register of every vector access and its
+  /// address.
+  void forEachVector(ThreadBuilder &t, bool owned, Visit visit);
+  Value getThreadOffset(ThreadBuilder &t, uint64_t reg, Value &uniform);
+
+  Value loadVectors(ThreadBuilder &t);
+  Value loadElements(ThreadBuilder &t, Value other);
+  void storeVectors(ThreadBuilder &t, Value registers);
+  void storeElements(ThreadBuilder &t, Value registers);
+
+  Value load(ThreadBuilder &t, Type type, Value pointer);
+  void store(ThreadBuilder &t, Value value, Value pointer);
+
+  /// Registers of the access that begins at `reg`.
+  SmallVector<int64_t> getRun(uint64_t reg) const {
+    SmallVector<int64_t> result;
+    for (uint64_t i = 0; i < plan.width; ++i) {
+      uint64_t bits = 0;
+      for (auto [k, bit] : llvm::enumerate(plan.vectorBits))
+        bits |= ((i >> k) & 1) << bit;
+      result.push_back(reg | bits);
+    }
+    return result;
+  }
+
+  /// True if one access moves all of a thread's registers in their order.
+  bool isWholeThread() const {
+    return plan.width > 1 && plan.width == layout.getNumRegisters() &&
+           llvm::equal(getRun(0), llvm::seq<int64_t>(0, plan.width));
+  }
+
+  /// True if the register bits and the thread bits of this coordinate do not
+  /// overlap, so that their parts may be added.
+  bool isSeparable(unsigned dim) const {
+    uint64_t mask = layout.getDimMask(dim), registers = 0, threads = 0;
+    for (uint64_t basis : layout.getBases(LayoutDim::Register))
+      registers |= basis & mask;
+    for (LayoutDim input : {LayoutDim::Lane, LayoutDim::Warp})
+      for (uint64_t basis : layout.getBases(input))
+        threads |= basis & mask;
+    return (registers & threads) == 0;
+  }
+
+  ThreadBuilder &t;
+  BufferView view;
+  ValueRange offsets;
+  RankedTensorType tile;
+  const AccessPlan &plan;
+  AccessFlags flags;
+  LinearLayout layout;
+};
+
+} // namespace
+
+Value WindowAccess::emitCondition() {
+  Value condition;
+  auto require = [&](Value test) {
+    condition = condition
+                    ? t.b.createOrFold<arith::AndIOp>(t.loc, condition, test)
+                    : test;
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+    require(t.b.createOrFold<arith::CmpIOp>(t.loc, predicate, lhs, rhs));
+  };
+  auto requireMultiple = [&](Value value, int64_t divisor) {
+    Value rest =
+        t.b.createOrFold<arith::AndIOp>(t.loc, value, t.index(divisor - 1));
+    compare(arith::CmpIPredicate::eq, rest, t.index(0));
+  };
+
+  // First what does not depend on the window: it leaves loops as one value.
+  // Divisors are powers of two, so one `or` collects what must be multiples.
+  Value multiples;
+  auto collect = [&](Value elements) {
+    multiples = multiples
+                    ? t.b.createOrFold<arith::OrIOp>(t.loc, multiples, elements)
+                    : elements;
+  };
+  if (plan.checkBufferOffset)
+    collect(view.getOffset());
+  for (unsigned dim : plan.alignedStrides)
+    collect(view.getStride(dim));
+  if (multiples)
+    requireMultiple(multiples, plan.width);
+  if (plan.checkPointer)
+    requireMultiple(view.getOwnAddress(), plan.width * plan.elementBytes);
+  for (auto [dim, limit] : plan.smallStrides)
+    compare(arith::CmpIPredicate::ule, view.getStride(dim), t.index(limit));
+
+  if (plan.checkLastOffset)
+    requireMultiple(offsets.back(), plan.width);
+  for (unsigned dim : plan.lowerBounds)
+    compare(arith::CmpIPredicate::sge, offsets[dim], t.index(0));
+  for (unsigned dim : plan.upperBounds) {
+    Value lastStart = t.add(view.getSize(dim), t.index(-tile.getDimSize(dim)));
+    compare(arith::CmpIPredicate::sle, offsets[dim], lastStart);
+  }
+  return condition;
+}
+
+/// Returns the byte offset of this thread's access at `reg` from the window's
+/// start, and adds the part that is the same for all threads to `uniform`
+/// (elements, index).
+Value WindowAccess::getThreadOffset(ThreadBuilder &t, uint64_t reg,
+                                    Value &uniform) {
+  SmallVector<int64_t> constants =
+      layout.getCoordinates(layout.apply({reg, 0, 0}));
+  bool wide = plan.wideOffsets;
+  auto number = [&](Value coordinate) {
+    return wide ? arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(),
+                                         coordinate)
+                      .getResult()
+                : coordinate;
+  };
+  Value offset = wide ? t.i64(0) : t.i32(0);
+  for (unsigned dim = 0; dim < view.getRank(); ++dim) {
+    if (tile.getDimSize(dim) == 1)
+      continue;
+    Value coordinate = t.getThreadCoordinate(layout, dim);
+    if (isSeparable(dim))
+      uniform = t.add(uniform, t.mul(view.getStride(dim), constants[dim]));
+    else
+      coordinate = t.b.createOrFold<arith::XOrIOp>(t.loc, coordinate,
+                                                   t.i32(constants[dim]));
+    Value stride = t.b.createOrFold<arith::IndexCastOp>(
+        t.loc, offset.getType(), t.mul(view.getStride(dim), plan.elementBytes));
+    offset = t.add(offset, t.mul(number(coordinate), stride));
+  }
+  if (wide)
+    return offset;
+  // Not negative, by the fast path's condition.
+  return arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), offset);
+}
+
+void WindowAccess::forEachVector(ThreadBuilder &t, bool owned, Visit visit) {
+  // One address for the whole workgroup, then a small offset per thread: the
+  // form that hardware adds up by itself.
+  Value start = t.index(0);
+  for (auto [dim, offset] : llvm::enumerate(offsets))
+    start = t.add(start, t.mul(offset, view.getStride(dim)));
+  Value window = view.getPointer(t, start);
+
+  uint64_t skip = owned ? layout.getFreeBits().reg : 0;
+  for (unsigned bit : plan.vectorBits)
+    skip |= uint64_t(1) << bit;
+  auto advance = [&](Value pointer, LLVM::GEPArg bytes) -> Value {
+    return LLVM::GEPOp::create(t.b, t.loc, pointer.getType(), t.b.getI8Type(),
+                               pointer, ArrayRef<LLVM::GEPArg>{bytes});
+  };
+  for (uint64_t reg = 0; reg < layout.getNumRegisters(); ++reg) {
+    if (reg & skip)
+      continue;
+    Value uniform = t.index(0);
+    Value offset = getThreadOffset(t, reg, uniform);
+    Value bytes = t.mul(uniform, plan.elementBytes);
+    Value pointer = window;
+    // A constant goes last, into the instruction; anything else first, into
+    // the common address.
+    std::optional<int64_t> constant = getConstantIntValue(bytes);
+    if (!constant)
+      pointer = advance(pointer, t.toI64(bytes));
+    pointer = advance(pointer, offset);
+    if (constant && *constant != 0)
+      pointer = advance(pointer, t.i64(*constant));
+    visit(t, reg, pointer);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+static int64_t getAlignment(Type type) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.getNumElements() * vector.getElementTypeBitWidth() / 8;
+  return type.getIntOrFloatBitWidth() / 8;
+}
+
+Value WindowAccess::load(ThreadBuilder &t, Type type, Value pointer) {
+  return LLVM::LoadOp::create(t.b, t.loc, type, pointer, getAlignment(type),
+                              flags.isVolatile, flags.isNontemporal);
+}
+
+void WindowAccess::store(ThreadBuilder &t, Value value, Value pointer) {
+  LLVM::StoreOp::create(t.b, t.loc, value, pointer,
+                        getAlignment(value.getType()), flags.isVolatile,
+                        flags.isNontemporal);
+}
+
+Value WindowAccess::loadVectors(ThreadBuilder &t) {
+  Type element = tile.getElementType();
+  auto chunk = VectorType::get({plan.width}, element);
+  SmallVector<Value> elements(layout.getNumRegisters());
+  Value whole;
+  forEachVector(t, /*owned=*/false,
+                [&](ThreadBuilder &t, uint64_t reg, Value pointer) {
+                  if (plan.width == 1) {
+                    elements[reg] = load(t, element, pointer);
+                    return;
+                  }
+                  whole = load(t, chunk, pointer);
+                  for (auto [i, r] : llvm::enumerate(getRun(reg)))
+                    elements[r] = t.extract(whole, i);
+                });
+  // One access in the order of the registers is the result as it is.
+  return isWholeThread() ? whole : t.pack(elements);
+}
+
+Value WindowAccess::loadElements(ThreadBuilder &t, Value other) {
+  SmallVector<Value> elements;
+  for (ArrayRef<Value> coordinates : getWindowCoordinates(t, layout, offsets))
+    elements.push_back(emitGuardedValue(
+        t, view.isInside(t, coordinates), other, [&](ThreadBuilder &inner) {
+          return load(inner, tile.getElementType(),
+                      view.getElementPointer(inner, coordinates));
+        }));
+  return t.pack(elements);
+}
+
+Value WindowAccess::emitLoad(Value other) {
+  if (!other)
+    other = arith::ConstantOp::create(t.b, t.loc,
+                                      t.b.getZeroAttr(tile.getElementType()));
+  if (plan.neverInside)
+    return loadElements(t, other);
+  Value condition = emitCondition();
+  if (!condition)
+    return loadVectors(t);
+  auto choice = scf::IfOp::create(
+      t.b, t.loc, condition,
+      [&](OpBuilder &b, Location loc) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        scf::YieldOp::create(b, loc, loadVectors(inner));
+      },
+      [&](OpBuilder &b, Location loc) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        scf::YieldOp::create(b, loc, loadElements(inner, other));
+      });
+  return choice.getResult(0);
+}
+
+void WindowAccess::storeVectors(ThreadBuilder &t, Value registers) {
+  forEachVector(t, /*owned=*/true,
+                [&](ThreadBuilder &t, uint64_t reg, Value pointer) {
+                  if (plan.width == 1)
+                    return store(t, t.extract(registers, reg), pointer);
+                  if (isWholeThread())
+                    return store(t, registers, pointer);
+                  store(t,
+                        vector::ShuffleOp::create(t.b, t.loc, registers,
+                                                  registers, getRun(reg)),
+                        pointer);
+                });
+}
+
+void WindowAccess::storeElements(ThreadBuilder &t, Value registers) {
+  uint64_t free = layout.getFreeBits().reg;
+  for (auto [reg, coordinates] :
+       llvm::enumerate(getWindowCoordinates(t, layout, offsets))) {
+    if (reg & free)
+      continue;
+    Value value = t.extract(registers, reg);
+    emitGuarded(t, view.isInside(t, coordinates), [&](ThreadBuilder &inner) {
+      store(inner, value, view.getElementPointer(inner, coordinates));
+    });
+  }
+}
+
+void WindowAccess::emitStore(Value registers) {
+  Value owner = t.getOwnerPredicate(layout);
+  auto fast = [&](ThreadBuilder &t) {
+    emitGuarded(t, owner,
+                [&](ThreadBuilder &inner) { storeVectors(inner, registers); });
+  };
+  auto slow = [&](ThreadBuilder &t) {
+    emitGuarded(t, owner,
+                [&](ThreadBuilder &inner) { storeElements(inner, registers); });
+  };
+  if (plan.neverInside)
+    return slow(t);
+  Value condition = emitCondition();
+  if (!condition)
+    return fast(t);
+  scf::IfOp::create(
+      t.b, t.loc, condition,
+      [&](OpBuilder &b, Location loc) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        fast(inner);
+        scf::YieldOp::create(b, loc);
+      },
+      [&](OpBuilder &b, Location loc) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        slow(inner);
+        scf::YieldOp::create(b, loc);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct LoadPattern : ThreadPattern<tile::LoadOp> {
+  using ThreadPattern::ThreadPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::LoadOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t = getBuilder(rewriter, op);
+    const AccessPlan &plan = facts.plans.find(op)->second;
+    WindowAccess access(t, adaptor.getSource(), adaptor.getOffsets(),
+                        op.getResult().getType(), plan, getFlags(op));
+    rewriter.replaceOp(op, access.emitLoad(adaptor.getOther()));
+    return success();
+  }
+};
+
+struct StorePattern : ThreadPattern<tile::StoreOp> {
+  using ThreadPattern::ThreadPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::StoreOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t = getBuilder(rewriter, op);
+    const AccessPlan &plan = facts.plans.find(op)->second;
+    WindowAccess access(t, adaptor.getDestination(), adaptor.getOffsets(),
+                        op.getValue().getType(), plan, getFlags(op));
+    access.emitStore(adaptor.getValue());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void mlir::iris::populateWindowPatterns(const TypeConverter &converter,
+                                        const ConversionFacts &facts,
+                                        RewritePatternSet &patterns) {
+  patterns.add<LoadPattern, StorePattern>(converter, patterns.getContext(),
+                                          facts);
+}

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Gives every tile of a kernel a layout.
+//
+// Tiles that must agree (operands and results of elementwise ops, values that
+// control flow carries, ...) form *groups*; each group gets one layout, which
+// is a fact about (register, lane, warp) and not about extents, so a group may
+// hold tiles of several shapes (`tile.broadcast`).  Between groups there are
+// *flows*: ops that turn one layout into another (reduce, expand_dims,
+// transpose).
+//
+// The order of decisions: pinned layouts; then groups from the largest tile to
+// the smallest, each taking what flows in from a decided neighbour, or else the
+// layout that moves its tiles best.  What still disagrees afterwards is
+// converted at the op where it shows.
+#include "iris/Dialect/Tile/Transforms/Passes.h"
+
+#include "iris/Analysis/TileLayout.h"
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::tile {
+#define GEN_PASS_DEF_TILEASSIGNLAYOUTSPASS
+#include "iris/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::tile
+
+using namespace mlir;
+using namespace mlir::tile;
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+static RankedTensorType getTileType(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+
+static Attribute getLayout(Value value) {
+  return getTileType(value).getEncoding();
+}
+
+static RankedTensorType withLayout(RankedTensorType type, Attribute layout) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
+}
+
+/// Bytes of an element in memory and, near enough, in registers.
+static int64_t getElementBytes(Type type) {
+  if (type.isIndex())
+    return 8;
+  return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8);
+}
+
+static SmallVector<Value> getTiles(ValueRange values) {
+  return llvm::filter_to_vector(values,
+                                [](Value v) { return bool(getTileType(v)); });
+}
+
+/// True for ops that are cheaper to repeat than to convert.
+static bool isCheapSource(Operation *op) {
+  return isa<arith::ConstantOp, tensor::SplatOp, RangeOp>(op);
+}
+
+/// Calls `visit` with lists of tiles that must have the same layout at `op`.
+static void visitTies(Operation *op,
+                      function_ref<void(ArrayRef<Value>)> visit) {
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [init, arg, yielded, result] :
+         llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(),
+                         loop.getYieldedValues(), loop.getResults()))
+      if (getTileType(arg))
+        visit({arg, init, yielded, result});
+    return;
+  }
+  if (auto conditional = dyn_cast<scf::IfOp>(op)) {
+    for (OpResult result : conditional.getResults()) {
+      unsigned i = result.getResultNumber();
+      if (getTileType(result))
+        visit({result, conditional.thenYield().getOperand(i),
+               conditional.elseYield().getOperand(i)});
+    }
+    return;
+  }
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    for (auto [arg, init, yielded] :
+         llvm::zip_equal(loop.getBeforeArguments(), loop.getInits(),
+                         loop.getYieldOp().getOperands()))
+      if (getTileType(arg))
+        visit({arg, init, yielded});
+    for (auto [arg, passed, result] :
+         llvm::zip_equal(loop.getAfterArguments(),
+                         loop.getConditionOp().getArgs(), loop.getResults()))
+      if (getTileType(arg))
+        visit({arg, passed, result});
+    return;
+  }
+  bool elementwise = op->hasTrait<OpTrait::Elementwise>();
+  if (elementwise || isa<GatherOp, ScatterOp, BroadcastOp, iris::AtomicRMWOp,
+                         iris::AtomicCASOp, iris::ExpectEqOp>(op)) {
+    SmallVector<Value> tiles = getTiles(op->getResults());
+    llvm::append_range(tiles, getTiles(op->getOperands()));
+    visit(tiles);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Tiles that share a layout.
+struct Group {
+  Attribute layout;
+  bool pinned = false;
+  /// Widest element that is moved from or to memory, in bytes; 0: none is.
+  int64_t accessBytes = 0;
+  int64_t elementBytes = 1;
+  /// Extents of the largest tile.
+  SmallVector<int64_t> shape;
+  int64_t numElements = 0;
+};
+
+/// An op that turns the layout of one group into a layout for another.
+struct Flow {
+  unsigned from, to;
+  std::function<Attribute(Attribute)> derive;
+  /// Transposed layouts access memory badly, so a group that does prefers its
+  /// own.
+  bool worseForAccess = false;
+};
+
+class LayoutAssigner {
+public:
+  LayoutAssigner(FunctionOpInterface function, unsigned numWarps,
+                 unsigned warpSize)
+      : function(function), numWarps(numWarps), warpSize(warpSize) {}
+
+  LogicalResult run();
+
+private:
+  void repeatCheapSources();
+  LogicalResult collectTiles();
+  void formGroups();
+  void collectFlows();
+  void decide();
+  void applyLayouts();
+  void convertBoundaries(Operation *op);
+
+  unsigned getRoot(unsigned id) {
+    while (parents[id] != id)
+      id = parents[id] = parents[parents[id]];
+    return id;
+  }
+  unsigned getGroup(Value tile) { return getRoot(ids.lookup(tile)); }
+  void tie(Value a, Value b);
+  void convertOperand(OpOperand &operand, Attribute layout);
+  void convertResult(OpResult result, Attribute natural);
+  bool staysInThread(RankedTensorType from, RankedTensorType to);
+
+  FunctionOpInterface function;
+  unsigned numWarps, warpSize;
+  llvm::MapVector<Value, unsigned> ids;
+  SmallVector<unsigned> parents;
+  SmallVector<Group> groups;
+  SmallVector<Flow> flows;
+};
+
+} // namespace
+
+LogicalResult LayoutAssigner::run() {
+  repeatCheapSources();
+  if (failed(collectTiles()))
+    return failure();
+  if (ids.empty())
+    return success();
+  formGroups();
+  collectFlows();
+  decide();
+  applyLayouts();
+  SmallVector<Operation *> ops;
+  function->walk([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops)
+    convertBoundaries(op);
+  return success();
+}
+
+/// Constants and coordinates serve groups with different layouts: each use gets
+/// its own, next to it.
+void LayoutAssigner::repeatCheapSources() {
+  SmallVector<Operation *> sources;
+  function->walk([&](Operation *op) {
+    if (isCheapSource(op) && op->getNumResults() == 1 &&
+        getTileType(op->getResult(0)) && !getLayout(op->getResult(0)))
+      sources.push_back(op);
+  });
+  for (Operation *source : sources) {
+    SmallVector<OpOperand *> uses = llvm::map_to_vector(
+        source->getResult(0).getUses(), [](OpOperand &use) { return &use; });
+    for (OpOperand *use : ArrayRef(uses).drop_front(uses.empty() ? 0 : 1)) {
+      OpBuilder builder(use->getOwner());
+      use->set(builder.clone(*source)->getResult(0));
+    }
+  }
+}
+
+LogicalResult LayoutAssigner::collectTiles() {
+  auto add = [&](Value value) -> LogicalResult {
+    RankedTensorType type = getTileType(value);
+    if (!type)
+      return success();
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      op = cast<BlockArgument>(value).getOwner()->getParentOp();
+    if (type.getRank() == 0 || !type.hasStaticShape())
+      return op->emitError("tile of type ")
+             << type << " has no static extents; expected at least one";
+    if (failed(verifyTileShape(op, type)))
+      return failure();
+    Group group;
+    group.elementBytes = getElementBytes(type.getElementType());
+    group.shape = SmallVector<int64_t>(type.getShape());
+    group.numElements = type.getNumElements();
+    if (type.getEncoding()) {
+      if (failed(iris::verifyLayoutFits(type, numWarps, warpSize,
+                                        [&] { return op->emitError(); })))
+        return failure();
+      group.layout = type.getEncoding();
+      group.pinned = true;
+    }
+    ids[value] = groups.size();
+    parents.push_back(groups.size());
+    groups.push_back(std::move(group));
+    return success();
+  };
+  WalkResult result = function->walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (failed(add(value)))
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value value : block.getArguments())
+          if (failed(add(value)))
+            return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+void LayoutAssigner::tie(Value a, Value b) {
+  unsigned x = getGroup(a), y = getGroup(b);
+  if (x == y)
+    return;
+  Group &first = groups[x], &second = groups[y];
+  // Two pins meet: both are obeyed, with a conversion where they do.
+  if (first.pinned && second.pinned && first.layout != second.layout)
+    return;
+  if (second.pinned) {
+    first.pinned = true;
+    first.layout = second.layout;
+  }
+  first.accessBytes = std::max(first.accessBytes, second.accessBytes);
+  first.elementBytes = std::max(first.elementBytes, second.elementBytes);
+  if (second.numElements > first.numElements) {
+    first.numElements = second.numElements;
+    first.shape = second.shape;
+  }
+  parents[y] = x;
+}
+
+void LayoutAssigner::formGroups() {
+  auto moves = [&](Value tile) {
+    int64_t bytes = getElementBytes(getTileType(tile).getElementType());
+    Group &group = groups[getGroup(tile)];
+    group.accessBytes = std::max(group.accessBytes, bytes);
+  };
+  function->walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<LoadOp, GatherOp>([&](auto load) { moves(load.getResult()); })
+        .Case<StoreOp, ScatterOp>([&](auto store) { moves(store.getValue()); });
+    visitTies(op, [&](ArrayRef<Value> tiles) {
+      for (Value tile : tiles.drop_front(tiles.empty() ? 0 : 1))
+        tie(tiles.front(), tile);
+    });
+  });
+}
+
+void LayoutAssigner::collectFlows() {
+  // A slice of the larger tile's layout; backwards only if it is one already.
+  auto addSlice = [&](Value large, Value small, int64_t dim) {
+    flows.push_back({getGroup(large), getGroup(small), [dim](Attribute layout) {
+                       return SliceAttr::get(layout.getContext(), dim, layout);
+                     }});
+    flows.push_back({getGroup(small), getGroup(large), [dim](Attribute layout) {
+                       auto slice = dyn_cast<SliceAttr>(layout);
+                       return slice && slice.getDim() == dim ? slice.getParent()
+                                                             : Attribute();
+                     }});
+  };
+  function->walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](ReduceOp reduce) {
+          if (getTileType(reduce.getResult()))
+            addSlice(reduce.getSource(), reduce.getResult(), reduce.getDim());
+        })
+        .Case([&](ExpandDimsOp expand) {
+          addSlice(expand.getResult(), expand.getSource(), expand.getDim());
+        })
+        .Case([&](TransposeOp transpose) {
+          SmallVector<int64_t> permutation(transpose.getPermutation());
+          SmallVector<int64_t> inverse(permutation.size());
+          for (auto [i, dim] : llvm::enumerate(permutation))
+            inverse[dim] = i;
+          unsigned source = getGroup(transpose.getSource());
+          unsigned result = getGroup(transpose.getResult());
+          flows.push_back({source, result,
+                           [permutation](Attribute layout) {
+                             return iris::transposeLayout(layout, permutation);
+                           },
+                           /*worseForAccess=*/true});
+          flows.push_back({result, source,
+                           [inverse](Attribute layout) {
+                             return iris::transposeLayout(layout, inverse);
+                           },
+                           /*worseForAccess=*/true});
+        });
+  });
+}
+
+void LayoutAssigner::decide() {
+  SmallVector<unsigned> order;
+  for (unsigned id = 0; id < groups.size(); ++id)
+    if (getRoot(id) == id)
+      order.push_back(id);
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    if (groups[a].pinned != groups[b].pinned)
+      return groups[a].pinned;
+    return groups[a].numElements > groups[b].numElements;
+  });
+
+  for (unsigned id : order) {
+    Group &group = groups[id];
+    for (Flow &flow : flows) {
+      if (group.layout)
+        break;
+      if (flow.to != id || !groups[flow.from].layout ||
+          (flow.worseForAccess && group.accessBytes))
+        continue;
+      group.layout = flow.derive(groups[flow.from].layout);
+    }
+    if (group.layout)
+      continue;
+    int64_t bytes = group.accessBytes ? group.accessBytes : group.elementBytes;
+    group.layout =
+        iris::getDefaultLayout(function.getContext(), group.shape,
+                               /*vectorSize=*/16 / bytes, numWarps, warpSize);
+  }
+}
+
+void LayoutAssigner::applyLayouts() {
+  for (auto [value, id] : ids) {
+    Attribute layout = groups[getRoot(id)].layout;
+    RankedTensorType type = withLayout(getTileType(value), layout);
+    Value(value).setType(type);
+    if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+      if (auto elements = dyn_cast<DenseElementsAttr>(constant.getValue()))
+        constant.setValueAttr(
+            elements.isSplat() ? DenseElementsAttr::get(
+                                     type, elements.getSplatValue<Attribute>())
+                               : DenseElementsAttr::getFromRawBuffer(
+                                     type, elements.getRawData()));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Boundaries
+//===----------------------------------------------------------------------===//
+
+void LayoutAssigner::convertOperand(OpOperand &operand, Attribute layout) {
+  if (getLayout(operand.get()) == layout)
+    return;
+  OpBuilder builder(operand.getOwner());
+  operand.set(ConvertLayoutOp::create(
+      builder, operand.getOwner()->getLoc(),
+      withLayout(getTileType(operand.get()), layout), operand.get()));
+}
+
+/// The op gives its result in layout `natural`; users see the decided one.
+void LayoutAssigner::convertResult(OpResult result, Attribute natural) {
+  RankedTensorType decided = getTileType(result);
+  RankedTensorType given = withLayout(decided, natural);
+  if (given == decided ||
+      iris::getLinearLayout(given) == iris::getLinearLayout(decided))
+    return;
+  Operation *op = result.getOwner();
+  result.setType(given);
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  auto convert =
+      ConvertLayoutOp::create(builder, op->getLoc(), decided, result);
+  result.replaceAllUsesExcept(convert.getResult(), convert);
+}
+
+/// True if giving a tile of type `from` as one of type `to` moves nothing.
+bool LayoutAssigner::staysInThread(RankedTensorType from, RankedTensorType to) {
+  return iris::getLinearLayout(from) == iris::getLinearLayout(to);
+}
+
+void LayoutAssigner::convertBoundaries(Operation *op) {
+  auto convertTo = [&](MutableOperandRange operands, ValueRange likes) {
+    for (auto [operand, like] : llvm::zip_equal(operands, likes))
+      if (getTileType(like))
+        convertOperand(operand, getLayout(like));
+  };
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [init, arg] :
+         llvm::zip_equal(loop.getInitArgsMutable(), loop.getRegionIterArgs()))
+      if (getTileType(arg))
+        convertOperand(init, getLayout(arg));
+    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+    convertTo(yield.getResultsMutable(), loop.getRegionIterArgs());
+    for (auto [result, arg] :
+         llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
+      if (getTileType(arg))
+        convertResult(result, getLayout(arg));
+    return;
+  }
+  if (auto conditional = dyn_cast<scf::IfOp>(op)) {
+    if (conditional.getNumResults() == 0)
+      return;
+    for (scf::YieldOp yield :
+         {conditional.thenYield(), conditional.elseYield()})
+      convertTo(yield.getResultsMutable(), conditional.getResults());
+    return;
+  }
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    convertTo(loop.getInitsMutable(), loop.getBeforeArguments());
+    convertTo(loop.getYieldOp().getResultsMutable(), loop.getBeforeArguments());
+    convertTo(loop.getConditionOp().getArgsMutable(), loop.getAfterArguments());
+    for (auto [result, arg] :
+         llvm::zip_equal(loop.getResults(), loop.getAfterArguments()))
+      if (getTileType(arg))
+        convertResult(result, getLayout(arg));
+    return;
+  }
+  if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
+    Attribute layout = getLayout(expand.getResult());
+    Attribute wanted =
+        SliceAttr::get(op->getContext(), expand.getDim(), layout);
+    RankedTensorType source = getTileType(expand.getSource());
+    if (!staysInThread(source, withLayout(source, wanted)))
+      convertOperand(expand.getSourceMutable(), wanted);
+    return;
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    if (getTileType(reduce.getResult()))
+      convertResult(cast<OpResult>(reduce.getResult()),
+                    SliceAttr::get(op->getContext(), reduce.getDim(),
+                                   getLayout(reduce.getSource())));
+    return;
+  }
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    convertResult(cast<OpResult>(transpose.getResult()),
+                  iris::transposeLayout(getLayout(transpose.getSource()),
+                                        transpose.getPermutation()));
+    return;
+  }
+  // All tiles of the op agree with its result, or with its first operand.
+  visitTies(op, [&](ArrayRef<Value> tiles) {
+    if (tiles.empty())
+      return;
+    Attribute layout = getLayout(tiles.front());
+    for (OpOperand &operand : op->getOpOperands())
+      if (getTileType(operand.get()))
+        convertOperand(operand, layout);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct TileAssignLayoutsPass
+    : tile::impl::TileAssignLayoutsPassBase<TileAssignLayoutsPass> {
+  using TileAssignLayoutsPassBase::TileAssignLayoutsPassBase;
+
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([&](FunctionOpInterface function) {
+      unsigned numWarps = iris::kDefaultNumWarps;
+      if (auto attr = function->getAttrOfType<IntegerAttr>(iris::kNumWarpsAttr))
+        numWarps = attr.getInt();
+      LayoutAssigner assigner(function, numWarps, warpSize);
+      return failed(assigner.run()) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/gpu/GpuApi.h"
 
+#include <cstring>
 #include <dlfcn.h>
 
 namespace iris::rt::gpu {
@@ -23,8 +24,12 @@ std::string GpuApi::describe(Result error) const {
     (void)cudaErrorText(error, &text);
   else if (hipErrorText)
     text = hipErrorText(error);
-  return formatString("%s (%s, %d)", text ? text : "unknown error",
-                      shortName ? shortName : name(), error);
+  // Old versions of HIP have no text but the name.
+  if (!text || (shortName && std::strcmp(text, shortName) == 0))
+    return formatString("%s (%d)", shortName ? shortName : "unknown error",
+                        error);
+  return formatString("%s (%s, %d)", text, shortName ? shortName : name(),
+                      error);
 }
 
 Status GpuApi::check(Result result, const char *what) const {

@@ -318,9 +318,11 @@ Expected<uint64_t> GpuBackend::openMemory(const IpcHandle &handle) {
   IpcBytes bytes;
   std::memcpy(&bytes, handle.bytes.data(), sizeof(bytes));
   Address address = 0;
-  IRISRT_RETURN_IF_ERROR(
-      checkDone(api_->ipcOpen(&address, bytes, ipcLazyPeerAccess),
-                "open a peer's memory"));
+  Result result = api_->ipcOpen(&address, bytes, ipcLazyPeerAccess);
+  // The only flag there is had the value 0 in old versions of HIP.
+  if (result == errorInvalidValue && options_.kind == DeviceKind::hip)
+    result = api_->ipcOpen(&address, bytes, /*flags=*/0);
+  IRISRT_RETURN_IF_ERROR(checkDone(result, "open a peer's memory"));
   std::lock_guard<std::mutex> lock(mutex_);
   opened_.insert(address);
   return address;

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Memory of the fake driver (for tests only): every piece is a memfd, so that
+// it can be mapped anywhere and by other processes.
+#include "FakeDriver.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <map>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace fakegpu;
+
+namespace {
+
+constexpr size_t granule = 2 << 20;
+
+struct Piece {
+  int fd;
+  size_t bytes;
+};
+struct Mapped {
+  size_t bytes;
+  bool accessible;
+};
+
+std::mutex mutex;
+std::map<MemoryHandle, Piece> chunks;
+std::map<Address, size_t> reservations;
+std::map<Address, Mapped> mappings;
+std::map<Address, Piece> allocations;
+std::map<Address, size_t> opened;
+MemoryHandle nextHandle = 1;
+
+FakeGpuControl &control() { return *fakeGpuControl(); }
+
+void *pointer(Address address) { return reinterpret_cast<void *>(address); }
+
+/// A memfd that fits, or -1.
+int makeMemory(size_t bytes) {
+  if (bytes > (size_t(1) << 36))
+    return -1;
+  int fd = memfd_create("fake-gpu", MFD_CLOEXEC);
+  if (fd >= 0 && ftruncate(fd, off_t(bytes)) != 0) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+Result allocateShared(Address *address, size_t bytes) {
+  if (bytes == 0)
+    return misuse("allocation of 0 bytes");
+  int fd = makeMemory(bytes);
+  if (fd < 0)
+    return errorOutOfMemory;
+  void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) {
+    close(fd);
+    return errorOutOfMemory;
+  }
+  // Drivers do not promise zeros.
+  std::memset(at, 0xa5, std::min<size_t>(bytes, granule));
+  std::lock_guard<std::mutex> lock(mutex);
+  *address = reinterpret_cast<Address>(at);
+  allocations[*address] = {fd, bytes};
+  ++control().allocations;
+  return success;
+}
+
+Result importDescriptor(MemoryHandle *handle, int fd) {
+  struct stat info;
+  if (fstat(fd, &info) != 0)
+    return errorInvalidHandle;
+  std::lock_guard<std::mutex> lock(mutex);
+  *handle = nextHandle++;
+  chunks[*handle] = {dup(fd), size_t(info.st_size)};
+  ++control().chunks;
+  return success;
+}
+
+} // namespace
+
+extern "C" {
+
+Result fake_granularity(size_t *bytes, const AllocationProperties *, int) {
+  *bytes = granule;
+  return success;
+}
+
+Result fake_address_reserve(Address *address, size_t bytes, size_t alignment,
+                            Address hint, unsigned long long flags) {
+  FAKE_ENTER("addressReserve");
+  if (bytes % granule || (alignment & (alignment - 1)) || flags || hint)
+    return misuse("addressReserve");
+  size_t slack = control().ignoreAlignment ? granule : alignment;
+  void *at = mmap(nullptr, bytes + slack, PROT_NONE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED)
+    return errorOutOfMemory;
+  Address begin = reinterpret_cast<Address>(at);
+  Address aligned = (begin + slack - 1) / slack * slack;
+  if (control().ignoreAlignment && aligned % (2 * granule) == 0 &&
+      aligned + granule + bytes <= begin + bytes + slack)
+    aligned += granule;
+  if (aligned != begin)
+    munmap(at, aligned - begin);
+  Address end = begin + bytes + slack;
+  if (end != aligned + bytes)
+    munmap(pointer(aligned + bytes), end - aligned - bytes);
+  std::lock_guard<std::mutex> lock(mutex);
+  *address = aligned;
+  reservations[aligned] = bytes;
+  ++control().reservations;
+  return success;
+}
+
+Result fake_address_free(Address address, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = reservations.find(address);
+  if (found == reservations.end() || found->second != bytes)
+    return misuse("addressFree of no reservation");
+  auto mapping = mappings.lower_bound(address);
+  if (mapping != mappings.end() && mapping->first < address + bytes)
+    return misuse("addressFree of a range with mappings");
+  munmap(pointer(address), bytes);
+  reservations.erase(found);
+  --control().reservations;
+  return success;
+}
+
+static Result createMemory(MemoryHandle *handle, size_t bytes,
+                           const AllocationProperties *properties,
+                           bool typeKnown) {
+  FAKE_ENTER("memoryCreate");
+  if (!control().virtualMemory)
+    return errorNotSupported;
+  if (bytes % granule || properties->requestedHandleTypes != handlePosixFd ||
+      properties->location.type != locationDevice)
+    return misuse("memoryCreate");
+  if (!typeKnown)
+    return errorInvalidValue;
+  int fd = makeMemory(bytes);
+  if (fd < 0)
+    return errorOutOfMemory;
+  std::lock_guard<std::mutex> lock(mutex);
+  *handle = nextHandle++;
+  chunks[*handle] = {fd, bytes};
+  ++control().chunks;
+  return success;
+}
+
+Result fake_cuda_create(MemoryHandle *handle, size_t bytes,
+                        const AllocationProperties *properties,
+                        unsigned long long) {
+  return createMemory(handle, bytes, properties,
+                      properties->type == allocationPinned);
+}
+
+Result fake_hip_create(MemoryHandle *handle, size_t bytes,
+                       const AllocationProperties *properties,
+                       unsigned long long) {
+  return createMemory(handle, bytes, properties,
+                      properties->type == allocationPinned ||
+                          (properties->type == allocationUncached &&
+                           control().hipUncachedMappings));
+}
+
+Result fake_memory_release(MemoryHandle handle) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = chunks.find(handle);
+  if (found == chunks.end())
+    return misuse("memoryRelease of no memory");
+  close(found->second.fd);
+  chunks.erase(found);
+  --control().chunks;
+  return success;
+}
+
+Result fake_memory_export(void *out, MemoryHandle handle, int type,
+                          unsigned long long) {
+  FAKE_ENTER("memoryExport");
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = chunks.find(handle);
+  if (found == chunks.end() || type != handlePosixFd)
+    return misuse("memoryExport");
+  int fd = fcntl(found->second.fd, F_DUPFD_CLOEXEC, 3);
+  std::memcpy(out, &fd, sizeof(fd));
+  return success;
+}
+
+Result fake_cuda_import(MemoryHandle *handle, void *osHandle, int) {
+  FAKE_ENTER("memoryImport");
+  return importDescriptor(handle, int(reinterpret_cast<uintptr_t>(osHandle)));
+}
+
+Result fake_hip_import(MemoryHandle *handle, void *osHandle, int) {
+  FAKE_ENTER("memoryImport");
+  if (control().hipVersion >= 70100000)
+    return importDescriptor(handle, int(reinterpret_cast<uintptr_t>(osHandle)));
+  return importDescriptor(handle, *static_cast<int *>(osHandle));
+}
+
+Result fake_memory_map(Address address, size_t bytes, size_t offset,
+                       MemoryHandle handle, unsigned long long) {
+  FAKE_ENTER("memoryMap");
+  std::lock_guard<std::mutex> lock(mutex);
+  auto chunk = chunks.find(handle);
+  auto space = reservations.upper_bound(address);
+  if (chunk == chunks.end() || space == reservations.begin() ||
+      address % granule || offset)
+    return misuse("memoryMap");
+  --space;
+  if (address + bytes > space->first + space->second)
+    return misuse("memoryMap outside of a reservation");
+  if (bytes > chunk->second.bytes)
+    return errorInvalidValue;
+  auto next = mappings.lower_bound(address);
+  if (next != mappings.end() && next->first < address + bytes)
+    return errorInvalidValue;
+  if (mmap(pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
+           chunk->second.fd, 0) == MAP_FAILED)
+    return errorOutOfMemory;
+  mappings[address] = {bytes, false};
+  ++control().mappings;
+  return success;
+}
+
+Result fake_memory_unmap(Address address, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = mappings.find(address);
+  if (found == mappings.end() || found->second.bytes != bytes)
+    return misuse("memoryUnmap of no mapping");
+  mmap(pointer(address), bytes, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  mappings.erase(found);
+  --control().mappings;
+  return success;
+}
+
+static Result setAccess(Address address, size_t bytes,
+                        const AccessDescription *access, size_t count,
+                        bool bug) {
+  FAKE_ENTER("memorySetAccess");
+  std::lock_guard<std::mutex> lock(mutex);
+  if (count != 1 || access->flags != accessReadWrite ||
+      access->location.type != locationDevice)
+    return misuse("memorySetAccess");
+  auto first = mappings.find(address);
+  if (first == mappings.end())
+    return errorInvalidValue;
+  if (bug) {
+    auto space = --reservations.upper_bound(address);
+    if (mappings.lower_bound(space->first)->first != address)
+      return errorInvalidValue;
+  }
+  Address at = address;
+  for (auto it = first; it != mappings.end() && at < address + bytes; ++it) {
+    if (it->first != at)
+      return errorInvalidValue;
+    at += it->second.bytes;
+  }
+  if (at != address + bytes)
+    return errorInvalidValue;
+  for (auto it = first; it != mappings.end() && it->first < at; ++it)
+    it->second.accessible = true;
+  mprotect(pointer(address), bytes, PROT_READ | PROT_WRITE);
+  return success;
+}
+
+Result fake_cuda_access(Address address, size_t bytes,
+                        const AccessDescription *access, size_t count) {
+  return setAccess(address, bytes, access, count, false);
+}
+
+Result fake_hip_access(Address address, size_t bytes,
+                       const AccessDescription *access, size_t count) {
+  return setAccess(address, bytes, access, count, control().hipAccessBug);
+}
+
+Result fake_allocate(Address *address, size_t bytes) {
+  FAKE_ENTER("allocate");
+  return allocateShared(address, bytes);
+}
+
+Result fake_allocate_flags(Address *address, size_t bytes, unsigned flags) {
+  FAKE_ENTER("allocateWithFlags");
+  if (flags == hipMallocFineGrained && !control().fineGrained)
+    return errorNotSupported;
+  if (flags != hipMallocFineGrained && flags != hipMallocUncached)
+    return misuse("hipExtMallocWithFlags with unexpected flags");
+  return allocateShared(address, bytes);
+}
+
+Result fake_free(Address address) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = allocations.find(address);
+  if (found == allocations.end())
+    return misuse("free of no allocation");
+  munmap(pointer(address), found->second.bytes);
+  close(found->second.fd);
+  allocations.erase(found);
+  --control().allocations;
+  return success;
+}
+
+static Result hostAllocate(void **host, size_t bytes, bool flagsRight) {
+  FAKE_ENTER("hostAllocate");
+  if (!flagsRight)
+    return misuse("host allocation with unexpected flags");
+  *host = std::malloc(bytes);
+  std::memset(*host, 0xa5, bytes);
+  ++control().allocations;
+  return success;
+}
+
+Result fake_cuda_host_allocate(void **host, size_t bytes, unsigned flags) {
+  return hostAllocate(host, bytes, flags == 3);
+}
+
+Result fake_hip_host_allocate(void **host, size_t bytes, unsigned flags) {
+  return hostAllocate(host, bytes, flags == 0x40000003);
+}
+
+Result fake_host_free(void *host) {
+  std::free(host);
+  --control().allocations;
+  return success;
+}
+
+Result fake_host_device_address(Address *address, void *host, unsigned) {
+  FAKE_ENTER("hostDeviceAddress");
+  *address = reinterpret_cast<Address>(host);
+  return success;
+}
+
+Result fake_ipc_get(IpcBytes *handle, Address address) {
+  FAKE_ENTER("ipcGet");
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = allocations.find(address);
+  if (found == allocations.end())
+    return errorInvalidValue;
+  std::snprintf(handle->bytes, sizeof(handle->bytes), "%d %d %zu", getpid(),
+                found->second.fd, found->second.bytes);
+  return success;
+}
+
+Result fake_ipc_open(Address *address, IpcBytes handle, unsigned flags) {
+  FAKE_ENTER("ipcOpen");
+  if (flags != ipcLazyPeerAccess)
+    return misuse("ipcOpen without lazy peer access");
+  int pid = 0, fd = 0;
+  size_t bytes = 0;
+  handle.bytes[sizeof(handle.bytes) - 1] = '\0';
+  if (std::sscanf(handle.bytes, "%d %d %zu", &pid, &fd, &bytes) != 3)
+    return errorInvalidHandle;
+  if (pid == getpid())
+    return errorInvalidContext; // as the real drivers
+  std::string path =
+      "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd);
+  int mine = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (mine < 0)
+    return errorInvalidHandle;
+  void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, mine, 0);
+  close(mine);
+  if (at == MAP_FAILED)
+    return errorOutOfMemory;
+  std::lock_guard<std::mutex> lock(mutex);
+  *address = reinterpret_cast<Address>(at);
+  opened[*address] = bytes;
+  ++control().opened;
+  return success;
+}
+
+Result fake_ipc_close(Address address) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = opened.find(address);
+  if (found == opened.end())
+    return misuse("ipcClose of nothing opened");
+  munmap(pointer(address), found->second);
+  opened.erase(found);
+  --control().opened;
+  return success;
+}
+
+} // extern "C"
+
+FAKE_EXPORT(fake_granularity, cuMemGetAllocationGranularity)
+FAKE_EXPORT(fake_granularity, hipMemGetAllocationGranularity)
+FAKE_EXPORT(fake_address_reserve, cuMemAddressReserve)
+FAKE_EXPORT(fake_address_reserve, hipMemAddressReserve)
+FAKE_EXPORT(fake_address_free, cuMemAddressFree)
+FAKE_EXPORT(fake_address_free, hipMemAddressFree)
+FAKE_EXPORT(fake_cuda_create, cuMemCreate)
+FAKE_EXPORT(fake_hip_create, hipMemCreate)
+FAKE_EXPORT(fake_memory_release, cuMemRelease)
+FAKE_EXPORT(fake_memory_release, hipMemRelease)
+FAKE_EXPORT(fake_memory_export, cuMemExportToShareableHandle)
+FAKE_EXPORT(fake_memory_export, hipMemExportToShareableHandle)
+FAKE_EXPORT(fake_cuda_import, cuMemImportFromShareableHandle)
+FAKE_EXPORT(fake_hip_import, hipMemImportFromShareableHandle)
+FAKE_EXPORT(fake_memory_map, cuMemMap)
+FAKE_EXPORT(fake_memory_map, hipMemMap)
+FAKE_EXPORT(fake_memory_unmap, cuMemUnmap)
+FAKE_EXPORT(fake_memory_unmap, hipMemUnmap)
+FAKE_EXPORT(fake_cuda_access, cuMemSetAccess)
+FAKE_EXPORT(fake_hip_access, hipMemSetAccess)
+FAKE_EXPORT(fake_allocate, cuMemAlloc_v2)
+FAKE_EXPORT(fake_allocate, hipMalloc)
+FAKE_EXPORT(fake_allocate_flags, hipExtMallocWithFlags)
+FAKE_EXPORT(fake_free, cuMemFree_v2)
+FAKE_EXPORT(fake_free, hipFree)
+FAKE_EXPORT(fake_cuda_host_allocate, cuMemHostAlloc)
+FAKE_EXPORT(fake_hip_host_allocate, hipHostMalloc)
+FAKE_EXPORT(fake_host_free, cuMemFreeHost)
+FAKE_EXPORT(fake_host_free, hipHostFree)
+FAKE_EXPORT(fake_host_device_address, cuMemHostGetDevicePointer_v2)
+FAKE_EXPORT(fake_host_device_address, hipHostGetDevicePointer)
+FAKE_EXPORT(fake_ipc_get, cuIpcGetMemHandle)
+FAKE_EXPORT(fake_ipc_get, hipIpcGetMemHandle)
+FAKE_EXPORT(fake_ipc_open, cuIpcOpenMemHandle_v2)
+FAKE_EXPORT(fake_ipc_open, hipIpcOpenMemHandle)
+FAKE_EXPORT(fake_ipc_close, cuIpcCloseMemHandle)
+FAKE_EXPORT(fake_ipc_close, hipIpcCloseMemHandle)

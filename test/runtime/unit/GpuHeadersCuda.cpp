@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Compares GpuTypes.h and GpuApiTable.inc with CUDA's own header; compiled
+// where that is installed.  Everything is checked at compile time.
+#include "backends/gpu/GpuTypes.h"
+
+#include <cuda.h>
+
+#include <type_traits>
+
+using namespace iris::rt::gpu;
+
+#define SAME(ours, theirs)                                                     \
+  static_assert(static_cast<long long>(ours) ==                                \
+                    static_cast<long long>(theirs),                            \
+                #ours " differs from " #theirs)
+
+SAME(success, CUDA_SUCCESS);
+SAME(errorInvalidValue, CUDA_ERROR_INVALID_VALUE);
+SAME(errorOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
+SAME(errorNotInitialized, CUDA_ERROR_NOT_INITIALIZED);
+SAME(errorNoDevice, CUDA_ERROR_NO_DEVICE);
+SAME(errorInvalidDevice, CUDA_ERROR_INVALID_DEVICE);
+SAME(errorNotFound, CUDA_ERROR_NOT_FOUND);
+SAME(errorNotReady, CUDA_ERROR_NOT_READY);
+SAME(errorPeerAccessAlreadyEnabled, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+SAME(errorNotSupported, CUDA_ERROR_NOT_SUPPORTED);
+SAME(locationDevice, CU_MEM_LOCATION_TYPE_DEVICE);
+SAME(allocationPinned, CU_MEM_ALLOCATION_TYPE_PINNED);
+SAME(handlePosixFd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+SAME(granularityRecommended, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+SAME(accessReadWrite, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+SAME(ipcLazyPeerAccess, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+SAME(streamNonBlocking, CU_STREAM_NON_BLOCKING);
+SAME(captureRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
+SAME(eventDefault, CU_EVENT_DEFAULT);
+SAME(jitErrorLogBuffer, CU_JIT_ERROR_LOG_BUFFER);
+SAME(jitErrorLogBufferBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+SAME(functionMaxDynamicShared, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+SAME(pointerDeviceOrdinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+SAME(launchParamBuffer, CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT);
+SAME(launchParamSize, CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT);
+SAME(cudaDialect.launchParamEnd, CU_LAUNCH_PARAM_END_AS_INT);
+SAME(cudaDialect.attributeProcessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+SAME(cudaDialect.attributeSharedPerBlock,
+     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+SAME(cudaDialect.hostAllocFlags,
+     CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+SAME(cudaAttributeCapabilityMajor,
+     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+SAME(cudaAttributeCapabilityMinor,
+     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+SAME(cudaAttributePosixFdHandles,
+     CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
+SAME(cudaAttributeVirtualMemory,
+     CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
+
+SAME(sizeof(Address), sizeof(CUdeviceptr));
+SAME(sizeof(Device), sizeof(CUdevice));
+SAME(sizeof(MemoryHandle), sizeof(CUmemGenericAllocationHandle));
+SAME(sizeof(IpcBytes), sizeof(CUipcMemHandle));
+SAME(sizeof(AllocationProperties), sizeof(CUmemAllocationProp));
+SAME(offsetof(AllocationProperties, type), offsetof(CUmemAllocationProp, type));
+SAME(offsetof(AllocationProperties, requestedHandleTypes),
+     offsetof(CUmemAllocationProp, requestedHandleTypes));
+SAME(offsetof(AllocationProperties, location),
+     offsetof(CUmemAllocationProp, location));
+SAME(offsetof(AllocationProperties, compressionType),
+     offsetof(CUmemAllocationProp, allocFlags));
+SAME(sizeof(AccessDescription), sizeof(CUmemAccessDesc));
+SAME(offsetof(AccessDescription, flags), offsetof(CUmemAccessDesc, flags));
+
+/// What a parameter looks like to the calling convention: pointers, and
+/// integers and enums by size.  Handles may be declared as either.
+template <typename T>
+constexpr int abiClass() {
+  using P = std::decay_t<T>;
+  if constexpr (std::is_pointer_v<P>)
+    return 8;
+  else if constexpr (std::is_integral_v<P> || std::is_enum_v<P>)
+    return static_cast<int>(sizeof(P));
+  else
+    return 1000 + static_cast<int>(sizeof(P)); // passed as a struct
+}
+
+template <typename Ours, typename Theirs>
+struct SameShape : std::false_type {};
+template <typename... A, typename... B>
+struct SameShape<Result(A...), CUresult(B...)> {
+  static constexpr bool value = [] {
+    if constexpr (sizeof...(A) == sizeof...(B))
+      return ((abiClass<A>() == abiClass<B>()) && ...);
+    else
+      return false;
+  }();
+};
+
+// cuda.h declares most functions under names without the version; the ones that
+// the table calls by an older or explicit version are spelled here, too.
+#define CHECK(parameters, function)                                            \
+  static_assert(SameShape<Result parameters, decltype(function)>::value,       \
+                #function " has other parameters")
+CHECK((unsigned), cuInit);
+CHECK((int *), cuDriverGetVersion);
+CHECK((Device *, int), cuDeviceGet);
+CHECK((char *, int, Device), cuDeviceGetName);
+CHECK((size_t *, Device), cuDeviceTotalMem);
+CHECK((int *, int, Device), cuDeviceGetAttribute);
+CHECK((int *, Device, Device), cuDeviceCanAccessPeer);
+CHECK((Context *, Device), cuDevicePrimaryCtxRetain);
+CHECK((Device), cuDevicePrimaryCtxRelease);
+CHECK((Context), cuCtxSetCurrent);
+CHECK((Context, unsigned), cuCtxEnablePeerAccess);
+CHECK((size_t *, const AllocationProperties *, int),
+      cuMemGetAllocationGranularity);
+CHECK((Address *, size_t, size_t, Address, unsigned long long),
+      cuMemAddressReserve);
+CHECK((Address, size_t), cuMemAddressFree);
+CHECK((MemoryHandle *, size_t, const AllocationProperties *,
+       unsigned long long),
+      cuMemCreate);
+CHECK((MemoryHandle), cuMemRelease);
+CHECK((void *, MemoryHandle, int, unsigned long long),
+      cuMemExportToShareableHandle);
+CHECK((MemoryHandle *, void *, int), cuMemImportFromShareableHandle);
+CHECK((Address, size_t, size_t, MemoryHandle, unsigned long long), cuMemMap);
+CHECK((Address, size_t), cuMemUnmap);
+CHECK((Address, size_t, const AccessDescription *, size_t), cuMemSetAccess);
+CHECK((Address *, size_t), cuMemAlloc);
+CHECK((Address), cuMemFree);
+CHECK((void **, size_t, unsigned), cuMemHostAlloc);
+CHECK((void *), cuMemFreeHost);
+CHECK((Address *, void *, unsigned), cuMemHostGetDevicePointer);
+CHECK((IpcBytes *, Address), cuIpcGetMemHandle);
+CHECK((Address *, IpcBytes, unsigned), cuIpcOpenMemHandle);
+CHECK((Address), cuIpcCloseMemHandle);
+CHECK((Address, unsigned char, size_t, Stream), cuMemsetD8Async);
+CHECK((Address, const void *, size_t, Stream), cuMemcpyHtoDAsync);
+CHECK((void *, Address, size_t, Stream), cuMemcpyDtoHAsync);
+CHECK((Address, Address, size_t, Stream), cuMemcpyDtoDAsync);
+CHECK((Stream *, unsigned), cuStreamCreate);
+CHECK((Stream), cuStreamDestroy);
+CHECK((Stream), cuStreamQuery);
+CHECK((Stream, Event, unsigned), cuStreamWaitEvent);
+CHECK((Event *, unsigned), cuEventCreate);
+CHECK((Event), cuEventDestroy);
+CHECK((Event, Stream), cuEventRecord);
+CHECK((float *, Event, Event), cuEventElapsedTime);
+CHECK((Module *, const void *, unsigned, int *, void **), cuModuleLoadDataEx);
+CHECK((Module), cuModuleUnload);
+CHECK((Function *, Module, const char *), cuModuleGetFunction);
+CHECK((Function, int, int), cuFuncSetAttribute);
+CHECK((int *, Function, int, size_t),
+      cuOccupancyMaxActiveBlocksPerMultiprocessor);
+CHECK((Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+       unsigned, Stream, void **, void **),
+      cuLaunchKernel);
+CHECK((Stream, int), cuStreamBeginCapture);
+CHECK((Stream, Graph *), cuStreamEndCapture);
+CHECK((GraphExec *, Graph, unsigned long long), cuGraphInstantiateWithFlags);
+CHECK((GraphExec, Stream), cuGraphLaunch);
+CHECK((Graph), cuGraphDestroy);
+CHECK((GraphExec), cuGraphExecDestroy);

@@ -95,17 +95,21 @@ Status GpuBackend::initialize() {
 /// next.  So everything that we use behind kernels' backs runs once here.
 Status GpuBackend::warmUp() {
   constexpr uint64_t bytes = 4096;
-  uint32_t probe = 1;
   IRISRT_ASSIGN_OR_RETURN(StreamHandle stream, createStream());
   IRISRT_ASSIGN_OR_RETURN(uint64_t address, allocate(2 * bytes));
+  // Not on the stack: after an error the copy may still be under way.
+  IRISRT_ASSIGN_OR_RETURN(HostVisibleMemory host, allocateHostVisible(bytes));
+  auto *probe = static_cast<volatile uint32_t *>(host.host);
+  *probe = 1;
   IRISRT_RETURN_IF_ERROR(zero(stream, address, bytes));
   IRISRT_RETURN_IF_ERROR(copyOnDevice(stream, address + bytes, address, bytes));
-  IRISRT_RETURN_IF_ERROR(
-      copyToHost(stream, &probe, address + bytes, sizeof(probe)));
+  IRISRT_RETURN_IF_ERROR(copyToHost(stream, host.host, address + bytes, bytes));
   IRISRT_RETURN_IF_ERROR(synchronize(stream, destroyLimit));
+  bool good = *probe == 0;
+  IRISRT_RETURN_IF_ERROR(freeHostVisible(host));
   IRISRT_RETURN_IF_ERROR(free(address));
   IRISRT_RETURN_IF_ERROR(destroyStream(stream));
-  if (probe != 0)
+  if (!good)
     return makeStatus(StatusCode::internal,
                       "%s: device %d does not give back what was written",
                       api_->name(), options_.index);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Fuzzes the decoders of the rendezvous' messages.  The first byte is the
+// number of ranks that a `result` is decoded for.
+#include "bootstrap/Messages.h"
+
+#include <cstdlib>
+
+using namespace iris::rt;
+
+static void require(bool condition) {
+  if (!condition)
+    std::abort();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size == 0)
+    return 0;
+  uint32_t numRanks = data[0] % 65;
+  Expected<Message> message = decodeMessage(data + 1, size - 1);
+  if (!message.ok()) {
+    require(!message.status().message().empty());
+    return 0;
+  }
+  // A decoded message is encoded to one that decodes to the same.
+  const MessageHeader &header = message->header;
+  auto again =
+      encodeMessage(header, message->payload.data(), message->payload.size());
+  Expected<Message> second = decodeMessage(again.data(), again.size());
+  require(second.ok() && second->payload == message->payload &&
+          second->header.kind == header.kind &&
+          second->header.rank == header.rank &&
+          second->header.sequence == header.sequence &&
+          second->header.tag == header.tag);
+
+  // Whatever the kind: a peer may send any payload under any kind.
+  Expected<Hello> hello = decodeHello(message->payload);
+  if (hello.ok())
+    require(decodeHello(encodeHello(*hello)).ok());
+  Expected<Failure> failure = decodeFailure(message->payload);
+  if (failure.ok())
+    require(decodeFailure(encodeFailure(*failure)).ok());
+  auto parts = decodeParts(message->payload, numRanks);
+  if (parts.ok()) {
+    require(parts->size() == numRanks);
+    auto same = decodeParts(encodeParts(*parts), numRanks);
+    require(same.ok() && *same == *parts);
+  }
+  return 0;
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Builds the fuzz targets with clang and runs each for a short while.
+#
+#   utils/fuzz-short.sh [SECONDS]      20 seconds each by default
+#
+# IRIS_FUZZ_BUILD names the build folder (default: build/fuzz). Corpora stay
+# there, so that a later run goes on where this one stopped. A finding ends the
+# script and leaves its input in IRIS_FUZZ_BUILD/findings.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+seconds=${1:-20}
+build=${IRIS_FUZZ_BUILD:-build/fuzz}
+
+mkdir -p "$(dirname "$build")"
+cmake -G Ninja -S . -B "$build" -DCMAKE_C_COMPILER=clang \
+  -DCMAKE_CXX_COMPILER=clang++ -DIRIS_BUILD_FUZZERS=ON \
+  -DIRIS_BUILD_COMPILER=OFF -DIRIS_BUILD_TESTS=OFF \
+  >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+cmake --build "$build" --target fuzzers
+
+mkdir -p "$build/findings"
+"$build/fuzz/make-corpus" "$build/corpus"
+for fuzzer in "$build"/fuzz/fuzz-*; do
+  name=${fuzzer##*/fuzz-}
+  mkdir -p "$build/corpus/$name"
+  echo "==> $name: $seconds seconds"
+  log="$build/findings/$name.log"
+  status=0
+  "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+    -max_len=65536 -artifact_prefix="$build/findings/$name-" \
+    -print_final_stats=1 "$build/corpus/$name" >"$log" 2>&1 || status=$?
+  if [ "$status" -ne 0 ]; then
+    tail -n 60 "$log"
+    echo "$name: a finding; its input is in $build/findings" >&2
+    exit 1
+  fi
+  grep -E 'DONE|number_of_executed_units' "$log"
+done
+echo "no findings"

@@ -204,6 +204,8 @@ LogicalResult KernelLowering::replaceContext(Value context,
 
 LogicalResult KernelLowering::rebuildArguments(ItemSource &source) {
   for (auto [index, argument] : llvm::enumerate(layout.arguments)) {
+    // Replacing the context erases ops, maybe the one at the old place.
+    builder.setInsertionPointToStart(&kernel.getFunctionBody().front());
     Value old = kernel.getArgument(index);
     SmallVector<Value> items;
     for (const BlockItem &item : argument.items)
@@ -231,7 +233,6 @@ LogicalResult KernelLowering::lowerForGPU() {
   // Memory attributions follow the arguments; the new ones go in between.
   for (auto [index, type] : llvm::enumerate(types))
     entry.insertArgument(numOld + index, type, loc);
-  builder.setInsertionPointToStart(&entry);
   ParameterSource source(entry.getArguments().slice(numOld, types.size()));
   if (failed(rebuildArguments(source)))
     return failure();
@@ -271,7 +272,6 @@ LogicalResult KernelLowering::lowerForHost() {
   unsigned numOld = kernel.getNumArguments();
   Value block = entry.addArgument(pointer, loc);
   Value program = entry.addArgument(pointer, loc);
-  builder.setInsertionPointToStart(&entry);
   BlockSource source(block);
   if (failed(rebuildArguments(source)))
     return failure();

@@ -38,10 +38,7 @@ void TranslateOp::build(OpBuilder &builder, OperationState &state, Value ctx,
 }
 
 LogicalResult TranslateOp::verify() {
-  auto source = dyn_cast<MemRefType>(getSource().getType());
-  if (!source)
-    return emitOpError("translates ")
-           << getSource().getType() << "; expected a ranked memref";
+  MemRefType source = getSource().getType();
   if (failed(verifySymmetric(*this, source)))
     return failure();
   if (getType() != getPeerType(source))

@@ -11,6 +11,8 @@ include "mlir/IR/AttrTypeBase.td"
 class Tile_Attr<string name, string attrMnemonic>
     : AttrDef<Tile_Dialect, name> {
   let mnemonic = attrMnemonic;
+  // Layouts are long: `#blocked = #tile.blocked<...>` before the module.
+  let genMnemonicAlias = 1;
 }
 
 def Tile_BlockedAttr : Tile_Attr<"Blocked", "blocked"> {

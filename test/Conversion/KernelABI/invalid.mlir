@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: iris-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(gpu.module(iris-lower-kernel-abi{target=gfx942}))'
+
+gpu.module @kernels {
+  // expected-error @+1 {{argument 0 is 'memref<?xf16, strided<[1], offset: ?>>' with a dynamic offset; expected a static one}}
+  gpu.func @offset(%b: memref<?xf16, strided<[1], offset: ?>>) kernel { gpu.return }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @+1 {{argument 0 is 'memref<?xf16, affine_map<(d0) -> (d0 mod 2)>>'; expected a strided layout}}
+  gpu.func @map(%b: memref<?xf16, affine_map<(d0) -> (d0 mod 2)>>) kernel { gpu.return }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @+1 {{expected at most 6 dimensions of f16, bf16, f32, f64, i8, i16, i32 or i64}}
+  gpu.func @element(%b: memref<?xi4>) kernel { gpu.return }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @+1 {{argument 0 has type 'tensor<8xf32>'; expected !iris.ctx, a memref, an index, an integer or a float}}
+  gpu.func @tile(%b: tensor<8xf32>) kernel { gpu.return }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @context(%ctx: !iris.ctx) kernel {
+    // expected-error @+1 {{uses the context in a way that was not lowered; expected iris.ctx_field}}
+    %r = iris.rank %ctx : index
+    gpu.return
+  }
+}

@@ -10,7 +10,6 @@ gpu.module @kernels {
   // GPU-SAME: %{{[a-z0-9]*}}: !llvm.ptr<1>, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: i64,
   // GPU-SAME: %{{[a-z0-9]*}}: !llvm.ptr<1>, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: i64,
   // GPU-SAME: %{{[a-z0-9]*}}: i8, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: f16)
-  // GPU-SAME: known_block_size = array<i32: 256, 1, 1>
   // GPU-SAME: args = [{kind = "context", offset = 0 : i64},
   // GPU-SAME: {divisibility = {pointer = 16 : i64}, element = "f16", kind = "memref", offset = 88 : i64, sizes = [unit, unit], strides, symmetric = true},
   // GPU-SAME: {element = "f32", kind = "memref", offset = 112 : i64, sizes = [unit, 4], strides = [unit, 1], symmetric = false},
@@ -19,6 +18,7 @@ gpu.module @kernels {
   // GPU-SAME: {element = "f16", kind = "scalar", offset = 152 : i64}],
   // GPU-SAME: args_bytes = 154 : i64
   // GPU-SAME: workgroup = [256, 1, 1]
+  // GPU-SAME: known_block_size = array<i32: 256, 1, 1>
   // Waves of 32 threads.
   // NV: known_block_size = array<i32: 128, 1, 1>
   gpu.func @k(%ctx: !iris.ctx,

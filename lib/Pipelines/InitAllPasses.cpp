@@ -4,12 +4,14 @@
 #include "iris/InitAllPasses.h"
 
 #include "iris/Conversion/KernelABI.h"
+#include "iris/Conversion/TileToLoops.h"
 #include "iris/Conversion/TileToThreads.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 
 void mlir::iris::registerAllPasses() {
   registerIrisKernelABIPasses();
+  registerIrisTileToLoopsPasses();
   registerIrisTileToThreadsPasses();
   registerIrisTransformsPasses();
   tile::registerIrisTilePasses();

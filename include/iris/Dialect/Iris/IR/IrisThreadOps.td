@@ -34,6 +34,23 @@ def Iris_CtxFieldOp : Iris_ThreadOp<"ctx_field", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Iris_HostArenaOp : Iris_ThreadOp<"host_arena", [Pure]> {
+  let summary = "The memory of the running program's tiles (host)";
+  let description = [{
+    `IrisRtHostProgram.arena` of RuntimeABI.h: as many bytes as the kernel's
+    attribute `iris.arena_bytes` says, 64-byte aligned. Replaced when the kernel
+    gets its final signature.
+
+    Example:
+
+    ```mlir
+    %arena = iris.host_arena : memref<?xi8>
+    ```
+  }];
+  let results = (outs MemRefRankOf<[I8], [1]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 def Iris_FenceOp
     : Iris_ThreadOp<"fence", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Orders the accesses of the whole program";

@@ -35,4 +35,36 @@ def IrisTranslatePointersPass : Pass<"iris-translate-pointers"> {
                            "::mlir::arith::ArithDialect"];
 }
 
+def IrisVerifyMathPass : Pass<"iris-verify-math"> {
+  let summary = "Rejects math functions that no target can compute";
+  let description = [{
+    No target has a mathematical library: what `math` ops are supported, and for
+    which types, is the table in `docs/math.md`, the same on all targets. Any
+    other op is an error here, and not a missing symbol later.
+
+    Example, an error:
+
+    ```mlir
+    %y = math.exp %x : f64
+    ```
+  }];
+}
+
+def IrisExpandMathPass : Pass<"iris-expand-math"> {
+  let summary = "Expresses math functions as arithmetic";
+  let description = [{
+    Functions without an instruction become polynomials in f32; f16 and bf16 are
+    widened before and rounded after. Works on scalars and vectors, so it comes
+    after tiles are gone. What remains has an instruction, or is expanded by
+    LLVM without a call, on every target: `absf`, `ceil`, `copysign`, `floor`,
+    `fma`, `round`, `roundeven`, `sqrt`, `trunc`, integer functions and the
+    classifications. The errors are stated in `docs/math.md`.
+
+    Example: `math.tanh %x : f32` becomes a rational function of clamped `%x`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 #endif // IRIS_DIALECT_IRIS_TRANSFORMS_PASSES_TD

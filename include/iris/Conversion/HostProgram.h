@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From `@main` of a program to calls of the runtime.
+
+#ifndef IRIS_CONVERSION_HOSTPROGRAM_H
+#define IRIS_CONVERSION_HOSTPROGRAM_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::iris {
+
+#define GEN_PASS_DECL
+#include "iris/Conversion/HostProgramPasses.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "iris/Conversion/HostProgramPasses.h.inc"
+
+/// `@main` of a module becomes IrisRtMain of RuntimeABI.h in the LLVM dialect;
+/// the kernels are dropped.
+void buildHostProgramPipeline(OpPassManager &pm);
+
+} // namespace mlir::iris
+
+#endif // IRIS_CONVERSION_HOSTPROGRAM_H

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AssignArena.cpp - Places of tile buffers in the arena ---------------===//
+//
+// A buffer lives from its allocation to the last op that uses it or an address
+// made from it. Inside of a loop that allocates it, that is one iteration; a
+// use in a nested loop keeps it alive until that loop ends. Buffers that never
+// live at the same time may share their place. Places are found first fit, in
+// order of the start of life.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Conversion/TileToLoops.h"
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "iris-assign-arena"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISASSIGNARENAPASS
+#include "iris/Conversion/TileToLoopsPasses.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// One cache line.
+static constexpr int64_t kAlignment = 64;
+
+namespace {
+struct Placement {
+  memref::AllocOp alloc;
+  /// Life, in the order of a walk; both ends included.
+  unsigned start, end;
+  int64_t offset, bytes;
+};
+} // namespace
+
+/// Ops whose result still points into the buffer.
+static bool passesAddress(Operation *op) {
+  return isa<ViewLikeOpInterface, memref::ExtractAlignedPointerAsIndexOp,
+             arith::IndexCastOp, LLVM::IntToPtrOp, LLVM::GEPOp>(op);
+}
+
+/// The last op, in the order of a walk, that uses `value` within `block` or
+/// below it; an op with regions counts with all it contains.
+static unsigned lastUse(Value value, Block *block,
+                        const llvm::DenseMap<Operation *, unsigned> &ends) {
+  unsigned last = 0;
+  for (Operation *user : value.getUsers()) {
+    last = std::max(last, ends.lookup(block->findAncestorOpInBlock(*user)));
+    if (passesAddress(user))
+      last = std::max(last, lastUse(user->getResult(0), block, ends));
+  }
+  return last;
+}
+
+static int64_t sizeInBytes(MemRefType type) {
+  Type element = type.getElementType();
+  int64_t bytes =
+      element.isIndex()
+          ? 8
+          : int64_t(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+  return type.getNumElements() * bytes;
+}
+
+/// The lowest place for `buffer` beside those that live at the same time.
+static int64_t findPlace(const Placement &buffer,
+                         ArrayRef<Placement> placements) {
+  SmallVector<std::pair<int64_t, int64_t>> taken;
+  for (const Placement &other : placements)
+    if (other.start <= buffer.end && buffer.start <= other.end)
+      taken.push_back({other.offset, other.offset + other.bytes});
+  llvm::sort(taken);
+  int64_t place = 0;
+  for (auto [begin, end] : taken) {
+    if (place + buffer.bytes <= begin)
+      break;
+    place = std::max(place, int64_t(llvm::alignTo(end, kAlignment)));
+  }
+  return place;
+}
+
+static SmallVector<Placement> placeBuffers(func::FuncOp func) {
+  // Number of an op, and of the last op it contains.
+  llvm::DenseMap<Operation *, unsigned> starts, ends;
+  unsigned count = 0;
+  func.walk([&](Operation *op, const WalkStage &stage) {
+    if (stage.isBeforeAllRegions())
+      starts[op] = ++count;
+    if (stage.isAfterAllRegions())
+      ends[op] = count;
+  });
+
+  SmallVector<Placement> placements;
+  func.walk<WalkOrder::PreOrder>([&](memref::AllocOp alloc) {
+    Placement buffer{alloc, starts.lookup(alloc),
+                     lastUse(alloc, alloc->getBlock(), ends), 0,
+                     sizeInBytes(alloc.getType())};
+    buffer.end = std::max(buffer.start, buffer.end);
+    buffer.offset = findPlace(buffer, placements);
+    placements.push_back(buffer);
+  });
+  return placements;
+}
+
+static void rewriteBuffers(func::FuncOp func, ArrayRef<Placement> placements) {
+  auto b = ImplicitLocOpBuilder::atBlockBegin(func.getLoc(),
+                                              &func.getBody().front());
+  Value arena;
+  int64_t arenaBytes = 0;
+  for (const Placement &buffer : placements) {
+    if (!arena)
+      arena = HostArenaOp::create(
+          b, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
+    arenaBytes = std::max(arenaBytes, buffer.offset + buffer.bytes);
+    memref::AllocOp alloc = buffer.alloc;
+    ImplicitLocOpBuilder at(alloc.getLoc(), alloc);
+    Value offset = arith::ConstantIndexOp::create(at, buffer.offset);
+    Value view = memref::ViewOp::create(at, alloc.getType(), arena, offset,
+                                        /*sizes=*/ValueRange());
+    alloc.replaceAllUsesWith(view);
+    alloc.erase();
+  }
+  func->setDiscardableAttr(
+      kArenaBytesAttr,
+      b.getI64IntegerAttr(llvm::alignTo(arenaBytes, kAlignment)));
+}
+
+namespace {
+struct AssignArenaPass : iris::impl::IrisAssignArenaPassBase<AssignArenaPass> {
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (!func.isExternal())
+        rewriteBuffers(func, placeBuffers(func));
+  }
+};
+} // namespace

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LegalizeHostFloats.cpp - f16 and bf16 on x86 ------------------------===//
+
+#include "iris/Conversion/TileToLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#define DEBUG_TYPE "iris-legalize-host-floats"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISLEGALIZEHOSTFLOATSPASS
+#include "iris/Conversion/TileToLoopsPasses.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// `value`, an f64, as f32 rounded to odd: exact if it can be, else the
+/// neighbour whose last bit is set. Rounding that to a type of at most 22 bits
+/// of precision gives what rounding `value` once would have given.
+static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
+  Type i32 = b.getI32Type();
+  Value near = arith::TruncFOp::create(b, b.getF32Type(), value);
+  Value back = arith::ExtFOp::create(b, b.getF64Type(), near);
+  Value bits = arith::BitcastOp::create(b, i32, near);
+  Value one = arith::ConstantIntOp::create(b, i32, 1);
+  // Unequal is false for NaN, which stays as it is.
+  Value inexact =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
+  Value last = arith::AndIOp::create(b, bits, one);
+  Value isEven = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::eq, last,
+      arith::ConstantIntOp::create(b, i32, 0));
+  // An even result is a neighbour of the odd one on the other side of `value`.
+  auto magnitude = [&](Value wide) -> Value {
+    Value raw = arith::BitcastOp::create(b, b.getI64Type(), wide);
+    Value mask = arith::ConstantIntOp::create(
+        b, b.getI64Type(), std::numeric_limits<int64_t>::max());
+    return arith::AndIOp::create(b, raw, mask);
+  };
+  Value above = arith::CmpIOp::create(b, arith::CmpIPredicate::ugt,
+                                      magnitude(back), magnitude(value));
+  Value down = arith::SubIOp::create(b, bits, one);
+  Value up = arith::AddIOp::create(b, bits, one);
+  Value odd = arith::SelectOp::create(b, above, down, up);
+  Value move = arith::AndIOp::create(b, inexact, isEven);
+  bits = arith::SelectOp::create(b, move, odd, bits);
+  return arith::BitcastOp::create(b, b.getF32Type(), bits);
+}
+
+namespace {
+/// x86 converts f64 to f16 or bf16 only by a library call.
+struct NarrowOnce : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type to = op.getType();
+    if (!op.getIn().getType().isF64() || !(to.isF16() || to.isBF16()))
+      return rewriter.notifyMatchFailure(op, "not f64 to a 16-bit float");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, to,
+                                                 roundToOdd(b, op.getIn()));
+    return success();
+  }
+};
+
+/// Widening goes through f32 for the same reason; it is exact.
+struct WidenInSteps : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type from = op.getIn().getType();
+    if (!op.getType().isF64() || !(from.isF16() || from.isBF16()))
+      return rewriter.notifyMatchFailure(op, "not a 16-bit float to f64");
+    Value wide = arith::ExtFOp::create(rewriter, op.getLoc(),
+                                       rewriter.getF32Type(), op.getIn());
+    rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), wide);
+    return success();
+  }
+};
+
+/// Integers round once too: through f64, which holds every i32 exactly.
+template <typename OpT>
+struct ConvertIntegerOnce : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    Type to = op.getType();
+    if (!to.isF16() && !to.isBF16())
+      return rewriter.notifyMatchFailure(op, "not to a 16-bit float");
+    Value wide = OpT::create(rewriter, op.getLoc(), rewriter.getF64Type(),
+                             op.getIn());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, to, wide);
+    return success();
+  }
+};
+
+struct LegalizeHostFloatsPass
+    : iris::impl::IrisLegalizeHostFloatsPassBase<LegalizeHostFloatsPass> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet conversions(context);
+    conversions
+        .add<NarrowOnce, WidenInSteps, ConvertIntegerOnce<arith::SIToFPOp>,
+             ConvertIntegerOnce<arith::UIToFPOp>>(context);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(conversions))))
+      return signalPassFailure();
+
+    if (failed(computeInF32()))
+      return signalPassFailure();
+
+    RewritePatternSet bf16(context);
+    arith::populateExpandBFloat16Patterns(bf16);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(bf16))))
+      signalPassFailure();
+  }
+
+private:
+  /// Arithmetic on 16-bit floats becomes arithmetic on f32.
+  LogicalResult computeInF32() {
+    MLIRContext *context = &getContext();
+    TypeConverter converter;
+    arith::populateEmulateUnsupportedFloatsConversions(
+        converter, {Float16Type::get(context), BFloat16Type::get(context)},
+        Float32Type::get(context));
+    RewritePatternSet patterns(context);
+    arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
+    ConversionTarget target(*context);
+    arith::populateEmulateUnsupportedFloatsLegality(target, converter);
+    return applyPartialConversion(getOperation(), target, std::move(patterns));
+  }
+};
+} // namespace

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Pipeline.cpp - Stage `tiles` of the host target ---------------------===//
+
+#include "iris/Conversion/TileToLoops.h"
+
+#include "iris/Dialect/Iris/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+void mlir::iris::buildTileToLoopsPipeline(OpPassManager &pm) {
+  // Kernels become functions first: the inliner knows those.
+  pm.addPass(createIrisOutlineKernelsPass());
+  // A program has one arena, so a kernel must not call functions with tiles.
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createConvertTileToLoopsPass());
+  // Right after: the places are found from the order of ops, which CSE and
+  // LICM of addresses would blur.
+  pm.addPass(createIrisAssignArenaPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  // Functions before types: their expansions work in f32.
+  pm.addPass(createIrisExpandMathPass());
+  pm.addPass(createIrisLegalizeHostFloatsPass());
+}

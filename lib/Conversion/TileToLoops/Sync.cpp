@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Sync.cpp - Atomics and checks of tiles ------------------------------===//
+
+#include "TileLowering.h"
+#include "Window.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------===//
+
+static bool hasRelease(MemSemantic sem) {
+  return sem == MemSemantic::Release || sem == MemSemantic::AcqRel;
+}
+
+static bool hasAcquire(MemSemantic sem) {
+  return sem == MemSemantic::Acquire || sem == MemSemantic::AcqRel;
+}
+
+/// Fences around the update of all elements: each of them is relaxed.
+static void emitFenced(ImplicitLocOpBuilder &b, MemSemantic sem, Scope scope,
+                       function_ref<void()> body) {
+  if (hasRelease(sem))
+    FenceOp::create(b, MemSemantic::Release, scope);
+  body();
+  if (hasAcquire(sem))
+    FenceOp::create(b, MemSemantic::Acquire, scope);
+}
+
+void TileLowering::lowerAtomic(AtomicRMWOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  RankedTensorType type = tileType(op.getValue());
+  Window window(b, cast<TypedValue<MemRefType>>(op.getBuffer()),
+                op.getOffsets(), type.getShape());
+  bool used = !op.getResult().use_empty();
+  Value buffer = allocate(b, op.getResult());
+  buffers[op.getResult()] = buffer;
+  if (used) {
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(
+                                                  type.getElementType()));
+    forAll(b, type.getShape(), /*flat=*/true,
+           [&](ImplicitLocOpBuilder &b, const Point &point) {
+             write(b, buffer, point.linear, zero);
+           });
+  }
+
+  emitFenced(b, op.getSem(), op.getScope(), [&] {
+    forBounds(
+        b, type.getShape(), window.insideBounds(b),
+        [&](ImplicitLocOpBuilder &b, const Point &point) {
+          ElementCache cache;
+          if (op.getMask()) {
+            auto branch =
+                scf::IfOp::create(b, element(b, op.getMask(), point, cache),
+                                  /*withElseRegion=*/false);
+            b.setInsertionPointToStart(branch.thenBlock());
+          }
+          Value old = ElementRMWOp::create(
+              b, type.getElementType(), op.getKind(),
+              element(b, op.getValue(), point, cache),
+              window.address(b, point.coordinates), op.getScope());
+          if (used)
+            write(b, buffer, point.linear, old);
+        });
+  });
+}
+
+void TileLowering::lowerAtomic(AtomicCASOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  RankedTensorType type = tileType(op.getValue());
+  Window window(b, cast<TypedValue<MemRefType>>(op.getBuffer()),
+                op.getOffsets(), type.getShape());
+  Value buffer = allocate(b, op.getResult());
+  buffers[op.getResult()] = buffer;
+  Value zero =
+      arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
+  forAll(b, type.getShape(), /*flat=*/true,
+         [&](ImplicitLocOpBuilder &b, const Point &point) {
+           write(b, buffer, point.linear, zero);
+         });
+
+  emitFenced(b, op.getSem(), op.getScope(), [&] {
+    forBounds(b, type.getShape(), window.insideBounds(b),
+              [&](ImplicitLocOpBuilder &b, const Point &point) {
+                ElementCache cache;
+                Value compare = element(b, op.getCompare(), point, cache);
+                Value value = element(b, op.getValue(), point, cache);
+                Value old = ElementCASOp::create(
+                    b, type.getElementType(), compare, value, window.address(b, point.coordinates),
+                    op.getScope());
+                write(b, buffer, point.linear, old);
+              });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// The bits of a scalar, zero extended.
+static Value rawBits(ImplicitLocOpBuilder &b, Value value) {
+  Type type = value.getType();
+  if (type.isIndex())
+    return arith::IndexCastOp::create(b, b.getI64Type(), value);
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (isa<FloatType>(type))
+    value = arith::BitcastOp::create(b, b.getIntegerType(width), value);
+  if (width == 64)
+    return value;
+  return arith::ExtUIOp::create(b, b.getI64Type(), value);
+}
+
+/// i1: the two elements count as equal.
+static Value isEqual(ImplicitLocOpBuilder &b, Value got, Value want,
+                     std::optional<APFloat> tolerance) {
+  Value equal = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                      rawBits(b, got), rawBits(b, want));
+  if (!isa<FloatType>(got.getType()))
+    return equal;
+  Value gotNaN =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, got, got);
+  Value wantNaN =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, want, want);
+  equal = arith::OrIOp::create(b, equal,
+                               arith::AndIOp::create(b, gotNaN, wantNaN));
+  if (!tolerance)
+    return equal;
+  auto wide = [&](Value value) -> Value {
+    if (value.getType().isF64())
+      return value;
+    return arith::ExtFOp::create(b, b.getF64Type(), value);
+  };
+  Value difference = arith::SubFOp::create(b, wide(got), wide(want));
+  difference = math::AbsFOp::create(b, difference);
+  Value limit =
+      arith::ConstantFloatOp::create(b, b.getF64Type(), *tolerance);
+  Value close = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, difference,
+                                      limit);
+  return arith::OrIOp::create(b, equal, close);
+}
+
+LogicalResult TileLowering::lowerExpect(ExpectEqOp op) {
+  auto ctx = llvm::find_if(func.getArguments(), [](BlockArgument argument) {
+    return isa<CtxType>(argument.getType());
+  });
+  if (ctx == func.getArguments().end())
+    return op.emitOpError("needs an argument of type !iris.ctx in the kernel, "
+                          "to report to");
+
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  RankedTensorType type = tileType(op.getGot());
+  // Number of mismatches; then index, got and want of the first one.
+  Value record = allocate(b, {4}, b.getI64Type());
+  SmallVector<Value> slots;
+  Value zero = arith::ConstantIntOp::create(b, b.getI64Type(), 0);
+  for (int64_t slot = 0; slot < 4; ++slot) {
+    slots.push_back(arith::ConstantIndexOp::create(b, slot));
+    write(b, record, slots.back(), zero);
+  }
+
+  bool flat = !needsCoordinates(op.getGot()) && !needsCoordinates(op.getWant());
+  forAll(b, type.getShape(), flat,
+         [&](ImplicitLocOpBuilder &b, const Point &point) {
+           ElementCache cache;
+           Value got = element(b, op.getGot(), point, cache);
+           Value want = element(b, op.getWant(), point, cache);
+           Value no = arith::ConstantIntOp::create(b, 0, 1);
+           Value differs = arith::CmpIOp::create(
+               b, arith::CmpIPredicate::eq,
+               isEqual(b, got, want, op.getTol()), no);
+           auto mismatch =
+               scf::IfOp::create(b, differs, /*withElseRegion=*/false);
+           b.setInsertionPointToStart(mismatch.thenBlock());
+           Value failed = read(b, record, b.getI64Type(), slots[0]);
+           Value one = arith::ConstantIntOp::create(b, b.getI64Type(), 1);
+           write(b, record, slots[0], arith::AddIOp::create(b, failed, one));
+           Value isFirst = arith::CmpIOp::create(
+               b, arith::CmpIPredicate::eq, failed, zero);
+           auto first =
+               scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+           b.setInsertionPointToStart(first.thenBlock());
+           write(b, record, slots[1],
+                 arith::IndexCastOp::create(b, b.getI64Type(), point.linear));
+           write(b, record, slots[2], rawBits(b, got));
+           write(b, record, slots[3], rawBits(b, want));
+         });
+
+  SmallVector<Value> values;
+  for (Value slot : slots)
+    values.push_back(read(b, record, b.getI64Type(), slot));
+  Value checked = arith::ConstantIntOp::create(b, b.getI64Type(),
+                                               type.getNumElements());
+  RecordExpectOp::create(b, *ctx, checked, values[0], values[1], values[2],
+                         values[3], op.getWhatAttr(),
+                         TypeAttr::get(type.getElementType()));
+  return success();
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TileLowering.h - Tiles of one kernel as loops ------------*- C++ -*-===//
+//
+// How tiles become loops. A tile value is one of two things:
+//
+//   * a *buffer*: a one-dimensional memref in row-major order that holds the
+//     value from its definition to its last use. Nothing else is ever written
+//     to it, except to the buffers of loop-carried tiles, at the end of an
+//     iteration. Loaded tiles are buffers: they are copies taken at the load.
+//   * an *expression*: pure arithmetic that is emitted again, element by
+//     element, inside the loop of its only consumer. This is the fusion.
+//
+// `fuseExpressions` decides which is which, per block and before the block is
+// lowered.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_LIB_CONVERSION_TILETOLOOPS_TILELOWERING_H
+#define IRIS_LIB_CONVERSION_TILETOLOOPS_TILELOWERING_H
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::iris {
+
+/// A place in a tile. Loops that need no coordinates have only the index.
+struct Point {
+  /// One per dimension, or none.
+  SmallVector<Value> coordinates;
+  /// Row-major index of the element.
+  Value linear;
+};
+
+/// Elements already computed at the point of the current iteration.
+using ElementCache = llvm::DenseMap<Value, Value>;
+
+/// Bounds of a loop along one dimension.
+struct Bound {
+  Value low, high;
+};
+
+/// Emits the body of a loop nest at a point.
+using PointBody = function_ref<void(ImplicitLocOpBuilder &, const Point &)>;
+
+/// True for tiles; scalars and buffers are false.
+inline bool isTile(Type type) { return isa<RankedTensorType>(type); }
+inline bool isTile(Value value) { return isTile(value.getType()); }
+
+/// Shape and element type of a tile.
+inline RankedTensorType tileType(Value tile) {
+  return cast<RankedTensorType>(tile.getType());
+}
+
+/// An op that renames coordinates and computes nothing.
+bool isViewOp(Operation *op);
+/// An op whose elements cost nothing to compute again.
+bool isLeafOp(Operation *op);
+/// A pure op that is applied element by element.
+bool isElementwiseOp(Operation *op);
+
+class TileLowering {
+public:
+  explicit TileLowering(func::FuncOp func) : func(func) {}
+
+  /// Turns all tiles of the function into loops over buffers.
+  LogicalResult run();
+
+private:
+  //===--- Structure (TileLowering.cpp) -----------------------------------===//
+
+  LogicalResult lowerBlock(Block &block);
+  LogicalResult lowerOp(Operation *op);
+  LogicalResult lowerCompute(Operation *op);
+  LogicalResult lowerConstant(arith::ConstantOp op);
+  void lowerExtract(tensor::ExtractOp op);
+  void lowerFromElements(tensor::FromElementsOp op);
+  /// Removes what was lowered: tile operands, results and the ops themselves.
+  void eraseTiles();
+
+  //===--- Fusion (Fusion.cpp) --------------------------------------------===//
+
+  /// Decides which results of the block's ops stay expressions.
+  void fuseExpressions(Block &block);
+
+  //===--- Control flow (ControlFlow.cpp) ---------------------------------===//
+
+  LogicalResult lowerFor(scf::ForOp op);
+  LogicalResult lowerWhile(scf::WhileOp op);
+  /// scf.if and scf.index_switch.
+  LogicalResult lowerBranches(Operation *op);
+  /// Writes the tiles an iteration yields to the buffers of the next one.
+  void carryTiles(scf::ForOp op);
+  /// True if computing `tile` reads the buffer of `carried`; at other places
+  /// than the one computed if `elsewhere`.
+  bool readsTile(Value tile, Value carried, bool elsewhere, bool viaView);
+
+  //===--- Elements and loops (Elements.cpp) ------------------------------===//
+
+  /// The element of `tile` at `point`.
+  Value element(ImplicitLocOpBuilder &b, Value tile, const Point &point,
+                ElementCache &cache);
+  /// The same, for a single tile at the point.
+  Value element(ImplicitLocOpBuilder &b, Value tile, const Point &point);
+  Value viewElement(ImplicitLocOpBuilder &b, Operation *view,
+                    const Point &point, ElementCache &cache);
+  /// True if `element` needs coordinates for `tile`.
+  bool needsCoordinates(Value tile);
+  /// A loop nest over all elements of a tile of `shape`; over the index alone
+  /// if `flat`.
+  void forAll(ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape, bool flat,
+              PointBody body);
+  /// A loop nest over part of a tile of `shape`. Dimensions from
+  /// `bounds.size()` on have the coordinate 0.
+  void forBounds(ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape,
+                 ArrayRef<Bound> bounds, PointBody body);
+  /// A point of a tile of `shape`.
+  Point pointAt(ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape,
+                ArrayRef<Value> coordinates);
+
+  //===--- Buffers (Elements.cpp) -----------------------------------------===//
+
+  /// A new buffer for a tile.
+  Value allocate(ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape,
+                 Type element);
+  Value allocate(ImplicitLocOpBuilder &b, Value tile);
+  Value read(ImplicitLocOpBuilder &b, Value buffer, Type element, Value linear);
+  void write(ImplicitLocOpBuilder &b, Value buffer, Value linear, Value value);
+  /// Computes all elements of `tile` into `buffer`.
+  void fill(ImplicitLocOpBuilder &b, Value tile, Value buffer);
+  /// The address of element `linear` of a buffer.
+  Value bufferAddress(ImplicitLocOpBuilder &b, Value buffer, Value linear);
+
+  //===--- Memory (Windows.cpp, Indexed.cpp) ------------------------------===//
+
+  void lowerLoad(tile::LoadOp op);
+  void lowerStore(tile::StoreOp op);
+  void lowerGather(tile::GatherOp op);
+  void lowerScatter(tile::ScatterOp op);
+
+  //===--- Reductions (Reduce.cpp) ----------------------------------------===//
+
+  void lowerReduce(tile::ReduceOp op);
+
+  //===--- Synchronisation (Sync.cpp) -------------------------------------===//
+
+  void lowerAtomic(AtomicRMWOp op);
+  void lowerAtomic(AtomicCASOp op);
+  LogicalResult lowerExpect(ExpectEqOp op);
+
+  func::FuncOp func;
+  /// Tiles that have a buffer.
+  llvm::DenseMap<Value, Value> buffers;
+  /// Tiles that are emitted where they are used.
+  llvm::DenseSet<Value> expressions;
+  /// Ops that are replaced by loops, in order of visit.
+  SmallVector<Operation *> lowered;
+  /// Control flow that carries tiles, inner ops first.
+  SmallVector<Operation *> carriers;
+};
+
+} // namespace mlir::iris
+
+#endif // IRIS_LIB_CONVERSION_TILETOLOOPS_TILELOWERING_H

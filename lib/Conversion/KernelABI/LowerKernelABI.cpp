@@ -203,22 +203,25 @@ LogicalResult KernelLowering::replaceContext(Value context,
 }
 
 LogicalResult KernelLowering::rebuildArguments(ItemSource &source) {
+  // Replacing a context erases ops, maybe the one at the insertion point: last.
+  SmallVector<std::pair<Value, SmallVector<Value>>> contexts;
+  builder.setInsertionPointToStart(&kernel.getFunctionBody().front());
   for (auto [index, argument] : llvm::enumerate(layout.arguments)) {
-    // Replacing the context erases ops, maybe the one at the old place.
-    builder.setInsertionPointToStart(&kernel.getFunctionBody().front());
     Value old = kernel.getArgument(index);
     SmallVector<Value> items;
     for (const BlockItem &item : argument.items)
       items.push_back(source.get(builder, loc, item));
     if (isa<CtxType>(old.getType())) {
-      if (failed(replaceContext(old, items)))
-        return failure();
+      contexts.emplace_back(old, std::move(items));
       continue;
     }
     auto memref = dyn_cast<MemRefType>(old.getType());
     old.replaceAllUsesWith(memref ? buildMemRef(memref, items)
                                   : buildScalar(old.getType(), items.front()));
   }
+  for (auto &[context, fields] : contexts)
+    if (failed(replaceContext(context, fields)))
+      return failure();
   return success();
 }
 

@@ -1,5 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# What `cmake --install` puts where.
+# What `cmake --install` puts where, and what find_package(Iris) finds: the
+# installed tree, or the build tree (Iris_DIR=<build>/lib/cmake/Iris).
+include(CMakePackageConfigHelpers)
+
+set(IRIS_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Iris")
+
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/include/iris-c"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h")
+install(TARGETS IrisABI EXPORT IrisTargets)
+
+if(TARGET iris_rt)
+  # Iris::runtime, as consumers call it; the same name serves inside.
+  set_target_properties(iris_rt PROPERTIES EXPORT_NAME runtime)
+  add_library(Iris::runtime ALIAS iris_rt)
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/runtime/include/"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+          FILES_MATCHING PATTERN "*.h")
+  install(TARGETS iris_rt EXPORT IrisTargets
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
+
+# The tools, which find their libraries beside themselves.
+foreach(tool iris-run iris-bench iris-compile iris-opt)
+  if(TARGET ${tool})
+    set_property(TARGET ${tool} APPEND PROPERTY
+      INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    install(TARGETS ${tool} EXPORT IrisTargets
+            RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  endif()
+endforeach()
+if(TARGET IrisPlugin)
+  install(TARGETS IrisPlugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
+
+install(EXPORT IrisTargets NAMESPACE Iris:: DESTINATION "${IRIS_CMAKE_DIR}")
+configure_package_config_file(
+  "${CMAKE_SOURCE_DIR}/cmake/modules/IrisConfig.cmake.in"
+  "${CMAKE_BINARY_DIR}/install/IrisConfig.cmake"
+  INSTALL_DESTINATION "${IRIS_CMAKE_DIR}"
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(
+  "${CMAKE_BINARY_DIR}/install/IrisConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${CMAKE_BINARY_DIR}/install/IrisConfig.cmake"
+  "${CMAKE_BINARY_DIR}/install/IrisConfigVersion.cmake"
+  "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddPackage.cmake"
+  DESTINATION "${IRIS_CMAKE_DIR}")
+
+# The same three files and the targets for users of the build tree.
+set(_iris_build_config "${CMAKE_BINARY_DIR}/lib/cmake/Iris")
+file(MAKE_DIRECTORY "${_iris_build_config}")
+export(EXPORT IrisTargets NAMESPACE Iris::
+       FILE "${_iris_build_config}/IrisTargets.cmake")
+foreach(file
+    "${CMAKE_BINARY_DIR}/install/IrisConfig.cmake"
+    "${CMAKE_BINARY_DIR}/install/IrisConfigVersion.cmake"
+    "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddPackage.cmake")
+  get_filename_component(name "${file}" NAME)
+  configure_file("${file}" "${_iris_build_config}/${name}" COPYONLY)
+endforeach()

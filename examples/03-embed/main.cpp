@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A host program that uses Iris as a library: creates a world, allocates on the
+// symmetric heap, loads a package, launches a kernel and checks every element
+// of the result.  main.c is the same in C.
+#include <iris/rt/World.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace iris::rt;
+
+namespace {
+
+constexpr int64_t count = 100 * 1000 + 7; // no multiple of the kernel's tile
+
+struct Arguments {
+  DeviceKind device = DeviceKind::host;
+  std::string package;
+  uint32_t numRanks = 0; // 0: what the launcher says (torchrun, mpirun, ...)
+};
+
+/// Element `index` of rank `rank`'s buffer: depends on both, so that data which
+/// is shifted, swapped or left over shows.
+int32_t element(uint32_t rank, uint64_t index) {
+  uint64_t h = (index + 1) * 0x9e3779b97f4a7c15ull;
+  h ^= (rank + 1) * 0xbf58476d1ce4e5b9ull;
+  h ^= h >> 29;
+  return static_cast<int32_t>(h * 0x94d049bb133111ebull >> 32);
+}
+
+/// What one rank does.
+Status run(const Arguments &arguments, const WorldOptions &options) {
+  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<World> world,
+                          World::create(options));
+  IRISRT_ASSIGN_OR_RETURN(Package package,
+                          Package::fromFile(arguments.package));
+  IRISRT_ASSIGN_OR_RETURN(Module module, world->load(package));
+  IRISRT_ASSIGN_OR_RETURN(Kernel rotate, module.kernel("rotate"));
+
+  // Every rank allocates the same, in the same order; the memory is zero.
+  const uint64_t bytes = count * sizeof(int32_t);
+  IRISRT_ASSIGN_OR_RETURN(uint64_t from, world->allocate(bytes));
+  IRISRT_ASSIGN_OR_RETURN(uint64_t to, world->allocate(bytes));
+
+  std::vector<int32_t> data(count);
+  for (int64_t i = 0; i < count; ++i)
+    data[i] = element(world->rank(), i);
+  IRISRT_RETURN_IF_ERROR(world->copyToDevice(from, data.data(), bytes));
+  IRISRT_RETURN_IF_ERROR(world->launch(
+      rotate, {8, 1, 1},
+      {makeContextArg(), makeMemrefArg(IRISRT_ELT_I32, from, {count}),
+       makeMemrefArg(IRISRT_ELT_I32, to, {count})}));
+  // The stream is done on all ranks: what the left neighbour stored is here.
+  IRISRT_RETURN_IF_ERROR(world->sync());
+
+  IRISRT_RETURN_IF_ERROR(world->copyToHost(data.data(), to, bytes));
+  IRISRT_RETURN_IF_ERROR(world->synchronize());
+  const uint32_t left =
+      (world->rank() + world->numRanks() - 1) % world->numRanks();
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (data[i] == element(left, i))
+      continue;
+    if (wrong++ == 0)
+      std::fprintf(stderr, "rank %u: element %lld is %d, expected %d\n",
+                   world->rank(), static_cast<long long>(i), data[i],
+                   element(left, i));
+  }
+  if (wrong)
+    return makeStatus(StatusCode::internal, "%lld of %lld elements are wrong",
+                      static_cast<long long>(wrong),
+                      static_cast<long long>(count));
+  std::printf("rank %u of %u on %s (%s): %lld elements from rank %u are right\n",
+              world->rank(), world->numRanks(), world->target().c_str(),
+              world->deviceName().c_str(), static_cast<long long>(count), left);
+  return world->destroy();
+}
+
+int runRank(const Arguments &arguments, const WorldOptions &options) {
+  Status status = run(arguments, options);
+  if (status.ok())
+    return 0;
+  std::fprintf(stderr, "embed-cpp: %s\n", status.toString().c_str());
+  return 1;
+}
+
+/// Starts the ranks as processes of their own.  This happens before any of them
+/// touches a device: drivers do not survive a fork.
+int startRanks(const Arguments &arguments) {
+  std::string job = "embed-" + std::to_string(getpid());
+  std::vector<pid_t> children;
+  for (uint32_t rank = 0; rank < arguments.numRanks; ++rank) {
+    pid_t child = fork();
+    if (child == 0) {
+      LaunchInfo launch;
+      launch.launcher = "embed-cpp";
+      launch.rank = launch.localRank = rank;
+      launch.numRanks = arguments.numRanks;
+      launch.job = job;
+      WorldOptions options;
+      options.device = arguments.device;
+      options.launch = launch;
+      std::exit(runRank(arguments, options));
+    }
+    if (child < 0)
+      std::perror("embed-cpp: fork");
+    else
+      children.push_back(child);
+  }
+  // A rank that failed has told the others, so all of them end by themselves.
+  bool good = children.size() == arguments.numRanks;
+  for (pid_t child : children) {
+    int status = 1;
+    good &= waitpid(child, &status, 0) == child && status == 0;
+  }
+  return good ? 0 : 1;
+}
+
+bool parse(int argc, char **argv, Arguments &arguments) {
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    if (word == "-n" && i + 1 < argc) {
+      int ranks = std::atoi(argv[++i]);
+      if (ranks < 1 || ranks > IRISRT_MAX_RANKS)
+        return false;
+      arguments.numRanks = static_cast<uint32_t>(ranks);
+    } else if (word.rfind("--device=", 0) == 0) {
+      Expected<DeviceKind> kind = parseDeviceKind(word.substr(9));
+      if (!kind.ok())
+        return false;
+      arguments.device = *kind;
+    } else if (word[0] != '-' && arguments.package.empty()) {
+      arguments.package = word;
+    } else {
+      return false;
+    }
+  }
+  return !arguments.package.empty();
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Arguments arguments;
+  if (!parse(argc, argv, arguments)) {
+    std::fprintf(stderr,
+                 "usage: embed-cpp [-n RANKS] [--device=host|cuda|hip] "
+                 "PACKAGE\n"
+                 "Without -n, a launcher (torchrun, mpirun, srun, iris-run) "
+                 "starts the ranks.\n");
+    return 2;
+  }
+  if (arguments.numRanks)
+    return startRanks(arguments);
+  WorldOptions options;
+  options.device = arguments.device;
+  return runRank(arguments, options);
+}

@@ -37,6 +37,16 @@ Expected<int> iris::rt::countDevices(DeviceKind kind) {
   return countGpuDevices(kind);
 }
 
+Expected<int> iris::rt::deviceCount(DeviceKind kind) {
+  return countDevices(kind);
+}
+
+Expected<std::string> iris::rt::deviceTarget(DeviceKind kind, int index) {
+  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                          createBackend(kind, index));
+  return backend->info().target;
+}
+
 // Overridden by backends/gpu where that is built in.
 __attribute__((weak)) Expected<std::unique_ptr<Backend>>
 iris::rt::createGpuBackend(DeviceKind kind, int) {

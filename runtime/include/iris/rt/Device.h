@@ -6,6 +6,7 @@
 
 #include "iris/rt/Status.h"
 
+#include <string>
 #include <string_view>
 
 namespace iris::rt {
@@ -18,6 +19,13 @@ std::string_view deviceKindName(DeviceKind kind);
 
 /// The kind with that name.
 Expected<DeviceKind> parseDeviceKind(std::string_view name);
+
+/// How many devices of a kind there are; `unavailable` when the kind cannot be
+/// used at all (no library, no driver).
+Expected<int> deviceCount(DeviceKind kind);
+
+/// Target name of a device: "host", "gfx942", "sm_90a".
+Expected<std::string> deviceTarget(DeviceKind kind, int index);
 
 } // namespace iris::rt
 

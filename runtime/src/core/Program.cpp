@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "iris/rt/Program.h"
+
+#include "core/SharedImage.h"
+
+#include <map>
+
+using namespace iris::rt;
+
+namespace {
+/// What stands behind IrisRtHostApi.world.
+struct ProgramState {
+  World &world;
+  Module module;
+  std::map<std::string, Kernel> kernels;
+  /// The first call that failed; `@main` only sees its code.
+  Status failure;
+
+  int32_t finish(const Status &status) {
+    if (!status.ok() && failure.ok())
+      failure = status;
+    return static_cast<int32_t>(status.code());
+  }
+};
+} // namespace
+
+static int32_t apiAlloc(void *raw, uint64_t bytes, uint64_t *address) {
+  auto *state = static_cast<ProgramState *>(raw);
+  Expected<uint64_t> result = state->world.allocate(bytes);
+  if (!result.ok())
+    return state->finish(result.status());
+  *address = *result;
+  return 0;
+}
+
+static int32_t apiDealloc(void *raw, uint64_t address) {
+  auto *state = static_cast<ProgramState *>(raw);
+  return state->finish(state->world.deallocate(address));
+}
+
+static int32_t apiLaunch(void *raw, const char *name,
+                         const uint64_t programs[3], const IrisRtArg *args,
+                         uint32_t numArgs) {
+  auto *state = static_cast<ProgramState *>(raw);
+  auto found = state->kernels.find(name);
+  if (found == state->kernels.end()) {
+    Expected<Kernel> kernel = state->module.kernel(name);
+    if (!kernel.ok())
+      return state->finish(kernel.status());
+    found = state->kernels.emplace(name, *kernel).first;
+  }
+  return state->finish(
+      state->world.launch(found->second, programs, args, numArgs));
+}
+
+static int32_t apiSync(void *raw) {
+  auto *state = static_cast<ProgramState *>(raw);
+  return state->finish(state->world.sync());
+}
+
+Status iris::rt::runProgram(World &world, const Package &package) {
+  const PackageImage *image = package.findMain();
+  if (!image)
+    return makeStatus(StatusCode::invalidArgument,
+                      "the package has no @main: it holds kernels only");
+  IRISRT_ASSIGN_OR_RETURN(Module module, world.load(package));
+  IRISRT_ASSIGN_OR_RETURN(SharedImage main,
+                          SharedImage::load(image->data, image->size));
+  IRISRT_ASSIGN_OR_RETURN(void *symbol, main.find(IRISRT_SYM_MAIN));
+
+  ProgramState state = {world, module, {}, {}};
+  IrisRtHostApi api{};
+  api.magic = IRISRT_ABI_MAGIC;
+  api.major = IRISRT_ABI_VERSION_MAJOR;
+  api.minor = IRISRT_ABI_VERSION_MINOR;
+  api.rank = world.rank();
+  api.numRanks = world.numRanks();
+  api.world = &state;
+  api.alloc = apiAlloc;
+  api.dealloc = apiDealloc;
+  api.launch = apiLaunch;
+  api.sync = apiSync;
+
+  int32_t code = reinterpret_cast<IrisRtMain>(symbol)(&api);
+  if (!state.failure.ok())
+    return state.failure;
+  if (code != 0)
+    return makeStatus(StatusCode::internal, "@main returned %d by itself",
+                      code);
+  return world.sync();
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// iris-run from the outside: exit status, what it prints, what it leaves.
+#include "support/Ranks.h"
+#include "support/TestKernels.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+namespace {
+struct RunEnd {
+  int status = -1;
+  std::string text;
+  double seconds = 0;
+};
+
+class Run : public testing::Test {
+protected:
+  void SetUp() override {
+    char pattern[] = "/tmp/iris-run-test-XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern), nullptr);
+    directory = pattern;
+  }
+  void TearDown() override {
+    // Nothing may be left of it: temporary files, sockets, processes.
+    std::string left =
+        shell("find " + directory + "/tmp " + directory + "/run -mindepth 2; "
+              "pgrep -f " + directory + " | grep -v $$ | xargs -r ps -o pid=,args= -p | grep iris-run | grep -v grep")
+            .text;
+    EXPECT_EQ(left, "");
+    shell("rm -rf " + directory);
+  }
+
+  RunEnd shell(const std::string &command) {
+    RunEnd end;
+    auto start = std::chrono::steady_clock::now();
+    FILE *pipe = ::popen((command + " 2>&1").c_str(), "r");
+    char buffer[4096];
+    size_t got;
+    while ((got = ::fread(buffer, 1, sizeof(buffer), pipe)) > 0)
+      end.text.append(buffer, got);
+    int status = ::pclose(pipe);
+    end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    end.seconds = std::chrono::duration<double>(
+                      std::chrono::steady_clock::now() - start)
+                      .count();
+    return end;
+  }
+
+  /// The file of a package with that variant of TestMain.cpp.
+  std::string package(int variant) {
+    std::string path =
+        directory + "/program" + std::to_string(variant) + ".pkg";
+    std::ofstream stream(path, std::ios::binary);
+    stream << testPackageBytes(std::string(IRIS_TEST_MAIN_PREFIX) +
+                               std::to_string(variant) + ".so");
+    return path;
+  }
+
+  /// The start of a command line: private places for all that it may leave.
+  std::string command() {
+    ::mkdir((directory + "/run").c_str(), 0700);
+    ::mkdir((directory + "/tmp").c_str(), 0700);
+    return "XDG_RUNTIME_DIR=" + directory + "/run TMPDIR=" + directory +
+           "/tmp " IRIS_TEST_IRIS_RUN " ";
+  }
+  RunEnd run(const std::string &args) { return shell(command() + args); }
+
+  std::string directory;
+};
+} // namespace
+
+#define EXPECT_CONTAINS(text, part)                                            \
+  EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST_F(Run, ChecksHold) {
+  std::string program = package(0);
+  for (const char *ranks : {"1", "2", "3", "4", "8"})
+    for (const char *how : {"processes", "threads"}) {
+      RunEnd end = run(std::string("-n ") + ranks + " --ranks=" + how + " " +
+                       program);
+      EXPECT_EQ(end.status, 0) << end.text;
+      uint64_t n = std::strtoull(ranks, nullptr, 10);
+      EXPECT_CONTAINS(end.text, "all " + std::to_string(n * n * 4096) +
+                                    " checks held");
+    }
+}
+
+TEST_F(Run, MismatchIsReported) {
+  RunEnd end = run("-n 3 " + package(1));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "rank 1: 12288 of 12288 checks failed; the first: "
+                            "test.check_gathered at test.mlir:12:5 in "
+                            "kernels::check_gathered");
+  EXPECT_CONTAINS(end.text, "FAILED on 1 of 3 ranks on host (12288 of 36864 "
+                            "checks failed)");
+}
+
+TEST_F(Run, HangIsReportedOnEveryRank) {
+  RunEnd end = run("-n 3 --timeout=1 " + package(2));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "rank 0: test.wait_flag at test.mlir:12:5");
+  EXPECT_CONTAINS(end.text, "rank 1 owed the signal");
+  EXPECT_CONTAINS(end.text, "rank 1: rank 0 failed: test.wait_flag");
+  EXPECT_CONTAINS(end.text, "rank 2: rank 0 failed: test.wait_flag");
+  EXPECT_LT(end.seconds, 10);
+}
+
+TEST_F(Run, NoCheckIsAFailure) {
+  RunEnd end = run("-n 2 " + package(3));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "checked nothing");
+}
+
+TEST_F(Run, KilledRank) {
+  RunEnd end = run("-n 4 " + package(4));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "rank 1: its process was killed by signal 9");
+  for (const char *rank : {"0", "2", "3"})
+    EXPECT_CONTAINS(end.text, std::string("rank ") + rank +
+                                  ": rank 1 failed: process");
+  EXPECT_LT(end.seconds, 10);
+}
+
+TEST_F(Run, ExitingRank) {
+  RunEnd end = run("-n 2 " + package(5));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "rank 1: its process exited with status 3");
+  EXPECT_CONTAINS(end.text, "rank 0: rank 1 failed: process");
+}
+
+TEST_F(Run, FullHeap) {
+  RunEnd end = run("-n 2 --heap=16M " + package(6));
+  EXPECT_EQ(end.status, 1);
+  for (const char *rank : {"0", "1"})
+    EXPECT_CONTAINS(end.text, std::string("rank ") + rank +
+                                  ": the symmetric heap is full");
+}
+
+TEST_F(Run, DifferentAllocations) {
+  RunEnd end = run("-n 3 " + package(7));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "the ranks used the symmetric heap differently");
+}
+
+TEST_F(Run, UnknownKernelAndWrongArguments) {
+  RunEnd unknown = run("-n 2 " + package(8));
+  EXPECT_EQ(unknown.status, 1);
+  EXPECT_CONTAINS(unknown.text, "no_such_kernel");
+  RunEnd wrong = run("-n 2 " + package(9));
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_CONTAINS(wrong.text, "kernels::fill");
+}
+
+TEST_F(Run, SignalsEndEverything) {
+  for (int signal : {SIGINT, SIGTERM}) {
+    std::string program = package(11);
+    RunEnd end = shell("timeout --signal=" + std::to_string(signal) +
+                       " --preserve-status 1 env " + command() + "-n 3 " +
+                       program);
+    EXPECT_EQ(end.status, 128 + signal) << end.text;
+    EXPECT_LT(end.seconds, 6);
+  }
+}
+
+TEST_F(Run, KilledLauncherLeavesNoRanks) {
+  std::string program = package(11);
+  RunEnd end = shell("timeout --signal=KILL 1 env " + command() + "-n 3 " +
+                     program);
+  ::usleep(200000); // TearDown looks for processes
+}
+
+TEST_F(Run, WrongFiles) {
+  EXPECT_EQ(run("-n 2 " + directory + "/nothing.pkg").status, 1);
+  EXPECT_CONTAINS(run("-n 2 " + directory + "/nothing.pkg").text,
+                  "cannot read");
+  EXPECT_EQ(run("-n 2 " + directory).status, 1);
+  std::string program = package(0);
+  shell("truncate -s 1000 " + program);
+  RunEnd cut = run("-n 2 " + program);
+  EXPECT_EQ(cut.status, 1);
+  EXPECT_CONTAINS(cut.text, "program0.pkg");
+}
+
+TEST_F(Run, CommandLine) {
+  EXPECT_EQ(run("--help").status, 0);
+  EXPECT_CONTAINS(run("--help").text, "usage: iris-run");
+  EXPECT_CONTAINS(run("--version").text, "iris-run 0.");
+  for (const char *args :
+       {"", "-n 0 a", "-n 65 a", "-n x a", "--device=tpu a", "--ranks=fibers a",
+        "--heap=lots a", "--timeout=-1 a", "--nonsense a", "a b"})
+    EXPECT_EQ(run(args).status, 2) << args;
+}
+
+TEST_F(Run, CompilesSourceFirst) {
+  std::string program = package(0);
+  std::string source = directory + "/a.mlir", compiler = directory + "/cc";
+  std::ofstream(source) << "// source\n";
+  // Stands in for iris-compile: checks its arguments, copies a package.
+  std::ofstream(compiler) << "#!/bin/sh\n"
+                             "[ \"$1\" = '" << source << "' ] || exit 9\n"
+                             "[ \"$2 $3 $4\" = '--target=host --emit=package "
+                             "-o' ] || exit 8\n"
+                             "cp '" << program << "' \"$5\"\n";
+  ::chmod(compiler.c_str(), 0700);
+  RunEnd end = shell("IRIS_COMPILE=" + compiler + " " + command() + "-n 2 " +
+                     source);
+  EXPECT_EQ(end.status, 0) << end.text;
+  std::ofstream(compiler) << "#!/bin/sh\necho 'a.mlir:1:1: error: no' >&2\n"
+                             "exit 1\n";
+  RunEnd wrong = shell("IRIS_COMPILE=" + compiler + " " + command() +
+                       "-n 2 " + source);
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_CONTAINS(wrong.text, "a.mlir:1:1: error: no");
+  RunEnd none = shell("IRIS_COMPILE=/nowhere " + command() + "-n 2 " + source);
+  EXPECT_EQ(none.status, 1);
+  EXPECT_CONTAINS(none.text, "'/nowhere' cannot be run");
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Worlds of 1, 2, 3, 4 and 8 ranks, as processes and as threads.
+#include "support/Ranks.h"
+#include "support/TestKernels.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+namespace {
+struct Shape {
+  uint32_t numRanks;
+  bool threads;
+  bool table;
+};
+
+std::string nameOf(const testing::TestParamInfo<Shape> &info) {
+  return std::to_string(info.param.numRanks) +
+         (info.param.threads ? "threads" : "processes") +
+         (info.param.table ? "_table" : "");
+}
+
+class Worlds : public testing::TestWithParam<Shape> {
+protected:
+  std::string run(const RankBody &body) {
+    return complaints(GetParam().threads
+                          ? runThreads(GetParam().numRanks, body)
+                          : runProcesses(GetParam().numRanks, body));
+  }
+  WorldOptions options(const LaunchInfo &launch) const {
+    WorldOptions result;
+    result.launch = launch;
+    result.heapBytes = 64 << 20;
+    result.heapChunkBytes = 1 << 20;
+    result.forceTable = GetParam().table;
+    result.joinLimit = 30;
+    result.collectiveLimit = 60;
+    return result;
+  }
+};
+} // namespace
+
+static std::string gatherOnce(World &world, const Package &package,
+                              int64_t count) {
+  uint64_t usedBefore = world.heapUsed();
+  RANK_ASSIGN(Module module, world.load(package));
+  RANK_ASSIGN(uint64_t a, world.allocate(count * 4));
+  RANK_ASSIGN(uint64_t b, world.allocate(count * 4 * world.numRanks()));
+  int64_t total = count * world.numRanks();
+  RANK_ASSIGN(Kernel fill, module.kernel("fill"));
+  RANK_ASSIGN(Kernel gather, module.kernel("kernels::all_gather"));
+  RANK_ASSIGN(Kernel check, module.kernel("check_gathered"));
+  RANK_TRY(world.launch(fill, {3, 1, 1}, testArgs(a, count, b, total)));
+  RANK_TRY(world.launch(gather, {2, 2, 1}, testArgs(a, count, b, total)));
+  RANK_TRY(world.sync());
+  RANK_TRY(world.launch(check, {2, 1, 1}, testArgs(a, count, b, total)));
+  RANK_TRY(world.verify());
+  RANK_CHECK(world.expects().checked == static_cast<uint64_t>(total));
+  RANK_TRY(world.deallocate(b));
+  RANK_TRY(world.deallocate(a));
+  RANK_TRY(world.sync());
+  RANK_CHECK(world.heapUsed() == usedBefore);
+  return "";
+}
+
+TEST_P(Worlds, Gather) {
+  std::string bytes = testPackageBytes();
+  EXPECT_EQ("", run([&](const LaunchInfo &launch) -> std::string {
+              RANK_ASSIGN(Package package,
+                          Package::fromBytes(bytes.data(), bytes.size()));
+              for (int64_t count : {1, 1000, 65536}) {
+                RANK_ASSIGN(auto world, World::create(options(launch)));
+                std::string text = gatherOnce(*world, package, count);
+                if (!text.empty())
+                  return text;
+                RANK_TRY(world->destroy());
+              }
+              return "";
+            }));
+  EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
+}
+
+TEST_P(Worlds, DeviceBarrierOfManyRounds) {
+  std::string bytes = testPackageBytes();
+  EXPECT_EQ("", run([&](const LaunchInfo &launch) -> std::string {
+              RANK_ASSIGN(Package package,
+                          Package::fromBytes(bytes.data(), bytes.size()));
+              RANK_ASSIGN(auto world, World::create(options(launch)));
+              RANK_ASSIGN(Module module, world->load(package));
+              RANK_ASSIGN(Kernel barrier, module.kernel("rank_barrier"));
+              RANK_ASSIGN(uint64_t flags, world->allocate(4 * 32 * 4));
+              RANK_TRY(world->launch(barrier, {2, 1, 1},
+                                     testArgs(flags, 128, flags, 128, 0, 200)));
+              RANK_TRY(world->sync());
+              return "";
+            }));
+}
+
+TEST_P(Worlds, HeapOfManyRandomAllocations) {
+  EXPECT_EQ("", run([&](const LaunchInfo &launch) -> std::string {
+              RANK_ASSIGN(auto world, World::create(options(launch)));
+              std::mt19937 random(42); // the same on every rank
+              std::vector<std::pair<uint64_t, uint64_t>> live;
+              IrisRtContext before = world->context();
+              for (int step = 0; step < 2000; ++step) {
+                if (random() % 3 != 0 || live.empty()) {
+                  uint64_t bytes = 1 + random() % 20000;
+                  RANK_ASSIGN(uint64_t address, world->allocate(bytes));
+                  auto *words = reinterpret_cast<unsigned char *>(address);
+                  for (uint64_t i = 0; i < bytes; i += 97)
+                    RANK_CHECK(words[i] == 0);
+                  RANK_CHECK(address % 256 == 0);
+                  RANK_CHECK(world->isSymmetric(address, bytes));
+                  // Dirty own copy: it must come back as zero later.
+                  for (uint64_t i = 0; i < bytes; i += 97)
+                    words[i] = 0xee;
+                  live.push_back({address, bytes});
+                } else {
+                  size_t index = random() % live.size();
+                  RANK_TRY(world->deallocate(live[index].first));
+                  live.erase(live.begin() + static_cast<ptrdiff_t>(index));
+                }
+                if (step % 100 == 99)
+                  RANK_TRY(world->sync());
+              }
+              // The heap has grown; the context has not moved.
+              RANK_CHECK(world->context().heapBase == before.heapBase);
+              RANK_CHECK(world->context().heapStride == before.heapStride);
+              RANK_TRY(world->destroy());
+              return "";
+            }));
+}
+
+TEST_P(Worlds, RemoteStoresReachMappedHeapAfterGrowth) {
+  std::string bytes = testPackageBytes();
+  EXPECT_EQ("", run([&](const LaunchInfo &launch) -> std::string {
+              RANK_ASSIGN(Package package,
+                          Package::fromBytes(bytes.data(), bytes.size()));
+              RANK_ASSIGN(auto world, World::create(options(launch)));
+              RANK_ASSIGN(uint64_t gap, world->allocate(5 << 20));
+              (void)gap;
+              return gatherOnce(*world, package, 100000);
+            }));
+}
+
+TEST_P(Worlds, GraphReplaysLaunches) {
+  std::string bytes = testPackageBytes();
+  EXPECT_EQ("", run([&](const LaunchInfo &launch) -> std::string {
+              RANK_ASSIGN(Package package,
+                          Package::fromBytes(bytes.data(), bytes.size()));
+              RANK_ASSIGN(auto world, World::create(options(launch)));
+              RANK_ASSIGN(Module module, world->load(package));
+              RANK_ASSIGN(Kernel meet, module.kernel("meet"));
+              RANK_ASSIGN(uint64_t a, world->allocate(256));
+              RANK_TRY(world->beginCapture());
+              RANK_TRY(world->launch(meet, {1, 1, 1},
+                                     testArgs(a, 1, a, 1, 1)));
+              RANK_ASSIGN(Graph graph, world->endCapture());
+              for (int i = 0; i < 10; ++i)
+                RANK_TRY(world->launchGraph(graph));
+              RANK_TRY(world->sync());
+              int32_t value = 0;
+              RANK_TRY(world->copyToHost(&value, a, 4));
+              RANK_TRY(world->synchronize());
+              RANK_CHECK(value == 10);
+              RANK_TRY(world->destroyGraph(graph));
+              return "";
+            }));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Worlds,
+    testing::Values(Shape{1, false, false}, Shape{2, false, false},
+                    Shape{3, false, false}, Shape{4, false, false},
+                    Shape{8, false, false}, Shape{1, true, false},
+                    Shape{2, true, false}, Shape{4, true, false},
+                    Shape{2, false, true}, Shape{4, false, true},
+                    Shape{3, true, true}),
+    nameOf);
+
+//===----------------------------------------------------------------------===//
+// Repetition
+//===----------------------------------------------------------------------===//
+
+static WorldOptions smallWorld(const LaunchInfo &launch) {
+  WorldOptions options;
+  options.launch = launch;
+  options.heapBytes = 1 << 20;
+  options.joinLimit = 30;
+  options.collectiveLimit = 60;
+  return options;
+}
+
+TEST(WorldRepetition, TwoHundredWorldsInOneProcess) {
+  EXPECT_EQ("", complaints(runProcesses(
+                    2, [&](const LaunchInfo &launch) -> std::string {
+                      for (int i = 0; i < 200; ++i) {
+                        RANK_ASSIGN(auto world,
+                                    World::create(smallWorld(launch)));
+                        RANK_ASSIGN(uint64_t address, world->allocate(1000));
+                        RANK_CHECK(*reinterpret_cast<int *>(address) == 0);
+                        *reinterpret_cast<int *>(address) = i;
+                        RANK_TRY(world->destroy());
+                      }
+                      return "";
+                    })));
+  EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
+}
+
+TEST(WorldRepetition, TwoWorldsAtOnce) {
+  EXPECT_EQ("", complaints(runProcesses(
+                    3, [&](const LaunchInfo &launch) -> std::string {
+                      RANK_ASSIGN(auto first,
+                                  World::create(smallWorld(launch)));
+                      RANK_ASSIGN(auto second,
+                                  World::create(smallWorld(launch)));
+                      RANK_ASSIGN(uint64_t a, first->allocate(100));
+                      RANK_ASSIGN(uint64_t b, second->allocate(100));
+                      RANK_CHECK(first->isSymmetric(a));
+                      RANK_CHECK(!first->isSymmetric(b));
+                      RANK_TRY(second->sync());
+                      RANK_TRY(first->sync());
+                      RANK_TRY(first->destroy());
+                      RANK_TRY(second->sync());
+                      RANK_TRY(second->destroy());
+                      return "";
+                    })));
+}
+
+TEST(WorldRepetition, NamedWorldsInAnyOrder) {
+  EXPECT_EQ(
+      "", complaints(runProcesses(
+              2, [&](const LaunchInfo &launch) -> std::string {
+                std::string texts[2];
+                auto make = [&](int which) {
+                  WorldOptions options = smallWorld(launch);
+                  options.name = "world" + std::to_string(which);
+                  auto world = World::create(options);
+                  texts[which] =
+                      world.ok() ? (*world)->sync().message()
+                                 : world.status().toString();
+                };
+                // Each rank starts with another one.
+                std::thread one(make, static_cast<int>(launch.rank));
+                std::thread two(make, 1 - static_cast<int>(launch.rank));
+                one.join();
+                two.join();
+                return texts[0] + texts[1];
+              })));
+}

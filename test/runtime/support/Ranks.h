@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs a function on several ranks: as forked processes, or as threads.
+#ifndef IRIS_TEST_RUNTIME_SUPPORT_RANKS_H
+#define IRIS_TEST_RUNTIME_SUPPORT_RANKS_H
+
+#include "iris/rt/World.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace iris::rt::test {
+
+/// Launch information of one rank of a job that only this test has.
+LaunchInfo launchOf(const std::string &job, uint32_t rank, uint32_t numRanks);
+
+/// A job name that no other test, process or earlier call has.
+std::string freshJob();
+
+/// What a rank does; the text says what went wrong, empty if nothing did.
+using RankBody = std::function<std::string(const LaunchInfo &launch)>;
+
+/// How one rank ended.
+struct RankEnd {
+  std::string text;      ///< what the body returned
+  bool exited = false;   ///< by itself, after returning
+  int signal = 0;        ///< that killed it
+  int exitStatus = 0;
+};
+
+/// Runs `body` on every rank as a process of its own.  All are gone when it
+/// returns, at the latest after `seconds`.
+std::vector<RankEnd> runProcesses(uint32_t numRanks, const RankBody &body,
+                                  double seconds = 60,
+                                  const std::string &job = freshJob());
+
+/// Runs `body` on every rank as a thread of this process.
+std::vector<RankEnd> runThreads(uint32_t numRanks, const RankBody &body);
+
+/// "" if every rank returned "" in good order, else who did not.
+std::string complaints(const std::vector<RankEnd> &ends);
+
+/// Names of what lies in the rendezvous directory.
+std::vector<std::string> rendezvousLeftovers();
+
+} // namespace iris::rt::test
+
+/// Inside a RankBody: returns the text of a failed status.
+#define RANK_TRY(expr)                                                         \
+  do {                                                                         \
+    ::iris::rt::Status rankStatus_ = (expr);                                   \
+    if (!rankStatus_.ok())                                                     \
+      return std::string(__FILE__ ":") + std::to_string(__LINE__) + ": " +     \
+             rankStatus_.toString();                                           \
+  } while (false)
+
+/// Inside a RankBody: `lhs` = the value, or returns the text of the status.
+#define RANK_ASSIGN(lhs, expr)                                                 \
+  RANK_ASSIGN_IMPL(IRISRT_CONCAT(rankExpected_, __LINE__), lhs, expr)
+#define RANK_ASSIGN_IMPL(tmp, lhs, expr)                                       \
+  auto tmp = (expr);                                                           \
+  if (!tmp.ok())                                                               \
+    return std::string(__FILE__ ":") + std::to_string(__LINE__) + ": " +       \
+           tmp.status().toString();                                            \
+  lhs = tmp.take()
+
+/// Inside a RankBody: returns the condition's text when it does not hold.
+#define RANK_CHECK(condition)                                                  \
+  do {                                                                         \
+    if (!(condition))                                                          \
+      return std::string(__FILE__ ":") + std::to_string(__LINE__) +            \
+             ": " #condition;                                                  \
+  } while (false)
+
+#endif // IRIS_TEST_RUNTIME_SUPPORT_RANKS_H

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Packages made of TestKernels.cpp and TestMain.cpp, and arguments for them.
+#ifndef IRIS_TEST_RUNTIME_SUPPORT_TESTKERNELS_H
+#define IRIS_TEST_RUNTIME_SUPPORT_TESTKERNELS_H
+
+#include "iris/rt/Kernel.h"
+#include "iris/rt/Package.h"
+#include "support/PackageWriter.h"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace iris::rt::test {
+
+inline std::string readFile(const std::string &path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::stringstream bytes;
+  bytes << stream.rdbuf();
+  return bytes.str();
+}
+
+/// Metadata of one kernel of TestKernels.cpp.
+inline std::string kernelMetadata(const std::string &name, bool coresident,
+                                  uint64_t arenaBytes = 0) {
+  return R"({"name": ")" + name + R"(", "module": "kernels", "symbol": ")" +
+         name + R"(", "workgroup": [1, 1, 1], "shared_bytes": 0,
+      "dynamic_shared_bytes": 0, "arena_bytes": )" +
+         std::to_string(arenaBytes) + R"(, "coresident": )" +
+         (coresident ? "true" : "false") + R"(, "args_bytes": 128, "args": [
+      {"kind": "context", "offset": 0},
+      {"kind": "memref", "offset": 88, "element": "i32", "symmetric": true,
+       "sizes": [null], "strides": null},
+      {"kind": "memref", "offset": 104, "element": "i32", "symmetric": true,
+       "sizes": [null], "strides": null},
+      {"kind": "scalar", "offset": 120, "element": "i32"},
+      {"kind": "scalar", "offset": 124, "element": "i32"}],
+      "hidden": [],
+      "sites": [{"op": "test.)" +
+         name + R"(", "loc": "test.mlir:12:5", "what": "the value",
+                 "element": "i32"}]})";
+}
+
+/// A package with the test kernels for `arch`, compiled for both translations,
+/// and with the `@main` in the file `mainPath`, if one is named.
+inline std::string testPackageBytes(const std::string &mainPath = "",
+                                    const std::string &arch = "host") {
+  std::string metadata =
+      "{\"kernels\": [" + kernelMetadata("fill", false) + "," +
+      kernelMetadata("all_gather", false) + "," +
+      kernelMetadata("check_gathered", false) + "," +
+      kernelMetadata("check_equal", false) + "," +
+      kernelMetadata("signal_flag", false) + "," +
+      kernelMetadata("wait_flag", true) + "," + kernelMetadata("meet", true) +
+      "," + kernelMetadata("rank_barrier", true) + "," +
+      kernelMetadata("use_arena", false, 5000) + "]}";
+  std::string bytes;
+  for (const char *translation : {"stride", "table"}) {
+    EntrySpec kernels;
+    kernels.strings = {
+        {"triple", "x86_64-unknown-linux-gnu"},
+        {"arch", arch},
+        {IRISRT_KEY_ABI, std::to_string(IRISRT_ABI_VERSION_MAJOR) + "." +
+                             std::to_string(IRISRT_ABI_VERSION_MINOR)},
+        {IRISRT_KEY_TRANSLATION, translation},
+        {IRISRT_KEY_META, metadata}};
+    kernels.image = readFile(IRIS_TEST_KERNELS);
+    bytes += writeEntry(kernels);
+  }
+  if (!mainPath.empty()) {
+    EntrySpec main;
+    main.strings = {
+        {"triple", "x86_64-unknown-linux-gnu"},
+        {"arch", IRISRT_ARCH_MAIN},
+        {IRISRT_KEY_ABI, std::to_string(IRISRT_ABI_VERSION_MAJOR) + "." +
+                             std::to_string(IRISRT_ABI_VERSION_MINOR)}};
+    main.image = readFile(mainPath);
+    bytes += writeEntry(main);
+  }
+  return bytes;
+}
+
+/// Arguments of every test kernel.
+inline std::vector<IrisRtArg> testArgs(uint64_t a, int64_t aSize, uint64_t b,
+                                       int64_t bSize, int32_t x = 0,
+                                       int32_t y = 0) {
+  return {makeContextArg(), makeMemrefArg(IRISRT_ELT_I32, a, {aSize}),
+          makeMemrefArg(IRISRT_ELT_I32, b, {bSize}),
+          makeScalarArg(IRISRT_ELT_I32, static_cast<uint32_t>(x)),
+          makeScalarArg(IRISRT_ELT_I32, static_cast<uint32_t>(y))};
+}
+
+} // namespace iris::rt::test
+
+#endif // IRIS_TEST_RUNTIME_SUPPORT_TESTKERNELS_H

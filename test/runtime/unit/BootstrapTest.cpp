@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rendezvous and host-side collectives, with ranks as threads or processes.
+#include "bootstrap/Bootstrap.h"
+#include "support/Ranks.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <numeric>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+static constexpr auto limit = std::chrono::seconds(20);
+
+static RendezvousOptions optionsOf(const LaunchInfo &launch,
+                                   double seconds = 20) {
+  RendezvousOptions options;
+  options.rank = launch.rank;
+  options.numRanks = launch.numRanks;
+  options.job = launch.job;
+  options.token = launch.token;
+  options.directory = Env::get().rendezvousDir();
+  options.limit = secondsOf(seconds);
+  return options;
+}
+
+TEST(Bootstrap, Collectives) {
+  for (uint32_t n : {1u, 2u, 5u, 8u, 64u})
+    EXPECT_EQ("", complaints(runThreads(
+                      n, [&](const LaunchInfo &launch) -> std::string {
+                        RANK_ASSIGN(auto boot,
+                                    Bootstrap::create(optionsOf(launch)));
+                        for (int round = 0; round < 20; ++round) {
+                          RANK_TRY(boot->barrier(CollectiveTag::barrier,
+                                                 limit));
+                          Bootstrap::Bytes mine(
+                              launch.rank % 7 + (round == 9 ? 1000 : 0),
+                              static_cast<uint8_t>(launch.rank));
+                          RANK_ASSIGN(auto parts,
+                                      boot->allGather(CollectiveTag::user,
+                                                      mine, limit));
+                          RANK_CHECK(parts.size() == n);
+                          for (uint32_t r = 0; r < n; ++r) {
+                            RANK_CHECK(parts[r].size() ==
+                                       r % 7 + (round == 9 ? 1000u : 0u));
+                            for (uint8_t byte : parts[r])
+                              RANK_CHECK(byte == r);
+                          }
+                        }
+                        return "";
+                      })))
+        << n;
+  EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
+}
+
+TEST(Bootstrap, FdsReachEveryRank) {
+  EXPECT_EQ(
+      "", complaints(runProcesses(
+              4, [&](const LaunchInfo &launch) -> std::string {
+                RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+                UniqueFd mine(::memfd_create("test", MFD_CLOEXEC));
+                std::string text = "I am " + std::to_string(launch.rank);
+                RANK_CHECK(::write(mine.get(), text.data(), text.size()) ==
+                           static_cast<ssize_t>(text.size()));
+                RANK_ASSIGN(auto result,
+                            boot->exchangeFds(CollectiveTag::grow, {1},
+                                              mine.get(), limit));
+                for (uint32_t r = 0; r < launch.numRanks; ++r) {
+                  char buffer[32] = {};
+                  RANK_CHECK(::pread(result.fds[r].get(), buffer, 31, 0) > 0);
+                  RANK_CHECK(buffer == "I am " + std::to_string(r));
+                }
+                return "";
+              })));
+}
+
+TEST(Bootstrap, MissingRanksAreNamed) {
+  auto ends = runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
+    if (launch.rank == 1 || launch.rank == 3)
+      return "";
+    auto boot = Bootstrap::create(optionsOf(launch, 0.5));
+    return boot.ok() ? "met" : boot.status().message();
+  });
+  EXPECT_NE(ends[0].text.find("ranks 1 and 3 did not join within 0.5 s"),
+            std::string::npos)
+      << ends[0].text;
+  EXPECT_NE(ends[2].text.find("ranks 1 and 3 did not join"), std::string::npos)
+      << ends[2].text;
+  EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
+}
+
+TEST(Bootstrap, MissingRankZeroIsNamed) {
+  auto ends = runProcesses(2, [&](const LaunchInfo &launch) -> std::string {
+    if (launch.rank == 0)
+      return "";
+    return Bootstrap::create(optionsOf(launch, 0.3)).status().message();
+  });
+  EXPECT_NE(ends[1].text.find("rank 0 did not open the rendezvous"),
+            std::string::npos)
+      << ends[1].text;
+}
+
+TEST(Bootstrap, ContradictionsAreErrorsOnAllRanks) {
+  // Two claim rank 1; rank 2 exists, too.
+  auto twice = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+    LaunchInfo changed = launch;
+    changed.rank = launch.rank == 2 ? 1 : launch.rank;
+    return Bootstrap::create(optionsOf(changed, 5)).status().message();
+  });
+  EXPECT_NE(twice[0].text.find("both claim rank 1"), std::string::npos)
+      << twice[0].text;
+  // Ranks disagree on the size.
+  auto sizes = runProcesses(2, [&](const LaunchInfo &launch) -> std::string {
+    LaunchInfo changed = launch;
+    changed.numRanks = launch.rank == 0 ? 2 : 3;
+    return Bootstrap::create(optionsOf(changed, 5)).status().message();
+  });
+  for (const RankEnd &end : sizes)
+    EXPECT_NE(end.text.find("wants a world of 3 ranks, rank 0 one of 2"),
+              std::string::npos)
+        << end.text;
+}
+
+TEST(Bootstrap, StrangersAreRefused) {
+  // Rank 2 of the test has the wrong token and claims to be rank 1.
+  auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+    LaunchInfo changed = launch;
+    changed.numRanks = 2;
+    if (launch.rank == 2) {
+      changed.rank = 1;
+      changed.token = 666;
+    } else if (launch.rank == 1) {
+      ::usleep(200000);
+    }
+    auto boot = Bootstrap::create(optionsOf(changed, 5));
+    if (!boot.ok())
+      return boot.status().message();
+    return (*boot)->barrier(CollectiveTag::barrier, limit).message();
+  });
+  EXPECT_EQ(ends[0].text, "");
+  EXPECT_EQ(ends[1].text, "");
+  EXPECT_NE(ends[2].text.find("token does not match"), std::string::npos)
+      << ends[2].text;
+}
+
+TEST(Bootstrap, StaleSocketsOfDeadJobsAreReplaced) {
+  std::string job = freshJob();
+  // Rank 0 is killed while it waits for the others.
+  auto dead = runProcesses(
+      1,
+      [&](const LaunchInfo &launch) -> std::string {
+        LaunchInfo changed = launch;
+        changed.numRanks = 2;
+        ::alarm(1);
+        return Bootstrap::create(optionsOf(changed)).status().message();
+      },
+      10, job);
+  EXPECT_EQ(dead[0].signal, SIGALRM);
+  EXPECT_EQ(rendezvousLeftovers().size(), 2u); // socket and lock
+  EXPECT_EQ("", complaints(runProcesses(
+                    2,
+                    [&](const LaunchInfo &launch) -> std::string {
+                      RANK_ASSIGN(auto boot,
+                                  Bootstrap::create(optionsOf(launch)));
+                      RANK_TRY(boot->barrier(CollectiveTag::barrier, limit));
+                      return "";
+                    },
+                    30, job)));
+  EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
+}
+
+TEST(Bootstrap, DifferentCollectivesAreNamed) {
+  auto ends = runThreads(3, [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+    return boot
+        ->barrier(launch.rank == 1 ? CollectiveTag::grow : CollectiveTag::sync,
+                  limit)
+        .message();
+  });
+  for (const RankEnd &end : ends)
+    EXPECT_NE(end.text.find("rank 1 is in heap growth"), std::string::npos)
+        << end.text;
+}
+
+TEST(Bootstrap, LateRanksAreNamed) {
+  auto ends = runThreads(4, [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+    if (launch.rank >= 2)
+      ::usleep(1500000);
+    return boot->barrier(CollectiveTag::sync, std::chrono::milliseconds(500))
+        .message();
+  });
+  for (const RankEnd &end : ends)
+    EXPECT_NE(end.text.find("rank 2, 3 did not reach sync within 0.5 s"),
+              std::string::npos)
+        << end.text;
+}
+
+TEST(Bootstrap, ADeadRankIsNoticedByAllOthers) {
+  for (uint32_t victim : {0u, 1u}) {
+    auto ends = runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
+      RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+      RANK_TRY(boot->barrier(CollectiveTag::barrier, limit));
+      if (launch.rank == victim)
+        ::raise(SIGKILL);
+      return boot->barrier(CollectiveTag::barrier, limit).message();
+    });
+    for (uint32_t rank = 0; rank < 4; ++rank) {
+      if (rank == victim)
+        continue;
+      EXPECT_NE(ends[rank].text.find("rank " + std::to_string(victim) +
+                                     " failed: process"),
+                std::string::npos)
+          << ends[rank].text;
+    }
+  }
+}
+
+TEST(Bootstrap, DirectoryMustBePrivate) {
+  std::string path = "/tmp/iris-test-" + std::to_string(::getpid());
+  ASSERT_EQ(::mkdir(path.c_str(), 0755), 0);
+  ::chmod(path.c_str(), 0755);
+  Status open = ensurePrivateDirectory(path);
+  EXPECT_EQ(open.code(), StatusCode::failedPrecondition);
+  EXPECT_NE(open.message().find("mode 0700"), std::string::npos);
+  ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
+  EXPECT_TRUE(ensurePrivateDirectory(path).ok());
+  std::string link = path + "-link";
+  ASSERT_EQ(::symlink(path.c_str(), link.c_str()), 0);
+  EXPECT_FALSE(ensurePrivateDirectory(link).ok());
+  ::unlink(link.c_str());
+  ::rmdir(path.c_str());
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "iris/rt/Env.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+using namespace iris::rt;
+
+static Env envOf(const std::map<std::string, std::string> &variables) {
+  return Env::read([&](const char *name) -> const char * {
+    auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(Env, AloneWithoutALauncher) {
+  Env env = envOf({});
+  ASSERT_TRUE(env.launch().ok());
+  EXPECT_EQ(env.launch()->launcher, "none");
+  EXPECT_EQ(env.launch()->numRanks, 1u);
+  EXPECT_EQ(env.logLevel(), LogLevel::warning);
+}
+
+TEST(Env, Torchrun) {
+  std::map<std::string, std::string> variables = {
+      {"RANK", "2"},         {"WORLD_SIZE", "4"},
+      {"LOCAL_RANK", "2"},   {"MASTER_ADDR", "localhost"},
+      {"MASTER_PORT", "29500"}, {"TORCHELASTIC_RUN_ID", "abc"}};
+  Env env = envOf(variables);
+  ASSERT_TRUE(env.launch().ok());
+  EXPECT_EQ(env.launch()->launcher, "torchrun");
+  EXPECT_EQ(env.launch()->rank, 2u);
+  EXPECT_EQ(env.launch()->numRanks, 4u);
+  EXPECT_EQ(env.launch()->localRank, 2u);
+  std::string job = env.launch()->job;
+  for (const char *name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}) {
+    auto changed = variables;
+    changed[name] += "1";
+    EXPECT_NE(envOf(changed).launch()->job, job) << name;
+  }
+}
+
+TEST(Env, OtherLaunchers) {
+  Env mpi = envOf({{"OMPI_COMM_WORLD_RANK", "1"},
+                   {"OMPI_COMM_WORLD_SIZE", "2"},
+                   {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                   {"PMIX_NAMESPACE", "prterun-1"}});
+  ASSERT_TRUE(mpi.launch().ok());
+  EXPECT_EQ(mpi.launch()->launcher, "Open MPI");
+  EXPECT_EQ(mpi.launch()->job, "mpi:prterun-1");
+
+  Env slurm = envOf({{"SLURM_PROCID", "3"},
+                     {"SLURM_NTASKS", "8"},
+                     {"SLURM_LOCALID", "3"},
+                     {"SLURM_JOB_ID", "77"},
+                     {"SLURM_STEP_ID", "0"}});
+  ASSERT_TRUE(slurm.launch().ok());
+  EXPECT_EQ(slurm.launch()->rank, 3u);
+  EXPECT_EQ(slurm.launch()->job, "slurm:77.0");
+  // An allocation's shell is not a rank.
+  EXPECT_EQ(envOf({{"SLURM_NTASKS", "8"}}).launch()->launcher, "none");
+
+  Env run = envOf({{"IRIS_RANK", "0"},
+                   {"IRIS_WORLD_SIZE", "2"},
+                   {"IRIS_JOB", "j"},
+                   {"IRIS_TOKEN", "ff"},
+                   {"RANK", "1"}});
+  ASSERT_TRUE(run.launch().ok());
+  EXPECT_EQ(run.launch()->launcher, "iris-run");
+  EXPECT_EQ(run.launch()->token, 255u);
+}
+
+TEST(Env, WrongRanksAreErrors) {
+  for (auto [rank, size] : {std::pair("2", "2"), std::pair("-1", "2"),
+                            std::pair("a", "2"), std::pair("0", ""),
+                            std::pair("0", "0"), std::pair("0", "65"),
+                            std::pair("99999999999999999999999", "2")}) {
+    Env env = envOf({{"RANK", rank}, {"WORLD_SIZE", size}});
+    ASSERT_FALSE(env.launch().ok()) << rank << " of " << size;
+    EXPECT_EQ(env.launch().status().code(), StatusCode::invalidArgument);
+    EXPECT_NE(env.launch().status().message().find("WORLD_SIZE"),
+              std::string::npos);
+  }
+}
+
+TEST(Env, Values) {
+  Env env = envOf({{"IRIS_LOG", "debug"},
+                   {"XDG_RUNTIME_DIR", "/run/user/5"},
+                   {"IRIS_WAIT_LIMIT", "2.5"},
+                   {"IRIS_HEAP_SIZE", "2G"}});
+  EXPECT_EQ(env.logLevel(), LogLevel::debug);
+  EXPECT_EQ(env.rendezvousDir(), "/run/user/5/iris");
+  EXPECT_EQ(env.waitLimitSeconds(), 2.5);
+  EXPECT_EQ(env.heapBytes(), uint64_t(2) << 30);
+  EXPECT_EQ(env.complaint(), "");
+  EXPECT_NE(envOf({{"IRIS_LOG", "loud"}}).complaint().find("IRIS_LOG='loud'"),
+            std::string::npos);
+  EXPECT_NE(envOf({{"IRIS_WAIT_LIMIT", "-1"}}).complaint(), "");
+}
+
+TEST(Env, ByteSizes) {
+  EXPECT_EQ(*parseByteSize("64"), 64u);
+  EXPECT_EQ(*parseByteSize("512K"), 512u << 10);
+  EXPECT_EQ(*parseByteSize("3m"), 3u << 20);
+  EXPECT_EQ(*parseByteSize("1T"), uint64_t(1) << 40);
+  for (const char *text : {"", "G", "-1", "1.5G", "12X", "99999999999999T"})
+    EXPECT_FALSE(parseByteSize(text).ok()) << text;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bootstrap/Messages.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace iris::rt;
+
+TEST(Messages, RoundTrip) {
+  std::vector<uint8_t> payload = {1, 2, 3};
+  std::vector<uint8_t> bytes =
+      encodeMessage({MessageKind::contribution, 5, 77, 3}, payload.data(), 3);
+  Expected<Message> message = decodeMessage(bytes.data(), bytes.size());
+  ASSERT_TRUE(message.ok());
+  EXPECT_EQ(message->header.kind, MessageKind::contribution);
+  EXPECT_EQ(message->header.rank, 5u);
+  EXPECT_EQ(message->header.sequence, 77u);
+  EXPECT_EQ(message->header.tag, 3u);
+  EXPECT_EQ(message->payload, payload);
+
+  Hello hello;
+  hello.numRanks = 8;
+  hello.token = 42;
+  Expected<Hello> decoded = decodeHello(encodeHello(hello));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->numRanks, 8u);
+  EXPECT_EQ(decoded->token, 42u);
+
+  std::vector<std::vector<uint8_t>> parts = {{1}, {}, {2, 3}};
+  Expected<std::vector<std::vector<uint8_t>>> gathered =
+      decodeParts(encodeParts(parts), 3);
+  ASSERT_TRUE(gathered.ok());
+  EXPECT_EQ(*gathered, parts);
+
+  Expected<Failure> failure = decodeFailure(encodeFailure({3, "no\033 way"}));
+  ASSERT_TRUE(failure.ok());
+  EXPECT_EQ(failure->rank, 3u);
+  EXPECT_EQ(failure->reason, "no? way"); // no escape codes on terminals
+}
+
+TEST(Messages, EveryTruncationAndFlipIsAnErrorOrAMessage) {
+  std::vector<uint8_t> payload(100, 7);
+  std::vector<uint8_t> bytes =
+      encodeMessage({MessageKind::result, 1, 2, 3}, payload.data(), 100);
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(decodeMessage(bytes.data(), size).ok());
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::vector<uint8_t> flipped = bytes;
+    flipped[at] ^= 0x80;
+    Expected<Message> message = decodeMessage(flipped.data(), flipped.size());
+    if (message.ok())
+      EXPECT_LT(message->header.rank, 64u);
+  }
+}
+
+TEST(Messages, OtherVersionsAreNamed) {
+  std::vector<uint8_t> bytes =
+      encodeMessage({MessageKind::goodbye, 0, 0, 0}, nullptr, 0);
+  bytes[4] = 9;
+  Status status = decodeMessage(bytes.data(), bytes.size()).status();
+  EXPECT_NE(status.message().find("protocol 9"), std::string::npos);
+}
+
+TEST(Messages, GarbageNeverReachesOutside) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<uint8_t> bytes(random() % 80);
+    for (uint8_t &byte : bytes)
+      byte = static_cast<uint8_t>(random());
+    (void)decodeMessage(bytes.data(), bytes.size()).ok();
+    (void)decodeHello(bytes).ok();
+    (void)decodeParts(bytes, random() % 70).ok();
+    (void)decodeFailure(bytes).ok();
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Starts the ranks as processes and gathers their results.
+#ifndef IRIS_TOOLS_IRIS_RUN_LAUNCHER_H
+#define IRIS_TOOLS_IRIS_RUN_LAUNCHER_H
+
+#include "ChildProcess.h"
+#include "Options.h"
+#include "Results.h"
+
+namespace iris::run {
+
+/// Runs the package on options.numRanks processes.  A failed status means that
+/// they could not be started; what goes wrong on a rank is in its result.
+rt::Expected<std::vector<RankResult>>
+runProcesses(Supervisor &supervisor, const Options &options,
+             const std::string &packageBytes);
+
+} // namespace iris::run
+
+#endif // IRIS_TOOLS_IRIS_RUN_LAUNCHER_H

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The command line of iris-run.
+#ifndef IRIS_TOOLS_IRIS_RUN_OPTIONS_H
+#define IRIS_TOOLS_IRIS_RUN_OPTIONS_H
+
+#include "iris/rt/Device.h"
+#include "iris/rt/Status.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iris::run {
+
+struct Options {
+  uint32_t numRanks = 2;
+  rt::DeviceKind device = rt::DeviceKind::host;
+  bool threads = false;
+  bool verbose = false;
+  uint64_t heapBytes = 0;
+  std::optional<double> waitLimit;
+  std::string program;
+
+  bool help = false;
+  bool version = false;
+  /// Internal: this process is a rank; results go to this descriptor.
+  int resultFd = -1;
+  /// Internal: print the device's target and exit.
+  bool printTarget = false;
+};
+
+rt::Expected<Options> parseOptions(int argc, char **argv);
+
+/// What --help prints.
+extern const char helpText[];
+
+} // namespace iris::run
+
+#endif // IRIS_TOOLS_IRIS_RUN_OPTIONS_H

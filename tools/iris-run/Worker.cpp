@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Worker.h"
+
+#include "iris/rt/Program.h"
+#include "iris/rt/World.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <random>
+#include <thread>
+#include <unistd.h>
+
+using namespace iris;
+using namespace iris::run;
+
+/// Slack beyond the time a wait may take, for the rest of the work.
+static constexpr double collectiveSlackSeconds = 270;
+
+RankResult iris::run::runRank(const Options &options,
+                              const rt::LaunchInfo &launch,
+                              const rt::Package &package) {
+  RankResult result;
+  result.reported = true;
+  rt::WorldOptions worldOptions;
+  worldOptions.device = options.device;
+  worldOptions.launch = launch;
+  worldOptions.heapBytes = options.heapBytes;
+  worldOptions.waitLimit = options.waitLimit;
+  worldOptions.collectiveLimit =
+      options.waitLimit.value_or(30) + collectiveSlackSeconds;
+  rt::Expected<std::unique_ptr<rt::World>> world =
+      rt::World::create(worldOptions);
+  if (!world.ok()) {
+    result.error = world.status().message();
+    return result;
+  }
+  rt::Status status = rt::runProgram(**world, package);
+  // What was checked before a failure still counts.
+  rt::ExpectReport report = (*world)->expects();
+  result.checked = report.checked;
+  result.failed = report.failed;
+  result.firstMismatch = report.first;
+  if (!status.ok())
+    (*world)->fail(status); // or the others would wait for this rank
+  rt::Status destroyed = (*world)->destroy();
+  if (status.ok())
+    status = destroyed;
+  result.error = status.ok() ? "" : status.message();
+  return result;
+}
+
+int iris::run::workerMain(const Options &options) {
+  RankResult result;
+  result.reported = true;
+  const rt::Expected<rt::LaunchInfo> &launch = rt::Env::get().launch();
+  if (!launch.ok()) {
+    result.error = launch.status().message();
+  } else {
+    rt::Expected<rt::Package> package =
+        rt::Package::fromFile(options.program);
+    if (package.ok())
+      result = runRank(options, *launch, *package);
+    else
+      result.error = package.status().message();
+  }
+  std::string text = encodeResult(result);
+  size_t sent = 0;
+  while (sent < text.size()) {
+    ssize_t step =
+        ::write(options.resultFd, text.data() + sent, text.size() - sent);
+    if (step < 0 && errno == EINTR)
+      continue;
+    if (step <= 0)
+      return 1; // the launcher is gone
+    sent += static_cast<size_t>(step);
+  }
+  return result.error.empty() && result.failed == 0 ? 0 : 1;
+}
+
+std::vector<RankResult> iris::run::runThreads(const Options &options,
+                                              const rt::Package &package) {
+  std::vector<RankResult> results(options.numRanks);
+  std::vector<std::thread> threads;
+  std::random_device random;
+  std::string job = "iris-run:" + std::to_string(::getpid()) + ":" +
+                    std::to_string(random());
+  for (uint32_t rank = 0; rank < options.numRanks; ++rank)
+    threads.emplace_back([&, rank] {
+      rt::LaunchInfo launch;
+      launch.launcher = "iris-run";
+      launch.rank = rank;
+      launch.numRanks = options.numRanks;
+      launch.localRank = rank;
+      launch.job = job;
+      results[rank] = runRank(options, launch, package);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  return results;
+}

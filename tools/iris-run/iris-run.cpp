@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// iris-run: starts the ranks of a self-checking program; see Options.cpp for
+// what it does.
+#include "ChildProcess.h"
+#include "Compile.h"
+#include "Launcher.h"
+#include "Options.h"
+#include "Results.h"
+#include "Worker.h"
+
+#include "iris-c/RuntimeABI.h"
+#include "iris/rt/Package.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+using namespace iris;
+using namespace iris::run;
+
+static int report(const rt::Status &status, int exitStatus) {
+  std::fprintf(stderr, "iris-run: %s\n", status.message().c_str());
+  return exitStatus;
+}
+
+static int printTarget(const Options &options) {
+  rt::Expected<std::string> target = rt::deviceTarget(options.device, 0);
+  if (!target.ok())
+    return report(target.status(), 1);
+  std::printf("%s\n", target->c_str());
+  return 0;
+}
+
+/// All ranks in this process: signals keep their meaning, so that debuggers
+/// and Ctrl-C work as usual.
+static int runInThreads(const Options &options, const rt::Package &package) {
+  return summarize(options, runThreads(options, package));
+}
+
+static int launch(const Options &options) {
+  rt::Expected<rt::Package> package =
+      rt::Status(rt::StatusCode::internal, "not read yet");
+  {
+    Supervisor supervisor;
+    if (!supervisor.status().ok())
+      return report(supervisor.status(), 1);
+    rt::Expected<std::string> bytes = obtainPackage(supervisor, options);
+    if (supervisor.stopSignal() != 0)
+      return 128 + supervisor.stopSignal();
+    if (!bytes.ok())
+      return report(bytes.status(), 1);
+    package = rt::Package::fromBytes(bytes->data(), bytes->size());
+    if (!package.ok())
+      return report(package.status().withContext(options.program), 1);
+    if (!package->findMain()) {
+      std::fprintf(stderr,
+                   "iris-run: %s has no @main to run, only kernels\n",
+                   options.program.c_str());
+      return 1;
+    }
+    if (!options.threads) {
+      rt::Expected<std::vector<RankResult>> results =
+          runProcesses(supervisor, options, *bytes);
+      if (!results.ok())
+        return report(results.status(), 1);
+      if (supervisor.stopSignal() != 0) {
+        std::fprintf(stderr, "iris-run: stopped by signal %d\n",
+                     supervisor.stopSignal());
+        return 128 + supervisor.stopSignal();
+      }
+      return summarize(options, *results);
+    }
+  }
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_UNBLOCK, &all, nullptr);
+  return runInThreads(options, *package);
+}
+
+int main(int argc, char **argv) {
+  rt::Expected<Options> options = parseOptions(argc, argv);
+  if (!options.ok())
+    return report(options.status(), 2);
+  if (options->help) {
+    std::fputs(helpText, stdout);
+    return 0;
+  }
+  if (options->version) {
+    std::printf("iris-run %s (runtime ABI %d.%d)\n", IRIS_VERSION,
+                IRISRT_ABI_VERSION_MAJOR, IRISRT_ABI_VERSION_MINOR);
+    return 0;
+  }
+  if (options->printTarget)
+    return printTarget(*options);
+  if (options->resultFd >= 0)
+    return workerMain(*options);
+  if (options->verbose)
+    ::setenv("IRIS_LOG", "info", /*overwrite=*/1);
+  return launch(*options);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: iris-opt %s --split-input-file --tile-assign-layouts | FileCheck %s
+
+// Sixteen bytes of a row per thread, lanes along the row, then waves.
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [1, 8], threads_per_warp = [2, 32], warps_per_cta = [4, 1], order = [1, 0]>
+// CHECK-LABEL: @default
+// CHECK: tile.load {{.*}} -> tensor<8x256xf16, #[[L]]>
+// CHECK-NEXT: tile.store {{.*}} : tensor<8x256xf16, #[[L]]>
+func.func @default(%b: memref<?x?xf16>, %i: index) {
+  %v = tile.load %b[%i, %i] : memref<?x?xf16> -> tensor<8x256xf16>
+  tile.store %v, %b[%i, %i] : tensor<8x256xf16>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+// The widest element that is moved counts.
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [4], threads_per_warp = [64], warps_per_cta = [8], order = [0]>
+// CHECK-LABEL: @widest_element
+// CHECK: tile.load {{.*}} -> tensor<4096xf16, #[[L]]>
+// CHECK: arith.extf {{.*}} : tensor<4096xf16, #[[L]]> to tensor<4096xf32, #[[L]]>
+func.func @widest_element(%a: memref<?xf16>, %b: memref<?xf32>, %i: index)
+    attributes {iris.num_warps = 8 : i32} {
+  %v = tile.load %a[%i] : memref<?xf16> -> tensor<4096xf16>
+  %w = arith.extf %v : tensor<4096xf16> to tensor<4096xf32>
+  tile.store %w, %b[%i] : tensor<4096xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+// All threads take part before each of them takes more.
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+// CHECK-LABEL: @small
+// CHECK: tile.load {{.*}} -> tensor<512xf16, #[[L]]>
+func.func @small(%b: memref<?xf16>, %i: index) {
+  %v = tile.load %b[%i] : memref<?xf16> -> tensor<512xf16>
+  tile.store %v, %b[%i] : tensor<512xf16>, memref<?xf16>
+  return
+}
+
+// -----
+
+// A tile smaller than the workgroup is held several times over.
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+// CHECK-LABEL: @tiny
+// CHECK: tile.load {{.*}} -> tensor<16xi32, #[[L]]>
+func.func @tiny(%b: memref<?xi32>, %i: index) {
+  %v = tile.load %b[%i] : memref<?xi32> -> tensor<16xi32>
+  tile.store %v, %b[%i] : tensor<16xi32>, memref<?xi32>
+  return
+}
+
+// -----
+
+// What a loop carries has one layout; a constant gets the one of its use.
+// CHECK-LABEL: @loop
+// CHECK: %[[INIT:.+]] = arith.constant dense<0.000000e+00> : tensor<8x256xf32, #[[L:.+]]>
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[INIT]]) -> (tensor<8x256xf32, #[[L]]>)
+// CHECK: scf.yield %{{.*}} : tensor<8x256xf32, #[[L]]>
+// CHECK-NOT: tile.convert_layout
+func.func @loop(%b: memref<?x?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<8x256xf32>
+  %sum = scf.for %k = %c0 to %n step %c1
+      iter_args(%acc = %zero) -> tensor<8x256xf32> {
+    %v = tile.load %b[%k, %c0] : memref<?x?xf32> -> tensor<8x256xf32>
+    %s = arith.addf %acc, %v : tensor<8x256xf32>
+    scf.yield %s : tensor<8x256xf32>
+  }
+  tile.store %sum, %b[%c0, %c0] : tensor<8x256xf32>, memref<?x?xf32>
+  return
+}
+
+// -----
+
+// A reduction gives a slice, which fits what it is subtracted from.
+// CHECK: #[[L:.+]] = #tile.blocked
+// CHECK: #[[S:.+]] = #tile.slice<dim = 1, parent = #[[L]]>
+// CHECK-LABEL: @slice
+// CHECK: tile.reduce max {{.*}} : tensor<8x256xf32, #[[L]]> -> tensor<8xf32, #[[S]]>
+// CHECK: tile.expand_dims {{.*}} -> tensor<8x1xf32, #[[L]]>
+// CHECK: tile.broadcast {{.*}} -> tensor<8x256xf32, #[[L]]>
+// CHECK-NOT: tile.convert_layout
+func.func @slice(%b: memref<?x?xf32>, %i: index) {
+  %v = tile.load %b[%i, %i] : memref<?x?xf32> -> tensor<8x256xf32>
+  %m = tile.reduce max %v dim 1 : tensor<8x256xf32> -> tensor<8xf32>
+  %e = tile.expand_dims %m dim 1 : tensor<8xf32> -> tensor<8x1xf32>
+  %f = tile.broadcast %e : tensor<8x1xf32> -> tensor<8x256xf32>
+  %d = arith.subf %v, %f : tensor<8x256xf32>
+  tile.store %d, %b[%i, %i] : tensor<8x256xf32>, memref<?x?xf32>
+  return
+}
+
+// -----
+
+// The stored side of a transpose keeps wide accesses: the tile is exchanged.
+// CHECK-LABEL: @transpose
+// CHECK: %[[T:.+]] = tile.transpose {{.*}} -> tensor<256x8xf16, #[[T_LAYOUT:.+]]>
+// CHECK: tile.convert_layout %[[T]] : tensor<256x8xf16, #[[T_LAYOUT]]> -> tensor<256x8xf16, #[[S_LAYOUT:.+]]>
+// CHECK: tile.store {{.*}} : tensor<256x8xf16, #[[S_LAYOUT]]>
+func.func @transpose(%b: memref<?x?xf16>, %i: index) {
+  %v = tile.load %b[%i, %i] : memref<?x?xf16> -> tensor<8x256xf16>
+  %t = tile.transpose %v [1, 0] : tensor<8x256xf16> -> tensor<256x8xf16>
+  tile.store %t, %b[%i, %i] : tensor<256x8xf16>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+#pin = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+
+// A pinned layout is obeyed, here by all that is tied to it.
+// CHECK: #[[PIN:.+]] = #tile.blocked<size_per_thread = [2], {{.*}}>
+// CHECK-LABEL: @pinned
+// CHECK: tile.load {{.*}} -> tensor<4096xf16, #[[PIN]]>
+// CHECK: scf.if {{.*}} -> (tensor<4096xf16, #[[PIN]]>)
+// CHECK: tile.gather {{.*}}, tensor<4096xindex, #[[PIN]]> -> tensor<4096xf16, #[[PIN]]>
+func.func @pinned(%b: memref<?xf16>, %i: index, %c: i1) {
+  %v = tile.load %b[%i] : memref<?xf16> -> tensor<4096xf16, #pin>
+  %w = scf.if %c -> tensor<4096xf16, #pin> {
+    scf.yield %v : tensor<4096xf16, #pin>
+  } else {
+    %r = tile.range : tensor<4096xindex, #pin>
+    %g = tile.gather %b[%r]
+        : memref<?xf16>, tensor<4096xindex, #pin> -> tensor<4096xf16, #pin>
+    scf.yield %g : tensor<4096xf16, #pin>
+  }
+  tile.store %w, %b[%i] : tensor<4096xf16, #pin>, memref<?xf16>
+  return
+}
+
+// -----
+
+#row = #tile.blocked<size_per_thread = [1, 8], threads_per_warp = [2, 32], warps_per_cta = [4, 1], order = [1, 0]>
+#col = #tile.blocked<size_per_thread = [8, 1], threads_per_warp = [1, 64], warps_per_cta = [1, 4], order = [0, 1]>
+
+// Where two pinned layouts meet, both are obeyed.
+// CHECK-LABEL: @two_pins
+// CHECK: %[[E:.+]] = tile.expand_dims
+// CHECK-SAME: tensor<8x1xf32, #[[ROW:.+]]>
+// CHECK: %[[C:.+]] = tile.convert_layout %[[E]] : tensor<8x1xf32, #[[ROW]]> -> tensor<8x1xf32, #[[COL:.+]]>
+// CHECK: tile.broadcast %[[C]] : tensor<8x1xf32, #[[COL]]> -> tensor<8x256xf32, #[[COL]]>
+func.func @two_pins(%b: memref<?x?xf32>, %i: index) {
+  %v = tile.load %b[%i, %i] : memref<?x?xf32> -> tensor<8x256xf32, #row>
+  %m = tile.reduce max %v dim 1 : tensor<8x256xf32, #row> -> tensor<8xf32>
+  %e = tile.expand_dims %m dim 1 : tensor<8xf32> -> tensor<8x1xf32, #row>
+  %f = tile.broadcast %e : tensor<8x1xf32, #row> -> tensor<8x256xf32, #col>
+  tile.store %f, %b[%i, %i] : tensor<8x256xf32, #col>, memref<?x?xf32>
+  return
+}

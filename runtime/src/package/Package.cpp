@@ -5,6 +5,7 @@
 #include "package/Container.h"
 #include "package/Metadata.h"
 
+#include <cctype>
 #include <cerrno>
 #include <cinttypes>
 #include <cstring>
@@ -55,15 +56,17 @@ static Status readVersion(std::string_view text, PackageImage &image) {
   return versionMismatch(image);
 }
 
+static bool isElf(const uint8_t *data, size_t size) {
+  constexpr uint8_t magic[4] = {0x7f, 'E', 'L', 'F'};
+  return size >= sizeof(magic) && std::memcmp(data, magic, sizeof(magic)) == 0;
+}
+
 /// The container's kinds of image and producer, which the hash does not cover,
 /// must be those of the target, so that damage to them shows, too.
 static Status checkKinds(const ContainerEntry &entry, std::string_view arch) {
   bool amd = arch.substr(0, 3) == "gfx";
   bool nvidia = arch.substr(0, 3) == "sm_";
-  bool elf = entry.imageSize >= 4 && std::memcmp(entry.image,
-                                                 "\x7f"
-                                                 "ELF",
-                                                 4) == 0;
+  bool elf = isElf(entry.image, entry.imageSize);
   uint16_t producer = amd ? producerHip : nvidia ? producerCuda : producerNone;
   uint16_t image = !nvidia ? imageObject : elf ? imageCubin : imagePtx;
   if (entry.imageKind == image && entry.offloadKind == producer)
@@ -233,14 +236,35 @@ Expected<Package> Package::fromFile(const std::string &path) {
   return package;
 }
 
+/// The number in "sm_90" or "sm_90a", and whether the "a" is there: code for
+/// one architecture only.  0 for other targets.
+static unsigned parseSm(std::string_view target, bool &oneOnly) {
+  if (target.substr(0, 3) != "sm_")
+    return 0;
+  unsigned number = 0;
+  size_t at = 3;
+  for (; at < target.size() && at < 7 && isdigit(target[at]); ++at)
+    number = number * 10 + (target[at] - '0');
+  oneOnly = at < target.size();
+  return number;
+}
+
+/// How well NVIDIA code for another target serves a device, 0: not at all.
+/// PTX runs on every later device, machine code on later ones of its major
+/// version; neither holds for targets with a suffix.
+static unsigned rankSm(const PackageImage &image, std::string_view target) {
+  bool imageOneOnly = false, targetOneOnly = false;
+  unsigned have = parseSm(image.arch, imageOneOnly);
+  unsigned device = parseSm(target, targetOneOnly);
+  if (have == 0 || device == 0 || imageOneOnly || have > device)
+    return 0;
+  return isElf(image.data, image.size) && have / 10 != device / 10 ? 0 : have;
+}
+
 Expected<const PackageImage *>
-Package::findImage(const std::vector<std::string> &targets,
+Package::findImage(std::string_view target,
                    std::string_view translation) const {
-  for (const std::string &target : targets)
-    for (const PackageImage &image : *images_)
-      if (!image.isMain() && image.arch == target &&
-          image.translation == translation)
-        return &image;
+  const PackageImage *best = nullptr;
   std::string list;
   for (const PackageImage &image : *images_) {
     if (image.isMain())
@@ -248,19 +272,21 @@ Package::findImage(const std::vector<std::string> &targets,
     list += list.empty() ? "" : ", ";
     list +=
         std::string(image.arch) + " (" + std::string(image.translation) + ")";
+    if (image.translation != translation)
+      continue;
+    if (image.arch == target)
+      return &image;
+    if (rankSm(image, target) > (best ? rankSm(*best, target) : 0))
+      best = &image;
   }
+  if (best)
+    return best;
   return makeStatus(StatusCode::failedPrecondition,
                     "the package has no image for this device: it has %s; this "
-                    "device is %s and needs translation by %.*s",
+                    "device is %.*s and needs translation by %.*s",
                     list.empty() ? "no kernels" : list.c_str(),
-                    targets.empty() ? "unknown" : targets.front().c_str(),
+                    static_cast<int>(target.size()), target.data(),
                     static_cast<int>(translation.size()), translation.data());
-}
-
-Expected<const PackageImage *>
-Package::findImage(const std::string &target,
-                   std::string_view translation) const {
-  return findImage(std::vector<std::string>{target}, translation);
 }
 
 const PackageImage *Package::findMain() const {

@@ -106,11 +106,6 @@ TEST(Package, FindsImages) {
   auto found = package->findImage("host", "stride");
   ASSERT_TRUE(found.ok());
   EXPECT_EQ((*found)->arch, "host");
-  // The first target that the package has wins.
-  found = package->findImage({"sm_90a", "gfx942", "host"}, "stride");
-  ASSERT_TRUE(found.ok());
-  EXPECT_EQ((*found)->arch, "gfx942");
-
   found = package->findImage("sm_90a", "stride");
   ASSERT_FALSE(found.ok());
   EXPECT_HAS(found.status().message(), "gfx942 (stride), host (stride)");
@@ -119,6 +114,31 @@ TEST(Package, FindsImages) {
   ASSERT_FALSE(found.ok());
   EXPECT_HAS(found.status().message(), "needs translation by table");
   EXPECT_FALSE(package->findImage("main", "").ok());
+}
+
+TEST(Package, FindsOlderNvidiaImages) {
+  const char *meta = R"({"kernels": []})";
+  std::string cubin = "\x7f"
+                      "ELF...";
+  Expected<Package> package =
+      read(writeEntry(kernelEntry("sm_80", meta, "PTX")) +
+           writeEntry(kernelEntry("sm_86", meta, cubin)) +
+           writeEntry(kernelEntry("sm_89", meta, "PTX", "table")) +
+           writeEntry(kernelEntry("sm_100a", meta, "PTX")));
+  ASSERT_TRUE(package.ok()) << package.status().toString();
+  auto find = [&](const char *target, const char *translation) {
+    auto found = package->findImage(target, translation);
+    return found.ok() ? std::string((*found)->arch) : "none";
+  };
+  EXPECT_EQ(find("sm_90a", "stride"), "sm_80"); // sm_86 is machine code
+  EXPECT_EQ(find("sm_90a", "table"), "sm_89");
+  EXPECT_EQ(find("sm_89", "stride"), "sm_86");
+  EXPECT_EQ(find("sm_86", "stride"), "sm_86");
+  EXPECT_EQ(find("sm_75", "stride"), "none");
+  EXPECT_EQ(find("sm_100a", "stride"), "sm_100a");
+  EXPECT_EQ(find("sm_103a", "stride"), "sm_80");
+  EXPECT_EQ(find("sm_", "stride"), "none");
+  EXPECT_EQ(find("gfx942", "stride"), "none");
 }
 
 TEST(Package, FindsKernels) {

@@ -56,13 +56,11 @@ public:
   /// Every image, in the order of the file.
   const std::vector<PackageImage> &images() const { return *images_; }
 
-  /// The image for a device.  `targets` names what the device runs, best
-  /// first; an image must match in translation, too.  The error says what the
+  /// The image for a device of `target` ("gfx942", "sm_90a", "host") that
+  /// translates addresses by `translation`.  On NVIDIA an image for an older
+  /// architecture serves where there is no exact one.  The error says what the
   /// package has and what this device is.
-  Expected<const PackageImage *>
-  findImage(const std::vector<std::string> &targets,
-            std::string_view translation) const;
-  Expected<const PackageImage *> findImage(const std::string &target,
+  Expected<const PackageImage *> findImage(std::string_view target,
                                            std::string_view translation) const;
 
   /// The `@main` program, or nullptr.

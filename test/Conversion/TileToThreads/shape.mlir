@@ -44,7 +44,7 @@ func.func @range(%b: memref<8x256xi32>) {
 
 // Two registers per row are repeated four times: no other thread is asked.
 // CHECK-LABEL: @broadcast
-// CHECK: %[[R:.+]] = vector.from_elements {{.*}} : vector<2xf32>
+// CHECK: %[[R:.+]] = scf.if {{.*}} -> (vector<2xf32>)
 // CHECK: vector.shuffle %[[R]], %[[R]] [0, 0, 0, 0, 1, 1, 1, 1] : vector<2xf32>, vector<2xf32>
 // CHECK-NOT: gpu.barrier
 func.func @broadcast(%a: memref<?xf32>, %b: memref<8x256xf32>) {
@@ -81,7 +81,7 @@ func.func @renumber(%b: memref<8x256xf32>, %c: memref<8x256xf32>) {
 // Elements of other threads come by way of shared memory: one buffer per
 // kernel, and a barrier on either side of it being filled.
 // CHECK: llvm.mlir.global internal @exchange__scratch() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<8192 x i8>
-// CHECK-LABEL: @exchange
+// CHECK-LABEL: func.func @exchange(
 // CHECK: %[[S:.+]] = llvm.mlir.addressof @exchange__scratch : !llvm.ptr<3>
 // CHECK: gpu.barrier
 // CHECK-COUNT-8: llvm.store {{.*}} : f32, !llvm.ptr<3>
@@ -102,7 +102,7 @@ func.func @exchange(%b: memref<8x256xf32>, %c: memref<8x256xf32>) {
 // Control flow carries registers.
 // CHECK-LABEL: @control_flow
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<1xf32>)
-// CHECK: scf.if {{.*}} -> (vector<1xf32>)
+// CHECK: arith.select {{.*}} : vector<1xf32>
 // CHECK: scf.while {{.*}} : (vector<1xf32>) -> vector<1xf32>
 func.func @control_flow(%b: memref<256xf32>, %n: index, %c: i1) {
   %c0 = arith.constant 0 : index

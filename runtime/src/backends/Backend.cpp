@@ -24,11 +24,11 @@ Expected<DeviceKind> iris::rt::parseDeviceKind(std::string_view name) {
                     static_cast<int>(name.size()), name.data());
 }
 
-Expected<std::unique_ptr<Backend>> iris::rt::createBackend(DeviceKind kind,
-                                                           int index) {
+Expected<std::unique_ptr<Backend>>
+iris::rt::createBackend(DeviceKind kind, int index, bool placeMappings) {
   if (kind == DeviceKind::host)
-    return createHostBackend(index);
-  return createGpuBackend(kind, index);
+    return createHostBackend(index, placeMappings);
+  return createGpuBackend(kind, index, placeMappings);
 }
 
 Expected<int> iris::rt::countDevices(DeviceKind kind) {
@@ -45,19 +45,4 @@ Expected<std::string> iris::rt::deviceTarget(DeviceKind kind, int index) {
   IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                           createBackend(kind, index));
   return backend->info().target;
-}
-
-// Overridden by backends/gpu where that is built in.
-__attribute__((weak)) Expected<std::unique_ptr<Backend>>
-iris::rt::createGpuBackend(DeviceKind kind, int) {
-  return makeStatus(StatusCode::unavailable,
-                    "this build of the runtime has no %s back end",
-                    deviceKindName(kind).data());
-}
-
-__attribute__((weak)) Expected<int>
-iris::rt::countGpuDevices(DeviceKind kind) {
-  return makeStatus(StatusCode::unavailable,
-                    "this build of the runtime has no %s back end",
-                    deviceKindName(kind).data());
 }

@@ -215,16 +215,21 @@ protected:
   DeviceInfo info_;
 };
 
-/// Opens device `index` of `kind`.
-Expected<std::unique_ptr<Backend>> createBackend(DeviceKind kind, int index);
+/// Opens device `index` of `kind`.  Without `placeMappings` it shares memory by
+/// handles even where it could place mappings, so that kernels translate
+/// addresses through a table.
+Expected<std::unique_ptr<Backend>> createBackend(DeviceKind kind, int index,
+                                                 bool placeMappings = true);
 
 /// How many devices of `kind` there are; `unavailable` when the kind cannot be
 /// used at all (no library, no driver).
 Expected<int> countDevices(DeviceKind kind);
 
 // The factories behind the two, one pair per back end.
-Expected<std::unique_ptr<Backend>> createHostBackend(int index);
-Expected<std::unique_ptr<Backend>> createGpuBackend(DeviceKind kind, int index);
+Expected<std::unique_ptr<Backend>> createHostBackend(int index,
+                                                     bool placeMappings);
+Expected<std::unique_ptr<Backend>>
+createGpuBackend(DeviceKind kind, int index, bool placeMappings);
 Expected<int> countGpuDevices(DeviceKind kind);
 
 } // namespace iris::rt

@@ -128,10 +128,6 @@ Status SymmetricHeap::share() {
     }
     IRISRT_ASSIGN_OR_RETURN(IpcHandle theirs,
                             fromBytes<IpcHandle>(parts[rank], rank));
-    if (theirs.pid == handle.pid) {
-      bases_[rank] = theirs.address; // same process: the memory is here
-      continue;
-    }
     Expected<uint64_t> address = backend_.openMemory(theirs);
     if (!address.ok())
       return address.status().withContext(

@@ -4,7 +4,6 @@
 // streams and sync.
 #include "core/WorldImpl.h"
 
-#include "backends/host/HostBackend.h"
 #include "core/Report.h"
 
 #include <algorithm>
@@ -91,11 +90,9 @@ Status World::Impl::open() {
   IRISRT_ASSIGN_OR_RETURN(bootstrap, Bootstrap::create(rendezvous));
 
   IRISRT_ASSIGN_OR_RETURN(int index, chooseDevice(options, launch));
-  if (options.device == DeviceKind::host && options.forceTable)
-    backend = std::make_unique<HostBackend>(/*placeMappings=*/false);
-  else {
-    IRISRT_ASSIGN_OR_RETURN(backend, createBackend(options.device, index));
-  }
+  IRISRT_ASSIGN_OR_RETURN(
+      backend, createBackend(options.device, index,
+                             /*placeMappings=*/!options.forceTable));
   IRISRT_RETURN_IF_ERROR(openControl());
   IRISRT_ASSIGN_OR_RETURN(mainStream, backend->createStream());
 

@@ -657,7 +657,7 @@ TEST(GpuLibraries, InstalledOnesAnswer) {
     auto count = countGpuDevices(kind);
     if (count.ok()) {
       EXPECT_GT(*count, 0);
-      auto created = createGpuBackend(kind, 0);
+      auto created = createBackend(kind, 0);
       EXPECT_OK(created);
       continue;
     }

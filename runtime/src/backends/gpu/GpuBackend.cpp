@@ -30,11 +30,12 @@ Expected<int> iris::rt::countGpuDevices(DeviceKind kind) {
   return count;
 }
 
-Expected<std::unique_ptr<Backend>> iris::rt::createGpuBackend(DeviceKind kind,
-                                                              int index) {
+Expected<std::unique_ptr<Backend>>
+iris::rt::createGpuBackend(DeviceKind kind, int index, bool placeMappings) {
   GpuOptions options;
   options.kind = kind;
   options.index = index;
+  options.allowPlacedMappings = placeMappings;
   return GpuBackend::create(options);
 }
 

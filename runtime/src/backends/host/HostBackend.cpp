@@ -18,10 +18,10 @@ using namespace iris::rt;
 
 static constexpr auto destroyLimit = std::chrono::seconds(10);
 
-Expected<std::unique_ptr<Backend>> iris::rt::createHostBackend(int index) {
+Expected<std::unique_ptr<Backend>> iris::rt::createHostBackend(int index, bool placeMappings) {
   if (index < 0)
     return makeStatus(StatusCode::invalidArgument, "no host device %d", index);
-  return std::unique_ptr<Backend>(new HostBackend(/*placeMappings=*/true));
+  return std::unique_ptr<Backend>(new HostBackend(placeMappings));
 }
 
 HostBackend::HostBackend(bool placeMappings)

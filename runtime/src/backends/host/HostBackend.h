@@ -11,6 +11,7 @@
 #include "core/SharedImage.h"
 
 #include <map>
+#include <set>
 #include <mutex>
 
 namespace iris::rt {
@@ -116,6 +117,7 @@ private:
     UniqueFd fd;
   };
   std::map<uint64_t, Mapping> mappings_;
+  std::multiset<uint64_t> borrowed_; // of other ranks in this process
   std::map<uint64_t, uint64_t> reservations_;
   std::shared_ptr<ThreadTeam> team_;
   uint32_t workers_ = 1;

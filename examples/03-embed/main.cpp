@@ -36,8 +36,7 @@ int32_t element(uint32_t rank, uint64_t index) {
 
 /// What one rank does.
 Status run(const Arguments &arguments, const WorldOptions &options) {
-  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<World> world,
-                          World::create(options));
+  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<World> world, World::create(options));
   IRISRT_ASSIGN_OR_RETURN(Package package,
                           Package::fromFile(arguments.package));
   IRISRT_ASSIGN_OR_RETURN(Module module, world->load(package));
@@ -76,9 +75,10 @@ Status run(const Arguments &arguments, const WorldOptions &options) {
     return makeStatus(StatusCode::internal, "%lld of %lld elements are wrong",
                       static_cast<long long>(wrong),
                       static_cast<long long>(count));
-  std::printf("rank %u of %u on %s (%s): %lld elements from rank %u are right\n",
-              world->rank(), world->numRanks(), world->target().c_str(),
-              world->deviceName().c_str(), static_cast<long long>(count), left);
+  std::printf(
+      "rank %u of %u on %s (%s): %lld elements from rank %u are right\n",
+      world->rank(), world->numRanks(), world->target().c_str(),
+      world->deviceName().c_str(), static_cast<long long>(count), left);
   return world->destroy();
 }
 

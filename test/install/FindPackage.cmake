@@ -36,7 +36,7 @@ step("${CMAKE_COMMAND}" --build "${WORK}/example")
 
 # Without the compiler there are no kernels to run.
 if(EXISTS "${WORK}/example/kernels.iris")
-  foreach(program embed-cpp)
+  foreach(program embed-cpp embed-c)
     foreach(ranks 1 2 4)
       step("${WORK}/example/${program}" -n ${ranks}
            "${WORK}/example/kernels.iris")

@@ -170,26 +170,26 @@ void Bootstrap::handleEnd(uint32_t from) {
        nobody);
 }
 
-/// Notes the first failure, wakes whoever waits, and, at the hub, passes it on
-/// to all but `tellExcept`.
+/// Notes the first failure and wakes whoever waits; before that the hub passes
+/// it on to all but `tellExcept`, because a rank that knows may leave at once,
+/// and its goodbye must not arrive first.
 void Bootstrap::fail(uint32_t culprit, const std::string &reason,
                      uint32_t tellExcept) {
   FailureCallback callback;
   Status status = makeStatus(StatusCode::aborted, "rank %u failed: %s", culprit,
                              reason.c_str());
-  bool tell = false;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!failure_.ok())
+    std::lock_guard<std::mutex> announcing(announceMutex_);
+    if (!failure().ok())
       return;
+    if (rank_ == 0 && !announced_)
+      sendFailure(culprit, reason, tellExcept);
+    announced_ = announced_ || rank_ == 0;
+    std::lock_guard<std::mutex> lock(mutex_);
     failure_ = status;
     callback = callback_;
-    tell = rank_ == 0 && !announced_;
-    announced_ = announced_ || rank_ == 0;
     changed_.notify_all();
   }
-  if (tell)
-    sendFailure(culprit, reason, tellExcept);
   if (callback)
     callback(status);
 }
@@ -211,12 +211,10 @@ Status Bootstrap::failure() const {
 }
 
 void Bootstrap::announceFailure(const Status &status) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (announced_ || numRanks_ == 1)
-      return;
-    announced_ = true;
-  }
+  std::lock_guard<std::mutex> announcing(announceMutex_);
+  if (announced_ || numRanks_ == 1)
+    return;
+  announced_ = true;
   sendFailure(rank_, status.message(), nobody);
 }
 

@@ -107,12 +107,16 @@ private:
   UniqueFd wake_;
   OsThread listener_;
 
+  /// Held while others are told of a failure, so that nobody who learns of it
+  /// here can leave before.  Taken before mutex_.
+  std::mutex announceMutex_;
+  bool announced_ = false;
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::deque<Packet>> inbox_; // per sender, contributions/results
   std::vector<bool> departed_;            // said goodbye
   Status failure_;
-  bool announced_ = false;
   bool stopping_ = false;
   FailureCallback callback_;
   uint32_t sequence_ = 0;

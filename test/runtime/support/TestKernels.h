@@ -59,6 +59,8 @@ inline std::string testPackageBytes(const std::string &mainPath = "",
   std::string bytes;
   for (const char *translation : {"stride", "table"}) {
     EntrySpec kernels;
+    if (arch.rfind("gfx", 0) == 0)
+      kernels.offloadKind = offloadHip;
     kernels.strings = {
         {"triple", "x86_64-unknown-linux-gnu"},
         {"arch", arch},

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/Ranks.h"
+#include "support/TestKernels.h"
+
+#include <gtest/gtest.h>
+
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+extern "C" int irisTestCApi(const char *job, uint32_t rank, uint32_t numRanks,
+                            const void *packageBytes, uint64_t packageSize);
+
+TEST(CApi, GathersOnEveryNumberOfRanks) {
+  std::string bytes = testPackageBytes();
+  for (uint32_t n : {1u, 2u, 4u})
+    EXPECT_EQ("", complaints(runProcesses(
+                      n, [&](const LaunchInfo &launch) -> std::string {
+                        int line = irisTestCApi(launch.job.c_str(), launch.rank,
+                                                launch.numRanks, bytes.data(),
+                                                bytes.size());
+                        return line == 0 ? ""
+                                         : "CApiTest.c:" + std::to_string(line);
+                      })));
+}

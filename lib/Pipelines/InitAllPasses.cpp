@@ -3,16 +3,22 @@
 
 #include "iris/InitAllPasses.h"
 
+#include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/KernelABI.h"
+#include "iris/Conversion/Sync.h"
 #include "iris/Conversion/TileToLoops.h"
 #include "iris/Conversion/TileToThreads.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
+#include "iris/Pipelines/Pipelines.h"
 
 void mlir::iris::registerAllPasses() {
+  registerIrisHostProgramPasses();
   registerIrisKernelABIPasses();
+  registerIrisSyncPasses();
   registerIrisTileToLoopsPasses();
   registerIrisTileToThreadsPasses();
   registerIrisTransformsPasses();
   tile::registerIrisTilePasses();
+  registerIrisPipelines();
 }

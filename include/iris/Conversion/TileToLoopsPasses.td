@@ -106,8 +106,7 @@ def IrisAssignArenaPass
                            "::mlir::memref::MemRefDialect"];
 }
 
-def IrisLegalizeHostFloatsPass
-    : Pass<"iris-legalize-host-floats", "::mlir::gpu::GPUModuleOp"> {
+def IrisLegalizeHostFloatsPass : Pass<"iris-legalize-host-floats"> {
   let summary = "Expresses f16 and bf16 arithmetic with what x86-64-v3 has";
   let description = [{
     Arithmetic on f16 and bf16 is done in f32 and rounded after every

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef IRIS_CONVERSION_IRISTOROCDL_H
+#define IRIS_CONVERSION_IRISTOROCDL_H
+
+#include "iris/Conversion/TargetInfo.h"
+
+namespace mlir::iris {
+
+/// An AMD GPU (gfx942, gfx950, gfx90a, gfx1100, gfx1201); null for other names.
+std::unique_ptr<TargetInfo> createROCDLTargetInfo(StringRef name);
+
+} // namespace mlir::iris
+
+#endif // IRIS_CONVERSION_IRISTOROCDL_H

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LowerBarrier.cpp - Barriers of all ranks
+//-----------------------------===//
+//
+// The state has one line of 128 bytes per program and rank. In the lines of
+// program p on rank m, word 0 of line r holds the last epoch that rank r's
+// program p has reached; line m is the program's own epoch. A barrier adds one
+// to the own epoch, writes it to line m of program p on every rank, itself
+// included, and waits until every line of its own has reached it. Epochs only
+// grow, and are compared by signed difference.
+//
+// The lanes of the first wave take one peer each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SyncLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Elements of i32 in one line.
+static constexpr int64_t kLineElements = 32;
+
+/// Runs `body(i)` for i (i64) from `first` while below `bound`, by `step`.
+/// Continues after the loop.
+static void emitLoop(ImplicitLocOpBuilder &b, Value first, Value bound,
+                     int64_t step, llvm::function_ref<void(Value)> body) {
+  Location loc = b.getLoc();
+  Block *rest = splitBlockHere(b);
+  Block *head = b.getInsertionBlock();
+  Block *test = b.createBlock(rest, {b.getI64Type()}, {loc});
+  Block *inside = b.createBlock(rest);
+  Value i = test->getArgument(0);
+  b.setInsertionPointToEnd(head);
+  cf::BranchOp::create(b, test, first);
+  b.setInsertionPointToEnd(test);
+  Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, i, bound);
+  cf::CondBranchOp::create(b, more, inside, rest);
+  b.setInsertionPointToStart(inside);
+  body(i);
+  cf::BranchOp::create(
+      b, test, arith::AddIOp::create(b, i, emitI64(b, step)).getResult());
+  b.setInsertionPointToStart(rest);
+}
+
+Value SyncLowering::emitProgramIndex(Builder &b) {
+  auto asI64 = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(b, b.getI64Type(), value);
+  };
+  auto id = [&](gpu::Dimension dim) {
+    return asI64(gpu::BlockIdOp::create(b, dim));
+  };
+  // x + X * (y + Y * z)
+  Value index = id(gpu::Dimension::z);
+  for (gpu::Dimension dim : {gpu::Dimension::y, gpu::Dimension::x})
+    index = arith::AddIOp::create(
+        b, id(dim),
+        arith::MulIOp::create(b, index, asI64(target.emitGridDim(b, dim))));
+  return index;
+}
+
+LogicalResult SyncLowering::lower(BarrierOp op) {
+  waits = true;
+  Builder b(op.getLoc(), op);
+  Value ctx = op.getCtx();
+  Type i32 = b.getI32Type();
+  auto wide = [&](Value value) -> Value {
+    return arith::ExtUIOp::create(b, b.getI64Type(), value);
+  };
+  Value numRanks = wide(emitField(b, "numRanks", ctx));
+  Value me = wide(emitField(b, "rank", ctx));
+  Value firstLine = arith::MulIOp::create(b, emitProgramIndex(b), numRanks);
+  auto lineAddress = [&](Value rank) {
+    Value element =
+        arith::MulIOp::create(b, arith::AddIOp::create(b, firstLine, rank),
+                              emitI64(b, kLineElements));
+    Value index = arith::IndexCastOp::create(b, b.getIndexType(), element);
+    return emitElementAddress(b, op.getState(), index);
+  };
+  Value ownLine = lineAddress(me);
+  int64_t site = addSite(op, /*what=*/"", i32);
+
+  // Read before the program meets: afterwards a lane of it writes.
+  Value last = emitAtomicLoad(b, i32, ownLine, LLVM::AtomicOrdering::monotonic,
+                              target.getSyncScope(Scope::Gpu));
+  Value epoch = arith::AddIOp::create(b, last, emitI32(b, 1));
+  target.emitReleaseArrive(b, Scope::Sys);
+
+  bool oneThread = target.hasOneThread();
+  bool fences = !oneThread;
+  auto publish = oneThread ? LLVM::AtomicOrdering::release
+                           : LLVM::AtomicOrdering::monotonic;
+  auto observe = target.accessesCarryOrdering()
+                     ? LLVM::AtomicOrdering::acquire
+                     : LLVM::AtomicOrdering::monotonic;
+  int64_t lanes = target.getWaveSize();
+
+  auto meetPeers = [&](Value lane) {
+    if (fences)
+      target.emitReleaseFence(b, Scope::Sys);
+    emitLoop(b, lane, numRanks, lanes, [&](Value rank) {
+      emitAtomicStore(b, epoch, emitTranslate(b, ctx, ownLine, rank), publish,
+                      target.getSyncScope(Scope::Sys));
+    });
+    Block *joined = nullptr, *failure = nullptr;
+    if (oneThread) {
+      failure = getExitBlock();
+    } else {
+      joined = splitBlockHere(b);
+      Block *head = b.getInsertionBlock();
+      failure = b.createBlock(joined);
+      emitFailure(b);
+      cf::BranchOp::create(b, joined);
+      b.setInsertionPointToEnd(head);
+    }
+    emitLoop(b, lane, numRanks, lanes, [&](Value rank) {
+      Poll poll;
+      poll.ctx = ctx;
+      poll.address = lineAddress(rank);
+      poll.comparison = Comparison::GE;
+      poll.want = epoch;
+      poll.scope = Scope::Sys;
+      poll.ordering = observe;
+      poll.site = site;
+      poll.owedBy = arith::TruncIOp::create(b, i32, rank);
+      emitPoll(b, poll, failure);
+    });
+    if (oneThread)
+      return;
+    cf::BranchOp::create(b, joined);
+    b.setInsertionPointToStart(joined);
+    // Also on the way out: the lanes of the wave come together here.
+    if (!target.accessesCarryOrdering())
+      target.emitAcquireFence(b, Scope::Sys);
+  };
+
+  if (oneThread) {
+    meetPeers(emitI64(b, 0));
+  } else {
+    Value thread = target.emitThreadId(b);
+    Value inFirstWave = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                              thread, emitI32(b, lanes));
+    emitIf(b, inFirstWave, [&] { meetPeers(wide(thread)); });
+    target.emitProgramBarrier(b);
+    emitExitIfFailed(b);
+  }
+  op.erase();
+  return success();
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LowerExpect.cpp - Checks and records
+//---------------------------------===//
+
+#include "SyncLowering.h"
+
+#include "iris-c/RuntimeABI.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// Records of the control block
+//===----------------------------------------------------------------------===//
+
+void SyncLowering::emitRecord(Builder &b, Value record,
+                              llvm::function_ref<void()> fill) {
+  StringRef system = target.getSyncScope(Scope::Sys);
+  constexpr auto relaxed = LLVM::AtomicOrdering::monotonic;
+  Value empty = emitI32(b, IRISRT_RECORD_EMPTY);
+  Value state = emitAtomicCAS(b, empty, emitI32(b, IRISRT_RECORD_CLAIMED),
+                              record, relaxed, system);
+  Value claimed =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, state, empty);
+  emitIf(b, claimed, [&] {
+    fill();
+    bool carries = target.accessesCarryOrdering();
+    if (!carries)
+      target.emitReleaseFence(b, Scope::Sys);
+    emitAtomicStore(b, emitI32(b, IRISRT_RECORD_READY), record,
+                    carries ? LLVM::AtomicOrdering::release : relaxed, system);
+  });
+}
+
+void SyncLowering::emitStoreField(Builder &b, Value record, int64_t offset,
+                                  Value value) {
+  Value address =
+      LLVM::GEPOp::create(b, record.getType(), b.getI8Type(), record,
+                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  LLVM::StoreOp::create(b, value, address);
+}
+
+void SyncLowering::emitStoreProgram(Builder &b, Value record, int64_t offset) {
+  for (auto dim : {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z}) {
+    Value id = arith::IndexCastOp::create(b, b.getI32Type(),
+                                          gpu::BlockIdOp::create(b, dim));
+    emitStoreField(b, record, offset + 4 * static_cast<int64_t>(dim), id);
+  }
+}
+
+void SyncLowering::emitRecordExpect(Builder &b, Value ctx, Value checked,
+                                    Value failed, Value element, Value got,
+                                    Value want, int64_t site) {
+  Value control = emitField(b, "control", ctx);
+  auto count = [&](Value amount, int64_t offset) {
+    target.emitAtomicRMW(b, RMWKind::Add, amount,
+                         emitGlobalPointer(b, control, offset),
+                         LLVM::AtomicOrdering::monotonic, Scope::Sys,
+                         /*needsResult=*/false);
+  };
+  count(checked, offsetof(IrisRtControl, expectChecked));
+  Value anyFailed =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, failed, emitI64(b, 0));
+  emitIf(b, anyFailed, [&] {
+    count(failed, offsetof(IrisRtControl, expectFailed));
+    Value record =
+        emitGlobalPointer(b, control, offsetof(IrisRtControl, expect));
+    emitRecord(b, record, [&] {
+      auto store = [&](int64_t offset, Value value) {
+        emitStoreField(b, record, offset, value);
+      };
+      store(offsetof(IrisRtExpectRecord, site), emitI32(b, site));
+      emitStoreProgram(b, record, offsetof(IrisRtExpectRecord, program));
+      store(offsetof(IrisRtExpectRecord, launchId),
+            emitField(b, "launchId", ctx));
+      store(offsetof(IrisRtExpectRecord, element), element);
+      store(offsetof(IrisRtExpectRecord, got), got);
+      store(offsetof(IrisRtExpectRecord, want), want);
+      store(offsetof(IrisRtExpectRecord, kernelHash),
+            emitI64(b, static_cast<int64_t>(getKernelHash())));
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult SyncLowering::lower(RecordExpectOp op) {
+  Builder b(op.getLoc(), op);
+  emitRecordExpect(b, op.getCtx(), op.getChecked(), op.getFailed(),
+                   op.getElement(), op.getGot(), op.getWant(),
+                   addSite(op, op.getWhat(), op.getElementType()));
+  op.erase();
+  return success();
+}
+
+/// The bits of a scalar as an i64, zero extended.
+static Value emitRawBits(ImplicitLocOpBuilder &b, Value value) {
+  if (value.getType().isIndex())
+    return arith::IndexCastOp::create(b, b.getI64Type(), value);
+  Value bits = emitToBits(b, value);
+  if (bits.getType().isInteger(64))
+    return bits;
+  return arith::ExtUIOp::create(b, b.getI64Type(), bits);
+}
+
+/// True where |got - want| <= tol, computed in f32 or, for f64, in f64.
+static Value emitIsNear(ImplicitLocOpBuilder &b, Value got, Value want,
+                        double tol) {
+  FloatType type = cast<FloatType>(got.getType());
+  if (type.getWidth() < 32) {
+    type = b.getF32Type();
+    got = arith::ExtFOp::create(b, type, got);
+    want = arith::ExtFOp::create(b, type, want);
+  }
+  auto constant = [&](double value) -> Value {
+    return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
+  };
+  Value difference = arith::SubFOp::create(b, got, want);
+  return arith::AndIOp::create(
+      b,
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, difference,
+                            constant(tol)),
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, difference,
+                            constant(-tol)));
+}
+
+LogicalResult SyncLowering::lower(ExpectEqOp op) {
+  Type type = op.getGot().getType();
+  if (isa<ShapedType>(type))
+    return op.emitOpError("compares tiles; expected scalars");
+  auto context = llvm::find_if(kernel.getArguments(), [](Value argument) {
+    return isa<CtxType>(argument.getType());
+  });
+  if (context == kernel.getArguments().end())
+    return op.emitOpError("needs an argument of type !iris.ctx in the kernel, "
+                          "to report to");
+  Builder b(op.getLoc(), op);
+  Value ctx = *context;
+  int64_t site = addSite(op, op.getWhat(), type);
+  // The value is the same in every thread: one of them checks it.
+  emitInLeader(b, target, [&] {
+    Value got = emitRawBits(b, op.getGot());
+    Value want = emitRawBits(b, op.getWant());
+    Value equal = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, got, want);
+    if (op.getTolAttr())
+      equal =
+          arith::OrIOp::create(b, equal,
+                               emitIsNear(b, op.getGot(), op.getWant(),
+                                          op.getTolAttr().getValueAsDouble()));
+    Value failed =
+        arith::SelectOp::create(b, equal, emitI64(b, 0), emitI64(b, 1));
+    emitRecordExpect(b, ctx, emitI64(b, 1), failed, emitI64(b, 0), got, want,
+                     site);
+  });
+  op.erase();
+  return success();
+}

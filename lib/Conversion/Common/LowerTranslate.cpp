@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LowerTranslate.cpp - Ranks and addresses
+//-----------------------------===//
+
+#include "SyncLowering.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+Value SyncLowering::emitField(Builder &b, StringRef field, Value ctx) {
+  for (const ContextField &entry : getContextFields())
+    if (entry.name == field)
+      return CtxFieldOp::create(b, b.getIntegerType(entry.bits), field, ctx);
+  llvm_unreachable("no such field in the context");
+}
+
+LogicalResult SyncLowering::lower(RankOp op) {
+  Builder b(op.getLoc(), op);
+  Value rank = emitField(b, "rank", op.getCtx());
+  op.replaceAllUsesWith(
+      arith::IndexCastUIOp::create(b, b.getIndexType(), rank).getResult());
+  op.erase();
+  return success();
+}
+
+LogicalResult SyncLowering::lower(NumRanksOp op) {
+  Builder b(op.getLoc(), op);
+  Value count = emitField(b, "numRanks", op.getCtx());
+  op.replaceAllUsesWith(
+      arith::IndexCastUIOp::create(b, b.getIndexType(), count).getResult());
+  op.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+Value SyncLowering::emitGlobalPointer(Builder &b, Value address,
+                                      int64_t offset) {
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext(),
+                                            target.getGlobalAddressSpace());
+  Value base = LLVM::IntToPtrOp::create(b, pointer, address);
+  if (offset == 0)
+    return base;
+  return LLVM::GEPOp::create(
+      b, pointer, b.getI8Type(), base,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+}
+
+Value SyncLowering::emitTranslate(Builder &b, Value ctx, Value address,
+                                  Value rank) {
+  Type pointer = address.getType();
+  if (translation == Translation::Stride) {
+    // address + (rank - me) * stride: nothing is loaded.
+    Value me =
+        arith::ExtUIOp::create(b, b.getI64Type(), emitField(b, "rank", ctx));
+    Value distance = arith::MulIOp::create(
+        b, arith::SubIOp::create(b, rank, me), emitField(b, "heapStride", ctx));
+    return LLVM::GEPOp::create(b, pointer, b.getI8Type(), address,
+                               ArrayRef<LLVM::GEPArg>{distance});
+  }
+  // table[rank] + (address - own base).
+  Value table = emitGlobalPointer(b, emitField(b, "heapTable", ctx), 0);
+  Value entry = LLVM::GEPOp::create(b, table.getType(), b.getI64Type(), table,
+                                    ArrayRef<LLVM::GEPArg>{rank});
+  Value peerBase = LLVM::LoadOp::create(b, b.getI64Type(), entry,
+                                        /*alignment=*/8);
+  Value distance =
+      arith::SubIOp::create(b, peerBase, emitField(b, "heapBase", ctx));
+  return LLVM::GEPOp::create(b, pointer, b.getI8Type(), address,
+                             ArrayRef<LLVM::GEPArg>{distance});
+}
+
+/// `type` in the address space of global memory, unless its space is another.
+static MemRefType inGlobalMemory(MemRefType type, unsigned addressSpace) {
+  Attribute space = type.getMemorySpace();
+  if (space && !isa<SymmetricAttr, PeerAttr>(space))
+    return type;
+  Attribute global;
+  if (addressSpace != 0)
+    global =
+        IntegerAttr::get(IntegerType::get(type.getContext(), 64), addressSpace);
+  return MemRefType::get(type.getShape(), type.getElementType(),
+                         type.getLayout(), global);
+}
+
+Value SyncLowering::emitDescriptor(Builder &b, Value memref) {
+  Type type = typeConverter.convertType(inGlobalMemory(
+      cast<MemRefType>(memref.getType()), target.getGlobalAddressSpace()));
+  return UnrealizedConversionCastOp::create(b, type, memref).getResult(0);
+}
+
+Value SyncLowering::emitElementAddress(Builder &b, Value memref,
+                                       ValueRange indices) {
+  MemRefType type = inGlobalMemory(cast<MemRefType>(memref.getType()),
+                                   target.getGlobalAddressSpace());
+  SmallVector<Value> offsets;
+  for (Value index : indices)
+    offsets.push_back(
+        arith::IndexCastOp::create(b, b.getI64Type(), index).getResult());
+  return LLVM::getStridedElementPtr(b, b.getLoc(), typeConverter, type,
+                                    emitDescriptor(b, memref), offsets);
+}
+
+LogicalResult SyncLowering::lower(TranslateOp op) {
+  Builder b(op.getLoc(), op);
+  Value rank = arith::IndexCastOp::create(b, b.getI64Type(), op.getRank());
+  // Only the two pointers change; the descriptor is that of the own buffer
+  // otherwise, so that everything known about sizes and strides stays known.
+  MemRefDescriptor descriptor(emitDescriptor(b, op.getSource()));
+  Value pointer =
+      emitTranslate(b, op.getCtx(), descriptor.alignedPtr(b, b.getLoc()), rank);
+  descriptor.setAllocatedPtr(b, b.getLoc(), pointer);
+  descriptor.setAlignedPtr(b, b.getLoc(), pointer);
+  op.replaceAllUsesWith(
+      UnrealizedConversionCastOp::create(b, op.getType(), Value(descriptor))
+          .getResult(0));
+  op.erase();
+  return success();
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LowerWait.cpp - Bounded waits
+//----------------------------------------===//
+
+#include "SyncLowering.h"
+
+#include "iris-c/RuntimeABI.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Polls between two looks at the abort word and at the clock. The first look
+/// comes early, so that waits of a failed world end at once, but not on the
+/// first polls: the control block may be behind the bus, and a look at it would
+/// delay a flag that is about to arrive.
+static constexpr int64_t kPollsPerLook = 64;
+static constexpr int64_t kFirstLook = 16;
+
+//===----------------------------------------------------------------------===//
+// Polling
+//===----------------------------------------------------------------------===//
+
+/// The comparison of the flag with the wanted value, by signed difference.
+static Value emitHolds(ImplicitLocOpBuilder &b, Comparison comparison,
+                       Value seen, Value want) {
+  using Predicate = arith::CmpIPredicate;
+  if (comparison == Comparison::EQ || comparison == Comparison::NE)
+    return arith::CmpIOp::create(
+        b, comparison == Comparison::EQ ? Predicate::eq : Predicate::ne, seen,
+        want);
+  Value difference = arith::SubIOp::create(b, seen, want);
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(seen.getType()));
+  Predicate predicate = comparison == Comparison::GE   ? Predicate::sge
+                        : comparison == Comparison::GT ? Predicate::sgt
+                        : comparison == Comparison::LE ? Predicate::sle
+                                                       : Predicate::slt;
+  return arith::CmpIOp::create(b, predicate, difference, zero);
+}
+
+Value SyncLowering::emitPoll(Builder &b, const Poll &poll, Block *failed) {
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  Location loc = b.getLoc();
+  Value control = emitGlobalPointer(b, emitField(b, "control", poll.ctx), 0);
+  Value limit = emitField(b, "waitLimit", poll.ctx);
+
+  Block *success = splitBlockHere(b);
+  Block *head = b.getInsertionBlock();
+  Block *loop = b.createBlock(success, {i32, i64}, {loc, loc});
+  Block *retry = b.createBlock(success);
+  Block *look = b.createBlock(success);
+  Block *time = b.createBlock(success);
+  Block *expire = b.createBlock(success);
+  Block *spin = b.createBlock(success, {i64}, {loc});
+  Value count = loop->getArgument(0), start = loop->getArgument(1);
+
+  b.setInsertionPointToEnd(head);
+  cf::BranchOp::create(b, loop, ValueRange{emitI32(b, 0), emitI64(b, 0)});
+
+  b.setInsertionPointToEnd(loop);
+  Value seen = emitAtomicLoad(b, poll.want.getType(), poll.address,
+                              poll.ordering, target.getSyncScope(poll.scope));
+  Value holds = emitHolds(b, poll.comparison, seen, poll.want);
+  cf::CondBranchOp::create(b, holds, success, retry);
+
+  b.setInsertionPointToEnd(retry);
+  Value next = arith::AddIOp::create(b, count, emitI32(b, 1));
+  Value phase = arith::AndIOp::create(b, next, emitI32(b, kPollsPerLook - 1));
+  Value isLook = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, phase,
+                                       emitI32(b, kFirstLook));
+  cf::CondBranchOp::create(b, isLook, look, ValueRange(), spin, start);
+
+  b.setInsertionPointToEnd(look);
+  Value abortWord =
+      emitAtomicLoad(b, i32, control, LLVM::AtomicOrdering::monotonic,
+                     target.getSyncScope(Scope::Sys));
+  Value aborted = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, abortWord,
+                                        emitI32(b, IRISRT_ABORT_NONE));
+  cf::CondBranchOp::create(b, aborted, failed, time);
+
+  // The clock starts at the first look: a wait that is short never reads it.
+  b.setInsertionPointToEnd(time);
+  Value now = target.emitClock(b);
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, start, emitI64(b, 0));
+  Value since = arith::SelectOp::create(b, isFirst, now, start);
+  Value elapsed = arith::SubIOp::create(b, now, since);
+  Value isOver =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, elapsed, limit);
+  Value isLimited =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, limit, emitI64(b, 0));
+  Value expired = arith::AndIOp::create(b, isOver, isLimited);
+  cf::CondBranchOp::create(b, expired, expire, ValueRange(), spin, since);
+
+  b.setInsertionPointToEnd(spin);
+  target.emitSpinHint(b);
+  cf::BranchOp::create(b, loop, ValueRange{next, spin->getArgument(0)});
+
+  b.setInsertionPointToEnd(expire);
+  emitHang(b, poll, seen);
+  cf::BranchOp::create(b, failed);
+
+  b.setInsertionPointToStart(success);
+  return seen;
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+static Value signExtend(ImplicitLocOpBuilder &b, Value value) {
+  if (value.getType().isInteger(64))
+    return value;
+  return arith::ExtSIOp::create(b, b.getI64Type(), value);
+}
+
+void SyncLowering::emitHang(Builder &b, const Poll &poll, Value observed) {
+  Value control = emitField(b, "control", poll.ctx);
+  Value record = emitGlobalPointer(b, control, offsetof(IrisRtControl, hang));
+  emitRecord(b, record, [&] {
+    auto store = [&](int64_t offset, Value value) {
+      emitStoreField(b, record, offset, value);
+    };
+    Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), poll.address);
+    store(offsetof(IrisRtHangRecord, site), emitI32(b, poll.site));
+    emitStoreProgram(b, record, offsetof(IrisRtHangRecord, program));
+    store(offsetof(IrisRtHangRecord, comparison),
+          emitI32(b, static_cast<int64_t>(poll.comparison)));
+    store(offsetof(IrisRtHangRecord, expected), signExtend(b, poll.want));
+    store(offsetof(IrisRtHangRecord, observed), signExtend(b, observed));
+    store(offsetof(IrisRtHangRecord, address), address);
+    store(offsetof(IrisRtHangRecord, owedBy), poll.owedBy);
+    store(offsetof(IrisRtHangRecord, launchId),
+          emitField(b, "launchId", poll.ctx));
+    store(offsetof(IrisRtHangRecord, kernelHash),
+          emitI64(b, static_cast<int64_t>(getKernelHash())));
+  });
+  // Only from "none": an earlier reason stays.
+  emitAtomicCAS(b, emitI32(b, IRISRT_ABORT_NONE), emitI32(b, IRISRT_ABORT_HANG),
+                emitGlobalPointer(b, control, 0),
+                LLVM::AtomicOrdering::monotonic,
+                target.getSyncScope(Scope::Sys));
+}
+
+//===----------------------------------------------------------------------===//
+// iris.wait
+//===----------------------------------------------------------------------===//
+
+LogicalResult SyncLowering::lower(WaitOp op) {
+  if (op.getRank())
+    return op.emitOpError("names a rank; expected a translated buffer");
+  waits = true;
+  Builder b(op.getLoc(), op);
+  Type type = op.getType();
+  bool acquire = isAcquire(op.getSem()) && !op->hasAttr(kAcquireCoveredAttr);
+  bool carries = target.accessesCarryOrdering();
+  bool isUsed = !op.use_empty();
+
+  Poll poll;
+  poll.ctx = op.getCtx();
+  poll.address = emitElementAddress(b, op.getBuffer(), op.getOffsets());
+  poll.comparison = op.getComparison();
+  poll.want = op.getValue();
+  poll.scope = op.getScope();
+  poll.ordering = acquire && carries ? LLVM::AtomicOrdering::acquire
+                                     : LLVM::AtomicOrdering::monotonic;
+  poll.site = addSite(op, /*what=*/"", type);
+  poll.owedBy = op.getOwedBy() ? arith::IndexCastOp::create(b, b.getI32Type(),
+                                                            op.getOwedBy())
+                                     .getResult()
+                               : emitI32(b, -1);
+
+  if (target.hasOneThread()) {
+    Value seen = emitPoll(b, poll, getExitBlock());
+    op.replaceAllUsesWith(seen);
+    op.erase();
+    return success();
+  }
+
+  // Before the flag is there nobody is in a hurry: meeting here makes the
+  // shared word free for the value seen.
+  if (isUsed)
+    target.emitWorkgroupBarrier(b);
+  emitInLeader(b, target, [&] {
+    Block *joined = splitBlockHere(b);
+    Block *head = b.getInsertionBlock();
+    Block *failure = b.createBlock(joined);
+    emitFailure(b);
+    cf::BranchOp::create(b, joined);
+    b.setInsertionPointToEnd(head);
+    Value seen = emitPoll(b, poll, failure);
+    if (acquire && !carries)
+      target.emitAcquireFence(b, op.getScope());
+    if (isUsed)
+      LLVM::StoreOp::create(b, seen, emitSlot(b, Slot::Value));
+    cf::BranchOp::create(b, joined);
+    b.setInsertionPointToStart(joined);
+  });
+  if (acquire)
+    target.emitProgramBarrier(b);
+  else
+    target.emitWorkgroupBarrier(b);
+  emitExitIfFailed(b);
+  if (isUsed)
+    op.replaceAllUsesWith(emitLoadSlot(b, Slot::Value, type));
+  op.erase();
+  return success();
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SyncLowering.cpp - Addresses, orderings and atomics
+//-----------------===//
+//
+// Lowers the scalar ops of the iris dialect, and those below tile level, in one
+// kernel. Waits end the program when they fail, so that the ops are rewritten
+// one after the other over unstructured control flow, not by patterns: the exit
+// block, the words that the threads share and the table of sites belong to the
+// kernel as a whole.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SyncLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Name of the workgroup variable with the words that threads share.
+static constexpr StringLiteral kSlotsName = "__iris_sync_slots";
+/// One word of 64 bits per slot.
+static constexpr int64_t kNumSlots = 2;
+static constexpr int64_t kSlotBytes = 8;
+
+static LowerToLLVMOptions conversionOptions(MLIRContext *context) {
+  LowerToLLVMOptions options(context);
+  options.overrideIndexBitwidth(64);
+  return options;
+}
+
+SyncLowering::SyncLowering(FunctionOpInterface kernel, const TargetInfo &target,
+                           Translation translation)
+    : kernel(kernel), target(target), translation(translation),
+      typeConverter(kernel.getContext(),
+                    conversionOptions(kernel.getContext())) {}
+
+/// True if the threads of a program have to share a value or a verdict.
+static bool needsSlots(Operation *op) {
+  if (isa<WaitOp, BarrierOp>(op))
+    return true;
+  return isa<AtomicRMWOp, AtomicCASOp>(op) && !op->use_empty();
+}
+
+LogicalResult SyncLowering::run() {
+  SmallVector<Operation *> ops;
+  kernel.walk([&](Operation *op) {
+    if (isa_and_nonnull<IrisDialect>(op->getDialect()) && !isa<CtxFieldOp>(op))
+      ops.push_back(op);
+  });
+  // The shared words change the entry block, so they come before the rest.
+  if (!target.hasOneThread() && llvm::any_of(ops, needsSlots))
+    createSlots();
+  for (Operation *op : ops) {
+    if (op->getParentOp() != kernel.getOperation())
+      return op->emitOpError("is inside ")
+             << op->getParentOp()->getName()
+             << "; expected unstructured control flow";
+    LogicalResult result =
+        llvm::TypeSwitch<Operation *, LogicalResult>(op)
+            .Case<AtomicCASOp, AtomicRMWOp, BarrierOp, ElementCASOp,
+                  ElementRMWOp, ExpectEqOp, FenceOp, NumRanksOp, RankOp,
+                  RecordExpectOp, SignalOp, TranslateOp, WaitOp>(
+                [&](auto concrete) { return lower(concrete); })
+            .Default([](Operation *other) {
+              return other->emitOpError("cannot be lowered here; expected an "
+                                        "earlier pass to have expanded it");
+            });
+    if (failed(result))
+      return failure();
+  }
+  leaveAttributes();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Sites
+//===----------------------------------------------------------------------===//
+
+/// "file:line:col" of the first such place in `loc`.
+static std::string printLocation(Location loc) {
+  std::string text = "unknown";
+  loc->walk([&](Location part) {
+    auto place = dyn_cast<FileLineColLoc>(part);
+    if (!place)
+      return WalkResult::advance();
+    text = (place.getFilename().getValue() + ":" + Twine(place.getLine()) +
+            ":" + Twine(place.getColumn()))
+               .str();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+int64_t SyncLowering::addSite(Operation *op, StringRef what, Type element) {
+  OpBuilder b(kernel.getContext());
+  std::string elementName;
+  llvm::raw_string_ostream(elementName) << element;
+  auto entry = [&](StringRef key, StringRef value) {
+    return b.getNamedAttr(key, b.getStringAttr(value));
+  };
+  sites.push_back(b.getDictionaryAttr(
+      {entry("op", op->getName().getStringRef()),
+       entry("loc", printLocation(op->getLoc())), entry("what", what),
+       entry("element", elementName)}));
+  return sites.size() - 1;
+}
+
+uint64_t SyncLowering::getKernelHash() {
+  auto name = kernel->getAttrOfType<StringAttr>(kHostKernelAttr);
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (char c : name ? name.getValue() : kernel.getName())
+    hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ull;
+  return hash;
+}
+
+void SyncLowering::leaveAttributes() {
+  OpBuilder b(kernel.getContext());
+  if (!sites.empty())
+    kernel->setAttr(kSitesAttr, b.getArrayAttr(sites));
+  if (waits)
+    kernel->setAttr(kCoresidentAttr, b.getUnitAttr());
+  if (!slots)
+    return;
+  auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr);
+  kernel->setAttr(kSharedBytesAttr,
+                  b.getI64IntegerAttr((bytes ? bytes.getInt() : 0) +
+                                      kNumSlots * kSlotBytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Shared words
+//===----------------------------------------------------------------------===//
+
+/// The verdict is 0 as long as the program runs: the leader clears it at the
+/// kernel's entry, only failed waits write it, and after one of those every
+/// thread leaves. A wait that succeeds need not touch it.
+void SyncLowering::createSlots() {
+  Operation *module = kernel->getParentOp();
+  slots = dyn_cast_or_null<LLVM::GlobalOp>(
+      SymbolTable::lookupSymbolIn(module, kSlotsName));
+  if (!slots) {
+    Builder b(kernel.getLoc(), kernel.getContext());
+    b.setInsertionPointToStart(&module->getRegion(0).front());
+    slots = LLVM::GlobalOp::create(
+        b, LLVM::LLVMArrayType::get(b.getI64Type(), kNumSlots),
+        /*isConstant=*/false, LLVM::Linkage::Internal, kSlotsName, Attribute(),
+        kSlotBytes, target.getWorkgroupAddressSpace());
+  }
+  Builder b(kernel.getLoc(), kernel.getContext());
+  b.setInsertionPointToStart(&kernel.getFunctionBody().front());
+  emitInLeader(b, target, [&] {
+    LLVM::StoreOp::create(b, emitI32(b, 0), emitSlot(b, Slot::Verdict));
+  });
+}
+
+Value SyncLowering::emitSlot(Builder &b, Slot slot) {
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext(),
+                                            target.getWorkgroupAddressSpace());
+  Value base = LLVM::AddressOfOp::create(b, pointer, slots.getSymName());
+  return LLVM::GEPOp::create(
+      b, pointer, b.getI64Type(), base,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(slot)});
+}
+
+Value SyncLowering::emitLoadSlot(Builder &b, Slot slot, Type type) {
+  Type bitsType = b.getIntegerType(type.getIntOrFloatBitWidth());
+  Value bits = LLVM::LoadOp::create(b, bitsType, emitSlot(b, slot));
+  unsigned width = bitsType.getIntOrFloatBitWidth();
+  if (width >= 32)
+    bits = target.emitUniform(b, bits);
+  return emitFromBits(b, bits, type);
+}
+
+//===----------------------------------------------------------------------===//
+// Leaving the kernel
+//===----------------------------------------------------------------------===//
+
+Block *SyncLowering::getExitBlock() {
+  if (exitBlock)
+    return exitBlock;
+  Builder b(kernel.getLoc(), kernel.getContext());
+  exitBlock = b.createBlock(&kernel.getFunctionBody());
+  if (isa<gpu::GPUFuncOp>(kernel.getOperation()))
+    gpu::ReturnOp::create(b);
+  else
+    func::ReturnOp::create(b);
+  return exitBlock;
+}
+
+void SyncLowering::emitFailure(Builder &b) {
+  if (!target.hasOneThread())
+    LLVM::StoreOp::create(b, emitI32(b, 1), emitSlot(b, Slot::Verdict));
+}
+
+void SyncLowering::emitExitIfFailed(Builder &b) {
+  if (target.hasOneThread())
+    return;
+  Value verdict = emitLoadSlot(b, Slot::Verdict, b.getI32Type());
+  Value failed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, verdict,
+                                       emitI32(b, 0));
+  Block *rest = splitBlockHere(b);
+  cf::CondBranchOp::create(b, failed, getExitBlock(), rest);
+  b.setInsertionPointToStart(rest);
+}
+
+LogicalResult mlir::iris::lowerSync(FunctionOpInterface kernel,
+                                    const TargetInfo &target,
+                                    Translation translation) {
+  if (kernel.getNumResults() != 0)
+    return kernel.emitOpError("returns values; expected a kernel");
+  return SyncLowering(kernel, target, translation).run();
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SyncLowering.h - State of the lowering of one kernel -----*- C++ -*-===//
+
+#ifndef IRIS_LIB_CONVERSION_COMMON_SYNCLOWERING_H
+#define IRIS_LIB_CONVERSION_COMMON_SYNCLOWERING_H
+
+#include "iris/Conversion/EmitHelpers.h"
+#include "iris/Conversion/LowerSync.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+
+namespace mlir::iris {
+
+/// Lowers the ops of one kernel, in order. One method per op; each inserts
+/// before the op and replaces it.
+class SyncLowering {
+public:
+  SyncLowering(FunctionOpInterface kernel, const TargetInfo &target,
+               Translation translation);
+
+  LogicalResult run();
+
+private:
+  using Builder = ImplicitLocOpBuilder;
+
+  /// What a poll waits for, and what is reported if it does not come.
+  struct Poll {
+    Value ctx;
+    Value address;
+    Comparison comparison;
+    Value want;
+    Scope scope;
+    LLVM::AtomicOrdering ordering;
+    /// Index into the kernel's sites.
+    int64_t site;
+    /// Rank that should signal, i32.
+    Value owedBy;
+  };
+
+  /// How a publishing access gets its release.
+  struct Release {
+    /// Every thread arrives before.
+    bool arrive;
+    /// The publishing thread fences before.
+    bool fence;
+    /// Ordering of the access.
+    LLVM::AtomicOrdering ordering;
+  };
+
+  //===--------------------------------------------------------------------===//
+  // World (LowerTranslate.cpp)
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult lower(RankOp op);
+  LogicalResult lower(NumRanksOp op);
+  LogicalResult lower(TranslateOp op);
+  /// A field of the context.
+  Value emitField(Builder &b, StringRef field, Value ctx);
+  /// `address` on the own heap, moved to rank `rank` (i64).
+  Value emitTranslate(Builder &b, Value ctx, Value address, Value rank);
+  /// The address of an element of `memref`.
+  Value emitElementAddress(Builder &b, Value memref, ValueRange indices);
+  /// `memref` as the descriptor of the LLVM conversion.
+  Value emitDescriptor(Builder &b, Value memref);
+  /// The LLVM pointer to global memory at `address` (i64) plus `offset`.
+  Value emitGlobalPointer(Builder &b, Value address, int64_t offset);
+
+  //===--------------------------------------------------------------------===//
+  // Atomics, signals, fences (LowerAtomics.cpp)
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult lower(AtomicRMWOp op);
+  LogicalResult lower(AtomicCASOp op);
+  LogicalResult lower(SignalOp op);
+  LogicalResult lower(FenceOp op);
+  LogicalResult lower(ElementRMWOp op);
+  LogicalResult lower(ElementCASOp op);
+  /// The release that `op`, of ordering `sem`, needs.
+  Release planRelease(Operation *op, MemSemantic sem) const;
+  /// Runs `access` in the leader, ordered as `op` says, and hands its value
+  /// (type `type`) to every thread if `isUsed`.
+  Value emitOrderedAccess(
+      Builder &b, Operation *op, MemSemantic sem, Scope scope, Type type,
+      bool isUsed,
+      llvm::function_ref<Value(LLVM::AtomicOrdering ordering)> access);
+
+  //===--------------------------------------------------------------------===//
+  // Waits (LowerWait.cpp) and barriers (LowerBarrier.cpp)
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult lower(WaitOp op);
+  LogicalResult lower(BarrierOp op);
+  /// Polls until the comparison holds; branches to `failed` when the wait is
+  /// given up. Continues after it, with the value seen.
+  Value emitPoll(Builder &b, const Poll &poll, Block *failed);
+  /// Reports that a wait ran out of time, and sets the abort word.
+  void emitHang(Builder &b, const Poll &poll, Value observed);
+  /// The block that the program leaves through, in all its threads.
+  Block *getExitBlock();
+  /// Branches to the exit if any thread has called `emitFailure`. Comes after a
+  /// barrier of the program.
+  void emitExitIfFailed(Builder &b);
+  /// In a thread whose wait failed: tells the program.
+  void emitFailure(Builder &b);
+  /// Linear index of the program in the grid, i64.
+  Value emitProgramIndex(Builder &b);
+
+  //===--------------------------------------------------------------------===//
+  // Checks (LowerExpect.cpp)
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult lower(ExpectEqOp op);
+  LogicalResult lower(RecordExpectOp op);
+  void emitRecordExpect(Builder &b, Value ctx, Value checked, Value failed,
+                        Value element, Value got, Value want, int64_t site);
+  /// Claims a record of the control block, runs `fill` and marks it ready, if
+  /// it was empty. Both are pointers; `record` begins with the state.
+  void emitRecord(Builder &b, Value record, llvm::function_ref<void()> fill);
+  /// Stores to a field of a record.
+  void emitStoreField(Builder &b, Value record, int64_t offset, Value value);
+  /// Stores the block id, three i32.
+  void emitStoreProgram(Builder &b, Value record, int64_t offset);
+
+  //===--------------------------------------------------------------------===//
+  // State (SyncLowering.cpp)
+  //===--------------------------------------------------------------------===//
+
+  /// Adds a site for `op`; returns its number.
+  int64_t addSite(Operation *op, StringRef what, Type element);
+  /// Pointer to one of the words that the threads of the program share.
+  enum class Slot { Verdict, Value };
+  Value emitSlot(Builder &b, Slot slot);
+  /// A word of the program's shared memory, the same in every thread.
+  Value emitLoadSlot(Builder &b, Slot slot, Type type);
+  /// Makes the words, and the code at the entry that clears the verdict.
+  void createSlots();
+  /// FNV-1a 64 of the kernel's name.
+  uint64_t getKernelHash();
+  void leaveAttributes();
+
+  FunctionOpInterface kernel;
+  const TargetInfo &target;
+  Translation translation;
+  LLVMTypeConverter typeConverter;
+  SmallVector<Attribute> sites;
+  Block *exitBlock = nullptr;
+  LLVM::GlobalOp slots;
+  bool waits = false;
+};
+
+} // namespace mlir::iris
+
+#endif // IRIS_LIB_CONVERSION_COMMON_SYNCLOWERING_H

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- NVVMTargetInfo.cpp - NVIDIA GPUs
+//-------------------------------------===//
+//
+// Orderings follow the memory consistency model of the PTX ISA. LLVM 22 lowers
+// the orderings and scopes of loads, stores, compare-and-swap and fences; those
+// of `atomicrmw` it drops, so that read-modify-writes are inline PTX.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Conversion/IrisToNVVM.h"
+
+#include "iris/Conversion/EmitHelpers.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+class NVVMTargetInfo : public TargetInfo {
+public:
+  NVVMTargetInfo(StringRef name, unsigned computeCapability)
+      : TargetInfo(name), computeCapability(computeCapability) {}
+
+  unsigned getWaveSize() const override { return 32; }
+  unsigned getGlobalAddressSpace() const override { return 1; }
+  bool accessesCarryOrdering() const override { return true; }
+
+  StringRef getSyncScope(Scope scope) const override {
+    switch (scope) {
+    case Scope::Block:
+      return "block";
+    case Scope::Gpu:
+      return "device";
+    case Scope::Sys:
+      return "";
+    }
+    llvm_unreachable("unknown scope");
+  }
+
+  // bar.sync orders all accesses of the participating threads.
+  void emitWorkgroupBarrier(ImplicitLocOpBuilder &b) const override {
+    gpu::BarrierOp::create(b);
+  }
+  void emitProgramBarrier(ImplicitLocOpBuilder &b) const override {
+    gpu::BarrierOp::create(b);
+  }
+  void emitReleaseArrive(ImplicitLocOpBuilder &b, Scope) const override {
+    gpu::BarrierOp::create(b);
+  }
+
+  void emitReleaseFence(ImplicitLocOpBuilder &b, Scope scope) const override {
+    LLVM::FenceOp::create(b, LLVM::AtomicOrdering::release,
+                          getSyncScope(scope));
+  }
+  void emitAcquireFence(ImplicitLocOpBuilder &b, Scope scope) const override {
+    LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acquire,
+                          getSyncScope(scope));
+  }
+
+  void emitProgramFence(ImplicitLocOpBuilder &b, MemSemantic sem,
+                        Scope scope) const override {
+    if (sem == MemSemantic::Relaxed)
+      return;
+    // The model pairs a fence with accesses of the same thread, so every thread
+    // has its own. Loads before it: fence, then barrier. Stores after it:
+    // barrier, then fence.
+    if (isRelease(sem))
+      gpu::BarrierOp::create(b);
+    LLVM::FenceOp::create(b, toLLVM(sem), getSyncScope(scope));
+    if (isAcquire(sem))
+      gpu::BarrierOp::create(b);
+  }
+
+  Value emitAtomicRMW(ImplicitLocOpBuilder &b, RMWKind kind, Value value,
+                      Value address, LLVM::AtomicOrdering ordering, Scope scope,
+                      bool needsResult) const override;
+
+  void emitSpinHint(ImplicitLocOpBuilder &b) const override {
+    NVVM::NanosleepOp::create(b, emitI32(b, 32));
+  }
+
+private:
+  /// PTX's operation and type, "add.u32"; empty if there is none for elements
+  /// of `type`.
+  StringRef getInstruction(RMWKind kind, Type type) const;
+
+  unsigned computeCapability;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------===//
+
+StringRef NVVMTargetInfo::getInstruction(RMWKind kind, Type type) const {
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (kind == RMWKind::Xchg)
+    return width == 32 ? "exch.b32" : width == 64 ? "exch.b64" : "";
+  if (isa<FloatType>(type)) {
+    // `sub` is an add of the negative. atom.add.f32 flushes denormals in global
+    // memory, and there is no float min and max: those are loops.
+    if (kind != RMWKind::Add && kind != RMWKind::Sub)
+      return "";
+    if (type.isF64())
+      return "add.f64";
+    if (type.isF16())
+      return "add.noftz.f16";
+    if (type.isBF16() && computeCapability >= 90)
+      return "add.noftz.bf16";
+    return "";
+  }
+  if (width != 32 && width != 64)
+    return "";
+  bool wide = width == 64;
+  switch (kind) {
+  case RMWKind::Add:
+  case RMWKind::Sub:
+    return wide ? "add.u64" : "add.u32";
+  case RMWKind::And:
+    return wide ? "and.b64" : "and.b32";
+  case RMWKind::Or:
+    return wide ? "or.b64" : "or.b32";
+  case RMWKind::Xor:
+    return wide ? "xor.b64" : "xor.b32";
+  case RMWKind::Min:
+    return wide ? "min.s64" : "min.s32";
+  case RMWKind::Max:
+    return wide ? "max.s64" : "max.s32";
+  case RMWKind::UMin:
+    return wide ? "min.u64" : "min.u32";
+  case RMWKind::UMax:
+    return wide ? "max.u64" : "max.u32";
+  case RMWKind::Xchg:
+    break;
+  }
+  llvm_unreachable("handled above");
+}
+
+static StringRef ptxOrdering(LLVM::AtomicOrdering ordering) {
+  switch (ordering) {
+  case LLVM::AtomicOrdering::acquire:
+    return "acquire";
+  case LLVM::AtomicOrdering::release:
+    return "release";
+  case LLVM::AtomicOrdering::acq_rel:
+    return "acq_rel";
+  default:
+    return "relaxed";
+  }
+}
+
+static StringRef ptxScope(Scope scope) {
+  switch (scope) {
+  case Scope::Block:
+    return "cta";
+  case Scope::Gpu:
+    return "gpu";
+  case Scope::Sys:
+    return "sys";
+  }
+  llvm_unreachable("unknown scope");
+}
+
+/// The register class of inline PTX for values of `type`.
+static StringRef constraintOf(Type type) {
+  if (type.isF32())
+    return "f";
+  if (type.isF64())
+    return "d";
+  unsigned width = type.getIntOrFloatBitWidth();
+  return width == 16 ? "h" : width == 32 ? "r" : "l";
+}
+
+Value NVVMTargetInfo::emitAtomicRMW(ImplicitLocOpBuilder &b, RMWKind kind,
+                                    Value value, Value address,
+                                    LLVM::AtomicOrdering ordering, Scope scope,
+                                    bool needsResult) const {
+  Type type = value.getType();
+  StringRef instruction = getInstruction(kind, type);
+  if (instruction.empty())
+    return emitCASLoop(b, kind, value, address, ordering, getSyncScope(scope));
+
+  if (kind == RMWKind::Sub)
+    value = emitNegation(b, value);
+  // 16-bit floats travel in integer registers.
+  if (kind == RMWKind::Xchg || type.getIntOrFloatBitWidth() == 16)
+    value = emitToBits(b, value);
+  Type asmType = value.getType();
+  StringRef constraint = constraintOf(asmType);
+
+  // `red` neither acquires nor exchanges.
+  bool acquires = ordering == LLVM::AtomicOrdering::acquire ||
+                  ordering == LLVM::AtomicOrdering::acq_rel;
+  bool reduce = !needsResult && !acquires && kind != RMWKind::Xchg;
+  std::string suffix = ("." + ptxOrdering(ordering) + "." + ptxScope(scope) +
+                        ".global." + instruction)
+                           .str();
+  auto create = [&](TypeRange result, const Twine &text,
+                    const Twine &constraints) {
+    return LLVM::InlineAsmOp::create(
+        b, result, ValueRange{address, value}, text.str(), constraints.str(),
+        /*has_side_effects=*/true, /*is_align_stack=*/false,
+        LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+        ArrayAttr());
+  };
+  if (reduce) {
+    create({}, "red" + suffix + " [$0], $1;", "l," + constraint + ",~{memory}");
+    return Value();
+  }
+  Value old = create(asmType, "atom" + suffix + " $0, [$1], $2;",
+                     "=" + constraint + ",l," + constraint + ",~{memory}")
+                  .getRes();
+  return asmType == type ? old : emitFromBits(b, old, type);
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<TargetInfo> mlir::iris::createNVVMTargetInfo(StringRef name) {
+  unsigned computeCapability = llvm::StringSwitch<unsigned>(name)
+                                   .Case("sm_80", 80)
+                                   .Case("sm_90a", 90)
+                                   .Case("sm_100a", 100)
+                                   .Default(0);
+  if (computeCapability == 0)
+    return nullptr;
+  return std::make_unique<NVVMTargetInfo>(name, computeCapability);
+}

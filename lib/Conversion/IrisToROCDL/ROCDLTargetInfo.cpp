@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ROCDLTargetInfo.cpp - AMD GPUs
+//---------------------------------------===//
+//
+// Orderings follow the tables "Memory Model gfx90a", "gfx942" and "gfx10-gfx12"
+// of LLVM's AMDGPU usage: LLVM fences and relaxed atomics with the right scope,
+// and the backend inserts write-backs, invalidations and waits. Two waits it
+// does not insert on gfx9 are added here, see `GFX9TargetInfo`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Conversion/IrisToROCDL.h"
+
+#include "iris/Conversion/EmitHelpers.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+static constexpr StringLiteral kWorkgroupScope = "workgroup";
+
+static void emitFence(ImplicitLocOpBuilder &b, LLVM::AtomicOrdering ordering,
+                      StringRef syncScope) {
+  LLVM::FenceOp::create(b, ordering, syncScope);
+}
+
+namespace {
+/// What all AMD GPUs have in common.
+class ROCDLTargetInfo : public TargetInfo {
+public:
+  using TargetInfo::TargetInfo;
+
+  unsigned getGlobalAddressSpace() const override { return 1; }
+
+  /// Orderings on accesses would be right too, but make the backend repeat the
+  /// fence at each of them, and its waits are not those that a program-wide
+  /// release needs.
+  bool accessesCarryOrdering() const override { return false; }
+
+  StringRef getSyncScope(Scope scope) const override {
+    switch (scope) {
+    case Scope::Block:
+      return kWorkgroupScope;
+    case Scope::Gpu:
+      return "agent";
+    case Scope::Sys:
+      return "";
+    }
+    llvm_unreachable("unknown scope");
+  }
+
+  Value emitGridDim(ImplicitLocOpBuilder &b, gpu::Dimension dim) const override;
+  Value emitUniform(ImplicitLocOpBuilder &b, Value value) const override;
+  void emitWorkgroupBarrier(ImplicitLocOpBuilder &b) const override;
+  void emitProgramBarrier(ImplicitLocOpBuilder &b) const override;
+  void emitReleaseArrive(ImplicitLocOpBuilder &b, Scope scope) const override;
+  void emitReleaseFence(ImplicitLocOpBuilder &b, Scope scope) const override;
+  void emitAcquireFence(ImplicitLocOpBuilder &b, Scope scope) const override;
+  void emitProgramFence(ImplicitLocOpBuilder &b, MemSemantic sem,
+                        Scope scope) const override;
+  void emitSpinHint(ImplicitLocOpBuilder &b) const override;
+
+  Value emitAtomicRMW(ImplicitLocOpBuilder &b, RMWKind kind, Value value,
+                      Value address, LLVM::AtomicOrdering ordering, Scope scope,
+                      bool) const override {
+    // Without `amdgpu.no.remote.memory` and `amdgpu.no.fine.grained.memory`
+    // LLVM keeps to what works on any memory: at system scope add, exchange and
+    // compare-and-swap of 32 and 64-bit integers are instructions, everything
+    // else is a compare-and-swap loop. The heap may be fine-grained and a peer
+    // may be behind a bus, so nothing is promised here.
+    return emitLLVMAtomicRMW(b, kind, value, address, ordering,
+                             getSyncScope(scope));
+  }
+
+protected:
+  /// Waits until every access of the wave that was issued is done, where the
+  /// fences of the backend do not.
+  virtual void emitDrain(ImplicitLocOpBuilder &) const {}
+};
+
+/// gfx90a, gfx942, gfx950.
+///
+/// LLVM 22.1.8 leaves out two waits that a program-wide release needs:
+///  * its workgroup fence before `s_barrier` does not wait for the wave's own
+///    global stores (in this mode all waves of a workgroup share one L1, so
+///    that workgroup scope does not need it; a later release by another wave
+///    does);
+///  * once such a wait stands before the barrier, it believes that nothing is
+///    outstanding and drops the one after `buffer_wbl2`, whose completion it
+///    does not count.
+class GFX9TargetInfo : public ROCDLTargetInfo {
+public:
+  using ROCDLTargetInfo::ROCDLTargetInfo;
+  unsigned getWaveSize() const override { return 64; }
+
+protected:
+  void emitDrain(ImplicitLocOpBuilder &b) const override {
+    // The fields of gfx9's immediate: vmcnt 3:0 and 15:14, expcnt 6:4,
+    // lgkmcnt 11:8; all ones means that the counter is not waited for.
+    constexpr uint32_t vmcnt0 = (0x7 << 4) | (0xf << 8);
+    ROCDL::SWaitcntOp::create(b, vmcnt0);
+  }
+};
+
+/// gfx1100, gfx1201. The workgroup fences of the backend wait: a workgroup may
+/// span two L0 caches.
+class RDNATargetInfo : public ROCDLTargetInfo {
+public:
+  using ROCDLTargetInfo::ROCDLTargetInfo;
+  unsigned getWaveSize() const override { return 32; }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Identity
+//===----------------------------------------------------------------------===//
+
+Value ROCDLTargetInfo::emitGridDim(ImplicitLocOpBuilder &b,
+                                   gpu::Dimension dim) const {
+  // Implicit arguments of code object v5 and v6 begin with the number of
+  // workgroups in x, y and z (i32 each). gpu.grid_dim would become a call into
+  // the device library, which is not linked.
+  auto constant = LLVM::LLVMPointerType::get(b.getContext(), 4);
+  Value arguments =
+      LLVM::CallIntrinsicOp::create(
+          b, constant, b.getStringAttr("llvm.amdgcn.implicitarg.ptr"),
+          ValueRange())
+          .getResult(0);
+  Value address =
+      LLVM::GEPOp::create(b, constant, b.getI32Type(), arguments,
+                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(dim)});
+  Value count = LLVM::LoadOp::create(b, b.getI32Type(), address,
+                                     /*alignment=*/4, /*isVolatile=*/false,
+                                     /*isNonTemporal=*/false,
+                                     /*isInvariant=*/true);
+  return arith::IndexCastUIOp::create(b, b.getIndexType(), count);
+}
+
+Value ROCDLTargetInfo::emitUniform(ImplicitLocOpBuilder &b, Value value) const {
+  return ROCDL::ReadfirstlaneOp::create(b, value.getType(), value);
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+void ROCDLTargetInfo::emitWorkgroupBarrier(ImplicitLocOpBuilder &b) const {
+  // Fences of workgroup memory alone: global accesses stay in flight.
+  auto local =
+      LLVM::MMRATagAttr::get(b.getContext(), "amdgpu-synchronize-as", "local");
+  auto fence = [&](LLVM::AtomicOrdering ordering) {
+    auto op = LLVM::FenceOp::create(b, ordering, kWorkgroupScope);
+    op->setDiscardableAttr(LLVM::LLVMDialect::getMmraAttrName(), local);
+  };
+  fence(LLVM::AtomicOrdering::release);
+  ROCDL::SBarrierOp::create(b);
+  fence(LLVM::AtomicOrdering::acquire);
+}
+
+void ROCDLTargetInfo::emitProgramBarrier(ImplicitLocOpBuilder &b) const {
+  emitFence(b, LLVM::AtomicOrdering::release, kWorkgroupScope);
+  ROCDL::SBarrierOp::create(b);
+  emitFence(b, LLVM::AtomicOrdering::acquire, kWorkgroupScope);
+}
+
+void ROCDLTargetInfo::emitReleaseArrive(ImplicitLocOpBuilder &b,
+                                        Scope scope) const {
+  if (scope == Scope::Block)
+    return emitProgramBarrier(b);
+  emitFence(b, LLVM::AtomicOrdering::release, kWorkgroupScope);
+  emitDrain(b);
+  ROCDL::SBarrierOp::create(b);
+  emitFence(b, LLVM::AtomicOrdering::acquire, kWorkgroupScope);
+}
+
+void ROCDLTargetInfo::emitReleaseFence(ImplicitLocOpBuilder &b,
+                                       Scope scope) const {
+  emitFence(b, LLVM::AtomicOrdering::release, getSyncScope(scope));
+  if (scope != Scope::Block)
+    emitDrain(b);
+}
+
+void ROCDLTargetInfo::emitAcquireFence(ImplicitLocOpBuilder &b,
+                                       Scope scope) const {
+  emitFence(b, LLVM::AtomicOrdering::acquire, getSyncScope(scope));
+}
+
+void ROCDLTargetInfo::emitProgramFence(ImplicitLocOpBuilder &b, MemSemantic sem,
+                                       Scope scope) const {
+  if (sem == MemSemantic::Relaxed)
+    return;
+  // One thread's write-back and invalidation serve the whole compute unit, and
+  // the barriers on both sides pass the order on.
+  emitReleaseArrive(b, scope);
+  emitInLeader(b, *this, [&] {
+    if (isRelease(sem))
+      emitReleaseFence(b, scope);
+    if (isAcquire(sem))
+      emitAcquireFence(b, scope);
+  });
+  emitProgramBarrier(b);
+}
+
+void ROCDLTargetInfo::emitSpinHint(ImplicitLocOpBuilder &b) const {
+  // About 64 clocks: short against a trip to memory, and it frees the issue
+  // slots for the waves that work.
+  ROCDL::SSleepOp::create(b, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<TargetInfo> mlir::iris::createROCDLTargetInfo(StringRef name) {
+  if (llvm::is_contained({"gfx90a", "gfx942", "gfx950"}, name))
+    return std::make_unique<GFX9TargetInfo>(name);
+  if (llvm::is_contained({"gfx1100", "gfx1201"}, name))
+    return std::make_unique<RDNATargetInfo>(name);
+  return nullptr;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LowerSync.cpp - Addresses, orderings and atomics of a target
+//--------===//
+
+#include "iris/Conversion/Sync.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+
+#define DEBUG_TYPE "iris-lower-sync"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISLOWERSYNCPASS
+#include "iris/Conversion/Sync.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+struct LowerSyncPass : iris::impl::IrisLowerSyncPassBase<LowerSyncPass> {
+  using IrisLowerSyncPassBase::IrisLowerSyncPassBase;
+
+  void runOnOperation() override {
+    std::unique_ptr<TargetInfo> info = createTargetInfo(target);
+    if (!info) {
+      getOperation()->emitError("there is no target \"")
+          << target
+          << "\"; expected host, gfx942, gfx950, gfx90a, gfx1100, gfx1201, "
+             "sm_80, sm_90a or sm_100a";
+      return signalPassFailure();
+    }
+    SmallVector<FunctionOpInterface> kernels;
+    getOperation()->walk([&](FunctionOpInterface function) {
+      if (isKernel(function))
+        kernels.push_back(function);
+    });
+    for (FunctionOpInterface kernel : kernels) {
+      if (failed(lowerSync(kernel, *info, translation)))
+        return signalPassFailure();
+      lowerGridDims(kernel, *info);
+    }
+  }
+
+private:
+  static bool isKernel(FunctionOpInterface function) {
+    return isa<gpu::GPUFuncOp>(function.getOperation()) ||
+           function->hasAttr(kHostKernelAttr);
+  }
+
+  /// Kernels ask for the grid too, and not every target has it in a register.
+  static void lowerGridDims(FunctionOpInterface kernel,
+                            const TargetInfo &info) {
+    SmallVector<gpu::GridDimOp> ops;
+    kernel.walk([&](gpu::GridDimOp op) { ops.push_back(op); });
+    for (gpu::GridDimOp op : ops) {
+      ImplicitLocOpBuilder b(op.getLoc(), op);
+      op.replaceAllUsesWith(info.emitGridDim(b, op.getDimension()));
+      op.erase();
+    }
+  }
+};
+} // namespace

@@ -225,4 +225,14 @@ void use_arena(const void *raw, const IrisRtHostProgram *program) {
               0, hashName("use_arena"));
 }
 
+/// For the conformance suite, with arguments of its own: to[p] = value + p.
+void store_ids(const void *raw, const IrisRtHostProgram *program) {
+  struct StoreIdsArgs {
+    uint32_t *to;
+    uint32_t value;
+  };
+  const auto &args = *static_cast<const StoreIdsArgs *>(raw);
+  args.to[program->id[0]] = args.value + program->id[0];
+}
+
 } // extern "C"

@@ -57,30 +57,11 @@ inline std::string testPackageBytes(const std::string &mainPath = "",
       "," + kernelMetadata("rank_barrier", true) + "," +
       kernelMetadata("use_arena", false, 5000) + "]}";
   std::string bytes;
-  for (const char *translation : {"stride", "table"}) {
-    EntrySpec kernels;
-    if (arch.rfind("gfx", 0) == 0)
-      kernels.offloadKind = offloadHip;
-    kernels.strings = {
-        {"triple", "x86_64-unknown-linux-gnu"},
-        {"arch", arch},
-        {IRISRT_KEY_ABI, std::to_string(IRISRT_ABI_VERSION_MAJOR) + "." +
-                             std::to_string(IRISRT_ABI_VERSION_MINOR)},
-        {IRISRT_KEY_TRANSLATION, translation},
-        {IRISRT_KEY_META, metadata}};
-    kernels.image = readFile(IRIS_TEST_KERNELS);
-    bytes += writeEntry(kernels);
-  }
-  if (!mainPath.empty()) {
-    EntrySpec main;
-    main.strings = {
-        {"triple", "x86_64-unknown-linux-gnu"},
-        {"arch", IRISRT_ARCH_MAIN},
-        {IRISRT_KEY_ABI, std::to_string(IRISRT_ABI_VERSION_MAJOR) + "." +
-                             std::to_string(IRISRT_ABI_VERSION_MINOR)}};
-    main.image = readFile(mainPath);
-    bytes += writeEntry(main);
-  }
+  for (const char *translation : {"stride", "table"})
+    bytes += writeEntry(kernelEntry(arch, metadata,
+                                    readFile(IRIS_TEST_KERNELS), translation));
+  if (!mainPath.empty())
+    bytes += writeEntry(mainEntry(readFile(mainPath)));
   return bytes;
 }
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Streams, events, kernels and graphs of the fake driver (for tests only).
+// Streams, events and graphs of the fake driver (for tests only).
 #include "FakeDriver.h"
 
-#include "iris-c/RuntimeABI.h"
-
 #include <chrono>
-#include <cstdio>
 #include <cstring>
-#include <set>
-#include <string>
 
 using namespace fakegpu;
 
@@ -88,87 +83,9 @@ struct FakeEvent {
   std::chrono::steady_clock::time_point time;
 };
 
-struct FakeFunction {
-  std::string name;
-  int dynamicShared = 48 * 1024;
-};
-
-struct FakeModule {
-  std::vector<std::unique_ptr<FakeFunction>> functions;
-};
-
 struct FakeGraph {
   std::vector<Work> work;
 };
-
-template <typename T>
-T argument(const std::vector<char> &block, size_t at) {
-  T value = {};
-  if (at + sizeof(T) <= block.size())
-    std::memcpy(&value, block.data() + at, sizeof(T));
-  else
-    misuse("argument block too short");
-  return value;
-}
-
-/// The kernels; false: the launch failed.
-bool runKernel(const std::string &name, const std::vector<char> &block) {
-  if (name == "fill_u32") {
-    auto *out = argument<uint32_t *>(block, 0);
-    auto count = argument<int64_t>(block, 8);
-    auto value = argument<uint32_t>(block, 16);
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = value;
-    return true;
-  }
-  if (name == "spin_until") {
-    auto *flag = argument<uint32_t *>(block, 0);
-    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0)
-      if (std::chrono::steady_clock::now() > end)
-        return false;
-      else
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
-    return true;
-  }
-  if (name == "stamp_all") {
-    auto context = argument<IrisRtContext>(block, 0);
-    auto address = argument<uint64_t>(block, sizeof(IrisRtContext));
-    for (uint32_t r = 0; r < context.numRanks; ++r) {
-      uint64_t peer;
-      if (context.heapStride) {
-        peer = address + (int64_t(r) - context.rank) * context.heapStride;
-      } else {
-        auto *table = reinterpret_cast<uint64_t *>(context.heapTable);
-        peer = table[r] + (address - context.heapBase);
-      }
-      reinterpret_cast<uint32_t *>(peer)[context.rank] = context.rank + 1;
-    }
-    return true;
-  }
-  return false; // "trap"
-}
-
-Result launch(Function function, unsigned blocks, unsigned threads,
-              unsigned dynamicShared, Stream stream, void **parameters,
-              void **extra, uintptr_t endOfExtra) {
-  FAKE_ENTER("launch");
-  if (parameters || blocks == 0 || threads == 0 || threads > 1024)
-    return misuse("launch");
-  std::vector<char> block;
-  if (extra) {
-    auto word = [&](int i) { return reinterpret_cast<uintptr_t>(extra[i]); };
-    if (word(0) != 1 || word(2) != 2 || word(4) != endOfExtra)
-      return misuse("launch with wrong extra parameters");
-    auto *bytes = static_cast<const char *>(extra[1]);
-    block.assign(bytes, bytes + *static_cast<size_t *>(extra[3]));
-  }
-  auto *f = static_cast<FakeFunction *>(function);
-  if (int(dynamicShared) > f->dynamicShared)
-    return errorInvalidValue;
-  std::string name = f->name;
-  return enqueue(stream, [name, block] { return runKernel(name, block); });
-}
 
 } // namespace
 
@@ -281,69 +198,6 @@ Result fake_event_elapsed(float *milliseconds, Event start, Event end) {
   return success;
 }
 
-Result fake_module_load(Module *module, const void *image, unsigned numOptions,
-                        int *options, void **values) {
-  FAKE_ENTER("moduleLoad");
-  if (std::strcmp(static_cast<const char *>(image), fakeGpuImage) != 0) {
-    for (unsigned i = 0; i < numOptions; ++i)
-      if (options[i] == jitErrorLogBuffer)
-        std::strcpy(static_cast<char *>(values[i]), "line 1: not an image");
-    return errorInvalidImage;
-  }
-  *module = new FakeModule;
-  ++control().modules;
-  return success;
-}
-
-Result fake_module_unload(Module module) {
-  delete static_cast<FakeModule *>(module);
-  --control().modules;
-  return success;
-}
-
-Result fake_module_function(Function *function, Module module,
-                            const char *name) {
-  static const std::set<std::string> names = {"fill_u32", "spin_until",
-                                              "stamp_all", "trap"};
-  if (!names.count(name))
-    return errorNotFound;
-  auto *m = static_cast<FakeModule *>(module);
-  m->functions.push_back(std::make_unique<FakeFunction>());
-  m->functions.back()->name = name;
-  *function = m->functions.back().get();
-  return success;
-}
-
-Result fake_set_function_attribute(Function function, int attribute,
-                                   int value) {
-  if (attribute != functionMaxDynamicShared)
-    return misuse("unknown function attribute");
-  static_cast<FakeFunction *>(function)->dynamicShared = value;
-  return success;
-}
-
-Result fake_occupancy(int *blocks, Function, int threads, size_t) {
-  FAKE_ENTER("occupancy");
-  *blocks = 2048 / threads;
-  return success;
-}
-
-Result fake_cuda_launch(Function function, unsigned gridX, unsigned gridY,
-                        unsigned gridZ, unsigned blockX, unsigned blockY,
-                        unsigned blockZ, unsigned dynamicShared, Stream stream,
-                        void **parameters, void **extra) {
-  return launch(function, gridX * gridY * gridZ, blockX * blockY * blockZ,
-                dynamicShared, stream, parameters, extra, 0);
-}
-
-Result fake_hip_launch(Function function, unsigned gridX, unsigned gridY,
-                       unsigned gridZ, unsigned blockX, unsigned blockY,
-                       unsigned blockZ, unsigned dynamicShared, Stream stream,
-                       void **parameters, void **extra) {
-  return launch(function, gridX * gridY * gridZ, blockX * blockY * blockZ,
-                dynamicShared, stream, parameters, extra, 3);
-}
-
 Result fake_begin_capture(Stream stream, int) {
   FAKE_ENTER("beginCapture");
   FakeStream *s = toStream(stream);
@@ -413,17 +267,6 @@ FAKE_EXPORT(fake_event_record, cuEventRecord)
 FAKE_EXPORT(fake_event_record, hipEventRecord)
 FAKE_EXPORT(fake_event_elapsed, cuEventElapsedTime)
 FAKE_EXPORT(fake_event_elapsed, hipEventElapsedTime)
-FAKE_EXPORT(fake_module_load, cuModuleLoadDataEx)
-FAKE_EXPORT(fake_module_load, hipModuleLoadDataEx)
-FAKE_EXPORT(fake_module_unload, cuModuleUnload)
-FAKE_EXPORT(fake_module_unload, hipModuleUnload)
-FAKE_EXPORT(fake_module_function, cuModuleGetFunction)
-FAKE_EXPORT(fake_module_function, hipModuleGetFunction)
-FAKE_EXPORT(fake_set_function_attribute, cuFuncSetAttribute)
-FAKE_EXPORT(fake_occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor)
-FAKE_EXPORT(fake_occupancy, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor)
-FAKE_EXPORT(fake_cuda_launch, cuLaunchKernel)
-FAKE_EXPORT(fake_hip_launch, hipModuleLaunchKernel)
 FAKE_EXPORT(fake_begin_capture, cuStreamBeginCapture_v2)
 FAKE_EXPORT(fake_begin_capture, hipStreamBeginCapture)
 FAKE_EXPORT(fake_end_capture, cuStreamEndCapture)

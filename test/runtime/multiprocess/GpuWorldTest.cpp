@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whole worlds on the GPU back end, over the fake driver: the tests of worlds
+// run their kernels as host code behind cuLaunchKernel and
+// hipModuleLaunchKernel. CTest puts a folder first in the library path where
+// libcuda.so.1 and libamdhip64.so are the fake; without it, the tests skip
+// themselves.
+#include "support/Ranks.h"
+#include "support/TestKernels.h"
+#include "support/fake_gpu/FakeGpu.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
+
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+namespace {
+
+struct Shape {
+  DeviceKind kind;
+  uint32_t numRanks;
+  bool threads;
+  bool table;
+};
+
+std::string nameOf(const testing::TestParamInfo<Shape> &info) {
+  return std::string(deviceKindName(info.param.kind)) +
+         std::to_string(info.param.numRanks) +
+         (info.param.threads ? "threads" : "processes") +
+         (info.param.table ? "_table" : "");
+}
+
+/// The fake driver, if that is what the library's name stands for here.
+FakeGpuControl *findFake(const char *library) {
+  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  auto *get = reinterpret_cast<FakeGpuControl *(*)()>(
+      handle ? dlsym(handle, "fakeGpuControl") : nullptr);
+  return get ? get() : nullptr;
+}
+
+class GpuWorlds : public testing::TestWithParam<Shape> {
+protected:
+  void SetUp() override {
+    if (!findFake("libcuda.so.1") || !findFake("libamdhip64.so"))
+      GTEST_SKIP() << "the fake driver is not first in the library path";
+    package = testPackageBytes(
+        "", GetParam().kind == DeviceKind::cuda ? "sm_90a" : "gfx942");
+  }
+
+  std::vector<RankEnd> run(const RankBody &body) {
+    return GetParam().threads ? runThreads(GetParam().numRanks, body)
+                              : runProcesses(GetParam().numRanks, body);
+  }
+
+  Expected<std::unique_ptr<World>> createWorld(const LaunchInfo &launch) {
+    WorldOptions options;
+    options.launch = launch;
+    options.device = GetParam().kind;
+    options.heapBytes = 64 << 20;
+    options.heapChunkBytes = 2 << 20;
+    options.forceTable = GetParam().table;
+    options.joinLimit = 30;
+    options.collectiveLimit = 60;
+    options.waitLimit = 1;
+    return World::create(options);
+  }
+
+  std::string package;
+};
+
+std::vector<Shape> shapes() {
+  std::vector<Shape> all;
+  for (DeviceKind kind : {DeviceKind::cuda, DeviceKind::hip})
+    for (uint32_t numRanks : {1u, 2u, 4u})
+      for (bool threads : {false, true})
+        for (bool table : {false, true})
+          all.push_back({kind, numRanks, threads, table});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Fake, GpuWorlds, testing::ValuesIn(shapes()), nameOf);
+
+TEST_P(GpuWorlds, GatherWhileTheHeapGrows) {
+  auto ends = run([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, createWorld(launch));
+    RANK_CHECK(world->translation() ==
+               std::string(GetParam().table ? "table" : "stride"));
+    RANK_ASSIGN(Package loaded,
+                Package::fromBytes(package.data(), package.size()));
+    RANK_ASSIGN(Module module, world->load(loaded));
+    RANK_ASSIGN(Kernel fill, module.kernel("fill"));
+    RANK_ASSIGN(Kernel gather, module.kernel("all_gather"));
+    RANK_ASSIGN(Kernel check, module.kernel("check_gathered"));
+    uint64_t checked = 0;
+    for (int64_t count : {1, 1000, 100000, 300000}) {
+      int64_t total = count * world->numRanks();
+      RANK_ASSIGN(uint64_t a, world->allocate(count * 4));
+      RANK_ASSIGN(uint64_t b, world->allocate(total * 4));
+      auto args = testArgs(a, count, b, total);
+      RANK_TRY(world->launch(fill, {3, 1, 1}, args));
+      RANK_TRY(world->launch(gather, {2, 2, 1}, args));
+      RANK_TRY(world->sync());
+      RANK_TRY(world->launch(check, {2, 1, 1}, args));
+      RANK_TRY(world->verify());
+      checked += total;
+    }
+    RANK_CHECK(world->expects().checked == checked);
+    RANK_TRY(world->destroy());
+    return "";
+  });
+  EXPECT_EQ(complaints(ends), "");
+}
+
+TEST_P(GpuWorlds, MeetInBarriers) {
+  auto ends = run([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, createWorld(launch));
+    RANK_ASSIGN(Package loaded,
+                Package::fromBytes(package.data(), package.size()));
+    RANK_ASSIGN(Module module, world->load(loaded));
+    for (int round = 0; round < 20; ++round) {
+      RANK_TRY(world->deviceBarrier());
+      RANK_TRY(world->barrier());
+    }
+    return "";
+  });
+  EXPECT_EQ(complaints(ends), "");
+}
+
+TEST_P(GpuWorlds, ReportWaitsThatNobodyAnswers) {
+  auto begin = std::chrono::steady_clock::now();
+  auto ends = run([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, createWorld(launch));
+    RANK_ASSIGN(Package loaded,
+                Package::fromBytes(package.data(), package.size()));
+    RANK_ASSIGN(Module module, world->load(loaded));
+    RANK_ASSIGN(Kernel wait, module.kernel("wait_flag"));
+    RANK_ASSIGN(uint64_t flags, world->allocate(1024));
+    if (world->rank() == 0)
+      RANK_TRY(
+          world->launch(wait, {1, 1, 1}, testArgs(flags, 64, flags, 64, 0, 7)));
+    Status status = world->sync();
+    RANK_CHECK(!status.ok());
+    RANK_CHECK(!world->sync().ok());
+    return status.message();
+  });
+  for (const RankEnd &end : ends)
+    EXPECT_NE(end.text.find("rank 0"), std::string::npos) << end.text;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+TEST_P(GpuWorlds, OutliveAKilledRank) {
+  if (GetParam().threads || GetParam().numRanks == 1)
+    return; // nobody to kill
+  auto ends = run([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, createWorld(launch));
+    RANK_TRY(world->barrier());
+    if (world->rank() == 1)
+      ::kill(::getpid(), SIGKILL);
+    Status status = world->sync();
+    RANK_CHECK(!status.ok());
+    return status.message();
+  });
+  EXPECT_EQ(ends[1].signal, SIGKILL);
+  EXPECT_NE(ends[0].text.find("rank 1"), std::string::npos) << ends[0].text;
+}
+
+} // namespace

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Modules and kernels of the fake driver (for tests only).  An image is either
+// the text `fakeGpuImage`, which stands for a few built-in kernels, or a shared
+// object for the host target, so that whole worlds can run on the fake device.
+#include "FakeDriver.h"
+
+#include "iris-c/RuntimeABI.h"
+
+#include <chrono>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <set>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace fakegpu;
+
+namespace {
+
+struct FakeFunction {
+  std::string name;
+  IrisRtHostKernel host = nullptr;
+  int dynamicShared = 48 * 1024;
+};
+
+struct FakeModule {
+  void *library = nullptr;
+  std::vector<std::unique_ptr<FakeFunction>> functions;
+};
+
+using Block = std::vector<char>;
+
+template <typename T>
+T argument(const Block &block, size_t at) {
+  T value = {};
+  if (at + sizeof(T) <= block.size())
+    std::memcpy(&value, block.data() + at, sizeof(T));
+  else
+    misuse("argument block too short");
+  return value;
+}
+
+/// The built-in kernels; false: the launch failed.
+bool runBuiltIn(const std::string &name, const Block &block) {
+  if (name == "fill_u32") {
+    auto *out = argument<uint32_t *>(block, 0);
+    auto count = argument<int64_t>(block, 8);
+    auto value = argument<uint32_t>(block, 16);
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = value;
+    return true;
+  }
+  if (name == "spin_until") {
+    auto *flag = argument<uint32_t *>(block, 0);
+    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0)
+      if (std::chrono::steady_clock::now() > end)
+        return false;
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    return true;
+  }
+  if (name == "stamp_all") {
+    auto context = argument<IrisRtContext>(block, 0);
+    auto address = argument<uint64_t>(block, sizeof(IrisRtContext));
+    for (uint32_t r = 0; r < context.numRanks; ++r) {
+      uint64_t peer;
+      if (context.heapStride) {
+        peer = address + (int64_t(r) - context.rank) * context.heapStride;
+      } else {
+        auto *table = reinterpret_cast<uint64_t *>(context.heapTable);
+        peer = table[r] + (address - context.heapBase);
+      }
+      reinterpret_cast<uint32_t *>(peer)[context.rank] = context.rank + 1;
+    }
+    return true;
+  }
+  return false; // "trap"
+}
+
+uint64_t clockNow() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void yieldNow() { std::this_thread::yield(); }
+
+/// Runs a host kernel as a GPU would: every program of the grid at once.
+bool runHost(IrisRtHostKernel kernel, const Block &block,
+             const std::vector<unsigned> &grid) {
+  constexpr size_t arenaBytes = 1 << 20;
+  std::vector<uint64_t> words((block.size() + 7) / 8);
+  std::memcpy(words.data(), block.data(), block.size());
+  auto run = [&](unsigned x, unsigned y, unsigned z) {
+    void *arena = mmap(nullptr, arenaBytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    IrisRtHostProgram program = {
+        {x, y, z}, {grid[0], grid[1], grid[2]}, arena, clockNow, yieldNow};
+    kernel(words.data(), &program);
+    munmap(arena, arenaBytes);
+  };
+  std::vector<std::thread> threads;
+  for (unsigned z = 0; z < grid[2]; ++z)
+    for (unsigned y = 0; y < grid[1]; ++y)
+      for (unsigned x = 0; x < grid[0]; ++x)
+        threads.emplace_back(run, x, y, z);
+  for (std::thread &thread : threads)
+    thread.join();
+  return true;
+}
+
+/// A shared object in memory, of a size that only its headers tell.
+void *loadSharedObject(const void *image) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof(header));
+  size_t bytes = header.e_shoff + size_t(header.e_shnum) * header.e_shentsize;
+  int fd = memfd_create("fake-gpu-image", MFD_CLOEXEC);
+  void *library = nullptr;
+  if (fd >= 0 && write(fd, image, bytes) == ssize_t(bytes)) {
+    std::string path = "/proc/self/fd/" + std::to_string(fd);
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  close(fd);
+  return library;
+}
+
+Result launch(Function function, const std::vector<unsigned> &grid,
+              unsigned threads, unsigned dynamicShared, Stream stream,
+              void **parameters, void **extra, uintptr_t endOfExtra) {
+  FAKE_ENTER("launch");
+  if (parameters || grid[0] * grid[1] * grid[2] == 0 || threads == 0 ||
+      threads > 1024)
+    return misuse("launch");
+  Block block;
+  if (extra) {
+    auto word = [&](int i) { return reinterpret_cast<uintptr_t>(extra[i]); };
+    if (word(0) != 1 || word(2) != 2 || word(4) != endOfExtra)
+      return misuse("launch with wrong extra parameters");
+    auto *bytes = static_cast<const char *>(extra[1]);
+    block.assign(bytes, bytes + *static_cast<size_t *>(extra[3]));
+  }
+  auto *f = static_cast<FakeFunction *>(function);
+  if (int(dynamicShared) > f->dynamicShared)
+    return errorInvalidValue;
+  if (IrisRtHostKernel host = f->host)
+    return enqueue(stream, [=] { return runHost(host, block, grid); });
+  return enqueue(stream,
+                 [name = f->name, block] { return runBuiltIn(name, block); });
+}
+
+} // namespace
+
+extern "C" {
+
+Result fake_module_load(Module *module, const void *image, unsigned numOptions,
+                        int *options, void **values) {
+  FAKE_ENTER("moduleLoad");
+  void *library = nullptr;
+  if (std::memcmp(image, ELFMAG, SELFMAG) == 0)
+    library = loadSharedObject(image);
+  if (!library &&
+      std::strcmp(static_cast<const char *>(image), fakeGpuImage) != 0) {
+    for (unsigned i = 0; i < numOptions; ++i)
+      if (options[i] == jitErrorLogBuffer)
+        std::strcpy(static_cast<char *>(values[i]), "line 1: not an image");
+    return errorInvalidImage;
+  }
+  auto *loaded = new FakeModule;
+  loaded->library = library;
+  *module = loaded;
+  ++fakeGpuControl()->modules;
+  return success;
+}
+
+Result fake_module_unload(Module module) {
+  auto *m = static_cast<FakeModule *>(module);
+  if (m->library)
+    dlclose(m->library);
+  delete m;
+  --fakeGpuControl()->modules;
+  return success;
+}
+
+Result fake_module_function(Function *function, Module module,
+                            const char *name) {
+  static const std::set<std::string> builtIn = {"fill_u32", "spin_until",
+                                                "stamp_all", "trap"};
+  auto *m = static_cast<FakeModule *>(module);
+  void *host = m->library ? dlsym(m->library, name) : nullptr;
+  if (!host && (m->library || !builtIn.count(name)))
+    return errorNotFound;
+  m->functions.push_back(std::make_unique<FakeFunction>());
+  m->functions.back()->name = name;
+  m->functions.back()->host = reinterpret_cast<IrisRtHostKernel>(host);
+  *function = m->functions.back().get();
+  return success;
+}
+
+Result fake_set_function_attribute(Function function, int attribute,
+                                   int value) {
+  if (attribute != functionMaxDynamicShared)
+    return misuse("unknown function attribute");
+  static_cast<FakeFunction *>(function)->dynamicShared = value;
+  return success;
+}
+
+Result fake_occupancy(int *blocks, Function, int threads, size_t) {
+  FAKE_ENTER("occupancy");
+  *blocks = 2048 / threads;
+  return success;
+}
+
+Result fake_cuda_launch(Function function, unsigned gridX, unsigned gridY,
+                        unsigned gridZ, unsigned blockX, unsigned blockY,
+                        unsigned blockZ, unsigned dynamicShared, Stream stream,
+                        void **parameters, void **extra) {
+  return launch(function, {gridX, gridY, gridZ}, blockX * blockY * blockZ,
+                dynamicShared, stream, parameters, extra, 0);
+}
+
+Result fake_hip_launch(Function function, unsigned gridX, unsigned gridY,
+                       unsigned gridZ, unsigned blockX, unsigned blockY,
+                       unsigned blockZ, unsigned dynamicShared, Stream stream,
+                       void **parameters, void **extra) {
+  return launch(function, {gridX, gridY, gridZ}, blockX * blockY * blockZ,
+                dynamicShared, stream, parameters, extra, 3);
+}
+
+} // extern "C"
+
+FAKE_EXPORT(fake_module_load, cuModuleLoadDataEx)
+FAKE_EXPORT(fake_module_load, hipModuleLoadDataEx)
+FAKE_EXPORT(fake_module_unload, cuModuleUnload)
+FAKE_EXPORT(fake_module_unload, hipModuleUnload)
+FAKE_EXPORT(fake_module_function, cuModuleGetFunction)
+FAKE_EXPORT(fake_module_function, hipModuleGetFunction)
+FAKE_EXPORT(fake_set_function_attribute, cuFuncSetAttribute)
+FAKE_EXPORT(fake_occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor)
+FAKE_EXPORT(fake_occupancy, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor)
+FAKE_EXPORT(fake_cuda_launch, cuLaunchKernel)
+FAKE_EXPORT(fake_hip_launch, hipModuleLaunchKernel)

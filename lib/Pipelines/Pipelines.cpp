@@ -3,7 +3,10 @@
 
 #include "iris/Pipelines/Pipelines.h"
 
+#include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/KernelABI.h"
+#include "iris/Conversion/Sync.h"
+#include "iris/Conversion/TileToLoops.h"
 #include "iris/Conversion/TileToThreads.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
@@ -57,6 +60,9 @@ static void addCleanup(OpPassManager &pm) {
 void mlir::iris::buildIrisTranslatePipeline(
     OpPassManager &pm, const IrisPipelineOptions &options) {
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  // Every target takes the same kernels: what one of them could not lower is
+  // refused for all, before any lowering.
+  kernels.addPass(createIrisVerifyMathPass());
   kernels.addPass(createIrisTranslatePointersPass());
   // One translation for all accesses to a buffer, outside of the tile loops:
   // it is pure address arithmetic.
@@ -76,6 +82,8 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
   } else {
     kernels.addPass(tile::createTileAssignLayoutsPass({waveSize(options)}));
     kernels.addPass(createConvertTileToThreadsPass({waveSize(options)}));
+    // No target has a libm to link.
+    kernels.addPass(createIrisExpandMathPass());
   }
   addCleanup(kernels);
   // The accesses' uniform checks and addresses leave the loops.
@@ -89,11 +97,17 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
 void mlir::iris::buildIrisSyncPipeline(OpPassManager &pm,
                                        const IrisPipelineOptions &options) {
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  // Sees loops that only signal, or only wait, while they are loops.
+  kernels.addPass(createIrisElideFencesPass());
   // A wait that runs out of time leaves the kernel from wherever it is, so
   // control flow must be unstructured first.
   kernels.addPass(createSCFToControlFlowPass());
-  kernels.addPass(createIrisLowerSyncPass(
-      {options.target.getValue(), options.translation.getValue()}));
+  IrisLowerSyncPassOptions sync;
+  sync.target = options.target.getValue();
+  sync.translation = options.translation.getValue() == "table"
+                         ? Translation::Table
+                         : Translation::Stride;
+  kernels.addPass(createIrisLowerSyncPass(sync));
   addCleanup(kernels);
 }
 
@@ -105,6 +119,9 @@ void mlir::iris::buildIrisABIPipeline(OpPassManager &pm,
                                       const IrisPipelineOptions &options) {
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createIrisLowerKernelABIPass({options.target.getValue()}));
+  // Waits call the clock through an argument that kernels have only now.
+  if (isHost(options))
+    kernels.addPass(createIrisLowerHostCallbacksPass());
 }
 
 //===----------------------------------------------------------------------===//

@@ -48,7 +48,9 @@ static bool needsSlots(Operation *op) {
 LogicalResult SyncLowering::run() {
   SmallVector<Operation *> ops;
   kernel.walk([&](Operation *op) {
-    if (isa_and_nonnull<IrisDialect>(op->getDialect()) && !isa<CtxFieldOp>(op))
+    // What the kernel's arguments give is resolved with its signature.
+    if (isa_and_nonnull<IrisDialect>(op->getDialect()) &&
+        !isa<CtxFieldOp, HostArenaOp>(op))
       ops.push_back(op);
   });
   // The shared words change the entry block, so they come before the rest.

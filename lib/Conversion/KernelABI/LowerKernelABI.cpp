@@ -13,6 +13,7 @@
 
 #include "KernelMetadata.h"
 #include "iris-c/RuntimeABI.h"
+#include "iris/Conversion/TargetInfo.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -115,7 +116,10 @@ private:
   LogicalResult replaceContext(Value context, ArrayRef<Value> fields);
   Value buildMemRef(MemRefType type, ArrayRef<Value> items);
   Value buildScalar(Type type, Value item);
+  Value loadProgramField(OpBuilder &at, Value program, Type type,
+                         size_t offset);
   void replaceHostIds(Value program);
+  void replaceHostArena(Value program);
 
   FunctionOpInterface kernel;
   const BlockLayout &layout;
@@ -245,18 +249,20 @@ LogicalResult KernelLowering::lowerForGPU() {
   return success();
 }
 
+Value KernelLowering::loadProgramField(OpBuilder &at, Value program, Type type,
+                                       size_t offset) {
+  Value address = LLVM::GEPOp::create(
+      at, loc, pointer, at.getI8Type(), program,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  return LLVM::LoadOp::create(at, loc, type, address);
+}
+
 /// Block ids and grid dimensions come from IrisRtHostProgram.
 void KernelLowering::replaceHostIds(Value program) {
-  auto load = [&](OpBuilder &at, Type type, size_t offset) -> Value {
-    Value address = LLVM::GEPOp::create(
-        at, loc, pointer, at.getI8Type(), program,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
-    return LLVM::LoadOp::create(at, loc, type, address);
-  };
   auto replaceId = [&](Operation *op, gpu::Dimension dim, size_t base) {
     builder.setInsertionPointToStart(&kernel.getFunctionBody().front());
-    Value id = load(builder, builder.getI32Type(),
-                    base + 4 * static_cast<size_t>(dim));
+    Value id = loadProgramField(builder, program, builder.getI32Type(),
+                                base + 4 * static_cast<size_t>(dim));
     Value index =
         arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), id);
     op->getResult(0).replaceAllUsesWith(index);
@@ -270,6 +276,21 @@ void KernelLowering::replaceHostIds(Value program) {
   });
 }
 
+/// The arena comes from IrisRtHostProgram; its size from the kernel.
+void KernelLowering::replaceHostArena(Value program) {
+  auto bytes = kernel->getAttrOfType<IntegerAttr>("iris.arena_bytes");
+  kernel.walk([&](HostArenaOp arena) {
+    builder.setInsertionPointToStart(&kernel.getFunctionBody().front());
+    Value base = loadProgramField(builder, program, pointer,
+                                  offsetof(IrisRtHostProgram, arena));
+    Value size =
+        LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), bytes);
+    arena.getResult().replaceAllUsesWith(
+        buildMemRef(arena.getType(), {base, size}));
+    arena.erase();
+  });
+}
+
 LogicalResult KernelLowering::lowerForHost() {
   Block &entry = kernel.getFunctionBody().front();
   unsigned numOld = kernel.getNumArguments();
@@ -279,6 +300,7 @@ LogicalResult KernelLowering::lowerForHost() {
   if (failed(rebuildArguments(source)))
     return failure();
   replaceHostIds(program);
+  replaceHostArena(program);
   entry.eraseArguments(0, numOld);
   kernel.removeArgAttrsAttr();
   kernel.setType(builder.getFunctionType({pointer, pointer}, {}));
@@ -295,8 +317,13 @@ struct LowerKernelABIPass
   using IrisLowerKernelABIPassBase::IrisLowerKernelABIPassBase;
 
   void runOnOperation() override {
-    bool host = target == "host";
-    unsigned addressSpace = host ? 0 : 1;
+    std::unique_ptr<TargetInfo> info = createTargetInfo(target);
+    if (!info) {
+      emitError(getOperation().getLoc()) << "unknown target '" << target << "'";
+      return signalPassFailure();
+    }
+    bool host = info->hasOneThread();
+    unsigned addressSpace = info->getGlobalAddressSpace();
     // Layouts and metadata speak of the kernel's own types.
     SmallVector<std::pair<FunctionOpInterface, BlockLayout>> kernels;
     for (auto function : getOperation().getOps<FunctionOpInterface>()) {
@@ -305,7 +332,8 @@ struct LowerKernelABIPass
       FailureOr<BlockLayout> layout = layOutArguments(function);
       if (failed(layout))
         return signalPassFailure();
-      int64_t threads = host ? 1 : numThreads(function);
+      int64_t threads =
+          host ? 1 : getNumWarps(function) * info->getWaveSize();
       function->setAttr("iris.meta",
                         describeKernel(function, *layout, threads));
       if (auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation()))
@@ -328,14 +356,9 @@ private:
     return function->hasAttr("iris.kernel");
   }
 
-  int64_t numThreads(FunctionOpInterface function) const {
+  static int64_t getNumWarps(FunctionOpInterface function) {
     auto warps = function->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
-    return (warps ? warps.getInt() : kDefaultNumWarps) * waveSize();
-  }
-
-  /// Threads per wave: 64 on CDNA, 32 on RDNA and NVIDIA.
-  int64_t waveSize() const {
-    return StringRef(target).starts_with("gfx9") ? 64 : 32;
+    return warps ? warps.getInt() : kDefaultNumWarps;
   }
 };
 } // namespace

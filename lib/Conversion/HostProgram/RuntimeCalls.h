@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RuntimeCalls.h - Calls through IrisRtHostApi -------------*- C++ -*-===//
+
+#ifndef IRIS_LIB_CONVERSION_HOSTPROGRAM_RUNTIMECALLS_H
+#define IRIS_LIB_CONVERSION_HOSTPROGRAM_RUNTIMECALLS_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::iris {
+
+/// Builds code of `@main` that reads IrisRtHostApi and calls its functions.
+class RuntimeCalls {
+public:
+  /// Code goes before `op`; `api` points to the IrisRtHostApi.
+  RuntimeCalls(RewriterBase &rewriter, Operation *op, Value api);
+
+  /// A field of type `type` at byte `offset` of the struct at `base`.
+  Value loadField(Type type, Value base, size_t offset);
+  void storeField(Value value, Value base, size_t offset);
+
+  /// A constant of type i32 or i64.
+  Value constant(unsigned bits, int64_t value);
+
+  /// Memory on the stack of `@main`, the same for every execution.
+  Value stackSlot(int64_t bytes);
+
+  /// Returns `status` from `@main` if `failed`.
+  void returnIf(Value failed, Value status);
+
+  /// Calls the function at byte `offset` of IrisRtHostApi with the world and
+  /// `arguments`; returns its status from `@main` if it is not 0.
+  void call(size_t offset, ValueRange arguments);
+
+private:
+  RewriterBase &rewriter;
+  Operation *op;
+  Location loc;
+  Value api;
+};
+
+/// Writes the IrisRtArg of one launch argument. `value` is the converted
+/// value of the argument, of type `type` before conversion.
+void packArgument(RewriterBase &rewriter, Location loc, RuntimeCalls &calls,
+                  Value value, Type type, Value slot);
+
+} // namespace mlir::iris
+
+#endif // IRIS_LIB_CONVERSION_HOSTPROGRAM_RUNTIMECALLS_H

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- VerifyHostProgram.cpp - What @main may contain ----------------------===//
+
+#include "iris/Conversion/HostProgram.h"
+
+#include "iris-c/RuntimeABI.h"
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#define DEBUG_TYPE "iris-verify-host-program"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISVERIFYHOSTPROGRAMPASS
+#include "iris/Conversion/HostProgramPasses.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Types that a kernel argument may have.
+static bool isArgumentType(Type type) {
+  if (auto buffer = dyn_cast<MemRefType>(type))
+    return buffer.getRank() <= IRISRT_MAX_DIMS && buffer.isStrided() &&
+           isArgumentType(buffer.getElementType());
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return llvm::is_contained({1, 8, 16, 32, 64}, integer.getWidth());
+  return isa<CtxType, IndexType, Float16Type, BFloat16Type, Float32Type,
+             Float64Type>(type);
+}
+
+static bool isView(Operation *op) {
+  return isa<memref::CastOp, memref::DimOp, memref::ExtractStridedMetadataOp,
+             memref::ReinterpretCastOp, memref::SubViewOp>(op);
+}
+
+static bool isAllowed(Operation *op) {
+  if (isa<RankOp, NumRanksOp, AllocOp, DeallocOp, LaunchOp, SyncOp>(op) ||
+      isView(op) || isa<func::ReturnOp>(op))
+    return true;
+  return isa<arith::ArithDialect, cf::ControlFlowDialect, scf::SCFDialect>(
+      op->getDialect());
+}
+
+static LogicalResult verifyOp(Operation *op) {
+  if (isa<func::CallOp>(op))
+    return op->emitOpError("is left in @main; expected a function of this "
+                           "module that can be inlined");
+  if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
+      !(op->getDialect() && isAllowed(op)))
+    return op->emitOpError(
+        "cannot run on the host; expected scalar arith, scf, views of buffers "
+        "or iris ops of host programs in @main");
+  for (Type type : op->getResultTypes())
+    if (!isArgumentType(type))
+      return op->emitOpError("has a result of type ")
+             << type << "; expected scalars and buffers in @main";
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    for (auto [index, type] :
+         llvm::enumerate(launch.getKernelOperands().getTypes()))
+      if (!isArgumentType(type))
+        return op->emitOpError("argument ")
+               << index << " has type " << type
+               << "; expected !iris.ctx, a scalar or a buffer of at most "
+               << IRISRT_MAX_DIMS << " dimensions";
+  return success();
+}
+
+namespace {
+struct VerifyHostProgramPass
+    : iris::impl::IrisVerifyHostProgramPassBase<VerifyHostProgramPass> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal()) {
+      getOperation().emitError(
+          "there is no host program; expected func.func @main(%ctx: "
+          "!iris.ctx)");
+      return signalPassFailure();
+    }
+    if (main.getNumArguments() != 1 ||
+        !isa<CtxType>(main.getArgumentTypes().front()) ||
+        main.getNumResults() != 0) {
+      main.emitOpError("has type ")
+          << main.getFunctionType() << "; expected (!iris.ctx) -> ()";
+      return signalPassFailure();
+    }
+    bool valid = true;
+    main.getBody().walk(
+        [&](Operation *op) { valid &= succeeded(verifyOp(op)); });
+    if (!valid)
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <random>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -15,6 +17,28 @@
 
 using namespace iris::rt;
 using namespace iris::rt::test;
+
+namespace {
+/// A rendezvous directory of this test's own: tests that run at the same time,
+/// or Iris itself, would otherwise leave things where another test looks.
+/// Made before main, so before the environment is read.
+class OwnRendezvousDir {
+public:
+  OwnRendezvousDir() {
+    if (::mkdtemp(path_))
+      ::setenv("IRIS_RENDEZVOUS_DIR", path_, /*overwrite=*/1);
+  }
+  ~OwnRendezvousDir() {
+    std::error_code ignored;
+    if (::getpid() == owner_) // and not a rank that left through exit
+      std::filesystem::remove_all(path_, ignored);
+  }
+
+private:
+  char path_[32] = "/tmp/iris-test-XXXXXX";
+  pid_t owner_ = ::getpid();
+} ownRendezvousDir;
+} // namespace
 
 LaunchInfo iris::rt::test::launchOf(const std::string &job, uint32_t rank,
                                     uint32_t numRanks) {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/DeviceUnderTest.h"
+
+#include "backends/host/HostBackend.h"
+
+#include <fstream>
+#include <sstream>
+
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+// The driver compiles PTX for whatever it runs on.
+static const char storeIdsPtx[] = R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry store_ids(
+  .param .u64 to, .param .u32 value, .param .u32 reserved)
+{
+  .reg .pred %p<2>;
+  .reg .u32 %r<5>;
+  .reg .u64 %a<4>;
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra done;
+  ld.param.u64 %a1, [to];
+  ld.param.u32 %r2, [value];
+  mov.u32 %r3, %ctaid.x;
+  add.u32 %r4, %r2, %r3;
+  mul.wide.u32 %a2, %r3, 4;
+  add.u64 %a3, %a1, %a2;
+  st.global.u32 [%a3], %r4;
+done:
+  ret;
+}
+)";
+
+Expected<std::unique_ptr<Backend>> DeviceUnderTest::open() const {
+  if (kind == DeviceKind::host)
+    return std::unique_ptr<Backend>(new HostBackend(!table));
+  return createBackend(kind, 0);
+}
+
+std::string DeviceUnderTest::image() const {
+  if (kind == DeviceKind::cuda)
+    return std::string(storeIdsPtx, sizeof(storeIdsPtx)); // with its zero
+  if (kind != DeviceKind::host)
+    return "";
+  std::ifstream stream(IRIS_TEST_KERNELS, std::ios::binary);
+  std::stringstream bytes;
+  bytes << stream.rdbuf();
+  return bytes.str();
+}
+
+std::vector<DeviceUnderTest> iris::rt::test::devicesUnderTest() {
+  return {{"host", DeviceKind::host, false},
+          {"host_table", DeviceKind::host, true},
+          {"cuda", DeviceKind::cuda, false},
+          {"hip", DeviceKind::hip, false}};
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The back ends that the conformance suite runs on.  To add one: a row in
+// devicesUnderTest(), and an image with the kernel below.
+#ifndef IRIS_TEST_RUNTIME_CONFORMANCE_DEVICEUNDERTEST_H
+#define IRIS_TEST_RUNTIME_CONFORMANCE_DEVICEUNDERTEST_H
+
+#include "backends/Backend.h"
+#include "iris/rt/World.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace iris::rt::test {
+
+struct DeviceUnderTest {
+  std::string name;
+  DeviceKind kind = DeviceKind::host;
+  bool table = false;
+
+  /// A fresh back end; `unavailable` where there is no such device.
+  Expected<std::unique_ptr<Backend>> open() const;
+  /// An image that exports `store_ids`; empty where there is none.
+  std::string image() const;
+};
+
+std::vector<DeviceUnderTest> devicesUnderTest();
+
+/// Arguments of `store_ids`: program p of each workgroup's first thread does
+/// to[p] = value + p.
+struct StoreIdsArgs {
+  uint64_t to;
+  uint32_t value;
+  uint32_t reserved;
+};
+
+} // namespace iris::rt::test
+
+#endif // IRIS_TEST_RUNTIME_CONFORMANCE_DEVICEUNDERTEST_H

@@ -48,6 +48,8 @@ extern "C" FakeGpuControl *fakeGpuControl();
 ///   spin_until  (u64 address): until the u32 there is not 0
 ///   stamp_all   (IrisRtContext, u64 address): stores rank + 1 at
 ///               address + 4 * rank on every rank
+///   store_ids   (u64 address, u32 value): stores value + p at address + 4 * p
+///               for every program p
 inline const char fakeGpuImage[] = "fake gpu image";
 
 #endif // IRIS_TEST_RUNTIME_SUPPORT_FAKEGPU_H

@@ -145,8 +145,8 @@ static rt::Expected<std::string> findCompiler() {
   return path;
 }
 
-rt::Expected<std::string>
-iris::run::obtainPackage(Supervisor &supervisor, const Options &options) {
+rt::Expected<std::string> iris::run::obtainPackage(Supervisor &supervisor,
+                                                   const Options &options) {
   const std::string &program = options.program;
   bool isSource = program.size() > 5 &&
                   program.compare(program.size() - 5, 5, ".mlir") == 0;

@@ -167,8 +167,8 @@ iris::run::runProcesses(Supervisor &supervisor, const Options &options,
     RankResult result = decodeResult(rank.text);
     const Child &child = supervisor.children()[rank.child];
     if (!result.reported)
-      result.error = "its process " + child.ending() +
-                     " before it could report anything";
+      result.error =
+          "its process " + child.ending() + " before it could report anything";
     else if (!child.succeeded() && result.error.empty() && result.failed == 0)
       result.error = "its process " + child.ending();
     results.push_back(std::move(result));

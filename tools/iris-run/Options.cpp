@@ -64,8 +64,8 @@ static std::optional<std::string> valueOf(const std::string &name, int argc,
   return std::nullopt;
 }
 
-static rt::Expected<uint64_t> parseCount(const std::string &text,
-                                         uint64_t most, const char *what) {
+static rt::Expected<uint64_t> parseCount(const std::string &text, uint64_t most,
+                                         const char *what) {
   char *end = nullptr;
   errno = 0;
   unsigned long long value = std::strtoull(text.c_str(), &end, 10);

@@ -35,7 +35,8 @@ RankResult iris::run::decodeResult(const std::string &text) {
   while (std::getline(lines, line)) {
     size_t space = line.find(' ');
     std::string key = line.substr(0, space);
-    std::string value = space == std::string::npos ? "" : line.substr(space + 1);
+    std::string value =
+        space == std::string::npos ? "" : line.substr(space + 1);
     if (key == "checked")
       result.checked = std::strtoull(value.c_str(), nullptr, 10);
     else if (key == "failed")
@@ -71,9 +72,9 @@ int iris::run::summarize(const Options &options,
                    result.firstMismatch.empty() ? "(no record)"
                                                 : result.firstMismatch.c_str());
   }
-  std::string where =
-      std::to_string(results.size()) + (results.size() == 1 ? " rank" : " ranks") +
-      " on " + std::string(rt::deviceKindName(options.device));
+  std::string where = std::to_string(results.size()) +
+                      (results.size() == 1 ? " rank" : " ranks") + " on " +
+                      std::string(rt::deviceKindName(options.device));
   if (badRanks != 0) {
     std::fprintf(stderr,
                  "iris-run: FAILED on %zu of %s (%" PRIu64 " of %" PRIu64

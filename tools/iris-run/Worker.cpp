@@ -56,8 +56,7 @@ int iris::run::workerMain(const Options &options) {
   if (!launch.ok()) {
     result.error = launch.status().message();
   } else {
-    rt::Expected<rt::Package> package =
-        rt::Package::fromFile(options.program);
+    rt::Expected<rt::Package> package = rt::Package::fromFile(options.program);
     if (package.ok())
       result = runRank(options, *launch, *package);
     else
@@ -82,8 +81,8 @@ std::vector<RankResult> iris::run::runThreads(const Options &options,
   std::vector<RankResult> results(options.numRanks);
   std::vector<std::thread> threads;
   std::random_device random;
-  std::string job = "iris-run:" + std::to_string(::getpid()) + ":" +
-                    std::to_string(random());
+  std::string job =
+      "iris-run:" + std::to_string(::getpid()) + ":" + std::to_string(random());
   for (uint32_t rank = 0; rank < options.numRanks; ++rank)
     threads.emplace_back([&, rank] {
       rt::LaunchInfo launch;

@@ -54,8 +54,7 @@ static int launch(const Options &options) {
     if (!package.ok())
       return report(package.status().withContext(options.program), 1);
     if (!package->findMain()) {
-      std::fprintf(stderr,
-                   "iris-run: %s has no @main to run, only kernels\n",
+      std::fprintf(stderr, "iris-run: %s has no @main to run, only kernels\n",
                    options.program.c_str());
       return 1;
     }

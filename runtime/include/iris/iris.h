@@ -75,7 +75,8 @@ typedef struct IrisRtWorldOptions {
   /* Tells worlds apart that exist at the same time; NULL: they are counted. */
   const char *name;
   uint64_t heapBytes;
-  /* Seconds one wait of a kernel may take; 0: the default, negative: for ever. */
+  /* Seconds one wait of a kernel may take; 0: the default, negative: for ever.
+   */
   double waitLimit;
   /* Seconds that joining and other collectives may take; 0: the defaults. */
   double joinLimit;
@@ -148,9 +149,8 @@ IRISRT_API IrisRtStatusCode irisrtKernelFind(IrisRtWorld *world,
                                              const char *name,
                                              IrisRtKernel **kernel);
 /* How many programs of the kernel can run at once on this device. */
-IRISRT_API IrisRtStatusCode irisrtKernelMaxCoresident(IrisRtWorld *world,
-                                                      const IrisRtKernel *kernel,
-                                                      uint32_t *programs);
+IRISRT_API IrisRtStatusCode irisrtKernelMaxCoresident(
+    IrisRtWorld *world, const IrisRtKernel *kernel, uint32_t *programs);
 /* Stream-ordered.  The arguments are checked against the kernel's metadata. */
 IRISRT_API IrisRtStatusCode irisrtLaunch(IrisRtWorld *world,
                                          const IrisRtKernel *kernel,

@@ -228,8 +228,8 @@ Expected<int> countDevices(DeviceKind kind);
 // The factories behind the two, one pair per back end.
 Expected<std::unique_ptr<Backend>> createHostBackend(int index,
                                                      bool placeMappings);
-Expected<std::unique_ptr<Backend>>
-createGpuBackend(DeviceKind kind, int index, bool placeMappings);
+Expected<std::unique_ptr<Backend>> createGpuBackend(DeviceKind kind, int index,
+                                                    bool placeMappings);
 Expected<int> countGpuDevices(DeviceKind kind);
 
 } // namespace iris::rt

@@ -165,8 +165,7 @@ void Bootstrap::handleEnd(uint32_t from) {
     if (departed_[from])
       return;
   }
-  fail(from,
-       formatString("process %d exited or was killed", peers_[from].pid),
+  fail(from, formatString("process %d exited or was killed", peers_[from].pid),
        nobody);
 }
 
@@ -267,12 +266,11 @@ Bootstrap::collective(CollectiveTag tag, const Bytes &mine, int fd,
                       "%zu bytes in one collective; expected at most %zu",
                       mine.size(), maxContribution);
   uint32_t sequence = ++sequence_;
-  return rank_ == 0 ? collectAtHub(sequence, tag, mine, fd, Deadline(limit),
-                                   limit)
-                    // The hub names who is missing; leave it time to say so.
-                    : collectFromHub(sequence, tag, mine, fd,
-                                     Deadline(limit + std::chrono::seconds(2)),
-                                     limit);
+  return rank_ == 0
+             ? collectAtHub(sequence, tag, mine, fd, Deadline(limit), limit)
+             // The hub names who is missing; leave it time to say so.
+             : collectFromHub(sequence, tag, mine, fd,
+                              Deadline(limit + std::chrono::seconds(2)), limit);
 }
 
 /// A copy of `fd` that the caller owns; -1 gives none.
@@ -359,10 +357,9 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
     if (each.valid())
       fds.push_back(each.get());
   for (uint32_t peer = 1; peer < numRanks_; ++peer) {
-    Status sent = send(peer,
-                       {MessageKind::result, 0, sequence,
-                        static_cast<uint32_t>(tag)},
-                       payload, fds, deadline);
+    Status sent = send(
+        peer, {MessageKind::result, 0, sequence, static_cast<uint32_t>(tag)},
+        payload, fds, deadline);
     if (!sent.ok() && sent.code() != StatusCode::aborted)
       return giveUp(sent.withContext(formatString("rank %u", peer)));
   }
@@ -386,10 +383,10 @@ Bootstrap::collectFromHub(uint32_t sequence, CollectiveTag tag,
   std::vector<int> fds;
   if (fd >= 0)
     fds.push_back(fd);
-  Status sent = send(0,
-                     {MessageKind::contribution, rank_, sequence,
-                      static_cast<uint32_t>(tag)},
-                     mine, fds, deadline);
+  Status sent = send(
+      0,
+      {MessageKind::contribution, rank_, sequence, static_cast<uint32_t>(tag)},
+      mine, fds, deadline);
 
   Packet packet;
   {

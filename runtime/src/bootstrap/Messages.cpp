@@ -41,10 +41,13 @@ static Status malformed(const char *what) {
 std::vector<uint8_t> iris::rt::encodeMessage(const MessageHeader &header,
                                              const void *payload,
                                              size_t payloadBytes) {
-  WireHeader wire = {messageMagic,    protocolVersion,
+  WireHeader wire = {messageMagic,
+                     protocolVersion,
                      static_cast<uint16_t>(header.kind),
-                     header.rank,     header.sequence,
-                     header.tag,      static_cast<uint32_t>(payloadBytes)};
+                     header.rank,
+                     header.sequence,
+                     header.tag,
+                     static_cast<uint32_t>(payloadBytes)};
   std::vector<uint8_t> bytes(sizeof(wire) + payloadBytes);
   std::memcpy(bytes.data(), &wire, sizeof(wire));
   if (payloadBytes != 0)
@@ -87,8 +90,9 @@ Expected<Message> iris::rt::decodeMessage(const uint8_t *bytes, size_t size) {
 }
 
 std::vector<uint8_t> iris::rt::encodeHello(const Hello &hello) {
-  WireHello wire = {hello.protocol, hello.abiMajor, hello.abiMinor, 0,
-                    hello.numRanks, 0,              hello.token};
+  WireHello wire = {
+      hello.protocol, hello.abiMajor, hello.abiMinor, 0, hello.numRanks, 0,
+      hello.token};
   std::vector<uint8_t> bytes(sizeof(wire));
   std::memcpy(bytes.data(), &wire, sizeof(wire));
   return bytes;

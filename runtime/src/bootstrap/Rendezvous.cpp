@@ -62,11 +62,11 @@ public:
 
   /// Takes the lock if nobody has it.
   static Expected<std::optional<NameLock>> tryTake(const std::string &path) {
-    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-                       0600));
+    UniqueFd fd(
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd.valid())
-      return makeErrnoStatus(StatusCode::unavailable, errno,
-                             "cannot open '%s'", path.c_str());
+      return makeErrnoStatus(StatusCode::unavailable, errno, "cannot open '%s'",
+                             path.c_str());
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK || errno == EINTR)
         return std::optional<NameLock>();
@@ -75,9 +75,8 @@ public:
     }
     // Its last owner may have removed the file between our open and lock.
     struct stat ours, named;
-    if (::fstat(fd.get(), &ours) != 0 ||
-        ::lstat(path.c_str(), &named) != 0 || ours.st_ino != named.st_ino ||
-        ours.st_dev != named.st_dev)
+    if (::fstat(fd.get(), &ours) != 0 || ::lstat(path.c_str(), &named) != 0 ||
+        ours.st_ino != named.st_ino || ours.st_dev != named.st_dev)
       return std::optional<NameLock>();
     NameLock lock;
     lock.fd_ = std::move(fd);
@@ -123,8 +122,8 @@ void iris::rt::sweepRendezvous(const std::string &directory) {
   while (dirent *entry = ::readdir(dir)) {
     std::string name = entry->d_name;
     size_t dot = name.rfind('.');
-    if (dot == 16 && (name.substr(dot) == lockSuffix ||
-                      name.substr(dot) == socketSuffix))
+    if (dot == 16 &&
+        (name.substr(dot) == lockSuffix || name.substr(dot) == socketSuffix))
       bases.push_back(directory + "/" + name.substr(0, dot));
   }
   ::closedir(dir);
@@ -161,8 +160,7 @@ public:
   Expected<std::vector<Peer>> run() {
     Status status = gather();
     if (!status.ok()) {
-      tellAll(MessageKind::failure,
-              encodeFailure({0, status.message()}));
+      tellAll(MessageKind::failure, encodeFailure({0, status.message()}));
       return status;
     }
     tellAll(MessageKind::welcome, {});
@@ -335,8 +333,8 @@ Status Host::checkMembers() {
     if (!peers_[rank].fd.valid())
       continue;
     char byte;
-    ssize_t got = ::recv(peers_[rank].fd.get(), &byte, 1,
-                         MSG_PEEK | MSG_DONTWAIT);
+    ssize_t got =
+        ::recv(peers_[rank].fd.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
       return makeStatus(StatusCode::aborted,
                         "rank %u (process %d) went away during the rendezvous",
@@ -346,13 +344,14 @@ Status Host::checkMembers() {
 }
 
 void Host::refuse(const Peer &peer, const std::string &reason) {
-  sendPacket(peer.fd.get(),
-             [&] {
-               std::vector<uint8_t> payload = encodeFailure({0, reason});
-               return encodeMessage({MessageKind::failure, 0, 0, 0},
-                                    payload.data(), payload.size());
-             }(),
-             nullptr, 0, Deadline(std::chrono::milliseconds(200)))
+  sendPacket(
+      peer.fd.get(),
+      [&] {
+        std::vector<uint8_t> payload = encodeFailure({0, reason});
+        return encodeMessage({MessageKind::failure, 0, 0, 0}, payload.data(),
+                             payload.size());
+      }(),
+      nullptr, 0, Deadline(std::chrono::milliseconds(200)))
       .ignore("who is refused may not be listening");
 }
 
@@ -371,8 +370,8 @@ void Host::tellAll(MessageKind kind, const std::vector<uint8_t> &payload) {
 //===----------------------------------------------------------------------===//
 
 /// Connects and says hello; nothing when rank 0 is not there (any more).
-static Expected<std::optional<Peer>>
-introduce(const RendezvousOptions &options, const std::string &path) {
+static Expected<std::optional<Peer>> introduce(const RendezvousOptions &options,
+                                               const std::string &path) {
   IRISRT_ASSIGN_OR_RETURN(std::optional<UniqueFd> fd, connectTo(path));
   if (!fd)
     return std::optional<Peer>();
@@ -386,11 +385,11 @@ introduce(const RendezvousOptions &options, const std::string &path) {
   hello.numRanks = options.numRanks;
   hello.token = options.token;
   std::vector<uint8_t> payload = encodeHello(hello);
-  Status sent = sendPacket(
-      peer.fd.get(),
-      encodeMessage({MessageKind::hello, options.rank, 0, 0}, payload.data(),
-                    payload.size()),
-      nullptr, 0, Deadline(std::chrono::seconds(5)));
+  Status sent =
+      sendPacket(peer.fd.get(),
+                 encodeMessage({MessageKind::hello, options.rank, 0, 0},
+                               payload.data(), payload.size()),
+                 nullptr, 0, Deadline(std::chrono::seconds(5)));
   if (!sent.ok())
     return std::optional<Peer>(); // it went away between the two steps
   return std::optional<Peer>(std::move(peer));
@@ -459,8 +458,7 @@ Expected<std::vector<Peer>> iris::rt::meet(const RendezvousOptions &options) {
   Expected<std::vector<Peer>> peers =
       options.rank == 0 ? Host(options).run() : join(options);
   if (!peers.ok())
-    return peers.status().withContext(
-        formatString("rendezvous of rank %u of %u failed", options.rank,
-                     options.numRanks));
+    return peers.status().withContext(formatString(
+        "rendezvous of rank %u of %u failed", options.rank, options.numRanks));
   return peers;
 }

@@ -47,8 +47,7 @@ Expected<UniqueFd> iris::rt::listenAt(const std::string &path, int backlog) {
   return fd;
 }
 
-Expected<std::optional<UniqueFd>>
-iris::rt::connectTo(const std::string &path) {
+Expected<std::optional<UniqueFd>> iris::rt::connectTo(const std::string &path) {
   IRISRT_ASSIGN_OR_RETURN(sockaddr_un address, makeAddress(path));
   IRISRT_ASSIGN_OR_RETURN(UniqueFd fd, makeSocket());
   if (::connect(fd.get(), reinterpret_cast<sockaddr *>(&address),

@@ -34,8 +34,8 @@ struct PeerIdentity {
 Expected<PeerIdentity> checkPeer(int fd);
 
 /// Sends one packet, waiting for room until the deadline.
-Status sendPacket(int fd, const std::vector<uint8_t> &bytes,
-                  const int *fds, size_t numFds, Deadline deadline);
+Status sendPacket(int fd, const std::vector<uint8_t> &bytes, const int *fds,
+                  size_t numFds, Deadline deadline);
 
 /// What receivePacket found.
 enum class Received { packet, nothing, end };

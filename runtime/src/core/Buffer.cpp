@@ -114,8 +114,8 @@ static Expected<Buffer> makeBuffer(World &world, IrisRtElement element,
                       "a buffer of %zu dimensions; expected at most %d",
                       sizes.size(), IRISRT_MAX_DIMS);
   for (int64_t size : sizes)
-    if (size < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(size),
-                                           &bytes))
+    if (size < 0 ||
+        __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes))
       return makeStatus(StatusCode::invalidArgument,
                         "a buffer with a dimension of %lld elements",
                         static_cast<long long>(size));
@@ -127,9 +127,9 @@ static Expected<Buffer> makeBuffer(World &world, IrisRtElement element,
 }
 
 /// Fills a new buffer with `bitsOf(index)`.
-static Expected<Buffer> fillNew(World &world, IrisRtElement element,
-                                const std::vector<int64_t> &sizes,
-                                const std::function<uint64_t(int64_t)> &bitsOf) {
+static Expected<Buffer>
+fillNew(World &world, IrisRtElement element, const std::vector<int64_t> &sizes,
+        const std::function<uint64_t(int64_t)> &bitsOf) {
   IRISRT_ASSIGN_OR_RETURN(Buffer buffer, makeBuffer(world, element, sizes));
   uint64_t width = elementBytes(element);
   int64_t count = buffer.numElements();

@@ -56,8 +56,7 @@ static IrisRtStatusCode finish(Expected<T> result, U *to) {
 }
 
 static IrisRtStatusCode nullArgument(const char *name) {
-  return finish(
-      makeStatus(StatusCode::invalidArgument, "'%s' is NULL", name));
+  return finish(makeStatus(StatusCode::invalidArgument, "'%s' is NULL", name));
 }
 
 #define IRISRT_REQUIRE(pointer)                                                \
@@ -281,8 +280,8 @@ IrisRtStatusCode irisrtLaunch(IrisRtWorld *world, const IrisRtKernel *kernel,
   IRISRT_REQUIRE(programs);
   if (numArgs != 0)
     IRISRT_REQUIRE(args);
-  return finish(world->world->launch(kernel->kernel, programs, args, numArgs,
-                                     {stream}));
+  return finish(
+      world->world->launch(kernel->kernel, programs, args, numArgs, {stream}));
 }
 
 IrisRtArg irisrtContextArg(void) { return makeContextArg(); }
@@ -291,8 +290,8 @@ IrisRtArg irisrtMemrefArg(IrisRtElement element, uint64_t address,
                           uint32_t rank, const int64_t *sizes) {
   // A rank beyond the bound is left for irisrtLaunch to refuse.
   uint32_t given = std::min<uint32_t>(rank, IRISRT_MAX_DIMS);
-  IrisRtArg arg = makeMemrefArg(
-      element, address, std::vector<int64_t>(sizes, sizes + given));
+  IrisRtArg arg = makeMemrefArg(element, address,
+                                std::vector<int64_t>(sizes, sizes + given));
   arg.rank = rank;
   return arg;
 }

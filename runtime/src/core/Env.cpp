@@ -84,17 +84,20 @@ struct LauncherNames {
   const char *rank;
   const char *size;
   const char *localRank;
+  const char *localSize; ///< ranks on this node
 };
 } // namespace
 
 // torchrun comes after Open MPI: a job started by mpirun may well set RANK for
 // its Python side, and both then agree.
 static const LauncherNames launcherTable[] = {
-    {"iris-run", "IRIS_RANK", "IRIS_WORLD_SIZE", "IRIS_LOCAL_RANK"},
+    {"iris-run", "IRIS_RANK", "IRIS_WORLD_SIZE", "IRIS_LOCAL_RANK",
+     "IRIS_LOCAL_SIZE"},
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-     "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
-    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+     "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID",
+     "SLURM_NTASKS_PER_NODE"},
 };
 
 static std::string jobOf(const std::string &launcher,
@@ -109,8 +112,7 @@ static std::string jobOf(const std::string &launcher,
   }
   if (launcher == "torchrun")
     return "torchrun:" + var("MASTER_ADDR") + ":" + var("MASTER_PORT") + ":" +
-           var("TORCHELASTIC_RUN_ID") + ":" +
-           var("TORCHELASTIC_RESTART_COUNT");
+           var("TORCHELASTIC_RUN_ID") + ":" + var("TORCHELASTIC_RESTART_COUNT");
   return "slurm:" + var("SLURM_JOB_ID") + "." + var("SLURM_STEP_ID");
 }
 
@@ -136,6 +138,13 @@ readLaunch(const std::function<std::string(const char *)> &var) {
                         "%s=%s is more than the %d ranks that one world may "
                         "have",
                         names.size, sizeText.c_str(), IRISRT_MAX_RANKS);
+    std::optional<uint64_t> localSize = parseNumber(var(names.localSize));
+    if (localSize && *localSize < *size)
+      return makeStatus(StatusCode::unavailable,
+                        "the job's %s ranks are on several nodes (%s=%llu), "
+                        "but a world lives on one; start it on one node",
+                        sizeText.c_str(), names.localSize,
+                        static_cast<unsigned long long>(*localSize));
     LaunchInfo info;
     info.launcher = names.launcher;
     info.rank = static_cast<uint32_t>(*rank);

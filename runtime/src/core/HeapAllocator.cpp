@@ -81,8 +81,8 @@ Status HeapAllocator::fullError(uint64_t bytes) const {
       number(quarantined), number(largest));
 }
 
-Expected<std::optional<uint64_t>>
-HeapAllocator::allocate(uint64_t bytes, uint64_t alignment) {
+Expected<std::optional<uint64_t>> HeapAllocator::allocate(uint64_t bytes,
+                                                          uint64_t alignment) {
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     return makeStatus(StatusCode::invalidArgument,
                       "alignment %llu is not a power of two",
@@ -104,7 +104,8 @@ HeapAllocator::allocate(uint64_t bytes, uint64_t alignment) {
       addFree(start + size, offset + blockBytes - start - size);
     used_[start] = Block{size};
     usedBytes_ += size;
-    digest_.note({HeapOperation::allocate, static_cast<uint32_t>(alignment), bytes});
+    digest_.note(
+        {HeapOperation::allocate, static_cast<uint32_t>(alignment), bytes});
     return std::optional<uint64_t>(start);
   }
   if (missingBytes(bytes, alignment) > capacity_ - mapped_)
@@ -145,8 +146,7 @@ Status HeapAllocator::release(uint64_t offset) {
 std::vector<HeapRange> HeapAllocator::quarantine() const {
   std::vector<HeapRange> ranges;
   for (const auto &[offset, bytes] : quarantine_) {
-    if (!ranges.empty() &&
-        ranges.back().offset + ranges.back().bytes == offset)
+    if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == offset)
       ranges.back().bytes += bytes;
     else
       ranges.push_back({offset, bytes});
@@ -220,8 +220,8 @@ Status iris::rt::compareDigests(const std::vector<HeapDigest> &digests) {
     return Status::success();
 
   // The first call in the remembered window on which ranks differ.
-  uint64_t from = longest > HeapDigest::window ? longest - HeapDigest::window
-                                               : 0;
+  uint64_t from =
+      longest > HeapDigest::window ? longest - HeapDigest::window : 0;
   for (uint64_t index = from; index < longest; ++index) {
     // Ranks that did the same are named together.
     std::map<std::string, std::string> ranksByDeed;
@@ -246,9 +246,9 @@ Status iris::rt::compareDigests(const std::vector<HeapDigest> &digests) {
   }
   std::string counts;
   for (size_t rank = 0; rank < digests.size(); ++rank)
-    counts += (rank == 0 ? "" : ", ") +
-              formatString("rank %zu made %llu", rank,
-                           number(digests[rank].count));
+    counts +=
+        (rank == 0 ? "" : ", ") +
+        formatString("rank %zu made %llu", rank, number(digests[rank].count));
   return makeStatus(StatusCode::failedPrecondition,
                     "the ranks used the symmetric heap differently, more than "
                     "%u calls ago; heap calls: %s",

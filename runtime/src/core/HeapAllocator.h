@@ -94,10 +94,10 @@ private:
   uint64_t capacity_;
   uint64_t mapped_ = 0;
   uint64_t usedBytes_ = 0;
-  std::map<uint64_t, uint64_t> free_;                // offset -> bytes
-  std::set<std::pair<uint64_t, uint64_t>> bySize_;   // (bytes, offset)
-  std::map<uint64_t, Block> used_;                   // offset -> block
-  std::map<uint64_t, uint64_t> quarantine_;          // offset -> bytes
+  std::map<uint64_t, uint64_t> free_;              // offset -> bytes
+  std::set<std::pair<uint64_t, uint64_t>> bySize_; // (bytes, offset)
+  std::map<uint64_t, Block> used_;                 // offset -> block
+  std::map<uint64_t, uint64_t> quarantine_;        // offset -> bytes
   HeapDigest digest_;
 };
 

@@ -15,8 +15,8 @@ class OsThread {
 public:
   OsThread() = default;
   OsThread(OsThread &&other) noexcept
-      : thread_(other.thread_), joinable_(std::exchange(other.joinable_, false)) {
-  }
+      : thread_(other.thread_),
+        joinable_(std::exchange(other.joinable_, false)) {}
   OsThread &operator=(OsThread &&other) noexcept {
     join();
     thread_ = other.thread_;

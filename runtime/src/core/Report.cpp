@@ -15,9 +15,10 @@ using namespace iris::rt;
 static double halfToDouble(uint16_t bits) {
   int exponent = (bits >> 10) & 31;
   double mantissa = bits & 1023;
-  double magnitude = exponent == 31  ? (mantissa == 0 ? HUGE_VAL : NAN)
-                     : exponent == 0 ? std::ldexp(mantissa, -24)
-                                     : std::ldexp(mantissa + 1024, exponent - 25);
+  double magnitude = exponent == 31 ? (mantissa == 0 ? HUGE_VAL : NAN)
+                     : exponent == 0
+                         ? std::ldexp(mantissa, -24)
+                         : std::ldexp(mantissa + 1024, exponent - 25);
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
@@ -106,19 +107,18 @@ std::string iris::rt::describeHang(const IrisRtHangRecord &record,
                                    const std::optional<FlagPlace> &place,
                                    double limitSeconds) {
   const SiteInfo *site = findSite(kernel, record.site);
-  std::string text =
-      describePlace(site, "iris.wait", kernel, record.kernelHash, record.site,
-                    record.program);
+  std::string text = describePlace(site, "iris.wait", kernel, record.kernelHash,
+                                   record.site, record.program);
   text += formatString(" timed out after %.3g s: ", limitSeconds);
   if (site && !site->what.empty())
     text += site->what + ", ";
   if (place && place->allocationOffset) {
     uint64_t within = place->heapOffset - *place->allocationOffset;
-    text += formatString("the flag at byte %llu of the allocation at heap "
-                         "offset %llu",
-                         static_cast<unsigned long long>(within),
-                         static_cast<unsigned long long>(
-                             *place->allocationOffset));
+    text +=
+        formatString("the flag at byte %llu of the allocation at heap "
+                     "offset %llu",
+                     static_cast<unsigned long long>(within),
+                     static_cast<unsigned long long>(*place->allocationOffset));
     uint32_t bytes = site && site->element ? elementBytes(*site->element) : 0;
     if (bytes != 0 && within % bytes == 0)
       text += formatString(" (element %llu)",

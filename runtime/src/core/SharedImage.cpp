@@ -67,11 +67,10 @@ void SharedImage::unload() {
   if (!library_)
     return;
   ::dlclose(std::exchange(library_, nullptr));
-  // The dynamic linker recognises libraries by name.  If this one stays (it may,
-  // for instance for its thread-local variables), its name must not be used
-  // again, so its descriptor must stay open.
-  void *still =
-      ::dlopen(pathOf(fd_.get()).c_str(), RTLD_NOW | RTLD_NOLOAD);
+  // The dynamic linker recognises libraries by name.  If this one stays (it
+  // may, for instance for its thread-local variables), its name must not be
+  // used again, so its descriptor must stay open.
+  void *still = ::dlopen(pathOf(fd_.get()).c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (still) {
     ::dlclose(still);
     (void)fd_.release();

@@ -58,8 +58,8 @@ SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
     mine.bytes = canPlace ? std::max(backend.info().memoryBytes, heapAlignment)
                           : defaultShareableBytes;
   IRISRT_ASSIGN_OR_RETURN(
-      auto parts, bootstrap.allGather(CollectiveTag::create, toBytes(mine),
-                                      options.limit));
+      auto parts,
+      bootstrap.allGather(CollectiveTag::create, toBytes(mine), options.limit));
   Terms agreed = mine;
   for (uint32_t rank = 0; rank < bootstrap.numRanks(); ++rank) {
     IRISRT_ASSIGN_OR_RETURN(Terms theirs, fromBytes<Terms>(parts[rank], rank));
@@ -78,8 +78,8 @@ SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
     agreed.bytes = std::min(agreed.bytes, theirs.bytes);
     agreed.granularity = std::max(agreed.granularity, theirs.granularity);
   }
-  uint64_t unit = std::max<uint64_t>(agreed.granularity,
-                                     HeapAllocator::minAlignment);
+  uint64_t unit =
+      std::max<uint64_t>(agreed.granularity, HeapAllocator::minAlignment);
   // An address space has 47 bits on the machines we know.
   if (agreed.bytes > (uint64_t(1) << 46) / bootstrap.numRanks())
     return makeStatus(StatusCode::invalidArgument,
@@ -182,8 +182,8 @@ Status SymmetricHeap::mapChunk(ChunkHandle chunk, uint32_t rank,
 /// needs them.
 Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
   uint64_t offset = allocator_.mapped();
-  uint64_t size = alignUp(std::max(bytes, options_.chunkBytes),
-                          backend_.granularity());
+  uint64_t size =
+      alignUp(std::max(bytes, options_.chunkBytes), backend_.granularity());
   size = std::min(size, allocator_.capacity() - offset);
 
   IRISRT_ASSIGN_OR_RETURN(ChunkHandle own, backend_.createChunk(size));
@@ -192,17 +192,16 @@ Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
     backend_.releaseChunk(own).ignore("the export's error matters more");
     return fd.status();
   }
-  IRISRT_RETURN_IF_ERROR(
-      mapChunk(own, bootstrap_.rank(), offset, size)
-          .withContext("cannot map own heap memory"));
+  IRISRT_RETURN_IF_ERROR(mapChunk(own, bootstrap_.rank(), offset, size)
+                             .withContext("cannot map own heap memory"));
   // Before anybody else can see it.
   if (!backend_.info().memoryStartsZero)
     IRISRT_RETURN_IF_ERROR(zeroOwn({{offset, size}}));
 
-  IRISRT_ASSIGN_OR_RETURN(
-      Bootstrap::FdResult result,
-      bootstrap_.exchangeFds(CollectiveTag::grow, toBytes(digest),
-                             fd->get(), options_.limit));
+  IRISRT_ASSIGN_OR_RETURN(Bootstrap::FdResult result,
+                          bootstrap_.exchangeFds(CollectiveTag::grow,
+                                                 toBytes(digest), fd->get(),
+                                                 options_.limit));
   IRISRT_RETURN_IF_ERROR(agree(result.parts));
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
     if (rank == bootstrap_.rank())
@@ -262,8 +261,7 @@ Status SymmetricHeap::release(uint64_t address) {
   return allocator_.release(address - base());
 }
 
-Status
-SymmetricHeap::agree(const std::vector<Bootstrap::Bytes> &parts) const {
+Status SymmetricHeap::agree(const std::vector<Bootstrap::Bytes> &parts) const {
   std::vector<HeapDigest> digests;
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
     IRISRT_ASSIGN_OR_RETURN(HeapDigest digest,
@@ -276,8 +274,8 @@ SymmetricHeap::agree(const std::vector<Bootstrap::Bytes> &parts) const {
 Status SymmetricHeap::compare(CollectiveTag tag) {
   std::lock_guard<std::mutex> lock(mutex_);
   IRISRT_ASSIGN_OR_RETURN(
-      auto parts, bootstrap_.allGather(tag, toBytes(allocator_.digest()),
-                                       options_.limit));
+      auto parts,
+      bootstrap_.allGather(tag, toBytes(allocator_.digest()), options_.limit));
   return agree(parts);
 }
 
@@ -304,8 +302,7 @@ bool SymmetricHeap::contains(uint64_t address, uint64_t bytes) const {
   return bytes <= block->bytes - inside;
 }
 
-std::optional<uint64_t>
-SymmetricHeap::allocationOf(uint64_t address) const {
+std::optional<uint64_t> SymmetricHeap::allocationOf(uint64_t address) const {
   std::lock_guard<std::mutex> lock(mutex_);
   if (address < base() || address - base() >= allocator_.capacity())
     return std::nullopt;

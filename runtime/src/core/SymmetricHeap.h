@@ -41,8 +41,7 @@ public:
   /// calls in the same order; it is collective only when memory runs short.
   /// `atOdds` becomes true when it failed half way, so that the ranks' heaps
   /// may differ now; a full heap is the same on all of them.
-  Expected<uint64_t> allocate(uint64_t bytes, uint64_t alignment,
-                              bool &atOdds);
+  Expected<uint64_t> allocate(uint64_t bytes, uint64_t alignment, bool &atOdds);
   /// Gives memory back; it is reused after the next recycle().
   Status release(uint64_t address);
 

@@ -90,20 +90,19 @@ Status World::Impl::open() {
   IRISRT_ASSIGN_OR_RETURN(bootstrap, Bootstrap::create(rendezvous));
 
   IRISRT_ASSIGN_OR_RETURN(int index, chooseDevice(options, launch));
-  IRISRT_ASSIGN_OR_RETURN(
-      backend, createBackend(options.device, index,
-                             /*placeMappings=*/!options.forceTable));
+  IRISRT_ASSIGN_OR_RETURN(backend,
+                          createBackend(options.device, index,
+                                        /*placeMappings=*/!options.forceTable));
   IRISRT_RETURN_IF_ERROR(openControl());
   IRISRT_ASSIGN_OR_RETURN(mainStream, backend->createStream());
 
   HeapOptions heapOptions;
-  heapOptions.bytes = options.heapBytes != 0 ? options.heapBytes
-                                             : env.heapBytes().value_or(0);
+  heapOptions.bytes =
+      options.heapBytes != 0 ? options.heapBytes : env.heapBytes().value_or(0);
   heapOptions.chunkBytes = options.heapChunkBytes;
   heapOptions.limit = limit;
-  IRISRT_ASSIGN_OR_RETURN(
-      heap,
-      SymmetricHeap::create(*backend, *bootstrap, mainStream, heapOptions));
+  IRISRT_ASSIGN_OR_RETURN(heap, SymmetricHeap::create(*backend, *bootstrap,
+                                                      mainStream, heapOptions));
 
   context.rank = launch.rank;
   context.numRanks = launch.numRanks;
@@ -126,8 +125,8 @@ Status World::Impl::open() {
 }
 
 Status World::Impl::openControl() {
-  IRISRT_ASSIGN_OR_RETURN(
-      control, backend->allocateHostVisible(sizeof(IrisRtControl)));
+  IRISRT_ASSIGN_OR_RETURN(control,
+                          backend->allocateHostVisible(sizeof(IrisRtControl)));
   bootstrap->onFailure(
       [this](const Status &status) { fail(status, /*remote=*/true); });
   return Status::success();

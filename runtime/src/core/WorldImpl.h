@@ -68,7 +68,7 @@ struct World::Impl {
 
   mutable std::mutex mutex; // guards all that follows
   std::vector<std::unique_ptr<Loaded>> modules;
-  std::set<uint64_t> streams; // besides mainStream
+  std::set<uint64_t> streams;                    // besides mainStream
   std::map<uint64_t, uint32_t> coresidentLimits; // by kernel handle
   Status failure_;
   bool failureIsRemote = false;

@@ -20,11 +20,11 @@ static constexpr auto pollSlice = std::chrono::milliseconds(50);
 Expected<Module> World::load(const Package &package) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
   auto loaded = std::make_unique<Impl::Loaded>(Impl::Loaded{package, {}, {}});
-  IRISRT_ASSIGN_OR_RETURN(loaded->image, loaded->package.findImage(
-                                             target(), translation()));
+  IRISRT_ASSIGN_OR_RETURN(loaded->image,
+                          loaded->package.findImage(target(), translation()));
   IRISRT_ASSIGN_OR_RETURN(
-      loaded->module, impl_->backend->loadModule(loaded->image->data,
-                                                 loaded->image->size));
+      loaded->module,
+      impl_->backend->loadModule(loaded->image->data, loaded->image->size));
   Module module;
   module.world_ = this;
   module.image_ = loaded->image;
@@ -37,10 +37,9 @@ Expected<Module> World::load(const Package &package) {
 Expected<Kernel> Module::kernel(std::string_view name) const {
   Kernel kernel;
   IRISRT_ASSIGN_OR_RETURN(kernel.info_, image_->findKernel(name));
-  IRISRT_ASSIGN_OR_RETURN(
-      KernelHandle handle,
-      world_->impl_->backend->findKernel({handle_},
-                                         kernel.info_->symbol.c_str()));
+  IRISRT_ASSIGN_OR_RETURN(KernelHandle handle,
+                          world_->impl_->backend->findKernel(
+                              {handle_}, kernel.info_->symbol.c_str()));
   kernel.handle_ = handle.value;
   return kernel;
 }
@@ -99,8 +98,8 @@ Expected<uint32_t> World::maxCoresident(const Kernel &kernel) const {
       return found->second;
   }
   IRISRT_ASSIGN_OR_RETURN(
-      uint32_t most, impl_->backend->maxCoresident({kernel.handle_},
-                                                   configOf(kernel.info())));
+      uint32_t most,
+      impl_->backend->maxCoresident({kernel.handle_}, configOf(kernel.info())));
   std::lock_guard<std::mutex> lock(impl_->mutex);
   impl_->coresidentLimits[kernel.handle_] = most;
   return most;
@@ -128,8 +127,7 @@ Status World::launch(const Kernel &kernel, const uint64_t programs[3],
       return makeStatus(
           StatusCode::invalidArgument,
           "%s: a launch of %llu x %llu x %llu programs; expected 1 to %d each",
-          info.fullName().c_str(),
-          static_cast<unsigned long long>(programs[0]),
+          info.fullName().c_str(), static_cast<unsigned long long>(programs[0]),
           static_cast<unsigned long long>(programs[1]),
           static_cast<unsigned long long>(programs[2]), INT32_MAX);
     config.grid[i] = static_cast<uint32_t>(programs[i]);
@@ -157,9 +155,9 @@ Status World::launch(const Kernel &kernel, const uint64_t programs[3],
   context.launchId = ++impl_->launchCount;
   IRISRT_RETURN_IF_ERROR(
       packArgs(info, context, args, numArgs, impl_->argBlock));
-  Status status = impl_->backend->launch(
-      impl_->handleOf(stream), {kernel.handle_}, config,
-      impl_->argBlock.data(), impl_->argBlock.size());
+  Status status =
+      impl_->backend->launch(impl_->handleOf(stream), {kernel.handle_}, config,
+                             impl_->argBlock.data(), impl_->argBlock.size());
   return status.ok() ? status : status.withContext(info.fullName());
 }
 
@@ -305,8 +303,8 @@ Status World::Impl::checkHang() {
     place->heapOffset = record.address - heap->base();
     place->allocationOffset = heap->allocationOf(record.address);
   }
-  std::string text = describeHang(record, findByHash(record.kernelHash), place,
-                                  waitSeconds);
+  std::string text =
+      describeHang(record, findByHash(record.kernelHash), place, waitSeconds);
   fail(makeStatus(StatusCode::timeout, "%s", text.c_str()), /*remote=*/false);
   return failure();
 }

@@ -91,8 +91,7 @@ TEST_P(BackendConformance, ChunksAreMappedWhereAsked) {
   ASSERT_OK(backend->zero(stream, base + unit, 3 * unit));
   // Neighbours: one range across both chunks.
   write(base + 2 * unit - 8, {1, 2, 3, 4});
-  EXPECT_EQ(read(base + 2 * unit - 8, 4),
-            (std::vector<uint32_t>{1, 2, 3, 4}));
+  EXPECT_EQ(read(base + 2 * unit - 8, 4), (std::vector<uint32_t>{1, 2, 3, 4}));
   EXPECT_EQ(read(base + unit, 4), std::vector<uint32_t>(4, 0));
   ASSERT_OK(backend->releaseChunk(first));
   ASSERT_OK(backend->releaseChunk(second));

@@ -34,10 +34,13 @@ protected:
   }
   void TearDown() override {
     // Nothing may be left of it: temporary files, sockets, processes.
-    std::string left =
-        shell("find " + directory + "/tmp " + directory + "/run -mindepth 2; "
-              "pgrep -f " + directory + " | grep -v $$ | xargs -r ps -o pid=,args= -p | grep iris-run | grep -v grep")
-            .text;
+    std::string left = shell("find " + directory + "/tmp " + directory +
+                             "/run -mindepth 2; "
+                             "pgrep -f " +
+                             directory +
+                             " | grep -v $$ | xargs -r ps -o pid=,args= -p | "
+                             "grep iris-run | grep -v grep")
+                           .text;
     EXPECT_EQ(left, "");
     shell("rm -rf " + directory);
   }
@@ -52,9 +55,9 @@ protected:
       end.text.append(buffer, got);
     int status = ::pclose(pipe);
     end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-    end.seconds = std::chrono::duration<double>(
-                      std::chrono::steady_clock::now() - start)
-                      .count();
+    end.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
     return end;
   }
 
@@ -88,12 +91,12 @@ TEST_F(Run, ChecksHold) {
   std::string program = package(0);
   for (const char *ranks : {"1", "2", "3", "4", "8"})
     for (const char *how : {"processes", "threads"}) {
-      RunEnd end = run(std::string("-n ") + ranks + " --ranks=" + how + " " +
-                       program);
+      RunEnd end =
+          run(std::string("-n ") + ranks + " --ranks=" + how + " " + program);
       EXPECT_EQ(end.status, 0) << end.text;
       uint64_t n = std::strtoull(ranks, nullptr, 10);
-      EXPECT_CONTAINS(end.text, "all " + std::to_string(n * n * 4096) +
-                                    " checks held");
+      EXPECT_CONTAINS(end.text,
+                      "all " + std::to_string(n * n * 4096) + " checks held");
     }
 }
 
@@ -128,8 +131,8 @@ TEST_F(Run, KilledRank) {
   EXPECT_EQ(end.status, 1);
   EXPECT_CONTAINS(end.text, "rank 1: its process was killed by signal 9");
   for (const char *rank : {"0", "2", "3"})
-    EXPECT_CONTAINS(end.text, std::string("rank ") + rank +
-                                  ": rank 1 failed: process");
+    EXPECT_CONTAINS(end.text,
+                    std::string("rank ") + rank + ": rank 1 failed: process");
   EXPECT_LT(end.seconds, 10);
 }
 
@@ -167,19 +170,19 @@ TEST_F(Run, UnknownKernelAndWrongArguments) {
 
 TEST_F(Run, SignalsEndEverything) {
   for (int signal : {SIGINT, SIGTERM}) {
-    std::string program = package(11);
-    RunEnd end = shell("timeout --signal=" + std::to_string(signal) +
-                       " --preserve-status 1 env " + command() + "-n 3 " +
-                       program);
+    std::string program = package(10);
+    RunEnd end =
+        shell("timeout --signal=" + std::to_string(signal) +
+              " --preserve-status 1 env " + command() + "-n 3 " + program);
     EXPECT_EQ(end.status, 128 + signal) << end.text;
     EXPECT_LT(end.seconds, 6);
   }
 }
 
 TEST_F(Run, KilledLauncherLeavesNoRanks) {
-  std::string program = package(11);
-  RunEnd end = shell("timeout --signal=KILL 1 env " + command() + "-n 3 " +
-                     program);
+  std::string program = package(10);
+  RunEnd end =
+      shell("timeout --signal=KILL 1 env " + command() + "-n 3 " + program);
   ::usleep(200000); // TearDown looks for processes
 }
 
@@ -211,18 +214,21 @@ TEST_F(Run, CompilesSourceFirst) {
   std::ofstream(source) << "// source\n";
   // Stands in for iris-compile: checks its arguments, copies a package.
   std::ofstream(compiler) << "#!/bin/sh\n"
-                             "[ \"$1\" = '" << source << "' ] || exit 9\n"
+                             "[ \"$1\" = '"
+                          << source
+                          << "' ] || exit 9\n"
                              "[ \"$2 $3 $4\" = '--target=host --emit=package "
                              "-o' ] || exit 8\n"
-                             "cp '" << program << "' \"$5\"\n";
+                             "cp '"
+                          << program << "' \"$5\"\n";
   ::chmod(compiler.c_str(), 0700);
-  RunEnd end = shell("IRIS_COMPILE=" + compiler + " " + command() + "-n 2 " +
-                     source);
+  RunEnd end =
+      shell("IRIS_COMPILE=" + compiler + " " + command() + "-n 2 " + source);
   EXPECT_EQ(end.status, 0) << end.text;
   std::ofstream(compiler) << "#!/bin/sh\necho 'a.mlir:1:1: error: no' >&2\n"
                              "exit 1\n";
-  RunEnd wrong = shell("IRIS_COMPILE=" + compiler + " " + command() +
-                       "-n 2 " + source);
+  RunEnd wrong =
+      shell("IRIS_COMPILE=" + compiler + " " + command() + "-n 2 " + source);
   EXPECT_EQ(wrong.status, 1);
   EXPECT_CONTAINS(wrong.text, "a.mlir:1:1: error: no");
   RunEnd none = shell("IRIS_COMPILE=/nowhere " + command() + "-n 2 " + source);

@@ -89,8 +89,8 @@ TEST_F(WorldFault, RankKilledWhileOthersWaitInKernels) {
     RANK_TRY(world->barrier());
     if (launch.rank == 1)
       ::raise(SIGKILL);
-    RANK_TRY(world->launch(wait, {1, 1, 1},
-                           testArgs(flags, 256, flags, 256, 1, 7)));
+    RANK_TRY(
+        world->launch(wait, {1, 1, 1}, testArgs(flags, 256, flags, 256, 1, 7)));
     return world->sync().toString();
   });
   EXPECT_EQ(ends[1].signal, SIGKILL);
@@ -229,9 +229,9 @@ TEST_F(WorldFault, WrongLaunches) {
     RANK_CHECK(!world->launch(meet, {1, 1, 1}, outside).ok());
     RANK_CHECK(refused(module.kernel("nothing").status(), "nothing"));
     RANK_CHECK(refused(world->findKernel("nothing").status(), "nothing"));
-    RANK_CHECK(refused(world->importExternal(
-                           reinterpret_cast<uint64_t>(local), 4),
-                       "cannot join"));
+    RANK_CHECK(
+        refused(world->importExternal(reinterpret_cast<uint64_t>(local), 4),
+                "cannot join"));
     // As many as fit all run at once.
     RANK_TRY(world->launch(meet, {1024, 1, 1}, args));
     RANK_TRY(world->sync());
@@ -260,9 +260,9 @@ TEST_F(WorldFault, FailedChecksAreReportedOnEveryRank) {
     RANK_ASSIGN(Module module, world->load(package));
     RANK_ASSIGN(Kernel check, module.kernel("check_equal"));
     RANK_ASSIGN(uint64_t a, world->allocate(1024));
-    RANK_TRY(world->launch(check, {1, 1, 1},
-                           testArgs(a, 256, a, 256,
-                                    static_cast<int32_t>(launch.rank))));
+    RANK_TRY(world->launch(
+        check, {1, 1, 1},
+        testArgs(a, 256, a, 256, static_cast<int32_t>(launch.rank))));
     return world->verify().toString();
   });
   EXPECT_CONTAINS(ends[1].text,

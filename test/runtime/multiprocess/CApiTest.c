@@ -65,11 +65,10 @@ int irisTestCApi(const char *job, uint32_t rank, uint32_t numRanks,
   CHECK(!irisrtIsSymmetric(world, b, total * 4 + 4096));
   TRY(irisrtTranslate(world, a, rank, &peer));
   CHECK(peer == a);
-  IrisRtArg args[5] = {irisrtContextArg(),
-                       irisrtMemrefArg(IRISRT_ELT_I32, a, 1, &count),
-                       irisrtMemrefArg(IRISRT_ELT_I32, b, 1, &total),
-                       irisrtScalarArg(IRISRT_ELT_I32, 0),
-                       irisrtScalarArg(IRISRT_ELT_I32, 0)};
+  IrisRtArg args[5] = {
+      irisrtContextArg(), irisrtMemrefArg(IRISRT_ELT_I32, a, 1, &count),
+      irisrtMemrefArg(IRISRT_ELT_I32, b, 1, &total),
+      irisrtScalarArg(IRISRT_ELT_I32, 0), irisrtScalarArg(IRISRT_ELT_I32, 0)};
   uint64_t programs[3] = {2, 1, 1};
   CHECK(irisrtLaunch(world, fill, programs, args, 4, 0) ==
         IRISRT_INVALID_ARGUMENT);

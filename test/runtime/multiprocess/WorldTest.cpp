@@ -159,8 +159,7 @@ TEST_P(Worlds, GraphReplaysLaunches) {
               RANK_ASSIGN(Kernel meet, module.kernel("meet"));
               RANK_ASSIGN(uint64_t a, world->allocate(256));
               RANK_TRY(world->beginCapture());
-              RANK_TRY(world->launch(meet, {1, 1, 1},
-                                     testArgs(a, 1, a, 1, 1)));
+              RANK_TRY(world->launch(meet, {1, 1, 1}, testArgs(a, 1, a, 1, 1)));
               RANK_ASSIGN(Graph graph, world->endCapture());
               for (int i = 0; i < 10; ++i)
                 RANK_TRY(world->launchGraph(graph));
@@ -198,59 +197,56 @@ static WorldOptions smallWorld(const LaunchInfo &launch) {
 }
 
 TEST(WorldRepetition, TwoHundredWorldsInOneProcess) {
-  EXPECT_EQ("", complaints(runProcesses(
-                    2, [&](const LaunchInfo &launch) -> std::string {
-                      for (int i = 0; i < 200; ++i) {
-                        RANK_ASSIGN(auto world,
-                                    World::create(smallWorld(launch)));
-                        RANK_ASSIGN(uint64_t address, world->allocate(1000));
-                        RANK_CHECK(*reinterpret_cast<int *>(address) == 0);
-                        *reinterpret_cast<int *>(address) = i;
-                        RANK_TRY(world->destroy());
-                      }
-                      return "";
-                    })));
+  EXPECT_EQ(
+      "",
+      complaints(runProcesses(2, [&](const LaunchInfo &launch) -> std::string {
+        for (int i = 0; i < 200; ++i) {
+          RANK_ASSIGN(auto world, World::create(smallWorld(launch)));
+          RANK_ASSIGN(uint64_t address, world->allocate(1000));
+          RANK_CHECK(*reinterpret_cast<int *>(address) == 0);
+          *reinterpret_cast<int *>(address) = i;
+          RANK_TRY(world->destroy());
+        }
+        return "";
+      })));
   EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
 }
 
 TEST(WorldRepetition, TwoWorldsAtOnce) {
-  EXPECT_EQ("", complaints(runProcesses(
-                    3, [&](const LaunchInfo &launch) -> std::string {
-                      RANK_ASSIGN(auto first,
-                                  World::create(smallWorld(launch)));
-                      RANK_ASSIGN(auto second,
-                                  World::create(smallWorld(launch)));
-                      RANK_ASSIGN(uint64_t a, first->allocate(100));
-                      RANK_ASSIGN(uint64_t b, second->allocate(100));
-                      RANK_CHECK(first->isSymmetric(a));
-                      RANK_CHECK(!first->isSymmetric(b));
-                      RANK_TRY(second->sync());
-                      RANK_TRY(first->sync());
-                      RANK_TRY(first->destroy());
-                      RANK_TRY(second->sync());
-                      RANK_TRY(second->destroy());
-                      return "";
-                    })));
+  EXPECT_EQ(
+      "",
+      complaints(runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+        RANK_ASSIGN(auto first, World::create(smallWorld(launch)));
+        RANK_ASSIGN(auto second, World::create(smallWorld(launch)));
+        RANK_ASSIGN(uint64_t a, first->allocate(100));
+        RANK_ASSIGN(uint64_t b, second->allocate(100));
+        RANK_CHECK(first->isSymmetric(a));
+        RANK_CHECK(!first->isSymmetric(b));
+        RANK_TRY(second->sync());
+        RANK_TRY(first->sync());
+        RANK_TRY(first->destroy());
+        RANK_TRY(second->sync());
+        RANK_TRY(second->destroy());
+        return "";
+      })));
 }
 
 TEST(WorldRepetition, NamedWorldsInAnyOrder) {
-  EXPECT_EQ(
-      "", complaints(runProcesses(
-              2, [&](const LaunchInfo &launch) -> std::string {
-                std::string texts[2];
-                auto make = [&](int which) {
-                  WorldOptions options = smallWorld(launch);
-                  options.name = "world" + std::to_string(which);
-                  auto world = World::create(options);
-                  texts[which] =
-                      world.ok() ? (*world)->sync().message()
-                                 : world.status().toString();
-                };
-                // Each rank starts with another one.
-                std::thread one(make, static_cast<int>(launch.rank));
-                std::thread two(make, 1 - static_cast<int>(launch.rank));
-                one.join();
-                two.join();
-                return texts[0] + texts[1];
-              })));
+  EXPECT_EQ("", complaints(runProcesses(
+                    2, [&](const LaunchInfo &launch) -> std::string {
+                      std::string texts[2];
+                      auto make = [&](int which) {
+                        WorldOptions options = smallWorld(launch);
+                        options.name = "world" + std::to_string(which);
+                        auto world = World::create(options);
+                        texts[which] = world.ok() ? (*world)->sync().message()
+                                                  : world.status().toString();
+                      };
+                      // Each rank starts with another one.
+                      std::thread one(make, static_cast<int>(launch.rank));
+                      std::thread two(make, 1 - static_cast<int>(launch.rank));
+                      one.join();
+                      two.join();
+                      return texts[0] + texts[1];
+                    })));
 }

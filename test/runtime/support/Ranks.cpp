@@ -94,8 +94,8 @@ std::vector<RankEnd> iris::rt::test::runProcesses(uint32_t numRanks,
     ::close(fds[1]);
     pipes[rank] = fds[0];
   }
-  auto end = std::chrono::steady_clock::now() +
-             std::chrono::duration<double>(seconds);
+  auto end =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   for (uint32_t rank = 0; rank < numRanks; ++rank) {
     int status = 0;
     while (::waitpid(pids[rank], &status, WNOHANG) == 0) {

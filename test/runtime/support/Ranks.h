@@ -23,9 +23,9 @@ using RankBody = std::function<std::string(const LaunchInfo &launch)>;
 
 /// How one rank ended.
 struct RankEnd {
-  std::string text;      ///< what the body returned
-  bool exited = false;   ///< by itself, after returning
-  int signal = 0;        ///< that killed it
+  std::string text;    ///< what the body returned
+  bool exited = false; ///< by itself, after returning
+  int signal = 0;      ///< that killed it
   int exitStatus = 0;
 };
 

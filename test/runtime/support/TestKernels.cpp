@@ -38,11 +38,10 @@ int32_t *translate(const Args &args, int32_t *p, uint32_t rank) {
   uint64_t address = reinterpret_cast<uint64_t>(p);
   if (args.ctx.heapStride != 0)
     return reinterpret_cast<int32_t *>(
-        address + (static_cast<int64_t>(rank) - args.ctx.rank) *
-                      args.ctx.heapStride);
+        address +
+        (static_cast<int64_t>(rank) - args.ctx.rank) * args.ctx.heapStride);
   auto *table = reinterpret_cast<const uint64_t *>(args.ctx.heapTable);
-  return reinterpret_cast<int32_t *>(table[rank] + address -
-                                     args.ctx.heapBase);
+  return reinterpret_cast<int32_t *>(table[rank] + address - args.ctx.heapBase);
 }
 
 int32_t valueOf(uint32_t rank, int64_t index) {
@@ -104,9 +103,8 @@ void expectEqual(const Args &args, const IrisRtHostProgram *program,
   __atomic_fetch_add(&control(args)->expectFailed, 1, __ATOMIC_RELAXED);
   IrisRtExpectRecord &record = control(args)->expect;
   uint32_t empty = IRISRT_RECORD_EMPTY;
-  if (!__atomic_compare_exchange_n(&record.state, &empty,
-                                   IRISRT_RECORD_CLAIMED, false,
-                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+  if (!__atomic_compare_exchange_n(&record.state, &empty, IRISRT_RECORD_CLAIMED,
+                                   false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return;
   record.site = site;
   for (int i = 0; i < 3; ++i)
@@ -188,8 +186,7 @@ void meet(const void *raw, const IrisRtHostProgram *program) {
   int32_t count = static_cast<int32_t>(numPrograms(program));
   for (int32_t round = 1; round <= args.x; ++round) {
     __atomic_fetch_add(args.a, 1, __ATOMIC_ACQ_REL);
-    if (!waitFor(args, program, args.a, round * count, -1, 0,
-                 hashName("meet")))
+    if (!waitFor(args, program, args.a, round * count, -1, 0, hashName("meet")))
       return;
   }
 }

@@ -47,19 +47,19 @@ inline std::string kernelMetadata(const std::string &name, bool coresident,
 /// and with the `@main` in the file `mainPath`, if one is named.
 inline std::string testPackageBytes(const std::string &mainPath = "",
                                     const std::string &arch = "host") {
-  std::string metadata =
-      "{\"kernels\": [" + kernelMetadata("fill", false) + "," +
-      kernelMetadata("all_gather", false) + "," +
-      kernelMetadata("check_gathered", false) + "," +
-      kernelMetadata("check_equal", false) + "," +
-      kernelMetadata("signal_flag", false) + "," +
-      kernelMetadata("wait_flag", true) + "," + kernelMetadata("meet", true) +
-      "," + kernelMetadata("rank_barrier", true) + "," +
-      kernelMetadata("use_arena", false, 5000) + "]}";
+  std::string metadata = "{\"kernels\": [" + kernelMetadata("fill", false) +
+                         "," + kernelMetadata("all_gather", false) + "," +
+                         kernelMetadata("check_gathered", false) + "," +
+                         kernelMetadata("check_equal", false) + "," +
+                         kernelMetadata("signal_flag", false) + "," +
+                         kernelMetadata("wait_flag", true) + "," +
+                         kernelMetadata("meet", true) + "," +
+                         kernelMetadata("rank_barrier", true) + "," +
+                         kernelMetadata("use_arena", false, 5000) + "]}";
   std::string bytes;
   for (const char *translation : {"stride", "table"})
-    bytes += writeEntry(kernelEntry(arch, metadata,
-                                    readFile(IRIS_TEST_KERNELS), translation));
+    bytes += writeEntry(
+        kernelEntry(arch, metadata, readFile(IRIS_TEST_KERNELS), translation));
   if (!mainPath.empty())
     bytes += writeEntry(mainEntry(readFile(mainPath)));
   return bytes;

@@ -34,52 +34,50 @@ static RendezvousOptions optionsOf(const LaunchInfo &launch,
 
 TEST(Bootstrap, Collectives) {
   for (uint32_t n : {1u, 2u, 5u, 8u, 64u})
-    EXPECT_EQ("", complaints(runThreads(
-                      n, [&](const LaunchInfo &launch) -> std::string {
-                        RANK_ASSIGN(auto boot,
-                                    Bootstrap::create(optionsOf(launch)));
-                        for (int round = 0; round < 20; ++round) {
-                          RANK_TRY(boot->barrier(CollectiveTag::barrier,
-                                                 limit));
-                          Bootstrap::Bytes mine(
-                              launch.rank % 7 + (round == 9 ? 1000 : 0),
-                              static_cast<uint8_t>(launch.rank));
-                          RANK_ASSIGN(auto parts,
-                                      boot->allGather(CollectiveTag::user,
-                                                      mine, limit));
-                          RANK_CHECK(parts.size() == n);
-                          for (uint32_t r = 0; r < n; ++r) {
-                            RANK_CHECK(parts[r].size() ==
-                                       r % 7 + (round == 9 ? 1000u : 0u));
-                            for (uint8_t byte : parts[r])
-                              RANK_CHECK(byte == r);
-                          }
-                        }
-                        return "";
-                      })))
+    EXPECT_EQ(
+        "",
+        complaints(runThreads(
+            n,
+            [&](const LaunchInfo &launch) -> std::string {
+              RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+              for (int round = 0; round < 20; ++round) {
+                RANK_TRY(boot->barrier(CollectiveTag::barrier, limit));
+                Bootstrap::Bytes mine(launch.rank % 7 + (round == 9 ? 1000 : 0),
+                                      static_cast<uint8_t>(launch.rank));
+                RANK_ASSIGN(auto parts,
+                            boot->allGather(CollectiveTag::user, mine, limit));
+                RANK_CHECK(parts.size() == n);
+                for (uint32_t r = 0; r < n; ++r) {
+                  RANK_CHECK(parts[r].size() ==
+                             r % 7 + (round == 9 ? 1000u : 0u));
+                  for (uint8_t byte : parts[r])
+                    RANK_CHECK(byte == r);
+                }
+              }
+              return "";
+            })))
         << n;
   EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
 }
 
 TEST(Bootstrap, FdsReachEveryRank) {
   EXPECT_EQ(
-      "", complaints(runProcesses(
-              4, [&](const LaunchInfo &launch) -> std::string {
-                RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
-                UniqueFd mine(::memfd_create("test", MFD_CLOEXEC));
-                std::string text = "I am " + std::to_string(launch.rank);
-                RANK_CHECK(::write(mine.get(), text.data(), text.size()) ==
-                           static_cast<ssize_t>(text.size()));
-                RANK_ASSIGN(auto result,
-                            boot->exchangeFds(CollectiveTag::grow, {1},
-                                              mine.get(), limit));
-                for (uint32_t r = 0; r < launch.numRanks; ++r) {
-                  char buffer[32] = {};
-                  RANK_CHECK(::pread(result.fds[r].get(), buffer, 31, 0) > 0);
-                  RANK_CHECK(buffer == "I am " + std::to_string(r));
-                }
-                return "";
-              })));
+      "",
+      complaints(runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
+        RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+        UniqueFd mine(::memfd_create("test", MFD_CLOEXEC));
+        std::string text = "I am " + std::to_string(launch.rank);
+        RANK_CHECK(::write(mine.get(), text.data(), text.size()) ==
+                   static_cast<ssize_t>(text.size()));
+        RANK_ASSIGN(auto result, boot->exchangeFds(CollectiveTag::grow, {1},
+                                                   mine.get(), limit));
+        for (uint32_t r = 0; r < launch.numRanks; ++r) {
+          char buffer[32] = {};
+          RANK_CHECK(::pread(result.fds[r].get(), buffer, 31, 0) > 0);
+          RANK_CHECK(buffer == "I am " + std::to_string(r));
+        }
+        return "";
+      })));
 }
 
 TEST(Bootstrap, MissingRanksAreNamed) {

@@ -25,9 +25,12 @@ TEST(Env, AloneWithoutALauncher) {
 
 TEST(Env, Torchrun) {
   std::map<std::string, std::string> variables = {
-      {"RANK", "2"},         {"WORLD_SIZE", "4"},
-      {"LOCAL_RANK", "2"},   {"MASTER_ADDR", "localhost"},
-      {"MASTER_PORT", "29500"}, {"TORCHELASTIC_RUN_ID", "abc"}};
+      {"RANK", "2"},
+      {"WORLD_SIZE", "4"},
+      {"LOCAL_RANK", "2"},
+      {"MASTER_ADDR", "localhost"},
+      {"MASTER_PORT", "29500"},
+      {"TORCHELASTIC_RUN_ID", "abc"}};
   Env env = envOf(variables);
   ASSERT_TRUE(env.launch().ok());
   EXPECT_EQ(env.launch()->launcher, "torchrun");
@@ -35,7 +38,8 @@ TEST(Env, Torchrun) {
   EXPECT_EQ(env.launch()->numRanks, 4u);
   EXPECT_EQ(env.launch()->localRank, 2u);
   std::string job = env.launch()->job;
-  for (const char *name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}) {
+  for (const char *name :
+       {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}) {
     auto changed = variables;
     changed[name] += "1";
     EXPECT_NE(envOf(changed).launch()->job, job) << name;
@@ -73,16 +77,26 @@ TEST(Env, OtherLaunchers) {
 }
 
 TEST(Env, WrongRanksAreErrors) {
-  for (auto [rank, size] : {std::pair("2", "2"), std::pair("-1", "2"),
-                            std::pair("a", "2"), std::pair("0", ""),
-                            std::pair("0", "0"), std::pair("0", "65"),
-                            std::pair("99999999999999999999999", "2")}) {
+  for (auto [rank, size] :
+       {std::pair("2", "2"), std::pair("-1", "2"), std::pair("a", "2"),
+        std::pair("0", ""), std::pair("0", "0"), std::pair("0", "65"),
+        std::pair("99999999999999999999999", "2")}) {
     Env env = envOf({{"RANK", rank}, {"WORLD_SIZE", size}});
     ASSERT_FALSE(env.launch().ok()) << rank << " of " << size;
     EXPECT_EQ(env.launch().status().code(), StatusCode::invalidArgument);
     EXPECT_NE(env.launch().status().message().find("WORLD_SIZE"),
               std::string::npos);
   }
+}
+
+TEST(Env, JobsOfSeveralNodesAreRefused) {
+  std::map<std::string, std::string> variables = {
+      {"RANK", "2"}, {"WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", "2"}};
+  Status status = envOf(variables).launch().status();
+  EXPECT_EQ(status.code(), StatusCode::unavailable);
+  EXPECT_NE(status.message().find("several nodes"), std::string::npos);
+  variables["LOCAL_WORLD_SIZE"] = "4";
+  EXPECT_TRUE(envOf(variables).launch().ok());
 }
 
 TEST(Env, Values) {

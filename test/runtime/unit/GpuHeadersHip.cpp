@@ -19,7 +19,6 @@ using namespace iris::rt::gpu;
 SAME(success, hipSuccess);
 SAME(errorInvalidValue, hipErrorInvalidValue);
 SAME(errorOutOfMemory, hipErrorOutOfMemory);
-SAME(errorNotInitialized, hipErrorNotInitialized);
 SAME(errorNoDevice, hipErrorNoDevice);
 SAME(errorInvalidDevice, hipErrorInvalidDevice);
 SAME(errorNotFound, hipErrorNotFound);

@@ -253,6 +253,21 @@ TEST(Package, ComparesVersions) {
     EXPECT_HAS(readError(withVersion(bad)), "is no ABI version");
 }
 
+/// Written by version 1.0, and never again: every later 1.x has to read it.
+TEST(Package, ReadsTheOldestVersion) {
+  Expected<Package> package =
+      Package::fromFile(IRIS_TEST_DATA "/abi-1.0.iris");
+  ASSERT_TRUE(package.ok()) << package.status().toString();
+  ASSERT_EQ(package->images().size(), 3u);
+  EXPECT_EQ(package->images()[0].abiMinor, 0u);
+  auto image = package->findImage("gfx942", "stride");
+  ASSERT_TRUE(image.ok());
+  auto kernel = (*image)->findKernel("kernels::k");
+  ASSERT_TRUE(kernel.ok());
+  EXPECT_EQ((*kernel)->args.size(), 6u);
+  EXPECT_NE(package->findMain(), nullptr);
+}
+
 TEST(Package, RefusesMissingStrings) {
   for (std::string key : {"triple", "arch", IRISRT_KEY_ABI, IRISRT_KEY_META,
                           IRISRT_KEY_TRANSLATION}) {

@@ -21,7 +21,8 @@ enum class StatusCode : int32_t {
   ok = 0,
   /// The caller passed something that can never be right.
   invalidArgument = 1,
-  /// Right in itself, but not in this state (a failed world, ranks that differ).
+  /// Right in itself, but not in this state (a failed world, ranks that
+  /// differ).
   failedPrecondition = 2,
   /// Missing here: no device, no driver, a feature the device lacks.
   unavailable = 3,

@@ -19,7 +19,6 @@ using Result = int;
 constexpr Result success = 0;
 constexpr Result errorInvalidValue = 1;
 constexpr Result errorOutOfMemory = 2;
-constexpr Result errorNotInitialized = 3;
 constexpr Result errorNoDevice = 100;
 constexpr Result errorInvalidDevice = 101;
 constexpr Result errorNotFound = 500;
@@ -97,8 +96,6 @@ constexpr int jitErrorLogBufferBytes = 6;
 
 /// CUDA only: asks for more dynamic shared memory than 48 KiB.
 constexpr int functionMaxDynamicShared = 8;
-/// CUpointer_attribute / hipPointer_attribute.
-constexpr int pointerDeviceOrdinal = 9;
 
 /// How HIP and CUDA differ behind functions of the same shape.
 struct GpuDialect {

@@ -18,7 +18,8 @@ using namespace iris::rt;
 
 static constexpr auto destroyLimit = std::chrono::seconds(10);
 
-Expected<std::unique_ptr<Backend>> iris::rt::createHostBackend(int index, bool placeMappings) {
+Expected<std::unique_ptr<Backend>>
+iris::rt::createHostBackend(int index, bool placeMappings) {
   if (index < 0)
     return makeStatus(StatusCode::invalidArgument, "no host device %d", index);
   return std::unique_ptr<Backend>(new HostBackend(placeMappings));
@@ -277,32 +278,29 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
                       static_cast<unsigned long long>(programs),
                       maxHostCoresident);
   // Words, so that the kernel finds its arguments aligned.
-  auto block =
-      std::make_shared<std::vector<uint64_t>>((argBytes + 7) / 8 + 1);
+  auto block = std::make_shared<std::vector<uint64_t>>((argBytes + 7) / 8 + 1);
   if (argBytes != 0)
     std::memcpy(block->data(), args, argBytes);
-  auto function = reinterpret_cast<IrisRtHostKernel>(
-      static_cast<uintptr_t>(kernel.value));
-  uint64_t threads = config.coresident
-                         ? programs
-                         : std::min<uint64_t>(programs, workers_);
+  auto function =
+      reinterpret_cast<IrisRtHostKernel>(static_cast<uintptr_t>(kernel.value));
+  uint64_t threads =
+      config.coresident ? programs : std::min<uint64_t>(programs, workers_);
   std::shared_ptr<ThreadTeam> team = team_;
 
   return enqueue(stream, [=] {
     std::atomic<uint64_t> next{0};
-    return team->run(static_cast<uint32_t>(threads), config.arenaBytes,
-                     [&](uint32_t index, void *arena) {
-                       if (config.coresident)
-                         return runProgram(function, config, *block, index,
-                                           arena);
-                       while (true) {
-                         uint64_t program =
-                             next.fetch_add(1, std::memory_order_relaxed);
-                         if (program >= programs)
-                           return;
-                         runProgram(function, config, *block, program, arena);
-                       }
-                     });
+    return team->run(
+        static_cast<uint32_t>(threads), config.arenaBytes,
+        [&](uint32_t index, void *arena) {
+          if (config.coresident)
+            return runProgram(function, config, *block, index, arena);
+          while (true) {
+            uint64_t program = next.fetch_add(1, std::memory_order_relaxed);
+            if (program >= programs)
+              return;
+            runProgram(function, config, *block, program, arena);
+          }
+        });
   });
 }
 

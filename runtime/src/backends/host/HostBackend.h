@@ -11,8 +11,8 @@
 #include "core/SharedImage.h"
 
 #include <map>
-#include <set>
 #include <mutex>
+#include <set>
 
 namespace iris::rt {
 

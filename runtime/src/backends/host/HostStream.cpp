@@ -86,9 +86,8 @@ Status HostStream::synchronize(std::chrono::nanoseconds limit) {
   if (capturing_)
     return makeStatus(StatusCode::failedPrecondition,
                       "the stream is being captured");
-  if (!changed_.wait_until(lock, Deadline(limit).time(), [&] {
-        return queue_.empty() && !running_;
-      }))
+  if (!changed_.wait_until(lock, Deadline(limit).time(),
+                           [&] { return queue_.empty() && !running_; }))
     return makeStatus(StatusCode::timeout,
                       "the stream is still busy after %.3g s",
                       std::chrono::duration<double>(limit).count());
@@ -99,9 +98,8 @@ Status HostStream::stop(std::chrono::nanoseconds limit) {
   std::unique_lock<std::mutex> lock(mutex_);
   quit_ = true;
   changed_.notify_all();
-  bool idle = changed_.wait_until(lock, Deadline(limit).time(), [&] {
-    return queue_.empty() && !running_;
-  });
+  bool idle = changed_.wait_until(lock, Deadline(limit).time(),
+                                  [&] { return queue_.empty() && !running_; });
   lock.unlock();
   if (idle) {
     thread_.join();

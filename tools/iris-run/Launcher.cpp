@@ -13,8 +13,9 @@ using namespace iris;
 using namespace iris::run;
 using rt::StatusCode;
 
-/// Once a rank has failed, the others notice within this time or are ended.
-static constexpr auto failureGrace = std::chrono::seconds(15);
+/// Once a rank has failed, the others notice within this time or are ended; a
+/// little more than they wait for each other to join.
+static constexpr auto failureGrace = std::chrono::seconds(25);
 static constexpr auto stopGrace = std::chrono::milliseconds(2000);
 /// More than any rank has to say.
 static constexpr size_t maxResultBytes = 64 << 10;

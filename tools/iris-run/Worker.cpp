@@ -15,6 +15,8 @@ using namespace iris::run;
 
 /// Slack beyond the time a wait may take, for the rest of the work.
 static constexpr double collectiveSlackSeconds = 270;
+/// All ranks are started together, so one that does not come has failed.
+static constexpr double joinSeconds = 20;
 
 RankResult iris::run::runRank(const Options &options,
                               const rt::LaunchInfo &launch,
@@ -26,6 +28,8 @@ RankResult iris::run::runRank(const Options &options,
   worldOptions.launch = launch;
   worldOptions.heapBytes = options.heapBytes;
   worldOptions.waitLimit = options.waitLimit;
+  worldOptions.joinLimit =
+      rt::Env::get().joinLimitSeconds().value_or(joinSeconds);
   worldOptions.collectiveLimit =
       options.waitLimit.value_or(30) + collectiveSlackSeconds;
   rt::Expected<std::unique_ptr<rt::World>> world =

@@ -7,8 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdio>
 #include <random>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace iris::rt;
 using namespace iris::rt::test;
@@ -196,7 +201,23 @@ static WorldOptions smallWorld(const LaunchInfo &launch) {
   return options;
 }
 
+/// Leaves a socket that nobody listens to any more, as a killed job does.
+static void leaveStaleSocket(const std::string &name) {
+  ::mkdir(Env::get().rendezvousDir().c_str(), 0700);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::string path = Env::get().rendezvousDir() + "/" + name + ".sock";
+  std::snprintf(address.sun_path, sizeof(address.sun_path), "%s", path.c_str());
+  int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr *>(&address),
+                   sizeof(address)),
+            0);
+  ::close(fd);
+}
+
 TEST(WorldRepetition, TwoHundredWorldsInOneProcess) {
+  leaveStaleSocket("0123456789abcdef");
+  leaveStaleSocket("fedcba9876543210");
   EXPECT_EQ(
       "",
       complaints(runProcesses(2, [&](const LaunchInfo &launch) -> std::string {

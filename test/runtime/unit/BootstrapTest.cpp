@@ -106,6 +106,34 @@ TEST(Bootstrap, MissingRankZeroIsNamed) {
       << ends[1].text;
 }
 
+TEST(Bootstrap, DeathDuringTheRendezvousIsNoticed) {
+  // Rank 1 joins and dies while rank 2 is still to come.
+  auto member = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+    if (launch.rank == 2)
+      return "";
+    if (launch.rank == 1)
+      ::alarm(1);
+    return Bootstrap::create(optionsOf(launch)).status().message();
+  });
+  EXPECT_EQ(member[1].signal, SIGALRM);
+  EXPECT_NE(member[0].text.find("rank 1 (process"), std::string::npos)
+      << member[0].text;
+  EXPECT_NE(member[0].text.find("went away during the rendezvous"),
+            std::string::npos);
+  // Rank 0 dies while it waits for rank 2.
+  auto host = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+    if (launch.rank == 2)
+      return "";
+    if (launch.rank == 0)
+      ::alarm(1);
+    return Bootstrap::create(optionsOf(launch)).status().message();
+  });
+  EXPECT_NE(host[1].text.find("rank 0 (process"), std::string::npos)
+      << host[1].text;
+  sweepRendezvous(Env::get().rendezvousDir()); // what a later job does
+  EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
+}
+
 TEST(Bootstrap, ContradictionsAreErrorsOnAllRanks) {
   // Two claim rank 1; rank 2 exists, too.
   auto twice = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {

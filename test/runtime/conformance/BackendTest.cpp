@@ -268,6 +268,28 @@ TEST_P(BackendConformance, GraphsReplay) {
   ASSERT_OK(backend->unloadModule(module));
 }
 
+TEST_P(BackendConformance, MemoryWorkIsCaptured) {
+  if (!backend->info().canCapture)
+    GTEST_SKIP() << "no graphs";
+  ASSERT_VALUE(uint64_t a, backend->allocate(4096));
+  ASSERT_VALUE(uint64_t b, backend->allocate(4096));
+  write(a, {1, 2, 3});
+  write(b, {9, 9, 9});
+  ASSERT_OK(backend->beginCapture(stream));
+  ASSERT_OK(backend->copyOnDevice(stream, b, a, 8));
+  ASSERT_OK(backend->zero(stream, a, 4));
+  ASSERT_VALUE(GraphHandle graph, backend->endCapture(stream));
+  EXPECT_EQ(read(b, 3), (std::vector<uint32_t>{9, 9, 9}));
+  ASSERT_OK(backend->launchGraph(graph, stream));
+  EXPECT_EQ(read(b, 3), (std::vector<uint32_t>{1, 2, 9}));
+  ASSERT_OK(backend->launchGraph(graph, stream));
+  EXPECT_EQ(read(b, 3), (std::vector<uint32_t>{0, 2, 9}));
+  EXPECT_FALSE(backend->endCapture(stream).ok());
+  ASSERT_OK(backend->destroyGraph(graph));
+  ASSERT_OK(backend->free(a));
+  ASSERT_OK(backend->free(b));
+}
+
 TEST_P(BackendConformance, LeavingThingsOpenIsCleanedUp) {
   if (backend->info().canPlaceMappings) {
     uint64_t unit = backend->granularity();

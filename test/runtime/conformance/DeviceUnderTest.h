@@ -9,6 +9,7 @@
 #include "iris/rt/World.h"
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ struct DeviceUnderTest {
 };
 
 std::vector<DeviceUnderTest> devicesUnderTest();
+
+/// How gtest prints it.
+inline void PrintTo(const DeviceUnderTest &device, std::ostream *stream) {
+  *stream << device.name;
+}
 
 /// Arguments of `store_ids`: program p of each workgroup's first thread does
 /// to[p] = value + p.

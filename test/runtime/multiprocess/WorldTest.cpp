@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <ostream>
 #include <random>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,6 +25,11 @@ struct Shape {
   bool threads;
   bool table;
 };
+
+void PrintTo(const Shape &shape, std::ostream *stream) {
+  *stream << shape.numRanks << (shape.threads ? " threads" : " processes")
+          << (shape.table ? ", by table" : "");
+}
 
 std::string nameOf(const testing::TestParamInfo<Shape> &info) {
   return std::to_string(info.param.numRanks) +
@@ -209,8 +215,7 @@ static void leaveStaleSocket(const std::string &name) {
   std::string path = Env::get().rendezvousDir() + "/" + name + ".sock";
   std::snprintf(address.sun_path, sizeof(address.sun_path), "%s", path.c_str());
   int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr *>(&address),
-                   sizeof(address)),
+  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr *>(&address), sizeof(address)),
             0);
   ::close(fd);
 }

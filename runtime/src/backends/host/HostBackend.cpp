@@ -135,12 +135,23 @@ Status HostBackend::destroyEvent(EventHandle event) {
 
 Status HostBackend::record(EventHandle event, StreamHandle stream) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<EventState> state, findEvent(event));
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
+                          findStream(stream));
+  // A captured record happens at every replay, and not before.
+  if (found->capturing())
+    return found->enqueue([state] {
+      auto mark = std::make_shared<HostMark>();
+      mark->complete();
+      std::lock_guard<std::mutex> lock(state->mutex);
+      state->last = mark;
+      return Status::success();
+    });
   auto mark = std::make_shared<HostMark>();
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     state->last = mark;
   }
-  return enqueue(stream, [mark] {
+  return found->enqueue([mark] {
     mark->complete();
     return Status::success();
   });
@@ -148,15 +159,19 @@ Status HostBackend::record(EventHandle event, StreamHandle stream) {
 
 Status HostBackend::wait(StreamHandle stream, EventHandle event) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<EventState> state, findEvent(event));
-  std::shared_ptr<HostMark> mark;
-  {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
+                          findStream(stream));
+  auto lastMark = [state] {
     std::lock_guard<std::mutex> lock(state->mutex);
-    mark = state->last;
-  }
-  if (!mark)
-    return Status::success(); // never recorded: nothing to wait for
-  return enqueue(stream, [mark] {
-    mark->wait();
+    return state->last;
+  };
+  // What was recorded last is known now, or, in a graph, at the replay.
+  bool captured = found->capturing();
+  std::shared_ptr<HostMark> now = captured ? nullptr : lastMark();
+  return found->enqueue([=] {
+    std::shared_ptr<HostMark> mark = captured ? lastMark() : now;
+    if (mark) // never recorded: nothing to wait for
+      mark->wait();
     return Status::success();
   });
 }

@@ -111,6 +111,11 @@ Status HostStream::stop(std::chrono::nanoseconds limit) {
                     std::chrono::duration<double>(limit).count());
 }
 
+bool HostStream::capturing() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return capturing_;
+}
+
 Status HostStream::beginCapture() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (capturing_)

@@ -49,6 +49,7 @@ public:
   /// there in time, and then the thread goes on by itself.
   Status stop(std::chrono::nanoseconds limit);
 
+  bool capturing() const;
   Status beginCapture();
   Expected<std::vector<HostTask>> endCapture();
 

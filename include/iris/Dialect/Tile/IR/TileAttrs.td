@@ -57,7 +57,10 @@ def Tile_SliceAttr : Tile_Attr<"Slice", "slice"> {
     holds the result. Same as Gluon's `SliceLayout(dim, parent)`.
 
     ```mlir
-    #tile.slice<dim = 1, parent = #tile.blocked<...>>
+    #tile.slice<dim = 1,
+                parent = #tile.blocked<size_per_thread = [1, 8],
+                                       threads_per_warp = [2, 32],
+                                       warps_per_cta = [4, 1], order = [1, 0]>>
     ```
   }];
   let parameters = (ins "int64_t":$dim, "::mlir::Attribute":$parent);

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Executes compiled examples on emulated AMD devices.
+
+    emulate.py PROGRAM HSACO [--ranks N] [--weak device|wg] [--seeds N]
+
+PROGRAM names one of the launch sequences below, which do what @main of that
+example does. Every rank is a device with its own heap; a launch phase runs on
+all devices at once, with the waves interleaved at random from a seed. The
+kernels' own checks must hold and must have compared something, and the driver
+compares the buffers with an oracle of its own.
+
+AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
+"""
+import argparse
+import importlib.util
+import os
+import sys
+import time
+
+try:
+    import numpy as np
+except ImportError:  # the interpreter lit runs with may not have it
+    system_python = "/usr/bin/python3"
+    if os.path.realpath(sys.executable) == os.path.realpath(system_python):
+        sys.exit("emulate.py needs NumPy (Debian: python3-numpy)")
+    os.execv(system_python, [system_python] + sys.argv)
+
+# Of IrisRtControl in RuntimeABI.h.
+CONTROL_BYTES = 512
+EXPECT_CHECKED, EXPECT_FAILED = 384, 392
+EXPECT_RECORD, EXPECT_RECORD_BYTES = 256, 56
+
+FLAG_STRIDE = 32  # i32 words between two flags
+
+
+def load_emulator():
+    script = os.environ["AMDEMU"]
+    spec = importlib.util.spec_from_file_location("amdemu", script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def hash_of(salt, index, shift):
+    """The hash of the examples' fill kernels: u32 arithmetic that wraps."""
+    with np.errstate(over="ignore"):
+        h = index.astype(np.uint32) * np.uint32(-1640531527 & 0xFFFFFFFF)
+        h = h + np.uint32(salt & 0xFFFFFFFF)
+        h = h ^ (h >> np.uint32(15))
+        h = h * np.uint32(739982445)
+    return h >> np.uint32(shift)
+
+
+class Buffer:
+    """A symmetric buffer: the same offset in every rank's heap."""
+
+    def __init__(self, world, offset, shape, dtype):
+        self.world, self.offset, self.shape = world, offset, shape
+        self.dtype = np.dtype(dtype)
+
+    def address(self, rank):
+        return self.world.heap_base(rank) + self.offset
+
+    def arguments(self, rank):
+        """A memref with identity layout: a pointer and its dynamic sizes."""
+        return [self.address(rank), *self.shape]
+
+    def read(self, rank):
+        count = int(np.prod(self.shape))
+        data = self.world.memory.get(self.address(rank), self.dtype, count)
+        return data.reshape(self.shape)
+
+
+class World:
+    """N devices whose heaps lie at a uniform stride in one arena."""
+
+    def __init__(self, emulator, hsaco, ranks, weak, seed, views, heap_bytes):
+        self.emulator, self.ranks = emulator, ranks
+        self.weak, self.seed = weak, seed
+        self.image = emulator.CodeObject(hsaco)
+        self.stride = (heap_bytes + 4095) & ~4095
+        arena = self.stride * ranks + (1 << 18)
+        self.memory = emulator.Memory(arena, n_views=views if weak else 0)
+        self.base = self.memory.base
+        self.memory.top = self.base + self.stride * ranks
+        self.heap_top = 0
+        self.controls = [self.memory.alloc(CONTROL_BYTES) for _ in range(ranks)]
+        self.instructions = 0
+        self.launch_count = 0
+
+    def heap_base(self, rank):
+        return self.base + rank * self.stride
+
+    def alloc(self, shape, dtype):
+        buffer = Buffer(self, self.heap_top, shape, dtype)
+        size = int(np.prod(shape)) * buffer.dtype.itemsize
+        for rank in range(self.ranks):
+            start = buffer.address(rank)
+            self.memory.allocs.append((start, start + size))
+        # A red zone behind each buffer: accesses to it raise an error.
+        self.heap_top += (size + 256 + 255) & ~255
+        assert self.heap_top <= self.stride, "heap too small"
+        return buffer
+
+    def context(self, rank):
+        """IrisRtContext, field by field."""
+        self.launch_count += 1
+        return [rank, self.ranks, self.heap_base(rank), self.stride,
+                0, self.stride, self.controls[rank],
+                0,  # waitLimit: for ever; the emulator has a budget instead
+                0, 0, self.ranks, rank,
+                2,  # memoryKind: fine-grained
+                self.launch_count]
+
+    def launch(self, rank, kernel, programs, *arguments):
+        """One kernel on one rank; buffers and scalars after the context."""
+        packed = self.context(rank)
+        for argument in arguments:
+            if isinstance(argument, Buffer):
+                packed += argument.arguments(rank)
+            else:
+                packed.append(argument)
+        threads = self.image.kernels[kernel][".max_flat_workgroup_size"]
+        return self.emulator.Launch(self.image, kernel, (programs, 1, 1),
+                                    (threads, 1, 1), packed, self.memory,
+                                    device=rank)
+
+    def run(self, launches):
+        """Runs launches at the same time, then waits for all of them."""
+        # The instructions' compiled forms are kept by the emulator's module.
+        emulation = self.emulator.Emu(self.memory, seed=self.seed,
+                                      weak=self.weak)
+        self.instructions += emulation.run(launches)
+
+    def checked(self):
+        """What the kernels' checks say: (compared, failed) of every rank."""
+        result = []
+        for rank, control in enumerate(self.controls):
+            checked, failed = self.memory.get(control + EXPECT_CHECKED,
+                                              np.uint64, 2)
+            if failed:
+                record = self.memory.get(control + EXPECT_RECORD, np.uint32,
+                                         EXPECT_RECORD_BYTES // 4)
+                print(f"rank {rank}: {failed} of {checked} differ; record "
+                      + " ".join(f"{word:x}" for word in record))
+            result.append((int(checked), int(failed)))
+        return result
+
+
+# Launch sequences --------------------------------------------------------------
+
+
+def all_gather(world, shape):
+    m, n = shape
+    programs = 3
+    inputs = world.alloc((m, n), np.float16)
+    output = world.alloc((world.ranks * m, n), np.float16)
+    ranks = range(world.ranks)
+    world.run([world.launch(r, "fill", programs, inputs) for r in ranks])
+    world.run([world.launch(r, "all_gather", programs, inputs, output)
+               for r in ranks])
+    world.run([world.launch(r, "check", programs, inputs, output)
+               for r in ranks])
+
+    place = np.arange(m * n, dtype=np.uint32)
+    want = np.concatenate([
+        hash_of((r + 1) * -2048144789, place, 21).astype(np.float16)
+        for r in ranks]).reshape(world.ranks * m, n)
+    for r in ranks:
+        if not np.array_equal(output.read(r), want):
+            return f"rank {r}: the output is wrong"
+    if any(checked == 0 for checked, _ in world.checked()):
+        return "a rank compared nothing"
+    return None
+
+
+def message_passing(world, flag_words, names_producer):
+    """Pairs of ranks: every even one produces for the next one."""
+    size, blocks = 1000, 4
+    source = world.alloc((size,), np.float32)
+    target = world.alloc((size,), np.float32)
+    flags = world.alloc((flag_words,), np.int32)
+    producers = range(0, world.ranks - 1, 2)
+    world.run([world.launch(r, "fill", blocks, source) for r in producers])
+    launches = []
+    for r in producers:
+        launches.append(world.launch(r, "producer", blocks, source, target,
+                                     flags, r + 1))
+        extra = (r,) if names_producer else ()
+        launches.append(world.launch(r + 1, "consumer", blocks, target, flags,
+                                     *extra))
+    world.run(launches)
+    checks = []
+    for r in producers:
+        checks.append(world.launch(r, "check", blocks, source, 1.0))
+        checks.append(world.launch(r + 1, "check", blocks, target, 2.0))
+    world.run(checks)
+
+    want = hash_of(-2048144789, np.arange(size), 9).astype(np.float32)
+    for r in producers:
+        if not np.array_equal(source.read(r), want):
+            return f"rank {r}: the source is wrong"
+        if not np.array_equal(target.read(r + 1), want * 2):
+            return f"rank {r + 1}: the target is wrong"
+    counts = world.checked()
+    if any(counts[r][0] < size for r in range(2 * len(producers))):
+        return "a rank did not compare every element"
+    return None
+
+
+# One world per entry: shapes of whole tiles, hanging over edges, unaligned.
+PROGRAMS = {
+    "all_gather": [lambda w: all_gather(w, (16, 512)),
+                   lambda w: all_gather(w, (11, 328)),
+                   lambda w: all_gather(w, (5, 259))],
+    "store_signal": [lambda w: message_passing(w, 4 * FLAG_STRIDE, True)],
+    "put_signal": [lambda w: message_passing(w, 4 * FLAG_STRIDE, True)],
+    "atomic_handshake": [lambda w: message_passing(w, 4, False)],
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", choices=sorted(PROGRAMS))
+    parser.add_argument("hsaco")
+    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--weak", choices=["device", "wg"])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--expect-failure", action="store_true",
+                        help="succeed only if some run goes wrong")
+    options = parser.parse_args()
+    emulator = load_emulator()
+
+    runs = compared = instructions = 0
+    failures = []
+    start = time.time()
+    for seed in range(1, options.seeds + 1):
+        for sequence in PROGRAMS[options.program]:
+            views = options.ranks if options.weak == "device" else 64
+            world = World(emulator, options.hsaco, options.ranks, options.weak,
+                          seed, views, heap_bytes=1 << 17)
+            try:
+                error = sequence(world)
+            except RuntimeError as exception:  # out of bounds, hang, trap
+                error = str(exception)
+            counts = world.checked()
+            failed = sum(failed for _, failed in counts)
+            if failed and not error:
+                error = f"{failed} checks of the kernels failed"
+            if error:
+                failures.append(f"seed {seed}: {error}")
+            runs += 1
+            compared += sum(checked for checked, _ in counts)
+            instructions += world.instructions
+    for failure in failures:
+        print(failure)
+    print(f"{options.program}: {runs} runs on {options.ranks} devices "
+          f"({world.image.arch}, weak={options.weak}), {compared} elements "
+          f"compared, {instructions} wave instructions, {len(failures)} "
+          f"failures, {time.time() - start:.1f} s")
+    return bool(failures) != options.expect_failure
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes one of the generated execution tests to standard output.
+
+    gen.py SUITE [ELEMENT] [--full]
+
+Every program checks itself: iris-run exits with status 0 only if all checks on
+all ranks held.
+"""
+import argparse
+import sys
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+import atomics
+import heap
+import sync
+import values
+import windows
+
+SUITES = {
+    "accesses": windows.accesses,
+    "atomics": atomics.atomics,
+    "barriers": sync.barriers,
+    "casts": values.casts,
+    "elements": windows.elements,
+    "heap": heap.heap,
+    "modifiers": windows.modifiers,
+    "signals": sync.signals,
+    "values": values.values,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("suite", choices=sorted(SUITES))
+    parser.add_argument("element", nargs="?", default="f32")
+    parser.add_argument("--full", action="store_true")
+    options = parser.parse_args()
+    program = SUITES[options.suite](options.element, options.full)
+    sys.stdout.write(program.text())
+    print(f"{options.suite} {options.element}: {program.cases} cases in "
+          f"{len(program.kernels)} kernels", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

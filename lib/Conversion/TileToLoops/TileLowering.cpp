@@ -168,12 +168,19 @@ LogicalResult TileLowering::lowerBlock(Block &block) {
 // Removal of tiles
 //===----------------------------------------------------------------------===//
 
+/// The operands that are no tiles. An operand without a value was a tile that
+/// another loop or branch carried and that is gone by now.
+static SmallVector<Value> withoutTiles(OperandRange operands) {
+  SmallVector<Value> kept;
+  for (Value operand : operands)
+    if (operand && !isTile(operand))
+      kept.push_back(operand);
+  return kept;
+}
+
 /// Drops the tiles among the operands of a terminator.
 static void dropTileOperands(Operation *op) {
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    if (!isTile(operand))
-      operands.push_back(operand);
+  SmallVector<Value> operands = withoutTiles(op->getOperands());
   op->setOperands(operands);
 }
 
@@ -193,9 +200,7 @@ static void rebuildWithoutTiles(Operation *op) {
       dropTileArguments(block);
     }
   OperationState state(op->getLoc(), op->getName());
-  for (Value operand : op->getOperands())
-    if (!isTile(operand))
-      state.addOperands(operand);
+  state.addOperands(withoutTiles(op->getOperands()));
   for (Type type : op->getResultTypes())
     if (!isTile(type))
       state.addTypes(type);

@@ -95,7 +95,8 @@ SymmetricHeap::SymmetricHeap(Backend &backend, Bootstrap &bootstrap,
                              StreamHandle stream, const HeapOptions &options,
                              uint64_t bytes)
     : backend_(backend), bootstrap_(bootstrap), stream_(stream),
-      options_(options), allocator_(bytes), bases_(bootstrap.numRanks()) {}
+      options_(options), log_(bootstrap.rank(), bootstrap.numRanks()),
+      allocator_(bytes), bases_(bootstrap.numRanks()) {}
 
 Status SymmetricHeap::reserve() {
   stride_ = alignUp(allocator_.capacity(),
@@ -218,6 +219,9 @@ Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
   IRISRT_RETURN_IF_ERROR(
       bootstrap_.barrier(CollectiveTag::grow, options_.limit));
   allocator_.addMapped(size);
+  log_.debug("heap grew by %llu to %llu bytes",
+             static_cast<unsigned long long>(size),
+             static_cast<unsigned long long>(allocator_.mapped()));
   return Status::success();
 }
 

@@ -16,6 +16,7 @@
 #include "backends/Backend.h"
 #include "bootstrap/Bootstrap.h"
 #include "core/HeapAllocator.h"
+#include "core/Log.h"
 
 namespace iris::rt {
 
@@ -82,6 +83,7 @@ private:
   Bootstrap &bootstrap_;
   StreamHandle stream_;
   HeapOptions options_;
+  Log log_;
 
   mutable std::mutex mutex_; // guards allocator_
   HeapAllocator allocator_;

@@ -155,6 +155,10 @@ Status World::launch(const Kernel &kernel, const uint64_t programs[3],
   context.launchId = ++impl_->launchCount;
   IRISRT_RETURN_IF_ERROR(
       packArgs(info, context, args, numArgs, impl_->argBlock));
+  if (Log::enabled(LogLevel::debug))
+    impl_->log.debug("launch %u: %s, %u x %u x %u programs", context.launchId,
+                     info.fullName().c_str(), config.grid[0], config.grid[1],
+                     config.grid[2]);
   Status status =
       impl_->backend->launch(impl_->handleOf(stream), {kernel.handle_}, config,
                              impl_->argBlock.data(), impl_->argBlock.size());

@@ -44,9 +44,14 @@ Expected<std::unique_ptr<Backend>> DeviceUnderTest::open() const {
 std::string DeviceUnderTest::image() const {
   if (kind == DeviceKind::cuda)
     return std::string(storeIdsPtx, sizeof(storeIdsPtx)); // with its zero
-  if (kind != DeviceKind::host)
-    return "";
-  std::ifstream stream(IRIS_TEST_KERNELS, std::ios::binary);
+  std::string path = IRIS_TEST_KERNELS;
+  if (kind == DeviceKind::hip) {
+    Expected<std::string> target = deviceTarget(kind, 0);
+    if (!target.ok())
+      return "";
+    path = IRIS_TEST_IMAGES "/store_ids." + *target + ".hsaco";
+  }
+  std::ifstream stream(path, std::ios::binary);
   std::stringstream bytes;
   bytes << stream.rdbuf();
   return bytes.str();

@@ -169,11 +169,15 @@ Result fake_module_load(Module *module, const void *image, unsigned numOptions,
                         int *options, void **values) {
   FAKE_ENTER("moduleLoad");
   void *library = nullptr;
-  if (std::memcmp(image, ELFMAG, SELFMAG) == 0)
+  bool elf = std::memcmp(image, ELFMAG, SELFMAG) == 0;
+  auto *header = static_cast<const Elf64_Ehdr *>(image);
+  constexpr int machineAmdGpu = 224;
+  bool amd = elf && header->e_machine == machineAmdGpu;
+  if (elf && !amd)
     library = loadSharedObject(image);
-  // The conformance suite's PTX stands for the built-in kernels, too.
+  // The conformance suite's images stand for the built-in kernels, too.
   auto *text = static_cast<const char *>(image);
-  bool known = !std::strcmp(text, fakeGpuImage) ||
+  bool known = amd || !std::strcmp(text, fakeGpuImage) ||
                std::strstr(text, ".visible .entry store_ids(");
   if (!library && !known) {
     for (unsigned i = 0; i < numOptions; ++i)

@@ -137,9 +137,9 @@ Value mlir::iris::emitUpdate(ImplicitLocOpBuilder &b, RMWKind kind, Value old,
     return emitFloatUpdate(b, kind, old, value);
   // f32 has more than twice the precision of f16 and bf16: rounding its result
   // gives what rounding the exact result would.
-  Value wide =
-      emitFloatUpdate(b, kind, arith::ExtFOp::create(b, b.getF32Type(), old),
-                      arith::ExtFOp::create(b, b.getF32Type(), value));
+  Value wideOld = arith::ExtFOp::create(b, b.getF32Type(), old);
+  Value wideValue = arith::ExtFOp::create(b, b.getF32Type(), value);
+  Value wide = emitFloatUpdate(b, kind, wideOld, wideValue);
   return arith::TruncFOp::create(b, type, wide);
 }
 

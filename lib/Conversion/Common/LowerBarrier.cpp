@@ -55,10 +55,11 @@ Value SyncLowering::emitProgramIndex(Builder &b) {
   };
   // x + X * (y + Y * z)
   Value index = id(gpu::Dimension::z);
-  for (gpu::Dimension dim : {gpu::Dimension::y, gpu::Dimension::x})
-    index = arith::AddIOp::create(
-        b, id(dim),
-        arith::MulIOp::create(b, index, asI64(target.emitGridDim(b, dim))));
+  for (gpu::Dimension dim : {gpu::Dimension::y, gpu::Dimension::x}) {
+    Value extent = asI64(target.emitGridDim(b, dim));
+    Value above = arith::MulIOp::create(b, index, extent);
+    index = arith::AddIOp::create(b, id(dim), above);
+  }
   return index;
 }
 

@@ -119,12 +119,11 @@ static Value emitIsNear(ImplicitLocOpBuilder &b, Value got, Value want,
     return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
   };
   Value difference = arith::SubFOp::create(b, got, want);
-  return arith::AndIOp::create(
-      b,
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, difference,
-                            constant(tol)),
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, difference,
-                            constant(-tol)));
+  Value below = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, difference,
+                                      constant(tol));
+  Value above = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, difference,
+                                      constant(-tol));
+  return arith::AndIOp::create(b, below, above);
 }
 
 LogicalResult SyncLowering::lower(ExpectEqOp op) {

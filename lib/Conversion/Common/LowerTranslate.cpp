@@ -59,8 +59,9 @@ Value SyncLowering::emitTranslate(Builder &b, Value ctx, Value address,
     // address + (rank - me) * stride: nothing is loaded.
     Value me =
         arith::ExtUIOp::create(b, b.getI64Type(), emitField(b, "rank", ctx));
-    Value distance = arith::MulIOp::create(
-        b, arith::SubIOp::create(b, rank, me), emitField(b, "heapStride", ctx));
+    Value ranks = arith::SubIOp::create(b, rank, me);
+    Value stride = emitField(b, "heapStride", ctx);
+    Value distance = arith::MulIOp::create(b, ranks, stride);
     return LLVM::GEPOp::create(b, pointer, b.getI8Type(), address,
                                ArrayRef<LLVM::GEPArg>{distance});
   }

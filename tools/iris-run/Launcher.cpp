@@ -3,6 +3,8 @@
 
 #include "Compile.h"
 
+#include "iris/rt/Program.h"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <random>
@@ -146,6 +148,7 @@ static void watchRanks(Supervisor &supervisor, std::vector<Rank> &ranks) {
       break;
   }
   supervisor.endAll(stopGrace);
+  rt::cleanUpRendezvous();
   for (Rank &rank : ranks)
     readResult(rank);
 }

@@ -203,8 +203,9 @@ Env Env::read(const Lookup &lookup) {
 
   env.rendezvousDir_ = var("IRIS_RENDEZVOUS_DIR");
   if (env.rendezvousDir_.empty()) {
+    // Containers often name a directory that is not there.
     std::string runtimeDir = var("XDG_RUNTIME_DIR");
-    env.rendezvousDir_ = runtimeDir.empty()
+    env.rendezvousDir_ = ::access(runtimeDir.c_str(), W_OK | X_OK) != 0
                              ? "/tmp/iris-" + std::to_string(::geteuid())
                              : runtimeDir + "/iris";
   }

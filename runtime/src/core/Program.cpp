@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "iris/rt/Program.h"
 
+#include "bootstrap/Rendezvous.h"
 #include "core/SharedImage.h"
 
 #include <map>
@@ -88,4 +89,8 @@ Status iris::rt::runProgram(World &world, const Package &package) {
     return makeStatus(StatusCode::internal, "@main returned %d by itself",
                       code);
   return world.sync();
+}
+
+void iris::rt::cleanUpRendezvous() {
+  sweepRendezvous(Env::get().rendezvousDir());
 }

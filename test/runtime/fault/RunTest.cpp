@@ -179,6 +179,17 @@ TEST_F(Run, SignalsEndEverything) {
   }
 }
 
+TEST_F(Run, SignalsAtAnyTimeLeaveNothing) {
+  std::string program = package(10);
+  for (int ms = 2; ms < 60; ms += 4) {
+    RunEnd end = shell("timeout --preserve-status 0.0" +
+                       std::string(ms < 10 ? "0" : "") + std::to_string(ms) +
+                       " env " + command() + "-n 4 " + program);
+    EXPECT_EQ(end.status, 128 + SIGTERM) << end.text;
+    EXPECT_LT(end.seconds, 6);
+  }
+}
+
 TEST_F(Run, KilledLauncherLeavesNoRanks) {
   std::string program = package(10);
   RunEnd end =

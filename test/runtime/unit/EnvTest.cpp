@@ -101,11 +101,14 @@ TEST(Env, JobsOfSeveralNodesAreRefused) {
 
 TEST(Env, Values) {
   Env env = envOf({{"IRIS_LOG", "debug"},
-                   {"XDG_RUNTIME_DIR", "/run/user/5"},
+                   {"XDG_RUNTIME_DIR", "/tmp"},
                    {"IRIS_WAIT_LIMIT", "2.5"},
                    {"IRIS_HEAP_SIZE", "2G"}});
   EXPECT_EQ(env.logLevel(), LogLevel::debug);
-  EXPECT_EQ(env.rendezvousDir(), "/run/user/5/iris");
+  EXPECT_EQ(env.rendezvousDir(), "/tmp/iris");
+  EXPECT_EQ(envOf({{"XDG_RUNTIME_DIR", "/nowhere"}}).rendezvousDir(),
+            envOf({}).rendezvousDir());
+  EXPECT_EQ(envOf({{"IRIS_RENDEZVOUS_DIR", "/a"}}).rendezvousDir(), "/a");
   EXPECT_EQ(env.waitLimitSeconds(), 2.5);
   EXPECT_EQ(env.heapBytes(), uint64_t(2) << 30);
   EXPECT_EQ(env.complaint(), "");

@@ -48,7 +48,8 @@ public:
 
   /// IRIS_LOG: off, error, warning, info or debug.
   LogLevel logLevel() const { return logLevel_; }
-  /// IRIS_RENDEZVOUS_DIR, else $XDG_RUNTIME_DIR/iris, else /tmp/iris-<uid>.
+  /// IRIS_RENDEZVOUS_DIR, else $XDG_RUNTIME_DIR/iris where that directory can
+  /// be written, else /tmp/iris-<uid>.
   const std::string &rendezvousDir() const { return rendezvousDir_; }
   /// TMPDIR, else /tmp.
   const std::string &tempDir() const { return tempDir_; }

@@ -14,6 +14,10 @@ namespace iris::rt {
 /// syncs.  The status is the first error that `@main` met.  Collective.
 Status runProgram(World &world, const Package &package);
 
+/// Removes what ranks that were killed while they met left in the rendezvous
+/// directory.  For launchers, after their ranks are gone; worlds do it, too.
+void cleanUpRendezvous();
+
 } // namespace iris::rt
 
 #endif // IRIS_RT_PROGRAM_H

@@ -30,6 +30,7 @@ if(SANITIZE)
             "-DCMAKE_CXX_FLAGS=-fsanitize=${sanitizers}")
 endif()
 step("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${EXAMPLE}" -B "${WORK}/example"
+  "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}"
   "-DCMAKE_C_COMPILER=${C_COMPILER}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
   ${location} ${flags})
 step("${CMAKE_COMMAND}" --build "${WORK}/example")

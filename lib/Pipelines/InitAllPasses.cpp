@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- InitAllPasses.cpp - Registration of passes and pipelines ------------===//
+//===- InitAllPasses.cpp - Registration of passes and pipelines -----------===//
 
 #include "iris/InitAllPasses.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Pipelines.cpp - From kernels to the LLVM dialect --------------------===//
+//===- Pipelines.cpp - From kernels to the LLVM dialect -------------------===//
 
 #include "iris/Pipelines/Pipelines.h"
 
@@ -12,16 +12,11 @@
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -145,12 +140,8 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
     nvvm.indexBitwidth = 64;
     kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
   } else {
-    kernels.addPass(createConvertVectorToLLVMPass());
-    kernels.addPass(createConvertMathToLLVMPass());
-    kernels.addPass(createFinalizeMemRefToLLVMConversionPass());
-    kernels.addPass(createArithToLLVMConversionPass());
-    kernels.addPass(createConvertControlFlowToLLVMPass());
-    kernels.addPass(createConvertFuncToLLVMPass());
+    // Every dialect brings its own patterns, through an interface.
+    kernels.addPass(createConvertToLLVMPass());
   }
   kernels.addPass(createReconcileUnrealizedCastsPass());
   addCleanup(kernels);

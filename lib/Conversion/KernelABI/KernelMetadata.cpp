@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- KernelMetadata.cpp - Layout and description of arguments ------------===//
+//===- KernelMetadata.cpp - Layout and description of arguments -----------===//
 
 #include "KernelMetadata.h"
 
@@ -58,8 +58,9 @@ static LogicalResult addMemRef(FunctionOpInterface kernel, unsigned index,
   if (type.getRank() > IRISRT_MAX_DIMS || !isElement(type.getElementType()))
     return kernel.emitOpError("argument ")
            << index << " is " << type << "; expected at most "
-           << IRISRT_MAX_DIMS << " dimensions of f16, bf16, f32, f64, i8, "
-                                 "i16, i32 or i64";
+           << IRISRT_MAX_DIMS
+           << " dimensions of f16, bf16, f32, f64, i8, "
+              "i16, i32 or i64";
   builder.addPointer();
   for (int64_t i = 0, e = type.getNumDynamicDims(); i < e; ++i)
     builder.addInteger(64);
@@ -70,8 +71,7 @@ static LogicalResult addMemRef(FunctionOpInterface kernel, unsigned index,
   return success();
 }
 
-FailureOr<BlockLayout>
-mlir::iris::layOutArguments(FunctionOpInterface kernel) {
+FailureOr<BlockLayout> mlir::iris::layOutArguments(FunctionOpInterface kernel) {
   BlockBuilder builder{kernel.getContext(), {}};
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     builder.block.arguments.emplace_back();
@@ -119,10 +119,8 @@ static Attribute extentAttr(Builder &builder, int64_t extent) {
 }
 
 static ArrayAttr extentsAttr(Builder &builder, ArrayRef<int64_t> extents) {
-  return builder.getArrayAttr(
-      llvm::map_to_vector(extents, [&](int64_t extent) {
-        return extentAttr(builder, extent);
-      }));
+  return builder.getArrayAttr(llvm::map_to_vector(
+      extents, [&](int64_t extent) { return extentAttr(builder, extent); }));
 }
 
 static DictionaryAttr describeArgument(Builder &builder, Type type,
@@ -182,6 +180,8 @@ DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
   meta.set("symbol", builder.getStringAttr(kernel.getName()));
   meta.set("workgroup", builder.getI64ArrayAttr({threads, 1, 1}));
   meta.set("shared_bytes", integer("iris.shared_bytes"));
+  // All of it is static: globals that the compiler laid out.
+  meta.set("dynamic_shared_bytes", builder.getI64IntegerAttr(0));
   meta.set("arena_bytes", integer("iris.arena_bytes"));
   meta.set("coresident",
            builder.getBoolAttr(kernel->hasAttr("iris.coresident")));

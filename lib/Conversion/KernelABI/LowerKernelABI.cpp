@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerKernelABI.cpp - Signatures of the binary contract --------------===//
+//===- LowerKernelABI.cpp - Signatures of the binary contract -------------===//
 //
 // Replaces the arguments of every kernel of a gpu.module by the items of the
 // argument block (RuntimeABI.h, section 3) and rebuilds the old values from
@@ -66,7 +66,8 @@ class ItemSource {
 public:
   virtual ~ItemSource() = default;
   /// The value of `item`; a null type means a pointer to global memory.
-  virtual Value get(OpBuilder &builder, Location loc, const BlockItem &item) = 0;
+  virtual Value get(OpBuilder &builder, Location loc,
+                    const BlockItem &item) = 0;
 };
 
 /// GPU: the next parameter of the kernel.
@@ -251,9 +252,9 @@ LogicalResult KernelLowering::lowerForGPU() {
 
 Value KernelLowering::loadProgramField(OpBuilder &at, Value program, Type type,
                                        size_t offset) {
-  Value address = LLVM::GEPOp::create(
-      at, loc, pointer, at.getI8Type(), program,
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  Value address =
+      LLVM::GEPOp::create(at, loc, pointer, at.getI8Type(), program,
+                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
   return LLVM::LoadOp::create(at, loc, type, address);
 }
 
@@ -332,10 +333,8 @@ struct LowerKernelABIPass
       FailureOr<BlockLayout> layout = layOutArguments(function);
       if (failed(layout))
         return signalPassFailure();
-      int64_t threads =
-          host ? 1 : getNumWarps(function) * info->getWaveSize();
-      function->setAttr("iris.meta",
-                        describeKernel(function, *layout, threads));
+      int64_t threads = host ? 1 : getNumWarps(function) * info->getWaveSize();
+      function->setAttr(kMetaAttr, describeKernel(function, *layout, threads));
       if (auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation()))
         kernel.setKnownBlockSize(
             ArrayRef<int32_t>{static_cast<int32_t>(threads), 1, 1});

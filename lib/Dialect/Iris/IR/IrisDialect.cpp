@@ -7,6 +7,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -22,6 +23,17 @@ using namespace mlir::iris;
 #define GET_ATTRDEF_CLASSES
 #include "iris/Dialect/Iris/IR/IrisAttrs.cpp.inc"
 
+namespace {
+/// Ops may be inlined wherever the function they are in is.
+struct IrisInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
 void IrisDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST
@@ -35,6 +47,7 @@ void IrisDialect::initialize() {
 #define GET_OP_LIST
 #include "iris/Dialect/Iris/IR/IrisOps.cpp.inc"
       >();
+  addInterfaces<IrisInlinerInterface>();
 }
 
 bool mlir::iris::isSymmetric(MemRefType buffer) {

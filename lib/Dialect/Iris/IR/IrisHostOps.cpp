@@ -56,6 +56,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
       return success();
     return emitOpError("there is no kernel ") << getKernelAttr();
   }
+  // The signature of a lowered kernel is that of the binary contract.
+  if (kernel->hasAttr(kMetaAttr))
+    return success();
   if (!kernel.isKernel())
     return emitOpError() << getKernelAttr()
                          << " is not a kernel; expected a gpu.func with the "

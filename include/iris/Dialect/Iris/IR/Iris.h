@@ -29,6 +29,8 @@ namespace mlir::iris {
 /// Discardable attributes of kernels and of their arguments.
 inline constexpr StringLiteral kNumWarpsAttr = "iris.num_warps";
 inline constexpr StringLiteral kDivisibilityAttr = "iris.divisibility";
+/// What the runtime must know of a lowered kernel.
+inline constexpr StringLiteral kMetaAttr = "iris.meta";
 
 /// Waves per workgroup of a kernel that does not say.
 inline constexpr int64_t kDefaultNumWarps = 4;

@@ -76,6 +76,8 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
     buildTileToLoopsPipeline(kernels);
   } else {
     kernels.addPass(tile::createTileAssignLayoutsPass({waveSize(options)}));
+    // Needs the layouts to know which thread accesses what, and whole windows.
+    kernels.addPass(tile::createTileInsertBarriersPass());
     kernels.addPass(createConvertTileToThreadsPass({waveSize(options)}));
     // No target has a libm to link.
     kernels.addPass(createIrisExpandMathPass());

@@ -43,4 +43,32 @@ def TileAssignLayoutsPass : Pass<"tile-assign-layouts"> {
   let dependentDialects = ["::mlir::tile::TileDialect"];
 }
 
+def TileInsertBarriersPass : Pass<"tile-insert-barriers"> {
+  let summary = "Orders accesses of different threads that depend on each other";
+  let description = [{
+    A kernel reads as if one thread executed it. Where an access touches memory
+    that an earlier one touched, one of the two writes, and they are not known
+    to be made element by element by the same thread, this pass puts a
+    `gpu.barrier` in between. Runs after `tile-assign-layouts`, which decides
+    which thread accesses what. Synchronisation that orders the whole program
+    (`iris.wait`, `iris.barrier`, ...) needs no further barrier.
+
+    Example: the second window overlaps the first one.
+
+    ```mlir
+    tile.store %v, %b[%i] : tensor<256xf32, #l>, memref<?xf32>
+    %w = tile.load %b[%j] : memref<?xf32> -> tensor<256xf32, #l>
+    ```
+
+    becomes
+
+    ```mlir
+    tile.store %v, %b[%i] : tensor<256xf32, #l>, memref<?xf32>
+    gpu.barrier
+    %w = tile.load %b[%j] : memref<?xf32> -> tensor<256xf32, #l>
+    ```
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+}
+
 #endif // IRIS_DIALECT_TILE_TRANSFORMS_PASSES_TD

@@ -255,8 +255,7 @@ TEST(Package, ComparesVersions) {
 
 /// Written by version 1.0, and never again: every later 1.x has to read it.
 TEST(Package, ReadsTheOldestVersion) {
-  Expected<Package> package =
-      Package::fromFile(IRIS_TEST_DATA "/abi-1.0.iris");
+  Expected<Package> package = Package::fromFile(IRIS_TEST_DATA "/abi-1.0.iris");
   ASSERT_TRUE(package.ok()) << package.status().toString();
   ASSERT_EQ(package->images().size(), 3u);
   EXPECT_EQ(package->images()[0].abiMinor, 0u);

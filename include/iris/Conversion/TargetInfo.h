@@ -71,6 +71,8 @@ public:
   /// ordering have that ordering. Where false they are relaxed, and order comes
   /// from fences alone.
   virtual bool accessesCarryOrdering() const = 0;
+  /// False if converting between bf16 and f32 would call a library.
+  virtual bool convertsBF16() const { return true; }
   /// LLVM's name of the synchronisation scope.
   virtual StringRef getSyncScope(Scope scope) const = 0;
   /// What a plain load with a cache modifier becomes; docs/memory-model.md says

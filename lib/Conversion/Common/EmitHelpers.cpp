@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- EmitHelpers.cpp - Control flow and atomics
-//---------------------------===//
+//===- EmitHelpers.cpp - Control flow and atomics -------------------------===//
 
 #include "iris/Conversion/EmitHelpers.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerAtomics.cpp - Atomics, signals and fences
-//-----------------------===//
+//===- LowerAtomics.cpp - Atomics, signals and fences ---------------------===//
 
 #include "SyncLowering.h"
 

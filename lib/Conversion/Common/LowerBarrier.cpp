@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerBarrier.cpp - Barriers of all ranks
-//-----------------------------===//
+//===- LowerBarrier.cpp - Barriers of all ranks ---------------------------===//
 //
 // The state has one line of 128 bytes per program and rank. In the lines of
 // program p on rank m, word 0 of line r holds the last epoch that rank r's

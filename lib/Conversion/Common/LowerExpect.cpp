@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerExpect.cpp - Checks and records
-//---------------------------------===//
+//===- LowerExpect.cpp - Checks and records -------------------------------===//
 
 #include "SyncLowering.h"
 

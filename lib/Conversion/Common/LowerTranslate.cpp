@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerTranslate.cpp - Ranks and addresses
-//-----------------------------===//
+//===- LowerTranslate.cpp - Ranks and addresses ---------------------------===//
 
 #include "SyncLowering.h"
 

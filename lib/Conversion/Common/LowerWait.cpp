@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerWait.cpp - Bounded waits
-//----------------------------------------===//
+//===- LowerWait.cpp - Bounded waits --------------------------------------===//
 
 #include "SyncLowering.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- SyncLowering.cpp - Addresses, orderings and atomics
-//-----------------===//
+//===- SyncLowering.cpp - Addresses, orderings and atomics ----------------===//
 //
 // Lowers the scalar ops of the iris dialect, and those below tile level, in one
 // kernel. Waits end the program when they fail, so that the ops are rewritten

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TargetInfo.cpp - Defaults that most targets share
-//--------------------===//
+//===- TargetInfo.cpp - Defaults that most targets share ------------------===//
 
 #include "iris/Conversion/TargetInfo.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- HostCallbacks.cpp - Calls into the runtime on the host
-//---------------===//
+//===- HostCallbacks.cpp - Calls into the runtime on the host -------------===//
 //
 // Waits read the clock and yield through callbacks in IrisRtHostProgram, which
 // a kernel has only once it has its final signature. Until then the calls name

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- HostTargetInfo.cpp - A program is one thread of the host
-//-------------===//
+//===- HostTargetInfo.cpp - A program is one thread of the host -----------===//
 //
 // C++11 atomics. Orderings stand on the accesses, not on fences, so that
 // ThreadSanitizer, which does not follow fences, sees the protocols.
@@ -39,6 +38,7 @@ public:
   unsigned getWaveSize() const override { return 1; }
   unsigned getGlobalAddressSpace() const override { return 0; }
   bool accessesCarryOrdering() const override { return true; }
+  bool convertsBF16() const override { return false; }
   StringRef getSyncScope(Scope) const override { return ""; }
 
   Value emitThreadId(ImplicitLocOpBuilder &b) const override {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- NVVMTargetInfo.cpp - NVIDIA GPUs
-//-------------------------------------===//
+//===- NVVMTargetInfo.cpp - NVIDIA GPUs -----------------------------------===//
 //
 // Orderings follow the memory consistency model of the PTX ISA. LLVM 22 lowers
 // the orderings and scopes of loads, stores, compare-and-swap and fences; those

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ROCDLTargetInfo.cpp - AMD GPUs
-//---------------------------------------===//
+//===- ROCDLTargetInfo.cpp - AMD GPUs -------------------------------------===//
 //
 // Orderings follow the tables "Memory Model gfx90a", "gfx942" and "gfx10-gfx12"
 // of LLVM's AMDGPU usage: LLVM fences and relaxed atomics with the right scope,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ElideFences.cpp - Fences shared by consecutive ops
-//-------------------===//
+//===- ElideFences.cpp - Fences shared by consecutive ops -----------------===//
 //
 // Works on blocks and on loops without inner control flow. An op that is
 // neither pure nor one of the synchronisations looked at ends a row.

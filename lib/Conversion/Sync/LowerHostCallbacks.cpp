@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerHostCallbacks.cpp - Calls into the runtime on the host
-//----------===//
+//===- LowerHostCallbacks.cpp - Calls into the runtime on the host --------===//
 
 #include "iris/Conversion/IrisToLLVM.h"
 #include "iris/Conversion/Sync.h"

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerSync.cpp - Addresses, orderings and atomics of a target
-//--------===//
+//===- LowerSync.cpp - Addresses, orderings and atomics of a target -------===//
 
 #include "iris/Conversion/Sync.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #define DEBUG_TYPE "iris-lower-sync"
 
@@ -42,6 +43,8 @@ struct LowerSyncPass : iris::impl::IrisLowerSyncPassBase<LowerSyncPass> {
       if (failed(lowerSync(kernel, *info, translation)))
         return signalPassFailure();
       lowerGridDims(kernel, *info);
+      if (!info->convertsBF16() && failed(expandBF16(kernel)))
+        return signalPassFailure();
     }
   }
 
@@ -49,6 +52,13 @@ private:
   static bool isKernel(FunctionOpInterface function) {
     return isa<gpu::GPUFuncOp>(function.getOperation()) ||
            function->hasAttr(kHostKernelAttr);
+  }
+
+  /// Updates and comparisons of bf16 are done in f32.
+  static LogicalResult expandBF16(FunctionOpInterface kernel) {
+    RewritePatternSet patterns(kernel.getContext());
+    arith::populateExpandBFloat16Patterns(patterns);
+    return applyPatternsGreedily(kernel, std::move(patterns));
   }
 
   /// Kernels ask for the grid too, and not every target has it in a register.

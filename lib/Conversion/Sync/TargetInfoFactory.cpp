@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TargetInfoFactory.cpp - From names to targets
-//------------------------===//
+//===- TargetInfoFactory.cpp - From names to targets ----------------------===//
 
 #include "iris/Conversion/IrisToLLVM.h"
 #include "iris/Conversion/IrisToNVVM.h"

@@ -1,0 +1,27 @@
+// RUN: iris-compile %s --target=host --emit=asm -o - | FileCheck %s
+
+gpu.module @kernels {
+  // The flag is loaded again in each round; clock and yield are the runtime's
+  // callbacks; a wait that fails returns, and nothing after it is executed.
+  // CHECK-LABEL: {{^}}wait:
+  // CHECK-NOT: irisrtIR
+  // CHECK-NOT: ud2
+  // CHECK: {{callq[[:space:]]+\*}}
+  // CHECK: .size wait,
+  gpu.func @wait(%ctx: !iris.ctx, %f: memref<?xi32, #iris.symmetric>,
+                 %d: memref<?xi32>, %v: i32, %i: index) kernel {
+    %s = iris.wait %ctx, %f[%i] ge %v : i32, memref<?xi32, #iris.symmetric>
+    memref.store %s, %d[%i] : memref<?xi32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: {{^}}barrier:
+  // CHECK-NOT: irisrtIR
+  // CHECK: {{callq[[:space:]]+\*}}
+  // CHECK: .size barrier,
+  gpu.func @barrier(%ctx: !iris.ctx, %s: memref<?xi32, #iris.symmetric>)
+      kernel {
+    iris.barrier %ctx, %s : memref<?xi32, #iris.symmetric>
+    gpu.return
+  }
+}

@@ -251,7 +251,9 @@ static llvm::Error readFlags(Invocation &invocation) {
 /// Prints the remarks of the passes like other diagnostics.
 static LogicalResult enableRemarks(MLIRContext &context) {
   remark::RemarkCategories categories;
-  categories.all = ".*";
+  // `all` is a filter on top of these, and alone selects nothing.
+  categories.passed = categories.missed = ".*";
+  categories.analysis = categories.failed = ".*";
   return remark::enableOptimizationRemarks(
       context, /*streamer=*/nullptr,
       std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,

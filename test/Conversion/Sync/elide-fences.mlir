@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --iris-elide-fences | FileCheck %s
 // RUN: iris-opt %s --iris-elide-fences --iris-elide-fences | FileCheck %s
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=host},canonicalize))' | FileCheck %s
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=host},iris-lower-kernel-abi{target=host},iris-lower-host-callbacks,canonicalize))' | FileCheck %s --check-prefix=CALLBACK
 

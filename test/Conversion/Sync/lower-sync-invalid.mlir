@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --split-input-file --verify-diagnostics \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=gfx942}))'
 // RUN: not iris-opt %s --split-input-file \

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --split-input-file \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=gfx942 translation=stride}))' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,STRIDE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=gfx942},canonicalize))' | FileCheck %s --check-prefixes=CHECK,GPU
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=sm_90a},canonicalize))' | FileCheck %s --check-prefixes=CHECK,GPU
 

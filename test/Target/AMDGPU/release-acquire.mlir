@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX940
 // RUN: iris-compile %s --target=gfx950 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX940
 // RUN: iris-compile %s --target=gfx90a --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX90A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9
 // RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
 
 // Every kind x type in its instruction or loop, every ordering x scope on the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
 
 gpu.module @kernels {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
 // RUN: iris-compile %s --target=sm_80 --emit=asm -o - | FileCheck %s
 // RUN: iris-compile %s --target=sm_100a --emit=asm -o - | FileCheck %s

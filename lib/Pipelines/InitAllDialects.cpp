@@ -43,6 +43,8 @@ void iris::registerAllDialects(DialectRegistry &registry) {
                   LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   NVVM::NVVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
                   tensor::TensorDialect, vector::VectorDialect>();
+  // Helper functions of kernels and of @main are inlined.
+  func::registerInlinerExtension(registry);
   // The conversions to LLVM, ROCDL and NVVM ask each dialect for its patterns.
   arith::registerConvertArithToLLVMInterface(registry);
   cf::registerConvertControlFlowToLLVMInterface(registry);

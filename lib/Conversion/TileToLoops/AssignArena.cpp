@@ -134,12 +134,25 @@ static void rewriteBuffers(func::FuncOp func, ArrayRef<Placement> placements) {
       b.getI64IntegerAttr(llvm::alignTo(arenaBytes, kAlignment)));
 }
 
+/// A called function would put its buffers into the same places.
+static LogicalResult verifyNoCalls(func::FuncOp func) {
+  WalkResult result = func.walk([](func::CallOp call) -> WalkResult {
+    return call.emitOpError("calls @")
+           << call.getCallee() << "; expected calls to be inlined";
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct AssignArenaPass : iris::impl::IrisAssignArenaPassBase<AssignArenaPass> {
   void runOnOperation() override {
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (!func.isExternal())
-        rewriteBuffers(func, placeBuffers(func));
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      if (failed(verifyNoCalls(func)))
+        return signalPassFailure();
+      rewriteBuffers(func, placeBuffers(func));
+    }
   }
 };
 } // namespace

@@ -3,11 +3,12 @@
 
 #include "iris/Conversion/TileToLoops.h"
 
+#include "iris/Dialect/Iris/Transforms/WidenFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #define DEBUG_TYPE "iris-legalize-host-floats"
@@ -103,39 +104,64 @@ struct ConvertIntegerOnce : OpRewritePattern<OpT> {
   }
 };
 
+/// fma rounds once: f64 holds the product of two 16-bit floats exactly.
+struct WidenFma : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!type.isF16() && !type.isBF16())
+      return rewriter.notifyMatchFailure(op, "not on 16-bit floats");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(arith::ExtFOp::create(b, b.getF64Type(), operand));
+    Value sum =
+        math::FmaOp::create(b, operands[0], operands[1], operands[2]);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, sum);
+    return success();
+  }
+};
+
+/// Arithmetic on 16-bit floats becomes arithmetic on f32.
+struct WidenArithmetic : RewritePattern {
+  WidenArithmetic(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) ||
+        op->getNumResults() != 1)
+      return rewriter.notifyMatchFailure(op, "not arithmetic");
+    // Conversions, and what works on the bits.
+    if (isa<arith::BitcastOp, arith::ConstantOp, arith::ExtFOp, arith::NegFOp,
+            arith::SelectOp, arith::SIToFPOp, arith::TruncFOp,
+            arith::UIToFPOp>(op))
+      return rewriter.notifyMatchFailure(op, "needs no arithmetic");
+    if (!llvm::any_of(op->getOperandTypes(), isNarrowFloat))
+      return rewriter.notifyMatchFailure(op, "not on 16-bit floats");
+    computeInF32(op, rewriter);
+    return success();
+  }
+};
+
 struct LegalizeHostFloatsPass
     : iris::impl::IrisLegalizeHostFloatsPassBase<LegalizeHostFloatsPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet conversions(context);
     conversions
-        .add<NarrowOnce, WidenInSteps, ConvertIntegerOnce<arith::SIToFPOp>,
+        .add<NarrowOnce, WidenArithmetic, WidenInSteps, WidenFma,
+             ConvertIntegerOnce<arith::SIToFPOp>,
              ConvertIntegerOnce<arith::UIToFPOp>>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(conversions))))
-      return signalPassFailure();
-
-    if (failed(computeInF32()))
       return signalPassFailure();
 
     RewritePatternSet bf16(context);
     arith::populateExpandBFloat16Patterns(bf16);
     if (failed(applyPatternsGreedily(getOperation(), std::move(bf16))))
       signalPassFailure();
-  }
-
-private:
-  /// Arithmetic on 16-bit floats becomes arithmetic on f32.
-  LogicalResult computeInF32() {
-    MLIRContext *context = &getContext();
-    TypeConverter converter;
-    arith::populateEmulateUnsupportedFloatsConversions(
-        converter, {Float16Type::get(context), BFloat16Type::get(context)},
-        Float32Type::get(context));
-    RewritePatternSet patterns(context);
-    arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
-    ConversionTarget target(*context);
-    arith::populateEmulateUnsupportedFloatsLegality(target, converter);
-    return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 };
 } // namespace

@@ -130,15 +130,16 @@ static Value isEqual(ImplicitLocOpBuilder &b, Value got, Value want,
                                arith::AndIOp::create(b, gotNaN, wantNaN));
   if (!tolerance)
     return equal;
-  auto wide = [&](Value value) -> Value {
-    if (value.getType().isF64())
+  Type type = got.getType().isF64() ? b.getF64Type() : b.getF32Type();
+  auto widen = [&](Value value) -> Value {
+    if (value.getType() == type)
       return value;
-    return arith::ExtFOp::create(b, b.getF64Type(), value);
+    return arith::ExtFOp::create(b, type, value);
   };
-  Value difference = arith::SubFOp::create(b, wide(got), wide(want));
+  Value difference = arith::SubFOp::create(b, widen(got), widen(want));
   difference = math::AbsFOp::create(b, difference);
-  Value limit =
-      arith::ConstantFloatOp::create(b, b.getF64Type(), *tolerance);
+  Value limit = arith::ConstantOp::create(
+      b, b.getFloatAttr(type, tolerance->convertToDouble()));
   Value close = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, difference,
                                       limit);
   return arith::OrIOp::create(b, equal, close);

@@ -3,11 +3,13 @@
 
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 
+#include "ExpandFunctions.h"
+#include "iris/Dialect/Iris/Transforms/WidenFloats.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #define DEBUG_TYPE "iris-expand-math"
@@ -28,35 +30,38 @@ static bool hasInstruction(StringRef name) {
   return llvm::is_contained(names, name);
 }
 
+namespace {
 /// f16 and bf16 functions in f32, rounded once at the end.
-static LogicalResult widen(Operation *root) {
-  MLIRContext *context = root->getContext();
-  TypeConverter converter;
-  SetVector<Type> narrow;
-  narrow.insert(Float16Type::get(context));
-  narrow.insert(BFloat16Type::get(context));
-  math::populateExtendToSupportedTypesTypeConverter(
-      converter, narrow, Float32Type::get(context));
-  ConversionTarget target(*context);
-  math::populateExtendToSupportedTypesConversionTarget(target, converter);
-  // These work on the bits, or are exact, in the narrow type as well.
-  target.addLegalOp<math::AbsFOp, math::CopySignOp, math::IsFiniteOp,
-                    math::IsInfOp, math::IsNaNOp, math::IsNormalOp>();
-  RewritePatternSet patterns(context);
-  math::populateExtendToSupportedTypesPatterns(patterns, converter);
-  return applyPartialConversion(root, target, std::move(patterns));
-}
+struct Widen : RewritePattern {
+  Widen(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/3, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+        !llvm::any_of(op->getOperandTypes(), isNarrowFloat))
+      return rewriter.notifyMatchFailure(op, "not a function of f16 or bf16");
+    // These work on the bits, or round once, in the narrow type as well.
+    if (isa<math::AbsFOp, math::CopySignOp, math::FmaOp, math::IsFiniteOp,
+            math::IsInfOp, math::IsNaNOp, math::IsNormalOp>(op))
+      return rewriter.notifyMatchFailure(op, "computed in its own type");
+    computeInF32(op, rewriter);
+    return success();
+  }
+};
+} // namespace
 
 namespace {
 struct ExpandMathPass : iris::impl::IrisExpandMathPassBase<ExpandMathPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
-    if (failed(widen(getOperation())))
-      return signalPassFailure();
     RewritePatternSet patterns(context);
+    patterns.add<Widen>(context);
     populateMathPolynomialApproximationPatterns(
         patterns, [](StringRef name) { return !hasInstruction(name); });
-    math::populateExpansionPatterns(patterns, {"exp2", "powf", "rsqrt"});
+    populateExpandExponentialsPatterns(patterns);
+    populateExpandTrigonometryPatterns(patterns);
+    math::populateExpansionPatterns(patterns, {"rsqrt"});
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -7,6 +7,7 @@
 
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -80,6 +81,12 @@ struct VerifyMathPass : iris::impl::IrisVerifyMathPassBase<VerifyMathPass> {
   void runOnOperation() override {
     bool valid = true;
     getOperation()->walk([&](Operation *op) {
+      // The only op of arith that is a function of libm.
+      if (isa<arith::RemFOp>(op)) {
+        valid = false;
+        op->emitOpError("is not available on all targets; expected x - "
+                        "trunc(x / y) * y where that is exact enough");
+      }
       if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
         return;
       Support support = supportOf(op->getName().stripDialect());

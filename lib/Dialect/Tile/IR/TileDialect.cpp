@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,6 +19,17 @@ using namespace mlir::tile;
 #define GET_ATTRDEF_CLASSES
 #include "iris/Dialect/Tile/IR/TileAttrs.cpp.inc"
 
+namespace {
+/// Ops may be inlined wherever the function they are in is.
+struct TileInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
 void TileDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -27,6 +39,7 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "iris/Dialect/Tile/IR/TileOps.cpp.inc"
       >();
+  addInterfaces<TileInlinerInterface>();
 }
 
 //===----------------------------------------------------------------------===//

@@ -240,9 +240,12 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let description = [{
     The result lacks dimension `dim`; a one-dimensional tile gives a scalar.
     Sums and products of f16 and bf16 accumulate in f32 and are rounded once;
-    the result may also be asked for in f32. The order is fixed for a given
-    shape and target: the same input gives the same bits. `min` and `max`
-    compare integers as signed and propagate NaN.
+    the result may also be asked for in f32. `min` and `max` compare integers as
+    signed and propagate NaN.
+
+    The order is the same on all targets, and so are the bits of the result:
+    with n elements x[0] ... x[n-1] along `dim`, x[i] becomes x[i] op x[i + n/2]
+    for all i < n/2; then the same with n/2, until x[0] is the result.
 
     Example:
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// RUN: iris-opt %s --iris-verify-host-program --split-input-file --verify-diagnostics
+
+// expected-error @below {{there is no host program; expected func.func @main(%ctx: !iris.ctx)}}
+module {
+}
+
+// -----
+
+// expected-error @below {{has type '(index) -> ()'; expected (!iris.ctx) -> ()}}
+func.func @main(%n: index) {
+  return
+}
+
+// -----
+
+func.func @main(%ctx: !iris.ctx) {
+  %c4 = arith.constant 4 : index
+  %b = iris.alloc(%c4) : memref<?xi32, #iris.symmetric>
+  // expected-error @below {{'memref.load' op cannot run on the host; expected scalar arith, scf, views of buffers or iris ops of host programs in @main}}
+  %v = memref.load %b[%c4] : memref<?xi32, #iris.symmetric>
+  return
+}
+
+// -----
+
+func.func @main(%ctx: !iris.ctx) {
+  %c4 = arith.constant 4 : index
+  // expected-error @below {{'math.ctpop' op cannot run on the host}}
+  %v = math.ctpop %c4 : index
+  return
+}
+
+// -----
+
+func.func private @elsewhere(index)
+
+func.func @main(%ctx: !iris.ctx) {
+  %c4 = arith.constant 4 : index
+  // expected-error @below {{'func.call' op is left in @main; expected a function of this module that can be inlined}}
+  func.call @elsewhere(%c4) : (index) -> ()
+  return
+}
+
+// -----
+
+func.func @main(%ctx: !iris.ctx) {
+  // expected-error @below {{has a result of type 'tensor<4xi32>'; expected scalars and buffers in @main}}
+  %v = arith.constant dense<1> : tensor<4xi32>
+  return
+}

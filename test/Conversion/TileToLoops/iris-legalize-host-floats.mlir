@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// RUN: iris-opt %s --iris-legalize-host-floats | FileCheck %s
+
+// Rounded to bf16 after every operation, by its bits.
+// CHECK-LABEL: func.func @bf16
+// CHECK-NOT: bf16 to f32
+// CHECK: arith.addf %{{.+}}, %{{.+}} : f32
+// CHECK: arith.bitcast %{{.+}} : i16 to bf16
+// CHECK: arith.mulf %{{.+}}, %{{.+}} : f32
+func.func @bf16(%a: bf16, %b: bf16) -> bf16 {
+  %s = arith.addf %a, %b : bf16
+  %p = arith.mulf %s, %b : bf16
+  return %p : bf16
+}
+
+// CHECK-LABEL: func.func @f16
+// CHECK: arith.extf %{{.+}} : f16 to f32
+// CHECK: %[[S:.+]] = arith.addf %{{.+}}, %{{.+}} : f32
+// CHECK: arith.truncf %[[S]] : f32 to f16
+func.func @f16(%a: f16, %b: f16) -> f16 {
+  %s = arith.addf %a, %b : f16
+  return %s : f16
+}
+
+// Rounded once: to odd on the way.
+// CHECK-LABEL: func.func @narrow
+// CHECK-SAME: %[[X:.+]]: f64
+// CHECK: %[[NEAR:.+]] = arith.truncf %[[X]] : f64 to f32
+// CHECK: %[[BACK:.+]] = arith.extf %[[NEAR]] : f32 to f64
+// CHECK: arith.cmpf one, %[[BACK]], %[[X]]
+// CHECK: %[[ODD:.+]] = arith.bitcast %{{.+}} : i32 to f32
+// CHECK: arith.truncf %[[ODD]] : f32 to f16
+func.func @narrow(%x: f64) -> f16 {
+  %y = arith.truncf %x : f64 to f16
+  return %y : f16
+}
+
+// fma rounds once as well: f64 holds the product of two f16 exactly.
+// CHECK-LABEL: func.func @fma
+// CHECK: math.fma %{{.+}}, %{{.+}}, %{{.+}} : f64
+func.func @fma(%a: f16, %b: f16, %c: f16) -> f16 {
+  %y = math.fma %a, %b, %c : f16
+  return %y : f16
+}

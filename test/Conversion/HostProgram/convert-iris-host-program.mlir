@@ -85,7 +85,7 @@ func.func @main(%ctx: !iris.ctx) {
 // -----
 
 // A view is an address: rows from %i on.
-// CHECK-LABEL: llvm.func @irisrtIR_main
+// CHECK: llvm.func @irisrtIR_main
 // CHECK: %[[OFFSET:.+]] = llvm.mul %[[FIRST:.+]], %[[PITCH:.+]] overflow<nsw>
 // CHECK: llvm.mul %[[OFFSET]]
 func.func @main(%ctx: !iris.ctx) {

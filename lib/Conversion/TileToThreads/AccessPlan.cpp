@@ -26,7 +26,7 @@ public:
         type(cast<MemRefType>(buffer.getType())),
         layout(*getLinearLayout(tile)), rank(type.getRank()) {
     plan.elementBytes = std::max<int64_t>(1, tile.getElementTypeBitWidth() / 8);
-    // Every type that reaches here has strides: the verifier asks for it.
+    // Every type that reaches here has strides: the pass has checked that.
     bool strided = succeeded(type.getStridesAndOffset(strides, bufferOffset));
     assert(strided && "buffer without strides");
     (void)strided;

@@ -57,6 +57,13 @@ static LogicalResult verifyOp(Operation *op, const KernelInfo &kernel) {
         return failure();
     }
   }
+  for (Type type : op->getOperandTypes()) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (buffer && !buffer.isStrided())
+      return op->emitOpError("buffer of type ")
+             << buffer << " has no strides; expected an identity or strided "
+             << "layout";
+  }
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!elements || !elements.isSplat())

@@ -63,3 +63,13 @@ func.func @mixed() {
   %r = tile.reduce sum %v dim 1 : tensor<2x2xi32, #l> -> tensor<2xi32, #tile.slice<dim = 1, parent = #l>>
   return
 }
+
+// -----
+
+#l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+
+func.func @not_strided(%b: memref<256xf32, affine_map<(i) -> (i floordiv 2, i mod 2)>>, %i: index) {
+  // expected-error @+1 {{has no strides; expected an identity or strided layout}}
+  %v = tile.load %b[%i] : memref<256xf32, affine_map<(i) -> (i floordiv 2, i mod 2)>> -> tensor<256xf32, #l>
+  return
+}

@@ -40,7 +40,10 @@ def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
   }];
   let options = [
     Option<"warpSize", "warp-size", "unsigned", /*default=*/"64",
-           "threads per wave of the target">
+           "threads per wave of the target">,
+    Option<"maxScratchBytes", "max-scratch-bytes", "uint64_t",
+           /*default=*/"65536",
+           "workgroup memory that exchanges between threads may take">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",

@@ -103,7 +103,8 @@ static LLVM::GlobalOp createScratch(FunctionOpInterface function,
 
 /// Collects what is known about one kernel and checks its ops.
 static LogicalResult analyzeKernel(FunctionOpInterface function,
-                                   unsigned warpSize, ConversionFacts &facts) {
+                                   unsigned warpSize, uint64_t maxScratchBytes,
+                                   ConversionFacts &facts) {
   KernelInfo kernel;
   kernel.warpSize = warpSize;
   kernel.numWarps = kDefaultNumWarps;
@@ -119,9 +120,15 @@ static LogicalResult analyzeKernel(FunctionOpInterface function,
     if (failed(verifyOp(op, kernel)))
       return WalkResult::interrupt();
     hasTiles |= touchesTiles(op);
-    if (touchesTiles(op))
-      scratchBytes =
-          std::max(scratchBytes, getScratchBytes(op, kernel.numWarps));
+    uint64_t bytes =
+        touchesTiles(op) ? getScratchBytes(op, kernel.numWarps) : 0;
+    if (bytes > maxScratchBytes) {
+      op->emitOpError("needs ")
+          << bytes << " bytes of workgroup memory to exchange elements; "
+          << "expected at most " << maxScratchBytes;
+      return WalkResult::interrupt();
+    }
+    scratchBytes = std::max(scratchBytes, bytes);
     if (auto load = dyn_cast<tile::LoadOp>(op))
       facts.plans[op] = planAccess(load.getSource(), load.getOffsets(),
                                    load.getResult().getType());
@@ -171,7 +178,7 @@ struct ConvertTileToThreadsPass
     WalkResult walk = getOperation()->walk([&](FunctionOpInterface function) {
       if (function.isExternal())
         return WalkResult::advance();
-      return failed(analyzeKernel(function, warpSize, facts))
+      return failed(analyzeKernel(function, warpSize, maxScratchBytes, facts))
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });

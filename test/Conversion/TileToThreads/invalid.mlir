@@ -73,3 +73,15 @@ func.func @not_strided(%b: memref<256xf32, affine_map<(i) -> (i floordiv 2, i mo
   %v = tile.load %b[%i] : memref<256xf32, affine_map<(i) -> (i floordiv 2, i mod 2)>> -> tensor<256xf32, #l>
   return
 }
+
+// -----
+
+#row = #tile.blocked<size_per_thread = [1, 4], threads_per_warp = [1, 64], warps_per_cta = [4, 1], order = [1, 0]>
+#col = #tile.blocked<size_per_thread = [4, 1], threads_per_warp = [64, 1], warps_per_cta = [1, 4], order = [0, 1]>
+
+func.func @scratch(%s: f32) {
+  %v = tensor.splat %s : tensor<256x256xf32, #row>
+  // expected-error @+1 {{needs 262144 bytes of workgroup memory to exchange elements; expected at most 65536}}
+  %w = tile.convert_layout %v : tensor<256x256xf32, #row> -> tensor<256x256xf32, #col>
+  return
+}

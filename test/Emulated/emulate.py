@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Executes compiled examples on emulated AMD devices.
 
-    emulate.py PROGRAM HSACO [--ranks N] [--weak device|wg] [--seeds N]
+    emulate.py PROGRAM HSACO [--ranks N] [--memory KIND,...] [--seeds N]
 
 PROGRAM names one of the launch sequences below, which do what @main of that
-example does. Every rank is a device with its own heap; a launch phase runs on
+example does, or is a file whose @main has no control flow, which is followed
+line by line. Every rank is a device with its own heap; a launch phase runs on
 all devices at once, with the waves interleaved at random from a seed. The
 kernels' own checks must hold and must have compared something, and the driver
-compares the buffers with an oracle of its own.
+compares the buffers with an oracle of its own. Kinds of memory: `coherent`,
+`device` (one incoherent cache per device), `wg` (one per workgroup).
 
 AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
 """
 import argparse
 import importlib.util
 import os
+import re
 import sys
 import time
 
@@ -80,12 +83,14 @@ class World:
         self.weak, self.seed = weak, seed
         self.image = emulator.CodeObject(hsaco)
         self.stride = (heap_bytes + 4095) & ~4095
-        arena = self.stride * ranks + (1 << 18)
+        # Behind the heaps: control blocks, and arguments of each launch.
+        arena = self.stride * ranks + (1 << 20)
         self.memory = emulator.Memory(arena, n_views=views if weak else 0)
         self.base = self.memory.base
         self.memory.top = self.base + self.stride * ranks
         self.heap_top = 0
         self.controls = [self.memory.alloc(CONTROL_BYTES) for _ in range(ranks)]
+        self.arguments = self.memory.top
         self.instructions = 0
         self.launch_count = 0
 
@@ -102,6 +107,13 @@ class World:
         self.heap_top += (size + 256 + 255) & ~255
         assert self.heap_top <= self.stride, "heap too small"
         return buffer
+
+    def free_all(self):
+        """What is allocated next is zero, and nothing else is there."""
+        top = self.base + self.stride * self.ranks
+        self.memory.allocs = [a for a in self.memory.allocs if a[0] >= top]
+        self.memory.real[:self.stride * self.ranks] = 0
+        self.heap_top = 0
 
     def context(self, rank):
         """IrisRtContext, field by field."""
@@ -132,6 +144,10 @@ class World:
         emulation = self.emulator.Emu(self.memory, seed=self.seed,
                                       weak=self.weak)
         self.instructions += emulation.run(launches)
+        # The argument blocks are not needed any more.
+        self.memory.allocs = [a for a in self.memory.allocs
+                              if a[0] < self.arguments]
+        self.memory.top = self.arguments
 
     def checked(self):
         """What the kernels' checks say: (compared, failed) of every rank."""
@@ -209,6 +225,55 @@ def message_passing(world, flag_words, names_producer):
     return None
 
 
+NUMPY_TYPES = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32,
+               "f64": np.float64, "i8": np.int8, "i16": np.int16,
+               "i32": np.int32, "i64": np.int64}
+ARITHMETIC = {"addi": lambda a, b: a + b, "subi": lambda a, b: a - b,
+              "muli": lambda a, b: a * b, "remui": lambda a, b: a % b}
+
+
+def follow_main(world, path):
+    """Executes @main of a generated program. All ranks are at the same line,
+    so each launch runs on all of them before the next one starts."""
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().split("func.func @main", 1)[1].splitlines()
+    values = {"%ctx": None}
+    alive = set()
+    for line in lines[1:]:
+        name, _, text = line.strip().partition(" = ")
+        if not text:
+            name, text = None, name
+        op = re.split(r"[ (]", text, maxsplit=1)[0]
+        operands = [values[v] for v in re.findall(r"%\w+", text)]
+        if op == "arith.constant":
+            values[name] = int(text.split()[1])
+        elif op.startswith("arith."):
+            values[name] = ARITHMETIC[op[6:]](*operands)
+        elif op == "iris.num_ranks":
+            values[name] = world.ranks
+        elif op == "iris.alloc":
+            element = re.search(r"(\w+), #iris.symmetric", text)[1]
+            element = element.split("x")[-1]
+            values[name] = world.alloc(tuple(operands), NUMPY_TYPES[element])
+            alive.add(name)
+        elif op == "iris.dealloc":
+            alive.remove(re.search(r"%\w+", text)[0])
+            if not alive:
+                world.free_all()
+        elif op == "iris.launch":
+            kernel = re.search(r"::@(\w+)", text)[1]
+            programs, _, *arguments = operands
+            world.run([world.launch(r, kernel, programs, *arguments)
+                       for r in range(world.ranks)])
+        elif op == "return":
+            break
+        elif op != "iris.sync":
+            return f"cannot follow {text!r}"
+    if any(checked == 0 for checked, _ in world.checked()):
+        return "a rank compared nothing"
+    return None
+
+
 # One world per entry: shapes of whole tiles, hanging over edges, unaligned.
 PROGRAMS = {
     "all_gather": [lambda w: all_gather(w, (16, 512)),
@@ -222,24 +287,38 @@ PROGRAMS = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program", choices=sorted(PROGRAMS))
+    parser.add_argument("program",
+                        help=f"{', '.join(sorted(PROGRAMS))}, or a file")
     parser.add_argument("hsaco")
     parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--weak", choices=["device", "wg"])
+    parser.add_argument("--memory", default="coherent")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--heap", type=int, default=1 << 17,
+                        help="bytes of heap per device")
     parser.add_argument("--expect-failure", action="store_true",
                         help="succeed only if some run goes wrong")
     options = parser.parse_args()
     emulator = load_emulator()
 
+    good = True
+    for memory in options.memory.split(","):
+        failures = run_all(emulator, options, memory)
+        good = good and bool(failures) == options.expect_failure
+    return not good
+
+
+def run_all(emulator, options, memory):
+    """All seeds and shapes on one kind of memory; gives what went wrong."""
+    weak = None if memory == "coherent" else memory
+    views = options.ranks if weak == "device" else 64
     runs = compared = instructions = 0
     failures = []
     start = time.time()
     for seed in range(1, options.seeds + 1):
-        for sequence in PROGRAMS[options.program]:
-            views = options.ranks if options.weak == "device" else 64
-            world = World(emulator, options.hsaco, options.ranks, options.weak,
-                          seed, views, heap_bytes=1 << 17)
+        for sequence in PROGRAMS.get(options.program) or [
+                lambda w: follow_main(w, options.program)]:
+            world = World(emulator, options.hsaco, options.ranks, weak, seed,
+                          views, heap_bytes=options.heap)
             try:
                 error = sequence(world)
             except RuntimeError as exception:  # out of bounds, hang, trap
@@ -256,10 +335,10 @@ def main():
     for failure in failures:
         print(failure)
     print(f"{options.program}: {runs} runs on {options.ranks} devices "
-          f"({world.image.arch}, weak={options.weak}), {compared} elements "
+          f"({world.image.arch}, {memory} memory), {compared} elements "
           f"compared, {instructions} wave instructions, {len(failures)} "
-          f"failures, {time.time() - start:.1f} s")
-    return bool(failures) != options.expect_failure
+          f"failures, {time.time() - start:.1f} s", flush=True)
+    return failures
 
 
 if __name__ == "__main__":

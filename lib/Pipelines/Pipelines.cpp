@@ -105,6 +105,10 @@ void mlir::iris::buildIrisSyncPipeline(OpPassManager &pm,
                          ? Translation::Table
                          : Translation::Stride;
   kernels.addPass(createIrisLowerSyncPass(sync));
+  // After everything that computes with floats: x86 has neither arithmetic nor
+  // all conversions of f16 and bf16.
+  if (isHost(options))
+    kernels.addPass(createIrisLegalizeHostFloatsPass());
   addCleanup(kernels);
 }
 
@@ -144,6 +148,7 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
   } else {
     // Every dialect brings its own patterns, through an interface.
     kernels.addPass(createConvertToLLVMPass());
+    kernels.addPass(createIrisBf16AsBitsPass());
   }
   kernels.addPass(createReconcileUnrealizedCastsPass());
   addCleanup(kernels);

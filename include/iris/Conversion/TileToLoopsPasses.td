@@ -123,4 +123,17 @@ def IrisLegalizeHostFloatsPass : Pass<"iris-legalize-host-floats"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def IrisBf16AsBitsPass
+    : Pass<"iris-bf16-as-bits", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Replaces bf16 values by their bits";
+  let description = [{
+    The last step of the host target, on the LLVM dialect: after
+    `iris-legalize-host-floats` bf16 values are only moved, so they may as well
+    be i16. LLVM for x86 would call a library function for some of the moves.
+
+    Example: `llvm.load %p : !llvm.ptr -> bf16` becomes
+    `llvm.load %p : !llvm.ptr -> i16`.
+  }];
+}
+
 #endif // IRIS_CONVERSION_TILETOLOOPSPASSES_TD

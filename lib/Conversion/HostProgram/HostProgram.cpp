@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- HostProgram.cpp - @main as calls of the runtime ---------------------===//
+//===- HostProgram.cpp - @main as calls of the runtime
+//---------------------===//
 
 #include "iris/Conversion/HostProgram.h"
 
@@ -106,9 +107,10 @@ private:
     Value zero = calls.constant(64, 0);
     Value invalid;
     auto reject = [&](Value reason) {
-      invalid = invalid ? LLVM::OrOp::create(rewriter, loc, invalid, reason)
-                              .getResult()
-                        : reason;
+      invalid =
+          invalid
+              ? LLVM::OrOp::create(rewriter, loc, invalid, reason).getResult()
+              : reason;
     };
     auto resultType = LLVM::LLVMStructType::getLiteral(
         rewriter.getContext(), {rewriter.getI64Type(), rewriter.getI1Type()});
@@ -149,9 +151,9 @@ struct LowerDealloc : ConvertOpToLLVMPattern<DeallocOp> {
                   ConversionPatternRewriter &rewriter) const override {
     RuntimeCalls calls(rewriter, op, apiOf(op));
     MemRefDescriptor buffer(adaptor.getBuffer());
-    Value address = LLVM::PtrToIntOp::create(
-        rewriter, op.getLoc(), rewriter.getI64Type(),
-        buffer.allocatedPtr(rewriter, op.getLoc()));
+    Value address =
+        LLVM::PtrToIntOp::create(rewriter, op.getLoc(), rewriter.getI64Type(),
+                                 buffer.allocatedPtr(rewriter, op.getLoc()));
     calls.call(offsetof(IrisRtHostApi, dealloc), address);
     rewriter.eraseOp(op);
     return success();
@@ -237,8 +239,8 @@ private:
 static void adoptSignature(func::FuncOp main) {
   Type status = IntegerType::get(main.getContext(), 32);
   main.setName(IRISRT_SYM_MAIN);
-  main.setType(FunctionType::get(main.getContext(), main.getArgumentTypes(),
-                                 {status}));
+  main.setType(
+      FunctionType::get(main.getContext(), main.getArgumentTypes(), {status}));
   main.walk([&](func::ReturnOp op) {
     OpBuilder builder(op);
     Value zero = arith::ConstantIntOp::create(builder, op.getLoc(), status, 0);
@@ -282,8 +284,8 @@ struct HostProgramPass
     populateFuncToLLVMConversionPatterns(converter, patterns);
     patterns.add<LowerRankQuery<RankOp>>(converter,
                                          offsetof(IrisRtHostApi, rank));
-    patterns.add<LowerRankQuery<NumRanksOp>>(
-        converter, offsetof(IrisRtHostApi, numRanks));
+    patterns.add<LowerRankQuery<NumRanksOp>>(converter,
+                                             offsetof(IrisRtHostApi, numRanks));
     patterns.add<LowerAlloc, LowerDealloc, LowerLaunch, LowerSync>(converter);
 
     LLVMConversionTarget target(*context);

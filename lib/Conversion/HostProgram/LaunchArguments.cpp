@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LaunchArguments.cpp - Launch arguments as IrisRtArg -----------------===//
+//===- LaunchArguments.cpp - Launch arguments as IrisRtArg
+//-----------------===//
 
 #include "RuntimeCalls.h"
 
@@ -54,11 +55,10 @@ static void packMemRef(RewriterBase &rewriter, Location loc,
   int64_t bytes =
       element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
   Type i64 = rewriter.getI64Type();
-  Value address = LLVM::PtrToIntOp::create(
-      rewriter, loc, i64, buffer.alignedPtr(rewriter, loc));
-  Value offset = LLVM::MulOp::create(rewriter, loc,
-                                     buffer.offset(rewriter, loc),
-                                     calls.constant(64, bytes));
+  Value address = LLVM::PtrToIntOp::create(rewriter, loc, i64,
+                                           buffer.alignedPtr(rewriter, loc));
+  Value offset = LLVM::MulOp::create(
+      rewriter, loc, buffer.offset(rewriter, loc), calls.constant(64, bytes));
   address = LLVM::AddOp::create(rewriter, loc, address, offset);
   calls.storeField(address, slot, offsetof(IrisRtArg, value));
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
@@ -81,8 +81,7 @@ static void packScalar(RewriterBase &rewriter, Location loc,
         rewriter, loc, rewriter.getIntegerType(type.getIntOrFloatBitWidth()),
         value);
   if (value.getType() != rewriter.getI64Type())
-    value =
-        LLVM::ZExtOp::create(rewriter, loc, rewriter.getI64Type(), value);
+    value = LLVM::ZExtOp::create(rewriter, loc, rewriter.getI64Type(), value);
   calls.storeField(value, slot, offsetof(IrisRtArg, value));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- RuntimeCalls.cpp - Calls through IrisRtHostApi ----------------------===//
+//===- RuntimeCalls.cpp - Calls through IrisRtHostApi
+//----------------------===//
 
 #include "RuntimeCalls.h"
 
@@ -31,8 +32,8 @@ void RuntimeCalls::storeField(Value value, Value base, size_t offset) {
 }
 
 Value RuntimeCalls::constant(unsigned bits, int64_t value) {
-  return LLVM::ConstantOp::create(rewriter, loc,
-                                  rewriter.getIntegerType(bits), value);
+  return LLVM::ConstantOp::create(rewriter, loc, rewriter.getIntegerType(bits),
+                                  value);
 }
 
 Value RuntimeCalls::stackSlot(int64_t bytes) {
@@ -46,10 +47,9 @@ Value RuntimeCalls::stackSlot(int64_t bytes) {
 
 void RuntimeCalls::returnIf(Value failed, Value status) {
   Block *before = rewriter.getInsertionBlock();
-  Block *after =
-      rewriter.splitBlock(before, rewriter.getInsertionPoint());
-  Block *leave = rewriter.createBlock(op->getParentRegion(),
-                                      op->getParentRegion()->end());
+  Block *after = rewriter.splitBlock(before, rewriter.getInsertionPoint());
+  Block *leave =
+      rewriter.createBlock(op->getParentRegion(), op->getParentRegion()->end());
   LLVM::ReturnOp::create(rewriter, loc, status);
   rewriter.setInsertionPointToEnd(before);
   LLVM::CondBrOp::create(rewriter, loc, failed, leave, after);
@@ -64,8 +64,7 @@ void RuntimeCalls::call(size_t offset, ValueRange arguments) {
   llvm::append_range(operands, arguments);
   auto type = LLVM::LLVMFunctionType::get(
       rewriter.getI32Type(),
-      llvm::to_vector(
-          TypeRange(ValueRange(operands).drop_front().getTypes())));
+      llvm::to_vector(TypeRange(ValueRange(operands).drop_front().getTypes())));
   Value status =
       LLVM::CallOp::create(rewriter, loc, type, operands).getResult();
   Value failed = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::ne,

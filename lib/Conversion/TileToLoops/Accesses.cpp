@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Accesses.cpp - Loads, stores, gathers and scatters ------------------===//
+//===- Accesses.cpp - Loads, stores, gathers and scatters
+//------------------===//
 //
 // Windows have two paths, chosen at run time: the window lies inside of the
 // buffer, then all loop bounds are constants and rows are copied at once; or
@@ -75,21 +76,20 @@ void TileLowering::lowerLoad(tile::LoadOp op) {
 
   auto copy = [&](ImplicitLocOpBuilder &b, ArrayRef<Bound> bounds) {
     if (window.hasContiguousRows() && !isVolatile) {
-      forRows(b, shape, bounds,
-              [&](ImplicitLocOpBuilder &b, ArrayRef<Value> first,
-                  Value elements) {
-                Value to =
-                    bufferAddress(b, buffer, pointAt(b, shape, first).linear);
-                copyBytes(b, to, window.address(b, first), elements, element);
-              });
+      forRows(
+          b, shape, bounds,
+          [&](ImplicitLocOpBuilder &b, ArrayRef<Value> first, Value elements) {
+            Value to =
+                bufferAddress(b, buffer, pointAt(b, shape, first).linear);
+            copyBytes(b, to, window.address(b, first), elements, element);
+          });
       return;
     }
-    forBounds(b, shape, bounds,
-              [&](ImplicitLocOpBuilder &b, const Point &point) {
-                Value from = window.address(b, point.coordinates);
-                write(b, buffer, point.linear,
-                      window.load(b, from, isVolatile));
-              });
+    forBounds(
+        b, shape, bounds, [&](ImplicitLocOpBuilder &b, const Point &point) {
+          Value from = window.address(b, point.coordinates);
+          write(b, buffer, point.linear, window.load(b, from, isVolatile));
+        });
   };
 
   auto branch = scf::IfOp::create(b, window.isInside(b),
@@ -116,14 +116,14 @@ void TileLowering::lowerStore(tile::StoreOp op) {
 
   auto copy = [&](ImplicitLocOpBuilder &b, ArrayRef<Bound> bounds) {
     if (buffer && window.hasContiguousRows() && !isVolatile) {
-      forRows(b, shape, bounds,
-              [&](ImplicitLocOpBuilder &b, ArrayRef<Value> first,
-                  Value elements) {
-                Value from =
-                    bufferAddress(b, buffer, pointAt(b, shape, first).linear);
-                copyBytes(b, window.address(b, first), from, elements,
-                          type.getElementType());
-              });
+      forRows(
+          b, shape, bounds,
+          [&](ImplicitLocOpBuilder &b, ArrayRef<Value> first, Value elements) {
+            Value from =
+                bufferAddress(b, buffer, pointAt(b, shape, first).linear);
+            copyBytes(b, window.address(b, first), from, elements,
+                      type.getElementType());
+          });
       return;
     }
     forBounds(b, shape, bounds,
@@ -196,8 +196,7 @@ void TileLowering::lowerScatter(tile::ScatterOp op) {
            if (op.getMask())
              exists = arith::AndIOp::create(
                  b, exists, element(b, op.getMask(), point, cache));
-           auto branch =
-               scf::IfOp::create(b, exists, /*withElseRegion=*/false);
+           auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
            b.setInsertionPointToStart(branch.thenBlock());
            window.store(b, element(b, op.getValue(), point, cache),
                         window.address(b, indices), op.getIsVolatile());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- AssignArena.cpp - Places of tile buffers in the arena ---------------===//
+//===- AssignArena.cpp - Places of tile buffers in the arena
+//---------------===//
 //
 // A buffer lives from its allocation to the last op that uses it or an address
 // made from it. Inside of a loop that allocates it, that is one iteration; a
@@ -129,9 +130,8 @@ static void rewriteBuffers(func::FuncOp func, ArrayRef<Placement> placements) {
     alloc.replaceAllUsesWith(view);
     alloc.erase();
   }
-  func->setDiscardableAttr(
-      kArenaBytesAttr,
-      b.getI64IntegerAttr(llvm::alignTo(arenaBytes, kAlignment)));
+  func->setDiscardableAttr(kArenaBytesAttr, b.getI64IntegerAttr(llvm::alignTo(
+                                                arenaBytes, kAlignment)));
 }
 
 /// A called function would put its buffers into the same places.

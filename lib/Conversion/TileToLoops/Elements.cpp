@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Elements.cpp - Elements, loop nests and buffers of tiles ------------===//
+//===- Elements.cpp - Elements, loop nests and buffers of tiles
+//------------===//
 
 #include "TileLowering.h"
 
@@ -32,9 +33,9 @@ Value TileLowering::viewElement(ImplicitLocOpBuilder &b, Operation *view,
                                 const Point &point, ElementCache &cache) {
   Value source = view->getOperand(0);
   // A dimension of extent 1 does not change the row-major index.
-  bool sameIndex = isa<tile::ExpandDimsOp>(view) ||
-                   tileType(source).getShape() ==
-                       tileType(view->getResult(0)).getShape();
+  bool sameIndex =
+      isa<tile::ExpandDimsOp>(view) ||
+      tileType(source).getShape() == tileType(view->getResult(0)).getShape();
   if (isa<tile::ExpandDimsOp, tile::BroadcastOp>(view) && sameIndex &&
       point.coordinates.empty())
     return element(b, source, point);
@@ -104,12 +105,11 @@ bool TileLowering::needsCoordinates(Value tile) {
   Operation *op = tile.getDefiningOp();
   if (isa<tile::RangeOp, tile::TransposeOp>(op))
     return true;
-  if (isa<tile::BroadcastOp>(op) && tileType(op->getOperand(0)).getShape() !=
-                                        tileType(tile).getShape())
+  if (isa<tile::BroadcastOp>(op) &&
+      tileType(op->getOperand(0)).getShape() != tileType(tile).getShape())
     return true;
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return needsCoordinates(operand);
-  });
+  return llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return needsCoordinates(operand); });
 }
 
 //===----------------------------------------------------------------------===//

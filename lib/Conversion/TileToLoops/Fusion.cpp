@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Fusion.cpp - Which tiles get a buffer and which do not --------------===//
+//===- Fusion.cpp - Which tiles get a buffer and which do not
+//--------------===//
 
 #include "TileLowering.h"
 
@@ -81,8 +82,8 @@ void TileLowering::fuseExpressions(Block &block) {
       continue;
 
     SmallVector<FinalUse> uses;
-    collectFinalUses(result, /*viaView=*/false, /*repeated=*/false,
-                     expressions, uses);
+    collectFinalUses(result, /*viaView=*/false, /*repeated=*/false, expressions,
+                     uses);
     bool sameLoop = llvm::all_of(uses, [&](const FinalUse &use) {
       Operation *user = use.operand->getOwner();
       if (user->getBlock() != &block || use.repeated)

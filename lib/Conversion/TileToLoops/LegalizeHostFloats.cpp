@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LegalizeHostFloats.cpp - f16 and bf16 on x86 ------------------------===//
+//===- LegalizeHostFloats.cpp - f16 and bf16 on x86
+//------------------------===//
 
 #include "iris/Conversion/TileToLoops.h"
 
@@ -10,6 +11,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include <limits>
 
 #define DEBUG_TYPE "iris-legalize-host-floats"
 
@@ -34,9 +37,8 @@ static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
   Value inexact =
       arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
   Value last = arith::AndIOp::create(b, bits, one);
-  Value isEven = arith::CmpIOp::create(
-      b, arith::CmpIPredicate::eq, last,
-      arith::ConstantIntOp::create(b, i32, 0));
+  Value isEven = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, last,
+                                       arith::ConstantIntOp::create(b, i32, 0));
   // An even result is a neighbour of the odd one on the other side of `value`.
   auto magnitude = [&](Value wide) -> Value {
     Value raw = arith::BitcastOp::create(b, b.getI64Type(), wide);
@@ -97,8 +99,8 @@ struct ConvertIntegerOnce : OpRewritePattern<OpT> {
     Type to = op.getType();
     if (!to.isF16() && !to.isBF16())
       return rewriter.notifyMatchFailure(op, "not to a 16-bit float");
-    Value wide = OpT::create(rewriter, op.getLoc(), rewriter.getF64Type(),
-                             op.getIn());
+    Value wide =
+        OpT::create(rewriter, op.getLoc(), rewriter.getF64Type(), op.getIn());
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, to, wide);
     return success();
   }
@@ -117,9 +119,58 @@ struct WidenFma : OpRewritePattern<math::FmaOp> {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(arith::ExtFOp::create(b, b.getF64Type(), operand));
-    Value sum =
-        math::FmaOp::create(b, operands[0], operands[1], operands[2]);
+    Value sum = math::FmaOp::create(b, operands[0], operands[1], operands[2]);
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, sum);
+    return success();
+  }
+};
+
+/// Operations on the sign of a bf16 become operations on its bits.
+struct SignOfBf16 : RewritePattern {
+  SignOfBf16(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<arith::NegFOp, math::AbsFOp, math::CopySignOp>(op) ||
+        !op->getResult(0).getType().isBF16())
+      return rewriter.notifyMatchFailure(op, "not on the sign of a bf16");
+    ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+    Type i16 = b.getI16Type();
+    auto bitsOf = [&](Value value) -> Value {
+      return arith::BitcastOp::create(b, i16, value);
+    };
+    Value sign = arith::ConstantIntOp::create(
+        b, i16, std::numeric_limits<int16_t>::min());
+    Value bits = bitsOf(op->getOperand(0));
+    if (isa<arith::NegFOp>(op)) {
+      bits = arith::XOrIOp::create(b, bits, sign);
+    } else {
+      Value rest = arith::ConstantIntOp::create(
+          b, i16, std::numeric_limits<int16_t>::max());
+      bits = arith::AndIOp::create(b, bits, rest);
+      if (isa<math::CopySignOp>(op)) {
+        Value from = arith::AndIOp::create(b, bitsOf(op->getOperand(1)), sign);
+        bits = arith::OrIOp::create(b, bits, from);
+      }
+    }
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, b.getBF16Type(), bits);
+    return success();
+  }
+};
+
+/// Classes of a bf16 are those of the f32 with the same bits in front.
+struct ClassifyBf16 : RewritePattern {
+  ClassifyBf16(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<math::IsFiniteOp, math::IsInfOp, math::IsNaNOp, math::IsNormalOp>(
+            op) ||
+        !op->getOperand(0).getType().isBF16())
+      return rewriter.notifyMatchFailure(op, "not a class of a bf16");
+    computeInF32(op, rewriter);
     return success();
   }
 };
@@ -136,8 +187,8 @@ struct WidenArithmetic : RewritePattern {
       return rewriter.notifyMatchFailure(op, "not arithmetic");
     // Conversions, and what works on the bits.
     if (isa<arith::BitcastOp, arith::ConstantOp, arith::ExtFOp, arith::NegFOp,
-            arith::SelectOp, arith::SIToFPOp, arith::TruncFOp,
-            arith::UIToFPOp>(op))
+            arith::SelectOp, arith::SIToFPOp, arith::TruncFOp, arith::UIToFPOp>(
+            op))
       return rewriter.notifyMatchFailure(op, "needs no arithmetic");
     if (!llvm::any_of(op->getOperandTypes(), isNarrowFloat))
       return rewriter.notifyMatchFailure(op, "not on 16-bit floats");
@@ -151,10 +202,9 @@ struct LegalizeHostFloatsPass
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet conversions(context);
-    conversions
-        .add<NarrowOnce, WidenArithmetic, WidenInSteps, WidenFma,
-             ConvertIntegerOnce<arith::SIToFPOp>,
-             ConvertIntegerOnce<arith::UIToFPOp>>(context);
+    conversions.add<ClassifyBf16, NarrowOnce, SignOfBf16, WidenArithmetic,
+                    WidenInSteps, WidenFma, ConvertIntegerOnce<arith::SIToFPOp>,
+                    ConvertIntegerOnce<arith::UIToFPOp>>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(conversions))))
       return signalPassFailure();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- OutlineKernels.cpp - Kernels as ordinary functions ------------------===//
+//===- OutlineKernels.cpp - Kernels as ordinary functions
+//------------------===//
 
 #include "iris/Conversion/TileToLoops.h"
 

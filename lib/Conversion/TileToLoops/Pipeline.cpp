@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Pipeline.cpp - Stage `tiles` of the host target ---------------------===//
+//===- Pipeline.cpp - Stage `tiles` of the host target
+//---------------------===//
 
 #include "iris/Conversion/TileToLoops.h"
 
@@ -23,7 +24,7 @@ void mlir::iris::buildTileToLoopsPipeline(OpPassManager &pm) {
   pm.addPass(createIrisAssignArenaPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  // Functions before types: their expansions work in f32.
+  // Element by element now. f16 and bf16 are legalized later: synchronisation
+  // computes with them, too.
   pm.addPass(createIrisExpandMathPass());
-  pm.addPass(createIrisLegalizeHostFloatsPass());
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Reduce.cpp - Reductions in the order the dialect fixes --------------===//
+//===- Reduce.cpp - Reductions in the order the dialect fixes
+//--------------===//
 
 #include "TileLowering.h"
 
@@ -74,8 +75,8 @@ void TileLowering::lowerReduce(tile::ReduceOp op) {
   forAll(b, partShape, /*flat=*/false,
          [&](ImplicitLocOpBuilder &b, const Point &point) {
            auto sourceAt = [&](ArrayRef<Value> coordinates) {
-             Value value = element(b, op.getSource(),
-                                   pointAt(b, shape, coordinates));
+             Value value =
+                 element(b, op.getSource(), pointAt(b, shape, coordinates));
              return convertFloat(b, value, accumulator);
            };
            Value value = sourceAt(point.coordinates);

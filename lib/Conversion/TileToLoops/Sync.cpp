@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Sync.cpp - Atomics and checks of tiles ------------------------------===//
+//===- Sync.cpp - Atomics and checks of tiles
+//------------------------------===//
 
 #include "TileLowering.h"
 #include "Window.h"
@@ -41,8 +42,8 @@ void TileLowering::lowerAtomic(AtomicRMWOp op) {
   Value buffer = allocate(b, op.getResult());
   buffers[op.getResult()] = buffer;
   if (used) {
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(
-                                                  type.getElementType()));
+    Value zero =
+        arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
     forAll(b, type.getShape(), /*flat=*/true,
            [&](ImplicitLocOpBuilder &b, const Point &point) {
              write(b, buffer, point.linear, zero);
@@ -50,23 +51,22 @@ void TileLowering::lowerAtomic(AtomicRMWOp op) {
   }
 
   emitFenced(b, op.getSem(), op.getScope(), [&] {
-    forBounds(
-        b, type.getShape(), window.insideBounds(b),
-        [&](ImplicitLocOpBuilder &b, const Point &point) {
-          ElementCache cache;
-          if (op.getMask()) {
-            auto branch =
-                scf::IfOp::create(b, element(b, op.getMask(), point, cache),
-                                  /*withElseRegion=*/false);
-            b.setInsertionPointToStart(branch.thenBlock());
-          }
-          Value old = ElementRMWOp::create(
-              b, type.getElementType(), op.getKind(),
-              element(b, op.getValue(), point, cache),
-              window.address(b, point.coordinates), op.getScope());
-          if (used)
-            write(b, buffer, point.linear, old);
-        });
+    forBounds(b, type.getShape(), window.insideBounds(b),
+              [&](ImplicitLocOpBuilder &b, const Point &point) {
+                ElementCache cache;
+                if (op.getMask()) {
+                  auto branch = scf::IfOp::create(
+                      b, element(b, op.getMask(), point, cache),
+                      /*withElseRegion=*/false);
+                  b.setInsertionPointToStart(branch.thenBlock());
+                }
+                Value old = ElementRMWOp::create(
+                    b, type.getElementType(), op.getKind(),
+                    element(b, op.getValue(), point, cache),
+                    window.address(b, point.coordinates), op.getScope());
+                if (used)
+                  write(b, buffer, point.linear, old);
+              });
   });
 }
 
@@ -91,8 +91,8 @@ void TileLowering::lowerAtomic(AtomicCASOp op) {
                 Value compare = element(b, op.getCompare(), point, cache);
                 Value value = element(b, op.getValue(), point, cache);
                 Value old = ElementCASOp::create(
-                    b, type.getElementType(), compare, value, window.address(b, point.coordinates),
-                    op.getScope());
+                    b, type.getElementType(), compare, value,
+                    window.address(b, point.coordinates), op.getScope());
                 write(b, buffer, point.linear, old);
               });
   });
@@ -122,12 +122,11 @@ static Value isEqual(ImplicitLocOpBuilder &b, Value got, Value want,
                                       rawBits(b, got), rawBits(b, want));
   if (!isa<FloatType>(got.getType()))
     return equal;
-  Value gotNaN =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, got, got);
+  Value gotNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, got, got);
   Value wantNaN =
       arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, want, want);
-  equal = arith::OrIOp::create(b, equal,
-                               arith::AndIOp::create(b, gotNaN, wantNaN));
+  equal =
+      arith::OrIOp::create(b, equal, arith::AndIOp::create(b, gotNaN, wantNaN));
   if (!tolerance)
     return equal;
   Type type = got.getType().isF64() ? b.getF64Type() : b.getF32Type();
@@ -140,8 +139,8 @@ static Value isEqual(ImplicitLocOpBuilder &b, Value got, Value want,
   difference = math::AbsFOp::create(b, difference);
   Value limit = arith::ConstantOp::create(
       b, b.getFloatAttr(type, tolerance->convertToDouble()));
-  Value close = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, difference,
-                                      limit);
+  Value close =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, difference, limit);
   return arith::OrIOp::create(b, equal, close);
 }
 
@@ -171,19 +170,18 @@ LogicalResult TileLowering::lowerExpect(ExpectEqOp op) {
            Value got = element(b, op.getGot(), point, cache);
            Value want = element(b, op.getWant(), point, cache);
            Value no = arith::ConstantIntOp::create(b, 0, 1);
-           Value differs = arith::CmpIOp::create(
-               b, arith::CmpIPredicate::eq,
-               isEqual(b, got, want, op.getTol()), no);
+           Value differs =
+               arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                     isEqual(b, got, want, op.getTol()), no);
            auto mismatch =
                scf::IfOp::create(b, differs, /*withElseRegion=*/false);
            b.setInsertionPointToStart(mismatch.thenBlock());
            Value failed = read(b, record, b.getI64Type(), slots[0]);
            Value one = arith::ConstantIntOp::create(b, b.getI64Type(), 1);
            write(b, record, slots[0], arith::AddIOp::create(b, failed, one));
-           Value isFirst = arith::CmpIOp::create(
-               b, arith::CmpIPredicate::eq, failed, zero);
-           auto first =
-               scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+           Value isFirst =
+               arith::CmpIOp::create(b, arith::CmpIPredicate::eq, failed, zero);
+           auto first = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
            b.setInsertionPointToStart(first.thenBlock());
            write(b, record, slots[1],
                  arith::IndexCastOp::create(b, b.getI64Type(), point.linear));
@@ -194,8 +192,8 @@ LogicalResult TileLowering::lowerExpect(ExpectEqOp op) {
   SmallVector<Value> values;
   for (Value slot : slots)
     values.push_back(read(b, record, b.getI64Type(), slot));
-  Value checked = arith::ConstantIntOp::create(b, b.getI64Type(),
-                                               type.getNumElements());
+  Value checked =
+      arith::ConstantIntOp::create(b, b.getI64Type(), type.getNumElements());
   RecordExpectOp::create(b, *ctx, checked, values[0], values[1], values[2],
                          values[3], op.getWhatAttr(),
                          TypeAttr::get(type.getElementType()));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TileToLoops.cpp - Tiles as loops over buffers -----------------------===//
+//===- TileToLoops.cpp - Tiles as loops over buffers
+//-----------------------===//
 //
 // The lowering of tiles on the host, where one OS thread holds whole tiles. It
 // does not go through one-shot bufferization: a tile loaded from a buffer is a
@@ -61,9 +62,9 @@ static void stripLayouts(func::FuncOp func) {
 /// Reports the first tile that is left.
 static LogicalResult verifyNoTiles(func::FuncOp func) {
   WalkResult result = func.walk([](Operation *op) -> WalkResult {
-    for (Type type : llvm::concat<const Type>(
-             SmallVector<Type>(op->getOperandTypes()),
-             SmallVector<Type>(op->getResultTypes())))
+    for (Type type :
+         llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                  SmallVector<Type>(op->getResultTypes())))
       if (isa<TensorType>(type))
         return op->emitOpError("has a tile of type ")
                << type << "; expected none after convert-tile-to-loops";

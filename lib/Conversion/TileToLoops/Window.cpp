@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Window.cpp - Addresses of a buffer's elements -----------------------===//
+//===- Window.cpp - Addresses of a buffer's elements
+//-----------------------===//
 
 #include "Window.h"
 
@@ -25,8 +26,7 @@ static void describeLayout(ImplicitLocOpBuilder &b,
     offset = index(b, 0);
     strides[rank - 1] = index(b, 1);
     for (unsigned dim = rank - 1; dim-- > 0;)
-      strides[dim] =
-          arith::MulIOp::create(b, strides[dim + 1], sizes[dim + 1]);
+      strides[dim] = arith::MulIOp::create(b, strides[dim + 1], sizes[dim + 1]);
     return;
   }
   auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
@@ -58,8 +58,8 @@ Window::Window(ImplicitLocOpBuilder &b, TypedValue<MemRefType> buffer,
   contiguousRows = matchPattern(strides.back(), m_One());
 
   for (auto [offset, stride] : llvm::zip(this->offsets, strides))
-    position = arith::AddIOp::create(
-        b, position, arith::MulIOp::create(b, offset, stride));
+    position = arith::AddIOp::create(b, position,
+                                     arith::MulIOp::create(b, offset, stride));
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
   base = arith::IndexCastOp::create(b, b.getI64Type(), base);
@@ -75,8 +75,8 @@ Value Window::address(ImplicitLocOpBuilder &b,
   Value position;
   for (auto [coordinate, stride] : llvm::zip_equal(coordinates, strides)) {
     Value step = arith::MulIOp::create(b, coordinate, stride);
-    position = position ? arith::AddIOp::create(b, position, step).getResult()
-                        : step;
+    position =
+        position ? arith::AddIOp::create(b, position, step).getResult() : step;
   }
   position = arith::IndexCastOp::create(b, b.getI64Type(), position);
   return LLVM::GEPOp::create(b, origin.getType(), element, origin,
@@ -104,8 +104,7 @@ SmallVector<Bound> Window::insideBounds(ImplicitLocOpBuilder &b) const {
   for (auto [offset, size, extent] : llvm::zip(offsets, sizes, extents)) {
     // A window that ends before the buffer starts is empty however far away it
     // is; moving it closer keeps the differences from wrapping.
-    Value start =
-        arith::MaxSIOp::create(b, offset, index(b, -int64_t(extent)));
+    Value start = arith::MaxSIOp::create(b, offset, index(b, -int64_t(extent)));
     Value low = arith::SubIOp::create(b, zero, start);
     low = arith::MaxSIOp::create(b, low, zero);
     Value high = arith::SubIOp::create(b, size, start);
@@ -123,8 +122,7 @@ Value Window::contains(ImplicitLocOpBuilder &b,
     // As unsigned numbers, negative coordinates are too large as well.
     Value fits =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ult, coordinate, size);
-    inside =
-        inside ? arith::AndIOp::create(b, inside, fits).getResult() : fits;
+    inside = inside ? arith::AndIOp::create(b, inside, fits).getResult() : fits;
   }
   return inside;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Arithmetic.cpp - Builder of expansions ------------------------------===//
+//===- Arithmetic.cpp - Builder of expansions
+//------------------------------===//
 
 #include "Arithmetic.h"
 
@@ -25,8 +26,8 @@ Value Arithmetic::polynomial(Value value, ArrayRef<double> coefficients) {
   Type element = getElementTypeOrSelf(value);
   Value result = floating(element, coefficients.back());
   for (double coefficient : llvm::reverse(coefficients.drop_back()))
-    result = math::FmaOp::create(b, result, value,
-                                 floating(element, coefficient));
+    result =
+        math::FmaOp::create(b, result, value, floating(element, coefficient));
   return result;
 }
 

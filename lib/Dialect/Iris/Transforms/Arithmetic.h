@@ -44,18 +44,10 @@ public:
   Value round(Value value) {
     return arith::TruncFOp::create(b, like(b.getF32Type()), value);
   }
-  Value add(Value lhs, Value rhs) {
-    return arith::AddFOp::create(b, lhs, rhs);
-  }
-  Value sub(Value lhs, Value rhs) {
-    return arith::SubFOp::create(b, lhs, rhs);
-  }
-  Value mul(Value lhs, Value rhs) {
-    return arith::MulFOp::create(b, lhs, rhs);
-  }
-  Value div(Value lhs, Value rhs) {
-    return arith::DivFOp::create(b, lhs, rhs);
-  }
+  Value add(Value lhs, Value rhs) { return arith::AddFOp::create(b, lhs, rhs); }
+  Value sub(Value lhs, Value rhs) { return arith::SubFOp::create(b, lhs, rhs); }
+  Value mul(Value lhs, Value rhs) { return arith::MulFOp::create(b, lhs, rhs); }
+  Value div(Value lhs, Value rhs) { return arith::DivFOp::create(b, lhs, rhs); }
   Value isNaN(Value value) {
     return compare(arith::CmpFPredicate::UNO, value, value);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandExponentials.cpp - exp, exp2, powf, log and log2 --------------===//
+//===- ExpandExponentials.cpp - exp, exp2, powf, log and log2
+//--------------===//
 //
 // exp and exp2 reduce their argument to n + r with |r| <= 1/2 (in units of
 // ln 2 for exp), evaluate the Taylor polynomial of r, and scale by 2^n in two
@@ -38,8 +39,8 @@ static Value emitExp2(Arithmetic &a, Value x) {
   // The conversion to an integer must not see a NaN; the rest carries it on.
   whole = a.select(a.isNaN(x), a.floating(element, 0.0), whole);
   Value rest = arith::SubFOp::create(a.b, x, whole);
-  Value factor = a.polynomial(
-      rest, exponentialSeries(kLn2, element.isF64() ? 12 : 7));
+  Value factor =
+      a.polynomial(rest, exponentialSeries(kLn2, element.isF64() ? 12 : 7));
   return a.scale(factor, whole);
 }
 
@@ -52,8 +53,8 @@ static Value emitExp(Arithmetic &a, Value x) {
   // ln 2 in two parts; the product with the first one is exact.
   constexpr double high = 0.693359375;
   Value rest = math::FmaOp::create(a.b, whole, a.floating(element, -high), x);
-  rest = math::FmaOp::create(a.b, whole, a.floating(element, high - kLn2),
-                             rest);
+  rest =
+      math::FmaOp::create(a.b, whole, a.floating(element, high - kLn2), rest);
   Value factor = a.polynomial(rest, exponentialSeries(1.0, 7));
   return a.scale(factor, whole);
 }
@@ -68,13 +69,13 @@ static Value emitLog2(Arithmetic &a, Value x) {
   Value exponent = arith::ShRSIOp::create(a.b, shifted, a.integer(64, 52));
   Value mantissaBits = arith::SubIOp::create(
       a.b, bits, arith::ShLIOp::create(a.b, exponent, a.integer(64, 52)));
-  Value mantissa =
-      arith::BitcastOp::create(a.b, a.like(f64), mantissaBits);
+  Value mantissa = arith::BitcastOp::create(a.b, a.like(f64), mantissaBits);
 
   // log2(m) = 2 / ln 2 * artanh((m - 1) / (m + 1))
   Value one = a.floating(f64, 1.0);
-  Value s = arith::DivFOp::create(a.b, arith::SubFOp::create(a.b, mantissa, one),
-                                  arith::AddFOp::create(a.b, mantissa, one));
+  Value s =
+      arith::DivFOp::create(a.b, arith::SubFOp::create(a.b, mantissa, one),
+                            arith::AddFOp::create(a.b, mantissa, one));
   SmallVector<double> series;
   for (unsigned k = 1; k <= 21; k += 2)
     series.push_back(2.0 / (kLn2 * k));
@@ -90,8 +91,8 @@ static Value emitLog2OfMagnitude(Arithmetic &a, Value magnitude) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   Value log = emitLog2(a, magnitude);
   auto replace = [&](double at, double by) {
-    Value hit = a.compare(arith::CmpFPredicate::OEQ, magnitude,
-                          a.floating(f64, at));
+    Value hit =
+        a.compare(arith::CmpFPredicate::OEQ, magnitude, a.floating(f64, at));
     log = a.select(hit, a.floating(f64, by), log);
   };
   replace(0.0, -infinity);
@@ -150,17 +151,18 @@ static Value emitPow(Arithmetic &a, Value x, Value y) {
   Value yWhole = isWhole(wideY);
   Value yEven = isWhole(half);
   Value signedPower = math::CopySignOp::create(a.b, power, wideX);
-  Value odd = arith::AndIOp::create(
-      a.b, yWhole, arith::CmpIOp::create(a.b, arith::CmpIPredicate::eq, yEven,
-                                         a.integer(1, 0)));
+  Value odd =
+      arith::AndIOp::create(a.b, yWhole,
+                            arith::CmpIOp::create(a.b, arith::CmpIPredicate::eq,
+                                                  yEven, a.integer(1, 0)));
   power = a.select(odd, signedPower, power);
   Value negative = a.compare(Predicate::OLT, wideX, zero);
-  Value finite = a.compare(Predicate::ONE, magnitude,
-                           a.floating(f64, infinity));
-  Value noRoot = arith::AndIOp::create(
-      a.b, arith::AndIOp::create(a.b, negative, finite),
-      arith::CmpIOp::create(a.b, arith::CmpIPredicate::eq, yWhole,
-                            a.integer(1, 0)));
+  Value finite =
+      a.compare(Predicate::ONE, magnitude, a.floating(f64, infinity));
+  Value noRoot =
+      arith::AndIOp::create(a.b, arith::AndIOp::create(a.b, negative, finite),
+                            arith::CmpIOp::create(a.b, arith::CmpIPredicate::eq,
+                                                  yWhole, a.integer(1, 0)));
   Value yNaN = a.isNaN(wideY);
   Value nan = a.floating(f64, std::numeric_limits<double>::quiet_NaN());
   power = a.select(noRoot, nan, power);
@@ -194,5 +196,6 @@ void mlir::iris::populateExpandExponentialsPatterns(
     RewritePatternSet &patterns) {
   patterns.add<ExpandF32<math::ExpOp, expand>, ExpandF32<math::Exp2Op, expand>,
                ExpandF32<math::LogOp, expand>, ExpandF32<math::Log2Op, expand>,
-               ExpandF32<math::PowFOp, expand>>(patterns.getContext(), /*benefit=*/2);
+               ExpandF32<math::PowFOp, expand>>(patterns.getContext(),
+                                                /*benefit=*/2);
 }

@@ -12,8 +12,9 @@ namespace mlir::iris {
 /// take denormals for 0 and lose up to 7 bits where the result is large.
 void populateExpandExponentialsPatterns(RewritePatternSet &patterns);
 
-/// Patterns for `math.sin`, `cos`, `atan`, `atan2` and `cbrt` on f32. Upstream's
-/// have no correct digit in parts of the range: near 0, far from 0, at axes.
+/// Patterns for `math.sin`, `cos`, `atan`, `atan2` and `cbrt` on f32.
+/// Upstream's have no correct digit in parts of the range: near 0, far from 0,
+/// at axes.
 void populateExpandTrigonometryPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::iris

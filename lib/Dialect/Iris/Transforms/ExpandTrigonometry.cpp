@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandTrigonometry.cpp - sin, cos, atan, atan2 and cbrt -------------===//
+//===- ExpandTrigonometry.cpp - sin, cos, atan, atan2 and cbrt
+//-------------===//
 //
 // All of them are computed in f64, so that reducing the argument costs no
 // precision and denormals need no care, and rounded once.
@@ -45,8 +46,8 @@ static Value emitSine(Arithmetic &a, Value x, int64_t quarters) {
                             a.floating(f64, 0x1.0p40));
   wide = a.select(inRange, wide, a.floating(f64, 0.0));
 
-  Value turns = math::RoundEvenOp::create(
-      a.b, a.mul(wide, a.floating(f64, 2.0 / kPi)));
+  Value turns =
+      math::RoundEvenOp::create(a.b, a.mul(wide, a.floating(f64, 2.0 / kPi)));
   // pi / 2 in two parts; fma makes the first product exact.
   constexpr double high = 1.57079632679489655800;
   constexpr double low = 6.12323399573676603587e-17;
@@ -109,8 +110,8 @@ static Value emitAtan2(Arithmetic &a, Value y, Value x) {
   Value one = a.floating(f64, 1.0);
   Value same = a.compare(Predicate::OEQ, absX, absY);
   quotient = a.select(same, one, quotient);
-  Value atOrigin = arith::AndIOp::create(
-      a.b, same, a.compare(Predicate::OEQ, absX, zero));
+  Value atOrigin =
+      arith::AndIOp::create(a.b, same, a.compare(Predicate::OEQ, absX, zero));
   quotient = a.select(atOrigin, zero, quotient);
 
   Value angle = emitAtanOfUnit(a, quotient);
@@ -146,8 +147,7 @@ static Value emitCbrt(Arithmetic &a, Value x) {
     Value below = math::FmaOp::create(a.b, two, cube, magnitude);
     root = a.mul(root, a.div(above, below));
   }
-  Value infinity =
-      a.floating(f64, std::numeric_limits<double>::infinity());
+  Value infinity = a.floating(f64, std::numeric_limits<double>::infinity());
   Value isFinite = a.compare(Predicate::ONE, magnitude, infinity);
   Value isZero = a.compare(Predicate::OEQ, magnitude, a.floating(f64, 0.0));
   root = a.select(isFinite, root, magnitude);
@@ -177,7 +177,9 @@ static Value expand(Arithmetic &a, math::CbrtOp op) {
 
 void mlir::iris::populateExpandTrigonometryPatterns(
     RewritePatternSet &patterns) {
-  patterns.add<ExpandF32<math::SinOp, expand>, ExpandF32<math::CosOp, expand>,
-               ExpandF32<math::AtanOp, expand>, ExpandF32<math::Atan2Op, expand>,
-               ExpandF32<math::CbrtOp, expand>>(patterns.getContext(), /*benefit=*/2);
+  patterns
+      .add<ExpandF32<math::SinOp, expand>, ExpandF32<math::CosOp, expand>,
+           ExpandF32<math::AtanOp, expand>, ExpandF32<math::Atan2Op, expand>,
+           ExpandF32<math::CbrtOp, expand>>(patterns.getContext(),
+                                            /*benefit=*/2);
 }

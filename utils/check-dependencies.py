@@ -23,7 +23,7 @@ RULES = [
       "lib/Dialect/Tile/IR", "include/iris/Dialect/Tile/IR"],
      r"^iris/(Analysis|Conversion|Kernels|Pipelines|Target|Dialect/\w+/Transforms)/",
      "dialects depend on dialects only"),
-    (["lib/Dialect/Tile", "include/iris/Dialect/Tile"], r"^iris/Dialect/Iris/",
+    (["lib/Dialect/Tile/IR", "include/iris/Dialect/Tile/IR"], r"^iris/Dialect/Iris/",
      "the tile dialect lies below the iris dialect"),
     (["lib/Analysis", "include/iris/Analysis"],
      r"^iris/(Conversion|Kernels|Pipelines|Target|Dialect/\w+/Transforms)/",

@@ -6,7 +6,8 @@
 #
 # IRIS_FUZZ_BUILD names the build folder (default: build/fuzz). Corpora stay
 # there, so that a later run goes on where this one stopped. A finding ends the
-# script and leaves its input in IRIS_FUZZ_BUILD/findings.
+# script and leaves its input in IRIS_FUZZ_BUILD/findings. IRIS_FUZZ_SEEDS is the
+# number of kernels that the compiler's fuzzer starts from (default: 60).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-20}
@@ -15,20 +16,29 @@ build=${IRIS_FUZZ_BUILD:-build/fuzz}
 mkdir -p "$(dirname "$build")"
 cmake -G Ninja -S . -B "$build" -DCMAKE_C_COMPILER=clang \
   -DCMAKE_CXX_COMPILER=clang++ -DIRIS_BUILD_FUZZERS=ON \
-  -DIRIS_BUILD_COMPILER=OFF -DIRIS_BUILD_TESTS=OFF \
+  -DIRIS_BUILD_TESTS=OFF -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_CXX_FLAGS_DEBUG="-O1 -gline-tables-only" \
   >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
 cmake --build "$build" --target fuzzers
 
 mkdir -p "$build/findings"
 "$build/fuzz/make-corpus" "$build/corpus"
+# The seeds of the compiler are compiled before the time starts to count.
+test/fuzz/compile/make-seeds.py --max="${IRIS_FUZZ_SEEDS:-60}" . \
+  "$build/corpus/compile" "$build/compile.dict"
 for fuzzer in "$build"/fuzz/fuzz-*; do
   name=${fuzzer##*/fuzz-}
   mkdir -p "$build/corpus/$name"
   echo "==> $name: $seconds seconds"
   log="$build/findings/$name.log"
   status=0
-  "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-    -max_len=65536 -artifact_prefix="$build/findings/$name-" \
+  limits=(-timeout=10 -rss_limit_mb=2048 -max_len=65536)
+  if [ "$name" = compile ]; then
+    limits=(-timeout=60 -rss_limit_mb=4096 -max_len=8192
+      -dict="$build/compile.dict")
+  fi
+  "$fuzzer" -max_total_time="$seconds" "${limits[@]}" \
+    -artifact_prefix="$build/findings/$name-" \
     -print_final_stats=1 "$build/corpus/$name" >"$log" 2>&1 || status=$?
   if [ "$status" -ne 0 ]; then
     tail -n 60 "$log"

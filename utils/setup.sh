@@ -9,6 +9,7 @@ iris_packages=(
   # compiler
   cmake g++ ninja-build ccache
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev
+  zlib1g-dev libzstd-dev
   # runtime
   nlohmann-json3-dev libxxhash-dev
   # tests

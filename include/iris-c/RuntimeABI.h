@@ -34,6 +34,18 @@ extern "C" {
 #define IRISRT_ABI_VERSION_MAJOR 1
 #define IRISRT_ABI_VERSION_MINOR 0
 
+/* What every function of the contract returns. */
+typedef enum IrisRtStatusCode {
+  IRISRT_OK = 0,
+  IRISRT_INVALID_ARGUMENT = 1,
+  IRISRT_FAILED_PRECONDITION = 2,
+  IRISRT_UNAVAILABLE = 3,
+  IRISRT_OUT_OF_MEMORY = 4,
+  IRISRT_TIMEOUT = 5,
+  IRISRT_ABORTED = 6, /* another rank failed or went away */
+  IRISRT_INTERNAL = 7
+} IrisRtStatusCode;
+
 /* An upper bound on ranks of one world (one node). */
 #define IRISRT_MAX_RANKS 64
 

@@ -43,6 +43,11 @@ static unsigned waveSize(const IrisPipelineOptions &options) {
   return StringRef(options.target).starts_with("gfx9") ? 64 : 32;
 }
 
+/// Static workgroup memory of one program: 64 KiB on AMD, 48 KiB on NVIDIA.
+static uint64_t maxScratchBytes(const IrisPipelineOptions &options) {
+  return (isAMD(options) ? 64 : 48) << 10;
+}
+
 static void addCleanup(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -62,6 +67,13 @@ void mlir::iris::buildIrisTranslatePipeline(
   // One translation for all accesses to a buffer, outside of the tile loops:
   // it is pure address arithmetic.
   addCleanup(kernels);
+  // Ranks are small: a peer's number, (rank + k) mod ranks, costs a 32-bit
+  // division, not a 64-bit one.
+  kernels.addPass(arith::createIntRangeOptimizationsPass());
+  arith::ArithIntRangeNarrowingOptions narrowing;
+  narrowing.bitwidthsSupported = {32};
+  kernels.addPass(arith::createArithIntRangeNarrowing(narrowing));
+  addCleanup(kernels);
   kernels.addPass(createLoopInvariantCodeMotionPass());
 }
 
@@ -78,7 +90,8 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
     kernels.addPass(tile::createTileAssignLayoutsPass({waveSize(options)}));
     // Needs the layouts to know which thread accesses what, and whole windows.
     kernels.addPass(tile::createTileInsertBarriersPass());
-    kernels.addPass(createConvertTileToThreadsPass({waveSize(options)}));
+    kernels.addPass(createConvertTileToThreadsPass(
+        {waveSize(options), maxScratchBytes(options)}));
     // No target has a libm to link.
     kernels.addPass(createIrisExpandMathPass());
   }

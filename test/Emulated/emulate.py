@@ -99,7 +99,8 @@ class World:
 
     def alloc(self, shape, dtype):
         buffer = Buffer(self, self.heap_top, shape, dtype)
-        size = int(np.prod(shape)) * buffer.dtype.itemsize
+        # Atomics on small elements work on the whole word around them.
+        size = (int(np.prod(shape)) * buffer.dtype.itemsize + 3) & ~3
         for rank in range(self.ranks):
             start = buffer.address(rank)
             self.memory.allocs.append((start, start + size))

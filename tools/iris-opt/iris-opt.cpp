@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- iris-opt.cpp - mlir-opt with the Iris dialects and pipelines --------===//
+//===- iris-opt.cpp - mlir-opt with the Iris dialects and pipelines -------===//
 
 #include "iris/InitAllDialects.h"
 #include "iris/InitAllPasses.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- iris-plugin.cpp - The Iris dialects and passes for stock mlir-opt ---===//
+//===- iris-plugin.cpp - The Iris dialects and passes for stock mlir-opt --===//
 
 #include "iris/InitAllDialects.h"
 #include "iris/InitAllPasses.h"

@@ -105,6 +105,14 @@ static Value emitRawBits(ImplicitLocOpBuilder &b, Value value) {
   return arith::ExtUIOp::create(b, b.getI64Type(), bits);
 }
 
+/// True where both are NaN, whatever their payloads.
+static Value emitAreNaN(ImplicitLocOpBuilder &b, Value got, Value want) {
+  auto isNaN = [&](Value value) -> Value {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+  };
+  return arith::AndIOp::create(b, isNaN(got), isNaN(want));
+}
+
 /// True where |got - want| <= tol, computed in f32 or, for f64, in f64.
 static Value emitIsNear(ImplicitLocOpBuilder &b, Value got, Value want,
                         double tol) {
@@ -143,6 +151,9 @@ LogicalResult SyncLowering::lower(ExpectEqOp op) {
     Value got = emitRawBits(b, op.getGot());
     Value want = emitRawBits(b, op.getWant());
     Value equal = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, got, want);
+    if (isa<FloatType>(type))
+      equal = arith::OrIOp::create(b, equal,
+                                   emitAreNaN(b, op.getGot(), op.getWant()));
     if (op.getTolAttr())
       equal =
           arith::OrIOp::create(b, equal,

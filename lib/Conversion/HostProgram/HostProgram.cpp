@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- HostProgram.cpp - @main as calls of the runtime
-//---------------------===//
+//===- HostProgram.cpp - @main as calls of the runtime --------------------===//
 
 #include "iris/Conversion/HostProgram.h"
 
@@ -29,9 +28,6 @@ namespace mlir::iris {
 
 using namespace mlir;
 using namespace mlir::iris;
-
-/// The runtime's status for something that can never be right.
-static constexpr int32_t kInvalidArgument = 1;
 
 /// The IrisRtHostApi: what `@main`'s only argument, the context, becomes.
 static Value apiOf(Operation *op) {
@@ -123,7 +119,7 @@ private:
       reject(LLVM::ExtractValueOp::create(rewriter, loc, product, 1));
     }
     if (invalid)
-      calls.returnIf(invalid, calls.constant(32, kInvalidArgument));
+      calls.returnIf(invalid, calls.constant(32, IRISRT_INVALID_ARGUMENT));
     return bytes;
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LaunchArguments.cpp - Launch arguments as IrisRtArg
-//-----------------===//
+//===- LaunchArguments.cpp - Launch arguments as IrisRtArg ----------------===//
 
 #include "RuntimeCalls.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Pipeline.cpp - From @main to the LLVM dialect
-//-----------------------===//
+//===- Pipeline.cpp - From @main to the LLVM dialect ----------------------===//
 
 #include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/TileToLoops.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- RuntimeCalls.cpp - Calls through IrisRtHostApi
-//----------------------===//
+//===- RuntimeCalls.cpp - Calls through IrisRtHostApi ---------------------===//
 
 #include "RuntimeCalls.h"
 

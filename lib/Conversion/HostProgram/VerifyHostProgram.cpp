@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- VerifyHostProgram.cpp - What @main may contain
-//----------------------===//
+//===- VerifyHostProgram.cpp - What @main may contain ---------------------===//
 
 #include "iris/Conversion/HostProgram.h"
 

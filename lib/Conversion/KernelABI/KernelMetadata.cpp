@@ -12,6 +12,8 @@
 using namespace mlir;
 using namespace mlir::iris;
 
+static_assert(kMaxRanks == IRISRT_MAX_RANKS, "one bound, two headers");
+
 //===----------------------------------------------------------------------===//
 // Layout
 //===----------------------------------------------------------------------===//

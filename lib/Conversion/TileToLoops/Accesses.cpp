@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Accesses.cpp - Loads, stores, gathers and scatters
-//------------------===//
+//===- Accesses.cpp - Loads, stores, gathers and scatters -----------------===//
 //
 // Windows have two paths, chosen at run time: the window lies inside of the
 // buffer, then all loop bounds are constants and rows are copied at once; or

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- AssignArena.cpp - Places of tile buffers in the arena
-//---------------===//
+//===- AssignArena.cpp - Places of tile buffers in the arena --------------===//
 //
 // A buffer lives from its allocation to the last op that uses it or an address
 // made from it. Inside of a loop that allocates it, that is one iteration; a

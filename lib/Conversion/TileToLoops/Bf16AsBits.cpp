@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Bf16AsBits.cpp - No bf16 values in code for x86
-//---------------------===//
+//===- Bf16AsBits.cpp - No bf16 values in code for x86 --------------------===//
 //
 // LLVM 22.1.8 keeps a bf16 that lives across basic blocks as f32 on x86, and
 // rounds it again where it is used: by a call of __truncsfbf2, which no library

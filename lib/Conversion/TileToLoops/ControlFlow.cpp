@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ControlFlow.cpp - Tiles that loops and branches carry
-//---------------===//
+//===- ControlFlow.cpp - Tiles that loops and branches carry --------------===//
 //
 // A carried tile has one buffer that lives as long as the op: the initial value
 // is written before the op, every iteration overwrites it at its end. What an

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Elements.cpp - Elements, loop nests and buffers of tiles
-//------------===//
+//===- Elements.cpp - Elements, loop nests and buffers of tiles -----------===//
 
 #include "TileLowering.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Fusion.cpp - Which tiles get a buffer and which do not
-//--------------===//
+//===- Fusion.cpp - Which tiles get a buffer and which do not -------------===//
 
 #include "TileLowering.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LegalizeHostFloats.cpp - f16 and bf16 on x86
-//------------------------===//
+//===- LegalizeHostFloats.cpp - f16 and bf16 on x86 -----------------------===//
 
 #include "iris/Conversion/TileToLoops.h"
 

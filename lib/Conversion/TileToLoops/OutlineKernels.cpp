@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- OutlineKernels.cpp - Kernels as ordinary functions
-//------------------===//
+//===- OutlineKernels.cpp - Kernels as ordinary functions -----------------===//
 
 #include "iris/Conversion/TileToLoops.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Pipeline.cpp - Stage `tiles` of the host target
-//---------------------===//
+//===- Pipeline.cpp - Stage `tiles` of the host target --------------------===//
 
 #include "iris/Conversion/TileToLoops.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Reduce.cpp - Reductions in the order the dialect fixes
-//--------------===//
+//===- Reduce.cpp - Reductions in the order the dialect fixes -------------===//
 
 #include "TileLowering.h"
 

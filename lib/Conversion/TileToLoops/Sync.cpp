@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Sync.cpp - Atomics and checks of tiles
-//------------------------------===//
+//===- Sync.cpp - Atomics and checks of tiles -----------------------------===//
 
 #include "TileLowering.h"
 #include "Window.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TileLowering.cpp - Tiles of one kernel as loops
-//---------------------===//
+//===- TileLowering.cpp - Tiles of one kernel as loops --------------------===//
 
 #include "TileLowering.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TileToLoops.cpp - Tiles as loops over buffers
-//-----------------------===//
+//===- TileToLoops.cpp - Tiles as loops over buffers ----------------------===//
 //
 // The lowering of tiles on the host, where one OS thread holds whole tiles. It
 // does not go through one-shot bufferization: a tile loaded from a buffer is a

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Window.cpp - Addresses of a buffer's elements
-//-----------------------===//
+//===- Window.cpp - Addresses of a buffer's elements ----------------------===//
 
 #include "Window.h"
 

@@ -56,8 +56,9 @@ struct AtomicPattern : ThreadPattern<OpT> {
       }
       Value condition = emitAnd(t, owner, view.isInside(t, coordinates));
       condition = emitAnd(t, condition, getMask(adaptor, t, reg));
-      old.push_back(
-          emitGuardedValue(t, condition, zero, [&](ThreadBuilder &inner) {
+      old.push_back(emitGuardedValue(
+          t, condition, zero,
+          [&, reg = reg, &coordinates = coordinates](ThreadBuilder &inner) {
             return emitElement(op, adaptor, inner, reg,
                                view.getElementPointer(inner, coordinates));
           }));

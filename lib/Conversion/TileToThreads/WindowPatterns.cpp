@@ -330,9 +330,11 @@ void WindowAccess::storeElements(ThreadBuilder &t, Value registers) {
     if (reg & free)
       continue;
     Value value = t.extract(registers, reg);
-    emitGuarded(t, view.isInside(t, coordinates), [&](ThreadBuilder &inner) {
-      store(inner, value, view.getElementPointer(inner, coordinates));
-    });
+    emitGuarded(t, view.isInside(t, coordinates),
+                [&, &coordinates = coordinates](ThreadBuilder &inner) {
+                  store(inner, value,
+                        view.getElementPointer(inner, coordinates));
+                });
   }
 }
 

@@ -30,17 +30,6 @@ extern "C" {
  * Status
  *===----------------------------------------------------------------------===*/
 
-typedef enum IrisRtStatusCode {
-  IRISRT_OK = 0,
-  IRISRT_INVALID_ARGUMENT = 1,
-  IRISRT_FAILED_PRECONDITION = 2,
-  IRISRT_UNAVAILABLE = 3,
-  IRISRT_OUT_OF_MEMORY = 4,
-  IRISRT_TIMEOUT = 5,
-  IRISRT_ABORTED = 6, /* another rank failed or went away */
-  IRISRT_INTERNAL = 7
-} IrisRtStatusCode;
-
 /* Text of the last failure on this thread; "" if there was none.  Valid until
  * the next failing call of this thread. */
 IRISRT_API const char *irisrtLastError(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisAccessOps.cpp - Translation and remote access -------------------===//
+//===- IrisAccessOps.cpp - Translation and remote access ------------------===//
 
 #include "iris/Dialect/Iris/IR/Iris.h"
 
@@ -20,11 +20,31 @@ static LogicalResult verifySymmetric(Operation *op, MemRefType buffer) {
     return success();
   InFlightDiagnostic diag =
       op->emitOpError("names a rank, but the buffer ")
-      << buffer << " is not on the symmetric heap; expected memory space "
-                   "#iris.symmetric";
+      << buffer
+      << " is not on the symmetric heap; expected memory space "
+         "#iris.symmetric";
   if (isPeer(buffer))
     diag.attachNote() << "a buffer in #iris.peer is already translated";
   return diag;
+}
+
+//===----------------------------------------------------------------------===//
+// RankOp, NumRanksOp
+//===----------------------------------------------------------------------===//
+
+static ConstantIntRanges getIndexRange(uint64_t min, uint64_t max) {
+  unsigned width = IndexType::kInternalStorageBitWidth;
+  return ConstantIntRanges::fromUnsigned(APInt(width, min), APInt(width, max));
+}
+
+void RankOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
+                               SetIntRangeFn setResultRange) {
+  setResultRange(getResult(), getIndexRange(0, kMaxRanks - 1));
+}
+
+void NumRanksOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
+                                   SetIntRangeFn setResultRange) {
+  setResultRange(getResult(), getIndexRange(1, kMaxRanks));
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisDialect.cpp - The iris dialect ----------------------------------===//
+//===- IrisDialect.cpp - The iris dialect ---------------------------------===//
 
 #include "iris/Dialect/Iris/IR/Iris.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisHostOps.cpp - Ops of host programs ------------------------------===//
+//===- IrisHostOps.cpp - Ops of host programs -----------------------------===//
 
 #include "iris/Dialect/Iris/IR/Iris.h"
 
@@ -27,7 +27,8 @@ LogicalResult AllocOp::verify() {
   auto buffer = cast<MemRefType>(getType());
   if (!buffer.getLayout().isIdentity())
     return emitOpError("result is ") << buffer << "; expected a row-major one";
-  if (static_cast<int64_t>(getSizes().size()) != buffer.getNumDynamicDims())
+  if (static_cast<int64_t>(getSizes().size()) !=
+      static_cast<int64_t>(buffer.getNumDynamicDims()))
     return emitOpError("has ")
            << getSizes().size() << " sizes for " << buffer << "; expected "
            << buffer.getNumDynamicDims();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisSyncOps.cpp - Atomics, signals, waits, barriers, checks ----------===//
+//===- IrisSyncOps.cpp - Atomics, signals, waits, barriers, checks --------===//
 
 #include "iris/Dialect/Iris/IR/Iris.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisThreadOps.cpp - Ops below the tile level ------------------------===//
+//===- IrisThreadOps.cpp - Ops below the tile level -----------------------===//
 
 #include "iris/Dialect/Iris/IR/Iris.h"
 

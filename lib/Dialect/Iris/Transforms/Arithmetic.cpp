@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Arithmetic.cpp - Builder of expansions
-//------------------------------===//
+//===- Arithmetic.cpp - Builder of expansions -----------------------------===//
 
 #include "Arithmetic.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandExponentials.cpp - exp, exp2, powf, log and log2
-//--------------===//
+//===- ExpandExponentials.cpp - exp, exp2, powf, log and log2 -------------===//
 //
 // exp and exp2 reduce their argument to n + r with |r| <= 1/2 (in units of
 // ln 2 for exp), evaluate the Taylor polynomial of r, and scale by 2^n in two

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandMath.cpp - Math functions as arithmetic
-//-----------------------===//
+//===- ExpandMath.cpp - Math functions as arithmetic ----------------------===//
 
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 

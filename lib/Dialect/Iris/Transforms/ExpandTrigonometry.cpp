@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandTrigonometry.cpp - sin, cos, atan, atan2 and cbrt
-//-------------===//
+//===- ExpandTrigonometry.cpp - sin, cos, atan, atan2 and cbrt ------------===//
 //
 // All of them are computed in f64, so that reducing the argument costs no
 // precision and denormals need no care, and rounded once.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TranslatePointers.cpp - Remote accesses as translated local ones ----===//
+//===- TranslatePointers.cpp - Remote accesses as translated local ones ---===//
 //
 // Rewrites every op that names a rank into iris.translate and an op that does
 // not. The translation is placed right before the access; CSE and LICM, which

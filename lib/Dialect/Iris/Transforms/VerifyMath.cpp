@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- VerifyMath.cpp - The math functions all targets have
-//----------------===//
+//===- VerifyMath.cpp - The math functions all targets have ---------------===//
 //
 // The table of docs/math.md. Keep the two in step.
 //

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- WidenFloats.cpp - 16-bit floats computed in f32
-//---------------------===//
+//===- WidenFloats.cpp - 16-bit floats computed in f32 --------------------===//
 
 #include "iris/Dialect/Iris/Transforms/WidenFloats.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TileDialect.cpp - The tile dialect and its attributes ---------------===//
+//===- TileDialect.cpp - The tile dialect and its attributes --------------===//
 
 #include "iris/Dialect/Tile/IR/Tile.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TileOps.cpp - Verifiers, effects and folders of tile ops ------------===//
+//===- TileOps.cpp - Verifiers, effects and folders of tile ops -----------===//
 
 #include "iris/Dialect/Tile/IR/Tile.h"
 

@@ -6,6 +6,8 @@
 #ifndef IRIS_RT_STATUS_H
 #define IRIS_RT_STATUS_H
 
+#include "iris-c/RuntimeABI.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,23 +18,24 @@
 
 namespace iris::rt {
 
-/// What kind of failure a Status stands for.  The values are part of the C API.
+/// What kind of failure a Status stands for.  The values are those of the
+/// C API.
 enum class StatusCode : int32_t {
-  ok = 0,
+  ok = IRISRT_OK,
   /// The caller passed something that can never be right.
-  invalidArgument = 1,
+  invalidArgument = IRISRT_INVALID_ARGUMENT,
   /// Right in itself, but not in this state (a failed world, ranks that
   /// differ).
-  failedPrecondition = 2,
+  failedPrecondition = IRISRT_FAILED_PRECONDITION,
   /// Missing here: no device, no driver, a feature the device lacks.
-  unavailable = 3,
-  outOfMemory = 4,
+  unavailable = IRISRT_UNAVAILABLE,
+  outOfMemory = IRISRT_OUT_OF_MEMORY,
   /// Something did not happen in time.
-  timeout = 5,
+  timeout = IRISRT_TIMEOUT,
   /// Another rank failed or went away.
-  aborted = 6,
+  aborted = IRISRT_ABORTED,
   /// The system or a driver failed in an unforeseen way, or a bug of ours.
-  internal = 7,
+  internal = IRISRT_INTERNAL,
 };
 
 /// The name of a code, as printed before messages: "invalid argument".

@@ -12,6 +12,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "iris/Dialect/Iris/IR/IrisDialect.h.inc"
@@ -31,6 +32,9 @@ inline constexpr StringLiteral kNumWarpsAttr = "iris.num_warps";
 inline constexpr StringLiteral kDivisibilityAttr = "iris.divisibility";
 /// What the runtime must know of a lowered kernel.
 inline constexpr StringLiteral kMetaAttr = "iris.meta";
+
+/// An upper bound on the ranks of a world: IRISRT_MAX_RANKS of RuntimeABI.h.
+inline constexpr int64_t kMaxRanks = 64;
 
 /// Waves per workgroup of a kernel that does not say.
 inline constexpr int64_t kDefaultNumWarps = 4;

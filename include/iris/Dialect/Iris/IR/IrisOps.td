@@ -11,6 +11,7 @@ include "iris/Dialect/Iris/IR/IrisThreadOps.td"
 include "iris/Dialect/Iris/IR/IrisTypes.td"
 include "iris/Dialect/Tile/IR/TileEnums.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferIntRangeInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 /// A scalar or a tile that an atomic works on.
@@ -24,7 +25,8 @@ def Iris_FlagBuffer : MemRefRankOf<[I32, I64], [1, 2, 3, 4]>;
 // World
 //===----------------------------------------------------------------------===//
 
-def Iris_RankOp : Iris_Op<"rank", [Pure]> {
+def Iris_RankOp : Iris_Op<"rank", [Pure,
+    DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let summary = "Returns the own rank";
   let description = [{
     Same as `ctx.get_rank()`.
@@ -40,7 +42,8 @@ def Iris_RankOp : Iris_Op<"rank", [Pure]> {
   let assemblyFormat = "$ctx attr-dict `:` type($result)";
 }
 
-def Iris_NumRanksOp : Iris_Op<"num_ranks", [Pure]> {
+def Iris_NumRanksOp : Iris_Op<"num_ranks", [Pure,
+    DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let summary = "Returns the number of ranks in the world";
   let description = [{
     Same as `ctx.get_num_ranks()`.

@@ -89,7 +89,7 @@ def Iris_ElementRMWOp
   let results = (outs Tile_MemElement:$result);
   let assemblyFormat = [{
     custom<Keyword>($kind) $value `,` $address (`scope` `(` custom<Keyword>($scope)^ `)`)? attr-dict
-    `:` type($value) `,` type($address)
+    `:` type($value) `,` qualified(type($address))
   }];
 }
 
@@ -111,7 +111,7 @@ def Iris_ElementCASOp
   let results = (outs Tile_MemElement:$result);
   let assemblyFormat = [{
     $compare `,` $value `,` $address (`scope` `(` custom<Keyword>($scope)^ `)`)? attr-dict
-    `:` type($value) `,` type($address)
+    `:` type($value) `,` qualified(type($address))
   }];
 }
 

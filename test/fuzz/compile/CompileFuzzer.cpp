@@ -64,24 +64,35 @@ extern "C" int LLVMFuzzerInitialize(int *, char ***) {
   return 0;
 }
 
+/// The parser wants a zero after the text.
+static std::string getText(const uint8_t *data, size_t size) {
+  return std::string(reinterpret_cast<const char *>(data + 1), size - 1);
+}
+
+/// Parses and verifies as iris-compile does; errors go to `report`.
+static OwningOpRef<ModuleOp>
+parse(const std::string &text, MLIRContext &context,
+      llvm::function_ref<void(Diagnostic &)> report) {
+  context.printOpOnDiagnostic(false);
+  context.getDiagEngine().registerHandler([=](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      report(diagnostic);
+    return success();
+  });
+  return parseSourceString<ModuleOp>(text, &context);
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
     return 0;
   MLIRContext context(getRegistry(), MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false);
   unsigned numErrors = 0;
   std::string lastError;
-  context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
-      ++numErrors;
-      lastError = diagnostic.str();
-    }
-    return success();
-  });
-
-  // The parser wants a zero after the text.
-  std::string text(reinterpret_cast<const char *>(data + 1), size - 1);
-  auto source = parseSourceString<ModuleOp>(text, &context);
+  auto report = [&](Diagnostic &diagnostic) {
+    ++numErrors;
+    lastError = diagnostic.str();
+  };
+  auto source = parse(getText(data, size), context, report);
   bool good = bool(source);
   if (good) {
     TimingScope timing;
@@ -111,9 +122,17 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
   if (size < 2 || seed % 16 == 0)
     return LLVMFuzzerMutate(data, size, maxSize);
   uint8_t mode = seed % 8 == 1 ? '0' + seed / 8 % 6 : data[0];
-  std::string text(reinterpret_cast<char *>(data + 1), size - 1);
+  std::string text = getText(data, size);
   mutator.learn(text);
-  std::string mutated = mutator.mutate(text, seed);
+  // The passes only see what parses, so most of what does not is passed over.
+  constexpr unsigned maxAttempts = 20;
+  std::string mutated;
+  for (unsigned attempt = 0; attempt < maxAttempts; ++attempt) {
+    mutated = mutator.mutate(text, seed + attempt);
+    MLIRContext context(getRegistry(), MLIRContext::Threading::DISABLED);
+    if (parse(mutated, context, [](Diagnostic &) {}))
+      break;
+  }
   if (mutated.size() + 1 > maxSize)
     return LLVMFuzzerMutate(data, size, maxSize);
   data[0] = mode;

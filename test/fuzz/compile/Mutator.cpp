@@ -114,7 +114,10 @@ std::string Mutator::chooseLike(const std::string &word) {
                            below(8) ? edges[below(edges.size())]
                                     : std::string("?"));
   }
-  const Pool &pool = words[kind];
+  // Values and symbols of other inputs are not defined in this one.
+  auto here = present.find(kind);
+  const Pool &pool =
+      here != present.end() && below(8) ? here->second : words[kind];
   return pool.values.empty() ? word : pool.values[below(pool.values.size())];
 }
 
@@ -172,6 +175,13 @@ void Mutator::mutateLines(std::vector<std::string> &all) {
 
 std::string Mutator::mutate(const std::string &text, unsigned seed) {
   random.seed(seed);
+  present.clear();
+  for (Word word : splitWords(text)) {
+    std::string value = text.substr(word.begin, word.size);
+    std::string kind = classify(value);
+    if (std::string("%@!#^").find(kind) != std::string::npos)
+      present[kind].add(value);
+  }
   std::string result = text;
   for (size_t count = 1 + below(3); count; --count) {
     if (below(3) == 0) {

@@ -35,8 +35,11 @@ private:
   std::string chooseLike(const std::string &word);
   size_t below(size_t bound) { return bound ? random() % bound : 0; }
 
+  /// Of all inputs, the words by their class.
   Pool lines;
   std::map<std::string, Pool> words;
+  /// What the input at hand names: values, symbols, aliases, blocks.
+  std::map<std::string, Pool> present;
   std::minstd_rand random;
 };
 

@@ -3,6 +3,8 @@
 
     gen.py SUITE [ELEMENT] [--full]
 
+ELEMENT is an element type; for `heap` any text, which seeds the random order.
+
 Every program checks itself: iris-run exits with status 0 only if all checks on
 all ranks held.
 """

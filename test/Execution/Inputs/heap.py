@@ -58,17 +58,17 @@ def check_kernel(k):
     k.close()
 
 
-def heap(_, full):
+def heap(seed, full):
     program = Program()
     memref = buffer(ELEMENT)
     arguments = [("data", memref), ("size", "index"), ("salt", "index")]
     kernels = [program.kernel(name, arguments, body) for name, body in
                (("fresh", fresh_kernel), ("fill", fill_kernel),
                 ("check", check_kernel))]
-    choose = random.Random(7)
+    choose = random.Random(seed)
     alive = []
     allocations = 0
-    while allocations < (4000 if full else 400):
+    while allocations < (800 if full else 400):
         # A batch of new ones, then some of all in random order leave.
         batch = []
         for _ in range(choose.randrange(1, 12)):

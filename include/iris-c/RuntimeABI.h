@@ -71,16 +71,16 @@ typedef enum IrisRtMemoryKind {
  * `heapTable[r] + (a - heapBase)`.  A kernel is compiled for one of the two.
  */
 typedef struct IrisRtContext {
-  uint32_t rank;     /* this rank, 0 <= rank < numRanks */
-  uint32_t numRanks; /* ranks in the world */
-  uint64_t heapBase; /* own heap's first byte, in this address space */
+  uint32_t rank;      /* this rank, 0 <= rank < numRanks */
+  uint32_t numRanks;  /* ranks in the world */
+  uint64_t heapBase;  /* own heap's first byte, in this address space */
   int64_t heapStride; /* bytes from rank r's heap to rank r+1's; 0: use table */
   uint64_t heapTable; /* device address of numRanks uint64_t: every base */
   uint64_t heapBytes; /* bytes reserved for one rank's heap */
   uint64_t control;   /* device address of this rank's IrisRtControl */
   uint64_t waitLimit; /* time limit of one wait, in clock ticks of the target
                        * (see IRISRT_CLOCK_*); 0: for ever */
-  uint64_t trace;     /* device address of the trace buffer; 0: tracing is off */
+  uint64_t trace; /* device address of the trace buffer; 0: tracing is off */
   uint64_t groupMembers; /* device address of groupSize uint32_t world ranks;
                           * 0: the group is the world */
   uint32_t groupSize;    /* ranks in the group */
@@ -187,8 +187,9 @@ IRISRT_STATIC_ASSERT(sizeof(IrisRtControl) == 512, "IrisRtControl layout");
  *===----------------------------------------------------------------------===*
  *
  * Kernel arguments travel as one block of bytes, laid out the same way for
- * every target (HIP_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_POINTER,
- * or a pointer on the host).  Each item lies at the next multiple of its size:
+ * every target (HIP_LAUNCH_PARAM_BUFFER_POINTER,
+ *CU_LAUNCH_PARAM_BUFFER_POINTER, or a pointer on the host).  Each item lies at
+ *the next multiple of its size:
  *
  *   !iris.ctx             IrisRtContext (88 bytes, aligned to 8)
  *   memref, identity      8-byte pointer, then one int64 per dynamic size
@@ -225,9 +226,10 @@ typedef enum IrisRtElement {
 #define IRISRT_MAX_DIMS 6
 
 typedef struct IrisRtArg {
-  uint32_t kind;    /* IrisRtArgKind */
-  uint32_t element; /* IrisRtElement: element type of a memref, or the scalar's */
-  uint32_t rank;    /* dimensions of a memref, <= IRISRT_MAX_DIMS */
+  uint32_t kind; /* IrisRtArgKind */
+  uint32_t
+      element;   /* IrisRtElement: element type of a memref, or the scalar's */
+  uint32_t rank; /* dimensions of a memref, <= IRISRT_MAX_DIMS */
   uint32_t symmetric; /* memref: 1 if its type says it lies on the heap */
   uint64_t value;     /* memref: address; scalar: its bits, zero extended */
   int64_t sizes[IRISRT_MAX_DIMS];   /* memref: elements per dimension */
@@ -241,9 +243,9 @@ IRISRT_STATIC_ASSERT(sizeof(IrisRtArg) == 120, "IrisRtArg layout");
 
 /* One running program (workgroup) of a kernel on the host: one OS thread. */
 typedef struct IrisRtHostProgram {
-  uint32_t id[3];    /* block id */
-  uint32_t count[3]; /* grid dimensions */
-  void *arena;       /* `arena_bytes` of the metadata, 64-byte aligned */
+  uint32_t id[3];          /* block id */
+  uint32_t count[3];       /* grid dimensions */
+  void *arena;             /* `arena_bytes` of the metadata, 64-byte aligned */
   uint64_t (*clock)(void); /* monotonic nanoseconds */
   void (*yield)(void);     /* called by waits between polls */
 } IrisRtHostProgram;
@@ -267,9 +269,8 @@ typedef struct IrisRtHostApi {
   int32_t (*dealloc)(void *world, uint64_t address);
   /* Enqueues `programs[0] x [1] x [2]` programs of `kernel` (its full name,
    * "module::function" or just "function"). */
-  int32_t (*launch)(void *world, const char *kernel,
-                    const uint64_t programs[3], const IrisRtArg *args,
-                    uint32_t numArgs);
+  int32_t (*launch)(void *world, const char *kernel, const uint64_t programs[3],
+                    const IrisRtArg *args, uint32_t numArgs);
   /* Waits for the stream, then for all ranks. */
   int32_t (*sync)(void *world);
 } IrisRtHostApi;

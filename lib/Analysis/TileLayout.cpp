@@ -114,11 +114,18 @@ mlir::iris::verifyLayoutFits(RankedTensorType type, unsigned numWarps,
                        << " is not a tile layout; expected #tile.blocked, "
                           "#tile.slice or #tile.linear";
   }
-  if (!getLinearLayout(type))
+  std::optional<LinearLayout> layout = getLinearLayout(type);
+  if (!layout)
     return emitError() << "layout of " << type
                        << " has another number of dimensions than the tile; "
                           "expected "
                        << type.getRank();
+  size_t registers = layout->getBases(LayoutDim::Register).size();
+  if (registers > llvm::Log2_32(kMaxElementsPerThread))
+    return emitError() << "tile of type " << type << " gives every thread 2^"
+                       << registers << " elements; expected at most "
+                       << kMaxElementsPerThread
+                       << ": use smaller tiles or more waves";
   return success();
 }
 

@@ -63,6 +63,8 @@ void mlir::iris::buildIrisTranslatePipeline(
   // Every target takes the same kernels: what one of them could not lower is
   // refused for all, before any lowering.
   kernels.addPass(createIrisVerifyMathPass());
+  // Tiles have no calling convention.
+  kernels.addPass(createIrisInlineFunctionsPass());
   kernels.addPass(createIrisTranslatePointersPass());
   // One translation for all accesses to a buffer, outside of the tile loops:
   // it is pure address arithmetic.

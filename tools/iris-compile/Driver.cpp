@@ -90,7 +90,12 @@ LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
 LogicalResult Compilation::emit(ArrayRef<Operation *> modules,
                                 const TargetSpec &target, StringRef arch,
                                 StringRef translation, TimingScope &timing) {
-  ModuleToObject compiler(modules, target, options.codegen);
+  CodegenOptions codegen = options.codegen;
+  // A host program is straight-line calls, run once: it is not worth the time
+  // that optimising a long one well takes.
+  if (arch == IRISRT_ARCH_MAIN)
+    codegen.optLevel = std::min(codegen.optLevel, 1u);
+  ModuleToObject compiler(modules, target, codegen);
   {
     TimingScope scope = timing.nest("translation to LLVM IR");
     if (failed(compiler.translate()))

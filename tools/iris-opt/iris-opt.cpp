@@ -4,12 +4,21 @@
 #include "iris/InitAllDialects.h"
 #include "iris/InitAllPasses.h"
 
+#include "iris-c/RuntimeABI.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+static void printVersion(llvm::raw_ostream &os) {
+  os << "Iris " << IRIS_VERSION << "\nABI " << IRISRT_ABI_VERSION_MAJOR << "."
+     << IRISRT_ABI_VERSION_MINOR << "\n";
+}
 
 int main(int argc, char **argv) {
+  llvm::cl::AddExtraVersionPrinter(printVersion);
   mlir::registerAllPasses();
   mlir::iris::registerAllPasses();
 

@@ -41,8 +41,7 @@ options:
   -v                    log what the runtime does
   --help, --version
 
-exit status: 0 if every check on every rank held and at least one ran; 1 if not;
-2 for a wrong command line.
+exit status: 0 if every check on every rank held and at least one ran, else 1.
 
 environment: IRIS_COMPILE names the compiler (default: iris-compile beside
 iris-run); IRIS_LOG=info|debug logs more; see docs for the others.

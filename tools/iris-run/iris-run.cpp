@@ -80,7 +80,7 @@ static int launch(const Options &options) {
 int main(int argc, char **argv) {
   rt::Expected<Options> options = parseOptions(argc, argv);
   if (!options.ok())
-    return report(options.status(), 2);
+    return report(options.status(), 1);
   if (options->help) {
     std::fputs(helpText, stdout);
     return 0;

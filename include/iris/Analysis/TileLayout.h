@@ -18,8 +18,12 @@ std::optional<LinearLayout> getLinearLayout(Attribute encoding,
 /// Returns the layout of a tile type; nothing if it carries none.
 std::optional<LinearLayout> getLinearLayout(RankedTensorType type);
 
+/// No target has more registers for a thread.
+inline constexpr unsigned kMaxElementsPerThread = 512;
+
 /// Checks that the layout of `type` fits a workgroup of `numWarps` waves of
-/// `warpSize` threads; if not, says why through `emitError`.
+/// `warpSize` threads, and a thread's registers; if not, says why through
+/// `emitError`.
 LogicalResult verifyLayoutFits(RankedTensorType type, unsigned numWarps,
                                unsigned warpSize,
                                function_ref<InFlightDiagnostic()> emitError);

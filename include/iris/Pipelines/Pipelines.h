@@ -27,8 +27,9 @@ struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
       llvm::cl::init("stride")};
   PassOptions::Option<std::string> until{
       *this, "until",
-      llvm::cl::desc("Last stage to run: 'translate', 'tiles', 'sync', 'abi' or "
-                     "'llvm' (all of them)"),
+      llvm::cl::desc(
+          "Last stage to run: 'translate', 'tiles', 'sync', 'abi' or "
+          "'llvm' (all of them)"),
       llvm::cl::init("llvm")};
 };
 

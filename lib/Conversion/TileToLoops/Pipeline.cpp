@@ -12,11 +12,7 @@ using namespace mlir;
 using namespace mlir::iris;
 
 void mlir::iris::buildTileToLoopsPipeline(OpPassManager &pm) {
-  // Kernels become functions first: the inliner knows those.
   pm.addPass(createIrisOutlineKernelsPass());
-  // A program has one arena, so a kernel must not call functions with tiles.
-  pm.addPass(createInlinerPass());
-  pm.addPass(createSymbolDCEPass());
   pm.addPass(createConvertTileToLoopsPass());
   // Right after: the places are found from the order of ops, which CSE and
   // LICM of addresses would blur.

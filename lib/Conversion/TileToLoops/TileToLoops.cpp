@@ -58,6 +58,16 @@ static void stripLayouts(func::FuncOp func) {
   func.walk([](tile::ConvertLayoutOp op) { op.erase(); });
 }
 
+/// Refuses tiles that come from outside: no launch can pass one.
+static LogicalResult verifyParameters(func::FuncOp func) {
+  for (auto [number, type] : llvm::enumerate(func.getArgumentTypes()))
+    if (isa<TensorType>(type))
+      return func.emitError("parameter ")
+             << number << " is a tile of type " << type
+             << "; expected a scalar, a memref or !iris.ctx";
+  return success();
+}
+
 /// Reports the first tile that is left.
 static LogicalResult verifyNoTiles(func::FuncOp func) {
   WalkResult result = func.walk([](Operation *op) -> WalkResult {
@@ -79,6 +89,8 @@ struct ConvertTileToLoopsPass
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
+      if (failed(verifyParameters(func)))
+        return signalPassFailure();
       stripLayouts(func);
       if (failed(TileLowering(func).run()) || failed(verifyNoTiles(func)))
         return signalPassFailure();

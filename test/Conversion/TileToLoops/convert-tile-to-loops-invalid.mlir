@@ -56,3 +56,13 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{parameter 1 is a tile of type 'tensor<64xi32>'; expected a scalar, a memref or !iris.ctx}}
+  gpu.func @parameter(%i: index, %v: tensor<64xi32>, %b: memref<?xi32>) kernel {
+    tile.store %v, %b[%i] : tensor<64xi32>, memref<?xi32>
+    gpu.return
+  }
+}

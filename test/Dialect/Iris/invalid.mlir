@@ -140,17 +140,19 @@ func.func @get_shape(%ctx: !iris.ctx, %s: memref<?xf16, #iris.symmetric>, %a: me
 
 // -----
 
+// expected-note @+1 {{prior use here}}
 func.func @get_mask(%ctx: !iris.ctx, %s: memref<?xf16, #iris.symmetric>, %a: memref<?xf16>, %i: index, %m: tensor<4xi1>) {
-  // expected-error @+1 {{mask is 'tensor<4xi1>'; expected 'tensor<8xi1>'}}
-  iris.get %ctx, %s[%i], %a[%i] from %i shape [8] mask %m : tensor<4xi1> : memref<?xf16, #iris.symmetric>, memref<?xf16>
+  // expected-error @+1 {{use of value '%m' expects different type than prior uses: 'tensor<8xi1>' vs 'tensor<4xi1>'}}
+  iris.get %ctx, %s[%i], %a[%i] from %i shape [8] mask %m : memref<?xf16, #iris.symmetric>, memref<?xf16>
   return
 }
 
 // -----
 
+// expected-note @+1 {{prior use here}}
 func.func @get_else(%ctx: !iris.ctx, %s: memref<?xf16, #iris.symmetric>, %a: memref<?xf16>, %i: index, %e: f32) {
-  // expected-error @+1 {{`else` value is 'f32'; expected 'f16'}}
-  iris.get %ctx, %s[%i], %a[%i] from %i shape [8] else %e : f32 : memref<?xf16, #iris.symmetric>, memref<?xf16>
+  // expected-error @+1 {{use of value '%e' expects different type than prior uses: 'f16' vs 'f32'}}
+  iris.get %ctx, %s[%i], %a[%i] from %i shape [8] else %e : memref<?xf16, #iris.symmetric>, memref<?xf16>
   return
 }
 

@@ -30,8 +30,8 @@ gpu.module @kernels {
     iris.get %ctx, %buf[%i, %i], %own[%i, %i] from %r shape [8, 256] : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16>
     // CHECK: iris.put {{.*}} to %{{.*}} shape [8, 256] : memref<?x?xf16>, memref<?x?xf16, #iris.symmetric>
     iris.put %ctx, %own[%i, %i], %buf[%i, %i] to %r shape [8, 256] : memref<?x?xf16>, memref<?x?xf16, #iris.symmetric>
-    // CHECK: iris.copy {{.*}} from %{{.*}} to %{{.*}} shape [8, 256] else %{{.*}} : f16 cache(cg) store_cache(cs) volatile :
-    iris.copy %ctx, %buf[%i, %i], %buf[%i, %i] from %r to %i shape [8, 256] else %pad : f16 cache(cg) store_cache(cs) volatile : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16, #iris.symmetric>
+    // CHECK: iris.copy {{.*}} from %{{.*}} to %{{.*}} shape [8, 256] else %{{.*}} cache(cg) store_cache(cs) volatile :
+    iris.copy %ctx, %buf[%i, %i], %buf[%i, %i] from %r to %i shape [8, 256] else %pad cache(cg) store_cache(cs) volatile : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16, #iris.symmetric>
     gpu.return
   }
 

@@ -40,7 +40,7 @@ gpu.module @kernels {
     %m = arith.cmpi slt, %x, %x : tensor<64xindex>
     // CHECK: tile.gather %{{.*}}[%{{.*}}] mask %[[M]]
     // CHECK: tile.scatter %{{.*}}, %{{.*}}[%{{.*}}] mask %[[M]]
-    iris.get %ctx, %buf[%i], %own[%j] from %r shape [64] mask %m : tensor<64xi1> : memref<?xf16, #iris.symmetric>, memref<?xf16>
+    iris.get %ctx, %buf[%i], %own[%j] from %r shape [64] mask %m : memref<?xf16, #iris.symmetric>, memref<?xf16>
     gpu.return
   }
 

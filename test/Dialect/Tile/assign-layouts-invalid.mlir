@@ -47,3 +47,23 @@ func.func @foreign(%b: memref<?xf16>, %i: index) {
   %v = tile.load %b[%i] : memref<?xf16> -> tensor<32xf16, "mine">
   return
 }
+
+// -----
+
+#thread = #tile.blocked<size_per_thread = [4096], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+
+func.func @pinned_elements_per_thread(%b: memref<?xf16>, %i: index) {
+  // expected-error @+1 {{gives every thread 2^12 elements; expected at most 512: use smaller tiles or more waves}}
+  %v = tile.load %b[%i] : memref<?xf16> -> tensor<1048576xf16, #thread>
+  return
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{parameter 1 is a tile of type 'tensor<64xi32>'; expected a scalar, a memref or !iris.ctx}}
+  gpu.func @parameter(%i: index, %v: tensor<64xi32>, %b: memref<?xi32>) kernel {
+    tile.store %v, %b[%i] : tensor<64xi32>, memref<?xi32>
+    gpu.return
+  }
+}

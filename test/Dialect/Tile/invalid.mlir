@@ -161,3 +161,11 @@ func.func @layout_rank(%b: memref<?xf16>, %i: index) {
   %v = tile.load %b[%i] : memref<?xf16> -> tensor<8xf16, #tile.blocked<size_per_thread = [1, 8], threads_per_warp = [2, 32], warps_per_cta = [4, 1], order = [1, 0]>>
   return
 }
+
+// -----
+
+func.func @too_many_elements(%b: memref<?x?xf16>, %i: index) {
+  // expected-error @+1 {{tile 'tensor<4611686018427387904x4xf16>' has too many elements; expected at most 1048576}}
+  %v = tile.load %b[%i, %i] : memref<?x?xf16> -> tensor<4611686018427387904x4xf16>
+  return
+}

@@ -216,7 +216,7 @@ TEST_F(Run, CommandLine) {
   for (const char *args :
        {"", "-n 0 a", "-n 65 a", "-n x a", "--device=tpu a", "--ranks=fibers a",
         "--heap=lots a", "--timeout=-1 a", "--nonsense a", "a b"})
-    EXPECT_EQ(run(args).status, 2) << args;
+    EXPECT_EQ(run(args).status, 1) << args;
 }
 
 TEST_F(Run, CompilesSourceFirst) {

@@ -68,6 +68,29 @@ LogicalResult TranslateOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+ParseResult mlir::iris::parseTransferMask(
+    OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &mask,
+    Type &maskType, DenseI64ArrayAttr shape) {
+  if (failed(parser.parseOptionalKeyword("mask")))
+    return success();
+  mask.emplace();
+  if (parser.parseOperand(*mask))
+    return failure();
+  maskType = RankedTensorType::get(shape.asArrayRef(),
+                                   parser.getBuilder().getI1Type());
+  return success();
+}
+
+void mlir::iris::printTransferMask(OpAsmPrinter &printer, Operation *,
+                                   Value mask, Type, DenseI64ArrayAttr) {
+  if (mask)
+    printer << " mask " << mask;
+}
+
+//===----------------------------------------------------------------------===//
 // Effects
 //===----------------------------------------------------------------------===//
 
@@ -157,10 +180,6 @@ static LogicalResult verifyTransfer(OpT op) {
       mask && mask.getType() != tile::maskTypeOf(tile))
     return op.emitOpError("mask is ")
            << mask.getType() << "; expected " << tile::maskTypeOf(tile);
-  if (Value other = op.getOther();
-      other && other.getType() != source.getElementType())
-    return op.emitOpError("`else` value is ")
-           << other.getType() << "; expected " << source.getElementType();
   return success();
 }
 

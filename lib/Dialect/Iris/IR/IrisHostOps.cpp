@@ -29,9 +29,8 @@ LogicalResult AllocOp::verify() {
     return emitOpError("result is ") << buffer << "; expected a row-major one";
   if (static_cast<int64_t>(getSizes().size()) !=
       static_cast<int64_t>(buffer.getNumDynamicDims()))
-    return emitOpError("has ")
-           << getSizes().size() << " sizes for " << buffer << "; expected "
-           << buffer.getNumDynamicDims();
+    return emitOpError("has ") << getSizes().size() << " sizes for " << buffer
+                               << "; expected " << buffer.getNumDynamicDims();
   return success();
 }
 
@@ -52,8 +51,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // After the kernels were lowered or taken out there is nothing to check.
   if (!kernel) {
     if (symbols.lookupNearestSymbolFrom(*this, getKernelAttr()) ||
-        !symbols.lookupNearestSymbolFrom(
-            *this, getKernelAttr().getRootReference()))
+        !symbols.lookupNearestSymbolFrom(*this,
+                                         getKernelAttr().getRootReference()))
       return success();
     return emitOpError("there is no kernel ") << getKernelAttr();
   }
@@ -67,9 +66,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   TypeRange expected = kernel.getArgumentTypes();
   TypeRange got = getKernelOperands().getTypes();
   if (expected.size() != got.size())
-    return emitOpError("has ") << got.size() << " arguments; expected "
-                               << expected.size() << ", as " << getKernelAttr()
-                               << " has";
+    return emitOpError("has ")
+           << got.size() << " arguments; expected " << expected.size()
+           << ", as " << getKernelAttr() << " has";
   for (auto [index, pair] : llvm::enumerate(llvm::zip(expected, got)))
     if (std::get<0>(pair) != std::get<1>(pair))
       return emitOpError("argument ")

@@ -34,14 +34,14 @@ RANKED_ACCESS(WaitOp)
 template <typename OpT>
 static LogicalResult verifyRankedAccess(OpT op, Type value) {
   MemRefType buffer = op.getBuffer().getType();
-  if (failed(
-          tile::verifyWindow(op, buffer, op.getOffsets().size(), value)))
+  if (failed(tile::verifyWindow(op, buffer, op.getOffsets().size(), value)))
     return failure();
   if (op.getRank() && !isSymmetric(buffer)) {
     InFlightDiagnostic diag =
         op.emitOpError("names a rank, but the buffer ")
-        << buffer << " is not on the symmetric heap; expected memory space "
-                     "#iris.symmetric";
+        << buffer
+        << " is not on the symmetric heap; expected memory space "
+           "#iris.symmetric";
     if (isPeer(buffer))
       diag.attachNote() << "a buffer in #iris.peer is already translated";
     return diag;
@@ -76,15 +76,15 @@ LogicalResult AtomicCASOp::verify() {
 
 LogicalResult SignalOp::verify() {
   if (getSem() != MemSemantic::Release && getSem() != MemSemantic::Relaxed)
-    return emitOpError("sem is ") << stringifyMemSemantic(getSem())
-                                  << "; expected release or relaxed";
+    return emitOpError("sem is ")
+           << stringifyMemSemantic(getSem()) << "; expected release or relaxed";
   return verifyRankedAccess(*this, getValue().getType());
 }
 
 LogicalResult WaitOp::verify() {
   if (getSem() != MemSemantic::Acquire && getSem() != MemSemantic::Relaxed)
-    return emitOpError("sem is ") << stringifyMemSemantic(getSem())
-                                  << "; expected acquire or relaxed";
+    return emitOpError("sem is ")
+           << stringifyMemSemantic(getSem()) << "; expected acquire or relaxed";
   return verifyRankedAccess(*this, getValue().getType());
 }
 

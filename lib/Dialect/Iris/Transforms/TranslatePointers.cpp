@@ -37,9 +37,9 @@ static Value translate(RewriterBase &rewriter, Location loc, Value ctx,
 static void expandAccess(iris::LoadOp op, RewriterBase &rewriter) {
   Value source = translate(rewriter, op.getLoc(), op.getCtx(), op.getSource(),
                            op.getRank());
-  rewriter.replaceOpWithNewOp<tile::LoadOp>(
-      op, op.getType(), source, op.getOffsets(), op.getOther(), op.getCache(),
-      op.getIsVolatile());
+  rewriter.replaceOpWithNewOp<tile::LoadOp>(op, op.getType(), source,
+                                            op.getOffsets(), op.getOther(),
+                                            op.getCache(), op.getIsVolatile());
 }
 
 static void expandAccess(iris::StoreOp op, RewriterBase &rewriter) {
@@ -94,9 +94,9 @@ static void expandTransfer(OpT op, Value source, Value destination,
   RankedTensorType type = op.getTileType();
   Value mask = op.getMask();
   if (!mask) {
-    Value tile = tile::LoadOp::create(rewriter, loc, type, source,
-                                      op.getSourceOffsets(), op.getOther(),
-                                      op.getCache(), op.getIsVolatile());
+    Value tile =
+        tile::LoadOp::create(rewriter, loc, type, source, op.getSourceOffsets(),
+                             op.getOther(), op.getCache(), op.getIsVolatile());
     rewriter.replaceOpWithNewOp<tile::StoreOp>(
         op, tile, destination, op.getDestinationOffsets(), op.getStoreCache(),
         op.getIsVolatile());

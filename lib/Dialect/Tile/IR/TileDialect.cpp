@@ -73,9 +73,8 @@ LogicalResult BlockedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   llvm::sort(sorted);
   if (sorted.size() != rank ||
       !llvm::equal(sorted, llvm::seq<int64_t>(0, rank)))
-    return emitError() << "order [" << order
-                       << "] is not a permutation of the " << rank
-                       << " tile dimensions";
+    return emitError() << "order [" << order << "] is not a permutation of the "
+                       << rank << " tile dimensions";
   return success();
 }
 
@@ -97,8 +96,7 @@ static int64_t getLayoutRank(Attribute layout) {
 LogicalResult SliceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 int64_t dim, Attribute parent) {
   if (!isa_and_nonnull<BlockedAttr, SliceAttr, LinearAttr>(parent))
-    return emitError() << "parent is " << parent
-                       << "; expected a tile layout";
+    return emitError() << "parent is " << parent << "; expected a tile layout";
   int64_t rank = getLayoutRank(parent);
   if (dim < 0 || dim >= rank)
     return emitError() << "dim is " << dim << "; expected one of the parent's "
@@ -118,8 +116,8 @@ LogicalResult LinearAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       for (Attribute entry : vector) {
         auto value = dyn_cast<IntegerAttr>(entry);
         if (!value || value.getValue().isNegative())
-          return emitError() << "basis entry " << entry
-                             << " is not a non-negative integer";
+          return emitError()
+                 << "basis entry " << entry << " is not a non-negative integer";
       }
       if (rank && *rank != vector.size())
         return emitError() << "basis " << row << " has " << vector.size()
@@ -147,6 +145,14 @@ LogicalResult mlir::tile::verifyTileShape(Operation *op,
       return op->emitOpError("tile extent ")
              << extent << " in dimension " << dim << " of " << tile
              << " is not a power of two";
+  int64_t numElements = 1;
+  for (int64_t extent : tile.getShape()) {
+    if (extent > kMaxTileElements / numElements)
+      return op->emitOpError("tile ")
+             << tile << " has too many elements; expected at most "
+             << kMaxTileElements;
+    numElements *= extent;
+  }
   if (Attribute layout = tile.getEncoding())
     if (int64_t rank = getLayoutRank(layout);
         rank >= 0 && rank != tile.getRank())
@@ -159,9 +165,8 @@ LogicalResult mlir::tile::verifyTileShape(Operation *op,
 LogicalResult mlir::tile::verifyWindow(Operation *op, MemRefType buffer,
                                        unsigned numOffsets, Type tile) {
   if (numOffsets != buffer.getRank())
-    return op->emitOpError("has ")
-           << numOffsets << " offsets for " << buffer << "; expected "
-           << buffer.getRank();
+    return op->emitOpError("has ") << numOffsets << " offsets for " << buffer
+                                   << "; expected " << buffer.getRank();
   if (getElementTypeOrSelf(tile) != buffer.getElementType())
     return op->emitOpError("element type of ")
            << tile << " differs from that of " << buffer;

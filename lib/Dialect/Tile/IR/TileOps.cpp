@@ -12,7 +12,8 @@ using namespace mlir::tile;
 #define GET_OP_CLASSES
 #include "iris/Dialect/Tile/IR/TileOps.cpp.inc"
 
-using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -38,8 +39,7 @@ LogicalResult LoadOp::verify() {
 }
 
 void StoreOp::getEffects(Effects &effects) {
-  addAccess(effects, getDestinationMutable(), /*reads=*/false,
-            getIsVolatile());
+  addAccess(effects, getDestinationMutable(), /*reads=*/false, getIsVolatile());
 }
 
 LogicalResult StoreOp::verify() {
@@ -57,8 +57,7 @@ LogicalResult GatherOp::verify() {
 }
 
 void ScatterOp::getEffects(Effects &effects) {
-  addAccess(effects, getDestinationMutable(), /*reads=*/false,
-            getIsVolatile());
+  addAccess(effects, getDestinationMutable(), /*reads=*/false, getIsVolatile());
 }
 
 LogicalResult ScatterOp::verify() {
@@ -111,9 +110,8 @@ LogicalResult BroadcastOp::verify() {
   for (auto [dim, from, to] :
        llvm::enumerate(source.getShape(), result.getShape()))
     if (from != to && from != 1)
-      return emitOpError("dimension ")
-             << dim << " of " << source << " is " << from << "; expected 1 or "
-             << to;
+      return emitOpError("dimension ") << dim << " of " << source << " is "
+                                       << from << "; expected 1 or " << to;
   return verifyTileShape(*this, result);
 }
 
@@ -141,9 +139,8 @@ LogicalResult TransposeOp::verify() {
 }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
-  bool identity =
-      llvm::equal(getPermutation(),
-                  llvm::seq<int64_t>(0, getSource().getType().getRank()));
+  bool identity = llvm::equal(
+      getPermutation(), llvm::seq<int64_t>(0, getSource().getType().getRank()));
   return identity && getSource().getType() == getType() ? getSource()
                                                         : OpFoldResult();
 }

@@ -211,6 +211,14 @@ void LayoutAssigner::repeatCheapSources() {
 }
 
 LogicalResult LayoutAssigner::collectTiles() {
+  // No launch can pass a tile.
+  if (auto kernel = dyn_cast<gpu::GPUFuncOp>(*function);
+      kernel && kernel.isKernel())
+    for (auto [number, type] : llvm::enumerate(kernel.getArgumentTypes()))
+      if (isa<TensorType>(type))
+        return kernel.emitError("parameter ")
+               << number << " is a tile of type " << type
+               << "; expected a scalar, a memref or !iris.ctx";
   auto add = [&](Value value) -> LogicalResult {
     RankedTensorType type = getTileType(value);
     if (!type)

@@ -55,6 +55,15 @@ struct ContextField {
 /// All fields of the device context, in their order.
 ArrayRef<ContextField> getContextFields();
 
+/// `mask %m` of a transfer, if any: its type follows from the shape that
+/// travels.
+ParseResult
+parseTransferMask(OpAsmParser &parser,
+                  std::optional<OpAsmParser::UnresolvedOperand> &mask,
+                  Type &maskType, DenseI64ArrayAttr shape);
+void printTransferMask(OpAsmPrinter &printer, Operation *op, Value mask,
+                       Type maskType, DenseI64ArrayAttr shape);
+
 } // namespace mlir::iris
 
 #define GET_OP_CLASSES

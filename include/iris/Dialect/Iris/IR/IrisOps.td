@@ -211,7 +211,8 @@ def Iris_ScatterOp : Iris_AccessOp<"scatter", [
 
 /// get, put and copy: a window goes from one buffer to another.
 class Iris_TransferOp<string mnemonic>
-    : Iris_AccessOp<mnemonic, [AttrSizedOperandSegments]> {
+    : Iris_AccessOp<mnemonic, [AttrSizedOperandSegments,
+                               Tile_ElseOf<"source", "other">]> {
   code transferDecls = [{
     /// The tile that travels: `shape` elements of the buffers' element type.
     RankedTensorType getTileType() {
@@ -250,8 +251,8 @@ def Iris_GetOp : Iris_TransferOp<"get"> {
   let assemblyFormat = [{
     $ctx `,` $source `[` $sourceOffsets `]` `,`
     $destination `[` $destinationOffsets `]` `from` $rank
-    `shape` $shape (`mask` $mask^ `:` type($mask))?
-    (`else` $other^ `:` type($other))? (`cache` `(` custom<Keyword>($cache)^ `)`)?
+    `shape` $shape custom<TransferMask>($mask, type($mask), ref($shape))
+    (`else` $other^)? (`cache` `(` custom<Keyword>($cache)^ `)`)?
     (`store_cache` `(` custom<Keyword>($storeCache)^ `)`)? (`volatile` $isVolatile^)?
     attr-dict `:` type($source) `,` type($destination)
   }];
@@ -281,8 +282,8 @@ def Iris_PutOp : Iris_TransferOp<"put"> {
   let assemblyFormat = [{
     $ctx `,` $source `[` $sourceOffsets `]` `,`
     $destination `[` $destinationOffsets `]` `to` $rank
-    `shape` $shape (`mask` $mask^ `:` type($mask))?
-    (`else` $other^ `:` type($other))? (`cache` `(` custom<Keyword>($cache)^ `)`)?
+    `shape` $shape custom<TransferMask>($mask, type($mask), ref($shape))
+    (`else` $other^)? (`cache` `(` custom<Keyword>($cache)^ `)`)?
     (`store_cache` `(` custom<Keyword>($storeCache)^ `)`)? (`volatile` $isVolatile^)?
     attr-dict `:` type($source) `,` type($destination)
   }];
@@ -313,8 +314,8 @@ def Iris_CopyOp : Iris_TransferOp<"copy"> {
   let assemblyFormat = [{
     $ctx `,` $source `[` $sourceOffsets `]` `,`
     $destination `[` $destinationOffsets `]` `from` $fromRank
-    `to` $toRank `shape` $shape (`mask` $mask^ `:` type($mask))?
-    (`else` $other^ `:` type($other))? (`cache` `(` custom<Keyword>($cache)^ `)`)?
+    `to` $toRank `shape` $shape custom<TransferMask>($mask, type($mask), ref($shape))
+    (`else` $other^)? (`cache` `(` custom<Keyword>($cache)^ `)`)?
     (`store_cache` `(` custom<Keyword>($storeCache)^ `)`)? (`volatile` $isVolatile^)?
     attr-dict `:` type($source) `,` type($destination)
   }];

@@ -3,6 +3,7 @@
 #ifndef IRIS_DIALECT_IRIS_TRANSFORMS_PASSES_H
 #define IRIS_DIALECT_IRIS_TRANSFORMS_PASSES_H
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::iris {

@@ -5,6 +5,44 @@
 
 include "mlir/Pass/PassBase.td"
 
+def IrisInlineFunctionsPass
+    : Pass<"iris-inline-functions", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Inlines the functions that kernels call";
+  let description = [{
+    Kernels may call `func.func`s of their `gpu.module`, with tiles as arguments
+    and results. Every call becomes the body of its function, on all targets:
+    tiles have no calling convention, and nothing is linked to kernels. The
+    functions are erased. Recursion, declarations and functions of several
+    blocks are errors.
+
+    Before:
+
+    ```mlir
+    func.func @twice(%v: tensor<256xf32>) -> tensor<256xf32> {
+      %r = arith.addf %v, %v : tensor<256xf32>
+      return %r : tensor<256xf32>
+    }
+    gpu.func @k(%b: memref<?xf32>, %i: index) kernel {
+      %v = tile.load %b[%i] : memref<?xf32> -> tensor<256xf32>
+      %w = func.call @twice(%v) : (tensor<256xf32>) -> tensor<256xf32>
+      tile.store %w, %b[%i] : tensor<256xf32>, memref<?xf32>
+      gpu.return
+    }
+    ```
+
+    After:
+
+    ```mlir
+    gpu.func @k(%b: memref<?xf32>, %i: index) kernel {
+      %v = tile.load %b[%i] : memref<?xf32> -> tensor<256xf32>
+      %w = arith.addf %v, %v : tensor<256xf32>
+      tile.store %w, %b[%i] : tensor<256xf32>, memref<?xf32>
+      gpu.return
+    }
+    ```
+  }];
+}
+
 def IrisTranslatePointersPass : Pass<"iris-translate-pointers"> {
   let summary = "Expands remote accesses into a translation and a local access";
   let description = [{

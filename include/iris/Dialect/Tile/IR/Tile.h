@@ -33,7 +33,11 @@ Type maskTypeOf(Type tile);
 LogicalResult verifyWindow(Operation *op, MemRefType buffer,
                            unsigned numOffsets, Type tile);
 
-/// Checks that every extent of `tile` is a power of two.
+/// More than any workgroup's registers hold, and few enough to compile.
+inline constexpr int64_t kMaxTileElements = 1 << 20;
+
+/// Checks that every extent of `tile` is a power of two, and that there are at
+/// most kMaxTileElements elements.
 LogicalResult verifyTileShape(Operation *op, RankedTensorType tile);
 
 /// Checks that `indices` are one index tile per dimension of `buffer`, each of

@@ -107,9 +107,8 @@ int64_t SyncLowering::addSite(Operation *op, StringRef what, Type element) {
   StringRef name = isa<RecordExpectOp>(op) ? ExpectEqOp::getOperationName()
                                            : op->getName().getStringRef();
   sites.push_back(b.getDictionaryAttr(
-      {entry("op", name),
-       entry("loc", printLocation(op->getLoc())), entry("what", what),
-       entry("element", elementName)}));
+      {entry("op", name), entry("loc", printLocation(op->getLoc())),
+       entry("what", what), entry("element", elementName)}));
   return sites.size() - 1;
 }
 

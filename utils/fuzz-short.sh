@@ -34,7 +34,7 @@ for fuzzer in "$build"/fuzz/fuzz-*; do
   status=0
   limits=(-timeout=10 -rss_limit_mb=2048 -max_len=65536)
   if [ "$name" = compile ]; then
-    limits=(-timeout=60 -rss_limit_mb=4096 -max_len=8192
+    limits=(-timeout=120 -rss_limit_mb=4096 -max_len=8192
       -dict="$build/compile.dict")
   fi
   "$fuzzer" -max_total_time="$seconds" "${limits[@]}" \

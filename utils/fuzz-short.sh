@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds the fuzz targets with clang and runs each for a short while.
 #
-#   utils/fuzz-short.sh [SECONDS]      20 seconds each by default
+#   utils/fuzz-short.sh [--no-compiler] [SECONDS]   20 seconds each by default
+#
+# --no-compiler leaves the compiler's fuzzer out, for which the whole compiler is
+# built with clang.
 #
 # IRIS_FUZZ_BUILD names the build folder (default: build/fuzz). Corpora stay
 # there, so that a later run goes on where this one stopped. A finding ends the
@@ -10,24 +13,33 @@
 # number of kernels that the compiler's fuzzer starts from (default: 60).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+compiler=ON
+if [ "${1:-}" = --no-compiler ]; then
+  compiler=OFF
+  shift
+fi
 seconds=${1:-20}
 build=${IRIS_FUZZ_BUILD:-build/fuzz}
 
 mkdir -p "$(dirname "$build")"
 cmake -G Ninja -S . -B "$build" -DCMAKE_C_COMPILER=clang \
   -DCMAKE_CXX_COMPILER=clang++ -DIRIS_BUILD_FUZZERS=ON \
-  -DIRIS_BUILD_TESTS=OFF -DCMAKE_BUILD_TYPE=Debug \
+  -DIRIS_BUILD_TESTS=OFF -DIRIS_BUILD_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_CXX_FLAGS_DEBUG="-O1 -gline-tables-only" \
   >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
 cmake --build "$build" --target fuzzers
 
 mkdir -p "$build/findings"
 "$build/fuzz/make-corpus" "$build/corpus"
-# The seeds of the compiler are compiled before the time starts to count.
-test/fuzz/compile/make-seeds.py --max="${IRIS_FUZZ_SEEDS:-60}" . \
-  "$build/corpus/compile" "$build/compile.dict"
-for fuzzer in "$build"/fuzz/fuzz-*; do
-  name=${fuzzer##*/fuzz-}
+fuzzers=(package messages)
+if [ "$compiler" = ON ]; then
+  fuzzers+=(compile)
+  # The seeds of the compiler are compiled before the time starts to count.
+  test/fuzz/compile/make-seeds.py --max="${IRIS_FUZZ_SEEDS:-60}" . \
+    "$build/corpus/compile" "$build/compile.dict"
+fi
+for name in "${fuzzers[@]}"; do
+  fuzzer=$build/fuzz/fuzz-$name
   mkdir -p "$build/corpus/$name"
   echo "==> $name: $seconds seconds"
   log="$build/findings/$name.log"

@@ -21,11 +21,13 @@ if(TARGET iris_rt)
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 
-# The tools, which find their libraries beside themselves.
+# The tools, which find our libraries beside themselves and LLVM's where they
+# were linked.
 foreach(tool iris-run iris-bench iris-compile iris-opt)
   if(TARGET ${tool})
     set_property(TARGET ${tool} APPEND PROPERTY
       INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(${tool} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
     install(TARGETS ${tool} EXPORT IrisTargets
             RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()

@@ -216,10 +216,10 @@ class Group:
                 extra = ""
                 if masked:
                     mask = self.keep(k, None)
-                    extra += f" mask {mask} : {tile(self.shape, 'i1')}"
+                    extra += f" mask {mask}"
                 if pad:
                     other = k.constant(self.element, pad)
-                    extra += f" else {other} : {self.element}"
+                    extra += f" else {other}"
                 k.emit(f"iris.{kind} %ctx, %src{source}, {dst}{at} {ranks} "
                        f"shape [{', '.join(map(str, self.shape))}]{extra}"
                        f"{options} : {types}")

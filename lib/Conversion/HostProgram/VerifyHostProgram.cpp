@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -88,6 +89,12 @@ struct VerifyHostProgramPass
       return signalPassFailure();
     }
     bool valid = true;
+    for (Operation &op : *getOperation().getBody())
+      if (!isa<func::FuncOp, gpu::GPUModuleOp>(op)) {
+        op.emitOpError("stands outside of @main; expected only functions and "
+                       "kernels beside it");
+        valid = false;
+      }
     main.getBody().walk(
         [&](Operation *op) { valid &= succeeded(verifyOp(op)); });
     if (!valid)

@@ -73,8 +73,28 @@ static LogicalResult addMemRef(FunctionOpInterface kernel, unsigned index,
   return success();
 }
 
+/// Memory that the kernel declares becomes an array of LLVM, which knows
+/// neither dynamic extents nor layouts.
+static LogicalResult verifyAttributions(gpu::GPUFuncOp kernel) {
+  for (ArrayRef<BlockArgument> attributions :
+       {kernel.getWorkgroupAttributions(), kernel.getPrivateAttributions()})
+    for (BlockArgument attribution : attributions) {
+      auto type = dyn_cast<MemRefType>(attribution.getType());
+      if (!type || !type.hasStaticShape() || !type.getLayout().isIdentity() ||
+          !isElement(type.getElementType()))
+        return kernel.emitOpError("declares memory of type ")
+               << attribution.getType()
+               << "; expected static sizes, no layout and elements of f16, "
+                  "bf16, f32, f64, i8, i16, i32 or i64";
+    }
+  return success();
+}
+
 FailureOr<BlockLayout> mlir::iris::layOutArguments(FunctionOpInterface kernel) {
   BlockBuilder builder{kernel.getContext(), {}};
+  if (auto func = dyn_cast<gpu::GPUFuncOp>(*kernel))
+    if (failed(verifyAttributions(func)))
+      return failure();
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     builder.block.arguments.emplace_back();
     if (isa<CtxType>(type)) {

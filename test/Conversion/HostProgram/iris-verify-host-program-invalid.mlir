@@ -50,3 +50,11 @@ func.func @main(%ctx: !iris.ctx) {
   %v = arith.constant dense<1> : tensor<4xi32>
   return
 }
+
+// -----
+
+func.func @main(%ctx: !iris.ctx) {
+  return
+}
+%c4 = arith.constant 4 : index // expected-error {{'arith.constant' op stands outside of @main; expected only functions and kernels beside it}}
+%b = iris.alloc(%c4) : memref<?xi32, #iris.symmetric> // expected-error {{'iris.alloc' op stands outside of @main}}

@@ -36,3 +36,17 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @+1 {{declares memory of type 'memref<?xf16, 3>'; expected static sizes, no layout and elements of}}
+  gpu.func @dynamic() workgroup(%w: memref<?xf16, 3>) kernel { gpu.return }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @+1 {{declares memory of type 'memref<8xf16, affine_map<(d0) -> (d0 mod 2)>, 5>'}}
+  gpu.func @map() private(%p: memref<8xf16, affine_map<(d0) -> (d0 mod 2)>, 5>) kernel { gpu.return }
+}

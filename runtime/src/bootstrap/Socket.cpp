@@ -129,10 +129,14 @@ Expected<Received> iris::rt::receivePacket(int fd, Packet &packet) {
   header.msg_control = control;
   header.msg_controllen = sizeof(control);
 
-  ssize_t got;
+  // The other end was closed with unread packets of ours: Linux reports that
+  // once, before what the other end had sent.  Its last words come after.
+  bool reset = false;
+  ssize_t got = 0;
   do {
+    reset = reset || (got < 0 && errno == ECONNRESET);
     got = ::recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
+  } while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !reset)));
   if (got < 0) {
     if (errno == EAGAIN)
       return Received::nothing;

@@ -2,6 +2,7 @@
 //
 // Rendezvous and host-side collectives, with ranks as threads or processes.
 #include "bootstrap/Bootstrap.h"
+#include "bootstrap/Socket.h"
 #include "support/Ranks.h"
 
 #include <gtest/gtest.h>
@@ -248,6 +249,34 @@ TEST(Bootstrap, ADeadRankIsNoticedByAllOthers) {
           << ends[rank].text;
     }
   }
+}
+
+TEST(Bootstrap, LastWordsOfAClosedEndAreHeard) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  UniqueFd leaving(ends[0]), staying(ends[1]);
+  auto send = [](int fd, uint32_t sequence) {
+    uint8_t payload = 7;
+    return sendPacket(
+        fd, encodeMessage({MessageKind::result, 0, sequence, 0}, &payload, 1),
+        nullptr, 0, Deadline(limit));
+  };
+  // The leaving end has not read what was sent to it, which Linux reports to
+  // the staying end as a reset, and before the packets that lie there.
+  ASSERT_TRUE(send(staying.get(), 1).ok());
+  ASSERT_TRUE(send(leaving.get(), 2).ok());
+  ASSERT_TRUE(send(leaving.get(), 3).ok());
+  leaving.reset();
+  Packet packet;
+  for (uint32_t sequence : {2u, 3u}) {
+    Expected<Received> received = receivePacket(staying.get(), packet);
+    ASSERT_TRUE(received.ok()) << received.status().message();
+    ASSERT_EQ(*received, Received::packet);
+    EXPECT_EQ(packet.message.header.sequence, sequence);
+  }
+  Expected<Received> received = receivePacket(staying.get(), packet);
+  ASSERT_TRUE(received.ok()) << received.status().message();
+  EXPECT_EQ(*received, Received::end);
 }
 
 TEST(Bootstrap, DirectoryMustBePrivate) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ChildProcess.h"
 
+#include "compile/RunProcess.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -28,13 +30,7 @@ bool Child::succeeded() const {
 }
 
 std::string Child::ending() const {
-  if (WIFSIGNALED(waitStatus)) {
-    int signal = WTERMSIG(waitStatus);
-    const char *name = ::sigdescr_np(signal);
-    return rt::formatString("was killed by signal %d (%s)", signal,
-                            name ? name : "?");
-  }
-  return rt::formatString("exited with status %d", WEXITSTATUS(waitStatus));
+  return rt::describeExit(waitStatus);
 }
 
 //===----------------------------------------------------------------------===//

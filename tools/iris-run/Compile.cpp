@@ -1,88 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Compile.h"
 
-#include "iris/rt/Env.h"
+#include "compile/Compiler.h"
+#include "core/Files.h"
 #include "iris/rt/Package.h"
 
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace iris;
 using namespace iris::run;
 using rt::StatusCode;
-
-std::string iris::run::selfPath() {
-  char buffer[PATH_MAX];
-  ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof(buffer));
-  return length > 0 ? std::string(buffer, static_cast<size_t>(length)) : "";
-}
-
-namespace {
-/// A directory that only we may enter, removed with its one file.
-class PrivateDirectory {
-public:
-  PrivateDirectory() = default;
-  PrivateDirectory(const PrivateDirectory &) = delete;
-  ~PrivateDirectory() {
-    if (path_.empty())
-      return;
-    ::unlink(file().c_str());
-    ::rmdir(path_.c_str());
-  }
-
-  rt::Status create() {
-    std::string pattern = rt::Env::get().tempDir() + "/iris-run-XXXXXX";
-    if (!::mkdtemp(pattern.data())) // mode 0700
-      return rt::makeErrnoStatus(StatusCode::unavailable, errno,
-                                 "cannot create a directory in '%s'",
-                                 rt::Env::get().tempDir().c_str());
-    path_ = pattern;
-    return {};
-  }
-  std::string file() const { return path_ + "/program.pkg"; }
-
-private:
-  std::string path_;
-};
-} // namespace
-
-static rt::Expected<std::string> readFile(const std::string &path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0)
-    return rt::makeErrnoStatus(StatusCode::invalidArgument, errno,
-                               "cannot read '%s'", path.c_str());
-  struct stat info;
-  std::string bytes;
-  rt::Status status;
-  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-    status = rt::makeStatus(StatusCode::invalidArgument,
-                            "'%s' is not a regular file", path.c_str());
-  else if (static_cast<uint64_t>(info.st_size) > rt::Package::maxBytes)
-    status = rt::makeStatus(StatusCode::invalidArgument,
-                            "'%s' is too large for a package", path.c_str());
-  char buffer[65536];
-  while (status.ok()) {
-    ssize_t got = ::read(fd, buffer, sizeof(buffer));
-    if (got == 0)
-      break;
-    if (got < 0 && errno != EINTR)
-      status = rt::makeErrnoStatus(StatusCode::invalidArgument, errno,
-                                   "cannot read '%s'", path.c_str());
-    else if (got > 0)
-      bytes.append(buffer, static_cast<size_t>(got));
-    if (bytes.size() > rt::Package::maxBytes)
-      status = rt::makeStatus(StatusCode::invalidArgument,
-                              "'%s' is too large for a package", path.c_str());
-  }
-  ::close(fd);
-  if (!status.ok())
-    return status;
-  return bytes;
-}
 
 /// Runs a child to its end.
 static rt::Status runToEnd(Supervisor &supervisor, const ChildSpec &spec,
@@ -114,7 +43,7 @@ static rt::Expected<std::string> findTarget(Supervisor &supervisor,
     return rt::makeErrnoStatus(StatusCode::internal, errno,
                                "cannot create a pipe");
   ChildSpec spec;
-  spec.path = selfPath();
+  spec.path = rt::selfPath();
   spec.args = {"--print-target",
                "--device=" + std::string(rt::deviceKindName(options.device))};
   spec.outputFd = fds[1];
@@ -130,39 +59,27 @@ static rt::Expected<std::string> findTarget(Supervisor &supervisor,
   return target;
 }
 
-static rt::Expected<std::string> findCompiler() {
-  std::string path = rt::Env::get().compiler();
-  if (path.empty()) {
-    std::string self = selfPath();
-    path = self.substr(0, self.rfind('/') + 1) + "iris-compile";
-  }
-  if (::access(path.c_str(), X_OK) != 0)
-    return rt::makeErrnoStatus(
-        StatusCode::unavailable, errno,
-        "an .mlir program needs the compiler, but '%s' cannot be run (set "
-        "IRIS_COMPILE, or run a package)",
-        path.c_str());
-  return path;
-}
-
 rt::Expected<std::string> iris::run::obtainPackage(Supervisor &supervisor,
                                                    const Options &options) {
   const std::string &program = options.program;
   bool isSource = program.size() > 5 &&
                   program.compare(program.size() - 5, 5, ".mlir") == 0;
   if (!isSource)
-    return readFile(program);
+    return rt::readRegularFile(program, rt::Package::maxBytes);
   if (::access(program.c_str(), R_OK) != 0)
     return rt::makeErrnoStatus(StatusCode::invalidArgument, errno,
                                "cannot read '%s'", program.c_str());
 
-  ChildSpec spec;
-  IRISRT_ASSIGN_OR_RETURN(spec.path, findCompiler());
+  rt::Expected<std::string> compiler = rt::findCompiler();
+  if (!compiler.ok())
+    return compiler.status().withContext("an .mlir program needs the compiler");
   IRISRT_ASSIGN_OR_RETURN(std::string target, findTarget(supervisor, options));
-  PrivateDirectory directory;
-  IRISRT_RETURN_IF_ERROR(directory.create());
-  spec.args = {program, "--target=" + target, "--emit=package", "-o",
-               directory.file()};
-  IRISRT_RETURN_IF_ERROR(runToEnd(supervisor, spec, "iris-compile"));
-  return readFile(directory.file());
+  return rt::compileFile(
+      *compiler, program, target, /*translation=*/"",
+      [&](const std::vector<std::string> &argv) {
+        ChildSpec spec;
+        spec.path = argv[0];
+        spec.args.assign(argv.begin() + 1, argv.end());
+        return runToEnd(supervisor, spec, "iris-compile");
+      });
 }

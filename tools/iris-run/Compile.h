@@ -11,9 +11,6 @@
 
 namespace iris::run {
 
-/// The path of this executable.
-std::string selfPath();
-
 /// The package: the file itself, or what the compiler makes of an .mlir file.
 rt::Expected<std::string> obtainPackage(Supervisor &supervisor,
                                         const Options &options);

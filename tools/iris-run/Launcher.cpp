@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Launcher.h"
 
-#include "Compile.h"
-
+#include "compile/Compiler.h"
 #include "iris/rt/Program.h"
 
 #include <cerrno>
@@ -85,7 +84,7 @@ static rt::Status startRanks(Supervisor &supervisor, const Options &options,
     Fd writeEnd(fds[1]);
     ranks[rank].result.fd = fds[0];
     ChildSpec spec;
-    spec.path = selfPath();
+    spec.path = rt::selfPath();
     spec.args = {"--device=" + std::string(rt::deviceKindName(options.device)),
                  "--result-fd=" + std::to_string(writeEnd.fd),
                  "--heap=" + std::to_string(options.heapBytes),

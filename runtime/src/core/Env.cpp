@@ -211,6 +211,24 @@ Env Env::read(const Lookup &lookup) {
   }
   env.tempDir_ = var("TMPDIR").empty() ? "/tmp" : var("TMPDIR");
   env.compiler_ = var("IRIS_COMPILE");
+  env.searchPath_ = var("PATH");
+
+  // Relative paths mean another place in every process.
+  std::string cacheHome = var("XDG_CACHE_HOME"), home = var("HOME");
+  env.cacheDir_ = var("IRIS_CACHE_DIR");
+  if (!env.cacheDir_.empty() && env.cacheDir_[0] != '/') {
+    complain("IRIS_CACHE_DIR", env.cacheDir_, "an absolute path");
+    env.cacheDir_.clear();
+  }
+  if (env.cacheDir_.empty() && cacheHome[0] == '/')
+    env.cacheDir_ = cacheHome + "/iris";
+  if (env.cacheDir_.empty() && home[0] == '/')
+    env.cacheDir_ = home + "/.cache/iris";
+
+  text = var("IRIS_CHECK_COLLECTIVES");
+  env.checkCollectives_ = text == "1";
+  if (!text.empty() && text != "0" && text != "1")
+    complain("IRIS_CHECK_COLLECTIVES", text, "0 or 1");
 
   auto seconds = [&](const char *name, std::optional<double> &to) {
     std::string value = var(name);
@@ -223,14 +241,18 @@ Env Env::read(const Lookup &lookup) {
   seconds("IRIS_WAIT_LIMIT", env.waitLimit_);
   seconds("IRIS_JOIN_LIMIT", env.joinLimit_);
 
-  text = var("IRIS_HEAP_SIZE");
-  if (!text.empty()) {
-    Expected<uint64_t> bytes = parseByteSize(text);
+  auto size = [&](const char *name, std::optional<uint64_t> &to) {
+    std::string value = var(name);
+    if (value.empty())
+      return;
+    Expected<uint64_t> bytes = parseByteSize(value);
     if (bytes.ok())
-      env.heapBytes_ = *bytes;
+      to = *bytes;
     else
-      complain("IRIS_HEAP_SIZE", text, "a size such as 512M");
-  }
+      complain(name, value, "a size such as 512M");
+  };
+  size("IRIS_HEAP_SIZE", env.heapBytes_);
+  size("IRIS_CACHE_BYTES", env.cacheBytes_);
   return env;
 }
 

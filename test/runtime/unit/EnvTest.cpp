@@ -117,6 +117,30 @@ TEST(Env, Values) {
   EXPECT_NE(envOf({{"IRIS_WAIT_LIMIT", "-1"}}).complaint(), "");
 }
 
+TEST(Env, KernelCache) {
+  Env env = envOf({{"IRIS_CACHE_DIR", "/a"},
+                   {"XDG_CACHE_HOME", "/b"},
+                   {"HOME", "/c"},
+                   {"IRIS_CACHE_BYTES", "64M"},
+                   {"IRIS_CHECK_COLLECTIVES", "1"},
+                   {"PATH", "/bin"}});
+  EXPECT_EQ(env.cacheDir(), "/a");
+  EXPECT_EQ(env.cacheBytes(), uint64_t(64) << 20);
+  EXPECT_TRUE(env.checkCollectives());
+  EXPECT_EQ(env.searchPath(), "/bin");
+  EXPECT_EQ(envOf({{"XDG_CACHE_HOME", "/b"}, {"HOME", "/c"}}).cacheDir(),
+            "/b/iris");
+  EXPECT_EQ(envOf({{"XDG_CACHE_HOME", "b"}, {"HOME", "/c"}}).cacheDir(),
+            "/c/.cache/iris");
+  EXPECT_EQ(envOf({{"HOME", "c"}}).cacheDir(), "");
+  Env relative = envOf({{"IRIS_CACHE_DIR", "a"}, {"HOME", "/c"}});
+  EXPECT_EQ(relative.cacheDir(), "/c/.cache/iris");
+  EXPECT_NE(relative.complaint().find("IRIS_CACHE_DIR='a'"), std::string::npos);
+  EXPECT_FALSE(envOf({}).checkCollectives());
+  EXPECT_NE(envOf({{"IRIS_CHECK_COLLECTIVES", "yes"}}).complaint(), "");
+  EXPECT_NE(envOf({{"IRIS_CACHE_BYTES", "lots"}}).complaint(), "");
+}
+
 TEST(Env, ByteSizes) {
   EXPECT_EQ(*parseByteSize("64"), 64u);
   EXPECT_EQ(*parseByteSize("512K"), 512u << 10);

@@ -53,8 +53,19 @@ public:
   const std::string &rendezvousDir() const { return rendezvousDir_; }
   /// TMPDIR, else /tmp.
   const std::string &tempDir() const { return tempDir_; }
-  /// IRIS_COMPILE: the iris-compile that iris-run calls; may be empty.
+  /// IRIS_COMPILE: the iris-compile that iris-run and the collectives call; may
+  /// be empty.
   const std::string &compiler() const { return compiler_; }
+  /// PATH; may be empty.
+  const std::string &searchPath() const { return searchPath_; }
+  /// IRIS_CACHE_DIR, else $XDG_CACHE_HOME/iris, else $HOME/.cache/iris; empty
+  /// where none of them is set.  Always absolute.
+  const std::string &cacheDir() const { return cacheDir_; }
+  /// IRIS_CACHE_BYTES: most bytes of compiled kernels on disk (suffix K, M, G,
+  /// T); 0: none are kept.
+  std::optional<uint64_t> cacheBytes() const { return cacheBytes_; }
+  /// IRIS_CHECK_COLLECTIVES=1: members compare every call of a communicator.
+  bool checkCollectives() const { return checkCollectives_; }
   /// IRIS_WAIT_LIMIT: seconds that one wait of a kernel may take; 0: for ever.
   std::optional<double> waitLimitSeconds() const { return waitLimit_; }
   /// IRIS_HEAP_SIZE: bytes of one rank's symmetric heap (suffix K, M, G, T).
@@ -70,8 +81,10 @@ private:
   Expected<LaunchInfo> launch_;
   LogLevel logLevel_ = LogLevel::warning;
   std::string rendezvousDir_, tempDir_, compiler_, complaint_;
+  std::string searchPath_, cacheDir_;
+  bool checkCollectives_ = false;
   std::optional<double> waitLimit_, joinLimit_;
-  std::optional<uint64_t> heapBytes_;
+  std::optional<uint64_t> heapBytes_, cacheBytes_;
 };
 
 /// Parses "64", "512K", "16M", "2G", "1T" (powers of 1024).

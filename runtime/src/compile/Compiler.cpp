@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compile/Compiler.h"
+
+#include "compile/RunProcess.h"
+#include "core/Files.h"
+#include "iris/rt/Env.h"
+#include "iris/rt/Package.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cerrno>
+#include <climits>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <sys/stat.h>
+#include <tuple>
+#include <unistd.h>
+
+using namespace iris::rt;
+
+//===----------------------------------------------------------------------===//
+// Where it is
+//===----------------------------------------------------------------------===//
+
+std::string iris::rt::selfPath() {
+  char buffer[PATH_MAX];
+  ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof(buffer));
+  return length > 0 ? std::string(buffer, static_cast<size_t>(length)) : "";
+}
+
+/// The folder of a path, with the slash.
+static std::string folderOf(const std::string &path) {
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+/// The folder of the library (or program) that this function is in.
+static std::string libraryFolder() {
+  Dl_info info;
+  char resolved[PATH_MAX];
+  if (!::dladdr(reinterpret_cast<void *>(&libraryFolder), &info) ||
+      !info.dli_fname || !::realpath(info.dli_fname, resolved))
+    return "";
+  return folderOf(resolved);
+}
+
+static bool isProgram(const std::string &path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+Expected<std::string> iris::rt::findCompiler(const std::string &configured) {
+  const Env &env = Env::get();
+  const std::string &named = configured.empty() ? env.compiler() : configured;
+  if (!named.empty()) {
+    if (isProgram(named))
+      return named;
+    return makeStatus(StatusCode::unavailable,
+                      "the compiler '%s' cannot be run (%s names it)",
+                      named.c_str(),
+                      configured.empty() ? "IRIS_COMPILE" : "an option");
+  }
+  std::string self = folderOf(selfPath()), library = libraryFolder();
+  std::vector<std::string> candidates;
+  if (!self.empty())
+    candidates.push_back(self + "iris-compile");
+  if (!library.empty()) // lib, and lib/<architecture>
+    for (const char *up : {"", "../bin/", "../../bin/"})
+      candidates.push_back(library + up + "iris-compile");
+  const std::string &path = env.searchPath();
+  for (size_t at = 0; at < path.size();) {
+    size_t end = std::min(path.find(':', at), path.size());
+    if (path[at] == '/') // an empty or relative entry means wherever we are
+      candidates.push_back(path.substr(at, end - at) + "/iris-compile");
+    at = end + 1;
+  }
+  for (const std::string &candidate : candidates)
+    if (isProgram(candidate))
+      return candidate;
+  return makeStatus(StatusCode::unavailable,
+                    "the compiler, iris-compile, is neither beside this "
+                    "program ('%s') nor beside the runtime nor on PATH (set "
+                    "IRIS_COMPILE, or use a package that was compiled ahead)",
+                    self.c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Which build it is
+//===----------------------------------------------------------------------===//
+
+static Expected<std::string> hashFile(int fd, const std::string &path) {
+  XXH3_state_t *state = XXH3_createState();
+  if (!state)
+    return makeStatus(StatusCode::outOfMemory, "no memory for a hash");
+  XXH3_128bits_reset(state);
+  Status status;
+  std::vector<char> buffer(1 << 20);
+  while (true) {
+    ssize_t got = ::read(fd, buffer.data(), buffer.size());
+    if (got == 0)
+      break;
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0) {
+      status = makeErrnoStatus(StatusCode::unavailable, errno,
+                               "cannot read '%s'", path.c_str());
+      break;
+    }
+    XXH3_128bits_update(state, buffer.data(), static_cast<size_t>(got));
+  }
+  XXH128_hash_t hash = XXH3_128bits_digest(state);
+  XXH3_freeState(state);
+  if (!status.ok())
+    return status;
+  return formatString("%016llx%016llx",
+                      static_cast<unsigned long long>(hash.high64),
+                      static_cast<unsigned long long>(hash.low64));
+}
+
+// The version that iris-compile prints stays the same while its code generation
+// changes from one build to the next.  Its size, time and inode would do on one
+// machine, but differ for copies of one build (a container image unpacked
+// twice), which may share a cache.  So the content decides, and the file's
+// identity only says whether it has to be read again.  LLVM's shared libraries
+// are not read; a release that changes code generation comes with a new Iris.
+Expected<std::string> iris::rt::compilerBuildId(const std::string &compiler) {
+  using Identity = std::tuple<dev_t, ino_t, off_t, time_t, long>;
+  static std::mutex mutex;
+  static std::map<std::string, std::pair<Identity, std::string>> known;
+
+  UniqueFd fd(::open(compiler.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info;
+  if (!fd.valid() || ::fstat(fd.get(), &info) != 0)
+    return makeErrnoStatus(StatusCode::unavailable, errno, "cannot read '%s'",
+                           compiler.c_str());
+  Identity identity(info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
+                    info.st_mtim.tv_nsec);
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = known.find(compiler);
+  if (found != known.end() && found->second.first == identity)
+    return found->second.second;
+  IRISRT_ASSIGN_OR_RETURN(std::string id, hashFile(fd.get(), compiler));
+  known[compiler] = {identity, id};
+  return id;
+}
+
+//===----------------------------------------------------------------------===//
+// What it does
+//===----------------------------------------------------------------------===//
+
+Expected<std::string> iris::rt::compileFile(const std::string &compiler,
+                                            const std::string &source,
+                                            const std::string &target,
+                                            const std::string &translation,
+                                            const RunChild &run) {
+  TempDirectory directory;
+  IRISRT_RETURN_IF_ERROR(directory.create("iris-compile"));
+  std::string output = directory.file("program.pkg");
+  std::vector<std::string> argv = {
+      compiler, source, "--target=" + target, "--emit=package", "-o", output};
+  if (!translation.empty())
+    argv.push_back("--translation=" + translation);
+  IRISRT_RETURN_IF_ERROR(run(argv));
+  return readRegularFile(output, Package::maxBytes);
+}
+
+Expected<std::string> iris::rt::compileText(const std::string &compiler,
+                                            const std::string &text,
+                                            const std::string &target,
+                                            const std::string &translation,
+                                            std::chrono::milliseconds limit) {
+  TempDirectory directory;
+  IRISRT_RETURN_IF_ERROR(directory.create("iris-compile"));
+  std::string source = directory.file("request.mlir");
+  {
+    UniqueFd fd(
+        ::open(source.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!fd.valid())
+      return makeErrnoStatus(StatusCode::unavailable, errno,
+                             "cannot create '%s'", source.c_str());
+    IRISRT_RETURN_IF_ERROR(writeAll(fd.get(), text, source));
+  }
+  std::string said;
+  Expected<std::string> bytes =
+      compileFile(compiler, source, target, translation,
+                  [&](const std::vector<std::string> &argv) {
+                    return runProcess(argv, said, limit);
+                  });
+  if (bytes.ok() || said.empty())
+    return bytes;
+  // The name of the temporary file says nothing to whoever reads this.
+  for (size_t at = said.find(source); at != std::string::npos;
+       at = said.find(source))
+    said.replace(at, source.size(), "request");
+  while (!said.empty() && said.back() == '\n')
+    said.pop_back();
+  return Status(bytes.status().code(), bytes.status().message() + ": " + said);
+}

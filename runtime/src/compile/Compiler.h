@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// iris-compile as a child process: where it is, which build it is, and how it
+// makes a package.  The runtime itself contains no compiler.
+#ifndef IRIS_RT_COMPILE_COMPILER_H
+#define IRIS_RT_COMPILE_COMPILER_H
+
+#include "iris/rt/Status.h"
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace iris::rt {
+
+/// The path of this executable, or "".
+std::string selfPath();
+
+/// The path of iris-compile: `configured`, else IRIS_COMPILE, else the one
+/// beside this executable, beside this library (../bin), or on PATH.  One that
+/// was named and cannot be run is an error, not a reason to look further.
+Expected<std::string> findCompiler(const std::string &configured = "");
+
+/// Tells builds of a compiler apart: a hash of its file.
+Expected<std::string> compilerBuildId(const std::string &compiler);
+
+/// Runs a command line to its end.
+using RunChild = std::function<Status(const std::vector<std::string> &argv)>;
+
+/// The bytes of the package that `compiler` makes of the file `source`.
+/// `translation` is "stride", "table", "both", or "" for the default.
+Expected<std::string> compileFile(const std::string &compiler,
+                                  const std::string &source,
+                                  const std::string &target,
+                                  const std::string &translation,
+                                  const RunChild &run);
+
+/// The same for a text.  The error has the compiler's message.
+Expected<std::string> compileText(const std::string &compiler,
+                                  const std::string &text,
+                                  const std::string &target,
+                                  const std::string &translation,
+                                  std::chrono::milliseconds limit);
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_COMPILE_COMPILER_H

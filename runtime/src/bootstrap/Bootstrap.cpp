@@ -153,6 +153,8 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
       return fail(from, failure.status().message(), nobody);
     return fail(failure->rank, failure->reason, from);
   }
+  case MessageKind::groupPart:
+    return handleGroupPart(from, std::move(packet));
   case MessageKind::hello:
   case MessageKind::welcome:
     return fail(from, "it sent a message of the rendezvous after it", nobody);

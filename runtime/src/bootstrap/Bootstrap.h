@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -69,6 +70,14 @@ public:
   Expected<FdResult> exchangeFds(CollectiveTag tag, const Bytes &mine, int fd,
                                  std::chrono::nanoseconds limit);
 
+  /// The values of the ranks in `members`, in that order, each at most
+  /// maxContribution bytes.  Called by these ranks only, in the same order for
+  /// each `channel`; other ranks take no part.  One thread at a time per
+  /// channel.
+  Expected<std::vector<Bytes>>
+  gatherAmong(uint32_t channel, const std::vector<uint32_t> &members,
+              const Bytes &mine, std::chrono::nanoseconds limit);
+
   /// Tells all other ranks that this one has failed.  Does not wait.
   void announceFailure(const Status &status);
 
@@ -83,6 +92,10 @@ private:
   void handle(uint32_t from, Packet packet);
   void handleEnd(uint32_t from);
   void fail(uint32_t culprit, const std::string &reason, uint32_t tellExcept);
+  void handleGroupPart(uint32_t from, Packet packet);
+  Status lateMembers(const std::vector<uint32_t> &members,
+                     const std::map<uint32_t, Bytes> &parts,
+                     std::chrono::nanoseconds limit) const;
   Status lateRanks(uint32_t first, const char *collective,
                    std::chrono::nanoseconds limit) const;
   void sendFailure(uint32_t culprit, const std::string &reason,
@@ -116,6 +129,9 @@ private:
   std::condition_variable changed_;
   std::vector<std::deque<Packet>> inbox_; // per sender, contributions/results
   std::vector<bool> departed_;            // said goodbye
+  /// Rounds of groups, by channel and sequence: the parts that have come.
+  std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, Bytes>> groups_;
+  std::map<uint32_t, uint32_t> groupSequences_; // by channel
   Status failure_;
   bool stopping_ = false;
   FailureCallback callback_;

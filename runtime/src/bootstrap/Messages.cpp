@@ -70,7 +70,7 @@ Expected<Message> iris::rt::decodeMessage(const uint8_t *bytes, size_t size) {
                       "%u: they are linked against different versions of Iris",
                       wire.version, protocolVersion);
   if (wire.kind < static_cast<uint16_t>(MessageKind::hello) ||
-      wire.kind > static_cast<uint16_t>(MessageKind::goodbye))
+      wire.kind > static_cast<uint16_t>(MessageKind::groupPart))
     return malformed("unknown kind");
   if (wire.rank >= IRISRT_MAX_RANKS)
     return malformed("rank out of bounds");
@@ -146,6 +146,25 @@ iris::rt::decodeParts(const std::vector<uint8_t> &payload, uint32_t numRanks) {
   if (at != payload.size())
     return malformed("result with bytes left over");
   return parts;
+}
+
+std::vector<uint8_t> iris::rt::encodeGroupPart(const GroupPart &part) {
+  std::vector<uint8_t> bytes(sizeof(part.members) + part.bytes.size());
+  std::memcpy(bytes.data(), &part.members, sizeof(part.members));
+  std::copy(part.bytes.begin(), part.bytes.end(),
+            bytes.begin() + sizeof(part.members));
+  return bytes;
+}
+
+Expected<GroupPart>
+iris::rt::decodeGroupPart(const std::vector<uint8_t> &payload) {
+  GroupPart part;
+  if (payload.size() < sizeof(part.members) ||
+      payload.size() > sizeof(part.members) + maxContribution)
+    return malformed("part of a group's collective of a wrong size");
+  std::memcpy(&part.members, payload.data(), sizeof(part.members));
+  part.bytes.assign(payload.begin() + sizeof(part.members), payload.end());
+  return part;
 }
 
 std::vector<uint8_t> iris::rt::encodeFailure(const Failure &failure) {

@@ -25,10 +25,11 @@ enum class MessageKind : uint16_t {
   result = 4,       ///< 0 -> r: the parts of all ranks
   failure = 5,      ///< any -> any: the world has failed, and why
   goodbye = 6,      ///< any -> any: I leave in good order
+  groupPart = 7,    ///< r -> 0 -> member: my part of a group's collective
 };
 
 constexpr uint32_t messageMagic = 0x4d535249u; // "IRSM"
-constexpr uint16_t protocolVersion = 1;
+constexpr uint16_t protocolVersion = 2;
 /// Most bytes that one rank adds to one collective round.
 constexpr size_t maxContribution = 1024;
 constexpr size_t maxReasonBytes = 2048;
@@ -38,9 +39,9 @@ constexpr size_t maxMessageBytes = 64 * (maxContribution + 4) + 64;
 /// What every message starts with.
 struct MessageHeader {
   MessageKind kind = MessageKind::goodbye;
-  uint32_t rank = 0;     ///< sender
+  uint32_t rank = 0;     ///< sender; of a groupPart, who it comes from
   uint32_t sequence = 0; ///< number of the collective round
-  uint32_t tag = 0;      ///< which collective (CollectiveTag)
+  uint32_t tag = 0;      ///< which collective (CollectiveTag), or channel
 };
 
 /// Payload of `hello`.
@@ -71,6 +72,14 @@ std::vector<uint8_t>
 encodeParts(const std::vector<std::vector<uint8_t>> &parts);
 Expected<std::vector<std::vector<uint8_t>>>
 decodeParts(const std::vector<uint8_t> &payload, uint32_t numRanks);
+
+/// Payload of `groupPart`: a bit per member of the group, then bytes.
+struct GroupPart {
+  uint64_t members = 0;
+  std::vector<uint8_t> bytes;
+};
+std::vector<uint8_t> encodeGroupPart(const GroupPart &part);
+Expected<GroupPart> decodeGroupPart(const std::vector<uint8_t> &payload);
 
 /// Payload of `failure`: a rank (the culprit), then text.
 struct Failure {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <numeric>
@@ -31,6 +32,53 @@ static RendezvousOptions optionsOf(const LaunchInfo &launch,
   options.directory = Env::get().rendezvousDir();
   options.limit = secondsOf(seconds);
   return options;
+}
+
+TEST(Bootstrap, GroupsOfSomeRanks) {
+  // Groups with and without rank 0, in any order, that meet at the same time
+  // as each other and as all ranks.
+  const std::vector<std::vector<uint32_t>> groups = {
+      {0, 2, 5}, {5, 1}, {7, 3, 4, 6}, {4}, {6, 5, 4, 3, 2, 1, 0, 7}};
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+    for (uint8_t round = 0; round < 30; ++round) {
+      for (uint32_t channel = 0; channel < groups.size(); ++channel) {
+        const std::vector<uint32_t> &members = groups[channel];
+        if (std::count(members.begin(), members.end(), launch.rank) == 0)
+          continue;
+        Bootstrap::Bytes mine(launch.rank + 1u, round);
+        RANK_ASSIGN(auto parts,
+                    boot->gatherAmong(channel, members, mine, limit));
+        RANK_CHECK(parts.size() == members.size());
+        for (size_t i = 0; i < members.size(); ++i)
+          RANK_CHECK(parts[i] == Bootstrap::Bytes(members[i] + 1u, round));
+      }
+      if (round % 10 == 0)
+        RANK_TRY(boot->barrier(CollectiveTag::barrier, limit));
+    }
+    RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
+    return "";
+  };
+  EXPECT_EQ("", complaints(runThreads(8, body)));
+  EXPECT_EQ("", complaints(runProcesses(8, body)));
+}
+
+TEST(Bootstrap, LateMembersOfAGroupAreNamed) {
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+    if (launch.rank != 2 && launch.rank != 0) {
+      Status status =
+          boot->gatherAmong(3, {3, 2, 1}, {}, std::chrono::milliseconds(200))
+              .status();
+      RANK_CHECK(status.message() ==
+                 "rank 2 did not join the others of the group (3, 2, 1) within "
+                 "0.2 s");
+      RANK_CHECK(status.code() == StatusCode::timeout);
+    }
+    RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
+    return "";
+  };
+  EXPECT_EQ("", complaints(runThreads(4, body)));
 }
 
 TEST(Bootstrap, Collectives) {

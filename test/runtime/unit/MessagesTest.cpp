@@ -33,6 +33,13 @@ TEST(Messages, RoundTrip) {
   ASSERT_TRUE(gathered.ok());
   EXPECT_EQ(*gathered, parts);
 
+  Expected<GroupPart> part = decodeGroupPart(encodeGroupPart({5, {1, 2}}));
+  ASSERT_TRUE(part.ok());
+  EXPECT_EQ(part->members, 5u);
+  EXPECT_EQ(part->bytes, (std::vector<uint8_t>{1, 2}));
+  EXPECT_FALSE(decodeGroupPart({1, 2, 3}).ok());
+  EXPECT_FALSE(decodeGroupPart(std::vector<uint8_t>(2000)).ok());
+
   Expected<Failure> failure = decodeFailure(encodeFailure({3, "no\033 way"}));
   ASSERT_TRUE(failure.ok());
   EXPECT_EQ(failure->rank, 3u);
@@ -72,5 +79,6 @@ TEST(Messages, GarbageNeverReachesOutside) {
     (void)decodeHello(bytes).ok();
     (void)decodeParts(bytes, random() % 70).ok();
     (void)decodeFailure(bytes).ok();
+    (void)decodeGroupPart(bytes).ok();
   }
 }

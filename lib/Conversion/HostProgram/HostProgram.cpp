@@ -16,6 +16,7 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -244,6 +245,28 @@ static void adoptSignature(func::FuncOp main) {
   });
 }
 
+/// Gives `main` a last block that returns the status it gets, for every call
+/// that fails: with a return for each, LLVM takes quadratic time to merge them.
+/// Ends a block after every op that becomes a call, from the back: the
+/// conversion splits there, and splitting moves whatever follows.
+static void prepareExits(func::FuncOp main) {
+  SmallVector<Operation *> ops;
+  main.walk([&](Operation *op) {
+    if (isa_and_nonnull<IrisDialect>(op->getDialect()))
+      ops.push_back(op);
+  });
+  OpBuilder builder(main.getContext());
+  for (Operation *op : llvm::reverse(ops)) {
+    Block *rest = op->getBlock()->splitBlock(op->getNextNode());
+    builder.setInsertionPointAfter(op);
+    cf::BranchOp::create(builder, op->getLoc(), rest);
+  }
+  Block *exit = builder.createBlock(&main.getBody(), main.getBody().end(),
+                                    builder.getI32Type(), main.getLoc());
+  // Nothing leads there yet, so that the conversion would pass it over.
+  LLVM::ReturnOp::create(builder, main.getLoc(), exit->getArguments());
+}
+
 static void convertTypes(LLVMTypeConverter &converter) {
   converter.addConversion([](CtxType type) {
     return LLVM::LLVMPointerType::get(type.getContext());
@@ -268,7 +291,10 @@ struct HostProgramPass
     MLIRContext *context = &getContext();
     ModuleOp module = getOperation();
     dropTheRest(module);
-    module.walk([](func::FuncOp main) { adoptSignature(main); });
+    module.walk([](func::FuncOp main) {
+      adoptSignature(main);
+      prepareExits(main);
+    });
 
     LowerToLLVMOptions options(context);
     LLVMTypeConverter converter(context, options);

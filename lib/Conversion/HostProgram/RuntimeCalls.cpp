@@ -47,11 +47,10 @@ Value RuntimeCalls::stackSlot(int64_t bytes) {
 void RuntimeCalls::returnIf(Value failed, Value status) {
   Block *before = rewriter.getInsertionBlock();
   Block *after = rewriter.splitBlock(before, rewriter.getInsertionPoint());
-  Block *leave =
-      rewriter.createBlock(op->getParentRegion(), op->getParentRegion()->end());
-  LLVM::ReturnOp::create(rewriter, loc, status);
+  Block *exit = &op->getParentRegion()->back();
   rewriter.setInsertionPointToEnd(before);
-  LLVM::CondBrOp::create(rewriter, loc, failed, leave, after);
+  LLVM::CondBrOp::create(rewriter, loc, failed, exit, status, after,
+                         ValueRange());
   rewriter.setInsertionPointToStart(after);
 }
 

@@ -9,7 +9,8 @@
 
 namespace mlir::iris {
 
-/// Builds code of `@main` that reads IrisRtHostApi and calls its functions.
+/// Builds code of `@main` that reads IrisRtHostApi and calls its functions. The
+/// last block of `@main` takes a status and returns it.
 class RuntimeCalls {
 public:
   /// Code goes before `op`; `api` points to the IrisRtHostApi.

@@ -27,15 +27,16 @@ func.func @main(%ctx: !iris.ctx) {
   %n = iris.num_ranks %ctx : index
   %m = arith.constant 8 : index
 
-  // Sizes that are negative or overflow end the program.
+  // Sizes that are negative or overflow end the program; all that end it share
+  // one block.
   // CHECK: llvm.icmp "slt"
   // CHECK: "llvm.intr.smul.with.overflow"
-  // CHECK: llvm.cond_br %{{.+}}, ^[[BAD_SIZE:.+]], ^
+  // CHECK: llvm.cond_br %{{.+}}, ^[[EXIT:.+]](%[[INVALID]] : i32), ^
   // CHECK: %[[ALLOC_AT:.+]] = llvm.getelementptr %[[API]][24]
   // CHECK: %[[ALLOC:.+]] = llvm.load %[[ALLOC_AT]] : !llvm.ptr -> !llvm.ptr
   // CHECK: %[[S0:.+]] = llvm.call %[[ALLOC]]
   // CHECK: %[[F0:.+]] = llvm.icmp "ne" %[[S0]], %[[OK]]
-  // CHECK: llvm.cond_br %[[F0]], ^[[NO_MEMORY:.+]], ^
+  // CHECK: llvm.cond_br %[[F0]], ^[[EXIT]](%[[S0]] : i32), ^
   %b = iris.alloc(%m, %n) : memref<?x?xf16, #iris.symmetric>
 
   // CHECK: llvm.getelementptr %[[API]][40]
@@ -49,10 +50,9 @@ func.func @main(%ctx: !iris.ctx) {
   // CHECK: llvm.getelementptr %[[API]][32]
   iris.dealloc %b : memref<?x?xf16, #iris.symmetric>
   // CHECK: llvm.return %[[OK]] : i32
-  // CHECK: ^[[BAD_SIZE]]:
-  // CHECK-NEXT: llvm.return %[[INVALID]] : i32
-  // CHECK: ^[[NO_MEMORY]]:
-  // CHECK-NEXT: llvm.return %[[S0]] : i32
+  // CHECK: ^[[EXIT]](%[[STATUS:.+]]: i32):
+  // CHECK-NEXT: llvm.return %[[STATUS]] : i32
+  // CHECK-NOT: llvm.return
   return
 }
 
@@ -72,10 +72,10 @@ func.func @main(%ctx: !iris.ctx) {
   %n = iris.num_ranks %ctx : index
   // CHECK: llvm.br ^[[HEAD:.+]](
   // CHECK: %[[S:.+]] = llvm.call
-  // CHECK: llvm.cond_br %{{.+}}, ^[[LEAVE:.+]], ^
+  // CHECK: llvm.cond_br %{{.+}}, ^[[LEAVE:.+]](%[[S]] : i32), ^
   // CHECK: llvm.br ^[[HEAD]](
-  // CHECK: ^[[LEAVE]]:
-  // CHECK-NEXT: llvm.return %[[S]] : i32
+  // CHECK: ^[[LEAVE]](%[[STATUS:.+]]: i32):
+  // CHECK-NEXT: llvm.return %[[STATUS]] : i32
   scf.for %i = %c0 to %n step %c1 {
     func.call @once(%ctx) : (!iris.ctx) -> ()
   }

@@ -12,10 +12,11 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 
 # (folders, what they must not include, why)
 RULES = [
-    (["runtime", "tools/iris-run"], r"^(mlir|llvm|llvm-c|mlir-c|iris)/(?!rt/|iris\.h)",
+    (["runtime", "tools/iris-run"],
+     r"^(mlir|llvm|llvm-c|mlir-c|iris)/(?!rt/|ccl/|iris\.h|ccl\.h)",
      "the runtime and its tools are free of LLVM and of the compiler"),
     (["lib", "include/iris", "tools/iris-compile", "tools/iris-opt",
-      "tools/iris-plugin"], r"^iris/(rt/|iris\.h$)|^runtime/",
+      "tools/iris-plugin"], r"^iris/(rt/|ccl/|(iris|ccl)\.h$)|^runtime/",
      "the compiler does not know the runtime; they share iris-c/RuntimeABI.h"),
     (["include/iris-c"], r"^(?!stddef\.h|stdint\.h)",
      "the ABI header depends on nothing"),

@@ -74,12 +74,11 @@ rt::Expected<std::string> iris::run::obtainPackage(Supervisor &supervisor,
   if (!compiler.ok())
     return compiler.status().withContext("an .mlir program needs the compiler");
   IRISRT_ASSIGN_OR_RETURN(std::string target, findTarget(supervisor, options));
-  return rt::compileFile(
-      *compiler, program, target, /*translation=*/"",
-      [&](const std::vector<std::string> &argv) {
-        ChildSpec spec;
-        spec.path = argv[0];
-        spec.args.assign(argv.begin() + 1, argv.end());
-        return runToEnd(supervisor, spec, "iris-compile");
-      });
+  return rt::compileFile(*compiler, program, target, /*translation=*/"",
+                         [&](const std::vector<std::string> &argv) {
+                           ChildSpec spec;
+                           spec.path = argv[0];
+                           spec.args.assign(argv.begin() + 1, argv.end());
+                           return runToEnd(supervisor, spec, "iris-compile");
+                         });
 }

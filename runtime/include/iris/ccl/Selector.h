@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which kernel a call takes.
+#ifndef IRIS_CCL_SELECTOR_H
+#define IRIS_CCL_SELECTOR_H
+
+#include "iris/ccl/Types.h"
+#include "iris/rt/Device.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace iris::ccl {
+
+/// What is known of a call.  All members of the group must see the same, since
+/// they have to come to the same choice.
+struct Situation {
+  Op op = Op::allReduce;
+  DType dtype = DType::f32;
+  /// Bytes of one chunk: count times the size of an element.
+  uint64_t bytes = 0;
+  uint32_t groupSize = 1;
+  rt::DeviceKind device = rt::DeviceKind::host;
+  /// A power of two that divides both buffers' addresses and `bytes`.
+  uint64_t alignment = 1;
+  bool inPlace = false;
+  /// Both buffers lie on the symmetric heap.
+  bool onHeap = true;
+};
+
+/// A choice, and why.
+struct Choice {
+  Config config;
+  std::string reason;
+};
+
+/// The config for a call without one.
+Choice select(const Situation &situation);
+
+/// Every config that select() may give for `op` on buffers of the heap, for
+/// groups of that size on that device: what prepare() loads.
+std::vector<Config> candidates(Op op, DType dtype, uint32_t groupSize,
+                               rt::DeviceKind device);
+
+} // namespace iris::ccl
+
+#endif // IRIS_CCL_SELECTOR_H

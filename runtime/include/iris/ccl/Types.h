@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The words of the collectives: operations, element types, reductions, and how
+// one is done.
+#ifndef IRIS_CCL_TYPES_H
+#define IRIS_CCL_TYPES_H
+
+#include "iris/rt/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iris::ccl {
+
+/// What is communicated.  The values are those of the C API.
+enum class Op : int32_t {
+  allGather = 0,
+  allReduce,
+  reduceScatter,
+  allToAll,
+  broadcast,
+  reduce,
+  gather,
+  scatter,
+  send,
+  recv,
+  barrier,
+};
+
+/// Element types.  The fp8 types are those of OCP (fn) and of AMD's gfx94x
+/// (fnuz).  The values are those of the C API.
+enum class DType : int32_t {
+  f16 = 0,
+  bf16,
+  f32,
+  f64,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  f8e4m3fn,
+  f8e5m2,
+  f8e4m3fnuz,
+  f8e5m2fnuz,
+};
+
+/// How elements are combined.  `avg` is the sum divided once by the number of
+/// members; integers are truncated towards zero.  Sums of f16, bf16 and fp8
+/// accumulate in f32.  The values are those of the C API.
+enum class ReduceOp : int32_t { sum = 0, prod, min, max, avg };
+
+/// "all_gather", "bf16", "sum"; "unknown" for a value that is none of them.
+std::string_view opName(Op op);
+std::string_view dtypeName(DType dtype);
+std::string_view reduceOpName(ReduceOp reduce);
+
+/// Bytes of one element; 0 for a value that is no DType.
+uint32_t dtypeBytes(DType dtype);
+
+/// Whether the operation combines elements, and whether it has a root or peer.
+bool reduces(Op op);
+bool hasRoot(Op op);
+
+/// How a collective is done.  What is empty or 0 is chosen by the Selector.
+/// All members of the group pass the same.
+struct Config {
+  /// The algorithm; variantsOf() lists those of an operation.
+  std::string variant;
+  /// Elements that a program moves at once: a power of two, of 16 to 16384
+  /// bytes.  (For operations that only move data: bytes.)
+  int64_t tile = 0;
+  /// Warps of a program: 1, 2, 4, 8 or 16.
+  int64_t warps = 0;
+  /// Most programs of a launch: 1 to 128 (send and recv: 16).
+  int64_t programs = 0;
+  /// Chiplets that programs are dealt out to in turn: 1 to 64.
+  int64_t xcds = 0;
+  /// Take the kernel whose buffers may lie anywhere and be the same, also where
+  /// that is not necessary.
+  bool staged = false;
+
+  bool operator==(const Config &other) const {
+    return variant == other.variant && tile == other.tile &&
+           warps == other.warps && programs == other.programs &&
+           xcds == other.xcds && staged == other.staged;
+  }
+};
+
+/// The variants of an operation.
+const std::vector<std::string> &variantsOf(Op op);
+
+/// An error that names the value and what is allowed, or success.
+rt::Status checkConfig(Op op, DType dtype, const Config &config);
+
+} // namespace iris::ccl
+
+#endif // IRIS_CCL_TYPES_H

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ccl/DiskCache.h"
+
+#include "core/Files.h"
+#include "core/Log.h"
+#include "iris/rt/Package.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <ctime>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+static const char entrySuffix[] = ".iris";
+static const char temporarySuffix[] = ".part";
+/// A temporary file that is older was left by a process that was killed.
+static constexpr time_t abandonedSeconds = 3600;
+
+static bool endsWith(const std::string &text, const std::string &end) {
+  return text.size() >= end.size() &&
+         text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+Expected<DiskCache> DiskCache::open(const std::string &directory,
+                                    uint64_t maxBytes) {
+  IRISRT_ASSIGN_OR_RETURN(UniqueFd fd,
+                          openPrivateDirectory(directory, "kernel cache"));
+  return DiskCache(std::move(fd), directory, maxBytes);
+}
+
+void DiskCache::remove(const std::string &key, const std::string &why) {
+  Log().warning("kernel cache: %s/%s%s is removed and made again: %s",
+                directory_.c_str(), key.c_str(), entrySuffix, why.c_str());
+  ::unlinkat(fd_.get(), (key + entrySuffix).c_str(), 0);
+}
+
+std::optional<std::string> DiskCache::read(const std::string &key) {
+  std::string name = key + entrySuffix;
+  UniqueFd fd(::openat(fd_.get(), name.c_str(),
+                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd.valid()) {
+    if (errno != ENOENT)
+      remove(key, "it cannot be opened");
+    return std::nullopt;
+  }
+  struct stat info;
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
+      info.st_uid != ::geteuid() || (info.st_mode & 077) != 0) {
+    remove(key, formatString("it should be a file of user %u with mode 0600, "
+                             "but is one of user %u with mode %04o",
+                             ::geteuid(), info.st_uid, info.st_mode & 07777));
+    return std::nullopt;
+  }
+  Expected<std::string> bytes =
+      readRegularFile(fd.get(), name, Package::maxBytes);
+  if (!bytes.ok()) {
+    remove(key, bytes.status().message());
+    return std::nullopt;
+  }
+  ::futimens(fd.get(), nullptr); // used now: see shrink
+  return bytes.take();
+}
+
+Status DiskCache::write(const std::string &key, const std::string &bytes) {
+  static std::atomic<unsigned> counter{0};
+  std::string name = key + entrySuffix;
+  std::string temporary = formatString("%s-%d-%u%s", key.c_str(), ::getpid(),
+                                       counter++, temporarySuffix);
+  // A process of another container may have our id, and this name; whoever
+  // comes second then keeps its kernel in memory only.
+  UniqueFd fd(::openat(fd_.get(), temporary.c_str(),
+                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                       0600));
+  if (!fd.valid())
+    return makeErrnoStatus(StatusCode::unavailable, errno,
+                           "cannot create a file in '%s'", directory_.c_str());
+  // Without fsync: a file that a crash of the machine cuts short does not have
+  // the hash that it should, and is made again.
+  Status status = writeAll(fd.get(), bytes, directory_ + "/" + temporary);
+  if (status.ok() &&
+      ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) != 0)
+    status = makeErrnoStatus(StatusCode::unavailable, errno,
+                             "cannot rename '%s' in '%s'", temporary.c_str(),
+                             directory_.c_str());
+  if (!status.ok()) {
+    ::unlinkat(fd_.get(), temporary.c_str(), 0);
+    return status;
+  }
+  shrink(name);
+  return Status::success();
+}
+
+void DiskCache::shrink(const std::string &keep) {
+  struct Entry {
+    std::string name;
+    uint64_t bytes;
+    timespec used;
+  };
+  // A descriptor of its own: the position of fd_ is shared between threads.
+  int copy = ::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = copy >= 0 ? ::fdopendir(copy) : nullptr;
+  if (!dir) {
+    if (copy >= 0)
+      ::close(copy);
+    return;
+  }
+  std::vector<Entry> entries;
+  uint64_t total = 0;
+  time_t now = ::time(nullptr);
+  while (dirent *each = ::readdir(dir)) {
+    std::string name = each->d_name;
+    bool temporary = endsWith(name, temporarySuffix);
+    struct stat info;
+    if ((!temporary && !endsWith(name, entrySuffix)) ||
+        ::fstatat(fd_.get(), each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    if (temporary) {
+      if (info.st_mtim.tv_sec + abandonedSeconds < now)
+        ::unlinkat(fd_.get(), each->d_name, 0);
+      continue;
+    }
+    total += static_cast<uint64_t>(info.st_size);
+    if (name != keep)
+      entries.push_back(
+          {name, static_cast<uint64_t>(info.st_size), info.st_mtim});
+  }
+  ::closedir(dir);
+  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec
+                                          : a.used.tv_nsec < b.used.tv_nsec;
+  });
+  // Whoever reads a file while it goes keeps it: it is open.
+  for (const Entry &entry : entries) {
+    if (total <= maxBytes_)
+      break;
+    ::unlinkat(fd_.get(), entry.name.c_str(), 0);
+    total -= entry.bytes;
+  }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "iris/ccl/KernelCache.h"
+
+#include "ccl/DiskCache.h"
+#include "compile/Compiler.h"
+#include "core/Deadline.h"
+#include "core/Log.h"
+#include "iris/rt/Env.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+static constexpr uint64_t defaultMaxBytes = uint64_t(256) << 20;
+
+const char *iris::ccl::originName(Origin origin) {
+  switch (origin) {
+  case Origin::memory:
+    return "memory";
+  case Origin::registered:
+    return "a registered package";
+  case Origin::disk:
+    return "disk";
+  case Origin::compiled:
+    return "the compiler";
+  }
+  return "unknown";
+}
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+/// 32 hex digits for some strings: XXH3-128, each with its length before it.
+static std::string hashOf(const std::vector<std::string> &parts) {
+  std::string bytes;
+  for (const std::string &part : parts) {
+    uint64_t size = part.size();
+    bytes.append(reinterpret_cast<const char *>(&size), sizeof(size));
+    bytes += part;
+  }
+  XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return formatString("%016llx%016llx",
+                      static_cast<unsigned long long>(hash.high64),
+                      static_cast<unsigned long long>(hash.low64));
+}
+
+/// The file name of a request on disk: everything that the image depends on.
+static std::string diskKey(const KernelRequest &request,
+                           const std::string &buildId) {
+  std::string abi =
+      formatString("%d.%d", IRISRT_ABI_VERSION_MAJOR, IRISRT_ABI_VERSION_MINOR);
+  return hashOf(
+      {request.source, request.target, request.translation, abi, buildId});
+}
+
+//===----------------------------------------------------------------------===//
+// KernelCache
+//===----------------------------------------------------------------------===//
+
+struct KernelCache::Impl {
+  explicit Impl(KernelCacheOptions given) : options(std::move(given)) {
+    if (options.directory.empty())
+      options.directory = Env::get().cacheDir();
+    if (!options.maxBytes)
+      options.maxBytes = Env::get().cacheBytes().value_or(defaultMaxBytes);
+  }
+
+  /// The kernel of one request; its lock is held while it is being made, so
+  /// that threads do not make it twice.
+  struct Slot {
+    std::mutex mutex;
+    std::optional<CompiledKernel> kernel;
+  };
+
+  std::optional<CompiledKernel> findRegistered(const KernelRequest &request);
+  Expected<CompiledKernel> obtain(const KernelRequest &request);
+  Expected<CompiledKernel> fromBytes(const KernelRequest &request,
+                                     const std::string &bytes, Origin origin);
+
+  KernelCacheOptions options;
+  std::mutex mutex; // guards what follows
+  std::vector<Package> registered;
+  std::map<std::string, std::shared_ptr<Slot>> slots;
+};
+
+KernelCache::KernelCache(KernelCacheOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+KernelCache::~KernelCache() = default;
+
+std::shared_ptr<KernelCache> KernelCache::shared() {
+  static const auto cache = std::make_shared<KernelCache>();
+  return cache;
+}
+
+void KernelCache::add(const Package &package) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->registered.push_back(package);
+}
+
+std::optional<CompiledKernel>
+KernelCache::Impl::findRegistered(const KernelRequest &request) {
+  if (!request.matches)
+    return std::nullopt;
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Package &package : registered) {
+    Expected<const PackageImage *> image =
+        package.findImage(request.target, request.translation);
+    if (!image.ok())
+      continue; // made for other devices
+    for (const KernelInfo &kernel : (*image)->kernels)
+      if (request.matches(kernel))
+        return CompiledKernel{package, kernel.fullName(), Origin::registered};
+  }
+  return std::nullopt;
+}
+
+/// The one kernel in the package that was made of a request.
+Expected<CompiledKernel>
+KernelCache::Impl::fromBytes(const KernelRequest &request,
+                             const std::string &bytes, Origin origin) {
+  IRISRT_ASSIGN_OR_RETURN(Package package,
+                          Package::fromBytes(bytes.data(), bytes.size()));
+  IRISRT_ASSIGN_OR_RETURN(
+      const PackageImage *image,
+      package.findImage(request.target, request.translation));
+  if (image->kernels.size() != 1)
+    return makeStatus(StatusCode::invalidArgument,
+                      "a package of %zu kernels; expected one",
+                      image->kernels.size());
+  return CompiledKernel{package, image->kernels[0].fullName(), origin};
+}
+
+Expected<CompiledKernel>
+KernelCache::Impl::obtain(const KernelRequest &request) {
+  IRISRT_ASSIGN_OR_RETURN(std::string compiler, findCompiler(options.compiler));
+  // A folder that is not safe is an error; that there is none, or that it
+  // cannot be written, only costs time.
+  std::optional<DiskCache> disk;
+  std::string key;
+  if (*options.maxBytes != 0 && !options.directory.empty()) {
+    Expected<DiskCache> opened =
+        DiskCache::open(options.directory, *options.maxBytes);
+    if (opened.ok())
+      disk.emplace(opened.take());
+    else if (opened.status().code() == StatusCode::failedPrecondition)
+      return opened.status();
+    else
+      Log().warning("%s; kernels are not kept",
+                    opened.status().message().c_str());
+  }
+  if (disk) {
+    IRISRT_ASSIGN_OR_RETURN(std::string buildId, compilerBuildId(compiler));
+    key = diskKey(request, buildId);
+    if (std::optional<std::string> bytes = disk->read(key)) {
+      Expected<CompiledKernel> kernel =
+          fromBytes(request, *bytes, Origin::disk);
+      if (kernel.ok())
+        return kernel;
+      disk->remove(key, kernel.status().message());
+    }
+  }
+  Log().info("compiling for %s: %s", request.target.c_str(),
+             request.source.c_str());
+  auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(
+      secondsOf(options.compileLimit));
+  IRISRT_ASSIGN_OR_RETURN(std::string bytes,
+                          compileText(compiler, request.source, request.target,
+                                      request.translation, limit));
+  // Checked before it is stored, so that only what can be loaded is.
+  Expected<CompiledKernel> kernel = fromBytes(request, bytes, Origin::compiled);
+  if (!kernel.ok())
+    return kernel.status().withContext("what '" + compiler + "' made");
+  if (disk) {
+    Status stored = disk->write(key, bytes);
+    if (!stored.ok())
+      Log().warning("kernel cache: %s", stored.message().c_str());
+  }
+  return kernel;
+}
+
+Expected<CompiledKernel> KernelCache::find(const KernelRequest &request) {
+  if (std::optional<CompiledKernel> kernel = impl_->findRegistered(request))
+    return *kernel;
+  std::shared_ptr<Impl::Slot> slot;
+  {
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    std::shared_ptr<Impl::Slot> &entry = impl_->slots[hashOf(
+        {request.source, request.target, request.translation})];
+    if (!entry)
+      entry = std::make_shared<Impl::Slot>();
+    slot = entry;
+  }
+  std::lock_guard<std::mutex> lock(slot->mutex);
+  if (slot->kernel)
+    return CompiledKernel{slot->kernel->package, slot->kernel->name,
+                          Origin::memory};
+  Expected<CompiledKernel> kernel = impl_->obtain(request);
+  if (kernel.ok())
+    slot->kernel = *kernel;
+  return kernel;
+}

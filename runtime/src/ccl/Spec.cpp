@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ccl/Spec.h"
+
+#include "package/JsonReader.h"
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+/// The type in MLIR.
+static const char *mlirType(DType dtype) {
+  switch (dtype) {
+  case DType::f16:
+    return "f16";
+  case DType::bf16:
+    return "bf16";
+  case DType::f32:
+    return "f32";
+  case DType::f64:
+    return "f64";
+  case DType::i8:
+    return "i8";
+  case DType::i16:
+    return "i16";
+  case DType::i32:
+    return "i32";
+  case DType::i64:
+    return "i64";
+  case DType::u8:
+    return "ui8";
+  case DType::f8e4m3fn:
+    return "f8E4M3FN";
+  case DType::f8e5m2:
+    return "f8E5M2";
+  case DType::f8e4m3fnuz:
+    return "f8E4M3FNUZ";
+  case DType::f8e5m2fnuz:
+    return "f8E5M2FNUZ";
+  }
+  return "unknown";
+}
+
+IrisRtElement iris::ccl::bufferElement(DType dtype) {
+  switch (dtype) {
+  case DType::f16:
+    return IRISRT_ELT_F16;
+  case DType::bf16:
+    return IRISRT_ELT_BF16;
+  case DType::f32:
+    return IRISRT_ELT_F32;
+  case DType::f64:
+    return IRISRT_ELT_F64;
+  case DType::i16:
+    return IRISRT_ELT_I16;
+  case DType::i32:
+    return IRISRT_ELT_I32;
+  case DType::i64:
+    return IRISRT_ELT_I64;
+  case DType::i8:
+  case DType::u8:
+  case DType::f8e4m3fn:
+  case DType::f8e5m2:
+  case DType::f8e4m3fnuz:
+  case DType::f8e5m2fnuz:
+    return IRISRT_ELT_I8;
+  }
+  return IRISRT_ELT_I8;
+}
+
+Spec iris::ccl::makeSpec(Op op, DType dtype, ReduceOp reduce,
+                         uint32_t groupSize, const Config &config) {
+  Spec spec;
+  spec.op = op;
+  if (reduces(op)) {
+    spec.reduce = reduce;
+    spec.dtype = dtype;
+  }
+  spec.groupSize = groupSize;
+  spec.config = config;
+  return spec;
+}
+
+size_t SpecHash::operator()(const Spec &spec) const {
+  uint64_t hash = fnv1a64(spec.config.variant);
+  auto mix = [&hash](uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+    hash ^= hash >> 29;
+  };
+  mix(static_cast<uint64_t>(spec.op) | static_cast<uint64_t>(spec.reduce) << 8 |
+      static_cast<uint64_t>(spec.dtype) << 16 |
+      static_cast<uint64_t>(spec.groupSize) << 24 |
+      static_cast<uint64_t>(spec.config.staged) << 32 |
+      static_cast<uint64_t>(spec.config.warps) << 40 |
+      static_cast<uint64_t>(spec.config.xcds) << 48);
+  mix(static_cast<uint64_t>(spec.config.tile) |
+      static_cast<uint64_t>(spec.config.programs) << 32);
+  return hash;
+}
+
+std::string iris::ccl::describe(const Spec &spec) {
+  std::string text(opName(spec.op));
+  if (reduces(spec.op))
+    text += " " + std::string(reduceOpName(spec.reduce));
+  text += std::string(" ") + mlirType(spec.dtype) + " size " +
+          std::to_string(spec.groupSize);
+  std::string config;
+  auto add = [&config](const char *key, const std::string &value) {
+    config += (config.empty() ? "" : ", ") + (key + (" = " + value));
+  };
+  if (spec.config.programs != 0)
+    add("programs", std::to_string(spec.config.programs));
+  if (spec.config.staged)
+    add("staged", "true");
+  if (spec.config.tile != 0)
+    add("tile", std::to_string(spec.config.tile));
+  if (!spec.config.variant.empty())
+    add("variant", '"' + spec.config.variant + '"');
+  if (spec.config.warps != 0)
+    add("warps", std::to_string(spec.config.warps));
+  if (spec.config.xcds != 0)
+    add("xcds", std::to_string(spec.config.xcds));
+  return config.empty() ? text : text + " {" + config + "}";
+}
+
+std::string iris::ccl::requestText(const Spec &spec) {
+  return "iris.collective @run " + describe(spec) + "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+/// Whether the kernel takes (ctx, in, out, workspace, count, root).
+static Status checkSignature(const KernelInfo &kernel, bool staged) {
+  const std::vector<ArgInfo> &args = kernel.args;
+  bool right = args.size() == 6 && args[0].kind == IRISRT_ARG_CONTEXT;
+  for (size_t i = 1; right && i < 4; ++i)
+    right = args[i].kind == IRISRT_ARG_MEMREF && args[i].sizes.size() == 1 &&
+            !args[i].sizes[0] && args[i].identity &&
+            args[i].symmetric == (i == 3 || !staged);
+  right = right && args[1].element == args[2].element &&
+          args[3].element == IRISRT_ELT_I32;
+  for (size_t i = 4; right && i < 6; ++i)
+    right = args[i].kind == IRISRT_ARG_SCALAR &&
+            args[i].element == IRISRT_ELT_INDEX;
+  if (right)
+    return Status::success();
+  return makeStatus(StatusCode::invalidArgument,
+                    "kernel %s is no collective; expected the arguments "
+                    "(!iris.ctx, memref<?xT>, memref<?xT>, memref<?xi32, "
+                    "symmetric>, index, index)",
+                    kernel.signature().c_str());
+}
+
+Expected<KernelFacts> iris::ccl::readFacts(const KernelInfo &kernel) {
+  nlohmann::json json =
+      nlohmann::json::parse(kernel.config, nullptr, /*allow_exceptions=*/false);
+  JsonErrors errors;
+  JsonValue config(&json, "config", errors);
+  constexpr uint64_t most = uint64_t(1) << 53;
+  KernelFacts facts;
+  facts.collective = config.member("collective").string();
+  if (config.has("reduction") && !config.member("reduction").isNull())
+    facts.reduction = config.member("reduction").string();
+  facts.element = config.member("element").string();
+  if (config.has("group"))
+    facts.groupSize = static_cast<uint32_t>(
+        config.member("group").integer(0, IRISRT_MAX_GROUP));
+  if (config.has("variant"))
+    facts.variant = config.member("variant").string();
+  facts.tile = static_cast<int64_t>(config.member("tile").integer(1, most));
+  facts.programs =
+      static_cast<int64_t>(config.member("programs").integer(1, INT32_MAX));
+  if (config.has("staged"))
+    facts.staged = config.member("staged").boolean();
+  if (config.has("in_place"))
+    facts.inPlace = config.member("in_place").boolean();
+  facts.workspaceBytes = config.member("workspace_bytes").integer(0, most);
+  if (config.has("max_count"))
+    facts.maxCount = config.member("max_count").integer(0, most);
+  if (!errors.status().ok())
+    return errors.status().withContext("kernel " + kernel.fullName());
+  IRISRT_RETURN_IF_ERROR(checkSignature(kernel, facts.staged));
+  return facts;
+}
+
+bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
+  const Config &config = spec.config;
+  return facts.collective == opName(spec.op) &&
+         facts.reduction ==
+             (reduces(spec.op) ? reduceOpName(spec.reduce) : "") &&
+         facts.element == mlirType(spec.dtype) &&
+         (facts.groupSize == 0 || facts.groupSize == spec.groupSize) &&
+         facts.staged == config.staged &&
+         (config.variant.empty() || facts.variant == config.variant) &&
+         (config.tile == 0 || facts.tile == config.tile) &&
+         (config.programs == 0 || facts.programs == config.programs);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One kernel of the collectives: the request that makes the compiler generate
+// it, and what the compiler says about the kernel that it made.
+#ifndef IRIS_RT_CCL_SPEC_H
+#define IRIS_RT_CCL_SPEC_H
+
+#include "iris/ccl/Types.h"
+#include "iris/rt/Kernel.h"
+
+#include <string>
+
+namespace iris::ccl {
+
+/// What tells kernels of one group size apart.
+struct Spec {
+  Op op = Op::allReduce;
+  /// Only of operations that reduce.
+  ReduceOp reduce = ReduceOp::sum;
+  /// i8 for operations that only move data, whatever they move.
+  DType dtype = DType::i8;
+  uint32_t groupSize = 1;
+  Config config;
+
+  bool operator==(const Spec &other) const {
+    return op == other.op && reduce == other.reduce && dtype == other.dtype &&
+           groupSize == other.groupSize && config == other.config;
+  }
+};
+
+struct SpecHash {
+  size_t operator()(const Spec &spec) const;
+};
+
+/// The spec of a call: data that is only moved becomes bytes.
+Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
+              const Config &config);
+
+/// "all_reduce sum bf16 size 8 {tile = 2048, variant = "one_shot"}": the same
+/// text for the same kernel.
+std::string describe(const Spec &spec);
+
+/// The .mlir module that asks for it.
+std::string requestText(const Spec &spec);
+
+/// The element of the kernel's buffers: fp8 and u8 travel as i8.
+IrisRtElement bufferElement(DType dtype);
+
+/// What a generated kernel says about itself (KernelInfo::config).
+struct KernelFacts {
+  std::string collective;
+  std::string reduction;  ///< "" where nothing is reduced
+  std::string element;    ///< as in MLIR: "ui8", "f8E4M3FN"
+  uint32_t groupSize = 0; ///< 0: any
+  std::string variant;
+  int64_t tile = 1;
+  int64_t programs = 1;
+  bool staged = false;
+  /// Whether the output may be the input, as the operation defines it.
+  bool inPlace = false;
+  uint64_t workspaceBytes = 0;
+  /// Most elements of one chunk; 0: any number.
+  uint64_t maxCount = 0;
+};
+
+/// Reads and checks the facts, and that the kernel takes the arguments that a
+/// communicator passes.
+rt::Expected<KernelFacts> readFacts(const rt::KernelInfo &kernel);
+
+/// Whether the kernel of these facts does what the spec asks for.
+bool serves(const KernelFacts &facts, const Spec &spec);
+
+} // namespace iris::ccl
+
+#endif // IRIS_RT_CCL_SPEC_H

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace iris::ccl {
 
 /// Where a kernel came from.
@@ -81,10 +82,11 @@ public:
   rt::Expected<CompiledKernel> find(const KernelRequest &request);
 
 private:
-  struct Impl;
+  struct __attribute__((visibility("hidden"))) Impl;
   std::unique_ptr<Impl> impl_;
 };
 
 } // namespace iris::ccl
+#pragma GCC visibility pop
 
 #endif // IRIS_CCL_KERNELCACHE_H

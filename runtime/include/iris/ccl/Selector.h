@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace iris::ccl {
 
 /// What is known of a call.  All members of the group must see the same, since
@@ -44,5 +45,6 @@ std::vector<Config> candidates(Op op, DType dtype, uint32_t groupSize,
                                rt::DeviceKind device);
 
 } // namespace iris::ccl
+#pragma GCC visibility pop
 
 #endif // IRIS_CCL_SELECTOR_H

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace iris::ccl {
 
 /// What is communicated.  The values are those of the C API.
@@ -96,5 +97,6 @@ const std::vector<std::string> &variantsOf(Op op);
 rt::Status checkConfig(Op op, DType dtype, const Config &config);
 
 } // namespace iris::ccl
+#pragma GCC visibility pop
 
 #endif // IRIS_CCL_TYPES_H

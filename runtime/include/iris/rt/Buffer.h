@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace iris::rt {
 
 /// Elements on the symmetric heap, freed by whoever made them
@@ -47,5 +48,6 @@ Expected<Buffer> random(World &world, IrisRtElement element,
 uint64_t encodeElement(IrisRtElement element, double value);
 
 } // namespace iris::rt
+#pragma GCC visibility pop
 
 #endif // IRIS_RT_BUFFER_H

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace iris::rt {
 
 /// A family of devices.
@@ -28,5 +29,6 @@ Expected<int> deviceCount(DeviceKind kind);
 Expected<std::string> deviceTarget(DeviceKind kind, int index);
 
 } // namespace iris::rt
+#pragma GCC visibility pop
 
 #endif // IRIS_RT_DEVICE_H

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace iris::rt {
 
 enum class LogLevel : int32_t { off = 0, error, warning, info, debug };
@@ -91,5 +92,6 @@ private:
 Expected<uint64_t> parseByteSize(const std::string &text);
 
 } // namespace iris::rt
+#pragma GCC visibility pop
 
 #endif // IRIS_RT_ENV_H

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace iris::rt {
 
 /// "f16"; "unknown" for a value that is no IrisRtElement.
@@ -125,5 +126,6 @@ IrisRtArg makeMemrefArg(IrisRtElement element, uint64_t address,
 IrisRtArg makeScalarArg(IrisRtElement element, uint64_t bits);
 
 } // namespace iris::rt
+#pragma GCC visibility pop
 
 #endif // IRIS_RT_KERNEL_H

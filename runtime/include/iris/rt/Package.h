@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace iris::rt {
 
 /// One image of a package.  The views point into the package.
@@ -77,5 +78,6 @@ private:
 };
 
 } // namespace iris::rt
+#pragma GCC visibility pop
 
 #endif // IRIS_RT_PACKAGE_H

@@ -8,6 +8,7 @@
 #include "iris/rt/Status.h"
 #include "iris/rt/World.h"
 
+#pragma GCC visibility push(default)
 namespace iris::rt {
 
 /// Loads the package on the world's device, runs its `@main` on this rank, then
@@ -19,5 +20,6 @@ Status runProgram(World &world, const Package &package);
 void cleanUpRendezvous();
 
 } // namespace iris::rt
+#pragma GCC visibility pop
 
 #endif // IRIS_RT_PROGRAM_H

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#pragma GCC visibility push(default)
 namespace iris::rt {
 
 /// What kind of failure a Status stands for.  The values are those of the
@@ -112,6 +113,7 @@ private:
 };
 
 } // namespace iris::rt
+#pragma GCC visibility pop
 
 /// Returns from the function when `expr`, a Status, is a failure.
 #define IRISRT_RETURN_IF_ERROR(expr)                                           \

@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace iris::rt {
 
 class World;
@@ -213,11 +214,12 @@ public:
 
 private:
   friend class Module;
-  struct Impl;
+  struct __attribute__((visibility("hidden"))) Impl;
   explicit World(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
 } // namespace iris::rt
+#pragma GCC visibility pop
 
 #endif // IRIS_RT_WORLD_H

@@ -16,6 +16,9 @@
  * Rules of change: a field is only ever appended or taken from a `reserved`
  * one; then the minor version goes up.  Anything else raises the major version.
  * A loader accepts the same major version and its own or any older minor one.
+ *
+ * Minor versions: 1 gave groups their members by value (nothing read
+ * groupMembers before) and appended IrisRtHostApi.launchGroup.
  */
 #ifndef IRIS_C_RUNTIMEABI_H
 #define IRIS_C_RUNTIMEABI_H
@@ -32,7 +35,7 @@ extern "C" {
 
 #define IRISRT_ABI_MAGIC 0x53495249u /* "IRIS" in memory, little endian */
 #define IRISRT_ABI_VERSION_MAJOR 1
-#define IRISRT_ABI_VERSION_MINOR 0
+#define IRISRT_ABI_VERSION_MINOR 1
 
 /* What every function of the contract returns. */
 typedef enum IrisRtStatusCode {
@@ -48,6 +51,8 @@ typedef enum IrisRtStatusCode {
 
 /* An upper bound on ranks of one world (one node). */
 #define IRISRT_MAX_RANKS 64
+/* An upper bound on ranks of one group, whose members travel in one word. */
+#define IRISRT_MAX_GROUP 8
 
 /*===----------------------------------------------------------------------===*
  * 1. Device context
@@ -81,9 +86,9 @@ typedef struct IrisRtContext {
   uint64_t waitLimit; /* time limit of one wait, in clock ticks of the target
                        * (see IRISRT_CLOCK_*); 0: for ever */
   uint64_t trace; /* device address of the trace buffer; 0: tracing is off */
-  uint64_t groupMembers; /* device address of groupSize uint32_t world ranks;
-                          * 0: the group is the world */
-  uint32_t groupSize;    /* ranks in the group */
+  uint64_t groupMembers; /* byte i: the world rank of the group's member i */
+  uint32_t groupSize;    /* ranks in the group; 0: the world is too large to be
+                          * one */
   uint32_t groupIndex;   /* this rank's place in the group */
   uint32_t memoryKind;   /* IrisRtMemoryKind of the heap */
   uint32_t launchId;     /* counts the launches of this rank; for messages */
@@ -273,8 +278,14 @@ typedef struct IrisRtHostApi {
                     const IrisRtArg *args, uint32_t numArgs);
   /* Waits for the stream, then for all ranks. */
   int32_t (*sync)(void *world);
+  /* `launch` on the `groupSize` ranks in `members` (world ranks, any order),
+   * which are the kernel's group; does nothing on other ranks.  Since 1.1. */
+  int32_t (*launchGroup)(void *world, const char *kernel,
+                         const uint64_t programs[3], const IrisRtArg *args,
+                         uint32_t numArgs, const uint32_t *members,
+                         uint32_t groupSize);
 } IrisRtHostApi;
-IRISRT_STATIC_ASSERT(sizeof(IrisRtHostApi) == 56, "IrisRtHostApi layout");
+IRISRT_STATIC_ASSERT(sizeof(IrisRtHostApi) == 64, "IrisRtHostApi layout");
 
 typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
 

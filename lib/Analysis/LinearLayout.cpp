@@ -374,11 +374,17 @@ std::optional<LayoutPlace> LinearLayout::invert(uint64_t index) const {
 }
 
 SmallVector<unsigned> LinearLayout::getContiguousRegisterBits() const {
+  return getRegisterRun(shape.empty() ? 1 : shape.back());
+}
+
+SmallVector<unsigned> LinearLayout::getRowMajorRegisterBits() const {
+  return getRegisterRun(getNumElements());
+}
+
+/// The register bits of a run of at most `length` neighbours.
+SmallVector<unsigned> LinearLayout::getRegisterRun(uint64_t length) const {
   SmallVector<unsigned> result;
-  if (shape.empty())
-    return result;
-  for (uint64_t index = 1; index < static_cast<uint64_t>(shape.back());
-       index <<= 1) {
+  for (uint64_t index = 1; index < length; index <<= 1) {
     // Exactly one basis may touch this index bit: a register's, alone.
     std::optional<unsigned> registerBit;
     bool disturbed = false;

@@ -133,11 +133,10 @@ mlir::iris::verifyLayoutFits(RankedTensorType type, unsigned numWarps,
 // Making layouts
 //===----------------------------------------------------------------------===//
 
-tile::BlockedAttr mlir::iris::getDefaultLayout(MLIRContext *context,
-                                               ArrayRef<int64_t> shape,
-                                               int64_t vectorSize,
-                                               unsigned numWarps,
-                                               unsigned warpSize) {
+tile::BlockedAttr
+mlir::iris::getDefaultLayout(MLIRContext *context, ArrayRef<int64_t> shape,
+                             int64_t vectorSize, unsigned numWarps,
+                             unsigned warpSize, int64_t minSize) {
   size_t rank = shape.size();
   int64_t threads = static_cast<int64_t>(numWarps) * warpSize;
   SmallVector<int64_t> sizePerThread(rank, 1), lanes(rank, 1), warps(rank, 1);
@@ -145,12 +144,19 @@ tile::BlockedAttr mlir::iris::getDefaultLayout(MLIRContext *context,
 
   // All threads take part before each of them takes more.
   int64_t share = std::max<int64_t>(1, product(shape) / threads);
-  sizePerThread.back() = std::min({vectorSize, share, shape.back()});
+  sizePerThread.back() =
+      std::min(std::max(std::min(vectorSize, share), minSize), shape.back());
+  // Whole rows, before neighbours of other rows follow.
+  for (size_t dim = rank; dim-- > 1 && sizePerThread[dim] == shape[dim];) {
+    minSize = std::max<int64_t>(1, minSize / shape[dim]);
+    sizePerThread[dim - 1] = std::min(minSize, shape[dim - 1]);
+  }
 
   // Deals `count` threads over what is left of the extents, fastest first;
   // whoever finds nothing left holds duplicates.
   SmallVector<int64_t> left(shape);
-  left.back() /= sizePerThread.back();
+  for (size_t dim = 0; dim < rank; ++dim)
+    left[dim] /= sizePerThread[dim];
   auto deal = [&](int64_t count, SmallVectorImpl<int64_t> &out) {
     for (int64_t dim : order) {
       int64_t n = std::min(count, left[dim]);
@@ -163,6 +169,14 @@ tile::BlockedAttr mlir::iris::getDefaultLayout(MLIRContext *context,
   deal(warpSize, lanes);
   deal(numWarps, warps);
   return tile::BlockedAttr::get(context, sizePerThread, lanes, warps, order);
+}
+
+int64_t mlir::iris::getRowMajorBytes(RankedTensorType type) {
+  std::optional<LinearLayout> layout = getLinearLayout(type);
+  if (!layout)
+    return 0;
+  int64_t elements = int64_t(1) << layout->getRowMajorRegisterBits().size();
+  return elements * type.getElementTypeBitWidth() / 8;
 }
 
 Attribute mlir::iris::transposeLayout(Attribute layout,

@@ -10,11 +10,13 @@
 #include "iris/Conversion/TileToThreads.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
+#include "iris/Kernels/Passes.h"
 #include "iris/Pipelines/Pipelines.h"
 
 void mlir::iris::registerAllPasses() {
   registerIrisHostProgramPasses();
   registerIrisKernelABIPasses();
+  registerIrisKernelsPasses();
   registerIrisSyncPasses();
   registerIrisTileToLoopsPasses();
   registerIrisTileToThreadsPasses();

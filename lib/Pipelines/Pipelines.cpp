@@ -10,6 +10,7 @@
 #include "iris/Conversion/TileToThreads.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
+#include "iris/Kernels/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
@@ -54,6 +55,15 @@ static void addCleanup(OpPassManager &pm) {
 }
 
 //===----------------------------------------------------------------------===//
+// iris-expand-pipeline
+//===----------------------------------------------------------------------===//
+
+void mlir::iris::buildIrisExpandPipeline(OpPassManager &pm,
+                                         const IrisPipelineOptions &) {
+  pm.addPass(createIrisExpandCollectivesPass());
+}
+
+//===----------------------------------------------------------------------===//
 // iris-translate-pipeline
 //===----------------------------------------------------------------------===//
 
@@ -89,6 +99,8 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
   if (isHost(options)) {
     buildTileToLoopsPipeline(kernels);
   } else {
+    // Each thread waits for its own packets.
+    kernels.addPass(createIrisTakeVerdictsPass());
     kernels.addPass(tile::createTileAssignLayoutsPass({waveSize(options)}));
     // Needs the layouts to know which thread accesses what, and whole windows.
     kernels.addPass(tile::createTileInsertBarriersPass());
@@ -175,11 +187,11 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
 
 using StageBuilder = void (*)(OpPassManager &, const IrisPipelineOptions &);
 
-static constexpr StringLiteral stageNames[] = {"translate", "tiles", "sync",
-                                               "abi", "llvm"};
+static constexpr StringLiteral stageNames[] = {"expand", "translate", "tiles",
+                                               "sync",   "abi",       "llvm"};
 static constexpr StageBuilder stageBuilders[] = {
-    buildIrisTranslatePipeline, buildIrisTilesPipeline, buildIrisSyncPipeline,
-    buildIrisABIPipeline, buildIrisLLVMPipeline};
+    buildIrisExpandPipeline, buildIrisTranslatePipeline, buildIrisTilesPipeline,
+    buildIrisSyncPipeline,   buildIrisABIPipeline,       buildIrisLLVMPipeline};
 
 ArrayRef<StringRef> mlir::iris::getStageNames() {
   static const SmallVector<StringRef> names(std::begin(stageNames),
@@ -197,12 +209,16 @@ void mlir::iris::buildIrisPipeline(OpPassManager &pm,
 }
 
 void mlir::iris::buildIrisMainPipeline(OpPassManager &pm,
-                                       const IrisPipelineOptions &) {
+                                       const IrisPipelineOptions &options) {
+  buildIrisExpandPipeline(pm, options);
   buildHostProgramPipeline(pm);
 }
 
 void mlir::iris::registerIrisPipelines() {
   using Registration = PassPipelineRegistration<IrisPipelineOptions>;
+  Registration("iris-expand-pipeline",
+               "Collectives become kernels and launches",
+               buildIrisExpandPipeline);
   Registration("iris-translate-pipeline",
                "Kernels: ranks disappear from tile accesses",
                buildIrisTranslatePipeline);

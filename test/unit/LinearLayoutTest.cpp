@@ -131,6 +131,19 @@ TEST(LinearLayout, AllGatherTile) {
                                "warp: (2, 0) (4, 0)\n");
 }
 
+TEST(LinearLayout, RowMajorRunsGoOnInTheNextRow) {
+  // Two rows of 8 in a thread, of 16 rows.
+  LinearLayout rows =
+      LinearLayout::blocked({16, 8}, {2, 8}, {8, 1}, {1, 1}, {1, 0});
+  EXPECT_EQ(rows.getContiguousRegisterBits().size(), 3u);
+  EXPECT_EQ(rows.getRowMajorRegisterBits(),
+            (SmallVector<unsigned>{0, 1, 2, 3}));
+  // Half a row: the next row is not its neighbour.
+  LinearLayout halves =
+      LinearLayout::blocked({16, 8}, {2, 4}, {4, 2}, {2, 1}, {1, 0});
+  EXPECT_EQ(halves.getRowMajorRegisterBits(), (SmallVector<unsigned>{0, 1}));
+}
+
 TEST(LinearLayout, BlockedMatchesItsDefinition) {
   std::mt19937 rng(1);
   for (int round = 0; round < 300; ++round) {

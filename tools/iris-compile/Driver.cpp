@@ -2,6 +2,7 @@
 #include "Driver.h"
 
 #include "iris-c/RuntimeABI.h"
+#include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Pipelines/Pipelines.h"
 #include "iris/Target/Metadata.h"
 #include "iris/Target/Package.h"
@@ -57,12 +58,19 @@ private:
 } // namespace
 
 LogicalResult Compilation::check() {
-  auto modules = llvm::to_vector(source.getOps<gpu::GPUModuleOp>());
+  // Calls of collectives, in @main, become kernels as well.
+  bool hasKernels = !source.getOps<gpu::GPUModuleOp>().empty() ||
+                    !source.getOps<CollectiveOp>().empty() ||
+                    source
+                        .walk([](CollectiveCallOpInterface) {
+                          return WalkResult::interrupt();
+                        })
+                        .wasInterrupted();
   if (options.emit == EmitKind::MLIR)
     return success();
-  if (modules.empty() && options.emit != EmitKind::Package)
+  if (!hasKernels && options.emit != EmitKind::Package)
     return source.emitError("nothing to compile; expected a 'gpu.module'");
-  if (modules.empty() && !findMain())
+  if (!hasKernels && !findMain())
     return source.emitError("nothing to compile; expected a 'gpu.module' or a "
                             "'func.func @main'");
   return success();

@@ -59,7 +59,7 @@ static cl::opt<EmitKind> emitKind(
 static cl::opt<std::string>
     untilStage("until",
                cl::desc("Stop after this stage of the pipeline and write MLIR: "
-                        "translate, tiles, sync, abi or llvm"),
+                        "expand, translate, tiles, sync, abi or llvm"),
                cl::value_desc("stage"), cl::cat(category));
 
 static cl::opt<std::string> translation(

@@ -169,6 +169,9 @@ public:
   /// start at a multiple of their number.
   llvm::SmallVector<unsigned> getContiguousRegisterBits() const;
 
+  /// The same for neighbours in the row-major order of the whole tile.
+  llvm::SmallVector<unsigned> getRowMajorRegisterBits() const;
+
   /// Returns the number of neighbours along the last dimension that a thread
   /// can access at once.
   unsigned getContiguity() const {
@@ -194,6 +197,7 @@ public:
   std::string toString() const;
 
 private:
+  llvm::SmallVector<unsigned> getRegisterRun(uint64_t length) const;
   unsigned size(LayoutDim dim) const {
     return 1u << bases[static_cast<unsigned>(dim)].size();
   }

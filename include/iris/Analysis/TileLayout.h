@@ -31,9 +31,21 @@ LogicalResult verifyLayoutFits(RankedTensorType type, unsigned numWarps,
 /// Returns the layout that moves a tile of extents `shape` well: every thread
 /// takes `vectorSize` neighbours of the last dimension, or fewer where the tile
 /// has not that many for each thread, lanes go along rows and warps come last.
+/// Each thread takes at least `minSize` neighbours in row-major order, also
+/// where that leaves threads with duplicates.
 tile::BlockedAttr getDefaultLayout(MLIRContext *context,
                                    ArrayRef<int64_t> shape, int64_t vectorSize,
-                                   unsigned numWarps, unsigned warpSize);
+                                   unsigned numWarps, unsigned warpSize,
+                                   int64_t minSize = 1);
+
+/// Bytes of a packet's data that go in one access, and the least of them that a
+/// thread must hold in a row.
+inline constexpr int64_t kPacketBytes = 8;
+inline constexpr int64_t kMinPacketBytes = 4;
+
+/// Returns how many bytes of the tile, neighbours in row-major order that start
+/// at a multiple of their number, every thread holds; 0 without a layout.
+int64_t getRowMajorBytes(RankedTensorType type);
 
 /// Returns `layout` with its dimensions permuted: dimension i of the result is
 /// dimension `permutation[i]` of `layout`.

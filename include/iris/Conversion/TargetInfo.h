@@ -134,6 +134,29 @@ public:
                               bool needsResult) const = 0;
 
   //===--------------------------------------------------------------------===//
+  // Packets
+  //===--------------------------------------------------------------------===//
+  //
+  // A place is one or two words of 32 bits, each with its flag behind it: an
+  // access of 8 or 16 bytes. Each half of 8 bytes is single-copy atomic; the
+  // accesses are relaxed and go to where all agents of the system see them. No
+  // place waits for another one. Offsets are i32, bytes, not negative.
+
+  /// `pointer`, which is the same in all threads, in the form that the emitters
+  /// below take. Emitted outside of the polling loop.
+  virtual Value emitPacketBase(ImplicitLocOpBuilder &b, Value pointer) const;
+  /// Stores `words` (i32), in equal shares, to the places at `offsets`.
+  virtual void emitPacketStores(ImplicitLocOpBuilder &b, ValueRange words,
+                                Value flag, Value base,
+                                ValueRange offsets) const;
+  /// Loads places of `wordsEach` words: word, flag, word, flag, ... Never
+  /// served by an earlier load. All loads are issued before the first result is
+  /// waited for.
+  virtual SmallVector<Value> emitPacketLoads(ImplicitLocOpBuilder &b,
+                                             unsigned wordsEach, Value base,
+                                             ValueRange offsets) const;
+
+  //===--------------------------------------------------------------------===//
   // Time
   //===--------------------------------------------------------------------===//
 

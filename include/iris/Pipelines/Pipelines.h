@@ -36,6 +36,11 @@ struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
 /// The stages of the kernel pipeline, in order: the values of `until`.
 ArrayRef<StringRef> getStageNames();
 
+/// Stage `expand`: collectives become kernels and launches. Same for all
+/// targets.
+void buildIrisExpandPipeline(OpPassManager &pm,
+                             const IrisPipelineOptions &options);
+
 /// Stage `translate`: ranks disappear from tile accesses. Same for all targets.
 void buildIrisTranslatePipeline(OpPassManager &pm,
                                 const IrisPipelineOptions &options);

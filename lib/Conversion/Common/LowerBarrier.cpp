@@ -10,6 +10,9 @@
 //
 // The lanes of the first wave take one peer each.
 //
+// A barrier of a group is the same with members in the place of ranks: only
+// the addresses of the peers' lines need their ranks.
+//
 //===----------------------------------------------------------------------===//
 
 #include "SyncLowering.h"
@@ -70,8 +73,12 @@ LogicalResult SyncLowering::lower(BarrierOp op) {
   auto wide = [&](Value value) -> Value {
     return arith::ExtUIOp::create(b, b.getI64Type(), value);
   };
-  Value numRanks = wide(emitField(b, "numRanks", ctx));
-  Value me = wide(emitField(b, "rank", ctx));
+  bool isGroup = op.getGroup();
+  Value numRanks = wide(emitField(b, isGroup ? "groupSize" : "numRanks", ctx));
+  Value me = wide(emitField(b, isGroup ? "groupIndex" : "rank", ctx));
+  auto toRank = [&](Value member) {
+    return isGroup ? emitGroupMember(b, ctx, member) : member;
+  };
   Value firstLine = arith::MulIOp::create(b, emitProgramIndex(b), numRanks);
   auto lineAddress = [&](Value rank) {
     Value element =
@@ -102,8 +109,8 @@ LogicalResult SyncLowering::lower(BarrierOp op) {
     if (fences)
       target.emitReleaseFence(b, Scope::Sys);
     emitLoop(b, lane, numRanks, lanes, [&](Value rank) {
-      emitAtomicStore(b, epoch, emitTranslate(b, ctx, ownLine, rank), publish,
-                      target.getSyncScope(Scope::Sys));
+      emitAtomicStore(b, epoch, emitTranslate(b, ctx, ownLine, toRank(rank)),
+                      publish, target.getSyncScope(Scope::Sys));
     });
     Block *joined = nullptr, *failure = nullptr;
     if (oneThread) {
@@ -125,7 +132,7 @@ LogicalResult SyncLowering::lower(BarrierOp op) {
       poll.scope = Scope::Sys;
       poll.ordering = observe;
       poll.site = site;
-      poll.owedBy = arith::TruncIOp::create(b, i32, rank);
+      poll.owedBy = arith::TruncIOp::create(b, i32, toRank(rank));
       emitPoll(b, poll, failure);
     });
     if (oneThread)

@@ -17,20 +17,43 @@ Value SyncLowering::emitField(Builder &b, StringRef field, Value ctx) {
   llvm_unreachable("no such field in the context");
 }
 
-LogicalResult SyncLowering::lower(RankOp op) {
+template <typename OpTy>
+LogicalResult SyncLowering::lowerQuery(OpTy op, StringRef field) {
   Builder b(op.getLoc(), op);
-  Value rank = emitField(b, "rank", op.getCtx());
+  Value value = emitField(b, field, op.getCtx());
   op.replaceAllUsesWith(
-      arith::IndexCastUIOp::create(b, b.getIndexType(), rank).getResult());
+      arith::IndexCastUIOp::create(b, b.getIndexType(), value).getResult());
   op.erase();
   return success();
 }
 
+LogicalResult SyncLowering::lower(RankOp op) { return lowerQuery(op, "rank"); }
+
 LogicalResult SyncLowering::lower(NumRanksOp op) {
+  return lowerQuery(op, "numRanks");
+}
+
+LogicalResult SyncLowering::lower(GroupSizeOp op) {
+  return lowerQuery(op, "groupSize");
+}
+
+LogicalResult SyncLowering::lower(GroupIndexOp op) {
+  return lowerQuery(op, "groupIndex");
+}
+
+Value SyncLowering::emitGroupMember(Builder &b, Value ctx, Value member) {
+  Value shift = arith::MulIOp::create(b, member, emitI64(b, 8));
+  Value rest =
+      arith::ShRUIOp::create(b, emitField(b, "groupMembers", ctx), shift);
+  return arith::AndIOp::create(b, rest, emitI64(b, 0xff));
+}
+
+LogicalResult SyncLowering::lower(GroupMemberOp op) {
   Builder b(op.getLoc(), op);
-  Value count = emitField(b, "numRanks", op.getCtx());
+  Value member = arith::IndexCastOp::create(b, b.getI64Type(), op.getMember());
+  Value rank = emitGroupMember(b, op.getCtx(), member);
   op.replaceAllUsesWith(
-      arith::IndexCastUIOp::create(b, b.getIndexType(), count).getResult());
+      arith::IndexCastUIOp::create(b, b.getIndexType(), rank).getResult());
   op.erase();
   return success();
 }

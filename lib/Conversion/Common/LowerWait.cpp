@@ -38,11 +38,13 @@ static Value emitHolds(ImplicitLocOpBuilder &b, Comparison comparison,
   return arith::CmpIOp::create(b, predicate, difference, zero);
 }
 
-Value SyncLowering::emitPoll(Builder &b, const Poll &poll, Block *failed) {
+void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
+                                llvm::function_ref<Value()> probe,
+                                llvm::function_ref<void()> report) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   Location loc = b.getLoc();
-  Value control = emitGlobalPointer(b, emitField(b, "control", poll.ctx), 0);
-  Value limit = emitField(b, "waitLimit", poll.ctx);
+  Value control = emitGlobalPointer(b, emitField(b, "control", ctx), 0);
+  Value limit = emitField(b, "waitLimit", ctx);
 
   Block *success = splitBlockHere(b);
   Block *head = b.getInsertionBlock();
@@ -58,10 +60,7 @@ Value SyncLowering::emitPoll(Builder &b, const Poll &poll, Block *failed) {
   cf::BranchOp::create(b, loop, ValueRange{emitI32(b, 0), emitI64(b, 0)});
 
   b.setInsertionPointToEnd(loop);
-  Value seen = emitAtomicLoad(b, poll.want.getType(), poll.address,
-                              poll.ordering, target.getSyncScope(poll.scope));
-  Value holds = emitHolds(b, poll.comparison, seen, poll.want);
-  cf::CondBranchOp::create(b, holds, success, retry);
+  cf::CondBranchOp::create(b, probe(), success, retry);
 
   b.setInsertionPointToEnd(retry);
   Value next = arith::AddIOp::create(b, count, emitI32(b, 1));
@@ -97,10 +96,20 @@ Value SyncLowering::emitPoll(Builder &b, const Poll &poll, Block *failed) {
   cf::BranchOp::create(b, loop, ValueRange{next, spin->getArgument(0)});
 
   b.setInsertionPointToEnd(expire);
-  emitHang(b, poll, seen);
+  report();
   cf::BranchOp::create(b, failed);
 
   b.setInsertionPointToStart(success);
+}
+
+Value SyncLowering::emitPoll(Builder &b, const Poll &poll, Block *failed) {
+  Value seen;
+  auto probe = [&] {
+    seen = emitAtomicLoad(b, poll.want.getType(), poll.address, poll.ordering,
+                          target.getSyncScope(poll.scope));
+    return emitHolds(b, poll.comparison, seen, poll.want);
+  };
+  emitPollLoop(b, poll.ctx, failed, probe, [&] { emitHang(b, poll, seen); });
   return seen;
 }
 
@@ -184,9 +193,7 @@ LogicalResult SyncLowering::lower(WaitOp op) {
   emitInLeader(b, target, [&] {
     Block *joined = splitBlockHere(b);
     Block *head = b.getInsertionBlock();
-    Block *failure = b.createBlock(joined);
-    emitFailure(b);
-    cf::BranchOp::create(b, joined);
+    Block *failure = getFailureBlock(b, joined);
     b.setInsertionPointToEnd(head);
     Value seen = emitPoll(b, poll, failure);
     if (acquire && !carries)

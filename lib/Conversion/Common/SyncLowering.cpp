@@ -39,7 +39,7 @@ SyncLowering::SyncLowering(FunctionOpInterface kernel, const TargetInfo &target,
 
 /// True if the threads of a program have to share a value or a verdict.
 static bool needsSlots(Operation *op) {
-  if (isa<WaitOp, BarrierOp>(op))
+  if (isa<WaitOp, BarrierOp, LeaveIfFailedOp>(op))
     return true;
   return isa<AtomicRMWOp, AtomicCASOp>(op) && !op->use_empty();
 }
@@ -54,7 +54,7 @@ LogicalResult SyncLowering::run() {
   });
   // The shared words change the entry block, so they come before the rest.
   if (!target.hasOneThread() && llvm::any_of(ops, needsSlots))
-    createSlots();
+    createSlots(llvm::any_of(ops, llvm::IsaPred<ReadPacketsOp>));
   for (Operation *op : ops) {
     if (op->getParentOp() != kernel.getOperation())
       return op->emitOpError("is inside ")
@@ -63,8 +63,10 @@ LogicalResult SyncLowering::run() {
     LogicalResult result =
         llvm::TypeSwitch<Operation *, LogicalResult>(op)
             .Case<AtomicCASOp, AtomicRMWOp, BarrierOp, ElementCASOp,
-                  ElementRMWOp, ExpectEqOp, FenceOp, NumRanksOp, RankOp,
-                  RecordExpectOp, SignalOp, TranslateOp, WaitOp>(
+                  ElementRMWOp, ExpectEqOp, FenceOp, GroupIndexOp,
+                  GroupMemberOp, GroupSizeOp, LeaveIfFailedOp, NumRanksOp,
+                  RankOp, ReadPacketsOp, RecordExpectOp, SignalOp, TranslateOp,
+                  WaitOp, WritePacketsOp>(
                 [&](auto concrete) { return lower(concrete); })
             .Default([](Operation *other) {
               return other->emitOpError("cannot be lowered here; expected an "
@@ -103,9 +105,10 @@ int64_t SyncLowering::addSite(Operation *op, StringRef what, Type element) {
   auto entry = [&](StringRef key, StringRef value) {
     return b.getNamedAttr(key, b.getStringAttr(value));
   };
-  // People wrote iris.expect_eq; tiles turn it into the other.
-  StringRef name = isa<RecordExpectOp>(op) ? ExpectEqOp::getOperationName()
-                                           : op->getName().getStringRef();
+  // What people wrote; tiles turn it into the other.
+  StringRef name = isa<RecordExpectOp>(op)  ? ExpectEqOp::getOperationName()
+                   : isa<ReadPacketsOp>(op) ? PacketLoadOp::getOperationName()
+                                            : op->getName().getStringRef();
   sites.push_back(b.getDictionaryAttr(
       {entry("op", name), entry("loc", printLocation(op->getLoc())),
        entry("what", what), entry("element", elementName)}));
@@ -140,8 +143,9 @@ void SyncLowering::leaveAttributes() {
 
 /// The verdict is 0 as long as the program runs: the leader clears it at the
 /// kernel's entry, only failed waits write it, and after one of those every
-/// thread leaves. A wait that succeeds need not touch it.
-void SyncLowering::createSlots() {
+/// thread leaves. A wait that succeeds need not touch it. Waits for packets may
+/// fail in any thread, whose verdict the leader must not clear.
+void SyncLowering::createSlots(bool meet) {
   Operation *module = kernel->getParentOp();
   slots = dyn_cast_or_null<LLVM::GlobalOp>(
       SymbolTable::lookupSymbolIn(module, kSlotsName));
@@ -158,6 +162,8 @@ void SyncLowering::createSlots() {
   emitInLeader(b, target, [&] {
     LLVM::StoreOp::create(b, emitI32(b, 0), emitSlot(b, Slot::Verdict));
   });
+  if (meet)
+    target.emitWorkgroupBarrier(b);
 }
 
 Value SyncLowering::emitSlot(Builder &b, Slot slot) {
@@ -194,8 +200,17 @@ Block *SyncLowering::getExitBlock() {
   return exitBlock;
 }
 
+Block *SyncLowering::getFailureBlock(Builder &b, Block *joined) {
+  if (target.hasOneThread())
+    return getExitBlock();
+  Block *failure = b.createBlock(joined);
+  emitFailure(b);
+  cf::BranchOp::create(b, joined);
+  return failure;
+}
+
 void SyncLowering::emitFailure(Builder &b) {
-  if (!target.hasOneThread())
+  if (slots)
     LLVM::StoreOp::create(b, emitI32(b, 1), emitSlot(b, Slot::Verdict));
 }
 

@@ -52,6 +52,14 @@ private:
 
   LogicalResult lower(RankOp op);
   LogicalResult lower(NumRanksOp op);
+  LogicalResult lower(GroupSizeOp op);
+  LogicalResult lower(GroupIndexOp op);
+  LogicalResult lower(GroupMemberOp op);
+  /// Replaces a question about the world by a field of the context.
+  template <typename OpTy>
+  LogicalResult lowerQuery(OpTy op, StringRef field);
+  /// The rank of a member (i64) of the launch's group, i64.
+  Value emitGroupMember(Builder &b, Value ctx, Value member);
   LogicalResult lower(TranslateOp op);
   /// A field of the context.
   Value emitField(Builder &b, StringRef field, Value ctx);
@@ -89,6 +97,12 @@ private:
 
   LogicalResult lower(WaitOp op);
   LogicalResult lower(BarrierOp op);
+  /// Repeats `probe` until the value (i1) that it returns holds; branches to
+  /// `failed` when the wait is given up, after `report` if that is for time.
+  /// `probe` stays in its block, which dominates all that follows.
+  void emitPollLoop(Builder &b, Value ctx, Block *failed,
+                    llvm::function_ref<Value()> probe,
+                    llvm::function_ref<void()> report);
   /// Polls until the comparison holds; branches to `failed` when the wait is
   /// given up. Continues after it, with the value seen.
   Value emitPoll(Builder &b, const Poll &poll, Block *failed);
@@ -96,13 +110,24 @@ private:
   void emitHang(Builder &b, const Poll &poll, Value observed);
   /// The block that the program leaves through, in all its threads.
   Block *getExitBlock();
+  /// A block for the threads whose wait is given up, who go on at `joined`, or
+  /// leave where a program is one thread. Moves the insertion point.
+  Block *getFailureBlock(Builder &b, Block *joined);
   /// Branches to the exit if any thread has called `emitFailure`. Comes after a
   /// barrier of the program.
   void emitExitIfFailed(Builder &b);
-  /// In a thread whose wait failed: tells the program.
+  /// In a thread whose wait failed: tells the program, if it asks anywhere.
   void emitFailure(Builder &b);
   /// Linear index of the program in the grid, i64.
   Value emitProgramIndex(Builder &b);
+
+  //===--------------------------------------------------------------------===//
+  // Packets (LowerPackets.cpp)
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult lower(WritePacketsOp op);
+  LogicalResult lower(ReadPacketsOp op);
+  LogicalResult lower(LeaveIfFailedOp op);
 
   //===--------------------------------------------------------------------===//
   // Checks (LowerExpect.cpp)
@@ -131,8 +156,9 @@ private:
   Value emitSlot(Builder &b, Slot slot);
   /// A word of the program's shared memory, the same in every thread.
   Value emitLoadSlot(Builder &b, Slot slot, Type type);
-  /// Makes the words, and the code at the entry that clears the verdict.
-  void createSlots();
+  /// Makes the words, and the code at the entry that clears the verdict; if
+  /// `meet`, before any thread goes on.
+  void createSlots(bool meet);
   /// FNV-1a 64 of the kernel's name.
   uint64_t getKernelHash();
   void leaveAttributes();

@@ -196,14 +196,29 @@ struct LowerLaunch : ConvertOpToLLVMPattern<LaunchOp> {
       packArgument(rewriter, loc, calls, value,
                    op.getKernelOperands()[index].getType(), slot);
     }
-    calls.call(offsetof(IrisRtHostApi, launch),
-               {kernelName(rewriter, op), programs, arguments,
-                calls.constant(32, count)});
+    SmallVector<Value> operands = {kernelName(rewriter, op), programs,
+                                   arguments, calls.constant(32, count)};
+    size_t entry = offsetof(IrisRtHostApi, launch);
+    if (std::optional<ArrayRef<int32_t>> group = op.getGroup()) {
+      entry = offsetof(IrisRtHostApi, launchGroup);
+      operands.push_back(members(calls, *group));
+      operands.push_back(calls.constant(32, group->size()));
+    }
+    calls.call(entry, operands);
     rewriter.eraseOp(op);
     return success();
   }
 
 private:
+  /// The ranks of the group in memory, uint32_t each.
+  Value members(RuntimeCalls &calls, ArrayRef<int32_t> group) const {
+    Value slot = calls.stackSlot(group.size() * sizeof(uint32_t));
+    for (auto [index, rank] : llvm::enumerate(group))
+      calls.storeField(calls.constant(32, rank), slot,
+                       index * sizeof(uint32_t));
+    return slot;
+  }
+
   /// The address of "module::function".
   Value kernelName(ConversionPatternRewriter &rewriter, LaunchOp op) const {
     std::string name = op.getKernel().getRootReference().str();

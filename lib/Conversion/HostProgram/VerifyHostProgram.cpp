@@ -34,7 +34,8 @@ static bool isArgumentType(Type type) {
 }
 
 static bool isView(Operation *op) {
-  return isa<memref::CastOp, memref::DimOp, memref::ExtractStridedMetadataOp,
+  return isa<memref::CastOp, memref::CollapseShapeOp, memref::DimOp,
+             memref::ExpandShapeOp, memref::ExtractStridedMetadataOp,
              memref::ReinterpretCastOp, memref::SubViewOp>(op);
 }
 

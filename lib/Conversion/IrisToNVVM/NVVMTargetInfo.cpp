@@ -77,6 +77,12 @@ public:
                       Value address, LLVM::AtomicOrdering ordering, Scope scope,
                       bool needsResult) const override;
 
+  void emitPacketStores(ImplicitLocOpBuilder &b, ValueRange words, Value flag,
+                        Value base, ValueRange offsets) const override;
+  SmallVector<Value> emitPacketLoads(ImplicitLocOpBuilder &b,
+                                     unsigned wordsEach, Value base,
+                                     ValueRange offsets) const override;
+
   void emitSpinHint(ImplicitLocOpBuilder &b) const override {
     NVVM::NanosleepOp::create(b, emitI32(b, 32));
   }
@@ -213,6 +219,66 @@ Value NVVMTargetInfo::emitAtomicRMW(ImplicitLocOpBuilder &b, RMWKind kind,
                      "=" + constraint + ",l," + constraint + ",~{memory}")
                   .getRes();
   return asmType == type ? old : emitFromBits(b, old, type);
+}
+
+//===----------------------------------------------------------------------===//
+// Packets
+//
+// PTX takes an access to a vector as accesses to its elements, in no order: as
+// two of 64 bits, each of which is whole. LLVM has no such atomic.
+//===----------------------------------------------------------------------===//
+
+static LLVM::InlineAsmOp emitPTX(ImplicitLocOpBuilder &b, TypeRange result,
+                                 ValueRange operands, StringRef text,
+                                 StringRef constraints) {
+  return LLVM::InlineAsmOp::create(
+      b, result, operands, text, constraints, /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+      LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
+static Value emitByteAddress(ImplicitLocOpBuilder &b, Value base,
+                             Value offset) {
+  Value distance = arith::ExtUIOp::create(b, b.getI64Type(), offset);
+  return LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{distance});
+}
+
+void NVVMTargetInfo::emitPacketStores(ImplicitLocOpBuilder &b, ValueRange words,
+                                      Value flag, Value base,
+                                      ValueRange offsets) const {
+  if (words.size() == offsets.size())
+    return TargetInfo::emitPacketStores(b, words, flag, base, offsets);
+  for (auto [i, offset] : llvm::enumerate(offsets))
+    emitPTX(b, TypeRange(),
+            {emitByteAddress(b, base, offset), words[2 * i], words[2 * i + 1],
+             flag},
+            "{ .reg .b64 lo, hi; mov.b64 lo, {$1, $3}; mov.b64 hi, {$2, $3}; "
+            "st.relaxed.sys.global.v2.b64 [$0], {lo, hi}; }",
+            "l,r,r,r,~{memory}");
+}
+
+SmallVector<Value> NVVMTargetInfo::emitPacketLoads(ImplicitLocOpBuilder &b,
+                                                   unsigned wordsEach,
+                                                   Value base,
+                                                   ValueRange offsets) const {
+  if (wordsEach == 1)
+    return TargetInfo::emitPacketLoads(b, wordsEach, base, offsets);
+  SmallVector<Type> fields(4, b.getI32Type());
+  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), fields);
+  SmallVector<Value> loaded, result;
+  for (Value offset : offsets)
+    loaded.push_back(emitPTX(b, type, emitByteAddress(b, base, offset),
+                             "{ .reg .b64 lo, hi; "
+                             "ld.relaxed.sys.global.v2.b64 {lo, hi}, [$4]; "
+                             "mov.b64 {$0, $1}, lo; mov.b64 {$2, $3}, hi; }",
+                             "=r,=r,=r,=r,l,~{memory}")
+                         .getRes());
+  for (Value vector : loaded)
+    for (int64_t i = 0; i < 4; ++i)
+      result.push_back(
+          LLVM::ExtractValueOp::create(b, vector, ArrayRef<int64_t>{i}));
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

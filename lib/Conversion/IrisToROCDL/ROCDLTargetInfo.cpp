@@ -60,6 +60,12 @@ public:
   void emitProgramFence(ImplicitLocOpBuilder &b, MemSemantic sem,
                         Scope scope) const override;
   void emitSpinHint(ImplicitLocOpBuilder &b) const override;
+  Value emitPacketBase(ImplicitLocOpBuilder &b, Value pointer) const override;
+  void emitPacketStores(ImplicitLocOpBuilder &b, ValueRange words, Value flag,
+                        Value base, ValueRange offsets) const override;
+  SmallVector<Value> emitPacketLoads(ImplicitLocOpBuilder &b,
+                                     unsigned wordsEach, Value base,
+                                     ValueRange offsets) const override;
 
   Value emitAtomicRMW(ImplicitLocOpBuilder &b, RMWKind kind, Value value,
                       Value address, LLVM::AtomicOrdering ordering, Scope scope,
@@ -77,6 +83,15 @@ protected:
   /// Waits until every access of the wave that was issued is done, where the
   /// fences of the backend do not.
   virtual void emitDrain(ImplicitLocOpBuilder &) const {}
+
+  /// The `aux` operands of buffer instructions whose accesses are those of a
+  /// relaxed atomic of system scope.
+  struct SystemAccess {
+    uint32_t load, store;
+  };
+  virtual SystemAccess getSystemAccess() const = 0;
+  /// The last word of a buffer resource: raw, of 32-bit elements.
+  virtual uint32_t getBufferFlags() const { return (7 << 12) | (4 << 15); }
 };
 
 /// gfx90a, gfx942, gfx950.
@@ -95,6 +110,14 @@ public:
   unsigned getWaveSize() const override { return 64; }
 
 protected:
+  SystemAccess getSystemAccess() const override {
+    // Bit 0 is glc (gfx90a) or sc0 (gfx94x, gfx950), bit 4 sc1. Stores of
+    // gfx90a write through as they are.
+    constexpr uint32_t sc0 = 1 << 0, sc1 = 1 << 4;
+    if (getName() == "gfx90a")
+      return {/*load=*/sc0, /*store=*/0};
+    return {/*load=*/sc0 | sc1, /*store=*/sc0 | sc1};
+  }
   void emitDrain(ImplicitLocOpBuilder &b) const override {
     // The fields of gfx9's immediate: vmcnt 3:0 and 15:14, expcnt 6:4,
     // lgkmcnt 11:8; all ones means that the counter is not waited for.
@@ -109,6 +132,20 @@ class RDNATargetInfo : public ROCDLTargetInfo {
 public:
   using ROCDLTargetInfo::ROCDLTargetInfo;
   unsigned getWaveSize() const override { return 32; }
+
+protected:
+  SystemAccess getSystemAccess() const override {
+    // gfx1100: glc, and stores write through as they are. gfx12: the scope is
+    // in bits 3 and 4.
+    constexpr uint32_t glc = 1 << 0, scopeSys = 3 << 3;
+    if (getName() == "gfx1100")
+      return {/*load=*/glc, /*store=*/0};
+    return {/*load=*/scopeSys, /*store=*/scopeSys};
+  }
+  uint32_t getBufferFlags() const override {
+    // One more bit is reserved as 1; offsets are not checked (2).
+    return ROCDLTargetInfo::getBufferFlags() | (1 << 24) | (2u << 28);
+  }
 };
 } // namespace
 
@@ -206,6 +243,77 @@ void ROCDLTargetInfo::emitSpinHint(ImplicitLocOpBuilder &b) const {
   // About 64 clocks: short against a trip to memory, and it frees the issue
   // slots for the waves that work.
   ROCDL::SSleepOp::create(b, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Packets
+//
+// LLVM has no atomic of 16 bytes here, and waits after every volatile access.
+// Buffer instructions take the cache bits as an operand. Their offsets have 32
+// bits, so that the address of the tile is the resource's base.
+//===----------------------------------------------------------------------===//
+
+Value ROCDLTargetInfo::emitPacketBase(ImplicitLocOpBuilder &b,
+                                      Value pointer) const {
+  // In scalar registers, or each access would be a loop over its values.
+  Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), pointer);
+  Value uniform =
+      LLVM::IntToPtrOp::create(b, pointer.getType(), emitUniform(b, address));
+  Value stride = arith::ConstantOp::create(b, b.getI16IntegerAttr(0));
+  return ROCDL::MakeBufferRsrcOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext(), 8), uniform, stride,
+      emitI64(b, 0xffffffff),
+      emitI32(b, static_cast<int32_t>(getBufferFlags())));
+}
+
+/// `words` and their flags as the vector that one access moves.
+static Value emitPackets(ImplicitLocOpBuilder &b, ValueRange words,
+                         Value flag) {
+  auto type =
+      VectorType::get({static_cast<int64_t>(2 * words.size())}, b.getI32Type());
+  Value vector = LLVM::PoisonOp::create(b, type);
+  for (auto [i, word] : llvm::enumerate(words)) {
+    vector = LLVM::InsertElementOp::create(b, vector, word, emitI32(b, 2 * i));
+    vector =
+        LLVM::InsertElementOp::create(b, vector, flag, emitI32(b, 2 * i + 1));
+  }
+  return vector;
+}
+
+void ROCDLTargetInfo::emitPacketStores(ImplicitLocOpBuilder &b,
+                                       ValueRange words, Value flag, Value base,
+                                       ValueRange offsets) const {
+  unsigned wordsEach = words.size() / offsets.size();
+  Value zero = emitI32(b, 0), aux = emitI32(b, getSystemAccess().store);
+  for (auto [i, offset] : llvm::enumerate(offsets))
+    ROCDL::RawPtrBufferStoreOp::create(
+        b, emitPackets(b, words.slice(i * wordsEach, wordsEach), flag), base,
+        offset, zero, aux, ArrayAttr(), ArrayAttr(), ArrayAttr());
+}
+
+SmallVector<Value> ROCDLTargetInfo::emitPacketLoads(ImplicitLocOpBuilder &b,
+                                                    unsigned wordsEach,
+                                                    Value base,
+                                                    ValueRange offsets) const {
+  // The loads are ordinary ones for LLVM, which would take them out of the
+  // loop, volatile or not: this is what they may not be moved across. It is no
+  // instruction.
+  LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange(), "", "~{memory}",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::tailcallkind::TailCallKind::None,
+                            LLVM::AsmDialectAttr(), ArrayAttr());
+  auto type = VectorType::get({2 * wordsEach}, b.getI32Type());
+  Value zero = emitI32(b, 0), aux = emitI32(b, getSystemAccess().load);
+  SmallVector<Value> loaded, result;
+  for (Value offset : offsets)
+    loaded.push_back(ROCDL::RawPtrBufferLoadOp::create(
+        b, type, base, offset, zero, aux, ArrayAttr(), ArrayAttr(),
+        ArrayAttr()));
+  for (Value vector : loaded)
+    for (unsigned i = 0; i < 2 * wordsEach; ++i)
+      result.push_back(
+          LLVM::ExtractElementOp::create(b, vector, emitI32(b, i)));
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

@@ -210,6 +210,8 @@ DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
   meta.set("args_bytes", builder.getI64IntegerAttr(layout.bytes));
   meta.set("args", builder.getArrayAttr(arguments));
   meta.set("hidden", builder.getArrayAttr({}));
+  if (auto config = kernel->getAttrOfType<DictionaryAttr>(kConfigAttr))
+    meta.set("config", config);
   if (auto sites = kernel->getAttrOfType<ArrayAttr>("iris.sites"))
     meta.set("sites", sites);
   else

@@ -140,6 +140,8 @@ LogicalResult TileLowering::lowerOp(Operation *op) {
       .Case([&](tile::ReduceOp op) { return lowerReduce(op), success(); })
       .Case([&](AtomicRMWOp op) { return lowerAtomic(op), success(); })
       .Case([&](AtomicCASOp op) { return lowerAtomic(op), success(); })
+      .Case([&](PacketStoreOp op) { return lowerPacket(op), success(); })
+      .Case([&](PacketLoadOp op) { return lowerPacket(op), success(); })
       .Case([&](ExpectEqOp op) { return lowerExpect(op); })
       .Case([&](tensor::ExtractOp op) { return lowerExtract(op), success(); })
       .Case([&](tensor::FromElementsOp op) {

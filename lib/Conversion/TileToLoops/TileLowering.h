@@ -146,10 +146,12 @@ private:
 
   void lowerReduce(tile::ReduceOp op);
 
-  //===--- Synchronisation (Sync.cpp) -------------------------------------===//
+  //===--- Synchronisation (Sync.cpp, Packets.cpp) ------------------------===//
 
   void lowerAtomic(AtomicRMWOp op);
   void lowerAtomic(AtomicCASOp op);
+  void lowerPacket(PacketStoreOp op);
+  void lowerPacket(PacketLoadOp op);
   LogicalResult lowerExpect(ExpectEqOp op);
 
   func::FuncOp func;

@@ -53,6 +53,11 @@ void populateElementPatterns(const TypeConverter &converter,
                              const ConversionFacts &facts,
                              RewritePatternSet &patterns);
 
+/// iris.packet_store, iris.packet_load.
+void populatePacketPatterns(const TypeConverter &converter,
+                            const ConversionFacts &facts,
+                            RewritePatternSet &patterns);
+
 /// Constants, splats, ranges, shapes, layouts and elementwise ops.
 void populateShapePatterns(const TypeConverter &converter,
                            const ConversionFacts &facts,

@@ -38,6 +38,16 @@ static bool touchesTiles(Operation *op) {
          llvm::any_of(op->getResultTypes(), isTile);
 }
 
+/// Checks that every word of a packet lies in one thread.
+static LogicalResult verifyPacketLayout(Operation *op, RankedTensorType tile) {
+  int64_t bytes = getRowMajorBytes(tile);
+  if (bytes >= kMinPacketBytes)
+    return success();
+  return op->emitOpError("layout of ")
+         << tile << " gives a thread " << bytes
+         << " bytes in a row; expected at least " << kMinPacketBytes;
+}
+
 /// Checks that `op` can be spread, before anything is changed.
 static LogicalResult verifyOp(Operation *op, const KernelInfo &kernel) {
   if (!touchesTiles(op))
@@ -73,10 +83,18 @@ static LogicalResult verifyOp(Operation *op, const KernelInfo &kernel) {
   if (isa<ExpectEqOp>(op) && !kernel.ctx)
     return op->emitOpError("lies in a function without an argument of type "
                            "!iris.ctx");
-  bool supported = op->hasTrait<OpTrait::Elementwise>() ||
-                   isa<tile::TileDialect, scf::SCFDialect>(op->getDialect()) ||
-                   isa<arith::ConstantOp, tensor::SplatOp, AtomicRMWOp,
-                       AtomicCASOp, ExpectEqOp, UnrealizedConversionCastOp>(op);
+  if (auto store = dyn_cast<PacketStoreOp>(op);
+      store && failed(verifyPacketLayout(op, store.getValue().getType())))
+    return failure();
+  if (auto load = dyn_cast<PacketLoadOp>(op);
+      load && failed(verifyPacketLayout(op, load.getType())))
+    return failure();
+  bool supported =
+      op->hasTrait<OpTrait::Elementwise>() ||
+      isa<tile::TileDialect, scf::SCFDialect>(op->getDialect()) ||
+      isa<arith::ConstantOp, tensor::SplatOp, AtomicRMWOp, AtomicCASOp,
+          ExpectEqOp, PacketStoreOp, PacketLoadOp, UnrealizedConversionCastOp>(
+          op);
   if (!supported)
     return op->emitOpError("on tiles is not supported in GPU kernels");
   return success();
@@ -199,6 +217,7 @@ struct ConvertTileToThreadsPass
     RewritePatternSet patterns(&getContext());
     populateElementPatterns(converter, facts, patterns);
     populateIndexedPatterns(converter, facts, patterns);
+    populatePacketPatterns(converter, facts, patterns);
     populateReducePatterns(converter, facts, patterns);
     populateShapePatterns(converter, facts, patterns);
     populateWindowPatterns(converter, facts, patterns);

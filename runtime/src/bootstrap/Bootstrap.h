@@ -74,9 +74,10 @@ public:
   /// maxContribution bytes.  Called by these ranks only, in the same order for
   /// each `channel`; other ranks take no part.  One thread at a time per
   /// channel.
-  Expected<std::vector<Bytes>>
-  gatherAmong(uint32_t channel, const std::vector<uint32_t> &members,
-              const Bytes &mine, std::chrono::nanoseconds limit);
+  Expected<std::vector<Bytes>> gatherAmong(uint32_t channel,
+                                           const std::vector<uint32_t> &members,
+                                           const Bytes &mine,
+                                           std::chrono::nanoseconds limit);
 
   /// Tells all other ranks that this one has failed.  Does not wait.
   void announceFailure(const Status &status);

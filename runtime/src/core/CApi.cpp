@@ -1,31 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The C API: every function is a thin wrapper of one C++ function.
-#include "iris/iris.h"
-
-#include "iris/rt/World.h"
+#include "core/CApiImpl.h"
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
-#include <mutex>
 
 using namespace iris::rt;
-
-struct IrisRtKernel {
-  Kernel kernel;
-};
-
-struct IrisRtPackage {
-  Package package;
-};
-
-struct IrisRtWorld {
-  std::unique_ptr<World> world;
-  std::mutex mutex;
-  /// A deque: handles are addresses of its elements.
-  std::deque<IrisRtKernel> kernels;
-};
+using namespace iris::rt::capi;
 
 static_assert(static_cast<int>(StatusCode::internal) == IRISRT_INTERNAL &&
                   static_cast<int>(StatusCode::timeout) == IRISRT_TIMEOUT,
@@ -40,28 +22,11 @@ static std::string &lastError() {
   return text;
 }
 
-static IrisRtStatusCode finish(const Status &status) {
+IrisRtStatusCode iris::rt::capi::finish(const Status &status) {
   if (!status.ok())
     lastError() = status.toString();
   return static_cast<IrisRtStatusCode>(status.code());
 }
-
-/// Stores the value of `result` in `*to`.
-template <typename T, typename U>
-static IrisRtStatusCode finish(Expected<T> result, U *to) {
-  if (!result.ok())
-    return finish(result.status());
-  *to = static_cast<U>(*result);
-  return IRISRT_OK;
-}
-
-static IrisRtStatusCode nullArgument(const char *name) {
-  return finish(makeStatus(StatusCode::invalidArgument, "'%s' is NULL", name));
-}
-
-#define IRISRT_REQUIRE(pointer)                                                \
-  if (!(pointer))                                                              \
-  return nullArgument(#pointer)
 
 const char *irisrtLastError(void) { return lastError().c_str(); }
 

@@ -39,19 +39,39 @@ static int32_t apiDealloc(void *raw, uint64_t address) {
   return state->finish(state->world.deallocate(address));
 }
 
+static int32_t launchOn(ProgramState &state, const char *name,
+                        const uint64_t programs[3], const IrisRtArg *args,
+                        uint32_t numArgs, const Group *group) {
+  auto found = state.kernels.find(name);
+  if (found == state.kernels.end()) {
+    Expected<Kernel> kernel = state.module.kernel(name);
+    if (!kernel.ok())
+      return state.finish(kernel.status());
+    found = state.kernels.emplace(name, *kernel).first;
+  }
+  return state.finish(
+      state.world.launch(found->second, programs, args, numArgs, {}, group));
+}
+
 static int32_t apiLaunch(void *raw, const char *name,
                          const uint64_t programs[3], const IrisRtArg *args,
                          uint32_t numArgs) {
+  return launchOn(*static_cast<ProgramState *>(raw), name, programs, args,
+                  numArgs, nullptr);
+}
+
+static int32_t apiLaunchGroup(void *raw, const char *name,
+                              const uint64_t programs[3], const IrisRtArg *args,
+                              uint32_t numArgs, const uint32_t *members,
+                              uint32_t groupSize) {
   auto *state = static_cast<ProgramState *>(raw);
-  auto found = state->kernels.find(name);
-  if (found == state->kernels.end()) {
-    Expected<Kernel> kernel = state->module.kernel(name);
-    if (!kernel.ok())
-      return state->finish(kernel.status());
-    found = state->kernels.emplace(name, *kernel).first;
-  }
-  return state->finish(
-      state->world.launch(found->second, programs, args, numArgs));
+  Expected<Group> group =
+      state->world.makeGroup({members, members + groupSize});
+  if (!group.ok())
+    return state->finish(group.status().withContext(name));
+  if (!group->contains())
+    return 0;
+  return launchOn(*state, name, programs, args, numArgs, &*group);
 }
 
 static int32_t apiSync(void *raw) {
@@ -81,6 +101,7 @@ Status iris::rt::runProgram(World &world, const Package &package) {
   api.dealloc = apiDealloc;
   api.launch = apiLaunch;
   api.sync = apiSync;
+  api.launchGroup = apiLaunchGroup;
 
   int32_t code = reinterpret_cast<IrisRtMain>(symbol)(&api);
   if (!state.failure.ok())

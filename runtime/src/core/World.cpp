@@ -113,8 +113,12 @@ Status World::Impl::open() {
   context.control = control.device;
   context.waitLimit = static_cast<uint64_t>(
       waitSeconds * static_cast<double>(backend->info().clockHz));
-  context.groupSize = launch.numRanks;
-  context.groupIndex = launch.rank;
+  if (launch.numRanks <= IRISRT_MAX_GROUP) {
+    context.groupSize = launch.numRanks;
+    context.groupIndex = launch.rank;
+    for (uint32_t rank = 0; rank < launch.numRanks; ++rank)
+      context.groupMembers |= static_cast<uint64_t>(rank) << (8 * rank);
+  }
   context.memoryKind = backend->info().memoryKind;
   log.info("world of %u ranks on %s (%s), heap of %llu bytes, %s",
            launch.numRanks, backend->info().name.c_str(),

@@ -70,6 +70,8 @@ struct World::Impl {
   std::vector<std::unique_ptr<Loaded>> modules;
   std::set<uint64_t> streams;                    // besides mainStream
   std::map<uint64_t, uint32_t> coresidentLimits; // by kernel handle
+  std::set<uint64_t> captures;                   // streams, by handle
+  uint32_t channels = 0;
   Status failure_;
   bool failureIsRemote = false;
   bool settled = false;

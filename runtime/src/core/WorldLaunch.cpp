@@ -107,17 +107,70 @@ Expected<uint32_t> World::maxCoresident(const Kernel &kernel) const {
 
 Status World::launch(const Kernel &kernel,
                      const std::array<uint64_t, 3> &programs,
-                     const std::vector<IrisRtArg> &args, Stream stream) {
-  return launch(kernel, programs.data(), args.data(), args.size(), stream);
+                     const std::vector<IrisRtArg> &args, Stream stream,
+                     const Group *group) {
+  return launch(kernel, programs.data(), args.data(), args.size(), stream,
+                group);
+}
+
+Expected<Group> World::makeGroup(const std::vector<uint32_t> &ranks) const {
+  if (ranks.empty() || ranks.size() > IRISRT_MAX_GROUP)
+    return makeStatus(StatusCode::invalidArgument,
+                      "a group of %zu ranks; expected 1 to %d", ranks.size(),
+                      IRISRT_MAX_GROUP);
+  Group group;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] >= numRanks())
+      return makeStatus(StatusCode::invalidArgument,
+                        "rank %u in a group; expected less than %u", ranks[i],
+                        numRanks());
+    if (std::find(ranks.begin(), ranks.begin() + i, ranks[i]) !=
+        ranks.begin() + i)
+      return makeStatus(StatusCode::invalidArgument,
+                        "rank %u is twice in a group", ranks[i]);
+    if (ranks[i] == rank())
+      group.index = static_cast<int32_t>(i);
+  }
+  group.ranks = ranks;
+  return group;
+}
+
+static void setGroup(IrisRtContext &context, const Group &group) {
+  context.groupMembers = 0;
+  for (size_t i = 0; i < group.ranks.size(); ++i)
+    context.groupMembers |= static_cast<uint64_t>(group.ranks[i]) << (8 * i);
+  context.groupSize = static_cast<uint32_t>(group.ranks.size());
+  context.groupIndex = static_cast<uint32_t>(group.index);
+}
+
+static Status checkGroup(const KernelInfo &info, size_t size) {
+  if (!info.groupSize)
+    return Status::success();
+  if (size == 0)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s is a collective of at most %d ranks; expected a "
+                      "group of so many of the world's",
+                      info.fullName().c_str(), IRISRT_MAX_GROUP);
+  if (*info.groupSize != 0 && *info.groupSize != size)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s was generated for a group of %u ranks, not of %zu",
+                      info.fullName().c_str(), *info.groupSize, size);
+  return Status::success();
 }
 
 Status World::launch(const Kernel &kernel, const uint64_t programs[3],
-                     const IrisRtArg *args, size_t numArgs, Stream stream) {
+                     const IrisRtArg *args, size_t numArgs, Stream stream,
+                     const Group *group) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
+  if (group && !group->contains())
+    return makeStatus(StatusCode::invalidArgument,
+                      "rank %u launches for a group that it is not in", rank());
   if (!kernel.info_)
     return makeStatus(StatusCode::invalidArgument,
                       "launch of a kernel that was not looked up");
   const KernelInfo &info = *kernel.info_;
+  IRISRT_RETURN_IF_ERROR(
+      checkGroup(info, group ? group->ranks.size() : impl_->context.groupSize));
   LaunchConfig config = configOf(info);
   uint64_t total = 1;
   for (int i = 0; i < 3; ++i) {
@@ -153,6 +206,8 @@ Status World::launch(const Kernel &kernel, const uint64_t programs[3],
   std::lock_guard<std::mutex> lock(impl_->launchMutex);
   IrisRtContext context = impl_->context;
   context.launchId = ++impl_->launchCount;
+  if (group)
+    setGroup(context, *group);
   IRISRT_RETURN_IF_ERROR(
       packArgs(info, context, args, numArgs, impl_->argBlock));
   if (Log::enabled(LogLevel::debug))
@@ -220,10 +275,23 @@ Expected<double> World::elapsedMs(Event start, Event end) const {
 
 Status World::beginCapture(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->backend->beginCapture(impl_->handleOf(stream));
+  StreamHandle handle = impl_->handleOf(stream);
+  IRISRT_RETURN_IF_ERROR(impl_->backend->beginCapture(handle));
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->captures.insert(handle.value);
+  return Status::success();
+}
+
+bool World::capturing() const {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  return !impl_->captures.empty();
 }
 
 Expected<Graph> World::endCapture(Stream stream) {
+  {
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    impl_->captures.erase(impl_->handleOf(stream).value);
+  }
   IRISRT_ASSIGN_OR_RETURN(GraphHandle graph,
                           impl_->backend->endCapture(impl_->handleOf(stream)));
   return Graph{graph.value};
@@ -321,6 +389,28 @@ Status World::Impl::agreeAcrossRanks() {
 Status World::barrier() {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
   return impl_->failing(impl_->heap->compare(CollectiveTag::barrier));
+}
+
+uint32_t World::makeChannel() {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  return impl_->channels++;
+}
+
+Expected<std::vector<std::string>>
+World::exchange(const Group &group, uint32_t channel, const std::string &mine) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  if (!group.contains())
+    return makeStatus(StatusCode::invalidArgument,
+                      "rank %u is not in the group", rank());
+  Expected<std::vector<Bootstrap::Bytes>> parts = impl_->bootstrap->gatherAmong(
+      channel, group.ranks, Bootstrap::Bytes(mine.begin(), mine.end()),
+      impl_->limit);
+  if (!parts.ok())
+    return impl_->failing(parts.status());
+  std::vector<std::string> texts;
+  for (const Bootstrap::Bytes &part : *parts)
+    texts.emplace_back(part.begin(), part.end());
+  return texts;
 }
 
 Status World::deviceBarrier(Stream stream) {

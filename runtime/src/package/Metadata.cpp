@@ -220,8 +220,13 @@ KernelInfo readKernel(const JsonValue &value) {
     for (size_t i = 0, count = sites.arraySize(maxSites); i < count; ++i)
       kernel.sites.push_back(readSite(sites.element(i)));
   }
-  if (value.has("config"))
-    kernel.config = value.member("config").dump();
+  if (value.has("config")) {
+    JsonValue config = value.member("config");
+    kernel.config = config.dump();
+    if (config.has("collective"))
+      kernel.groupSize = static_cast<uint32_t>(
+          config.member("group").integer(0, IRISRT_MAX_GROUP));
+  }
   checkLayout(value, kernel);
   return kernel;
 }

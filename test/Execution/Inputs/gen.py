@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes one of the generated execution tests to standard output.
 
-    gen.py SUITE [ELEMENT] [--full]
+    gen.py SUITE [ELEMENT] [--full] [--group R,R,...]
 
 ELEMENT is an element type; for `heap` any text, which seeds the random order.
 
@@ -14,7 +14,9 @@ import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import atomics
+import collectives
 import heap
+import packets
 import sync
 import values
 import windows
@@ -24,9 +26,12 @@ SUITES = {
     "atomics": atomics.atomics,
     "barriers": sync.barriers,
     "casts": values.casts,
+    "collectives": collectives.collectives,
     "elements": windows.elements,
     "heap": heap.heap,
     "modifiers": windows.modifiers,
+    "packets": packets.packets,
+    "packets-short": packets.short,
     "signals": sync.signals,
     "values": values.values,
 }
@@ -37,8 +42,11 @@ def main():
     parser.add_argument("suite", choices=sorted(SUITES))
     parser.add_argument("element", nargs="?", default="f32")
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--group", help="ranks, for collectives")
     options = parser.parse_args()
-    program = SUITES[options.suite](options.element, options.full)
+    more = ([[int(rank) for rank in options.group.split(",")]]
+            if options.group else [])
+    program = SUITES[options.suite](options.element, options.full, *more)
     sys.stdout.write(program.text())
     print(f"{options.suite} {options.element}: {program.cases} cases in "
           f"{len(program.kernels)} kernels", file=sys.stderr)

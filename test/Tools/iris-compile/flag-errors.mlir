@@ -32,7 +32,7 @@
 // UNTIL: error: --until writes MLIR; it goes with --emit=mlir only
 
 // RUN: not iris-compile %s --until=nothing -o %t 2>&1 | FileCheck %s --check-prefix=STAGE
-// STAGE: error: unknown stage 'nothing'; expected one of translate, tiles, sync, abi, llvm
+// STAGE: error: unknown stage 'nothing'; expected one of expand, translate, tiles, sync, abi, llvm
 
 // RUN: not iris-compile %s --target=sm_90a --ptxas=%t.nowhere -o %t 2>&1 | FileCheck %s --check-prefix=PTXAS
 // PTXAS: error: '{{.*}}.nowhere', named by --ptxas, is not a program

@@ -48,6 +48,25 @@ void NumRanksOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
 }
 
 //===----------------------------------------------------------------------===//
+// GroupSizeOp, GroupIndexOp, GroupMemberOp
+//===----------------------------------------------------------------------===//
+
+void GroupSizeOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
+                                    SetIntRangeFn setResultRange) {
+  setResultRange(getResult(), getIndexRange(0, kMaxGroup));
+}
+
+void GroupIndexOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
+                                     SetIntRangeFn setResultRange) {
+  setResultRange(getResult(), getIndexRange(0, kMaxRanks - 1));
+}
+
+void GroupMemberOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
+                                      SetIntRangeFn setResultRange) {
+  setResultRange(getResult(), getIndexRange(0, kMaxRanks - 1));
+}
+
+//===----------------------------------------------------------------------===//
 // TranslateOp
 //===----------------------------------------------------------------------===//
 

@@ -42,7 +42,7 @@ LogicalResult LaunchOp::verify() {
   if (getPrograms().empty() || getPrograms().size() > 3)
     return emitOpError("has ")
            << getPrograms().size() << " grid extents; expected 1 to 3";
-  return success();
+  return verifyGroup(*this, getGroupAttr());
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -122,6 +122,8 @@ struct Group {
   /// Widest element that is moved from or to memory, in bytes; 0: none is.
   int64_t accessBytes = 0;
   int64_t elementBytes = 1;
+  /// Elements that a thread should hold at least, neighbours in memory.
+  int64_t minElements = 1;
   /// Extents of the largest tile.
   SmallVector<int64_t> shape;
   int64_t numElements = 0;
@@ -162,6 +164,7 @@ private:
   void tie(Value a, Value b);
   void convertOperand(OpOperand &operand, Attribute layout);
   void convertResult(OpResult result, Attribute natural);
+  Attribute getPacketLayout(Value tile);
   bool staysInThread(RankedTensorType from, RankedTensorType to);
 
   FunctionOpInterface function;
@@ -275,6 +278,7 @@ void LayoutAssigner::tie(Value a, Value b) {
   }
   first.accessBytes = std::max(first.accessBytes, second.accessBytes);
   first.elementBytes = std::max(first.elementBytes, second.elementBytes);
+  first.minElements = std::max(first.minElements, second.minElements);
   if (second.numElements > first.numElements) {
     first.numElements = second.numElements;
     first.shape = second.shape;
@@ -288,10 +292,18 @@ void LayoutAssigner::formGroups() {
     Group &group = groups[getGroup(tile)];
     group.accessBytes = std::max(group.accessBytes, bytes);
   };
+  auto packs = [&](Value tile) {
+    moves(tile);
+    int64_t bytes = getElementBytes(getTileType(tile).getElementType());
+    Group &group = groups[getGroup(tile)];
+    group.minElements = std::max(group.minElements, iris::kPacketBytes / bytes);
+  };
   function->walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
         .Case<LoadOp, GatherOp>([&](auto load) { moves(load.getResult()); })
-        .Case<StoreOp, ScatterOp>([&](auto store) { moves(store.getValue()); });
+        .Case<StoreOp, ScatterOp>([&](auto store) { moves(store.getValue()); })
+        .Case([&](iris::PacketLoadOp load) { packs(load.getResult()); })
+        .Case([&](iris::PacketStoreOp store) { packs(store.getValue()); });
     visitTies(op, [&](ArrayRef<Value> tiles) {
       for (Value tile : tiles.drop_front(tiles.empty() ? 0 : 1))
         tie(tiles.front(), tile);
@@ -365,9 +377,9 @@ void LayoutAssigner::decide() {
     if (group.layout)
       continue;
     int64_t bytes = group.accessBytes ? group.accessBytes : group.elementBytes;
-    group.layout =
-        iris::getDefaultLayout(function.getContext(), group.shape,
-                               /*vectorSize=*/16 / bytes, numWarps, warpSize);
+    group.layout = iris::getDefaultLayout(function.getContext(), group.shape,
+                                          /*vectorSize=*/16 / bytes, numWarps,
+                                          warpSize, group.minElements);
   }
 }
 
@@ -418,6 +430,19 @@ void LayoutAssigner::convertResult(OpResult result, Attribute natural) {
 /// True if giving a tile of type `from` as one of type `to` moves nothing.
 bool LayoutAssigner::staysInThread(RankedTensorType from, RankedTensorType to) {
   return iris::getLinearLayout(from) == iris::getLinearLayout(to);
+}
+
+/// The layout in which a packet's tile must travel; null if it has one that
+/// will do, or that the kernel chose.
+Attribute LayoutAssigner::getPacketLayout(Value tile) {
+  RankedTensorType type = getTileType(tile);
+  if (groups[getGroup(tile)].pinned ||
+      iris::getRowMajorBytes(type) >= iris::kMinPacketBytes)
+    return {};
+  int64_t bytes = getElementBytes(type.getElementType());
+  return iris::getDefaultLayout(type.getContext(), type.getShape(),
+                                /*vectorSize=*/16 / bytes, numWarps, warpSize,
+                                iris::kPacketBytes / bytes);
 }
 
 void LayoutAssigner::convertBoundaries(Operation *op) {
@@ -477,6 +502,18 @@ void LayoutAssigner::convertBoundaries(Operation *op) {
     convertResult(cast<OpResult>(transpose.getResult()),
                   iris::transposeLayout(getLayout(transpose.getSource()),
                                         transpose.getPermutation()));
+    return;
+  }
+  // Layouts that came from elsewhere may scatter the words of a packet. Pinned
+  // ones are obeyed, or refused later.
+  if (auto store = dyn_cast<iris::PacketStoreOp>(op)) {
+    if (Attribute layout = getPacketLayout(store.getValue()))
+      convertOperand(store.getValueMutable(), layout);
+    return;
+  }
+  if (auto load = dyn_cast<iris::PacketLoadOp>(op)) {
+    if (Attribute layout = getPacketLayout(load.getResult()))
+      convertResult(cast<OpResult>(load.getResult()), layout);
     return;
   }
   // All tiles of the op agree with its result, or with its first operand.

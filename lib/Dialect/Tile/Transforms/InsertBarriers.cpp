@@ -55,6 +55,8 @@ struct Access {
   /// Scalar atomics and signals are the business of one thread, always the
   /// same.
   bool oneThread = false;
+  /// Packets find each other by their flags; see `conflicts`.
+  bool packet = false;
   /// Made by an earlier iteration: values defined in the loop have changed.
   Operation *staleIn = nullptr;
 
@@ -125,6 +127,16 @@ static std::optional<Access> getAccess(Operation *op) {
             access.offsets = atomic.getOffsets();
             return access;
           })
+      .Case([&](iris::PacketStoreOp store) {
+        access.buffer = store.getBuffer();
+        access.writes = access.packet = true;
+        return access;
+      })
+      .Case([&](iris::PacketLoadOp load) {
+        access.buffer = load.getBuffer();
+        access.reads = access.packet = true;
+        return access;
+      })
       .Default([](Operation *) { return std::nullopt; });
 }
 
@@ -187,6 +199,11 @@ static bool isEachThreadsOwn(const Access &before, const Access &now,
 static bool conflicts(const Access &before, const Access &now,
                       iris::Divisibility &facts) {
   if ((!before.writes && !now.writes) || (before.oneThread && now.oneThread))
+    return false;
+  // A load waits for the store that it means. A store that comes after a load
+  // of the same place is kept after it by the `iris.leave_if_failed` between
+  // them, where all threads have received what they waited for.
+  if (before.packet && now.packet)
     return false;
   Value a = getRoot(before.buffer), b = getRoot(now.buffer);
   if (a && b && a != b)

@@ -85,6 +85,9 @@ struct KernelInfo {
   std::vector<SiteInfo> sites;
   /// What the kernel was compiled with, as JSON; for people and tools.
   std::string config = "{}";
+  /// Of a collective: the size of the groups it was generated for, 0 for any
+  /// size up to IRISRT_MAX_GROUP.
+  std::optional<uint32_t> groupSize;
 
   /// "module::name".
   std::string fullName() const { return module + "::" + name; }

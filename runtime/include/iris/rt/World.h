@@ -32,6 +32,16 @@
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
+/// Ranks that work together in a launch, in an order that all of them share.
+struct Group {
+  /// World ranks; at most IRISRT_MAX_GROUP.
+  std::vector<uint32_t> ranks;
+  /// The place of this rank among them; -1 when it is none of them.
+  int32_t index = -1;
+
+  bool contains() const { return index >= 0; }
+};
+
 class World;
 
 struct WorldOptions {
@@ -173,10 +183,17 @@ public:
   /// Finds a kernel among all loaded packages.
   Expected<Kernel> findKernel(std::string_view name) const;
   /// Stream-ordered.  The arguments are checked against the kernel's metadata.
+  /// `group` is what the kernel's group ops and group barriers see; by default
+  /// the world, if it has at most IRISRT_MAX_GROUP ranks.
   Status launch(const Kernel &kernel, const std::array<uint64_t, 3> &programs,
-                const std::vector<IrisRtArg> &args, Stream stream = {});
+                const std::vector<IrisRtArg> &args, Stream stream = {},
+                const Group *group = nullptr);
   Status launch(const Kernel &kernel, const uint64_t programs[3],
-                const IrisRtArg *args, size_t numArgs, Stream stream = {});
+                const IrisRtArg *args, size_t numArgs, Stream stream = {},
+                const Group *group = nullptr);
+  /// The group of these world ranks, which must be different and in range;
+  /// member i is ranks[i].  No other rank needs to be asked.
+  Expected<Group> makeGroup(const std::vector<uint32_t> &ranks) const;
   /// How many programs of a kernel can run at once on this device.
   Expected<uint32_t> maxCoresident(const Kernel &kernel) const;
 
@@ -196,11 +213,20 @@ public:
 
   Status beginCapture(Stream stream = {});
   Expected<Graph> endCapture(Stream stream = {});
+  /// Whether a stream of this rank is being captured.
+  bool capturing() const;
   Status launchGraph(Graph graph, Stream stream = {});
   Status destroyGraph(Graph graph);
 
   /// All ranks' host threads have arrived.  Collective.
   Status barrier();
+  /// A number for exchange().  All ranks get the same one if they ask in the
+  /// same order.
+  uint32_t makeChannel();
+  /// What every member of the group passes, in its order; at most 1024 bytes
+  /// each.  Only the members call it, in the same order for each channel.
+  Expected<std::vector<std::string>>
+  exchange(const Group &group, uint32_t channel, const std::string &mine);
   /// The stream's work is done on all ranks.  Collective.
   Status deviceBarrier(Stream stream = {});
   /// All streams' work is done on all ranks, nothing hung, and all ranks used

@@ -23,6 +23,13 @@
 #define GET_ATTRDEF_CLASSES
 #include "iris/Dialect/Iris/IR/IrisAttrs.h.inc"
 
+namespace mlir::iris {
+/// Checks the ranks of a group, if there is one.
+LogicalResult verifyGroup(Operation *op, DenseI32ArrayAttr group);
+/// Checks a collective of a host program.
+LogicalResult verifyCollectiveCall(Operation *op);
+} // namespace mlir::iris
+
 #include "iris/Dialect/Iris/IR/IrisInterfaces.h.inc"
 
 namespace mlir::iris {
@@ -30,11 +37,15 @@ namespace mlir::iris {
 /// Discardable attributes of kernels and of their arguments.
 inline constexpr StringLiteral kNumWarpsAttr = "iris.num_warps";
 inline constexpr StringLiteral kDivisibilityAttr = "iris.divisibility";
+/// What a generated kernel was made for: the metadata's "config".
+inline constexpr StringLiteral kConfigAttr = "iris.config";
 /// What the runtime must know of a lowered kernel.
 inline constexpr StringLiteral kMetaAttr = "iris.meta";
 
 /// An upper bound on the ranks of a world: IRISRT_MAX_RANKS of RuntimeABI.h.
 inline constexpr int64_t kMaxRanks = 64;
+/// Most ranks of a group (IRISRT_MAX_GROUP).
+inline constexpr int64_t kMaxGroup = 8;
 
 /// Waves per workgroup of a kernel that does not say.
 inline constexpr int64_t kDefaultNumWarps = 4;
@@ -63,6 +74,12 @@ parseTransferMask(OpAsmParser &parser,
                   Type &maskType, DenseI64ArrayAttr shape);
 void printTransferMask(OpAsmPrinter &printer, Operation *op, Value mask,
                        Type maskType, DenseI64ArrayAttr shape);
+
+/// A reduction, if one comes next.
+ParseResult parseOptionalReduction(OpAsmParser &parser,
+                                   ReductionAttr &reduction);
+void printOptionalReduction(OpAsmPrinter &printer, Operation *op,
+                            ReductionAttr reduction);
 
 } // namespace mlir::iris
 

@@ -43,4 +43,24 @@ def Iris_Comparison : Iris_Enum<"Comparison", "what a wait waits for", [
     I32EnumAttrCase<"LE", 4, "le">, I32EnumAttrCase<"LT", 5, "lt">]>;
 def Iris_ComparisonAttr : EnumAttr<Iris_Dialect, Iris_Comparison, "comparison">;
 
+def Iris_CollectiveKind : Iris_Enum<"CollectiveKind", "what is communicated", [
+    I32EnumAttrCase<"AllGather", 0, "all_gather">,
+    I32EnumAttrCase<"AllReduce", 1, "all_reduce">,
+    I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">,
+    I32EnumAttrCase<"AllToAll", 3, "all_to_all">,
+    I32EnumAttrCase<"Broadcast", 4, "broadcast">,
+    I32EnumAttrCase<"Reduce", 5, "reduce">,
+    I32EnumAttrCase<"Gather", 6, "gather">,
+    I32EnumAttrCase<"Scatter", 7, "scatter">,
+    I32EnumAttrCase<"Send", 8, "send">, I32EnumAttrCase<"Recv", 9, "recv">,
+    I32EnumAttrCase<"Barrier", 10, "barrier">]>;
+def Iris_CollectiveKindAttr
+    : EnumAttr<Iris_Dialect, Iris_CollectiveKind, "collective_kind">;
+
+def Iris_Reduction : Iris_Enum<"Reduction", "how elements are combined", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">,
+    I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Max", 3, "max">,
+    I32EnumAttrCase<"Avg", 4, "avg">]>;
+def Iris_ReductionAttr : EnumAttr<Iris_Dialect, Iris_Reduction, "reduction">;
+
 #endif // IRIS_DIALECT_IRIS_IR_IRISENUMS_TD

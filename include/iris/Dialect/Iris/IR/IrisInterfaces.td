@@ -21,4 +21,30 @@ def RankedAccessOpInterface : OpInterface<"RankedAccessOpInterface"> {
   ];
 }
 
+def CollectiveCallOpInterface : OpInterface<"CollectiveCallOpInterface"> {
+  let cppNamespace = "::mlir::iris";
+  let description = [{
+    A collective in a host program: what all of them have.
+  }];
+  let methods = [
+    InterfaceMethod<"What is done.", "::mlir::iris::CollectiveKind",
+                    "getCollectiveKind">,
+    InterfaceMethod<"How elements are combined, if they are.",
+                    "::std::optional<::mlir::iris::Reduction>",
+                    "getReductionKind">,
+    InterfaceMethod<"The root, a member of the group; null if there is none.",
+                    "::mlir::Value", "getRootMember">,
+    InterfaceMethod<"The context.", "::mlir::Value", "getCtx">,
+    InterfaceMethod<"The input.", "::mlir::Value", "getInput">,
+    InterfaceMethod<"The output.", "::mlir::Value", "getOutput">,
+    InterfaceMethod<"The element type that stands behind the buffers' one.",
+                    "::std::optional<::mlir::Type>", "getElement">,
+    InterfaceMethod<"The ranks that take part; all if there are none.",
+                    "::mlir::DenseI32ArrayAttr", "getGroupAttr">,
+    InterfaceMethod<"How it is done.", "::mlir::DictionaryAttr",
+                    "getConfigAttr">
+  ];
+  let verify = [{ return verifyCollectiveCall($_op); }];
+}
+
 #endif // IRIS_DIALECT_IRIS_IR_IRISINTERFACES_TD

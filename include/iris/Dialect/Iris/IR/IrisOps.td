@@ -6,7 +6,9 @@
 #ifndef IRIS_DIALECT_IRIS_IR_IRISOPS_TD
 #define IRIS_DIALECT_IRIS_IR_IRISOPS_TD
 
+include "iris/Dialect/Iris/IR/IrisCollectiveOps.td"
 include "iris/Dialect/Iris/IR/IrisInterfaces.td"
+include "iris/Dialect/Iris/IR/IrisPacketOps.td"
 include "iris/Dialect/Iris/IR/IrisThreadOps.td"
 include "iris/Dialect/Iris/IR/IrisTypes.td"
 include "iris/Dialect/Tile/IR/TileEnums.td"
@@ -57,6 +59,60 @@ def Iris_NumRanksOp : Iris_Op<"num_ranks", [Pure,
   let arguments = (ins Iris_CtxType:$ctx);
   let results = (outs Index:$result);
   let assemblyFormat = "$ctx attr-dict `:` type($result)";
+}
+
+class Iris_GroupQueryOp<string mnemonic, dag args>
+    : Iris_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<
+        InferIntRangeInterface, ["inferResultRanges"]>]> {
+  let arguments = args;
+  let results = (outs Index:$result);
+}
+
+def Iris_GroupSizeOp
+    : Iris_GroupQueryOp<"group_size", (ins Iris_CtxType:$ctx)> {
+  let summary = "Returns the number of ranks in the launch's group";
+  let description = [{
+    A launch without a group has all ranks of the world as its group, if the
+    world has at most 8; else the size is 0.
+
+    Example:
+
+    ```mlir
+    %size = iris.group_size %ctx : index
+    ```
+  }];
+  let assemblyFormat = "$ctx attr-dict `:` type($result)";
+}
+
+def Iris_GroupIndexOp
+    : Iris_GroupQueryOp<"group_index", (ins Iris_CtxType:$ctx)> {
+  let summary = "Returns the own place in the launch's group";
+  let description = [{
+    Example:
+
+    ```mlir
+    %me = iris.group_index %ctx : index
+    ```
+  }];
+  let assemblyFormat = "$ctx attr-dict `:` type($result)";
+}
+
+def Iris_GroupMemberOp
+    : Iris_GroupQueryOp<"group_member",
+                        (ins Iris_CtxType:$ctx, Index:$member)> {
+  let summary = "Returns the rank of a member of the launch's group";
+  let description = [{
+    The world rank of member `member`, 0 <= member < size of the group: what
+    the `to` and `from` clauses of other ops take. The members travel in the
+    context, so nothing is loaded.
+
+    Example:
+
+    ```mlir
+    %peer = iris.group_member %ctx, %i : index
+    ```
+  }];
+  let assemblyFormat = "$ctx `,` $member attr-dict `:` type($result)";
 }
 
 def Iris_TranslateOp : Iris_Op<"translate", [Pure]> {
@@ -488,14 +544,21 @@ def Iris_BarrierOp : Iris_OrderedOp<"barrier"> {
     `state` holds at least 32 * programs * num_ranks elements, zero at first,
     and belongs to the barriers of one kernel launch at a time.
 
+    With `group` only the members of the launch's group meet; `state` then
+    holds 32 * programs * group_size elements and belongs to that group.
+
     Example:
 
     ```mlir
     iris.barrier %ctx, %state : memref<?xi32, #iris.symmetric>
+    iris.barrier %ctx, %state group : memref<?xi32, #iris.symmetric>
     ```
   }];
-  let arguments = (ins Iris_CtxType:$ctx, MemRefRankOf<[I32], [1]>:$state);
-  let assemblyFormat = "$ctx `,` $state attr-dict `:` type($state)";
+  let arguments = (ins Iris_CtxType:$ctx, MemRefRankOf<[I32], [1]>:$state,
+                       UnitAttr:$group);
+  let assemblyFormat = [{
+    $ctx `,` $state (`group` $group^)? attr-dict `:` type($state)
+  }];
   let hasVerifier = 1;
 }
 
@@ -576,18 +639,24 @@ def Iris_LaunchOp : Iris_Op<"launch", [
     One to three extents of the grid; the arguments are those of the kernel.
     Launches run in the order of the program; the host does not wait.
 
+    `group` names the ranks that launch, at most 8 of them in any order: they
+    are the kernel's group. The other ranks go on.
+
     Example:
 
     ```mlir
     iris.launch @kernels::@k programs(%p) args(%ctx, %b
         : !iris.ctx, memref<?xf16, #iris.symmetric>)
+    iris.launch @kernels::@k programs(%p) group([0, 2]) args(%ctx, %b
+        : !iris.ctx, memref<?xf16, #iris.symmetric>)
     ```
   }];
   let arguments = (ins
     SymbolRefAttr:$kernel, Variadic<Index>:$programs,
-    Variadic<AnyType>:$kernelOperands);
+    Variadic<AnyType>:$kernelOperands,
+    OptionalAttr<DenseI32ArrayAttr>:$group);
   let assemblyFormat = [{
-    $kernel `programs` `(` $programs `)`
+    $kernel `programs` `(` $programs `)` (`group` `(` $group^ `)`)?
     `args` `(` ($kernelOperands^ `:` type($kernelOperands))? `)` attr-dict
   }];
   let hasVerifier = 1;

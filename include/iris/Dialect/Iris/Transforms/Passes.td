@@ -73,6 +73,39 @@ def IrisTranslatePointersPass : Pass<"iris-translate-pointers"> {
                            "::mlir::arith::ArithDialect"];
 }
 
+def IrisTakeVerdictsPass : Pass<"iris-take-verdicts"> {
+  let summary = "Ends programs that gave up before they publish";
+  let description = [{
+    On GPUs each thread waits for its own part of an `iris.packet_load`, and one
+    that gives up goes on alone. This pass puts an `iris.leave_if_failed`, where
+    all threads meet and the program ends if one of them gave up, before the
+    next op that other ranks can see: a store to a peer, a packet, a signal, an
+    atomic, a fence or a barrier. Packets that are received in a row share one;
+    if nothing is published after them, there is none. `iris.wait` and
+    `iris.barrier` take the verdict as they end. Runs on structured control
+    flow, after `iris-translate-pointers`.
+
+    Before:
+
+    ```mlir
+    %t = iris.packet_load %ctx, %b[%i] flag(%e)
+        : memref<?xi32, #iris.symmetric> -> tensor<256xf32>
+    iris.packet_store %ctx, %t, %p[%i] flag(%e)
+        : tensor<256xf32>, memref<?xi32, #iris.peer>
+    ```
+
+    After:
+
+    ```mlir
+    %t = iris.packet_load %ctx, %b[%i] flag(%e)
+        : memref<?xi32, #iris.symmetric> -> tensor<256xf32>
+    iris.leave_if_failed
+    iris.packet_store %ctx, %t, %p[%i] flag(%e)
+        : tensor<256xf32>, memref<?xi32, #iris.peer>
+    ```
+  }];
+}
+
 def IrisVerifyMathPass : Pass<"iris-verify-math"> {
   let summary = "Rejects math functions that no target can compute";
   let description = [{

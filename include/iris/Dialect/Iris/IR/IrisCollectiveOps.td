@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Collectives: the kernel of one (`iris.collective`), and calls of them in
+// host programs.
+
+#ifndef IRIS_DIALECT_IRIS_IR_IRISCOLLECTIVEOPS_TD
+#define IRIS_DIALECT_IRIS_IR_IRISCOLLECTIVEOPS_TD
+
+include "iris/Dialect/Iris/IR/IrisInterfaces.td"
+include "iris/Dialect/Iris/IR/IrisTypes.td"
+include "iris/Dialect/Tile/IR/TileEnums.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Iris_CollectiveOp : Iris_Op<"collective", [Symbol]> {
+  let summary = "Stands for the generated kernel of a collective";
+  let description = [{
+    `iris-expand-collectives` replaces it by a `gpu.module` of the same name
+    with one kernel, which has that name as well. The element type is one of f16, bf16, f32, f64,
+    i8, i16, i32, i64, ui8 and the f8 types; buffers hold the last ones as i8.
+    `size` is the number of ranks in the group; without
+    it the kernel serves groups of any size up to 8.
+
+    The kernel's arguments are the context, the input, the output, the
+    workspace (memref<?xi32, #iris.symmetric>, zero at first and never reset,
+    at least `workspace_bytes` of the kernel's metadata), the number of
+    elements per chunk (as in NCCL) and the root (a member of the group). Input
+    and output lie on the symmetric heap unless the config says `staged`.
+
+    Config, all optional: `variant` (how the collective is done), `tile`
+    (elements moved at once by one program, a power of two), `warps` (of a
+    program), `programs` (most programs of a launch), `xcds` (chiplets that
+    programs are dealt out to in turn), `staged` (input and output may lie
+    anywhere, and be the same).
+
+    Example:
+
+    ```mlir
+    iris.collective @sum all_reduce sum bf16 size 8
+        {tile = 2048, variant = "one_shot"}
+    iris.collective @gather all_gather i8
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name, Iris_CollectiveKindAttr:$kind,
+    OptionalAttr<Iris_ReductionAttr>:$reduction, TypeAttr:$element,
+    OptionalAttr<I64Attr>:$size, OptionalAttr<DictionaryAttr>:$config);
+  let assemblyFormat = [{
+    $sym_name custom<Keyword>($kind) custom<OptionalReduction>($reduction)
+    $element (`size` $size^)? ($config^)? attr-dict-with-keyword
+  }];
+  let hasVerifier = 1;
+}
+
+/// A collective in a host program. `reduces` and `rooted` say what it takes.
+class Iris_CollectiveCallOp<string mnemonic, string kind, bit reduces,
+                            bit rooted>
+    : Iris_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>,
+                         CollectiveCallOpInterface]> {
+  let arguments = !con(
+    !if(reduces, (ins Iris_ReductionAttr:$reduction), (ins)),
+    (ins Iris_CtxType:$ctx, AnyMemRef:$input, AnyMemRef:$output),
+    !if(rooted, (ins Index:$root), (ins)),
+    (ins OptionalAttr<TypeAttr>:$element,
+         OptionalAttr<DenseI32ArrayAttr>:$group,
+         OptionalAttr<DictionaryAttr>:$config));
+  let assemblyFormat =
+    !if(reduces, "custom<Keyword>($reduction) ", "") #
+    "$ctx `,` $input `,` $output " #
+    !if(rooted, "`root` `(` $root `)` ", "") # [{
+    (`as` $element^)? (`group` `(` $group^ `)`)? ($config^)?
+    attr-dict-with-keyword `:` type($input) `,` type($output)
+  }];
+  let extraClassDeclaration = [{
+    CollectiveKind getCollectiveKind() { return CollectiveKind::}] # kind # [{; }
+    std::optional<Reduction> getReductionKind() {}] #
+      !if(reduces, "return getReduction();", "return std::nullopt;") # [{}
+    ::mlir::Value getRootMember() {}] #
+      !if(rooted, "return getRoot();", "return {};") # [{}
+  }];
+}
+
+def Iris_AllGatherOp : Iris_CollectiveCallOp<"all_gather", "AllGather", 0, 0> {
+  let summary = "Gives every rank the inputs of all ranks";
+  let description = [{
+    The output holds the inputs of the group's members, one after the other.
+    In place: the input is the own chunk of the output.
+
+    `group` names the ranks that take part, at most 8 in any order; the
+    default is the world, of at most 8 ranks. The config is that of
+    `iris.collective`. `as` names an element type that buffers cannot have:
+    ui8 or an f8 type in a buffer of i8.
+
+    Example:
+
+    ```mlir
+    iris.all_gather %ctx, %in, %out {variant = "push"}
+        : memref<?xf16, #iris.symmetric>, memref<?xf16, #iris.symmetric>
+    ```
+  }];
+}
+
+def Iris_AllReduceOp : Iris_CollectiveCallOp<"all_reduce", "AllReduce", 1, 0> {
+  let summary = "Gives every rank the reduction of all inputs";
+  let description = [{
+    Sums of f16, bf16 and fp8 accumulate in f32; `avg` divides once, after the
+    sum, and truncates towards zero for integers. The result is the same, bit
+    for bit, on all ranks and from run to run, but for the variants `atomic`
+    and `spinlock`. The output may be the input.
+
+    Example:
+
+    ```mlir
+    iris.all_reduce sum %ctx, %in, %out group([0, 2])
+        : memref<?xf16, #iris.symmetric>, memref<?xf16, #iris.symmetric>
+    ```
+  }];
+}
+
+def Iris_ReduceScatterOp : Iris_CollectiveCallOp<"reduce_scatter", "ReduceScatter", 1, 0> {
+  let summary = "Gives every rank its chunk of the reduction";
+  let description = [{
+    The input holds a chunk for every member of the group; the output is the
+    reduction of all members' chunks for the own place in the group.
+
+    Example:
+
+    ```mlir
+    iris.reduce_scatter sum %ctx, %in, %out
+        : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>
+    ```
+  }];
+}
+
+def Iris_AllToAllOp : Iris_CollectiveCallOp<"all_to_all", "AllToAll", 0, 0> {
+  let summary = "Sends chunk i of the input to member i of the group";
+  let description = [{
+    Chunk i of the output comes from member i.
+
+    Example:
+
+    ```mlir
+    iris.all_to_all %ctx, %in, %out
+        : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>
+    ```
+  }];
+}
+
+def Iris_BroadcastOp : Iris_CollectiveCallOp<"broadcast", "Broadcast", 0, 1> {
+  let summary = "Gives every rank the root's input";
+  let description = [{
+    `root` is a member of the group, by its place there. Other ranks' inputs
+    are not read.
+
+    Example:
+
+    ```mlir
+    iris.broadcast %ctx, %in, %out root(%r)
+        : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>
+    ```
+  }];
+}
+
+def Iris_ReduceToOp : Iris_CollectiveCallOp<"reduce", "Reduce", 1, 1> {
+  let summary = "Gives the root the reduction of all inputs";
+  let description = [{
+    Other ranks' outputs are not written.
+
+    Example:
+
+    ```mlir
+    iris.reduce max %ctx, %in, %out root(%r)
+        : memref<?xi32, #iris.symmetric>, memref<?xi32, #iris.symmetric>
+    ```
+  }];
+}
+
+def Iris_GatherToOp : Iris_CollectiveCallOp<"gather_to", "Gather", 0, 1> {
+  let summary = "Gives the root the inputs of all ranks";
+  let description = [{
+    `iris.all_gather` for one rank. (`iris.gather` is the access.)
+
+    Example:
+
+    ```mlir
+    iris.gather_to %ctx, %in, %out root(%r)
+        : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>
+    ```
+  }];
+}
+
+def Iris_ScatterFromOp : Iris_CollectiveCallOp<"scatter_from", "Scatter", 0, 1> {
+  let summary = "Gives member i of the group chunk i of the root's input";
+  let description = [{
+    (`iris.scatter` is the access.)
+
+    Example:
+
+    ```mlir
+    iris.scatter_from %ctx, %in, %out root(%r)
+        : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>
+    ```
+  }];
+}
+
+#endif // IRIS_DIALECT_IRIS_IR_IRISCOLLECTIVEOPS_TD

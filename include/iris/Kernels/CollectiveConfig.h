@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CollectiveConfig.h - How a collective is done ------------*- C++ -*-===//
+
+#ifndef IRIS_KERNELS_COLLECTIVECONFIG_H
+#define IRIS_KERNELS_COLLECTIVECONFIG_H
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+
+namespace mlir::iris {
+
+/// What a kernel generator is told: the operation and its config, checked and
+/// with all defaults filled in.
+struct CollectiveConfig {
+  CollectiveKind kind;
+  std::optional<Reduction> reduction;
+  /// The elements' type, and that of the buffers that hold them.
+  Type element;
+  Type storage;
+  /// Ranks of the group; 0: any number up to 8.
+  int64_t size = 0;
+  /// Which way; a name from `getVariants`.
+  std::string variant;
+  /// Elements that a program moves at once.
+  int64_t tile = 0;
+  int64_t warps = 4;
+  /// Most programs of a launch.
+  int64_t programs = 32;
+  /// Chiplets that programs are dealt out to in turn; neighbouring tiles go to
+  /// one chiplet.
+  int64_t xcds = 1;
+  /// Input and output may lie anywhere, and be the same.
+  bool staged = false;
+  /// Elements of a chunk that packets carry in one round.
+  int64_t packetRound = 0;
+  /// The output may be where the input is (the operation's in-place form).
+  bool inPlace = true;
+
+  int64_t elementBytes() const;
+  RankedTensorType tileType() const;
+};
+
+/// The variants of an operation; the first is the default.
+ArrayRef<StringRef> getVariants(CollectiveKind kind);
+
+/// Checks the config of `op` and fills in the defaults; reports what is wrong
+/// at `op`.
+FailureOr<CollectiveConfig> getConfig(CollectiveOp op);
+
+} // namespace mlir::iris
+
+#endif // IRIS_KERNELS_COLLECTIVECONFIG_H

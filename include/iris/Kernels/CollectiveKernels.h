@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CollectiveKernels.h - Generators of collectives ----------*- C++ -*-===//
+//
+// One function per operation; each writes the variant that the config names.
+// The file of each says why its protocol is correct.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_KERNELS_COLLECTIVEKERNELS_H
+#define IRIS_KERNELS_COLLECTIVEKERNELS_H
+
+#include "iris/Kernels/KernelBuilder.h"
+
+namespace mlir::iris {
+
+void buildAllGather(KernelBuilder &k);
+void buildAllReduce(KernelBuilder &k);
+void buildReduceScatter(KernelBuilder &k);
+void buildAllToAll(KernelBuilder &k);
+/// broadcast, reduce, gather, scatter.
+void buildRooted(KernelBuilder &k);
+/// send, recv.
+void buildSendRecv(KernelBuilder &k);
+
+/// Builds the module that `op` stands for, before it.
+FailureOr<gpu::GPUModuleOp> buildCollective(CollectiveOp op);
+
+} // namespace mlir::iris
+
+#endif // IRIS_KERNELS_COLLECTIVEKERNELS_H

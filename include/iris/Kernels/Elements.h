@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Elements.h - Arithmetic of reductions --------------------*- C++ -*-===//
+
+#ifndef IRIS_KERNELS_ELEMENTS_H
+#define IRIS_KERNELS_ELEMENTS_H
+
+#include "iris/Kernels/KernelBuilder.h"
+
+namespace mlir::iris {
+
+/// A tile of the buffers' type in the type that reductions work in: f32 for
+/// f16, bf16 and the f8 types, else the elements' own.
+Value widen(KernelBuilder &k, Value tile);
+/// The reverse: rounds to nearest even; f8 saturates.
+Value narrow(KernelBuilder &k, Value tile);
+/// Combines two wide tiles.
+Value combine(KernelBuilder &k, Value a, Value b);
+/// What is left to do when all members are combined: avg divides.
+Value conclude(KernelBuilder &k, Value tile);
+
+/// The reduction, over the members of the group, of the tiles that `load`
+/// gives, narrowed. The order begins at member `start mod size` and is the same
+/// on every rank, so that all compute the same bits.
+Value reduceMembers(KernelBuilder &k, Value start,
+                    llvm::function_ref<Value(Value member)> load);
+
+/// A tile of zeros of the buffers' type.
+Value zeroTile(KernelBuilder &k);
+
+} // namespace mlir::iris
+
+#endif // IRIS_KERNELS_ELEMENTS_H

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- KernelBuilder.h - Writes a kernel of a collective --------*- C++ -*-===//
+//
+// A thin layer over OpBuilder, so that a generator reads like the kernel it
+// makes. All buffers are one-dimensional, all tiles as well.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_KERNELS_KERNELBUILDER_H
+#define IRIS_KERNELS_KERNELBUILDER_H
+
+#include "iris/Kernels/CollectiveConfig.h"
+#include "iris/Kernels/Workspace.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::iris {
+
+class KernelBuilder {
+public:
+  /// Starts the kernel of `module`, of the same name, with the arguments of
+  /// `iris.collective`; the insertion point is in its body.
+  KernelBuilder(gpu::GPUModuleOp module, const CollectiveConfig &config);
+
+  /// Leaves the metadata's "config" at the kernel.
+  void setDescription(DictionaryAttr description);
+  /// Ends the kernel.
+  void finish();
+
+  const CollectiveConfig &config;
+  /// The kernel's arguments.
+  Value ctx, in, out, workspace, count, root;
+  /// This program, the number of programs; 0 <= program < programs.
+  Value program, programs;
+  /// The group's size and the own place in it.
+  Value size, me;
+
+  //===--------------------------------------------------------------------===//
+  // Numbers (index)
+  //===--------------------------------------------------------------------===//
+
+  Value index(int64_t value);
+  Value add(Value a, Value b);
+  Value sub(Value a, Value b);
+  Value mul(Value a, Value b);
+  Value div(Value a, Value b);
+  Value rem(Value a, Value b);
+  Value ceilDiv(Value a, Value b);
+  Value min(Value a, Value b);
+  Value equal(Value a, Value b);
+  Value notEqual(Value a, Value b);
+  Value i32(int64_t value);
+  Value addI32(Value a, Value b);
+
+  //===--------------------------------------------------------------------===//
+  // Control
+  //===--------------------------------------------------------------------===//
+
+  using Body = llvm::function_ref<void(Value)>;
+  /// for (i = from; i < to; i += step).
+  void loop(Value from, Value to, Value step, Body body);
+  void ifThen(Value condition, llvm::function_ref<void()> body);
+  /// body(k) for k = first .. size - 1, in order; unrolled when the size is
+  /// known.
+  void forMembers(int64_t first, Body body);
+  /// (start + k) mod size: member k in an order that begins at `start`.
+  Value rotate(Value start, Value k);
+  /// The world rank of a member of the group.
+  Value rankOf(Value member);
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  /// Elements of one tile.
+  Value tileSize();
+  /// How many tiles cover `elements`.
+  Value tilesIn(Value elements);
+  /// `length` elements of `buffer` from `offset`: accesses end there.
+  Value window(Value buffer, Value offset, Value length);
+  /// Chunk `i` (count elements) of a buffer of several.
+  Value chunk(Value buffer, Value i);
+  /// `length` elements from `start` of chunk `i`.
+  Value part(Value buffer, Value i, Value start, Value length);
+  /// body(tile, offset) for this program's tiles of a stretch of elements.
+  void forTiles(Value length, llvm::function_ref<void(Value, Value)> body);
+  /// This program's tiles of `from` to `to`, own memory.
+  void copy(Value from, Value to, Value length);
+  /// Loads and stores a tile at `offset`, own memory; by default a tile of the
+  /// config's type.
+  Value load(Value buffer, Value offset, RankedTensorType type = {});
+  void store(Value tile, Value buffer, Value offset);
+  /// The same on a member's memory.
+  Value loadFrom(Value member, Value buffer, Value offset);
+  void storeTo(Value member, Value tile, Value buffer, Value offset);
+  /// `elements` elements of the scratch from element `offset`; by default
+  /// elements of the config's type.
+  Value scratch(Value offset, Value elements, Type type = {});
+  /// Tiles that the scratch holds.
+  int64_t scratchTiles() const;
+  /// Box `which` of the mail, which holds a tile.
+  Value mailBox(Value which);
+  /// Words of the workspace from a byte on, as a buffer of i32.
+  Value words(int64_t offset, int64_t bytes);
+
+  //===--------------------------------------------------------------------===//
+  // Synchronisation
+  //===--------------------------------------------------------------------===//
+
+  /// Meets this program's namesakes in the group.
+  void barrier();
+  /// Takes and gives back the lock at `locks[place]` on a member, which is 0
+  /// while nobody has it.
+  void lock(Value member, Value locks, Value place);
+  void unlock(Value member, Value locks, Value place);
+  /// Runs `body(start, length)` for the elements of a chunk, as many at a time
+  /// as `tiles` tiles hold, with a barrier after each round.
+  void forStagedRounds(int64_t tiles,
+                       llvm::function_ref<void(Value, Value)> body);
+  /// The same for packets, as many elements at a time as their slots hold:
+  /// `body(start, length)` uses `sendPacket` and `receivePacket`. One round has
+  /// no barrier; see Packets in docs/collectives.md.
+  void forPacketRounds(llvm::function_ref<void(Value, Value)> body);
+  /// Sends a tile to a member: to slot `slot` of those that hold a tile each.
+  void sendPacket(Value member, Value tile, Value slot);
+  /// Receives the tile that `member` sends to slot `slot` of the own workspace.
+  Value receivePacket(Value member, Value slot);
+
+  ImplicitLocOpBuilder b;
+
+private:
+  /// Bytes of the workspace from `offset`, as elements.
+  Value view(Value offset, Value elements, Type type);
+  /// Tells the next kernel with packets that `epoch` is over.
+  void endEpoch(Value epochState, Value epoch);
+
+  gpu::GPUFuncOp kernel;
+  Value barrierState;
+  /// Of the present round of packets: its number and its slots.
+  Value epoch, slots;
+};
+
+} // namespace mlir::iris
+
+#endif // IRIS_KERNELS_KERNELBUILDER_H

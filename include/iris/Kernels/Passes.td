@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef IRIS_KERNELS_PASSES_TD
+#define IRIS_KERNELS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def IrisExpandCollectivesPass
+    : Pass<"iris-expand-collectives", "::mlir::ModuleOp"> {
+  let summary = "Writes the kernels of collectives";
+  let description = [{
+    A collective in a host program becomes a launch of a kernel, named by an
+    `iris.collective`; those with the same operation, types and config share
+    it. All share a workspace for each group, allocated where the host program
+    begins. Every `iris.collective` becomes a `gpu.module` with the kernel.
+
+    Before:
+
+    ```mlir
+    func.func @main(%ctx: !iris.ctx) {
+      %n = arith.constant 1000 : index
+      %b = iris.alloc(%n) : memref<?xf32, #iris.symmetric>
+      iris.all_reduce sum %ctx, %b, %b
+          : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>
+      return
+    }
+    ```
+
+    After:
+
+    ```mlir
+    gpu.module @all_reduce { gpu.func @all_reduce(...) kernel { ... } }
+    func.func @main(%ctx: !iris.ctx) {
+      %bytes = arith.constant ... : index
+      %workspace = iris.alloc(%bytes) : memref<?xi8, #iris.symmetric>
+      %n = arith.constant 1000 : index
+      %b = iris.alloc(%n) : memref<?xf32, #iris.symmetric>
+      %programs = ...
+      iris.launch @all_reduce::@all_reduce programs(%programs) args(%ctx, %b, %b,
+          %workspace, %n, %root : ...)
+      return
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::iris::IrisDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::tile::TileDialect"];
+}
+
+#endif // IRIS_KERNELS_PASSES_TD

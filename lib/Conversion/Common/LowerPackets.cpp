@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LowerPackets.cpp - Data that carry their flags ---------------------===//
+//
+// Each thread writes, and waits for, its own words: no thread meets another
+// one. A thread whose wait is given up cannot leave alone (its wave, and the
+// barriers of the program, need it), so it leaves a verdict in the program's
+// shared word and goes on with what it has read. Nothing that comes of that may
+// reach another rank: iris-take-verdicts has put an `iris.leave_if_failed`
+// before the next op that publishes, where all threads meet, read the verdict
+// and leave. Until then the others lose no time, and several packets in a row
+// cost one meeting. Further waits of the thread end at once, because the abort
+// word is set.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SyncLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+LogicalResult SyncLowering::lower(WritePacketsOp op) {
+  Builder b(op.getLoc(), op);
+  SmallVector<Value> words;
+  for (int64_t i = 0, e = op.getWords().getType().getNumElements(); i < e; ++i)
+    words.push_back(
+        LLVM::ExtractElementOp::create(b, op.getWords(), emitI32(b, i)));
+  target.emitPacketStores(b, words, op.getFlag(),
+                          target.emitPacketBase(b, op.getBase()),
+                          op.getOffsets());
+  op.erase();
+  return success();
+}
+
+LogicalResult SyncLowering::lower(ReadPacketsOp op) {
+  waits = true;
+  Builder b(op.getLoc(), op);
+  VectorType type = op.getType();
+  unsigned places = op.getOffsets().size();
+  unsigned wordsEach = type.getNumElements() / places;
+  Value base = target.emitPacketBase(b, op.getBase());
+
+  Poll poll;
+  poll.ctx = op.getCtx();
+  poll.comparison = Comparison::EQ;
+  poll.want = op.getFlag();
+  poll.site = addSite(op, /*what=*/"", b.getI32Type());
+  poll.owedBy = op.getOwedBy() ? arith::IndexCastOp::create(b, b.getI32Type(),
+                                                            op.getOwedBy())
+                                     .getResult()
+                               : emitI32(b, -1);
+
+  Block *joined = splitBlockHere(b);
+  Block *head = b.getInsertionBlock();
+  Block *failure = getFailureBlock(b, joined);
+  b.setInsertionPointToEnd(head);
+
+  // Word, flag, word, flag, ...; what the last poll has read.
+  SmallVector<Value> seen;
+  auto isThere = [&](unsigned word) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                 seen[2 * word + 1], op.getFlag());
+  };
+  auto probe = [&] {
+    seen = target.emitPacketLoads(b, wordsEach, base, op.getOffsets());
+    Value all = isThere(0);
+    for (unsigned word = 1; word < seen.size() / 2; ++word)
+      all = arith::AndIOp::create(b, all, isThere(word));
+    return all;
+  };
+  auto report = [&] {
+    // The first flag that is missing.
+    Value observed, offset;
+    for (unsigned word = seen.size() / 2; word-- > 0;) {
+      Value flagOffset =
+          arith::AddIOp::create(b, op.getOffsets()[word / wordsEach],
+                                emitI32(b, 8 * (word % wordsEach) + 4));
+      Value flag = seen[2 * word + 1];
+      if (!observed) {
+        observed = flag;
+        offset = flagOffset;
+        continue;
+      }
+      Value there = isThere(word);
+      observed = arith::SelectOp::create(b, there, observed, flag);
+      offset = arith::SelectOp::create(b, there, offset, flagOffset);
+    }
+    Value distance = arith::ExtUIOp::create(b, b.getI64Type(), offset);
+    poll.address =
+        LLVM::GEPOp::create(b, op.getBase().getType(), b.getI8Type(),
+                            op.getBase(), ArrayRef<LLVM::GEPArg>{distance});
+    emitHang(b, poll, observed);
+  };
+  emitPollLoop(b, op.getCtx(), failure, probe, report);
+  cf::BranchOp::create(b, joined);
+
+  b.setInsertionPointToStart(joined);
+  Value words = LLVM::PoisonOp::create(b, type);
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    words = LLVM::InsertElementOp::create(b, words, seen[2 * i], emitI32(b, i));
+  op.replaceAllUsesWith(words);
+  op.erase();
+  return success();
+}
+
+LogicalResult SyncLowering::lower(LeaveIfFailedOp op) {
+  Builder b(op.getLoc(), op);
+  target.emitWorkgroupBarrier(b);
+  emitExitIfFailed(b);
+  op.erase();
+  return success();
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AllGather.cpp - All-gather -----------------------------------------===//
+//
+// in: count elements; out: count elements of every member, in their order.
+//
+// Why `push`, `pull` and `partitioned` are correct. The first barrier says of
+// every peer that its stream has come to this call: its input is there, and
+// nothing before reads its output any more. The second one is a release of what
+// this program stored and an acquire of what its namesakes stored; a program
+// leaves it when all its namesakes have come, so the kernel ends when all
+// programs of all peers are done: the output is complete, and nobody reads the
+// input any more. In place, the own chunk is stored over itself.
+//
+// Why `packet` is correct: see Packets in docs/collectives.md. A tile is loaded
+// before it is sent and stored; nobody but this rank touches its output.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/CollectiveKernels.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Every tile is loaded once and stored to all members, in rotated order, so
+/// that no two ranks store to one receiver at once.
+static void buildPush(KernelBuilder &k) {
+  Value own = k.chunk(k.out, k.me);
+  k.barrier();
+  k.forTiles(k.count, [&](Value, Value offset) {
+    Value tile = k.load(k.in, offset);
+    k.forMembers(
+        0, [&](Value i) { k.storeTo(k.rotate(k.me, i), tile, own, offset); });
+  });
+  k.barrier();
+}
+
+/// Programs take (member, tile) pairs: each has one receiver if the number of
+/// programs is a multiple of the group's size.
+static void buildPartitioned(KernelBuilder &k) {
+  Value own = k.chunk(k.out, k.me);
+  k.barrier();
+  Value pairs = k.mul(k.tilesIn(k.count), k.size);
+  k.loop(k.program, pairs, k.programs, [&](Value pair) {
+    Value offset = k.mul(k.div(pair, k.size), k.tileSize());
+    Value tile = k.load(k.in, offset);
+    k.storeTo(k.rotate(k.me, k.rem(pair, k.size)), tile, own, offset);
+  });
+  k.barrier();
+}
+
+/// Every rank reads what it needs.
+static void buildPull(KernelBuilder &k) {
+  k.barrier();
+  k.forMembers(0, [&](Value i) {
+    Value source = k.rotate(k.me, i);
+    Value place = k.chunk(k.out, source);
+    k.forTiles(k.count, [&](Value, Value offset) {
+      k.store(k.loadFrom(source, k.in, offset), place, offset);
+    });
+  });
+  k.barrier();
+}
+
+/// The input goes through scratch: it may lie anywhere.
+static void buildStaged(KernelBuilder &k) {
+  Value stage =
+      k.scratch(k.index(0), k.index(k.scratchTiles() * k.config.tile));
+  k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
+    k.copy(k.window(k.in, start, length), stage, length);
+    k.barrier();
+    k.forMembers(0, [&](Value i) {
+      Value source = k.rotate(k.me, i);
+      Value place = k.part(k.out, source, start, length);
+      k.forTiles(length, [&](Value, Value offset) {
+        k.store(k.loadFrom(source, stage, offset), place, offset);
+      });
+    });
+  });
+}
+
+/// Slot (source, tile) of the workspace; the own tile stays at home.
+static void buildPacket(KernelBuilder &k) {
+  k.forPacketRounds([&](Value start, Value length) {
+    Value tiles = k.tilesIn(length);
+    auto slot = [&](Value source, Value t) {
+      return k.add(k.mul(source, tiles), t);
+    };
+    Value from = k.window(k.in, start, length);
+    Value own = k.part(k.out, k.me, start, length);
+    k.forTiles(length, [&](Value t, Value offset) {
+      Value tile = k.load(from, offset);
+      k.forMembers(1, [&](Value i) {
+        k.sendPacket(k.rotate(k.me, i), tile, slot(k.me, t));
+      });
+      k.store(tile, own, offset);
+    });
+    k.forTiles(length, [&](Value t, Value offset) {
+      k.forMembers(1, [&](Value i) {
+        Value source = k.rotate(k.me, i);
+        k.store(k.receivePacket(source, slot(source, t)),
+                k.part(k.out, source, start, length), offset);
+      });
+    });
+  });
+}
+
+void mlir::iris::buildAllGather(KernelBuilder &k) {
+  StringRef variant = k.config.variant;
+  if (variant == "packet")
+    return buildPacket(k);
+  if (k.config.staged)
+    return buildStaged(k);
+  if (variant == "partitioned")
+    return buildPartitioned(k);
+  if (variant == "pull")
+    return buildPull(k);
+  buildPush(k);
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AllReduce.cpp - All-reduce -----------------------------------------===//
+//
+// in, out: count elements. All variants but `atomic` and `spinlock` compute
+// every element once, or everywhere in the same order: all ranks get the same
+// bits.
+//
+// `one_shot`: every rank reads everybody's input. The first barrier says that
+// the inputs are there, the second that nobody reads the own one any more.
+//
+// `two_shot`: a tile is reduced by its owner, which stores it to everybody. In
+// place is right: only the owner reads a tile, from all ranks, before it stores
+// the result there.
+//
+// The packet variants need no barrier: docs/collectives.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/CollectiveKernels.h"
+#include "iris/Kernels/Elements.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// one_shot
+//===----------------------------------------------------------------------===//
+
+static void buildOneShot(KernelBuilder &k) {
+  k.barrier();
+  k.forTiles(k.count, [&](Value t, Value offset) {
+    Value sum = reduceMembers(
+        k, t, [&](Value m) { return k.loadFrom(m, k.in, offset); });
+    k.store(sum, k.out, offset);
+  });
+  k.barrier();
+}
+
+static void buildOneShotStaged(KernelBuilder &k) {
+  Value stage =
+      k.scratch(k.index(0), k.index(k.scratchTiles() * k.config.tile));
+  k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
+    k.copy(k.window(k.in, start, length), stage, length);
+    k.barrier();
+    Value to = k.window(k.out, start, length);
+    k.forTiles(length, [&](Value t, Value offset) {
+      Value sum = reduceMembers(
+          k, t, [&](Value m) { return k.loadFrom(m, stage, offset); });
+      k.store(sum, to, offset);
+    });
+  });
+}
+
+/// Every rank sends its tiles to everybody and adds up what it receives.
+static void buildOneShotPacket(KernelBuilder &k) {
+  k.forPacketRounds([&](Value start, Value length) {
+    Value tiles = k.tilesIn(length);
+    auto slot = [&](Value source, Value t) {
+      return k.add(k.mul(source, tiles), t);
+    };
+    Value from = k.window(k.in, start, length);
+    Value to = k.window(k.out, start, length);
+    k.forTiles(length, [&](Value t, Value offset) {
+      Value tile = k.load(from, offset);
+      // To itself as well: the order of the sum does not depend on the rank,
+      // and a tile that waits in memory needs no registers.
+      k.forMembers(0, [&](Value i) {
+        k.sendPacket(k.rotate(k.me, i), tile, slot(k.me, t));
+      });
+    });
+    k.forTiles(length, [&](Value t, Value offset) {
+      Value sum = reduceMembers(
+          k, t, [&](Value m) { return k.receivePacket(m, slot(m, t)); });
+      k.store(sum, to, offset);
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// two_shot
+//===----------------------------------------------------------------------===//
+
+/// The tiles of `owner` in this program: body(t, turn) for the tile and its
+/// number among those of its owner.
+static void forTilesOf(KernelBuilder &k, Value owner, Value tiles,
+                       llvm::function_ref<void(Value, Value)> body) {
+  // Owner and program of a tile are the same on every rank: t = turn * size +
+  // owner, and turns are dealt out to programs.
+  Value most = k.ceilDiv(tiles, k.size);
+  k.loop(k.program, most, k.programs, [&](Value turn) {
+    Value t = k.add(k.mul(turn, k.size), owner);
+    Value inside =
+        arith::CmpIOp::create(k.b, arith::CmpIPredicate::ult, t, tiles);
+    k.ifThen(inside, [&] { body(t, turn); });
+  });
+}
+
+static void buildTwoShot(KernelBuilder &k) {
+  k.barrier();
+  forTilesOf(k, k.me, k.tilesIn(k.count), [&](Value t, Value turn) {
+    Value offset = k.mul(t, k.tileSize());
+    Value sum = reduceMembers(
+        k, turn, [&](Value m) { return k.loadFrom(m, k.in, offset); });
+    k.forMembers(
+        0, [&](Value i) { k.storeTo(k.rotate(k.me, i), sum, k.out, offset); });
+  });
+  k.barrier();
+}
+
+/// All tiles of a stretch, with the programs that `forTilesOf` gives them.
+static void forTilesOfAll(KernelBuilder &k, Value tiles,
+                          llvm::function_ref<void(Value)> body) {
+  k.forMembers(0, [&](Value owner) {
+    forTilesOf(k, owner, tiles,
+               [&](Value t, Value) { body(k.mul(t, k.tileSize())); });
+  });
+}
+
+/// Half of the scratch holds inputs, half results.
+static void buildTwoShotStaged(KernelBuilder &k) {
+  int64_t tilesEach = k.scratchTiles() / 2;
+  Value most = k.index(tilesEach * k.config.tile);
+  Value inputs = k.scratch(k.index(0), most), results = k.scratch(most, most);
+  k.forStagedRounds(tilesEach, [&](Value start, Value length) {
+    Value tiles = k.tilesIn(length);
+    Value from = k.window(k.in, start, length);
+    Value to = k.window(k.out, start, length);
+    forTilesOfAll(k, tiles, [&](Value offset) {
+      k.store(k.load(from, offset), inputs, offset);
+    });
+    k.barrier();
+    forTilesOf(k, k.me, tiles, [&](Value t, Value turn) {
+      Value offset = k.mul(t, k.tileSize());
+      Value sum = reduceMembers(
+          k, turn, [&](Value m) { return k.loadFrom(m, inputs, offset); });
+      k.forMembers(0, [&](Value i) {
+        k.storeTo(k.rotate(k.me, i), sum, results, offset);
+      });
+    });
+    k.barrier();
+    forTilesOfAll(k, tiles, [&](Value offset) {
+      k.store(k.load(results, offset), to, offset);
+    });
+  });
+}
+
+/// Inputs travel to the owner of a tile, results back.
+static void buildTwoShotPacket(KernelBuilder &k) {
+  k.forPacketRounds([&](Value start, Value length) {
+    Value tiles = k.tilesIn(length);
+    Value turns = k.ceilDiv(tiles, k.size);
+    Value from = k.window(k.in, start, length);
+    Value to = k.window(k.out, start, length);
+    // Slots of inputs: (source, turn) at the owner; of results: the tile's.
+    auto inputSlot = [&](Value source, Value turn) {
+      return k.add(k.mul(source, turns), turn);
+    };
+    Value firstResult = k.mul(k.size, turns);
+    auto resultSlot = [&](Value t) { return k.add(firstResult, t); };
+
+    k.forMembers(0, [&](Value i) {
+      Value owner = k.rotate(k.me, i);
+      forTilesOf(k, owner, tiles, [&](Value t, Value turn) {
+        k.sendPacket(owner, k.load(from, k.mul(t, k.tileSize())),
+                     inputSlot(k.me, turn));
+      });
+    });
+    forTilesOf(k, k.me, tiles, [&](Value t, Value turn) {
+      Value sum = reduceMembers(k, turn, [&](Value m) {
+        return k.receivePacket(m, inputSlot(m, turn));
+      });
+      k.store(sum, to, k.mul(t, k.tileSize()));
+      k.forMembers(1, [&](Value i) {
+        k.sendPacket(k.rotate(k.me, i), sum, resultSlot(t));
+      });
+    });
+    k.forMembers(1, [&](Value i) {
+      Value owner = k.rotate(k.me, i);
+      forTilesOf(k, owner, tiles, [&](Value t, Value) {
+        k.store(k.receivePacket(owner, resultSlot(t)), to,
+                k.mul(t, k.tileSize()));
+      });
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// ring
+//===----------------------------------------------------------------------===//
+
+/// for s in 0 .. size - 2, with a tile that each step hands to the next.
+static Value forSteps(KernelBuilder &k, Value tile,
+                      llvm::function_ref<Value(Value s, Value tile)> body) {
+  auto &b = k.b;
+  auto loop =
+      scf::ForOp::create(b, k.index(0), k.sub(k.size, k.index(1)), k.index(1),
+                         tile, [](OpBuilder &, Location, Value, ValueRange) {});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value next = body(loop.getInductionVar(), loop.getRegionIterArg(0));
+  scf::YieldOp::create(b, next);
+  return loop.getResult(0);
+}
+
+/// A set of `size` tiles per program and turn. In step s of the first half,
+/// rank r passes on its partial sum of tile r - s; after size - 1 steps it has
+/// the whole sum of tile r + 1, which goes around in the second half, from
+/// output to output.
+///
+/// What a rank receives in step s lies in its slot (program, s mod 2). The
+/// sender writes that slot again after the barrier of step s + 1, which the
+/// receiver enters when it has read it. A rank stores tile j of the output of
+/// its successor when all have passed the barriers of the first half; the
+/// successor reads only tile r + 1 of its input after those, which nobody
+/// stores. So the output may be the input.
+static void buildRing(KernelBuilder &k) {
+  Value next = k.rotate(k.me, k.index(1));
+  auto wide = cast<RankedTensorType>(widen(k, zeroTile(k)).getType());
+  auto slot = [&](Value step) {
+    Value number = k.add(k.mul(k.program, k.index(2)), k.rem(step, k.index(2)));
+    return k.scratch(k.mul(number, k.tileSize()), k.tileSize(),
+                     wide.getElementType());
+  };
+  Value sets = k.ceilDiv(k.tilesIn(k.count), k.size);
+  Value turns = k.ceilDiv(sets, k.programs);
+  k.barrier();
+  // Namesakes take as many turns on all ranks, also where a set is empty.
+  k.loop(k.index(0), turns, k.index(1), [&](Value turn) {
+    Value set = k.add(k.mul(turn, k.programs), k.program);
+    // Where the tile of member `number` of the set begins. The number is
+    // between -size and size.
+    auto offsetOf = [&](Value number) {
+      Value member = k.rem(k.add(number, k.size), k.size);
+      return k.mul(k.add(k.mul(set, k.size), member), k.tileSize());
+    };
+    Value first = widen(k, k.load(k.in, offsetOf(k.me)));
+    Value sum = forSteps(k, first, [&](Value s, Value partial) {
+      k.storeTo(next, partial, slot(s), k.index(0));
+      k.barrier();
+      Value got = k.sub(k.sub(k.me, s), k.index(1));
+      return combine(k, k.load(slot(s), k.index(0), wide),
+                     widen(k, k.load(k.in, offsetOf(got))));
+    });
+    Value done = narrow(k, conclude(k, sum));
+    Value own = k.add(k.me, k.index(1));
+    k.store(done, k.out, offsetOf(own));
+    forSteps(k, done, [&](Value s, Value tile) {
+      k.storeTo(next, tile, k.out, offsetOf(k.sub(own, s)));
+      k.barrier();
+      return k.load(k.out, offsetOf(k.sub(k.me, s)));
+    });
+  });
+  k.barrier();
+}
+
+//===----------------------------------------------------------------------===//
+// atomic, spinlock
+//===----------------------------------------------------------------------===//
+
+/// Everybody adds its tiles to everybody's output, which is zero at first.
+/// Programs keep their tiles in all phases, so that the barriers order them.
+/// Sums round at each addition, in no particular order.
+static void
+buildByAddition(KernelBuilder &k,
+                llvm::function_ref<void(Value t, Value offset)> addTile) {
+  Value zero = zeroTile(k);
+  k.forTiles(k.count,
+             [&](Value, Value offset) { k.store(zero, k.out, offset); });
+  k.barrier();
+  k.forTiles(k.count, addTile);
+  k.barrier();
+  if (*k.config.reduction != Reduction::Avg)
+    return;
+  k.forTiles(k.count, [&](Value, Value offset) {
+    Value sum = widen(k, k.load(k.out, offset));
+    k.store(narrow(k, conclude(k, sum)), k.out, offset);
+  });
+}
+
+static void buildAtomic(KernelBuilder &k) {
+  buildByAddition(k, [&](Value, Value offset) {
+    Value tile = k.load(k.in, offset);
+    k.forMembers(0, [&](Value i) {
+      AtomicRMWOp::create(k.b, tile.getType(), RMWKind::Add, k.ctx, tile, k.out,
+                          offset, k.rankOf(k.rotate(k.me, i)), /*mask=*/Value(),
+                          MemSemantic::Relaxed, Scope::Sys);
+    });
+  });
+}
+
+/// A lock per tile, on the rank whose output it guards; tiles share locks. A
+/// program holds one lock at a time.
+static void buildSpinlock(KernelBuilder &k) {
+  Value locks = k.words(workspace::kLocks, workspace::kLockBytes);
+  buildByAddition(k, [&](Value t, Value offset) {
+    Value tile = widen(k, k.load(k.in, offset));
+    Value place = k.mul(k.rem(t, k.index(workspace::kNumLocks)),
+                        k.index(workspace::kLine / 4));
+    k.forMembers(0, [&](Value i) {
+      Value peer = k.rotate(k.me, i);
+      k.lock(peer, locks, place);
+      Value sum = combine(k, widen(k, k.loadFrom(peer, k.out, offset)), tile);
+      k.storeTo(peer, narrow(k, sum), k.out, offset);
+      k.unlock(peer, locks, place);
+    });
+  });
+}
+
+void mlir::iris::buildAllReduce(KernelBuilder &k) {
+  StringRef variant = k.config.variant;
+  if (variant == "one_shot_packet")
+    return buildOneShotPacket(k);
+  if (variant == "two_shot_packet")
+    return buildTwoShotPacket(k);
+  if (variant == "one_shot")
+    return k.config.staged ? buildOneShotStaged(k) : buildOneShot(k);
+  if (variant == "ring")
+    return buildRing(k);
+  if (variant == "atomic")
+    return buildAtomic(k);
+  if (variant == "spinlock")
+    return buildSpinlock(k);
+  if (k.config.staged)
+    return buildTwoShotStaged(k);
+  buildTwoShot(k);
+}

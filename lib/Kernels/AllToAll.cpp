@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AllToAll.cpp - All-to-all ------------------------------------------===//
+//
+// in: a chunk of count elements for every member; out: one from every member.
+// The protocols are those of AllGather.cpp; only what is sent differs.
+//
+// `push` and `pull` are not for out == in: a peer would store over a chunk that
+// has not left yet. `staged` is: what a round stores was copied before its
+// first barrier. So is `packet`, where a program sends its part of all chunks
+// before it stores the first, and no other program touches that part.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/CollectiveKernels.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+static void buildPush(KernelBuilder &k) {
+  Value place = k.chunk(k.out, k.me);
+  k.barrier();
+  k.forMembers(0, [&](Value i) {
+    Value peer = k.rotate(k.me, i);
+    Value from = k.chunk(k.in, peer);
+    k.forTiles(k.count, [&](Value, Value offset) {
+      k.storeTo(peer, k.load(from, offset), place, offset);
+    });
+  });
+  k.barrier();
+}
+
+static void buildPull(KernelBuilder &k) {
+  Value mine = k.chunk(k.in, k.me);
+  k.barrier();
+  k.forMembers(0, [&](Value i) {
+    Value source = k.rotate(k.me, i);
+    Value place = k.chunk(k.out, source);
+    k.forTiles(k.count, [&](Value, Value offset) {
+      k.store(k.loadFrom(source, mine, offset), place, offset);
+    });
+  });
+  k.barrier();
+}
+
+static void buildStaged(KernelBuilder &k) {
+  int64_t tilesEach = k.scratchTiles() / workspace::kMaxMembers;
+  Value most = k.index(tilesEach * k.config.tile);
+  auto stage = [&](Value member) {
+    return k.scratch(k.mul(member, most), most);
+  };
+  k.forStagedRounds(tilesEach, [&](Value start, Value length) {
+    k.forMembers(0, [&](Value member) {
+      k.copy(k.part(k.in, member, start, length), stage(member), length);
+    });
+    k.barrier();
+    Value mine = stage(k.me);
+    k.forMembers(0, [&](Value i) {
+      Value source = k.rotate(k.me, i);
+      Value to = k.part(k.out, source, start, length);
+      k.forTiles(length, [&](Value, Value offset) {
+        k.store(k.loadFrom(source, mine, offset), to, offset);
+      });
+    });
+  });
+}
+
+static void buildPacket(KernelBuilder &k) {
+  k.forPacketRounds([&](Value start, Value length) {
+    Value tiles = k.tilesIn(length);
+    auto slot = [&](Value source, Value t) {
+      return k.add(k.mul(source, tiles), t);
+    };
+    k.forMembers(1, [&](Value i) {
+      Value peer = k.rotate(k.me, i);
+      Value from = k.part(k.in, peer, start, length);
+      k.forTiles(length, [&](Value t, Value offset) {
+        k.sendPacket(peer, k.load(from, offset), slot(k.me, t));
+      });
+    });
+    k.copy(k.part(k.in, k.me, start, length),
+           k.part(k.out, k.me, start, length), length);
+    k.forMembers(1, [&](Value i) {
+      Value source = k.rotate(k.me, i);
+      Value to = k.part(k.out, source, start, length);
+      k.forTiles(length, [&](Value t, Value offset) {
+        k.store(k.receivePacket(source, slot(source, t)), to, offset);
+      });
+    });
+  });
+}
+
+void mlir::iris::buildAllToAll(KernelBuilder &k) {
+  StringRef variant = k.config.variant;
+  if (variant == "packet")
+    return buildPacket(k);
+  if (k.config.staged)
+    return buildStaged(k);
+  if (variant == "pull")
+    return buildPull(k);
+  buildPush(k);
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CollectiveConfig.cpp - How a collective is done --------------------===//
+
+#include "iris/Kernels/CollectiveConfig.h"
+
+#include "iris/Kernels/Workspace.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Bytes of a tile where the config does not say: 16 bytes a thread for 256
+/// threads, twice.
+static constexpr int64_t kDefaultTileBytes = 8192;
+static constexpr int64_t kMaxTileBytes = 16384;
+
+int64_t CollectiveConfig::elementBytes() const {
+  return storage.getIntOrFloatBitWidth() / 8;
+}
+
+RankedTensorType CollectiveConfig::tileType() const {
+  return RankedTensorType::get({tile}, storage);
+}
+
+ArrayRef<StringRef> mlir::iris::getVariants(CollectiveKind kind) {
+  static constexpr StringRef moves[] = {"push", "pull", "packet"};
+  static constexpr StringRef gathers[] = {"push", "partitioned", "pull",
+                                          "packet"};
+  static constexpr StringRef reductions[] = {
+      "two_shot", "one_shot", "one_shot_packet", "two_shot_packet",
+      "ring",     "atomic",   "spinlock"};
+  static constexpr StringRef scatters[] = {"pull", "packet"};
+  static constexpr StringRef broadcasts[] = {"push", "pull", "scatter"};
+  static constexpr StringRef reduces[] = {"pull", "two_shot"};
+  static constexpr StringRef roots[] = {"pull", "push"};
+  static constexpr StringRef rootsBack[] = {"push", "pull"};
+  static constexpr StringRef mails[] = {"mail"};
+  static constexpr StringRef barriers[] = {"flags"};
+  switch (kind) {
+  case CollectiveKind::AllGather:
+    return gathers;
+  case CollectiveKind::AllReduce:
+    return reductions;
+  case CollectiveKind::ReduceScatter:
+    return scatters;
+  case CollectiveKind::AllToAll:
+    return moves;
+  case CollectiveKind::Broadcast:
+    return broadcasts;
+  case CollectiveKind::Reduce:
+    return reduces;
+  case CollectiveKind::Gather:
+    return roots;
+  case CollectiveKind::Scatter:
+    return rootsBack;
+  case CollectiveKind::Send:
+  case CollectiveKind::Recv:
+    return mails;
+  case CollectiveKind::Barrier:
+    return barriers;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+namespace {
+/// Takes the entries of a config one by one.
+class ConfigReader {
+public:
+  explicit ConfigReader(CollectiveOp op) : op(op) {
+    if (DictionaryAttr entries = op.getConfigAttr())
+      rest.append(entries.begin(), entries.end());
+  }
+
+  LogicalResult readVariant(CollectiveConfig &config) {
+    ArrayRef<StringRef> allowed = getVariants(config.kind);
+    config.variant = allowed.front().str();
+    Attribute attr = take("variant");
+    if (!attr)
+      return success();
+    auto name = dyn_cast<StringAttr>(attr);
+    if (!name || !llvm::is_contained(allowed, name.getValue()))
+      return op.emitOpError("config has variant = ")
+             << attr << "; expected one of " << llvm::join(allowed, ", ")
+             << " for " << stringifyCollectiveKind(config.kind);
+    config.variant = name.str();
+    return success();
+  }
+
+  LogicalResult readInteger(StringRef key, int64_t min, int64_t max,
+                            bool powerOfTwo, int64_t &value) {
+    Attribute attr = take(key);
+    auto integer = dyn_cast_or_null<IntegerAttr>(attr);
+    bool fits = integer && integer.getValue().getSignificantBits() <= 64;
+    int64_t given = fits ? integer.getValue().getSExtValue() : value;
+    if ((attr && !fits) || given < min || given > max ||
+        (powerOfTwo && !llvm::isPowerOf2_64(given))) {
+      InFlightDiagnostic diag = op.emitOpError("config has ") << key << " = ";
+      if (attr)
+        diag << attr;
+      else
+        diag << value << " by default";
+      return diag << "; expected " << (powerOfTwo ? "a power of two from " : "")
+                  << min << " to " << max;
+    }
+    value = given;
+    return success();
+  }
+
+  LogicalResult readBool(StringRef key, bool &value) {
+    Attribute attr = take(key);
+    if (!attr)
+      return success();
+    auto flag = dyn_cast<BoolAttr>(attr);
+    if (!flag)
+      return op.emitOpError("config has ")
+             << key << " = " << attr << "; expected true or false";
+    value = flag.getValue();
+    return success();
+  }
+
+  /// What nobody has asked for is an error.
+  LogicalResult finish() {
+    if (rest.empty())
+      return success();
+    return op.emitOpError("config has the key ")
+           << rest.front().getName()
+           << "; expected variant, tile, warps, programs, xcds or staged";
+  }
+
+private:
+  Attribute take(StringRef key) {
+    auto *entry = llvm::find_if(
+        rest, [&](NamedAttribute each) { return each.getName() == key; });
+    if (entry == rest.end())
+      return {};
+    Attribute value = entry->getValue();
+    rest.erase(entry);
+    return value;
+  }
+
+  CollectiveOp op;
+  SmallVector<NamedAttribute> rest;
+};
+} // namespace
+
+/// The type of the buffers' elements: bytes for what has no type of its own in
+/// memory.
+static Type getStorage(Type element) {
+  if (element.getIntOrFloatBitWidth() == 8)
+    return IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
+/// Elements of a chunk that the packets of a variant have room for.
+static int64_t getPacketRound(const CollectiveConfig &config) {
+  int64_t size = config.size ? config.size : kMaxGroup;
+  // Packets are twice as large as their data.
+  int64_t tiles =
+      workspace::kPacketBytes / (2 * config.tile * config.elementBytes());
+  if (config.variant == "two_shot_packet") {
+    // size * ceil(tiles / size) slots of inputs, as many tiles of results.
+    int64_t turns = tiles / (2 * size);
+    return turns * size * config.tile;
+  }
+  return tiles / size * config.tile;
+}
+
+/// Combinations that no generator makes.
+static LogicalResult checkCombination(CollectiveOp op,
+                                      const CollectiveConfig &config) {
+  StringRef variant = config.variant;
+  if (variant == "atomic" || variant == "spinlock") {
+    if (*config.reduction != Reduction::Sum &&
+        *config.reduction != Reduction::Avg)
+      return op.emitOpError("variant ")
+             << variant << " computes sums; expected sum or avg, not "
+             << stringifyReduction(*config.reduction);
+    if (config.staged)
+      return op.emitOpError("variant ")
+             << variant << " works on the symmetric heap; expected no staging";
+  }
+  if (variant == "atomic" && config.element != config.storage)
+    return op.emitOpError("variant atomic has no additions of ")
+           << config.element << "; expected another type or variant";
+  int64_t wideBytes = isa<FloatType>(config.element)
+                          ? std::max<int64_t>(config.elementBytes(), 4)
+                          : config.elementBytes();
+  if (variant == "ring" &&
+      config.programs * 2 * config.tile * wideBytes > workspace::kScratchBytes)
+    return op.emitOpError("variant ring has two slots of ")
+           << config.tile * wideBytes << " bytes for each of "
+           << config.programs << " programs; expected at most "
+           << workspace::kScratchBytes << " bytes in all";
+  if (variant == "ring" && config.staged)
+    return op.emitOpError("variant ring works on the symmetric heap; expected "
+                          "no staging");
+  return success();
+}
+
+FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
+  CollectiveConfig config;
+  config.kind = op.getKind();
+  config.reduction = op.getReduction();
+  config.element = op.getElement();
+  config.storage = getStorage(config.element);
+  config.size = op.getSize().value_or(0);
+  bool isMail = config.kind == CollectiveKind::Send ||
+                config.kind == CollectiveKind::Recv;
+  int64_t bytes = config.elementBytes();
+  config.tile = kDefaultTileBytes / bytes;
+  config.programs = isMail ? workspace::kMailPrograms : config.programs;
+  int64_t maxPrograms =
+      isMail ? workspace::kMailPrograms : workspace::kMaxPrograms;
+
+  ConfigReader reader(op);
+  if (failed(reader.readVariant(config)) ||
+      failed(reader.readInteger("tile", 16 / std::min<int64_t>(bytes, 16),
+                                kMaxTileBytes / bytes, /*powerOfTwo=*/true,
+                                config.tile)) ||
+      failed(reader.readInteger("warps", 1, 16, /*powerOfTwo=*/true,
+                                config.warps)) ||
+      failed(reader.readInteger("programs", 1, maxPrograms,
+                                /*powerOfTwo=*/false, config.programs)) ||
+      failed(reader.readInteger("xcds", 1, 64, /*powerOfTwo=*/false,
+                                config.xcds)) ||
+      failed(reader.readBool("staged", config.staged)) ||
+      failed(reader.finish()) || failed(checkCombination(op, config)))
+    return failure();
+
+  if (StringRef(config.variant).ends_with("packet"))
+    config.packetRound = getPacketRound(config);
+  // What a variant does in place is said where it is generated.
+  StringRef variant = config.variant;
+  bool isAllToAll = config.kind == CollectiveKind::AllToAll;
+  bool overwrites = variant == "one_shot" || variant == "atomic" ||
+                    variant == "spinlock" ||
+                    (isAllToAll && variant != "packet");
+  // In place, the smaller buffer lies elsewhere on every rank: nobody can find
+  // another's.
+  bool reachesChunk =
+      (config.kind == CollectiveKind::AllGather && variant == "pull") ||
+      (config.kind == CollectiveKind::Gather && variant == "pull") ||
+      (config.kind == CollectiveKind::Scatter && variant == "push");
+  config.inPlace = config.staged || !(overwrites || reachesChunk);
+  return config;
+}

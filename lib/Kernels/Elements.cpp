@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Elements.cpp - Arithmetic of reductions ----------------------------===//
+
+#include "iris/Kernels/Elements.h"
+
+#include "Float8.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+static bool isFloat8(Type element) {
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
+}
+
+Value mlir::iris::widen(KernelBuilder &k, Value tile) {
+  Type element = k.config.element;
+  if (isFloat8(element))
+    return emitFromFloat8(k.b, cast<FloatType>(element), tile);
+  if (element.isF16() || element.isBF16())
+    return arith::ExtFOp::create(
+        k.b, k.config.tileType().clone(k.b.getF32Type()), tile);
+  return tile;
+}
+
+Value mlir::iris::narrow(KernelBuilder &k, Value tile) {
+  Type element = k.config.element;
+  if (isFloat8(element))
+    return emitToFloat8(k.b, cast<FloatType>(element), tile);
+  if (element.isF16() || element.isBF16())
+    return arith::TruncFOp::create(k.b, k.config.tileType(), tile);
+  return tile;
+}
+
+Value mlir::iris::combine(KernelBuilder &k, Value a, Value c) {
+  auto &b = k.b;
+  bool isFloat = isa<FloatType>(k.config.element);
+  bool isUnsigned = k.config.element.isUnsignedInteger();
+  switch (*k.config.reduction) {
+  case Reduction::Sum:
+  case Reduction::Avg:
+    return isFloat ? arith::AddFOp::create(b, a, c).getResult()
+                   : arith::AddIOp::create(b, a, c).getResult();
+  case Reduction::Prod:
+    return isFloat ? arith::MulFOp::create(b, a, c).getResult()
+                   : arith::MulIOp::create(b, a, c).getResult();
+  case Reduction::Min:
+    return isFloat      ? arith::MinimumFOp::create(b, a, c).getResult()
+           : isUnsigned ? arith::MinUIOp::create(b, a, c).getResult()
+                        : arith::MinSIOp::create(b, a, c).getResult();
+  case Reduction::Max:
+    return isFloat      ? arith::MaximumFOp::create(b, a, c).getResult()
+           : isUnsigned ? arith::MaxUIOp::create(b, a, c).getResult()
+                        : arith::MaxSIOp::create(b, a, c).getResult();
+  }
+  llvm_unreachable("all reductions are listed");
+}
+
+Value mlir::iris::conclude(KernelBuilder &k, Value tile) {
+  if (*k.config.reduction != Reduction::Avg)
+    return tile;
+  auto &b = k.b;
+  auto type = cast<RankedTensorType>(tile.getType());
+  Type element = type.getElementType();
+  // At most 8: every type can hold it.
+  Value size = arith::IndexCastOp::create(b, b.getI32Type(), k.size);
+  if (auto floating = dyn_cast<FloatType>(element)) {
+    Value divisor = arith::SIToFPOp::create(b, floating, size);
+    return arith::DivFOp::create(b, tile,
+                                 tensor::SplatOp::create(b, divisor, type));
+  }
+  unsigned width = element.getIntOrFloatBitWidth();
+  Value divisor = size;
+  if (width < 32)
+    divisor = arith::TruncIOp::create(b, element, size);
+  else if (width > 32)
+    divisor = arith::ExtUIOp::create(b, element, size);
+  Value divisors = tensor::SplatOp::create(b, divisor, type);
+  return k.config.element.isUnsignedInteger()
+             ? arith::DivUIOp::create(b, tile, divisors).getResult()
+             : arith::DivSIOp::create(b, tile, divisors).getResult();
+}
+
+Value mlir::iris::reduceMembers(KernelBuilder &k, Value start,
+                                llvm::function_ref<Value(Value)> load) {
+  Value first = k.rem(start, k.size);
+  if (k.config.size) {
+    // All loads come first: their latencies overlap.
+    SmallVector<Value> tiles;
+    k.forMembers(0,
+                 [&](Value i) { tiles.push_back(load(k.rotate(first, i))); });
+    Value sum = widen(k, tiles.front());
+    for (Value tile : ArrayRef(tiles).drop_front())
+      sum = combine(k, sum, widen(k, tile));
+    return narrow(k, conclude(k, sum));
+  }
+  auto &b = k.b;
+  Value sum = widen(k, load(first));
+  auto loop =
+      scf::ForOp::create(b, k.index(1), k.size, k.index(1), sum,
+                         [](OpBuilder &, Location, Value, ValueRange) {});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value tile = load(k.rotate(first, loop.getInductionVar()));
+    Value next = combine(k, loop.getRegionIterArg(0), widen(k, tile));
+    scf::YieldOp::create(b, next);
+  }
+  return narrow(k, conclude(k, loop.getResult(0)));
+}
+
+Value mlir::iris::zeroTile(KernelBuilder &k) {
+  return arith::ConstantOp::create(k.b, k.b.getZeroAttr(k.config.tileType()));
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ExpandCollectives.cpp - Writes the kernels of collectives ----------===//
+
+#include "iris/Kernels/CollectiveKernels.h"
+#include "iris/Kernels/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISEXPANDCOLLECTIVESPASS
+#include "iris/Kernels/Passes.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+/// Turns the calls of one host program into launches.
+class CallExpansion {
+public:
+  CallExpansion(ModuleOp module, SymbolTable &symbols)
+      : module(module), symbols(symbols) {}
+
+  LogicalResult expand(CollectiveCallOpInterface call);
+
+private:
+  FlatSymbolRefAttr findCollective(CollectiveCallOpInterface call);
+  Value findWorkspace(CollectiveCallOpInterface call);
+  Value flatten(ImplicitLocOpBuilder &b, Value buffer);
+  Value countElements(ImplicitLocOpBuilder &b, CollectiveCallOpInterface call,
+                      Value size);
+
+  ModuleOp module;
+  SymbolTable &symbols;
+  /// Keyed by what tells kernels apart.
+  llvm::DenseMap<Attribute, CollectiveOp> collectives;
+  /// Keyed by the function and the group.
+  llvm::DenseMap<std::pair<Operation *, Attribute>, Value> workspaces;
+};
+} // namespace
+
+FlatSymbolRefAttr
+CallExpansion::findCollective(CollectiveCallOpInterface call) {
+  MLIRContext *context = module.getContext();
+  Builder b(context);
+  Type element = call.getElement().value_or(
+      cast<MemRefType>(call.getInput().getType()).getElementType());
+  CollectiveKind kind = call.getCollectiveKind();
+  std::optional<Reduction> reduction = call.getReductionKind();
+  DenseI32ArrayAttr group = call.getGroupAttr();
+  auto size = group ? b.getI64IntegerAttr(group.size()) : IntegerAttr();
+  auto optional = [&](Attribute attr) {
+    return attr ? attr : static_cast<Attribute>(b.getUnitAttr());
+  };
+  Attribute key = b.getArrayAttr(
+      {CollectiveKindAttr::get(context, kind),
+       optional(reduction ? ReductionAttr::get(context, *reduction)
+                          : ReductionAttr()),
+       TypeAttr::get(element), optional(size), optional(call.getConfigAttr())});
+  CollectiveOp &collective = collectives[key];
+  if (!collective) {
+    OpBuilder at = OpBuilder::atBlockBegin(module.getBody());
+    collective = CollectiveOp::create(
+        at, call.getLoc(), b.getStringAttr(stringifyCollectiveKind(kind)),
+        CollectiveKindAttr::get(context, kind),
+        reduction ? ReductionAttr::get(context, *reduction) : ReductionAttr(),
+        TypeAttr::get(element), size, call.getConfigAttr());
+    symbols.insert(collective);
+  }
+  return FlatSymbolRefAttr::get(collective.getSymNameAttr());
+}
+
+Value CallExpansion::findWorkspace(CollectiveCallOpInterface call) {
+  auto function = call->getParentOfType<FunctionOpInterface>();
+  Value &workspace = workspaces[{function, call.getGroupAttr()}];
+  if (workspace)
+    return workspace;
+  ImplicitLocOpBuilder b(call.getLoc(), function.getContext());
+  b.setInsertionPointToStart(&function.getFunctionBody().front());
+  Value bytes = arith::ConstantIndexOp::create(b, workspace::kBytes);
+  auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type(),
+                              AffineMap(), SymmetricAttr::get(b.getContext()));
+  workspace = AllocOp::create(b, type, bytes);
+  return workspace;
+}
+
+Value CallExpansion::flatten(ImplicitLocOpBuilder &b, Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType(),
+                              AffineMap(), type.getMemorySpace());
+  if (type.getRank() > 1) {
+    SmallVector<ReassociationIndices> all(1);
+    llvm::append_range(all.front(), llvm::seq<int64_t>(0, type.getRank()));
+    buffer = memref::CollapseShapeOp::create(b, buffer, all);
+  }
+  if (buffer.getType() != flat)
+    buffer = memref::CastOp::create(b, flat, buffer);
+  return buffer;
+}
+
+/// Elements per chunk, from the buffer that holds one; a buffer of several
+/// must hold `size` times as many.
+Value CallExpansion::countElements(ImplicitLocOpBuilder &b,
+                                   CollectiveCallOpInterface call, Value size) {
+  auto extent = [&](Value buffer) {
+    return memref::DimOp::create(b, flatten(b, buffer), 0).getResult();
+  };
+  switch (call.getCollectiveKind()) {
+  case CollectiveKind::AllToAll:
+    return arith::DivUIOp::create(b, extent(call.getInput()), size);
+  case CollectiveKind::ReduceScatter:
+  case CollectiveKind::Scatter:
+    return extent(call.getOutput());
+  default:
+    return extent(call.getInput());
+  }
+}
+
+LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
+  if (!call->getParentOfType<func::FuncOp>())
+    return call->emitOpError("is in a kernel; expected a host program");
+  for (Value buffer : {call.getInput(), call.getOutput()})
+    if (cast<MemRefType>(buffer.getType()).getRank() == 0)
+      return call->emitOpError("buffer is ")
+             << buffer.getType() << "; expected at least one dimension";
+  FlatSymbolRefAttr collective = findCollective(call);
+  FailureOr<CollectiveConfig> config =
+      getConfig(symbols.lookup<CollectiveOp>(collective.getValue()));
+  if (failed(config))
+    return failure();
+  if (config->staged)
+    return call->emitOpError("config has staged = true; expected none in a "
+                             "host program, whose buffers lie on the heap");
+  if (call.getInput() == call.getOutput() && !config->inPlace)
+    return call->emitOpError("output is the input, which variant ")
+           << config->variant << " of " << stringifyCollectiveKind(config->kind)
+           << " cannot do";
+  Value workspace = findWorkspace(call);
+
+  ImplicitLocOpBuilder b(call.getLoc(), call);
+  Type index = b.getIndexType();
+  DenseI32ArrayAttr group = call.getGroupAttr();
+  Value size = group
+                   ? arith::ConstantIndexOp::create(b, group.size()).getResult()
+                   : NumRanksOp::create(b, index, call.getCtx()).getResult();
+  Value count = countElements(b, call, size);
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value root = call.getRootMember() ? call.getRootMember() : zero;
+  // As many programs as there are tiles, but one at least: an empty barrier is
+  // still one.
+  Value tile = arith::ConstantIndexOp::create(b, config->tile);
+  Value tiles = arith::DivUIOp::create(
+      b,
+      arith::AddIOp::create(
+          b, count, arith::ConstantIndexOp::create(b, config->tile - 1)),
+      tile);
+  Value most = arith::ConstantIndexOp::create(b, config->programs);
+  Value programs = arith::MaxUIOp::create(
+      b, one, arith::MinUIOp::create(b, most, tiles).getResult());
+  auto kernel = SymbolRefAttr::get(collective.getAttr(), collective);
+  LaunchOp::create(b, kernel, programs,
+                   ValueRange{call.getCtx(), flatten(b, call.getInput()),
+                              flatten(b, call.getOutput()), workspace, count,
+                              root},
+                   group);
+  call->erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ExpandCollectivesPass
+    : iris::impl::IrisExpandCollectivesPassBase<ExpandCollectivesPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    CallExpansion calls(module, symbols);
+    SmallVector<CollectiveCallOpInterface> found;
+    module.walk([&](CollectiveCallOpInterface call) { found.push_back(call); });
+    for (CollectiveCallOpInterface call : found)
+      if (failed(calls.expand(call)))
+        return signalPassFailure();
+    for (auto op : llvm::make_early_inc_range(module.getOps<CollectiveOp>())) {
+      if (failed(buildCollective(op)))
+        return signalPassFailure();
+      op.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- KernelBuilder.cpp - Writes a kernel of a collective ----------------===//
+
+#include "iris/Kernels/KernelBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// The program's place after dealing: with programs dealt out to `xcds`
+/// chiplets in turn, those of one chiplet get neighbouring numbers. The rest
+/// of a division that leaves one keeps its number, so that it is a permutation
+/// for any number of programs.
+static Value dealOut(KernelBuilder &k, Value id, Value programs) {
+  Value xcds = k.index(k.config.xcds);
+  Value each = k.div(programs, xcds);
+  Value dealt = k.mul(each, xcds);
+  Value moved = k.add(k.mul(k.rem(id, xcds), each), k.div(id, xcds));
+  Value inside =
+      arith::CmpIOp::create(k.b, arith::CmpIPredicate::ult, id, dealt);
+  return arith::SelectOp::create(k.b, inside, moved, id);
+}
+
+KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
+                             const CollectiveConfig &config)
+    : config(config), b(module.getLoc(), module.getContext()) {
+  MLIRContext *context = module.getContext();
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  auto heap = SymmetricAttr::get(context);
+  auto data = MemRefType::get({dynamic}, config.storage, AffineMap(),
+                              config.staged ? Attribute() : heap);
+  auto bytes = MemRefType::get({dynamic}, b.getI8Type(), AffineMap(), heap);
+  Type index = b.getIndexType();
+  b.setInsertionPointToStart(module.getBody());
+  // Kernels of one image need names of their own.
+  kernel = gpu::GPUFuncOp::create(
+      b, module.getName(),
+      b.getFunctionType(
+          {CtxType::get(context), data, data, bytes, index, index}, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  kernel->setAttr(kNumWarpsAttr, b.getI32IntegerAttr(config.warps));
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  ctx = kernel.getArgument(0);
+  in = kernel.getArgument(1);
+  out = kernel.getArgument(2);
+  workspace = kernel.getArgument(3);
+  count = kernel.getArgument(4);
+  root = kernel.getArgument(5);
+  programs = gpu::GridDimOp::create(b, gpu::Dimension::x);
+  program = gpu::BlockIdOp::create(b, gpu::Dimension::x);
+  if (config.xcds > 1)
+    program = dealOut(*this, program, programs);
+  size = config.size ? this->index(config.size)
+                     : GroupSizeOp::create(b, index, ctx).getResult();
+  me = GroupIndexOp::create(b, index, ctx);
+  barrierState = words(workspace::kBarrier, workspace::kBarrierBytes);
+}
+
+void KernelBuilder::setDescription(DictionaryAttr description) {
+  kernel->setAttr(kConfigAttr, description);
+}
+
+void KernelBuilder::finish() { gpu::ReturnOp::create(b); }
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::index(int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+Value KernelBuilder::add(Value a, Value c) {
+  return arith::AddIOp::create(b, a, c);
+}
+Value KernelBuilder::sub(Value a, Value c) {
+  return arith::SubIOp::create(b, a, c);
+}
+Value KernelBuilder::mul(Value a, Value c) {
+  return arith::MulIOp::create(b, a, c);
+}
+Value KernelBuilder::div(Value a, Value c) {
+  return arith::DivUIOp::create(b, a, c);
+}
+Value KernelBuilder::rem(Value a, Value c) {
+  return arith::RemUIOp::create(b, a, c);
+}
+Value KernelBuilder::ceilDiv(Value a, Value c) {
+  return div(add(a, sub(c, index(1))), c);
+}
+Value KernelBuilder::min(Value a, Value c) {
+  return arith::MinUIOp::create(b, a, c);
+}
+Value KernelBuilder::equal(Value a, Value c) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, a, c);
+}
+Value KernelBuilder::notEqual(Value a, Value c) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, a, c);
+}
+Value KernelBuilder::i32(int64_t value) {
+  return arith::ConstantIntOp::create(b, b.getI32Type(), value);
+}
+Value KernelBuilder::addI32(Value a, Value c) {
+  return arith::AddIOp::create(b, a, c);
+}
+
+//===----------------------------------------------------------------------===//
+// Control
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::loop(Value from, Value to, Value step, Body body) {
+  auto loop = scf::ForOp::create(b, from, to, step);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+void KernelBuilder::ifThen(Value condition, llvm::function_ref<void()> body) {
+  auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+void KernelBuilder::forMembers(int64_t first, Body body) {
+  if (!config.size)
+    return loop(index(first), size, index(1), body);
+  for (int64_t member = first; member < config.size; ++member)
+    body(index(member));
+}
+
+Value KernelBuilder::rotate(Value start, Value k) {
+  return rem(add(start, k), size);
+}
+
+Value KernelBuilder::rankOf(Value member) {
+  return GroupMemberOp::create(b, b.getIndexType(), ctx, member);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::tileSize() { return index(config.tile); }
+
+Value KernelBuilder::tilesIn(Value elements) {
+  return ceilDiv(elements, tileSize());
+}
+
+Value KernelBuilder::window(Value buffer, Value offset, Value length) {
+  return memref::SubViewOp::create(b, buffer, ArrayRef<OpFoldResult>{offset},
+                                   ArrayRef<OpFoldResult>{length},
+                                   ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+}
+
+Value KernelBuilder::chunk(Value buffer, Value i) {
+  return window(buffer, mul(i, count), count);
+}
+
+Value KernelBuilder::part(Value buffer, Value i, Value start, Value length) {
+  return window(buffer, add(mul(i, count), start), length);
+}
+
+void KernelBuilder::forTiles(Value length,
+                             llvm::function_ref<void(Value, Value)> body) {
+  loop(program, tilesIn(length), programs,
+       [&](Value t) { body(t, mul(t, tileSize())); });
+}
+
+void KernelBuilder::copy(Value from, Value to, Value length) {
+  forTiles(length,
+           [&](Value, Value offset) { store(load(from, offset), to, offset); });
+}
+
+Value KernelBuilder::load(Value buffer, Value offset, RankedTensorType type) {
+  return tile::LoadOp::create(b, type ? type : config.tileType(), buffer,
+                              offset, /*other=*/Value());
+}
+
+void KernelBuilder::store(Value value, Value buffer, Value offset) {
+  tile::StoreOp::create(b, value, buffer, offset);
+}
+
+Value KernelBuilder::loadFrom(Value member, Value buffer, Value offset) {
+  return iris::LoadOp::create(b, config.tileType(), ctx, buffer, offset,
+                              rankOf(member), /*other=*/Value());
+}
+
+void KernelBuilder::storeTo(Value member, Value value, Value buffer,
+                            Value offset) {
+  iris::StoreOp::create(b, ctx, value, buffer, offset, rankOf(member));
+}
+
+Value KernelBuilder::view(Value offset, Value elements, Type type) {
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  auto buffer = cast<MemRefType>(workspace.getType());
+  return memref::ViewOp::create(
+      b, MemRefType::get({dynamic}, type, AffineMap(), buffer.getMemorySpace()),
+      workspace, offset, elements);
+}
+
+Value KernelBuilder::scratch(Value offset, Value elements, Type type) {
+  type = type ? type : config.storage;
+  int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+  Value all = view(index(workspace::kScratch),
+                   index(workspace::kScratchBytes / bytes), type);
+  return window(all, offset, elements);
+}
+
+Value KernelBuilder::mailBox(Value which) {
+  constexpr int64_t bytes = workspace::kMailBoxBytes;
+  Value offset = add(index(workspace::kMailBoxes), mul(which, index(bytes)));
+  return view(offset, tileSize(), config.storage);
+}
+
+int64_t KernelBuilder::scratchTiles() const {
+  return workspace::kScratchBytes / (config.tile * config.elementBytes());
+}
+
+//===----------------------------------------------------------------------===//
+// Synchronisation
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::words(int64_t offset, int64_t bytes) {
+  return view(index(offset), index(bytes / 4), b.getI32Type());
+}
+
+void KernelBuilder::barrier() {
+  BarrierOp::create(b, ctx, barrierState, /*group=*/true);
+}
+
+void KernelBuilder::lock(Value member, Value locks, Value place) {
+  Value rank = rankOf(member), zero = i32(0), one = i32(1);
+  auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBefore());
+  Value before =
+      AtomicCASOp::create(b, zero.getType(), ctx, zero, one, locks, place, rank,
+                          MemSemantic::Acquire, Scope::Sys);
+  scf::ConditionOp::create(b, notEqual(before, zero), ValueRange());
+  b.createBlock(&loop.getAfter());
+  // Bounded, and polls without writing.
+  WaitOp::create(b, zero.getType(), ctx, locks, place, Comparison::EQ, zero,
+                 rank, rank, MemSemantic::Relaxed, Scope::Sys);
+  scf::YieldOp::create(b);
+}
+
+void KernelBuilder::unlock(Value member, Value locks, Value place) {
+  SignalOp::create(b, SignalKind::Set, ctx, i32(0), locks, place,
+                   rankOf(member), MemSemantic::Release, Scope::Sys);
+}
+
+void KernelBuilder::forStagedRounds(
+    int64_t tiles, llvm::function_ref<void(Value, Value)> body) {
+  Value most = index(tiles * config.tile);
+  loop(index(0), count, most, [&](Value start) {
+    body(start, min(most, sub(count, start)));
+    barrier();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Packets
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::forPacketRounds(
+    llvm::function_ref<void(Value, Value)> body) {
+  Value epochState = words(workspace::kEpoch, 2 * workspace::kLine);
+  Value last = memref::LoadOp::create(b, epochState, index(0));
+  Value most = index(config.packetRound);
+  auto rounds =
+      scf::ForOp::create(b, index(0), count, most, last,
+                         [](OpBuilder &, Location, Value, ValueRange) {});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(rounds.getBody());
+    Value start = rounds.getInductionVar();
+    // Within a kernel nothing but a barrier frees the slots of the last round.
+    ifThen(notEqual(start, index(0)), [&] { barrier(); });
+    epoch = addI32(rounds.getRegionIterArg(0), i32(1));
+    Value parity = arith::AndIOp::create(b, epoch, i32(1));
+    Value half = arith::IndexCastUIOp::create(b, b.getIndexType(), parity);
+    slots = view(add(index(workspace::kPackets),
+                     mul(half, index(workspace::kPacketBytes))),
+                 index(workspace::kPacketBytes / 4), b.getI32Type());
+    body(start, min(most, sub(count, start)));
+    scf::YieldOp::create(b, epoch);
+  }
+  endEpoch(epochState, rounds.getResult(0));
+}
+
+void KernelBuilder::endEpoch(Value epochState, Value last) {
+  // The last program to come here knows that all others have read the epoch.
+  // The next kernel sees what it writes.
+  Value arrivals = index(workspace::kLine / 4);
+  Value before =
+      AtomicRMWOp::create(b, b.getI32Type(), RMWKind::Add, ctx, i32(1),
+                          epochState, arrivals, /*rank=*/Value(),
+                          /*mask=*/Value(), MemSemantic::AcqRel, Scope::Gpu);
+  Value others =
+      arith::IndexCastOp::create(b, b.getI32Type(), sub(programs, index(1)));
+  ifThen(equal(before, others), [&] {
+    auto set = [&](Value word, Value value) {
+      SignalOp::create(b, SignalKind::Set, ctx, value, epochState, word,
+                       /*rank=*/Value(), MemSemantic::Relaxed, Scope::Gpu);
+    };
+    set(arrivals, i32(0));
+    set(index(0), last);
+  });
+}
+
+/// Words of one tile's packets: data and flag by turns.
+static Value packetWords(KernelBuilder &k) {
+  return k.index(2 * k.config.tile * k.config.elementBytes() / 4);
+}
+
+void KernelBuilder::sendPacket(Value member, Value value, Value slot) {
+  PacketStoreOp::create(b, ctx, value, slots, mul(slot, packetWords(*this)),
+                        rankOf(member), epoch);
+}
+
+Value KernelBuilder::receivePacket(Value member, Value slot) {
+  return PacketLoadOp::create(b, config.tileType(), ctx, slots,
+                              mul(slot, packetWords(*this)), epoch,
+                              rankOf(member));
+}

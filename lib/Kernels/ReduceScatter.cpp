@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ReduceScatter.cpp - Reduce-scatter ---------------------------------===//
+//
+// in: a chunk of count elements for every member; out: the reduction of the
+// own chunks of all. `torch.distributed`'s layout.
+//
+// `pull` is the first half of a two-shot all-reduce: between the barriers a
+// rank reads its chunk of everybody's input. In place, it writes over its own
+// chunk of its own input, which only it reads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/CollectiveKernels.h"
+#include "iris/Kernels/Elements.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+static void buildPull(KernelBuilder &k) {
+  Value mine = k.chunk(k.in, k.me);
+  k.barrier();
+  k.forTiles(k.count, [&](Value t, Value offset) {
+    Value sum = reduceMembers(
+        k, t, [&](Value m) { return k.loadFrom(m, mine, offset); });
+    k.store(sum, k.out, offset);
+  });
+  k.barrier();
+}
+
+static void buildStaged(KernelBuilder &k) {
+  int64_t tilesEach = k.scratchTiles() / workspace::kMaxMembers;
+  Value most = k.index(tilesEach * k.config.tile);
+  auto stage = [&](Value member) {
+    return k.scratch(k.mul(member, most), most);
+  };
+  k.forStagedRounds(tilesEach, [&](Value start, Value length) {
+    k.forMembers(0, [&](Value member) {
+      k.copy(k.part(k.in, member, start, length), stage(member), length);
+    });
+    k.barrier();
+    Value mine = stage(k.me), to = k.window(k.out, start, length);
+    k.forTiles(length, [&](Value t, Value offset) {
+      Value sum = reduceMembers(
+          k, t, [&](Value m) { return k.loadFrom(m, mine, offset); });
+      k.store(sum, to, offset);
+    });
+  });
+}
+
+static void buildPacket(KernelBuilder &k) {
+  k.forPacketRounds([&](Value start, Value length) {
+    Value tiles = k.tilesIn(length);
+    auto slot = [&](Value source, Value t) {
+      return k.add(k.mul(source, tiles), t);
+    };
+    k.forMembers(0, [&](Value i) {
+      Value peer = k.rotate(k.me, i);
+      Value from = k.part(k.in, peer, start, length);
+      k.forTiles(length, [&](Value t, Value offset) {
+        k.sendPacket(peer, k.load(from, offset), slot(k.me, t));
+      });
+    });
+    Value to = k.window(k.out, start, length);
+    k.forTiles(length, [&](Value t, Value offset) {
+      Value sum = reduceMembers(
+          k, t, [&](Value m) { return k.receivePacket(m, slot(m, t)); });
+      k.store(sum, to, offset);
+    });
+  });
+}
+
+void mlir::iris::buildReduceScatter(KernelBuilder &k) {
+  if (k.config.variant == "packet")
+    return buildPacket(k);
+  if (k.config.staged)
+    return buildStaged(k);
+  buildPull(k);
+}

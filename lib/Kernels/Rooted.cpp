@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Rooted.cpp - broadcast, reduce, gather, scatter --------------------===//
+//
+// One member of the group, the root, has all the data or gets them. The
+// barriers mean what they do in AllGather.cpp: all ranks have come to the call;
+// all programs of all ranks are done.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/CollectiveKernels.h"
+#include "iris/Kernels/Elements.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// All of the scratch, as one buffer.
+static Value wholeScratch(KernelBuilder &k) {
+  return k.scratch(k.index(0), k.index(k.scratchTiles() * k.config.tile));
+}
+
+//===----------------------------------------------------------------------===//
+// broadcast
+//===----------------------------------------------------------------------===//
+
+static void buildBroadcastPush(KernelBuilder &k) {
+  k.barrier();
+  k.ifThen(k.equal(k.me, k.root), [&] {
+    k.forTiles(k.count, [&](Value, Value offset) {
+      Value tile = k.load(k.in, offset);
+      k.forMembers(0, [&](Value i) {
+        k.storeTo(k.rotate(k.me, i), tile, k.out, offset);
+      });
+    });
+  });
+  k.barrier();
+}
+
+static void buildBroadcastPull(KernelBuilder &k) {
+  k.barrier();
+  k.forTiles(k.count, [&](Value, Value offset) {
+    k.store(k.loadFrom(k.root, k.in, offset), k.out, offset);
+  });
+  k.barrier();
+}
+
+/// Tiles are dealt out to the members that are not the root. Each reads its
+/// own from the root and stores them to everybody: a tile leaves the root once,
+/// or twice where it goes back to the root's own output.
+static void buildBroadcastScatter(KernelBuilder &k) {
+  k.barrier();
+  k.ifThen(k.equal(k.size, k.index(1)), [&] { k.copy(k.in, k.out, k.count); });
+  k.ifThen(k.notEqual(k.me, k.root), [&] {
+    Value helpers = k.sub(k.size, k.index(1));
+    // This rank's place among the helpers, counted from the root.
+    Value place =
+        k.sub(k.rem(k.sub(k.add(k.me, k.size), k.root), k.size), k.index(1));
+    Value first = k.add(k.mul(k.program, helpers), place);
+    k.loop(first, k.tilesIn(k.count), k.mul(k.programs, helpers), [&](Value t) {
+      Value offset = k.mul(t, k.tileSize());
+      Value tile = k.loadFrom(k.root, k.in, offset);
+      k.forMembers(0, [&](Value i) {
+        k.storeTo(k.rotate(k.me, i), tile, k.out, offset);
+      });
+    });
+  });
+  k.barrier();
+}
+
+static void buildBroadcastStaged(KernelBuilder &k) {
+  Value stage = wholeScratch(k);
+  k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
+    k.ifThen(k.equal(k.me, k.root), [&] {
+      Value from = k.window(k.in, start, length);
+      k.copy(from, stage, length);
+    });
+    k.barrier();
+    Value to = k.window(k.out, start, length);
+    k.forTiles(length, [&](Value, Value offset) {
+      k.store(k.loadFrom(k.root, stage, offset), to, offset);
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// reduce
+//===----------------------------------------------------------------------===//
+
+static void buildReducePull(KernelBuilder &k) {
+  k.barrier();
+  k.ifThen(k.equal(k.me, k.root), [&] {
+    k.forTiles(k.count, [&](Value, Value offset) {
+      Value sum = reduceMembers(
+          k, k.index(0), [&](Value m) { return k.loadFrom(m, k.in, offset); });
+      k.store(sum, k.out, offset);
+    });
+  });
+  k.barrier();
+}
+
+/// Every member reduces its tiles for the root. In place, the root's input is
+/// written where only the writer has read it.
+static void buildReduceTwoShot(KernelBuilder &k) {
+  k.barrier();
+  Value first = k.add(k.mul(k.program, k.size), k.me);
+  k.loop(first, k.tilesIn(k.count), k.mul(k.programs, k.size), [&](Value t) {
+    Value offset = k.mul(t, k.tileSize());
+    Value sum = reduceMembers(
+        k, k.index(0), [&](Value m) { return k.loadFrom(m, k.in, offset); });
+    k.storeTo(k.root, sum, k.out, offset);
+  });
+  k.barrier();
+}
+
+static void buildReduceStaged(KernelBuilder &k) {
+  Value stage = wholeScratch(k);
+  k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
+    Value from = k.window(k.in, start, length);
+    k.copy(from, stage, length);
+    k.barrier();
+    k.ifThen(k.equal(k.me, k.root), [&] {
+      Value to = k.window(k.out, start, length);
+      k.forTiles(length, [&](Value, Value offset) {
+        Value sum = reduceMembers(k, k.index(0), [&](Value m) {
+          return k.loadFrom(m, stage, offset);
+        });
+        k.store(sum, to, offset);
+      });
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// gather, scatter
+//===----------------------------------------------------------------------===//
+
+static void buildGatherPush(KernelBuilder &k) {
+  // Only the root has an output; its place there is what counts, so the window
+  // is cut from the translated buffer on the root's terms.
+  Value place = k.chunk(k.out, k.me);
+  k.barrier();
+  k.forTiles(k.count, [&](Value, Value offset) {
+    k.storeTo(k.root, k.load(k.in, offset), place, offset);
+  });
+  k.barrier();
+}
+
+static void buildGatherPull(KernelBuilder &k) {
+  k.barrier();
+  k.ifThen(k.equal(k.me, k.root), [&] {
+    k.forMembers(0, [&](Value i) {
+      Value source = k.rotate(k.me, i);
+      Value place = k.chunk(k.out, source);
+      k.forTiles(k.count, [&](Value, Value offset) {
+        k.store(k.loadFrom(source, k.in, offset), place, offset);
+      });
+    });
+  });
+  k.barrier();
+}
+
+static void buildGatherStaged(KernelBuilder &k) {
+  Value stage = wholeScratch(k);
+  k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
+    Value from = k.window(k.in, start, length);
+    k.copy(from, stage, length);
+    k.barrier();
+    k.ifThen(k.equal(k.me, k.root), [&] {
+      k.forMembers(0, [&](Value i) {
+        Value source = k.rotate(k.me, i);
+        Value to = k.part(k.out, source, start, length);
+        k.forTiles(length, [&](Value, Value offset) {
+          k.store(k.loadFrom(source, stage, offset), to, offset);
+        });
+      });
+    });
+  });
+}
+
+static void buildScatterPush(KernelBuilder &k) {
+  k.barrier();
+  k.ifThen(k.equal(k.me, k.root), [&] {
+    k.forMembers(0, [&](Value i) {
+      Value peer = k.rotate(k.me, i);
+      Value from = k.chunk(k.in, peer);
+      k.forTiles(k.count, [&](Value, Value offset) {
+        k.storeTo(peer, k.load(from, offset), k.out, offset);
+      });
+    });
+  });
+  k.barrier();
+}
+
+static void buildScatterPull(KernelBuilder &k) {
+  Value mine = k.chunk(k.in, k.me);
+  k.barrier();
+  k.forTiles(k.count, [&](Value, Value offset) {
+    k.store(k.loadFrom(k.root, mine, offset), k.out, offset);
+  });
+  k.barrier();
+}
+
+static void buildScatterStaged(KernelBuilder &k) {
+  int64_t tilesEach = k.scratchTiles() / workspace::kMaxMembers;
+  Value most = k.index(tilesEach * k.config.tile);
+  auto stage = [&](Value member) {
+    return k.scratch(k.mul(member, most), most);
+  };
+  k.forStagedRounds(tilesEach, [&](Value start, Value length) {
+    k.ifThen(k.equal(k.me, k.root), [&] {
+      k.forMembers(0, [&](Value member) {
+        Value from = k.part(k.in, member, start, length);
+        Value to = stage(member);
+        k.copy(from, to, length);
+      });
+    });
+    k.barrier();
+    Value mine = stage(k.me), to = k.window(k.out, start, length);
+    k.forTiles(length, [&](Value, Value offset) {
+      k.store(k.loadFrom(k.root, mine, offset), to, offset);
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+void mlir::iris::buildRooted(KernelBuilder &k) {
+  StringRef variant = k.config.variant;
+  bool staged = k.config.staged, pull = variant == "pull";
+  switch (k.config.kind) {
+  case CollectiveKind::Broadcast:
+    return staged                 ? buildBroadcastStaged(k)
+           : variant == "scatter" ? buildBroadcastScatter(k)
+           : pull                 ? buildBroadcastPull(k)
+                                  : buildBroadcastPush(k);
+  case CollectiveKind::Reduce:
+    return staged ? buildReduceStaged(k)
+           : pull ? buildReducePull(k)
+                  : buildReduceTwoShot(k);
+  case CollectiveKind::Gather:
+    return staged ? buildGatherStaged(k)
+           : pull ? buildGatherPull(k)
+                  : buildGatherPush(k);
+  case CollectiveKind::Scatter:
+    return staged ? buildScatterStaged(k)
+           : pull ? buildScatterPull(k)
+                  : buildScatterPush(k);
+  default:
+    llvm_unreachable("not a rooted operation");
+  }
+}

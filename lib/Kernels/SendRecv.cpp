@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SendRecv.cpp - send, recv ------------------------------------------===//
+//
+// `root` is the other member. A tile goes to one of two boxes in the receiver's
+// workspace, per program and sender; the sender then counts it in the
+// receiver's memory, and the receiver, when it has taken the tile out, in the
+// sender's. Number n uses box n mod 2, so that it may be written once n - 2 has
+// been taken. Counts go up for ever; each side keeps its own beside the
+// other's.
+//
+// Boxes belong to no other collective: what was sent stays until it is
+// received, whatever else the ranks do in between. A send of more than two
+// tiles per program ends only when the receiver receives.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/CollectiveKernels.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+/// The counters and boxes that one program uses with one member.
+struct Mail {
+  explicit Mail(KernelBuilder &k)
+      : k(k), counters(k.words(workspace::kMailCounters,
+                               workspace::kMailCounterBytes)) {}
+
+  /// The count of tiles that `sender` has put here, in this rank's memory, and
+  /// of those that `receiver` has taken. Word 1 of a line is this rank's own
+  /// count of the other direction of the same exchange.
+  Value putBy(Value sender) { return line(sender, 0); }
+  Value takenBy(Value receiver) { return line(receiver, 1); }
+
+  Value box(Value sender, Value number) {
+    Value pair =
+        k.add(k.mul(k.program, k.index(workspace::kMaxMembers)), sender);
+    Value parity = arith::AndIOp::create(k.b, number, k.i32(1));
+    Value half = arith::IndexCastUIOp::create(k.b, k.b.getIndexType(), parity);
+    Value which = k.add(k.mul(pair, k.index(2)), half);
+    return k.mailBox(which);
+  }
+
+  /// Runs `body(offset, number)` for this program's tiles, numbered on from
+  /// the count kept at `own`, which is brought up to date.
+  void forTiles(Value own, llvm::function_ref<void(Value, Value)> body) {
+    auto &b = k.b;
+    Value last = memref::LoadOp::create(b, counters, own);
+    Value tiles = k.tilesIn(k.count);
+    auto loop =
+        scf::ForOp::create(b, k.program, tiles, k.programs, last,
+                           [](OpBuilder &, Location, Value, ValueRange) {});
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value number = k.addI32(loop.getRegionIterArg(0), k.i32(1));
+      body(k.mul(loop.getInductionVar(), k.tileSize()), number);
+      scf::YieldOp::create(b, number);
+    }
+    SignalOp::create(b, SignalKind::Set, k.ctx, loop.getResult(0), counters,
+                     own, /*rank=*/Value(), MemSemantic::Relaxed, Scope::Gpu);
+  }
+
+  KernelBuilder &k;
+  Value counters;
+
+private:
+  Value line(Value member, int64_t which) {
+    Value pair =
+        k.add(k.mul(k.program, k.index(workspace::kMaxMembers)), member);
+    Value number = k.add(k.mul(pair, k.index(2)), k.index(which));
+    return k.mul(number, k.index(workspace::kLine / 4));
+  }
+};
+} // namespace
+
+static void buildSend(KernelBuilder &k) {
+  Mail mail(k);
+  Value peer = k.rankOf(k.root);
+  Value taken = mail.takenBy(k.root), put = mail.putBy(k.me);
+  mail.forTiles(k.add(taken, k.index(1)), [&](Value offset, Value number) {
+    Value tile = k.load(k.in, offset);
+    Value before = k.addI32(number, k.i32(-2));
+    WaitOp::create(k.b, k.b.getI32Type(), k.ctx, mail.counters, taken,
+                   Comparison::GE, before,
+                   /*rank=*/Value(), /*owedBy=*/peer, MemSemantic::Acquire,
+                   Scope::Sys);
+    k.storeTo(k.root, tile, mail.box(k.me, number), k.index(0));
+    SignalOp::create(k.b, SignalKind::Set, k.ctx, number, mail.counters, put,
+                     peer, MemSemantic::Release, Scope::Sys);
+  });
+}
+
+static void buildRecv(KernelBuilder &k) {
+  Mail mail(k);
+  Value peer = k.rankOf(k.root);
+  Value put = mail.putBy(k.root), taken = mail.takenBy(k.me);
+  mail.forTiles(k.add(put, k.index(1)), [&](Value offset, Value number) {
+    WaitOp::create(k.b, k.b.getI32Type(), k.ctx, mail.counters, put,
+                   Comparison::GE, number,
+                   /*rank=*/Value(), /*owedBy=*/peer, MemSemantic::Acquire,
+                   Scope::Sys);
+    k.store(k.load(mail.box(k.root, number), k.index(0)), k.out, offset);
+    SignalOp::create(k.b, SignalKind::Set, k.ctx, number, mail.counters, taken,
+                     peer, MemSemantic::Release, Scope::Sys);
+  });
+}
+
+void mlir::iris::buildSendRecv(KernelBuilder &k) {
+  k.config.kind == CollectiveKind::Send ? buildSend(k) : buildRecv(k);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the handles of the C API are, and how its functions end; shared by the
+// files that implement it.
+#ifndef IRIS_RT_CORE_CAPIIMPL_H
+#define IRIS_RT_CORE_CAPIIMPL_H
+
+#include "iris/iris.h"
+#include "iris/rt/World.h"
+
+#include <deque>
+#include <mutex>
+
+struct IrisRtKernel {
+  iris::rt::Kernel kernel;
+};
+
+struct IrisRtPackage {
+  iris::rt::Package package;
+};
+
+struct IrisRtWorld {
+  std::unique_ptr<iris::rt::World> world;
+  std::mutex mutex;
+  /// A deque: handles are addresses of its elements.
+  std::deque<IrisRtKernel> kernels;
+};
+
+namespace iris::rt::capi {
+
+/// The code of a status; a failure's text becomes the thread's last error.
+IrisRtStatusCode finish(const Status &status);
+
+/// Stores the value of `result` in `*to`.
+template <typename T, typename U>
+IrisRtStatusCode finish(Expected<T> result, U *to) {
+  if (!result.ok())
+    return finish(result.status());
+  *to = static_cast<U>(*result);
+  return IRISRT_OK;
+}
+
+inline IrisRtStatusCode nullArgument(const char *name) {
+  return finish(makeStatus(StatusCode::invalidArgument, "'%s' is NULL", name));
+}
+
+} // namespace iris::rt::capi
+
+#define IRISRT_REQUIRE(pointer)                                                \
+  if (!(pointer))                                                              \
+  return iris::rt::capi::nullArgument(#pointer)
+
+#endif // IRIS_RT_CORE_CAPIIMPL_H

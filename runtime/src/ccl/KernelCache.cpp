@@ -79,7 +79,9 @@ struct KernelCache::Impl {
     std::optional<CompiledKernel> kernel;
   };
 
-  std::optional<CompiledKernel> findRegistered(const KernelRequest &request);
+  std::optional<CompiledKernel>
+  findRegistered(const KernelRequest &request,
+                 const std::function<bool(const KernelInfo &)> &matches);
   Expected<CompiledKernel> obtain(const KernelRequest &request);
   Expected<CompiledKernel> fromBytes(const KernelRequest &request,
                                      const std::string &bytes, Origin origin);
@@ -104,9 +106,10 @@ void KernelCache::add(const Package &package) {
   impl_->registered.push_back(package);
 }
 
-std::optional<CompiledKernel>
-KernelCache::Impl::findRegistered(const KernelRequest &request) {
-  if (!request.matches)
+std::optional<CompiledKernel> KernelCache::Impl::findRegistered(
+    const KernelRequest &request,
+    const std::function<bool(const KernelInfo &)> &matches) {
+  if (!matches)
     return std::nullopt;
   std::lock_guard<std::mutex> lock(mutex);
   for (const Package &package : registered) {
@@ -115,7 +118,7 @@ KernelCache::Impl::findRegistered(const KernelRequest &request) {
     if (!image.ok())
       continue; // made for other devices
     for (const KernelInfo &kernel : (*image)->kernels)
-      if (request.matches(kernel))
+      if (matches(kernel))
         return CompiledKernel{package, kernel.fullName(), Origin::registered};
   }
   return std::nullopt;
@@ -186,7 +189,8 @@ KernelCache::Impl::obtain(const KernelRequest &request) {
 }
 
 Expected<CompiledKernel> KernelCache::find(const KernelRequest &request) {
-  if (std::optional<CompiledKernel> kernel = impl_->findRegistered(request))
+  if (std::optional<CompiledKernel> kernel =
+          impl_->findRegistered(request, request.matches))
     return *kernel;
   std::shared_ptr<Impl::Slot> slot;
   {
@@ -204,5 +208,8 @@ Expected<CompiledKernel> KernelCache::find(const KernelRequest &request) {
   Expected<CompiledKernel> kernel = impl_->obtain(request);
   if (kernel.ok())
     slot->kernel = *kernel;
+  else if (kernel.status().code() == StatusCode::unavailable)
+    if (auto other = impl_->findRegistered(request, request.willDo))
+      return *other;
   return kernel;
 }

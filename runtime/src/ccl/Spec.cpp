@@ -3,6 +3,8 @@
 
 #include "package/JsonReader.h"
 
+#include <cctype>
+
 using namespace iris::ccl;
 using namespace iris::rt;
 
@@ -93,6 +95,7 @@ size_t SpecHash::operator()(const Spec &spec) const {
       static_cast<uint64_t>(spec.dtype) << 16 |
       static_cast<uint64_t>(spec.groupSize) << 24 |
       static_cast<uint64_t>(spec.config.staged) << 32 |
+      static_cast<uint64_t>(spec.isWish) << 33 |
       static_cast<uint64_t>(spec.config.warps) << 40 |
       static_cast<uint64_t>(spec.config.xcds) << 48);
   mix(static_cast<uint64_t>(spec.config.tile) |
@@ -125,8 +128,25 @@ std::string iris::ccl::describe(const Spec &spec) {
   return config.empty() ? text : text + " {" + config + "}";
 }
 
+/// A name of its own for every kernel: reports of hung kernels find it by that.
+static std::string symbolOf(const std::string &description) {
+  std::string symbol;
+  for (char c : description) {
+    bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (plain || (!symbol.empty() && symbol.back() != '_'))
+      symbol += plain ? c : '_';
+  }
+  while (!symbol.empty() && symbol.back() == '_')
+    symbol.pop_back();
+  return symbol;
+}
+
 std::string iris::ccl::requestText(const Spec &spec) {
-  return "iris.collective @run " + describe(spec) + "\n";
+  std::string description = describe(spec);
+  // The place makes the package, and what the compiler says about the request,
+  // independent of where the file with it lies.
+  return "iris.collective @" + symbolOf(description) + " " + description +
+         " loc(\"request\":1:1)\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,8 +161,8 @@ static Status checkSignature(const KernelInfo &kernel, bool staged) {
     right = args[i].kind == IRISRT_ARG_MEMREF && args[i].sizes.size() == 1 &&
             !args[i].sizes[0] && args[i].identity &&
             args[i].symmetric == (i == 3 || !staged);
-  right = right && args[1].element == args[2].element &&
-          args[3].element == IRISRT_ELT_I32;
+  // The workspace is cut into whatever the kernel keeps there.
+  right = right && args[1].element == args[2].element;
   for (size_t i = 4; right && i < 6; ++i)
     right = args[i].kind == IRISRT_ARG_SCALAR &&
             args[i].element == IRISRT_ELT_INDEX;
@@ -150,7 +170,7 @@ static Status checkSignature(const KernelInfo &kernel, bool staged) {
     return Status::success();
   return makeStatus(StatusCode::invalidArgument,
                     "kernel %s is no collective; expected the arguments "
-                    "(!iris.ctx, memref<?xT>, memref<?xT>, memref<?xi32, "
+                    "(!iris.ctx, memref<?xT>, memref<?xT>, memref<?xU, "
                     "symmetric>, index, index)",
                     kernel.signature().c_str());
 }
@@ -174,6 +194,10 @@ Expected<KernelFacts> iris::ccl::readFacts(const KernelInfo &kernel) {
   facts.tile = static_cast<int64_t>(config.member("tile").integer(1, most));
   facts.programs =
       static_cast<int64_t>(config.member("programs").integer(1, INT32_MAX));
+  if (config.has("warps"))
+    facts.warps = static_cast<int64_t>(config.member("warps").integer(1, 64));
+  if (config.has("xcds"))
+    facts.xcds = static_cast<int64_t>(config.member("xcds").integer(1, 64));
   if (config.has("staged"))
     facts.staged = config.member("staged").boolean();
   if (config.has("in_place"))
@@ -187,15 +211,31 @@ Expected<KernelFacts> iris::ccl::readFacts(const KernelInfo &kernel) {
   return facts;
 }
 
-bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
-  const Config &config = spec.config;
+/// Whether the kernel computes what the spec asks for, in whatever way.
+static bool computes(const KernelFacts &facts, const Spec &spec) {
   return facts.collective == opName(spec.op) &&
          facts.reduction ==
              (reduces(spec.op) ? reduceOpName(spec.reduce) : "") &&
          facts.element == mlirType(spec.dtype) &&
          (facts.groupSize == 0 || facts.groupSize == spec.groupSize) &&
-         facts.staged == config.staged &&
+         facts.staged == spec.config.staged;
+}
+
+bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
+  const Config &config = spec.config;
+  auto agrees = [&spec](int64_t asked, int64_t has) {
+    return asked == 0 || has == 0 || asked == has || spec.isWish;
+  };
+  return computes(facts, spec) &&
          (config.variant.empty() || facts.variant == config.variant) &&
-         (config.tile == 0 || facts.tile == config.tile) &&
-         (config.programs == 0 || facts.programs == config.programs);
+         agrees(config.tile, facts.tile) &&
+         agrees(config.programs, facts.programs) &&
+         agrees(config.warps, facts.warps) && agrees(config.xcds, facts.xcds);
+}
+
+bool iris::ccl::servesAtAll(const KernelFacts &facts, const Spec &spec) {
+  bool inAnyOrder = facts.variant == "atomic" || facts.variant == "spinlock";
+  bool needsMore =
+      hasRoot(spec.op) && facts.variant != variantsOf(spec.op).front();
+  return spec.isWish && computes(facts, spec) && !inAnyOrder && !needsMore;
 }

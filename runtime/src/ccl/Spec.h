@@ -21,10 +21,13 @@ struct Spec {
   DType dtype = DType::i8;
   uint32_t groupSize = 1;
   Config config;
+  /// The config is the Selector's: a wish rather than an order.
+  bool isWish = false;
 
   bool operator==(const Spec &other) const {
     return op == other.op && reduce == other.reduce && dtype == other.dtype &&
-           groupSize == other.groupSize && config == other.config;
+           groupSize == other.groupSize && config == other.config &&
+           isWish == other.isWish;
   }
 };
 
@@ -55,6 +58,9 @@ struct KernelFacts {
   std::string variant;
   int64_t tile = 1;
   int64_t programs = 1;
+  /// 0: the kernel does not say.
+  int64_t warps = 0;
+  int64_t xcds = 0;
   bool staged = false;
   /// Whether the output may be the input, as the operation defines it.
   bool inPlace = false;
@@ -67,8 +73,13 @@ struct KernelFacts {
 /// communicator passes.
 rt::Expected<KernelFacts> readFacts(const rt::KernelInfo &kernel);
 
-/// Whether the kernel of these facts does what the spec asks for.
+/// Whether the kernel of these facts does what the spec asks for.  A wish is
+/// served by the variant it names, whatever its other numbers.
 bool serves(const KernelFacts &facts, const Spec &spec);
+
+/// Whether it is better than no kernel for a wish: another variant, whose
+/// results are the same and that takes the same buffers.
+bool servesAtAll(const KernelFacts &facts, const Spec &spec);
 
 } // namespace iris::ccl
 

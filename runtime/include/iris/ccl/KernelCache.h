@@ -50,6 +50,9 @@ struct KernelRequest {
   /// Whether a kernel of a registered package, whose source nobody knows, is
   /// the one that `source` asks for; empty: none is.
   std::function<bool(const rt::KernelInfo &kernel)> matches;
+  /// Whether such a kernel will do where the compiler cannot be run; empty:
+  /// none does.
+  std::function<bool(const rt::KernelInfo &kernel)> willDo;
 };
 
 /// A compiled kernel, on no device yet.

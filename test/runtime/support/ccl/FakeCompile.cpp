@@ -39,8 +39,9 @@ static std::string valueOf(const std::string &request, const std::string &key,
 
 static std::string metadataOf(const std::string &request) {
   std::istringstream words(request.substr(request.find("iris.collective")));
-  std::string skip, op, word, reduction, element, size;
-  words >> skip >> skip >> op >> word;
+  std::string skip, symbol, op, word, reduction, element, size;
+  words >> skip >> symbol >> op >> word;
+  symbol.erase(0, 1);
   bool reduces = op == "all_reduce" || op == "reduce_scatter" || op == "reduce";
   if (reduces)
     reduction = std::exchange(word, "");
@@ -52,8 +53,8 @@ static std::string metadataOf(const std::string &request) {
   std::string buffer = R"("element": ")" + element + R"(", "symmetric": )" +
                        (staged ? "false" : "true") +
                        R"(, "sizes": [null], "strides": null})";
-  return R"({"kernels": [{"name": "kernel", "module": "run", "symbol": ")" +
-         op + (staged ? "_staged" : "") +
+  return R"({"kernels": [{"name": "kernel", "module": ")" + symbol +
+         R"(", "symbol": ")" + op + (staged ? "_staged" : "") +
          R"(", "workgroup": [1, 1, 1], "shared_bytes": 0,
       "dynamic_shared_bytes": 0, "arena_bytes": 0, "coresident": true,
       "args_bytes": 152, "args": [
@@ -70,8 +71,8 @@ static std::string metadataOf(const std::string &request) {
          R"("element": ")" + element + R"(", "group": )" + size +
          R"(, "variant": )" + valueOf(request, "variant", "\"push\"") +
          R"(, "tile": )" + valueOf(request, "tile", "64") +
-         R"(, "programs": 1, "staged": )" + (staged ? "true" : "false") +
-         R"(, "in_place": )" +
+         R"(, "programs": )" + valueOf(request, "programs", "1") +
+         R"(, "staged": )" + (staged ? "true" : "false") + R"(, "in_place": )" +
          (op == "all_reduce" && !staged ? "false" : "true") +
          R"(, "workspace_bytes": 65536, "max_count": )" +
          (staged ? "1000" : "0") + "}}]}";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Collectives for tests, written by hand for the host: simple, slow, one
-// program.  All take the arguments of a generated one:
+// Collectives for tests, written by hand for the host: simple, slow, and only
+// the first program does anything.  All take the arguments of a generated one:
 //
 //   (!iris.ctx, memref<?xT> in, memref<?xT> out,
 //    memref<?xi32, symmetric> workspace, index count, index root)
@@ -92,10 +92,13 @@ void sum(Kernel &k, int32_t *from) {
 extern "C" {
 
 void barrier(const void *raw, const IrisRtHostProgram *program) {
-  Kernel(raw, program).barrier();
+  if (program->id[0] == 0)
+    Kernel(raw, program).barrier();
 }
 
 void all_gather(const void *raw, const IrisRtHostProgram *program) {
+  if (program->id[0] != 0)
+    return;
   Kernel k(raw, program);
   if (!k.barrier())
     return;
@@ -106,6 +109,8 @@ void all_gather(const void *raw, const IrisRtHostProgram *program) {
 }
 
 void broadcast(const void *raw, const IrisRtHostProgram *program) {
+  if (program->id[0] != 0)
+    return;
   Kernel k(raw, program);
   if (!k.barrier())
     return;
@@ -116,6 +121,8 @@ void broadcast(const void *raw, const IrisRtHostProgram *program) {
 }
 
 void all_reduce(const void *raw, const IrisRtHostProgram *program) {
+  if (program->id[0] != 0)
+    return;
   Kernel k(raw, program);
   if (!k.barrier())
     return;
@@ -124,6 +131,8 @@ void all_reduce(const void *raw, const IrisRtHostProgram *program) {
 }
 
 void all_reduce_staged(const void *raw, const IrisRtHostProgram *program) {
+  if (program->id[0] != 0)
+    return;
   Kernel k(raw, program);
   std::memcpy(k.stage(), k.args.in, static_cast<size_t>(k.args.count) * 4);
   if (!k.barrier())

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C API of the collectives: every function is a thin wrapper of one C++
+// function.
+#include "iris/ccl.h"
+
+#include "core/CApiImpl.h"
+#include "iris/ccl/Communicator.h"
+
+#include <optional>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+using namespace iris::rt::capi;
+
+struct IrisCclComm {
+  std::unique_ptr<Communicator> comm;
+};
+
+static_assert(static_cast<int>(Op::barrier) == IRISCCL_BARRIER &&
+                  static_cast<int>(DType::f8e5m2fnuz) == IRISCCL_F8E5M2FNUZ &&
+                  static_cast<int>(ReduceOp::avg) == IRISCCL_AVG,
+              "the words of both APIs agree");
+
+static DType typeOf(IrisCclType type) { return static_cast<DType>(type); }
+static ReduceOp reductionOf(IrisCclReduction reduction) {
+  return static_cast<ReduceOp>(reduction);
+}
+
+static Status wrongSize(const char *name, uint64_t got, size_t expected) {
+  return makeStatus(StatusCode::invalidArgument,
+                    "%s.structBytes is %llu; expected %zu", name,
+                    static_cast<unsigned long long>(got), expected);
+}
+
+/// Runs `call` with the config in C++, or nullptr.
+template <typename Body>
+static IrisRtStatusCode withConfig(const IrisCclConfig *from, Body call) {
+  if (!from)
+    return finish(call(nullptr));
+  if (from->structBytes != sizeof(IrisCclConfig))
+    return finish(
+        wrongSize("IrisCclConfig", from->structBytes, sizeof(IrisCclConfig)));
+  Config config;
+  if (from->variant)
+    config.variant = from->variant;
+  config.tile = from->tile;
+  config.warps = from->warps;
+  config.programs = from->programs;
+  config.xcds = from->xcds;
+  config.staged = from->staged != 0;
+  return finish(call(&config));
+}
+
+//===----------------------------------------------------------------------===//
+// Communicators
+//===----------------------------------------------------------------------===//
+
+static Expected<CommunicatorOptions> convert(const IrisCclCommOptions &from) {
+  if (from.structBytes != sizeof(IrisCclCommOptions))
+    return wrongSize("IrisCclCommOptions", from.structBytes,
+                     sizeof(IrisCclCommOptions));
+  if ((from.ranks != nullptr) != (from.numRanks != 0))
+    return makeStatus(StatusCode::invalidArgument,
+                      "ranks and numRanks must be given together");
+  CommunicatorOptions to;
+  if (from.ranks)
+    to.ranks.assign(from.ranks, from.ranks + from.numRanks);
+  if (from.workspaceBytes != 0)
+    to.workspaceBytes = from.workspaceBytes;
+  if (from.checkCalls != 0)
+    to.checkCalls = true;
+  if (from.cacheDirectory || from.compiler) {
+    KernelCacheOptions cache;
+    cache.directory = from.cacheDirectory ? from.cacheDirectory : "";
+    cache.compiler = from.compiler ? from.compiler : "";
+    to.cache = std::make_shared<KernelCache>(cache);
+  }
+  return to;
+}
+
+IrisRtStatusCode iriscclCommCreate(IrisRtWorld *world,
+                                   const IrisCclCommOptions *options,
+                                   IrisCclComm **comm) {
+  IRISRT_REQUIRE(world);
+  IRISRT_REQUIRE(comm);
+  *comm = nullptr;
+  Expected<CommunicatorOptions> converted =
+      options ? convert(*options)
+              : Expected<CommunicatorOptions>(CommunicatorOptions());
+  if (!converted.ok())
+    return finish(converted.status());
+  Expected<std::unique_ptr<Communicator>> created =
+      Communicator::create(*world->world, *converted);
+  if (!created.ok())
+    return finish(created.status());
+  *comm = new IrisCclComm{created.take()};
+  return IRISRT_OK;
+}
+
+IrisRtStatusCode iriscclCommDestroy(IrisCclComm *comm) {
+  if (!comm)
+    return IRISRT_OK;
+  Status status = comm->comm->destroy();
+  delete comm;
+  return finish(status);
+}
+
+uint32_t iriscclCommSize(const IrisCclComm *comm) {
+  return comm ? comm->comm->size() : 0;
+}
+
+int32_t iriscclCommIndex(const IrisCclComm *comm) {
+  return comm ? comm->comm->index() : -1;
+}
+
+IrisRtStatusCode iriscclCommAddPackage(IrisCclComm *comm,
+                                       const IrisRtPackage *package) {
+  IRISRT_REQUIRE(comm);
+  IRISRT_REQUIRE(package);
+  return finish(comm->comm->addPackage(package->package));
+}
+
+IrisRtStatusCode iriscclPrepare(IrisCclComm *comm, IrisCclOp op,
+                                IrisCclType type, IrisCclReduction reduction,
+                                const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->prepare(static_cast<Op>(op), typeOf(type),
+                               reductionOf(reduction), converted);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+IrisRtStatusCode iriscclAllGather(IrisCclComm *comm, const void *in, void *out,
+                                  size_t count, IrisCclType type,
+                                  uint64_t stream,
+                                  const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->allGather(in, out, count, typeOf(type), {stream},
+                                 converted);
+  });
+}
+
+IrisRtStatusCode iriscclAllReduce(IrisCclComm *comm, const void *in, void *out,
+                                  size_t count, IrisCclType type,
+                                  IrisCclReduction reduction, uint64_t stream,
+                                  const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->allReduce(in, out, count, typeOf(type),
+                                 reductionOf(reduction), {stream}, converted);
+  });
+}
+
+IrisRtStatusCode iriscclReduceScatter(IrisCclComm *comm, const void *in,
+                                      void *out, size_t count, IrisCclType type,
+                                      IrisCclReduction reduction,
+                                      uint64_t stream,
+                                      const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->reduceScatter(in, out, count, typeOf(type),
+                                     reductionOf(reduction), {stream},
+                                     converted);
+  });
+}
+
+IrisRtStatusCode iriscclAllToAll(IrisCclComm *comm, const void *in, void *out,
+                                 size_t count, IrisCclType type,
+                                 uint64_t stream, const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->allToAll(in, out, count, typeOf(type), {stream},
+                                converted);
+  });
+}
+
+IrisRtStatusCode iriscclBroadcast(IrisCclComm *comm, const void *in, void *out,
+                                  size_t count, IrisCclType type, uint32_t root,
+                                  uint64_t stream,
+                                  const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->broadcast(in, out, count, typeOf(type), root, {stream},
+                                 converted);
+  });
+}
+
+IrisRtStatusCode iriscclReduce(IrisCclComm *comm, const void *in, void *out,
+                               size_t count, IrisCclType type,
+                               IrisCclReduction reduction, uint32_t root,
+                               uint64_t stream, const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->reduce(in, out, count, typeOf(type),
+                              reductionOf(reduction), root, {stream},
+                              converted);
+  });
+}
+
+IrisRtStatusCode iriscclGather(IrisCclComm *comm, const void *in, void *out,
+                               size_t count, IrisCclType type, uint32_t root,
+                               uint64_t stream, const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->gather(in, out, count, typeOf(type), root, {stream},
+                              converted);
+  });
+}
+
+IrisRtStatusCode iriscclScatter(IrisCclComm *comm, const void *in, void *out,
+                                size_t count, IrisCclType type, uint32_t root,
+                                uint64_t stream, const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->scatter(in, out, count, typeOf(type), root, {stream},
+                               converted);
+  });
+}
+
+IrisRtStatusCode iriscclSend(IrisCclComm *comm, const void *in, size_t count,
+                             IrisCclType type, uint32_t peer, uint64_t stream,
+                             const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->send(in, count, typeOf(type), peer, {stream}, converted);
+  });
+}
+
+IrisRtStatusCode iriscclRecv(IrisCclComm *comm, void *out, size_t count,
+                             IrisCclType type, uint32_t peer, uint64_t stream,
+                             const IrisCclConfig *config) {
+  IRISRT_REQUIRE(comm);
+  return withConfig(config, [&](const Config *converted) {
+    return comm->comm->recv(out, count, typeOf(type), peer, {stream},
+                            converted);
+  });
+}
+
+IrisRtStatusCode iriscclBarrier(IrisCclComm *comm, uint64_t stream) {
+  IRISRT_REQUIRE(comm);
+  return finish(comm->comm->barrier({stream}));
+}

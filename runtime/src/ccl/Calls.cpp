@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The operations of a communicator: from a call to a launch.
+#include "ccl/CommunicatorImpl.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+static constexpr size_t maxChoices = 4096;
+
+//===----------------------------------------------------------------------===//
+// The choice of a kernel
+//===----------------------------------------------------------------------===//
+
+bool ChoiceKey::operator==(const ChoiceKey &other) const {
+  const Situation &a = situation, &b = other.situation;
+  return a.bytes == b.bytes && a.op == b.op && a.dtype == b.dtype &&
+         a.alignment == b.alignment && a.inPlace == b.inPlace &&
+         a.onHeap == b.onHeap && reduce == other.reduce;
+}
+
+size_t ChoiceHash::operator()(const ChoiceKey &key) const {
+  const Situation &of = key.situation;
+  uint64_t hash = static_cast<uint64_t>(of.op) |
+                  static_cast<uint64_t>(of.dtype) << 8 |
+                  static_cast<uint64_t>(key.reduce) << 16 |
+                  static_cast<uint64_t>(of.inPlace) << 24 |
+                  static_cast<uint64_t>(of.onHeap) << 25 | of.alignment << 32;
+  hash ^= of.bytes * 0x9e3779b97f4a7c15ull;
+  return hash ^ hash >> 29;
+}
+
+/// The buffer that every member has, and that peers reach.
+static const Extent &sharedBuffer(Op op, const CheckedCall &checked) {
+  bool pulled = op == Op::gather || op == Op::send || reduces(op);
+  return pulled ? checked.in : checked.out;
+}
+
+/// What decides on the kernel; the same on all members.
+Expected<Situation>
+Communicator::Impl::situationOf(const Call &call,
+                                const CheckedCall &checked) const {
+  auto onHeap = [this](const Extent &extent) {
+    return extent.bytes == 0 || world.isSymmetric(extent.address, extent.bytes);
+  };
+  Situation situation;
+  situation.op = call.op;
+  situation.dtype = call.dtype;
+  situation.bytes = call.count * dtypeBytes(call.dtype);
+  situation.groupSize = static_cast<uint32_t>(group.ranks.size());
+  situation.device = world.deviceKind();
+  situation.onHeap = onHeap(checked.in) && onHeap(checked.out);
+  situation.inPlace = checked.inPlace;
+  uint64_t bits = situation.bytes | (uint64_t(1) << 12);
+  if (hasRoot(call.op)) {
+    // The others know nothing of what only the root has.
+    const Extent &shared = sharedBuffer(call.op, checked);
+    bool sharedOnHeap = onHeap(shared), isOut = &shared == &checked.out;
+    if (sharedOnHeap && !situation.onHeap &&
+        !(call.config && call.config->staged))
+      return makeStatus(StatusCode::invalidArgument,
+                        "%s: '%s' of the root is not on the symmetric heap, "
+                        "but '%s' is; put it there, or pass Config::staged on "
+                        "all members",
+                        opName(call.op).data(), isOut ? "in" : "out",
+                        isOut ? "out" : "in");
+    situation.onHeap = sharedOnHeap;
+    situation.inPlace = false;
+    bits |= shared.address;
+  } else {
+    bits |= checked.in.address | checked.out.address;
+  }
+  // The largest power of two that divides them all.  Heaps lie alike on all
+  // members; other memory does not.
+  situation.alignment =
+      situation.onHeap ? bits & (~bits + 1) : dtypeBytes(call.dtype);
+  return situation;
+}
+
+/// The kernel that the config, or else the Selector, asks for.
+Spec Communicator::Impl::specOf(const Call &call,
+                                const Situation &situation) const {
+  Config config;
+  if (!call.config) {
+    config = select(situation).config;
+  } else {
+    config = *call.config;
+    if (config.variant.empty())
+      config.variant = select(situation).config.variant;
+  }
+  config.staged = config.staged || !situation.onHeap;
+  Spec spec =
+      makeSpec(call.op, call.dtype, call.reduce, situation.groupSize, config);
+  spec.isWish = !call.config;
+  return spec;
+}
+
+static bool canBeInPlace(const LoadedKernel &kernel) {
+  return kernel.facts.inPlace || kernel.facts.staged;
+}
+
+Expected<const LoadedKernel *>
+Communicator::Impl::findKernel(const Call &call, const CheckedCall &checked,
+                               const Situation &situation) {
+  Spec spec = specOf(call, situation);
+  if (checkCalls)
+    IRISRT_RETURN_IF_ERROR(compareCalls(call, checked, spec));
+  // Two members alone call send and recv.
+  bool together = call.op != Op::send && call.op != Op::recv;
+  IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel, kernelOf(spec, together));
+  if (!situation.inPlace || canBeInPlace(*kernel))
+    return kernel;
+  spec.config.staged = true;
+  return kernelOf(spec, together);
+}
+
+Expected<const LoadedKernel *>
+Communicator::Impl::choose(const Call &call, const CheckedCall &checked) {
+  IRISRT_ASSIGN_OR_RETURN(Situation situation, situationOf(call, checked));
+  const LoadedKernel *kernel = nullptr;
+  if (call.config || checkCalls) {
+    IRISRT_ASSIGN_OR_RETURN(kernel, findKernel(call, checked, situation));
+  } else {
+    ChoiceKey key = {situation, call.reduce};
+    auto found = choices.find(key);
+    if (found != choices.end()) {
+      kernel = found->second;
+    } else {
+      IRISRT_ASSIGN_OR_RETURN(kernel, findKernel(call, checked, situation));
+      // Programs with ever new sizes shall not fill the memory.
+      if (choices.size() >= maxChoices)
+        choices.clear();
+      choices[key] = kernel;
+    }
+  }
+  if (checked.inPlace && !canBeInPlace(*kernel))
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: the root's buffers overlap, which the kernel does "
+                      "not allow; pass Config::staged on all members",
+                      opName(call.op).data());
+  return kernel;
+}
+
+/// Debugging: the members tell each other what they call.
+Status Communicator::Impl::compareCalls(const Call &call,
+                                        const CheckedCall &checked,
+                                        const Spec &spec) {
+  if (call.op == Op::send || call.op == Op::recv)
+    return Status::success();
+  std::string text = describe(spec) + ", " +
+                     std::string(dtypeName(call.dtype)) + " x " +
+                     std::to_string(call.count);
+  if (hasRoot(call.op))
+    text += ", root " + std::to_string(call.root);
+  else if (checked.inPlace)
+    text += ", in place";
+  const Extent &shared = sharedBuffer(call.op, checked);
+  if (!spec.config.staged && shared.bytes != 0)
+    text += formatString(", '%s' at heap offset %" PRIu64,
+                         &shared == &checked.out ? "out" : "in",
+                         shared.address - world.context().heapBase);
+  return agreement.same("a call", text);
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+static IrisRtArg vectorArg(IrisRtElement element, const Extent &extent,
+                           bool symmetric) {
+  IrisRtArg arg = {};
+  arg.kind = IRISRT_ARG_MEMREF;
+  arg.element = element;
+  arg.rank = 1;
+  arg.symmetric = symmetric;
+  arg.value = extent.address;
+  arg.sizes[0] = static_cast<int64_t>(extent.bytes / elementBytes(element));
+  arg.strides[0] = 1;
+  return arg;
+}
+
+/// The operations of which parts of the elements can be done one by one.
+static bool isDivisible(Op op) {
+  return op == Op::allReduce || op == Op::broadcast || op == Op::reduce ||
+         op == Op::send || op == Op::recv;
+}
+
+Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
+                                  const LoadedKernel &loaded) {
+  const KernelFacts &facts = loaded.facts;
+  IrisRtElement element = loaded.kernel.info().args[1].element;
+  uint64_t width = elementBytes(element);
+  uint64_t total = call.count * dtypeBytes(call.dtype) / width;
+  uint64_t most = facts.maxCount == 0 ? total : facts.maxCount;
+  if (total > most && !isDivisible(call.op))
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: chunks of %" PRIu64 " bytes; expected at most "
+                      "%" PRIu64 " for the variant '%s'%s with a workspace of "
+                      "%" PRIu64 " bytes",
+                      opName(call.op).data(), total * width, most * width,
+                      facts.variant.c_str(), facts.staged ? ", staged," : "",
+                      facts.workspaceBytes);
+  Extent workspaceExtent = {workspace, options.workspaceBytes};
+  uint64_t done = 0;
+  do {
+    uint64_t count = std::min(total - done, most);
+    auto part = [&](Extent extent) {
+      // The kernel checks that even an empty buffer lies on the heap.
+      if (extent.bytes == 0)
+        return Extent{workspace, 0};
+      if (count != total)
+        extent = {extent.address + done * width, count * width};
+      return extent;
+    };
+    uint64_t tiles = (count + facts.tile - 1) / facts.tile;
+    uint64_t programs[3] = {std::clamp<uint64_t>(tiles, 1, loaded.programs), 1,
+                            1};
+    IrisRtArg args[6] = {
+        makeContextArg(),
+        vectorArg(element, part(checked.in), !facts.staged),
+        vectorArg(element, part(checked.out), !facts.staged),
+        vectorArg(loaded.kernel.info().args[3].element, workspaceExtent, true),
+        makeScalarArg(IRISRT_ELT_INDEX, count),
+        makeScalarArg(IRISRT_ELT_INDEX, call.root)};
+    IRISRT_RETURN_IF_ERROR(
+        world.launch(loaded.kernel, programs, args, 6, call.stream, &group));
+    done += count;
+  } while (done < total);
+  return Status::success();
+}
+
+/// A group of one: everything is a copy, and every reduction its operand.
+Status Communicator::Impl::runAlone(const Call &call,
+                                    const CheckedCall &checked) {
+  if (checked.out.bytes == 0 || checked.inPlace)
+    return Status::success();
+  return world.copyOnDevice(checked.out.address, checked.in.address,
+                            checked.out.bytes, call.stream);
+}
+
+Status Communicator::Impl::run(const Call &call) {
+  IRISRT_RETURN_IF_ERROR(checkUsable(opName(call.op).data()));
+  IRISRT_ASSIGN_OR_RETURN(CheckedCall checked,
+                          checkCall(call,
+                                    static_cast<uint32_t>(group.ranks.size()),
+                                    static_cast<uint32_t>(group.index)));
+  if (call.count == 0 && call.op != Op::barrier)
+    return Status::success();
+  if (group.ranks.size() == 1)
+    return runAlone(call, checked);
+  IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel, choose(call, checked));
+  bool ofDefault = kernel->facts.variant == variantsOf(call.op).front();
+  if (hasRoot(call.op) && !kernel->facts.staged && !ofDefault)
+    IRISRT_RETURN_IF_ERROR(
+        requireRootBuffer(call, static_cast<uint32_t>(group.ranks.size()),
+                          kernel->facts.variant, checked));
+  return launch(call, checked, *kernel);
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+Status Communicator::allGather(const void *in, void *out, size_t count,
+                               DType dtype, Stream stream,
+                               const Config *config) {
+  return impl_->run(
+      {Op::allGather, in, out, count, dtype, {}, 0, stream, config});
+}
+
+Status Communicator::allReduce(const void *in, void *out, size_t count,
+                               DType dtype, ReduceOp reduce, Stream stream,
+                               const Config *config) {
+  return impl_->run(
+      {Op::allReduce, in, out, count, dtype, reduce, 0, stream, config});
+}
+
+Status Communicator::reduceScatter(const void *in, void *out, size_t count,
+                                   DType dtype, ReduceOp reduce, Stream stream,
+                                   const Config *config) {
+  return impl_->run(
+      {Op::reduceScatter, in, out, count, dtype, reduce, 0, stream, config});
+}
+
+Status Communicator::allToAll(const void *in, void *out, size_t count,
+                              DType dtype, Stream stream,
+                              const Config *config) {
+  return impl_->run(
+      {Op::allToAll, in, out, count, dtype, {}, 0, stream, config});
+}
+
+Status Communicator::broadcast(const void *in, void *out, size_t count,
+                               DType dtype, uint32_t root, Stream stream,
+                               const Config *config) {
+  return impl_->run(
+      {Op::broadcast, in, out, count, dtype, {}, root, stream, config});
+}
+
+Status Communicator::reduce(const void *in, void *out, size_t count,
+                            DType dtype, ReduceOp reduce, uint32_t root,
+                            Stream stream, const Config *config) {
+  return impl_->run(
+      {Op::reduce, in, out, count, dtype, reduce, root, stream, config});
+}
+
+Status Communicator::gather(const void *in, void *out, size_t count,
+                            DType dtype, uint32_t root, Stream stream,
+                            const Config *config) {
+  return impl_->run(
+      {Op::gather, in, out, count, dtype, {}, root, stream, config});
+}
+
+Status Communicator::scatter(const void *in, void *out, size_t count,
+                             DType dtype, uint32_t root, Stream stream,
+                             const Config *config) {
+  return impl_->run(
+      {Op::scatter, in, out, count, dtype, {}, root, stream, config});
+}
+
+Status Communicator::send(const void *in, size_t count, DType dtype,
+                          uint32_t peer, Stream stream, const Config *config) {
+  return impl_->run(
+      {Op::send, in, nullptr, count, dtype, {}, peer, stream, config});
+}
+
+Status Communicator::recv(void *out, size_t count, DType dtype, uint32_t peer,
+                          Stream stream, const Config *config) {
+  return impl_->run(
+      {Op::recv, nullptr, out, count, dtype, {}, peer, stream, config});
+}
+
+Status Communicator::barrier(Stream stream) {
+  return impl_->run(
+      {Op::barrier, nullptr, nullptr, 0, DType::i8, {}, 0, stream, nullptr});
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The arguments of one collective call, and what can be wrong with them.
+#ifndef IRIS_RT_CCL_CHECKCALL_H
+#define IRIS_RT_CCL_CHECKCALL_H
+
+#include "iris/ccl/Types.h"
+#include "iris/rt/World.h"
+
+#include <cstdint>
+#include <string>
+
+namespace iris::ccl {
+
+/// A call as the user made it.
+struct Call {
+  Op op = Op::barrier;
+  const void *in = nullptr;
+  void *out = nullptr;
+  uint64_t count = 0;
+  DType dtype = DType::i8;
+  ReduceOp reduce = ReduceOp::sum;
+  /// The root, or the peer of send and recv.
+  uint32_t root = 0;
+  rt::Stream stream;
+  const Config *config = nullptr;
+};
+
+/// A buffer of a call as this rank uses it; of 0 bytes where it does not.
+struct Extent {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+};
+
+/// A call whose arguments make sense.
+struct CheckedCall {
+  Extent in, out;
+  /// The output is, or is a part of, the input, or the other way round, as the
+  /// operation allows.
+  bool inPlace = false;
+};
+
+/// Checks everything but whether buffers lie on the heap, for member `index` of
+/// `groupSize`.
+rt::Expected<CheckedCall> checkCall(const Call &call, uint32_t groupSize,
+                                    uint32_t index);
+
+/// For a kernel whose members reach the root's second buffer through their own
+/// address of it: that buffer becomes as large as on the root everywhere.
+rt::Status requireRootBuffer(const Call &call, uint32_t groupSize,
+                             const std::string &variant, CheckedCall &checked);
+
+} // namespace iris::ccl
+
+#endif // IRIS_RT_CCL_CHECKCALL_H

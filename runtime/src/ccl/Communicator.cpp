@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A communicator's life and its kernels.  Calls.cpp has the operations.
+#include "ccl/CommunicatorImpl.h"
+
+#include <algorithm>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+//===----------------------------------------------------------------------===//
+// Life
+//===----------------------------------------------------------------------===//
+
+Communicator::Communicator(std::unique_ptr<Impl> impl)
+    : impl_(std::move(impl)) {}
+Communicator::~Communicator() = default;
+
+Expected<std::unique_ptr<Communicator>>
+Communicator::create(World &world, const CommunicatorOptions &options) {
+  std::vector<uint32_t> ranks = options.ranks;
+  for (uint32_t rank = 0; options.ranks.empty() && rank < world.numRanks();
+       ++rank)
+    ranks.push_back(rank);
+  Expected<Group> group = world.makeGroup(ranks);
+  if (!group.ok())
+    return group.status().withContext("communicator");
+  if (options.workspaceBytes == 0 || options.workspaceBytes % 4 != 0)
+    return makeStatus(StatusCode::invalidArgument,
+                      "communicator: a workspace of %llu bytes; expected a "
+                      "multiple of 4",
+                      static_cast<unsigned long long>(options.workspaceBytes));
+  auto impl = std::make_unique<Impl>(world, options, group.take());
+  Expected<uint64_t> workspace = world.allocate(options.workspaceBytes);
+  if (!workspace.ok())
+    return workspace.status().withContext("the communicator's workspace");
+  impl->workspace = *workspace;
+  return std::unique_ptr<Communicator>(new Communicator(std::move(impl)));
+}
+
+Communicator::Impl::Impl(World &world, const CommunicatorOptions &options,
+                         Group members)
+    : world(world), options(options), group(std::move(members)),
+      cache(options.cache ? options.cache : KernelCache::shared()),
+      checkCalls(options.checkCalls.value_or(Env::get().checkCollectives())),
+      agreement(world, group, world.makeChannel()),
+      log(world.rank(), world.numRanks()) {}
+
+Status Communicator::destroy() {
+  if (impl_->workspace == 0)
+    return Status::success();
+  impl_->choices.clear();
+  impl_->kernels.clear();
+  return impl_->world.deallocate(std::exchange(impl_->workspace, 0));
+}
+
+uint32_t Communicator::size() const {
+  return static_cast<uint32_t>(impl_->group.ranks.size());
+}
+int32_t Communicator::index() const { return impl_->group.index; }
+const Group &Communicator::group() const { return impl_->group; }
+
+Status Communicator::Impl::checkUsable(const char *what) const {
+  IRISRT_RETURN_IF_ERROR(world.failure());
+  if (!group.contains()) {
+    std::string list;
+    for (uint32_t rank : group.ranks)
+      list += (list.empty() ? "" : ", ") + std::to_string(rank);
+    return makeStatus(StatusCode::failedPrecondition,
+                      "%s: rank %u is no member of this communicator (ranks "
+                      "%s)",
+                      what, world.rank(), list.c_str());
+  }
+  if (workspace == 0)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "%s: the communicator was destroyed", what);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Status Communicator::addPackage(const Package &package) {
+  Expected<const PackageImage *> image =
+      package.findImage(impl_->world.target(), impl_->world.translation());
+  if (!image.ok())
+    return image.status();
+  impl_->cache->add(package);
+  return Status::success();
+}
+
+Status Communicator::addPackage(const std::string &path) {
+  IRISRT_ASSIGN_OR_RETURN(Package package, Package::fromFile(path));
+  return addPackage(package).withContext(path);
+}
+
+KernelRequest Communicator::Impl::requestOf(const Spec &spec) const {
+  KernelRequest request;
+  request.source = requestText(spec);
+  if (options.rewrite)
+    request.source = options.rewrite(request.source);
+  request.target = world.target();
+  request.translation = world.translation();
+  request.matches = [spec](const KernelInfo &kernel) {
+    Expected<KernelFacts> facts = readFacts(kernel);
+    return facts.ok() && serves(*facts, spec);
+  };
+  request.willDo = [spec](const KernelInfo &kernel) {
+    Expected<KernelFacts> facts = readFacts(kernel);
+    return facts.ok() && servesAtAll(*facts, spec);
+  };
+  return request;
+}
+
+/// What this rank does by itself: gets the package and loads it.
+Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
+  IRISRT_ASSIGN_OR_RETURN(CompiledKernel compiled,
+                          cache->find(requestOf(spec)));
+  IRISRT_ASSIGN_OR_RETURN(Module module, world.load(compiled.package));
+  LoadedKernel loaded;
+  IRISRT_ASSIGN_OR_RETURN(loaded.kernel, module.kernel(compiled.name));
+  IRISRT_ASSIGN_OR_RETURN(loaded.facts, readFacts(loaded.kernel.info()));
+  if (!serves(loaded.facts, spec) && !servesAtAll(loaded.facts, spec))
+    return makeStatus(StatusCode::internal,
+                      "the kernel from %s is another one; its config is %s",
+                      originName(compiled.origin),
+                      loaded.kernel.info().config.c_str());
+  if (loaded.facts.workspaceBytes > options.workspaceBytes)
+    return makeStatus(
+        StatusCode::failedPrecondition,
+        "the kernel needs a workspace of %llu bytes, but the communicator has "
+        "%llu (CommunicatorOptions::workspaceBytes)",
+        static_cast<unsigned long long>(loaded.facts.workspaceBytes),
+        static_cast<unsigned long long>(options.workspaceBytes));
+  uint64_t programs = static_cast<uint64_t>(loaded.facts.programs);
+  if (loaded.kernel.info().coresident) {
+    IRISRT_ASSIGN_OR_RETURN(uint32_t most, world.maxCoresident(loaded.kernel));
+    programs = std::min<uint64_t>(programs, most);
+  }
+  loaded.programs = programs;
+  log.info("%s comes from %s", describe(spec).c_str(),
+           originName(compiled.origin));
+  return loaded;
+}
+
+/// All members load a kernel, or none has it.
+Expected<LoadedKernel> Communicator::Impl::loadTogether(const Spec &spec) {
+  // They meet before anything takes time, so that no kernel of theirs waits for
+  // a member that still compiles.
+  IRISRT_RETURN_IF_ERROR(agreement.same("what they call", describe(spec)));
+  // One compiles, the others find its work on disk: eight compilers at once
+  // would all do the same.
+  Status first;
+  if (group.index == 0)
+    first = cache->find(requestOf(spec)).status();
+  IRISRT_RETURN_IF_ERROR(agreement.succeeded(first));
+  Expected<LoadedKernel> loaded = loadAlone(spec);
+  Expected<uint64_t> programs =
+      loaded.ok() ? Expected<uint64_t>(loaded->programs) : loaded.status();
+  IRISRT_ASSIGN_OR_RETURN(programs, agreement.least(programs));
+  // Packages that were compiled ahead may not be the same everywhere.
+  IRISRT_RETURN_IF_ERROR(
+      agreement.same("a kernel", loaded->kernel.info().config));
+  loaded->programs = *programs;
+  return loaded;
+}
+
+Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &spec,
+                                                            bool together) {
+  auto found = kernels.find(spec);
+  if (found != kernels.end())
+    return &found->second;
+  if (world.capturing())
+    return makeStatus(StatusCode::failedPrecondition,
+                      "the kernel of '%s' is not loaded, and cannot be while a "
+                      "stream is captured; call prepare() before the capture",
+                      describe(spec).c_str());
+  Expected<LoadedKernel> loaded =
+      together ? loadTogether(spec) : loadAlone(spec);
+  if (!loaded.ok())
+    return loaded.status().withContext(describe(spec));
+  return &kernels.emplace(spec, *loaded).first->second;
+}
+
+Status Communicator::prepare(Op op, DType dtype, ReduceOp reduce,
+                             const Config *config) {
+  IRISRT_RETURN_IF_ERROR(impl_->checkUsable("prepare"));
+  Call call;
+  call.op = op;
+  call.dtype = dtype;
+  call.reduce = reduce;
+  call.config = config;
+  call.root = op == Op::send || op == Op::recv ? (index() + 1u) % size() : 0;
+  if (opName(op) == "unknown")
+    return makeStatus(StatusCode::invalidArgument,
+                      "prepare: %d is no operation", static_cast<int>(op));
+  if (config)
+    IRISRT_RETURN_IF_ERROR(checkConfig(op, dtype, *config));
+  if (size() == 1)
+    return Status::success(); // nothing is launched
+  Expected<CheckedCall> checked = checkCall(call, size(), index());
+  if (!checked.ok())
+    return checked.status();
+  std::vector<Config> configs =
+      candidates(op, dtype, size(), impl_->world.deviceKind());
+  if (config && !config->variant.empty())
+    configs = {*config};
+  for (Config each : configs) {
+    if (config) {
+      std::string variant = each.variant;
+      each = *config;
+      each.variant = variant;
+    }
+    Spec spec = makeSpec(op, dtype, reduce, size(), each);
+    spec.isWish = !config;
+    Expected<const LoadedKernel *> loaded =
+        impl_->kernelOf(spec, /*together=*/true);
+    if (!loaded.ok())
+      return loaded.status();
+  }
+  return Status::success();
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a Communicator is made of; shared by the files that implement it.
+#ifndef IRIS_RT_CCL_COMMUNICATORIMPL_H
+#define IRIS_RT_CCL_COMMUNICATORIMPL_H
+
+#include "ccl/Agreement.h"
+#include "ccl/CheckCall.h"
+#include "ccl/Spec.h"
+#include "core/Log.h"
+#include "iris/ccl/Communicator.h"
+#include "iris/ccl/Selector.h"
+
+#include <unordered_map>
+
+namespace iris::ccl {
+
+/// A kernel on this rank's device.
+struct LoadedKernel {
+  rt::Kernel kernel;
+  KernelFacts facts;
+  /// Most programs of a launch, on which the members agreed.
+  uint64_t programs = 1;
+};
+
+/// A call without a config, as far as it decides on the kernel.
+struct ChoiceKey {
+  Situation situation;
+  ReduceOp reduce = ReduceOp::sum;
+
+  bool operator==(const ChoiceKey &other) const;
+};
+
+struct ChoiceHash {
+  size_t operator()(const ChoiceKey &key) const;
+};
+
+struct Communicator::Impl {
+  Impl(rt::World &world, const CommunicatorOptions &options, rt::Group members);
+
+  rt::Status checkUsable(const char *what) const;
+  KernelRequest requestOf(const Spec &spec) const;
+  rt::Expected<LoadedKernel> loadAlone(const Spec &spec);
+  rt::Expected<LoadedKernel> loadTogether(const Spec &spec);
+  /// The kernel, loaded on first use.
+  rt::Expected<const LoadedKernel *> kernelOf(const Spec &spec, bool together);
+
+  rt::Status run(const Call &call);
+  rt::Status runAlone(const Call &call, const CheckedCall &checked);
+  rt::Status compareCalls(const Call &call, const CheckedCall &checked,
+                          const Spec &spec);
+  rt::Expected<Situation> situationOf(const Call &call,
+                                      const CheckedCall &checked) const;
+  Spec specOf(const Call &call, const Situation &situation) const;
+  rt::Expected<const LoadedKernel *> choose(const Call &call,
+                                            const CheckedCall &checked);
+  rt::Expected<const LoadedKernel *> findKernel(const Call &call,
+                                                const CheckedCall &checked,
+                                                const Situation &situation);
+  rt::Status launch(const Call &call, const CheckedCall &checked,
+                    const LoadedKernel &kernel);
+
+  rt::World &world;
+  const CommunicatorOptions options;
+  const rt::Group group;
+  const std::shared_ptr<KernelCache> cache;
+  const bool checkCalls;
+  Agreement agreement;
+  const rt::Log log;
+  uint64_t workspace = 0;
+  std::unordered_map<Spec, LoadedKernel, SpecHash> kernels;
+  /// What was chosen before, so that a call costs one look here.
+  std::unordered_map<ChoiceKey, const LoadedKernel *, ChoiceHash> choices;
+};
+
+} // namespace iris::ccl
+
+#endif // IRIS_RT_CCL_COMMUNICATORIMPL_H

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Communicators over kernels and a compiler that stand in for the real ones.
+#include "iris/ccl/Communicator.h"
+#include "support/Ranks.h"
+#include "support/ccl/CacheFolder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+static Expected<std::unique_ptr<World>> makeWorld(const LaunchInfo &launch,
+                                                  bool forceTable = false) {
+  WorldOptions options;
+  options.launch = launch;
+  options.heapBytes = 64 << 20;
+  options.heapChunkBytes = 4 << 20;
+  options.waitLimit = 20;
+  options.collectiveLimit = 60;
+  options.forceTable = forceTable;
+  return World::create(options);
+}
+
+static CommunicatorOptions optionsOf(const CacheFolder &folder,
+                                     std::vector<uint32_t> ranks = {}) {
+  CommunicatorOptions options;
+  options.ranks = std::move(ranks);
+  options.workspaceBytes = 128 << 10;
+  options.cache = std::make_shared<KernelCache>(folder.options());
+  return options;
+}
+
+static void *pointer(uint64_t address) {
+  return reinterpret_cast<void *>(address);
+}
+
+static int32_t valueOf(uint64_t rank, uint64_t index, uint64_t call) {
+  uint64_t hash = (rank + 1) * 0x9e3779b97f4a7c15ull ^
+                  (index + 1) * 0xbf58476d1ce4e5b9ull ^ call << 40;
+  hash = (hash ^ hash >> 31) * 0x94d049bb133111ebull;
+  return static_cast<int32_t>(hash >> 32);
+}
+
+/// Calls on one communicator, and what comes of them.
+static std::string useGroup(World &world, Communicator &comm, int32_t *in,
+                            int32_t *out, size_t count, uint64_t seed) {
+  const std::vector<uint32_t> &ranks = comm.group().ranks;
+  auto me = static_cast<uint64_t>(comm.index());
+  for (size_t i = 0; i < count; ++i)
+    in[i] = valueOf(world.rank(), i, seed);
+  RANK_TRY(comm.barrier());
+  RANK_TRY(comm.allGather(in, out, count, DType::i32));
+  RANK_TRY(world.synchronize());
+  for (size_t m = 0; m < ranks.size(); ++m)
+    for (size_t i = 0; i < count; ++i)
+      RANK_CHECK(out[m * count + i] == valueOf(ranks[m], i, seed));
+
+  auto sumAt = [&](size_t i) {
+    uint32_t sum = 0;
+    for (uint32_t rank : ranks)
+      sum += static_cast<uint32_t>(valueOf(rank, i, seed));
+    return static_cast<int32_t>(sum);
+  };
+  RANK_TRY(comm.allReduce(in, out, count, DType::i32, ReduceOp::sum));
+  RANK_TRY(world.synchronize());
+  for (size_t i = 0; i < count; ++i)
+    RANK_CHECK(out[i] == sumAt(i) && in[i] == valueOf(world.rank(), i, seed));
+
+  // In place, which the kernel does not allow: staged, and in several parts.
+  RANK_TRY(comm.allReduce(in, in, count, DType::i32, ReduceOp::sum));
+  for (uint32_t root = 0; root < ranks.size(); ++root)
+    RANK_TRY(comm.broadcast(root == me ? out : nullptr,
+                            out + (root + 1) * count, count, DType::i32, root));
+  RANK_TRY(world.synchronize());
+  for (size_t i = 0; i < count; ++i) {
+    RANK_CHECK(in[i] == sumAt(i));
+    for (size_t root = 0; root < ranks.size(); ++root)
+      RANK_CHECK(out[(root + 1) * count + i] == sumAt(i));
+  }
+
+  // Memory that only this rank has.
+  std::vector<int32_t> own(count), result(count);
+  for (size_t i = 0; i < count; ++i)
+    own[i] = valueOf(world.rank(), i, seed);
+  RANK_TRY(comm.allReduce(own.data(), result.data(), count, DType::i32,
+                          ReduceOp::sum));
+  RANK_TRY(world.synchronize());
+  for (size_t i = 0; i < count; ++i)
+    RANK_CHECK(result[i] == sumAt(i));
+  return "";
+}
+
+TEST(Communicator, WholeWorlds) {
+  CacheFolder folder;
+  auto body = [&](bool table) {
+    return [&folder, table](const LaunchInfo &launch) -> std::string {
+      RANK_ASSIGN(auto world, makeWorld(launch, table));
+      RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+      RANK_CHECK(comm->size() == launch.numRanks);
+      RANK_CHECK(comm->index() == static_cast<int32_t>(launch.rank));
+      RANK_ASSIGN(uint64_t in, world->allocate(1 << 20));
+      RANK_ASSIGN(uint64_t out, world->allocate(4 << 20));
+      for (size_t count : {1, 3, 64, 2500}) {
+        std::string text =
+            useGroup(*world, *comm, static_cast<int32_t *>(pointer(in)),
+                     static_cast<int32_t *>(pointer(out)), count, count);
+        if (!text.empty())
+          return text;
+      }
+      RANK_TRY(comm->destroy());
+      RANK_TRY(comm->destroy()); // twice is once
+      RANK_CHECK(comm->barrier().message().find("was destroyed") !=
+                 std::string::npos);
+      RANK_TRY(world->sync());
+      return "";
+    };
+  };
+  for (uint32_t n : {1u, 2u, 3u, 5u, 8u}) {
+    EXPECT_EQ("", complaints(runThreads(n, body(false)))) << n;
+    EXPECT_EQ("", complaints(runProcesses(n, body(n == 3)))) << n;
+  }
+}
+
+TEST(Communicator, GroupsInAnyOrder) {
+  CacheFolder folder;
+  const std::vector<std::vector<uint32_t>> groups = {
+      {6, 0, 1}, {3, 7}, {2, 5, 4}, {7, 6, 5, 4, 3, 2, 1, 0}, {4}};
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    std::vector<std::unique_ptr<Communicator>> comms;
+    for (const std::vector<uint32_t> &ranks : groups) {
+      RANK_ASSIGN(auto comm,
+                  Communicator::create(*world, optionsOf(folder, ranks)));
+      comms.push_back(std::move(comm));
+    }
+    RANK_ASSIGN(uint64_t in, world->allocate(1 << 20));
+    RANK_ASSIGN(uint64_t out, world->allocate(4 << 20));
+    for (uint64_t seed = 0; seed < 3; ++seed)
+      for (const std::unique_ptr<Communicator> &comm : comms) {
+        if (!comm->isMember()) {
+          Status status = comm->allReduce(pointer(in), pointer(out), 4,
+                                          DType::i32, ReduceOp::sum);
+          RANK_CHECK(status.code() == StatusCode::failedPrecondition);
+          RANK_CHECK(status.message().find("is no member of this "
+                                           "communicator (ranks ") !=
+                     std::string::npos);
+          RANK_CHECK(!comm->prepare(Op::allGather).ok());
+          continue;
+        }
+        std::string text =
+            useGroup(*world, *comm, static_cast<int32_t *>(pointer(in)),
+                     static_cast<int32_t *>(pointer(out)), 100, seed);
+        if (!text.empty())
+          return text;
+      }
+    for (const std::unique_ptr<Communicator> &comm : comms)
+      RANK_TRY(comm->destroy());
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runThreads(8, body)));
+  EXPECT_EQ("", complaints(runProcesses(8, body)));
+}
+
+TEST(Communicator, WrongOptions) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    auto message = [&](std::vector<uint32_t> ranks, uint64_t bytes = 4096) {
+      CommunicatorOptions options = optionsOf(folder, std::move(ranks));
+      options.workspaceBytes = bytes;
+      return Communicator::create(*world, options).status().message();
+    };
+    RANK_CHECK(message({0, 2}) ==
+               "communicator: rank 2 in a group; expected less than 2");
+    RANK_CHECK(message({1, 1}) == "communicator: rank 1 is twice in a group");
+    RANK_CHECK(message(std::vector<uint32_t>(9)) ==
+               "communicator: a group of 9 ranks; expected 1 to 8");
+    RANK_CHECK(message({}, 0) ==
+               "communicator: a workspace of 0 bytes; expected a multiple of "
+               "4");
+    RANK_CHECK(message({}, 1ull << 50).find("workspace") == 0 ||
+               message({}, 1ull << 50).find("the communicator's workspace") ==
+                   0);
+    // Too small for the kernel.
+    CommunicatorOptions options = optionsOf(folder);
+    options.workspaceBytes = 4096;
+    RANK_ASSIGN(auto comm, Communicator::create(*world, options));
+    Status status = comm->barrier();
+    RANK_CHECK(status.message().find("needs a workspace of 65536 bytes") !=
+               std::string::npos);
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runThreads(2, body)));
+}
+
+TEST(Communicator, FailuresOfOneAreEverybodys) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    // Rank 2 has no compiler, and a folder of its own.
+    CommunicatorOptions options = optionsOf(folder);
+    KernelCacheOptions broken = folder.options();
+    broken.maxBytes = 0;
+    broken.compiler = "/nowhere";
+    if (launch.rank == 2)
+      options.cache = std::make_shared<KernelCache>(broken);
+    RANK_ASSIGN(auto comm, Communicator::create(*world, options));
+    RANK_ASSIGN(uint64_t in, world->allocate(4096));
+    for (int round = 0; round < 2; ++round) {
+      Status status =
+          comm->allGather(pointer(in), pointer(in + 1024), 16, DType::f32);
+      RANK_CHECK(status.code() == StatusCode::unavailable);
+      RANK_CHECK(status.message().find("'/nowhere' cannot be run") !=
+                 std::string::npos);
+      RANK_CHECK((status.message().find("rank 2: ") != std::string::npos) ==
+                 (launch.rank != 2));
+    }
+    // The world goes on.
+    RANK_TRY(world->sync());
+    RANK_ASSIGN(comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_TRY(comm->allGather(pointer(in), pointer(in + 1024), 16, DType::f32));
+    // What the compiler refuses.
+    options = optionsOf(folder);
+    options.rewrite = [](const std::string &request) {
+      return request + "// fail";
+    };
+    RANK_ASSIGN(comm, Communicator::create(*world, options));
+    Status status = comm->prepare(Op::barrier);
+    RANK_CHECK(status.message().find("op is not to be") != std::string::npos);
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runThreads(4, body)));
+  EXPECT_EQ("", complaints(runProcesses(4, body)));
+}
+
+TEST(Communicator, MembersThatDiffer) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    CommunicatorOptions options = optionsOf(folder);
+    RANK_ASSIGN(auto comm, Communicator::create(*world, options));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    void *a = pointer(in), *b = pointer(in + 32768);
+    Status status = launch.rank == 1 ? comm->barrier()
+                                     : comm->allGather(a, b, 16, DType::f32);
+    RANK_CHECK(status.code() == StatusCode::failedPrecondition);
+    RANK_CHECK(status.message().find(
+                   "members differ in what they call: rank 0 has 'all_gather "
+                   "i8 size 3") != std::string::npos);
+    RANK_CHECK(status.message().find("rank 1 has 'barrier i8 size 3") !=
+               std::string::npos);
+
+    options.checkCalls = true;
+    RANK_ASSIGN(comm, Communicator::create(*world, options));
+    for (int round = 0; round < 2; ++round)
+      RANK_TRY(comm->allGather(a, b, 16, DType::f32));
+    status = comm->allGather(a, b, 16 + launch.rank, DType::f32);
+    RANK_CHECK(status.message().find("members differ in a call: rank 0 has") !=
+               std::string::npos);
+    RANK_CHECK(status.message().find("f32 x 16, 'out' at") !=
+               std::string::npos);
+    RANK_CHECK(!comm->broadcast(a, b, 16, DType::f32, launch.rank).ok());
+    uint64_t shift = launch.rank == 2 ? 64 : 0;
+    RANK_CHECK(
+        !comm->allGather(a, pointer(in + 32768 + shift), 16, DType::f32).ok());
+    RANK_TRY(comm->broadcast(a, b, 16, DType::f32, 1));
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runThreads(3, body)));
+}
+
+TEST(Communicator, CallsThatAreRefused) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    RANK_CHECK(
+        !comm->allReduce(nullptr, pointer(in), 1, DType::i32, ReduceOp::sum)
+             .ok());
+    RANK_CHECK(!comm->allReduce(pointer(in), pointer(in + 4), 2, DType::i32,
+                                ReduceOp::sum)
+                    .ok());
+    // Nothing is launched, so nothing is loaded, for nothing.
+    RANK_TRY(comm->allReduce(nullptr, nullptr, 0, DType::i32, ReduceOp::sum));
+    RANK_CHECK(folder.compilations() == 0);
+    // What a variant that reaches through this rank's pointer needs.
+    Config pull;
+    pull.variant = "pull";
+    RANK_TRY(comm->prepare(Op::broadcast, DType::i8, {}, &pull));
+    if (launch.rank == 1) {
+      Status status =
+          comm->broadcast(nullptr, pointer(in), 16, DType::i32, 0, {}, &pull);
+      RANK_CHECK(status.message().find("'in' is null, but the variant 'pull' "
+                                       "reaches that of the root through it") !=
+                 std::string::npos);
+    }
+    RANK_CHECK(!comm->prepare(Op(11)).ok());
+    Config wrong;
+    wrong.variant = "magic";
+    RANK_CHECK(
+        !comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum, &wrong).ok());
+    // Only the root knows that its input is not on the heap.
+    int32_t own[16] = {};
+    if (launch.rank == 0) {
+      Status status = comm->broadcast(own, pointer(in), 16, DType::i32, 0);
+      RANK_CHECK(status.message() ==
+                 "broadcast: 'in' of the root is not on the symmetric heap, "
+                 "but 'out' is; put it there, or pass Config::staged on all "
+                 "members");
+    }
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runThreads(2, body)));
+}
+
+TEST(Communicator, CapturesNeedPreparedKernels) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    RANK_ASSIGN(uint64_t out, world->allocate(65536));
+    RANK_ASSIGN(Stream stream, world->createStream());
+    auto gather = [&] {
+      return comm->allGather(pointer(in), pointer(out), 64, DType::i32, stream);
+    };
+    RANK_CHECK(!world->capturing());
+    RANK_TRY(world->beginCapture(stream));
+    RANK_CHECK(world->capturing());
+    Status status = gather();
+    RANK_CHECK(status.code() == StatusCode::failedPrecondition);
+    RANK_CHECK(status.message().find("call prepare() before the capture") !=
+               std::string::npos);
+    RANK_ASSIGN(Graph empty, world->endCapture(stream));
+    RANK_CHECK(!world->capturing());
+    RANK_TRY(world->destroyGraph(empty));
+
+    RANK_TRY(comm->prepare(Op::allGather));
+    RANK_TRY(world->beginCapture(stream));
+    RANK_TRY(gather());
+    RANK_ASSIGN(Graph graph, world->endCapture(stream));
+    auto *values = static_cast<int32_t *>(pointer(in));
+    for (int round = 0; round < 5; ++round) {
+      for (int i = 0; i < 64; ++i)
+        values[i] = valueOf(launch.rank, i, round);
+      RANK_TRY(world->launchGraph(graph, stream));
+      RANK_TRY(world->synchronize(stream));
+      for (int i = 0; i < 64; ++i)
+        for (uint32_t rank = 0; rank < 3; ++rank)
+          RANK_CHECK(static_cast<int32_t *>(pointer(out))[rank * 64 + i] ==
+                     valueOf(rank, i, round));
+      RANK_TRY(world->barrier());
+    }
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(3, body)));
+}
+
+TEST(Communicator, PackagesThatWereCompiledAhead) {
+  CacheFolder folder;
+  std::string path = folder.path() + ".pkg";
+  {
+    KernelCache cache(folder.options());
+    KernelRequest request;
+    request.source = "iris.collective @run all_gather i8 size 2 {tile = 32}";
+    request.target = "host";
+    request.translation = "stride";
+    ASSERT_TRUE(cache.find(request).ok());
+    std::filesystem::copy_file(folder.entries()[0], path);
+  }
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    CommunicatorOptions options = optionsOf(folder);
+    KernelCacheOptions none = folder.options();
+    none.compiler = "/nowhere";
+    options.cache = std::make_shared<KernelCache>(none);
+    RANK_ASSIGN(auto comm, Communicator::create(*world, options));
+    RANK_CHECK(!comm->addPackage("/nowhere").ok());
+    RANK_TRY(comm->addPackage(path));
+    // What the Selector wishes for is not there, but something else is.
+    RANK_TRY(comm->prepare(Op::allGather));
+    Config push;
+    push.variant = "push";
+    push.tile = 32;
+    RANK_TRY(comm->prepare(Op::allGather, DType::i8, {}, &push));
+    Config other;
+    other.tile = 16;
+    RANK_CHECK(!comm->prepare(Op::allGather, DType::i8, {}, &other).ok());
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    RANK_TRY(comm->allGather(pointer(in), pointer(in + 1024), 16, DType::f64));
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body)));
+}
+
+TEST(Communicator, ManyCallsBackToBack) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    RANK_ASSIGN(uint64_t out, world->allocate(65536));
+    auto *values = static_cast<int32_t *>(pointer(in));
+    for (int i = 0; i < 16; ++i)
+      values[i] = valueOf(launch.rank, i, 0);
+    RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum));
+    RANK_TRY(comm->prepare(Op::allGather));
+    for (int call = 0; call < 5000; ++call) {
+      RANK_TRY(comm->allReduce(pointer(in), pointer(out), 16, DType::i32,
+                               ReduceOp::sum));
+      RANK_TRY(
+          comm->allGather(pointer(out), pointer(out + 1024), 16, DType::i32));
+    }
+    RANK_TRY(world->sync());
+    auto *results = static_cast<int32_t *>(pointer(out + 1024));
+    for (int i = 0; i < 32; ++i)
+      RANK_CHECK(
+          results[i] ==
+          static_cast<int32_t>(static_cast<uint32_t>(valueOf(0, i % 16, 0)) +
+                               static_cast<uint32_t>(valueOf(1, i % 16, 0))));
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body, 120)));
+}

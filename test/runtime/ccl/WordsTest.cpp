@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is said about a collective: configs, requests, metadata, choices.
+#include "ccl/Spec.h"
+#include "iris/ccl/Selector.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+static void expectMessage(const Status &status, const std::string &message) {
+  EXPECT_EQ(status.code(), StatusCode::invalidArgument);
+  EXPECT_EQ(status.message(), message);
+}
+
+TEST(Config, WhatIsNotAllowedIsNamed) {
+  auto check = [](Op op, DType dtype, auto set) {
+    Config config;
+    set(config);
+    return checkConfig(op, dtype, config);
+  };
+  EXPECT_TRUE(checkConfig(Op::allReduce, DType::f32, {}).ok());
+  expectMessage(
+      check(Op::allReduce, DType::f32, [](Config &c) { c.variant = "magic"; }),
+      "all_reduce has no variant 'magic'; expected two_shot, "
+      "one_shot, one_shot_packet, two_shot_packet, ring, atomic, "
+      "spinlock");
+  expectMessage(
+      check(Op::allReduce, DType::f32, [](Config &c) { c.tile = 48; }),
+      "all_reduce: the config's tile is 48; expected a power of two from 4 to "
+      "4096, or 0 to have it chosen");
+  expectMessage(
+      check(Op::allGather, DType::f32, [](Config &c) { c.tile = 32768; }),
+      "all_gather: the config's tile is 32768; expected a power of two from 16 "
+      "to 16384, or 0 to have it chosen");
+  expectMessage(
+      check(Op::allGather, DType::f32, [](Config &c) { c.warps = 3; }),
+      "all_gather: the config's warps is 3; expected a power of two from 1 to "
+      "16, or 0 to have it chosen");
+  expectMessage(
+      check(Op::send, DType::f32, [](Config &c) { c.programs = 17; }),
+      "send: the config's programs is 17; expected 1 to 16, or 0 to have it "
+      "chosen");
+  expectMessage(
+      check(Op::reduce, DType::f32, [](Config &c) { c.programs = -1; }),
+      "reduce: the config's programs is -1; expected 1 to 128, or 0 to have it "
+      "chosen");
+  expectMessage(check(Op::gather, DType::f32, [](Config &c) { c.xcds = 65; }),
+                "gather: the config's xcds is 65; expected 1 to 64, or 0 to "
+                "have it chosen");
+  for (DType dtype : {DType::f64, DType::i8, DType::bf16})
+    EXPECT_TRUE(check(Op::allReduce, dtype, [&](Config &c) {
+                  c.tile = 16384 / dtypeBytes(dtype);
+                }).ok());
+}
+
+TEST(Spec, Requests) {
+  Config config;
+  EXPECT_EQ(
+      requestText(makeSpec(Op::allReduce, DType::bf16, ReduceOp::avg, 8, {})),
+      "iris.collective @all_reduce_avg_bf16_size_8 all_reduce avg bf16 size 8 "
+      "loc(\"request\":1:1)\n");
+  config.variant = "packet";
+  config.tile = 2048;
+  config.staged = true;
+  config.warps = 8;
+  config.programs = 32;
+  config.xcds = 8;
+  EXPECT_EQ(
+      requestText(
+          makeSpec(Op::allGather, DType::f64, ReduceOp::max, 3, config)),
+      "iris.collective @all_gather_i8_size_3_programs_32_staged_true_tile_2048_"
+      "variant_packet_warps_8_xcds_8 all_gather i8 size 3 {programs = 32, "
+      "staged = true, tile = 2048, variant = \"packet\", warps = 8, xcds = 8} "
+      "loc(\"request\":1:1)\n");
+  // Every part of a spec makes another text, and what does not matter none.
+  Spec spec = makeSpec(Op::allGather, DType::f64, ReduceOp::max, 3, config);
+  EXPECT_TRUE(spec == makeSpec(Op::allGather, DType::u8, {}, 3, config));
+  EXPECT_EQ(SpecHash()(spec),
+            SpecHash()(makeSpec(Op::allGather, DType::u8, {}, 3, config)));
+  const std::pair<DType, const char *> types[] = {
+      {DType::u8, "ui8"},
+      {DType::f8e4m3fn, "f8E4M3FN"},
+      {DType::f8e5m2, "f8E5M2"},
+      {DType::f8e4m3fnuz, "f8E4M3FNUZ"},
+      {DType::f8e5m2fnuz, "f8E5M2FNUZ"},
+      {DType::i16, "i16"},
+      {DType::i64, "i64"},
+      {DType::f16, "f16"}};
+  for (auto [dtype, name] : types)
+    EXPECT_EQ(describe(makeSpec(Op::reduce, dtype, ReduceOp::min, 2, {})),
+              std::string("reduce min ") + name + " size 2");
+}
+
+/// A kernel as the compiler describes it.
+static KernelInfo kernelOf(const std::string &config, bool symmetric = true) {
+  KernelInfo kernel;
+  kernel.name = "kernel";
+  kernel.module = "run";
+  kernel.config = config;
+  kernel.args.resize(6);
+  kernel.args[0].kind = IRISRT_ARG_CONTEXT;
+  for (size_t i = 1; i < 4; ++i) {
+    kernel.args[i].kind = IRISRT_ARG_MEMREF;
+    kernel.args[i].element = i == 3 ? IRISRT_ELT_I32 : IRISRT_ELT_BF16;
+    kernel.args[i].symmetric = symmetric || i == 3;
+    kernel.args[i].sizes = {std::nullopt};
+  }
+  for (size_t i = 4; i < 6; ++i)
+    kernel.args[i].element = IRISRT_ELT_INDEX;
+  return kernel;
+}
+
+static const char goodFacts[] =
+    R"({"collective": "all_reduce", "reduction": "sum", "element": "bf16",
+        "group": 8, "variant": "one_shot", "tile": 2048, "programs": 64,
+        "staged": false, "workspace_bytes": 33554432, "max_count": 10,
+        "in_place": true, "warps": 4})";
+
+TEST(Spec, Facts) {
+  Expected<KernelFacts> facts = readFacts(kernelOf(goodFacts));
+  ASSERT_TRUE(facts.ok()) << facts.status().message();
+  EXPECT_EQ(facts->tile, 2048);
+  EXPECT_EQ(facts->programs, 64);
+  EXPECT_EQ(facts->workspaceBytes, 33554432u);
+  EXPECT_EQ(facts->maxCount, 10u);
+  EXPECT_TRUE(facts->inPlace);
+
+  Config config;
+  auto spec = [&](Op op = Op::allReduce, DType dtype = DType::bf16,
+                  ReduceOp reduce = ReduceOp::sum, uint32_t size = 8) {
+    return makeSpec(op, dtype, reduce, size, config);
+  };
+  EXPECT_TRUE(serves(*facts, spec()));
+  EXPECT_FALSE(serves(*facts, spec(Op::reduce)));
+  EXPECT_FALSE(serves(*facts, spec(Op::allReduce, DType::f16)));
+  EXPECT_FALSE(serves(*facts, spec(Op::allReduce, DType::bf16, ReduceOp::max)));
+  EXPECT_FALSE(
+      serves(*facts, spec(Op::allReduce, DType::bf16, ReduceOp::sum, 4)));
+  config.variant = "one_shot";
+  config.tile = 2048;
+  config.programs = 64;
+  EXPECT_TRUE(serves(*facts, spec()));
+  config.tile = 1024;
+  EXPECT_FALSE(serves(*facts, spec()));
+  config = {};
+  config.staged = true;
+  EXPECT_FALSE(serves(*facts, spec()));
+  // What the Selector wishes for may have other numbers, if need be another
+  // variant; but it computes the same.
+  config = {};
+  config.tile = 1024;
+  config.variant = "one_shot";
+  Spec wish = spec();
+  wish.isWish = true;
+  EXPECT_TRUE(serves(*facts, wish));
+  wish.config.variant = "two_shot";
+  EXPECT_FALSE(serves(*facts, wish));
+  EXPECT_TRUE(servesAtAll(*facts, wish));
+  wish.reduce = ReduceOp::max;
+  EXPECT_FALSE(servesAtAll(*facts, wish));
+  EXPECT_FALSE(servesAtAll(*facts, spec()));
+  wish.reduce = ReduceOp::sum;
+  facts->variant = "atomic";
+  EXPECT_FALSE(servesAtAll(*facts, wish));
+  facts->variant = "one_shot";
+
+  config = {};
+  facts->groupSize = 0; // any
+  EXPECT_TRUE(
+      serves(*facts, spec(Op::allReduce, DType::bf16, ReduceOp::sum, 4)));
+}
+
+TEST(Spec, WrongFactsAreRefused) {
+  auto message = [](const KernelInfo &kernel) {
+    return readFacts(kernel).status().message();
+  };
+  for (const char *config : {"", "{", "[]", "{}", "null", "3"})
+    EXPECT_NE(message(kernelOf(config)), "") << config;
+  auto with = [](const char *from, const char *to) {
+    std::string text = goodFacts;
+    return text.replace(text.find(from), std::string(from).size(), to);
+  };
+  EXPECT_NE(message(kernelOf(with("\"tile\": 2048", "\"tile\": 0")))
+                .find("'config.tile' should be an integer from 1"),
+            std::string::npos);
+  EXPECT_NE(message(kernelOf(with("\"tile\": 2048, ", "")))
+                .find("'config.tile' is missing"),
+            std::string::npos);
+  EXPECT_NE(message(kernelOf(with("8", "9"))), "");
+  EXPECT_NE(message(kernelOf(with("true", "1"))), "");
+  // Another signature.
+  KernelInfo kernel = kernelOf(goodFacts, /*symmetric=*/false);
+  EXPECT_NE(message(kernel).find("is no collective"), std::string::npos);
+  kernel = kernelOf(goodFacts);
+  kernel.args.pop_back();
+  EXPECT_NE(message(kernel).find("is no collective"), std::string::npos);
+  kernel = kernelOf(goodFacts);
+  kernel.args[2].element = IRISRT_ELT_F32;
+  EXPECT_NE(message(kernel).find("is no collective"), std::string::npos);
+}
+
+TEST(Selector, ChoosesWhatPrepareLoads) {
+  for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
+    for (uint64_t bytes : {uint64_t(1), uint64_t(1) << 20, uint64_t(1) << 33})
+      for (bool onHeap : {false, true}) {
+        Situation situation;
+        situation.op = static_cast<Op>(op);
+        situation.bytes = bytes;
+        situation.groupSize = 8;
+        situation.onHeap = onHeap;
+        Choice choice = select(situation);
+        EXPECT_NE(choice.reason, "");
+        EXPECT_EQ(choice.config.staged, !onHeap);
+        EXPECT_TRUE(
+            checkConfig(situation.op, situation.dtype, choice.config).ok());
+        choice.config.staged = false;
+        std::vector<Config> all =
+            candidates(situation.op, situation.dtype, 8, DeviceKind::host);
+        EXPECT_EQ(std::count(all.begin(), all.end(), choice.config), 1)
+            << opName(situation.op) << " " << bytes;
+      }
+}

@@ -48,10 +48,11 @@ write_basic_package_version_file(
 install(FILES
   "${CMAKE_BINARY_DIR}/install/IrisConfig.cmake"
   "${CMAKE_BINARY_DIR}/install/IrisConfigVersion.cmake"
+  "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddCollectives.cmake"
   "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddPackage.cmake"
   DESTINATION "${IRIS_CMAKE_DIR}")
 
-# The same three files and the targets for users of the build tree.
+# The same files and the targets for users of the build tree.
 set(_iris_build_config "${CMAKE_BINARY_DIR}/lib/cmake/Iris")
 file(MAKE_DIRECTORY "${_iris_build_config}")
 export(EXPORT IrisTargets NAMESPACE Iris::
@@ -59,6 +60,7 @@ export(EXPORT IrisTargets NAMESPACE Iris::
 foreach(file
     "${CMAKE_BINARY_DIR}/install/IrisConfig.cmake"
     "${CMAKE_BINARY_DIR}/install/IrisConfigVersion.cmake"
+    "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddCollectives.cmake"
     "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddPackage.cmake")
   get_filename_component(name "${file}" NAME)
   configure_file("${file}" "${_iris_build_config}/${name}" COPYONLY)

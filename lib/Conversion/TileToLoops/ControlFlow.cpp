@@ -63,7 +63,9 @@ LogicalResult TileLowering::lowerFor(scf::ForOp op) {
       continue;
     Value buffer = allocate(b, init);
     fill(b, init, buffer);
-    buffers[carried] = buffers[result] = buffer;
+    // One by one: what the first gives is a place in the map, which grows.
+    buffers[carried] = buffer;
+    buffers[result] = buffer;
   }
   if (failed(lowerBlock(*op.getBody())))
     return failure();
@@ -78,13 +80,17 @@ LogicalResult TileLowering::lowerWhile(scf::WhileOp op) {
     if (!isTile(carried))
       continue;
     buffers[carried] = allocate(b, init);
-    fill(b, init, buffers[carried]);
+    fill(b, init, buffers.lookup(carried));
   }
   // The last values passed to the body are the results.
   for (auto [passed, result] :
-       llvm::zip_equal(op.getAfterArguments(), op.getResults()))
-    if (isTile(result))
-      buffers[passed] = buffers[result] = allocate(b, result);
+       llvm::zip_equal(op.getAfterArguments(), op.getResults())) {
+    if (!isTile(result))
+      continue;
+    Value buffer = allocate(b, result);
+    buffers[passed] = buffer;
+    buffers[result] = buffer;
+  }
 
   if (failed(lowerBlock(*op.getBeforeBody())))
     return failure();

@@ -25,6 +25,12 @@ for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "AMDEMU", "TINYGRAD_DIR",
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# LLVM marks its arenas' memory as free or in use from inlined code. Ours is
+# instrumented and does, LLVM's libraries are not and do not.
+if "address" in config.iris_sanitize:
+    config.available_features.add("asan")
+    config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
+
 config.substitutions += [
     ("%iris_obj_root", config.iris_obj_root),
     ("%iris_src_root", config.iris_src_root),

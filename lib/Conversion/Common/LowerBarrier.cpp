@@ -118,9 +118,7 @@ LogicalResult SyncLowering::lower(BarrierOp op) {
     } else {
       joined = splitBlockHere(b);
       Block *head = b.getInsertionBlock();
-      failure = b.createBlock(joined);
-      emitFailure(b);
-      cf::BranchOp::create(b, joined);
+      failure = getFailureBlock(b, joined);
       b.setInsertionPointToEnd(head);
     }
     emitLoop(b, lane, numRanks, lanes, [&](Value rank) {

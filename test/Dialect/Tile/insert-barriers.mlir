@@ -204,3 +204,31 @@ func.func @atomics(%ctx: !iris.ctx, %b: memref<?xi32>, %i: index, %j: index,
   %4 = memref.load %b[%j] : memref<?xi32>
   return %4 : i32
 }
+
+// -----
+
+#l = #tile.blocked<size_per_thread = [4], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+
+// Packets find each other by their flags; only plain accesses to what a packet
+// covers need a barrier.
+// CHECK-LABEL: @packets
+// CHECK-NEXT: iris.packet_store
+// CHECK-NEXT: iris.packet_load
+// CHECK-NEXT: iris.packet_store
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: iris.packet_load
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: iris.packet_load
+func.func @packets(%ctx: !iris.ctx, %b: memref<?xi32>, %i: index, %e: i32, %f: i32, %v: tensor<1024xbf16, #l>) {
+  iris.packet_store %ctx, %v, %b[%i] flag(%e) : tensor<1024xbf16, #l>, memref<?xi32>
+  %0 = iris.packet_load %ctx, %b[%i] flag(%e) : memref<?xi32> -> tensor<1024xbf16, #l>
+  iris.packet_store %ctx, %0, %b[%i] flag(%f) : tensor<1024xbf16, #l>, memref<?xi32>
+  %1 = tile.load %b[%i] : memref<?xi32> -> tensor<1024xi32, #l>
+  %2 = iris.packet_load %ctx, %b[%i] flag(%f) : memref<?xi32> -> tensor<1024xbf16, #l>
+  tile.store %1, %b[%i] : tensor<1024xi32, #l>, memref<?xi32>
+  %3 = iris.packet_load %ctx, %b[%i] flag(%e) : memref<?xi32> -> tensor<1024xbf16, #l>
+  return
+}

@@ -122,8 +122,8 @@ struct Group {
   /// Widest element that is moved from or to memory, in bytes; 0: none is.
   int64_t accessBytes = 0;
   int64_t elementBytes = 1;
-  /// Elements that a thread should hold at least, neighbours in memory.
-  int64_t minElements = 1;
+  /// Elements of one packet access, where tiles travel in packets; else 0.
+  int64_t packetElements = 0;
   /// Extents of the largest tile.
   SmallVector<int64_t> shape;
   int64_t numElements = 0;
@@ -278,7 +278,7 @@ void LayoutAssigner::tie(Value a, Value b) {
   }
   first.accessBytes = std::max(first.accessBytes, second.accessBytes);
   first.elementBytes = std::max(first.elementBytes, second.elementBytes);
-  first.minElements = std::max(first.minElements, second.minElements);
+  first.packetElements = std::max(first.packetElements, second.packetElements);
   if (second.numElements > first.numElements) {
     first.numElements = second.numElements;
     first.shape = second.shape;
@@ -296,7 +296,8 @@ void LayoutAssigner::formGroups() {
     moves(tile);
     int64_t bytes = getElementBytes(getTileType(tile).getElementType());
     Group &group = groups[getGroup(tile)];
-    group.minElements = std::max(group.minElements, iris::kPacketBytes / bytes);
+    group.packetElements =
+        std::max(group.packetElements, iris::kPacketBytes / bytes);
   };
   function->walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
@@ -377,9 +378,13 @@ void LayoutAssigner::decide() {
     if (group.layout)
       continue;
     int64_t bytes = group.accessBytes ? group.accessBytes : group.elementBytes;
-    group.layout = iris::getDefaultLayout(function.getContext(), group.shape,
-                                          /*vectorSize=*/16 / bytes, numWarps,
-                                          warpSize, group.minElements);
+    // The data of one packet access, not more: with the flags they are 16 bytes
+    // of memory, and neighbouring threads write neighbouring packets.
+    int64_t vectorSize =
+        group.packetElements ? group.packetElements : 16 / bytes;
+    group.layout = iris::getDefaultLayout(
+        function.getContext(), group.shape, vectorSize, numWarps, warpSize,
+        /*minSize=*/std::max<int64_t>(1, group.packetElements));
   }
 }
 
@@ -436,13 +441,13 @@ bool LayoutAssigner::staysInThread(RankedTensorType from, RankedTensorType to) {
 /// will do, or that the kernel chose.
 Attribute LayoutAssigner::getPacketLayout(Value tile) {
   RankedTensorType type = getTileType(tile);
-  if (groups[getGroup(tile)].pinned ||
-      iris::getRowMajorBytes(type) >= iris::kMinPacketBytes)
+  bool isPinned = ids.contains(tile) && groups[getGroup(tile)].pinned;
+  if (isPinned || iris::getRowMajorBytes(type) >= iris::kMinPacketBytes)
     return {};
-  int64_t bytes = getElementBytes(type.getElementType());
-  return iris::getDefaultLayout(type.getContext(), type.getShape(),
-                                /*vectorSize=*/16 / bytes, numWarps, warpSize,
-                                iris::kPacketBytes / bytes);
+  int64_t elements =
+      iris::kPacketBytes / getElementBytes(type.getElementType());
+  return iris::getDefaultLayout(type.getContext(), type.getShape(), elements,
+                                numWarps, warpSize, /*minSize=*/elements);
 }
 
 void LayoutAssigner::convertBoundaries(Operation *op) {

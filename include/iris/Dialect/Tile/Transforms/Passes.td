@@ -16,7 +16,8 @@ def TileAssignLayoutsPass : Pass<"tile-assign-layouts"> {
 
     A chosen layout gives each thread as many neighbours of a row as fit into
     16 bytes of the widest element that the tile is loaded or stored as, or
-    fewer if the tile has not enough elements for all threads.
+    fewer if the tile has not enough elements for all threads. Tiles that travel
+    in packets give it 8 bytes of data in a row, always: one access.
 
     A pinned layout that does not fit the workgroup is an error.
 

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A wait for a packet that is given up, on emulated AMD devices.
+
+    packet_verdict.py HSACO
+
+Rank 0 runs kernel @forward of packet-verdict.mlir: it waits for a packet,
+forwards it to rank 1 in a packet, a store and a signal. One word of the packet
+is missing, so that all threads but those of one access receive theirs. They
+must not publish anything, and the record must name that word's flag. With the
+whole packet there, everything must arrive.
+"""
+import sys
+
+from emulate import CONTROL_BYTES, World, load_emulator, np
+
+EPOCH, OLD = 77, 76
+WORDS = 2048 * 2 // 4
+HANG = 128  # offset of the record in IrisRtControl
+READY, ABORT_HANG = 2, 1
+
+
+class BoundedWorld(World):
+    def context(self, rank):
+        fields = super().context(rank)
+        fields[7] = 2000  # waitLimit, in instructions
+        return fields
+
+
+def start_clock(emulator):
+    """The emulator leaves the real-time clock, a spare register of each wave,
+    where it is: each instruction now moves it."""
+    step = emulator.Emu.step
+    now = [0]
+
+    def advance(self, wave):
+        now[0] += 1
+        wave.st._write_sgpr(emulator.E.SGPR_COUNT - 16, now[0])
+        return step(self, wave)
+
+    emulator.Emu.step = advance
+
+
+def run(emulator, hsaco, seed, weak, missing):
+    """One launch; gives what went wrong."""
+    world = BoundedWorld(emulator, hsaco, 2, weak, seed, 2 if weak else 0,
+                         heap_bytes=1 << 16)
+    box = world.alloc((2 * WORDS,), np.int32)
+    sent = world.alloc((2 * WORDS,), np.int32)
+    out = world.alloc((2048,), np.uint16)
+    flag = world.alloc((32,), np.int32)
+    packet = np.empty((WORDS, 2), np.int32)
+    packet[:, 0] = np.arange(WORDS) * 0x01010101
+    packet[:, 1] = EPOCH
+    if missing is not None:
+        packet[missing, 1] = OLD
+    start = box.address(0) - world.base
+    world.memory.real[start:start + packet.nbytes] = packet.view(
+        np.uint8).reshape(-1)
+    world.run([world.launch(0, "forward", 1, box, sent, out, flag, 1, EPOCH)])
+
+    control = world.controls[0]
+    abort = world.memory.get(control, np.uint32, 1)[0]
+    state, site, *_ = world.memory.get(control + HANG, np.uint32, 6)
+    expected, observed, address = world.memory.get(control + HANG + 24,
+                                                   np.int64, 3)
+    owed_by = world.memory.get(control + HANG + 48, np.int32, 1)[0]
+    told = (sent.read(1), out.read(1), flag.read(1))
+    if missing is None:
+        if abort or state:
+            return "a whole packet was not received"
+        if not np.array_equal(sent.read(1).reshape(-1, 2), packet):
+            return "the packet was not forwarded"
+        if not np.array_equal(out.read(1).view(np.int32), packet[:, 0]):
+            return "the data were not stored"
+        return None if flag.read(1)[0] == EPOCH else "no signal"
+    if any(buffer.any() for buffer in told):
+        return "something was published after a wait that failed"
+    if abort != ABORT_HANG or state != READY:
+        return f"abort word {abort}, record {state}"
+    want = (EPOCH, OLD, box.address(0) + 8 * missing + 4, 1)
+    got = (expected, observed, address, owed_by)
+    return None if got == want else f"the record is {got}; expected {want}"
+
+
+def main():
+    emulator = load_emulator()
+    start_clock(emulator)
+    assert CONTROL_BYTES == 512
+    failures = runs = 0
+    for seed in range(1, 3):
+        for weak in (None, "device"):
+            for missing in (None, 0, 1, 63, 500, WORDS - 1):
+                error = run(emulator, sys.argv[1], seed, weak, missing)
+                runs += 1
+                if error:
+                    failures += 1
+                    print(f"seed {seed}, {weak or 'coherent'} memory, word "
+                          f"{missing}: {error}")
+    print(f"{runs} runs, {failures} failures")
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -29,11 +29,17 @@ if(SANITIZE)
   set(flags "-DCMAKE_C_FLAGS=-fsanitize=${sanitizers}"
             "-DCMAKE_CXX_FLAGS=-fsanitize=${sanitizers}")
 endif()
-step("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${EXAMPLE}" -B "${WORK}/example"
-  "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}"
-  "-DCMAKE_C_COMPILER=${C_COMPILER}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
-  ${location} ${flags})
-step("${CMAKE_COMMAND}" --build "${WORK}/example")
+foreach(project example collectives)
+  set(source "${EXAMPLE}")
+  if(project STREQUAL "collectives")
+    set(source "${CMAKE_CURRENT_LIST_DIR}/collectives")
+  endif()
+  step("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${source}"
+    -B "${WORK}/${project}" "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}"
+    "-DCMAKE_C_COMPILER=${C_COMPILER}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
+    ${location} ${flags})
+  step("${CMAKE_COMMAND}" --build "${WORK}/${project}")
+endforeach()
 
 # Without the compiler there are no kernels to run.
 if(EXISTS "${WORK}/example/kernels.iris")
@@ -43,6 +49,7 @@ if(EXISTS "${WORK}/example/kernels.iris")
            "${WORK}/example/kernels.iris")
     endforeach()
   endforeach()
+  step("${WORK}/collectives/collectives" "${WORK}/collectives/kernels.iris")
 else()
   message(STATUS "no compiler in this build: the programs were not run")
 endif()

@@ -293,11 +293,11 @@ static void buildAtomic(KernelBuilder &k) {
 /// A lock per tile, on the rank whose output it guards; tiles share locks. A
 /// program holds one lock at a time.
 static void buildSpinlock(KernelBuilder &k) {
-  Value locks = k.words(workspace::kLocks, workspace::kLockBytes);
+  Value locks = k.words(Workspace::locks, Workspace::lockBytes);
   buildByAddition(k, [&](Value t, Value offset) {
     Value tile = widen(k, k.load(k.in, offset));
-    Value place = k.mul(k.rem(t, k.index(workspace::kNumLocks)),
-                        k.index(workspace::kLine / 4));
+    Value place = k.mul(k.rem(t, k.index(Workspace::numLocks)),
+                        k.index(Workspace::line / 4));
     k.forMembers(0, [&](Value i) {
       Value peer = k.rotate(k.me, i);
       k.lock(peer, locks, place);

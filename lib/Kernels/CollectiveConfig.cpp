@@ -3,7 +3,6 @@
 
 #include "iris/Kernels/CollectiveConfig.h"
 
-#include "iris/Kernels/Workspace.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -126,7 +125,8 @@ public:
       return success();
     return op.emitOpError("config has the key ")
            << rest.front().getName()
-           << "; expected variant, tile, warps, programs, xcds or staged";
+           << "; expected variant, tile, warps, programs, xcds, staged or "
+              "workspace";
   }
 
 private:
@@ -157,14 +157,38 @@ static Type getStorage(Type element) {
 static int64_t getPacketRound(const CollectiveConfig &config) {
   int64_t size = config.size ? config.size : kMaxGroup;
   // Packets are twice as large as their data.
-  int64_t tiles =
-      workspace::kPacketBytes / (2 * config.tile * config.elementBytes());
+  int64_t tiles = config.workspace.packetBytes() /
+                  (2 * config.tile * config.elementBytes());
   if (config.variant == "two_shot_packet") {
     // size * ceil(tiles / size) slots of inputs, as many tiles of results.
     int64_t turns = tiles / (2 * size);
     return turns * size * config.tile;
   }
   return tiles / size * config.tile;
+}
+
+/// What does not fit into the workspace.
+static LogicalResult checkRoom(CollectiveOp op,
+                               const CollectiveConfig &config) {
+  int64_t tileBytes = config.tile * config.elementBytes();
+  auto refuse = [&](StringRef what, int64_t room) {
+    return op.emitOpError("config has a tile of ")
+           << tileBytes << " bytes, but the " << what << " of a workspace of "
+           << config.workspace.bytes << " bytes "
+           << "take at most " << room
+           << "; expected a smaller tile or a larger workspace";
+  };
+  bool isMail = config.kind == CollectiveKind::Send ||
+                config.kind == CollectiveKind::Recv;
+  if (isMail && tileBytes > config.workspace.mailBoxBytes())
+    return refuse("mail boxes", config.workspace.mailBoxBytes());
+  if (config.packetRound == 0 && StringRef(config.variant).ends_with("packet"))
+    return refuse("packets",
+                  config.workspace.packetBytes() / (4 * Workspace::maxMembers));
+  int64_t scratchTile = config.workspace.scratchBytes() / Workspace::maxMembers;
+  if (config.staged && tileBytes > scratchTile)
+    return refuse("staged tiles", scratchTile);
+  return success();
 }
 
 /// Combinations that no generator makes.
@@ -187,12 +211,12 @@ static LogicalResult checkCombination(CollectiveOp op,
   int64_t wideBytes = isa<FloatType>(config.element)
                           ? std::max<int64_t>(config.elementBytes(), 4)
                           : config.elementBytes();
-  if (variant == "ring" &&
-      config.programs * 2 * config.tile * wideBytes > workspace::kScratchBytes)
+  if (variant == "ring" && config.programs * 2 * config.tile * wideBytes >
+                               config.workspace.scratchBytes())
     return op.emitOpError("variant ring has two slots of ")
            << config.tile * wideBytes << " bytes for each of "
            << config.programs << " programs; expected at most "
-           << workspace::kScratchBytes << " bytes in all";
+           << config.workspace.scratchBytes() << " bytes in all";
   if (variant == "ring" && config.staged)
     return op.emitOpError("variant ring works on the symmetric heap; expected "
                           "no staging");
@@ -210,10 +234,11 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
                 config.kind == CollectiveKind::Recv;
   int64_t bytes = config.elementBytes();
   config.tile = kDefaultTileBytes / bytes;
-  config.programs = isMail ? workspace::kMailPrograms : config.programs;
+  config.programs = isMail ? Workspace::mailPrograms : config.programs;
   int64_t maxPrograms =
-      isMail ? workspace::kMailPrograms : workspace::kMaxPrograms;
+      isMail ? Workspace::mailPrograms : Workspace::maxPrograms;
 
+  int64_t workspaceBytes = Workspace::defaultBytes;
   ConfigReader reader(op);
   if (failed(reader.readVariant(config)) ||
       failed(reader.readInteger("tile", 16 / std::min<int64_t>(bytes, 16),
@@ -225,12 +250,20 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
                                 /*powerOfTwo=*/false, config.programs)) ||
       failed(reader.readInteger("xcds", 1, 64, /*powerOfTwo=*/false,
                                 config.xcds)) ||
+      failed(reader.readInteger("workspace", Workspace::minBytes,
+                                Workspace::maxBytes, /*powerOfTwo=*/false,
+                                workspaceBytes)) ||
       failed(reader.readBool("staged", config.staged)) ||
-      failed(reader.finish()) || failed(checkCombination(op, config)))
+      failed(reader.finish()))
+    return failure();
+  config.workspace = Workspace(workspaceBytes);
+  if (failed(checkCombination(op, config)))
     return failure();
 
   if (StringRef(config.variant).ends_with("packet"))
     config.packetRound = getPacketRound(config);
+  if (failed(checkRoom(op, config)))
+    return failure();
   // What a variant does in place is said where it is generated.
   StringRef variant = config.variant;
   bool isAllToAll = config.kind == CollectiveKind::AllToAll;

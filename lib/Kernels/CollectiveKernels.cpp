@@ -47,7 +47,7 @@ static DictionaryAttr describe(const CollectiveConfig &config, MLIRContext *c) {
       b.getNamedAttr("staged", b.getBoolAttr(config.staged)),
       b.getNamedAttr("in_place", b.getBoolAttr(config.inPlace)),
       b.getNamedAttr("workspace_bytes",
-                     b.getI64IntegerAttr(workspace::kBytes))};
+                     b.getI64IntegerAttr(config.workspace.bytes))};
   if (config.reduction)
     entries.push_back(b.getNamedAttr(
         "reduction", b.getStringAttr(stringifyReduction(*config.reduction))));

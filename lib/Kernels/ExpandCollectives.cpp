@@ -29,7 +29,7 @@ public:
 
 private:
   FlatSymbolRefAttr findCollective(CollectiveCallOpInterface call);
-  Value findWorkspace(CollectiveCallOpInterface call);
+  Value findWorkspace(CollectiveCallOpInterface call, int64_t bytes);
   Value flatten(ImplicitLocOpBuilder &b, Value buffer);
   Value countElements(ImplicitLocOpBuilder &b, CollectiveCallOpInterface call,
                       Value size);
@@ -38,8 +38,8 @@ private:
   SymbolTable &symbols;
   /// Keyed by what tells kernels apart.
   llvm::DenseMap<Attribute, CollectiveOp> collectives;
-  /// Keyed by the function and the group.
-  llvm::DenseMap<std::pair<Operation *, Attribute>, Value> workspaces;
+  /// Keyed by the function, the group and the size.
+  llvm::DenseMap<std::tuple<Operation *, Attribute, int64_t>, Value> workspaces;
 };
 } // namespace
 
@@ -74,17 +74,18 @@ CallExpansion::findCollective(CollectiveCallOpInterface call) {
   return FlatSymbolRefAttr::get(collective.getSymNameAttr());
 }
 
-Value CallExpansion::findWorkspace(CollectiveCallOpInterface call) {
+Value CallExpansion::findWorkspace(CollectiveCallOpInterface call,
+                                   int64_t bytes) {
   auto function = call->getParentOfType<FunctionOpInterface>();
-  Value &workspace = workspaces[{function, call.getGroupAttr()}];
+  Value &workspace = workspaces[{function, call.getGroupAttr(), bytes}];
   if (workspace)
     return workspace;
   ImplicitLocOpBuilder b(call.getLoc(), function.getContext());
   b.setInsertionPointToStart(&function.getFunctionBody().front());
-  Value bytes = arith::ConstantIndexOp::create(b, workspace::kBytes);
   auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type(),
                               AffineMap(), SymmetricAttr::get(b.getContext()));
-  workspace = AllocOp::create(b, type, bytes);
+  workspace = AllocOp::create(
+      b, type, arith::ConstantIndexOp::create(b, bytes).getResult());
   return workspace;
 }
 
@@ -139,7 +140,7 @@ LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
     return call->emitOpError("output is the input, which variant ")
            << config->variant << " of " << stringifyCollectiveKind(config->kind)
            << " cannot do";
-  Value workspace = findWorkspace(call);
+  Value workspace = findWorkspace(call, config->workspace.bytes);
 
   ImplicitLocOpBuilder b(call.getLoc(), call);
   Type index = b.getIndexType();

@@ -60,7 +60,7 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
   size = config.size ? this->index(config.size)
                      : GroupSizeOp::create(b, index, ctx).getResult();
   me = GroupIndexOp::create(b, index, ctx);
-  barrierState = words(workspace::kBarrier, workspace::kBarrierBytes);
+  barrierState = words(Workspace::barrier, Workspace::barrierBytes);
 }
 
 void KernelBuilder::setDescription(DictionaryAttr description) {
@@ -208,19 +208,20 @@ Value KernelBuilder::view(Value offset, Value elements, Type type) {
 Value KernelBuilder::scratch(Value offset, Value elements, Type type) {
   type = type ? type : config.storage;
   int64_t bytes = type.getIntOrFloatBitWidth() / 8;
-  Value all = view(index(workspace::kScratch),
-                   index(workspace::kScratchBytes / bytes), type);
+  Value all = view(index(config.workspace.scratch()),
+                   index(config.workspace.scratchBytes() / bytes), type);
   return window(all, offset, elements);
 }
 
 Value KernelBuilder::mailBox(Value which) {
-  constexpr int64_t bytes = workspace::kMailBoxBytes;
-  Value offset = add(index(workspace::kMailBoxes), mul(which, index(bytes)));
+  int64_t bytes = config.workspace.mailBoxBytes();
+  Value offset = add(index(Workspace::mailBoxes), mul(which, index(bytes)));
   return view(offset, tileSize(), config.storage);
 }
 
 int64_t KernelBuilder::scratchTiles() const {
-  return workspace::kScratchBytes / (config.tile * config.elementBytes());
+  return config.workspace.scratchBytes() /
+         (config.tile * config.elementBytes());
 }
 
 //===----------------------------------------------------------------------===//
@@ -271,7 +272,7 @@ void KernelBuilder::forStagedRounds(
 
 void KernelBuilder::forPacketRounds(
     llvm::function_ref<void(Value, Value)> body) {
-  Value epochState = words(workspace::kEpoch, 2 * workspace::kLine);
+  Value epochState = words(Workspace::epoch, 2 * Workspace::line);
   Value last = memref::LoadOp::create(b, epochState, index(0));
   Value most = index(config.packetRound);
   auto rounds =
@@ -286,9 +287,9 @@ void KernelBuilder::forPacketRounds(
     epoch = addI32(rounds.getRegionIterArg(0), i32(1));
     Value parity = arith::AndIOp::create(b, epoch, i32(1));
     Value half = arith::IndexCastUIOp::create(b, b.getIndexType(), parity);
-    slots = view(add(index(workspace::kPackets),
-                     mul(half, index(workspace::kPacketBytes))),
-                 index(workspace::kPacketBytes / 4), b.getI32Type());
+    slots = view(add(index(config.workspace.packets()),
+                     mul(half, index(config.workspace.packetBytes()))),
+                 index(config.workspace.packetBytes() / 4), b.getI32Type());
     body(start, min(most, sub(count, start)));
     scf::YieldOp::create(b, epoch);
   }
@@ -298,7 +299,7 @@ void KernelBuilder::forPacketRounds(
 void KernelBuilder::endEpoch(Value epochState, Value last) {
   // The last program to come here knows that all others have read the epoch.
   // The next kernel sees what it writes.
-  Value arrivals = index(workspace::kLine / 4);
+  Value arrivals = index(Workspace::line / 4);
   Value before =
       AtomicRMWOp::create(b, b.getI32Type(), RMWKind::Add, ctx, i32(1),
                           epochState, arrivals, /*rank=*/Value(),

@@ -28,7 +28,7 @@ static void buildPull(KernelBuilder &k) {
 }
 
 static void buildStaged(KernelBuilder &k) {
-  int64_t tilesEach = k.scratchTiles() / workspace::kMaxMembers;
+  int64_t tilesEach = k.scratchTiles() / Workspace::maxMembers;
   Value most = k.index(tilesEach * k.config.tile);
   auto stage = [&](Value member) {
     return k.scratch(k.mul(member, most), most);

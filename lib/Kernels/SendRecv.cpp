@@ -26,8 +26,8 @@ namespace {
 /// The counters and boxes that one program uses with one member.
 struct Mail {
   explicit Mail(KernelBuilder &k)
-      : k(k), counters(k.words(workspace::kMailCounters,
-                               workspace::kMailCounterBytes)) {}
+      : k(k), counters(k.words(Workspace::mailCounters,
+                               Workspace::mailCounterBytes)) {}
 
   /// The count of tiles that `sender` has put here, in this rank's memory, and
   /// of those that `receiver` has taken. Word 1 of a line is this rank's own
@@ -37,7 +37,7 @@ struct Mail {
 
   Value box(Value sender, Value number) {
     Value pair =
-        k.add(k.mul(k.program, k.index(workspace::kMaxMembers)), sender);
+        k.add(k.mul(k.program, k.index(Workspace::maxMembers)), sender);
     Value parity = arith::AndIOp::create(k.b, number, k.i32(1));
     Value half = arith::IndexCastUIOp::create(k.b, k.b.getIndexType(), parity);
     Value which = k.add(k.mul(pair, k.index(2)), half);
@@ -70,9 +70,9 @@ struct Mail {
 private:
   Value line(Value member, int64_t which) {
     Value pair =
-        k.add(k.mul(k.program, k.index(workspace::kMaxMembers)), member);
+        k.add(k.mul(k.program, k.index(Workspace::maxMembers)), member);
     Value number = k.add(k.mul(pair, k.index(2)), k.index(which));
-    return k.mul(number, k.index(workspace::kLine / 4));
+    return k.mul(number, k.index(Workspace::line / 4));
   }
 };
 } // namespace

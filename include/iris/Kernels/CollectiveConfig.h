@@ -5,6 +5,7 @@
 #define IRIS_KERNELS_COLLECTIVECONFIG_H
 
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Kernels/Workspace.h"
 
 namespace mlir::iris {
 
@@ -30,6 +31,8 @@ struct CollectiveConfig {
   int64_t xcds = 1;
   /// Input and output may lie anywhere, and be the same.
   bool staged = false;
+  /// What the kernel shares with others of its communicator.
+  Workspace workspace;
   /// Elements of a chunk that packets carry in one round.
   int64_t packetRound = 0;
   /// The output may be where the input is (the operation's in-place form).

@@ -10,7 +10,6 @@
 #define IRIS_KERNELS_KERNELBUILDER_H
 
 #include "iris/Kernels/CollectiveConfig.h"
-#include "iris/Kernels/Workspace.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 

@@ -8,7 +8,8 @@
 //   epoch           two lines: calls that used packets; programs of the present
 //                   one that are done
 //   locks           one line each, of the spinlock variant
-//   mail            send and recv: counters and boxes, per program and member
+//   mail counters   send and recv: two lines per program and member
+//   mail boxes      two per program and sender
 //   packets         two halves, for even and odd epochs
 //   scratch         staged inputs and outputs, ring slots
 //
@@ -23,37 +24,53 @@
 
 #include <cstdint>
 
-namespace mlir::iris::workspace {
+namespace mlir::iris {
 
-/// A cache line of its own.
-inline constexpr int64_t kLine = 128;
-/// Most programs of a launch, and most members of a group.
-inline constexpr int64_t kMaxPrograms = 128;
-inline constexpr int64_t kMaxMembers = 8;
+/// Where things lie in a workspace of some size. All kernels that share it are
+/// generated for the same size.
+struct Workspace {
+  /// A cache line of its own.
+  static constexpr int64_t line = 128;
+  /// Most programs of a launch, and most members of a group.
+  static constexpr int64_t maxPrograms = 128;
+  static constexpr int64_t maxMembers = 8;
 
-inline constexpr int64_t kBarrier = 0;
-inline constexpr int64_t kBarrierBytes = kLine * kMaxPrograms * kMaxMembers;
-inline constexpr int64_t kEpoch = kBarrier + kBarrierBytes;
-inline constexpr int64_t kLocks = kEpoch + 2 * kLine;
-inline constexpr int64_t kNumLocks = 256;
-inline constexpr int64_t kLockBytes = kLine * kNumLocks;
-/// Counters of send and recv: two lines per program and member.
-inline constexpr int64_t kMailCounters = kLocks + kLockBytes;
-inline constexpr int64_t kMailPrograms = 16;
-inline constexpr int64_t kMailCounterBytes =
-    2 * kLine * kMailPrograms * kMaxMembers;
-/// Two boxes per program and sender.
-inline constexpr int64_t kMailBoxes = kMailCounters + kMailCounterBytes;
-inline constexpr int64_t kMailBoxBytes = int64_t(16) << 10;
-inline constexpr int64_t kMailBytes =
-    2 * kMailBoxBytes * kMailPrograms * kMaxMembers;
-inline constexpr int64_t kPackets = kMailBoxes + kMailBytes;
-/// Packets of one parity.
-inline constexpr int64_t kPacketBytes = int64_t(8) << 20;
-inline constexpr int64_t kScratch = kPackets + 2 * kPacketBytes;
-inline constexpr int64_t kScratchBytes = int64_t(8) << 20;
-inline constexpr int64_t kBytes = kScratch + kScratchBytes;
+  static constexpr int64_t barrier = 0;
+  static constexpr int64_t barrierBytes = line * maxPrograms * maxMembers;
+  static constexpr int64_t epoch = barrier + barrierBytes;
+  static constexpr int64_t locks = epoch + 2 * line;
+  static constexpr int64_t numLocks = 256;
+  static constexpr int64_t lockBytes = line * numLocks;
+  static constexpr int64_t mailCounters = locks + lockBytes;
+  static constexpr int64_t mailPrograms = 16;
+  static constexpr int64_t mailCounterBytes =
+      2 * line * mailPrograms * maxMembers;
+  static constexpr int64_t mailBoxes = mailCounters + mailCounterBytes;
 
-} // namespace mlir::iris::workspace
+  static constexpr int64_t minBytes = int64_t(512) << 10;
+  static constexpr int64_t maxBytes = int64_t(1) << 30;
+  static constexpr int64_t defaultBytes = int64_t(28) << 20;
+
+  explicit Workspace(int64_t bytes = defaultBytes)
+      : bytes(bytes), unit((bytes - mailBoxes) / 16 / line * line) {}
+
+  /// An eighth of what the flags leave is for mail, five eighths for packets,
+  /// a quarter for scratch.
+  int64_t mailBoxBytes() const {
+    return 2 * unit / (2 * mailPrograms * maxMembers) / 16 * 16;
+  }
+  int64_t packets() const { return mailBoxes + 2 * unit; }
+  /// Of one parity.
+  int64_t packetBytes() const { return 5 * unit; }
+  int64_t scratch() const { return packets() + 10 * unit; }
+  int64_t scratchBytes() const { return 4 * unit; }
+
+  int64_t bytes;
+
+private:
+  int64_t unit;
+};
+
+} // namespace mlir::iris
 
 #endif // IRIS_KERNELS_WORKSPACE_H

@@ -61,7 +61,7 @@ iris.collective @k all_reduce sum f32 {staged = 1}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op config has the key "swizzle"; expected variant, tile, warps, programs, xcds or staged}}
+// expected-error @+1 {{'iris.collective' op config has the key "swizzle"; expected variant, tile, warps, programs, xcds, staged or workspace}}
 iris.collective @k all_reduce sum f32 {swizzle = 4}
 
 // -----
@@ -86,8 +86,23 @@ iris.collective @k all_reduce sum f32 {variant = "ring", staged = true}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op variant ring has two slots of 65536 bytes for each of 128 programs; expected at most 8388608 bytes in all}}
+// expected-error @+1 {{'iris.collective' op variant ring has two slots of 65536 bytes for each of 128 programs; expected at most 7290368 bytes in all}}
 iris.collective @k all_reduce sum f8E5M2 {variant = "ring", tile = 16384, programs = 128}
+
+// -----
+
+// expected-error @+1 {{'iris.collective' op config has workspace = 1000 : i64; expected 524288 to 1073741824}}
+iris.collective @k all_reduce sum f32 {workspace = 1000}
+
+// -----
+
+// expected-error @+1 {{'iris.collective' op config has a tile of 16384 bytes, but the mail boxes of a workspace of 524288 bytes take at most}}
+iris.collective @k send i8 {tile = 16384, workspace = 524288}
+
+// -----
+
+// expected-error @+1 {{'iris.collective' op config has a tile of 16384 bytes, but the packets of a workspace of 524288 bytes take at most}}
+iris.collective @k all_gather i8 {tile = 16384, workspace = 524288, variant = "packet"}
 
 // -----
 

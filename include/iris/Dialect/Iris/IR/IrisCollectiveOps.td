@@ -31,7 +31,8 @@ def Iris_CollectiveOp : Iris_Op<"collective", [Symbol]> {
     (elements moved at once by one program, a power of two), `warps` (of a
     program), `programs` (most programs of a launch), `xcds` (chiplets that
     programs are dealt out to in turn), `staged` (input and output may lie
-    anywhere, and be the same).
+    anywhere, and be the same), `workspace` (its bytes; the same for all kernels
+    that share it).
 
     Example:
 

@@ -122,7 +122,8 @@ class World:
         return [rank, self.ranks, self.heap_base(rank), self.stride,
                 0, self.stride, self.controls[rank],
                 0,  # waitLimit: for ever; the emulator has a budget instead
-                0, 0, self.ranks, rank,
+                0,  # trace: off
+                sum(r << (8 * r) for r in range(self.ranks)), self.ranks, rank,
                 2,  # memoryKind: fine-grained
                 self.launch_count]
 
@@ -230,7 +231,8 @@ NUMPY_TYPES = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32,
                "f64": np.float64, "i8": np.int8, "i16": np.int16,
                "i32": np.int32, "i64": np.int64}
 ARITHMETIC = {"addi": lambda a, b: a + b, "subi": lambda a, b: a - b,
-              "muli": lambda a, b: a * b, "remui": lambda a, b: a % b}
+              "muli": lambda a, b: a * b, "remui": lambda a, b: a % b,
+              "divui": lambda a, b: a // b, "minui": min, "maxui": max}
 
 
 def follow_main(world, path):
@@ -238,7 +240,7 @@ def follow_main(world, path):
     so each launch runs on all of them before the next one starts."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("func.func @main", 1)[1].splitlines()
-    values = {"%ctx": None}
+    values = {"%ctx": None, "%arg0": None}  # as people write, and as printed
     alive = set()
     for line in lines[1:]:
         name, _, text = line.strip().partition(" = ")
@@ -250,6 +252,8 @@ def follow_main(world, path):
             values[name] = int(text.split()[1])
         elif op.startswith("arith."):
             values[name] = ARITHMETIC[op[6:]](*operands)
+        elif op == "memref.dim":
+            values[name] = operands[0].shape[operands[1]]
         elif op == "iris.num_ranks":
             values[name] = world.ranks
         elif op == "iris.alloc":

@@ -6,7 +6,7 @@ A case fills the input with a hash of (rank, index), calls the collective and
 compares every element of the output. Each result can be computed exactly, or
 is rounded once, in the order that does not matter.
 """
-from tilegen import FLOATS, Program, buffer, is_float, literal, tile
+from tilegen import BITS, Program, buffer, is_float, tile
 
 SHAPE = (256,)
 MOVES = {"all_gather": ["push", "partitioned", "pull", "packet"],
@@ -308,6 +308,24 @@ class Cases:
             p.dealloc(result)
         p.dealloc(source)
         p.cases += turns
+
+
+def few(element, full):
+    """What an emulator has the time for: the protocols, not the types. The
+    workspace is small."""
+    cases = Cases(element, None, 0)
+    config = {"tile": 4096 // (BITS[element] // 8), "programs": 2,
+              "workspace": 704 << 10}
+    for operation, variant, reduction in [
+            ("all_gather", "push", None), ("all_gather", "packet", None),
+            ("all_reduce", "one_shot", "sum"),
+            ("all_reduce", "two_shot", "sum"),
+            ("all_reduce", "one_shot_packet", "sum"),
+            ("all_reduce", "two_shot_packet", "sum")]:
+        for count in [config["tile"] * 2, config["tile"] + 13]:
+            cases.case(operation, variant, reduction, count, config=config,
+                       turns=2)
+    return cases.p
 
 
 def collectives(element, full, group=None):

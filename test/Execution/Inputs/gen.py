@@ -27,6 +27,7 @@ SUITES = {
     "barriers": sync.barriers,
     "casts": values.casts,
     "collectives": collectives.collectives,
+    "collectives-few": collectives.few,
     "elements": windows.elements,
     "heap": heap.heap,
     "modifiers": windows.modifiers,

@@ -39,6 +39,9 @@ struct Choice {
 /// The config for a call without one.
 Choice select(const Situation &situation);
 
+/// Where the numbers behind the choices for a kind of device come from.
+std::string choiceSource(rt::DeviceKind device);
+
 /// Every config that select() may give for `op` on buffers of the heap, for
 /// groups of that size on that device: what prepare() loads.
 std::vector<Config> candidates(Op op, DType dtype, uint32_t groupSize,

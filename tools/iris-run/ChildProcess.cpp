@@ -29,9 +29,7 @@ bool Child::succeeded() const {
   return !running && WIFEXITED(waitStatus) && WEXITSTATUS(waitStatus) == 0;
 }
 
-std::string Child::ending() const {
-  return rt::describeExit(waitStatus);
-}
+std::string Child::ending() const { return rt::describeExit(waitStatus); }
 
 //===----------------------------------------------------------------------===//
 // Supervisor

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Data.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace iris;
+using namespace iris::bench;
+using ccl::DType;
+using ccl::Op;
+using ccl::ReduceOp;
+
+/// The pattern repeats after so many elements: a prime, so that no tile and no
+/// chunk looks like another.
+static constexpr uint64_t period = 4093;
+
+Data::Data(Op op, DType dtype, ReduceOp reduce, uint32_t numRanks,
+           uint64_t count)
+    : op(op), dtype(dtype), reduce(reduce), numRanks(numRanks), count(count),
+      elementBytes(ccl::dtypeBytes(dtype)) {}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+static bool isFloat8(DType dtype) {
+  return dtype == DType::f8e4m3fn || dtype == DType::f8e5m2 ||
+         dtype == DType::f8e4m3fnuz || dtype == DType::f8e5m2fnuz;
+}
+
+uint64_t Data::number(uint32_t rank, uint64_t index) const {
+  uint32_t h = static_cast<uint32_t>(index % period) * 0x9e3779b1u +
+               (rank + 1) * 0x85ebca6bu;
+  h ^= h >> 15;
+  h *= 0x2c1b3c6du;
+  h ^= h >> 12;
+  if (ccl::reduces(op) && reduce == ReduceOp::prod)
+    return 1 + (h >> 31); // products of 8 reach 256, in i8 they wrap
+  // Sums of 8 ones are exact in the f8 types, of sevens in all others.
+  return isFloat8(dtype) ? h >> 31 : h >> 29;
+}
+
+uint64_t Data::combined(uint64_t index) const {
+  uint64_t result = number(0, index);
+  for (uint32_t rank = 1; rank < numRanks; ++rank) {
+    uint64_t next = number(rank, index);
+    switch (reduce) {
+    case ReduceOp::prod:
+      result *= next;
+      break;
+    case ReduceOp::min:
+      result = std::min(result, next);
+      break;
+    case ReduceOp::max:
+      result = std::max(result, next);
+      break;
+    default:
+      result += next;
+    }
+  }
+  return result;
+}
+
+/// The bits of a whole number in a format of so many mantissa bits.
+static uint64_t floatBits(uint64_t number, unsigned mantissa, unsigned bias) {
+  if (number == 0)
+    return 0;
+  unsigned exponent = 63 - static_cast<unsigned>(__builtin_clzll(number));
+  uint64_t fraction = number - (uint64_t(1) << exponent);
+  fraction = mantissa >= exponent ? fraction << (mantissa - exponent)
+                                  : fraction >> (exponent - mantissa);
+  return (uint64_t(exponent + bias) << mantissa) | fraction;
+}
+
+void Data::store(uint64_t number, uint8_t *place) const {
+  uint64_t bits = number;
+  switch (dtype) {
+  case DType::f16:
+    bits = floatBits(number, 10, 15);
+    break;
+  case DType::bf16:
+    bits = floatBits(number, 7, 127);
+    break;
+  case DType::f32:
+    bits = floatBits(number, 23, 127);
+    break;
+  case DType::f64:
+    bits = floatBits(number, 52, 1023);
+    break;
+  case DType::f8e4m3fn:
+    bits = floatBits(number, 3, 7);
+    break;
+  case DType::f8e5m2:
+    bits = floatBits(number, 2, 15);
+    break;
+  case DType::f8e4m3fnuz:
+    bits = floatBits(number, 3, 8);
+    break;
+  case DType::f8e5m2fnuz:
+    bits = floatBits(number, 2, 16);
+    break;
+  default:
+    break;
+  }
+  std::memcpy(place, &bits, elementBytes); // little endian
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+static bool hasManyInputs(Op op) {
+  return op == Op::reduceScatter || op == Op::allToAll || op == Op::scatter;
+}
+
+static bool hasManyOutputs(Op op) {
+  return op == Op::allGather || op == Op::allToAll || op == Op::gather;
+}
+
+uint64_t Data::inputBytes(uint32_t rank) const {
+  bool used = rank == 0 || (op != Op::broadcast && op != Op::scatter);
+  if (op == Op::send)
+    used = rank % 2 == 0;
+  return used ? count * elementBytes * (hasManyInputs(op) ? numRanks : 1) : 0;
+}
+
+uint64_t Data::outputBytes(uint32_t rank) const {
+  bool used = rank == 0 || (op != Op::reduce && op != Op::gather);
+  if (op == Op::send)
+    used = rank % 2 == 1;
+  return used ? count * elementBytes * (hasManyOutputs(op) ? numRanks : 1) : 0;
+}
+
+uint64_t Data::inPlaceOffset(uint32_t rank) const {
+  bool chunk = op == Op::allGather || op == Op::reduceScatter ||
+               op == Op::gather || op == Op::scatter;
+  return chunk ? rank * count * elementBytes : 0;
+}
+
+std::vector<uint8_t> Data::input(uint32_t rank) const {
+  uint64_t elements = inputBytes(rank) / elementBytes;
+  std::vector<uint8_t> bytes(elements * elementBytes);
+  for (uint64_t i = 0; i < std::min(elements, period); ++i)
+    store(number(rank, i), &bytes[i * elementBytes]);
+  for (uint64_t i = period; i < elements; i += period)
+    std::memcpy(&bytes[i * elementBytes], bytes.data(),
+                std::min(period, elements - i) * elementBytes);
+  return bytes;
+}
+
+std::vector<uint8_t> Data::output(uint32_t rank) const {
+  uint64_t elements = outputBytes(rank) / elementBytes;
+  std::vector<uint8_t> bytes(elements * elementBytes);
+  for (uint64_t chunk = 0; chunk * count < elements; ++chunk) {
+    // Where the chunk comes from: (rank, first index) of its source.
+    bool fromMe =
+        op == Op::allToAll || op == Op::scatter || op == Op::reduceScatter;
+    uint64_t first = fromMe ? rank * count : 0;
+    uint32_t source = hasManyOutputs(op) ? static_cast<uint32_t>(chunk) : 0;
+    if (op == Op::send)
+      source = rank - 1;
+    uint8_t *place = &bytes[chunk * count * elementBytes];
+    for (uint64_t i = 0; i < std::min(count, period); ++i)
+      store(ccl::reduces(op) ? combined(first + i) : number(source, first + i),
+            place + i * elementBytes);
+    for (uint64_t i = period; i < count; i += period)
+      std::memcpy(place + i * elementBytes, place,
+                  std::min(period, count - i) * elementBytes);
+  }
+  return bytes;
+}

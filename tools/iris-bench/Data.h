@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Inputs, and what a collective makes of them: a hash of (rank, index) that
+// repeats, in whole numbers so small that every type computes exactly.
+#ifndef IRIS_TOOLS_IRIS_BENCH_DATA_H
+#define IRIS_TOOLS_IRIS_BENCH_DATA_H
+
+#include "iris/ccl/Types.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace iris::bench {
+
+class Data {
+public:
+  Data(ccl::Op op, ccl::DType dtype, ccl::ReduceOp reduce, uint32_t numRanks,
+       uint64_t count);
+
+  /// Bytes of the input and of the output; 0 where a rank has none.
+  uint64_t inputBytes(uint32_t rank) const;
+  uint64_t outputBytes(uint32_t rank) const;
+  /// Where the output lies in the input, or the input in the output, if they
+  /// are one buffer: bytes from the begin of the larger one.
+  uint64_t inPlaceOffset(uint32_t rank) const;
+
+  std::vector<uint8_t> input(uint32_t rank) const;
+  std::vector<uint8_t> output(uint32_t rank) const;
+
+private:
+  uint64_t number(uint32_t rank, uint64_t index) const;
+  uint64_t combined(uint64_t index) const;
+  void store(uint64_t number, uint8_t *place) const;
+
+  ccl::Op op;
+  ccl::DType dtype;
+  ccl::ReduceOp reduce;
+  uint32_t numRanks;
+  uint64_t count;
+  uint32_t elementBytes;
+};
+
+} // namespace iris::bench
+
+#endif // IRIS_TOOLS_IRIS_BENCH_DATA_H

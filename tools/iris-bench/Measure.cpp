@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Measure.h"
+
+#include "Data.h"
+
+#include "iris/ccl/Selector.h"
+
+#include <algorithm>
+#include <optional>
+
+using namespace iris;
+using namespace iris::bench;
+using ccl::Op;
+using rt::Expected;
+using rt::Status;
+using rt::StatusCode;
+
+//===----------------------------------------------------------------------===//
+// Cases
+//===----------------------------------------------------------------------===//
+
+ccl::Config iris::bench::chooseConfig(const Options &options, Op op,
+                                      ccl::DType dtype, uint64_t bytes,
+                                      std::string *reason) {
+  ccl::Situation situation;
+  situation.op = op;
+  situation.dtype = dtype;
+  situation.bytes = bytes;
+  situation.groupSize = options.numRanks;
+  situation.device = options.device;
+  situation.alignment = bytes & ~(bytes - 1);
+  situation.inPlace = options.inPlace;
+  situation.onHeap = !options.staged;
+  ccl::Choice choice = ccl::select(situation);
+  if (reason)
+    *reason = choice.reason;
+  return choice.config;
+}
+
+static std::vector<std::string> variantsFor(const Options &options, Op op) {
+  if (options.variants.empty())
+    return {""};
+  if (options.variants.front() == "all")
+    return ccl::variantsOf(op);
+  std::vector<std::string> some;
+  for (const std::string &variant : options.variants) {
+    const std::vector<std::string> &all = ccl::variantsOf(op);
+    if (std::find(all.begin(), all.end(), variant) != all.end())
+      some.push_back(variant);
+  }
+  return some;
+}
+
+std::vector<Case> iris::bench::casesOf(const Options &options) {
+  std::vector<Case> cases;
+  for (Op op : options.ops)
+    for (ccl::DType dtype : options.dtypes)
+      for (Mode mode : options.modes)
+        for (const std::string &variant : variantsFor(options, op))
+          for (uint64_t bytes : options.sizes) {
+            uint64_t count =
+                std::max<uint64_t>(bytes / ccl::dtypeBytes(dtype), 1);
+            ccl::Config config =
+                chooseConfig(options, op, dtype, bytes, nullptr);
+            if (!variant.empty())
+              config.variant = variant;
+            if (options.programs)
+              config.programs = options.programs;
+            if (options.tile)
+              config.tile = options.tile;
+            if (options.warps)
+              config.warps = options.warps;
+            cases.push_back({op, dtype, count, mode, config});
+          }
+  return cases;
+}
+
+//===----------------------------------------------------------------------===//
+// Set-up
+//===----------------------------------------------------------------------===//
+
+Expected<std::unique_ptr<Measurement>>
+Measurement::create(const Options &options, const std::vector<Case> &cases) {
+  uint64_t largest = 1;
+  for (const Case &each : cases)
+    largest = std::max(largest, each.count * ccl::dtypeBytes(each.dtype));
+  uint64_t bytes = largest * options.numRanks;
+
+  ccl::CommunicatorOptions commOptions;
+  rt::WorldOptions worldOptions;
+  worldOptions.device = options.device;
+  worldOptions.heapBytes =
+      options.heapBytes ? options.heapBytes
+                        : 2 * bytes + commOptions.workspaceBytes + (64 << 20);
+  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<rt::World> world,
+                          rt::World::create(worldOptions));
+  std::unique_ptr<Measurement> self(new Measurement(options, std::move(world)));
+  self->bytes_ = bytes;
+  rt::World &w = *self->world_;
+  IRISRT_ASSIGN_OR_RETURN(self->comm_,
+                          ccl::Communicator::create(w, commOptions));
+  IRISRT_ASSIGN_OR_RETURN(self->exchange_, w.allocate(256));
+  IRISRT_ASSIGN_OR_RETURN(self->in_, w.allocate(bytes));
+  self->out_ = self->in_;
+  if (!options.inPlace) {
+    IRISRT_ASSIGN_OR_RETURN(self->out_, w.allocate(bytes));
+  }
+  IRISRT_ASSIGN_OR_RETURN(self->stream_, w.createStream());
+  IRISRT_ASSIGN_OR_RETURN(self->start_, w.createEvent());
+  IRISRT_ASSIGN_OR_RETURN(self->end_, w.createEvent());
+  return self;
+}
+
+Status Measurement::finish() {
+  IRISRT_RETURN_IF_ERROR(comm_->destroy());
+  return world_->destroy();
+}
+
+//===----------------------------------------------------------------------===//
+// One case
+//===----------------------------------------------------------------------===//
+
+Status Measurement::call(const Case &each, uint64_t inAddress,
+                         uint64_t outAddress) {
+  const void *in = reinterpret_cast<const void *>(inAddress);
+  void *out = reinterpret_cast<void *>(outAddress);
+  const ccl::Config *config = &each.config;
+  ccl::Communicator &comm = *comm_;
+  uint32_t rank = world_->rank();
+  switch (each.op) {
+  case Op::allGather:
+    return comm.allGather(in, out, each.count, each.dtype, stream_, config);
+  case Op::allReduce:
+    return comm.allReduce(in, out, each.count, each.dtype, options_.reduce,
+                          stream_, config);
+  case Op::reduceScatter:
+    return comm.reduceScatter(in, out, each.count, each.dtype, options_.reduce,
+                              stream_, config);
+  case Op::allToAll:
+    return comm.allToAll(in, out, each.count, each.dtype, stream_, config);
+  case Op::broadcast:
+    return comm.broadcast(in, out, each.count, each.dtype, 0, stream_, config);
+  case Op::reduce:
+    return comm.reduce(in, out, each.count, each.dtype, options_.reduce, 0,
+                       stream_, config);
+  case Op::gather:
+    return comm.gather(in, out, each.count, each.dtype, 0, stream_, config);
+  case Op::scatter:
+    return comm.scatter(in, out, each.count, each.dtype, 0, stream_, config);
+  case Op::send:
+    // Pairs: even ranks send to the next one.
+    if (rank % 2 == 1)
+      return comm.recv(out, each.count, each.dtype, rank - 1, stream_, config);
+    if (rank + 1 == world_->numRanks())
+      return Status::success();
+    return comm.send(in, each.count, each.dtype, rank + 1, stream_, config);
+  default:
+    return comm.barrier(stream_);
+  }
+}
+
+/// The largest of all ranks' numbers.
+Expected<double> Measurement::largest(double mine) {
+  void *place = reinterpret_cast<void *>(exchange_);
+  IRISRT_RETURN_IF_ERROR(world_->copyToDevice(exchange_, &mine, 8, stream_));
+  IRISRT_RETURN_IF_ERROR(comm_->allReduce(place, place, 1, ccl::DType::f64,
+                                          ccl::ReduceOp::max, stream_));
+  double result = 0;
+  IRISRT_RETURN_IF_ERROR(world_->copyToHost(&result, exchange_, 8, stream_));
+  IRISRT_RETURN_IF_ERROR(world_->synchronize(stream_));
+  return result;
+}
+
+Status Measurement::checkOutput(const Case &each, uint64_t out) {
+  Data data(each.op, each.dtype, options_.reduce, world_->numRanks(),
+            each.count);
+  bool idle = each.op == Op::send && world_->numRanks() % 2 == 1 &&
+              world_->rank() + 1 == world_->numRanks();
+  std::vector<uint8_t> want =
+      idle ? std::vector<uint8_t>() : data.output(world_->rank());
+  std::vector<uint8_t> got(want.size());
+  if (!got.empty())
+    IRISRT_RETURN_IF_ERROR(
+        world_->copyToHost(got.data(), out, got.size(), stream_));
+  IRISRT_RETURN_IF_ERROR(world_->synchronize(stream_));
+  size_t element = ccl::dtypeBytes(each.dtype), wrong = 0;
+  while (wrong < want.size() && want[wrong] == got[wrong])
+    ++wrong;
+  bool isWrong = wrong < want.size();
+  IRISRT_ASSIGN_OR_RETURN(double any, largest(isWrong ? 1 : 0));
+  if (isWrong)
+    return rt::makeStatus(StatusCode::internal,
+                          "element %zu of the output of rank %u is wrong",
+                          wrong / element, world_->rank());
+  if (any != 0)
+    return rt::makeStatus(StatusCode::internal,
+                          "the output is wrong on another rank");
+  return Status::success();
+}
+
+/// The value below which `share` of the sorted samples lie.
+static double quantile(const std::vector<double> &sorted, double share) {
+  double place = share * static_cast<double>(sorted.size() - 1);
+  size_t below = static_cast<size_t>(place);
+  size_t above = std::min(below + 1, sorted.size() - 1);
+  double part = place - static_cast<double>(below);
+  return sorted[below] * (1 - part) + sorted[above] * part;
+}
+
+Expected<Timing> Measurement::time(const Case &each, uint64_t in,
+                                   uint64_t out) {
+  rt::World &w = *world_;
+  std::optional<rt::Graph> graph;
+  if (each.mode == Mode::graph) {
+    IRISRT_RETURN_IF_ERROR(w.beginCapture(stream_));
+    Status status;
+    for (uint32_t i = 0; status.ok() && i < options_.calls; ++i)
+      status = call(each, in, out);
+    IRISRT_ASSIGN_OR_RETURN(graph, w.endCapture(stream_));
+    IRISRT_RETURN_IF_ERROR(status);
+  }
+  std::vector<double> samples;
+  for (uint32_t i = 0; i < options_.warmups + options_.samples; ++i) {
+    // Ranks start together, as far as hosts can tell.
+    IRISRT_RETURN_IF_ERROR(w.barrier());
+    IRISRT_RETURN_IF_ERROR(w.record(start_, stream_));
+    if (graph) {
+      IRISRT_RETURN_IF_ERROR(w.launchGraph(*graph, stream_));
+    } else {
+      for (uint32_t c = 0; c < options_.calls; ++c)
+        IRISRT_RETURN_IF_ERROR(call(each, in, out));
+    }
+    IRISRT_RETURN_IF_ERROR(w.record(end_, stream_));
+    IRISRT_RETURN_IF_ERROR(w.synchronize(stream_));
+    IRISRT_ASSIGN_OR_RETURN(double ms, w.elapsedMs(start_, end_));
+    IRISRT_ASSIGN_OR_RETURN(double slowest, largest(ms));
+    if (i >= options_.warmups)
+      samples.push_back(1000 * slowest / options_.calls);
+  }
+  if (graph)
+    IRISRT_RETURN_IF_ERROR(w.destroyGraph(*graph));
+  std::sort(samples.begin(), samples.end());
+  return Timing{quantile(samples, 0.5), quantile(samples, 0.25),
+                quantile(samples, 0.75), samples.front(), samples.back()};
+}
+
+Expected<Timing> Measurement::run(const Case &each) {
+  Data data(each.op, each.dtype, options_.reduce, world_->numRanks(),
+            each.count);
+  uint32_t rank = world_->rank();
+  uint64_t in = in_, out = out_;
+  if (options_.inPlace) {
+    bool inIsLarger = data.inputBytes(rank) > data.outputBytes(rank);
+    (inIsLarger ? out : in) += data.inPlaceOffset(rank);
+  }
+  // In place, calls work on what calls before left; only the first is checked.
+  std::vector<uint8_t> input = data.input(rank);
+  auto prepare = [&]() -> Status {
+    IRISRT_RETURN_IF_ERROR(world_->zero(out_, bytes_, stream_));
+    if (!input.empty())
+      IRISRT_RETURN_IF_ERROR(
+          world_->copyToDevice(in, input.data(), input.size(), stream_));
+    return world_->synchronize(stream_);
+  };
+  IRISRT_RETURN_IF_ERROR(prepare());
+  IRISRT_RETURN_IF_ERROR(call(each, in, out));
+  IRISRT_RETURN_IF_ERROR(checkOutput(each, out));
+  IRISRT_ASSIGN_OR_RETURN(Timing timing, time(each, in, out));
+  if (!options_.inPlace)
+    IRISRT_RETURN_IF_ERROR(checkOutput(each, out));
+  return timing;
+}

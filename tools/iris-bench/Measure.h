@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One rank's part in the measurements.
+#ifndef IRIS_TOOLS_IRIS_BENCH_MEASURE_H
+#define IRIS_TOOLS_IRIS_BENCH_MEASURE_H
+
+#include "Options.h"
+
+#include "iris/ccl/Communicator.h"
+
+namespace iris::bench {
+
+/// A collective of one size, done one way.
+struct Case {
+  ccl::Op op;
+  ccl::DType dtype;
+  uint64_t count;
+  Mode mode;
+  ccl::Config config;
+};
+
+/// Microseconds of one call, of the slowest rank.
+struct Timing {
+  double median = 0, q1 = 0, q3 = 0, least = 0, most = 0;
+};
+
+/// The cases that the options ask for, in order.
+std::vector<Case> casesOf(const Options &options);
+
+/// What the selector knows of a case.
+ccl::Config chooseConfig(const Options &options, ccl::Op op, ccl::DType dtype,
+                         uint64_t bytes, std::string *reason);
+
+class Measurement {
+public:
+  static rt::Expected<std::unique_ptr<Measurement>>
+  create(const Options &options, const std::vector<Case> &cases);
+
+  /// Collective.  An error if the result was wrong on any rank.
+  rt::Expected<Timing> run(const Case &each);
+
+  rt::World &world() { return *world_; }
+  rt::Status finish();
+
+private:
+  Measurement(const Options &options, std::unique_ptr<rt::World> world)
+      : options_(options), world_(std::move(world)) {}
+
+  rt::Status call(const Case &each, uint64_t in, uint64_t out);
+  rt::Status checkOutput(const Case &each, uint64_t out);
+  rt::Expected<Timing> time(const Case &each, uint64_t in, uint64_t out);
+  rt::Expected<double> largest(double mine);
+
+  const Options &options_;
+  std::unique_ptr<rt::World> world_;
+  std::unique_ptr<ccl::Communicator> comm_;
+  rt::Stream stream_;
+  rt::Event start_, end_;
+  /// Two numbers on the heap, for what ranks tell each other.
+  uint64_t exchange_ = 0;
+  /// The buffers of all cases, and the bytes of each.
+  uint64_t in_ = 0, out_ = 0, bytes_ = 0;
+};
+
+} // namespace iris::bench
+
+#endif // IRIS_TOOLS_IRIS_BENCH_MEASURE_H

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Options.h"
+
+#include "iris-c/RuntimeABI.h"
+#include "iris/rt/Env.h"
+
+#include <cerrno>
+#include <cstdlib>
+
+using namespace iris;
+using namespace iris::bench;
+using ccl::DType;
+using ccl::Op;
+using ccl::ReduceOp;
+using rt::Expected;
+using rt::Status;
+using rt::StatusCode;
+
+const char iris::bench::helpText[] =
+    R"(iris-bench: measures Iris' collectives, and checks what they compute
+
+usage: iris-bench [options]
+
+Every rank is a process on a device of its own.  A sample is a number of calls
+back to back, as one graph or one by one; its time is that of the slowest rank.
+The median of the samples is reported, with the first and third quartile.  The
+output is compared with the right one, element by element.
+
+what is measured (lists are separated by commas):
+  --ops=LIST            all, or some of all_reduce, all_gather, reduce_scatter,
+                        all_to_all, broadcast, reduce, gather, scatter, send
+                        (default all_reduce,all_gather)
+  --sizes=FROM:TO       bytes of one chunk, by powers of 4, or a list
+                        (default 1K:16M)
+  --dtypes=LIST         f16 bf16 f32 f64 i8 i16 i32 i64 u8 f8e4m3fn f8e5m2 ...
+                        (default bf16)
+  --reduce=OP           sum (default), prod, min or max
+  --variants=LIST       all, or some; by default what the selector chooses
+  --modes=LIST          graph (default), eager
+  --programs=N --tile=N --warps=N
+                        of the config; by default the selector's
+  --in-place            the output is the input
+  --staged              through the workspace, as for buffers that peers cannot
+                        reach
+where and how:
+  -n N                  ranks (default 2)
+  --device=host|cuda|hip
+  --calls=N             calls in a sample (default 20)
+  --samples=N           samples (default 15), after --warmups=N (default 3)
+  --heap=SIZE           symmetric heap of one rank (default: what is needed)
+output:
+  --json=FILE           appends a line for each measurement
+  --commit=TEXT, --machine=TEXT
+                        are noted there
+  --explain             only says what the selector chooses, and why; needs no
+                        device
+  --help, --version
+
+exit status: 0 if everything ran and every result was right, else 1.
+
+examples:
+  iris-bench -n 4 --ops=all --sizes=1K:1M
+  iris-bench -n 8 --device=cuda --variants=all --json=h200.jsonl
+  iris-bench -n 8 --device=cuda --explain
+)";
+
+const char *iris::bench::modeName(Mode mode) {
+  return mode == Mode::graph ? "graph" : "eager";
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+static std::vector<std::string> split(const std::string &text, char separator) {
+  std::vector<std::string> parts;
+  size_t start = 0;
+  while (true) {
+    size_t end = text.find(separator, start);
+    parts.push_back(text.substr(start, end - start));
+    if (end == std::string::npos)
+      return parts;
+    start = end + 1;
+  }
+}
+
+static Status parseNumber(const std::string &name, const std::string &text,
+                          uint64_t least, uint64_t most, uint64_t &value) {
+  char *end = nullptr;
+  errno = 0;
+  unsigned long long number = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || text[0] == '-' || *end != '\0' || errno != 0 ||
+      number < least || number > most)
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "%s=%s; expected a number from %llu to %llu",
+                          name.c_str(), text.c_str(),
+                          static_cast<unsigned long long>(least),
+                          static_cast<unsigned long long>(most));
+  value = number;
+  return {};
+}
+
+/// The element of `all` whose name is `text`.
+template <typename T, typename Name>
+static Status parseWord(const char *what, const std::string &text,
+                        const std::vector<T> &all, Name name, T &value) {
+  std::string allowed;
+  for (T each : all) {
+    if (text == name(each)) {
+      value = each;
+      return {};
+    }
+    allowed += (allowed.empty() ? "" : ", ") + std::string(name(each));
+  }
+  return rt::makeStatus(StatusCode::invalidArgument,
+                        "%s '%s'; expected one of %s", what, text.c_str(),
+                        allowed.c_str());
+}
+
+template <typename T, typename Name>
+static Status parseWords(const char *what, const std::string &text,
+                         const std::vector<T> &all, Name name,
+                         std::vector<T> &values) {
+  values.clear();
+  if (text == "all") {
+    values = all;
+    return {};
+  }
+  for (const std::string &word : split(text, ',')) {
+    T value{};
+    IRISRT_RETURN_IF_ERROR(parseWord(what, word, all, name, value));
+    values.push_back(value);
+  }
+  return {};
+}
+
+static const std::vector<Op> allOps = {
+    Op::allReduce, Op::allGather, Op::reduceScatter,
+    Op::allToAll,  Op::broadcast, Op::reduce,
+    Op::gather,    Op::scatter,   Op::send};
+static const std::vector<DType> allDTypes = {
+    DType::f16,       DType::bf16,     DType::f32,    DType::f64,
+    DType::i8,        DType::i16,      DType::i32,    DType::i64,
+    DType::u8,        DType::f8e4m3fn, DType::f8e5m2, DType::f8e4m3fnuz,
+    DType::f8e5m2fnuz};
+static const std::vector<ReduceOp> checkable = {ReduceOp::sum, ReduceOp::prod,
+                                                ReduceOp::min, ReduceOp::max};
+
+static Status parseSizes(const std::string &text,
+                         std::vector<uint64_t> &sizes) {
+  sizes.clear();
+  std::vector<std::string> ends = split(text, ':');
+  if (ends.size() == 2) {
+    IRISRT_ASSIGN_OR_RETURN(uint64_t from, rt::parseByteSize(ends[0]));
+    IRISRT_ASSIGN_OR_RETURN(uint64_t to, rt::parseByteSize(ends[1]));
+    if (from == 0 || from > to || to > uint64_t(1) << 40)
+      return rt::makeStatus(StatusCode::invalidArgument,
+                            "--sizes=%s; expected FROM:TO with 0 < FROM <= TO "
+                            "<= 1T",
+                            text.c_str());
+    for (uint64_t size = from; size <= to; size *= 4)
+      sizes.push_back(size);
+    return {};
+  }
+  for (const std::string &word : split(text, ',')) {
+    IRISRT_ASSIGN_OR_RETURN(uint64_t size, rt::parseByteSize(word));
+    if (size == 0)
+      return rt::makeStatus(StatusCode::invalidArgument,
+                            "--sizes=%s; expected sizes over 0", text.c_str());
+    sizes.push_back(size);
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+/// An option with a value; whether there is one of that name.
+static Expected<bool> parseValue(const std::string &name,
+                                 const std::string &value, Options &options) {
+  uint64_t number = 0;
+  auto count = [&](uint64_t least, uint64_t most, auto &target) -> Status {
+    IRISRT_RETURN_IF_ERROR(parseNumber(name, value, least, most, number));
+    target = static_cast<std::remove_reference_t<decltype(target)>>(number);
+    return {};
+  };
+  Status status;
+  if (name == "-n") {
+    status = count(1, IRISRT_MAX_GROUP, options.numRanks);
+  } else if (name == "--device") {
+    IRISRT_ASSIGN_OR_RETURN(options.device, rt::parseDeviceKind(value));
+  } else if (name == "--ops") {
+    status = parseWords("operation", value, allOps, ccl::opName, options.ops);
+  } else if (name == "--dtypes") {
+    status =
+        parseWords("type", value, allDTypes, ccl::dtypeName, options.dtypes);
+  } else if (name == "--reduce") {
+    status = parseWord("reduction", value, checkable, ccl::reduceOpName,
+                       options.reduce);
+  } else if (name == "--modes") {
+    status =
+        parseWords("mode", value, std::vector<Mode>{Mode::graph, Mode::eager},
+                   modeName, options.modes);
+  } else if (name == "--sizes") {
+    status = parseSizes(value, options.sizes);
+  } else if (name == "--variants") {
+    options.variants = split(value, ',');
+  } else if (name == "--programs") {
+    status = count(1, 128, options.programs);
+  } else if (name == "--tile") {
+    status = count(1, 1 << 14, options.tile);
+  } else if (name == "--warps") {
+    status = count(1, 16, options.warps);
+  } else if (name == "--calls") {
+    status = count(1, 100000, options.calls);
+  } else if (name == "--samples") {
+    status = count(1, 100000, options.samples);
+  } else if (name == "--warmups") {
+    status = count(0, 100000, options.warmups);
+  } else if (name == "--heap") {
+    IRISRT_ASSIGN_OR_RETURN(options.heapBytes, rt::parseByteSize(value));
+  } else if (name == "--json") {
+    options.jsonPath = value;
+  } else if (name == "--commit") {
+    options.commit = value;
+  } else if (name == "--machine") {
+    options.machine = value;
+  } else {
+    return false;
+  }
+  if (!status.ok())
+    return status;
+  return true;
+}
+
+static bool parseFlag(const std::string &name, Options &options) {
+  if (name == "--help" || name == "-h")
+    options.help = true;
+  else if (name == "--version")
+    options.version = true;
+  else if (name == "--explain")
+    options.explain = true;
+  else if (name == "--in-place")
+    options.inPlace = true;
+  else if (name == "--staged")
+    options.staged = true;
+  else
+    return false;
+  return true;
+}
+
+Expected<Options> iris::bench::parseOptions(int argc, char **argv) {
+  Options options;
+  for (uint64_t size = 1 << 10; size <= 16 << 20; size *= 4)
+    options.sizes.push_back(size);
+  for (int index = 1; index < argc; ++index) {
+    std::string arg = argv[index];
+    if (parseFlag(arg, options))
+      continue;
+    size_t equals = arg.find('=');
+    std::string name = arg.substr(0, equals), value;
+    if (equals != std::string::npos)
+      value = arg.substr(equals + 1);
+    else if (index + 1 < argc)
+      value = argv[index + 1];
+    IRISRT_ASSIGN_OR_RETURN(bool known, parseValue(name, value, options));
+    if (!known)
+      return rt::makeStatus(StatusCode::invalidArgument,
+                            "unknown option '%s'; see --help", arg.c_str());
+    if (equals == std::string::npos && ++index == argc)
+      return rt::makeStatus(StatusCode::invalidArgument,
+                            "%s has no value; see --help", arg.c_str());
+  }
+  return options;
+}

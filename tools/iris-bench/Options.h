@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef IRIS_TOOLS_IRIS_BENCH_OPTIONS_H
+#define IRIS_TOOLS_IRIS_BENCH_OPTIONS_H
+
+#include "iris/ccl/Types.h"
+#include "iris/rt/Device.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iris::bench {
+
+extern const char helpText[];
+
+enum class Mode { eager, graph };
+const char *modeName(Mode mode);
+
+struct Options {
+  uint32_t numRanks = 2;
+  rt::DeviceKind device = rt::DeviceKind::host;
+  std::vector<ccl::Op> ops = {ccl::Op::allReduce, ccl::Op::allGather};
+  std::vector<ccl::DType> dtypes = {ccl::DType::bf16};
+  /// Bytes of one chunk.
+  std::vector<uint64_t> sizes;
+  /// Empty: what the selector chooses. "all": every variant.
+  std::vector<std::string> variants;
+  std::vector<Mode> modes = {Mode::graph};
+  /// Zero: the selector's.
+  int64_t programs = 0, tile = 0, warps = 0;
+  ccl::ReduceOp reduce = ccl::ReduceOp::sum;
+  /// Calls in a sample, samples, and samples that are not counted.
+  uint32_t calls = 20, samples = 15, warmups = 3;
+  uint64_t heapBytes = 0;
+  bool inPlace = false, staged = false;
+  bool explain = false;
+  std::string jsonPath, commit, machine;
+  bool help = false, version = false;
+};
+
+rt::Expected<Options> parseOptions(int argc, char **argv);
+
+} // namespace iris::bench
+
+#endif // IRIS_TOOLS_IRIS_BENCH_OPTIONS_H

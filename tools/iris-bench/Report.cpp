@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Report.h"
+
+#include "iris/ccl/Selector.h"
+
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+using namespace iris;
+using namespace iris::bench;
+using ccl::Op;
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+static std::string formatBytes(uint64_t bytes) {
+  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  while (unit + 1 < std::size(units) && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return rt::formatString("%llu %s", static_cast<unsigned long long>(bytes),
+                          units[unit]);
+}
+
+/// "Bus bandwidth" as nccl-tests defines it: what each rank's links carry if
+/// the operation is done in the best way, in GB/s.
+static double busBandwidth(const Case &each, uint32_t ranks, double us) {
+  double bytes = static_cast<double>(each.count) * ccl::dtypeBytes(each.dtype);
+  double peers = ranks - 1.0;
+  double carried = bytes;
+  switch (each.op) {
+  case Op::allReduce:
+    carried = 2 * peers / ranks * bytes;
+    break;
+  case Op::allGather:
+  case Op::reduceScatter:
+  case Op::allToAll:
+  case Op::gather:
+  case Op::scatter:
+    carried = peers * bytes;
+    break;
+  default:
+    break;
+  }
+  return carried / us / 1e3;
+}
+
+/// A JSON string.
+static std::string quote(const std::string &text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      result += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      result += rt::formatString("\\u%04x", c);
+    else
+      result += c;
+  }
+  return result + "\"";
+}
+
+//===----------------------------------------------------------------------===//
+// Report
+//===----------------------------------------------------------------------===//
+
+rt::Expected<std::unique_ptr<Report>> Report::open(const Options &options) {
+  std::unique_ptr<Report> report(new Report(options));
+  report->showsProgress_ = ::isatty(STDERR_FILENO) != 0;
+  if (options.jsonPath.empty())
+    return report;
+  report->json_ = std::fopen(options.jsonPath.c_str(), "a");
+  if (!report->json_)
+    return rt::makeStatus(rt::StatusCode::invalidArgument,
+                          "cannot write %s: %s", options.jsonPath.c_str(),
+                          std::strerror(errno));
+  return report;
+}
+
+Report::~Report() {
+  if (json_)
+    std::fclose(json_);
+}
+
+void Report::begin(const rt::World &world, size_t numCases) {
+  numCases_ = numCases;
+  device_ = world.deviceName();
+  std::printf("%u ranks on %s (%s), %u calls in a sample, %u samples\n",
+              world.numRanks(), device_.c_str(), world.target().c_str(),
+              options_.calls, options_.samples);
+  std::printf("%-15s %-10s %10s %-6s %-16s %10s %21s %9s  %s\n", "operation",
+              "type", "chunk", "mode", "variant", "us", "quartiles", "GB/s bus",
+              "result");
+  std::fflush(stdout);
+}
+
+void Report::clearProgress() {
+  if (showsProgress_)
+    std::fprintf(stderr, "\r\033[K");
+}
+
+void Report::progress(size_t number, const Case &each) {
+  if (!showsProgress_)
+    return;
+  uint64_t bytes = each.count * ccl::dtypeBytes(each.dtype);
+  std::fprintf(stderr, "\r\033[K%zu of %zu: %s %s, %s", number + 1, numCases_,
+               std::string(ccl::opName(each.op)).c_str(),
+               each.config.variant.c_str(), formatBytes(bytes).c_str());
+  std::fflush(stderr);
+}
+
+static std::string describe(const Case &each) {
+  uint64_t bytes = each.count * ccl::dtypeBytes(each.dtype);
+  return rt::formatString("%-15s %-10s %10s %-6s %-16s",
+                          std::string(ccl::opName(each.op)).c_str(),
+                          std::string(ccl::dtypeName(each.dtype)).c_str(),
+                          formatBytes(bytes).c_str(), modeName(each.mode),
+                          each.config.variant.c_str());
+}
+
+void Report::add(const Case &each, const Timing &timing) {
+  clearProgress();
+  double bandwidth = busBandwidth(each, options_.numRanks, timing.median);
+  std::printf("%s %10.2f %10.2f-%-10.2f %9.2f  right\n", describe(each).c_str(),
+              timing.median, timing.q1, timing.q3, bandwidth);
+  std::fflush(stdout);
+  if (!json_)
+    return;
+  std::fprintf(
+      json_,
+      "{\"op\": %s, \"peer\": \"iris\", \"dtype\": %s, \"bytes\": %llu, "
+      "\"us\": %.3f, \"q1\": %.3f, \"q3\": %.3f, \"min\": %.3f, \"max\": %.3f, "
+      "\"busbw_GBs\": %.3f, \"ranks\": %u, \"mode\": %s, \"variant\": %s, "
+      "\"programs\": %lld, \"staged\": %s, \"in_place\": %s, \"device\": %s, "
+      "\"machine\": %s, \"commit\": %s}\n",
+      quote(std::string(ccl::opName(each.op))).c_str(),
+      quote(std::string(ccl::dtypeName(each.dtype))).c_str(),
+      static_cast<unsigned long long>(each.count * ccl::dtypeBytes(each.dtype)),
+      timing.median, timing.q1, timing.q3, timing.least, timing.most, bandwidth,
+      options_.numRanks, quote(modeName(each.mode)).c_str(),
+      quote(each.config.variant).c_str(),
+      static_cast<long long>(each.config.programs),
+      each.config.staged ? "true" : "false",
+      options_.inPlace ? "true" : "false", quote(device_).c_str(),
+      quote(options_.machine).c_str(), quote(options_.commit).c_str());
+  std::fflush(json_);
+}
+
+void Report::fail(const Case &each, const rt::Status &status) {
+  clearProgress();
+  std::printf("%s FAILED: %s\n", describe(each).c_str(),
+              status.message().c_str());
+  std::fflush(stdout);
+}
+
+void iris::bench::explain(const Options &options) {
+  std::printf("%u ranks on %s; the model's numbers: %s\n", options.numRanks,
+              rt::deviceKindName(options.device),
+              ccl::choiceSource(options.device).c_str());
+  for (Op op : options.ops)
+    for (ccl::DType dtype : options.dtypes)
+      for (uint64_t bytes : options.sizes) {
+        std::string reason;
+        chooseConfig(options, op, dtype, bytes, &reason);
+        std::printf("%-15s %-10s %10s  %s\n",
+                    std::string(ccl::opName(op)).c_str(),
+                    std::string(ccl::dtypeName(dtype)).c_str(),
+                    formatBytes(bytes).c_str(), reason.c_str());
+      }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// iris-bench: measures the collectives; see Options.cpp for what it does. It
+// starts itself once per rank; under another launcher (torchrun, mpirun) it is
+// a rank at once.
+#include "Measure.h"
+#include "Options.h"
+#include "Report.h"
+
+#include "ChildProcess.h"
+#include "iris-c/RuntimeABI.h"
+#include "iris/rt/Env.h"
+#include "iris/rt/Program.h"
+
+#include <chrono>
+#include <cstdio>
+#include <random>
+#include <unistd.h>
+
+using namespace iris;
+using namespace iris::bench;
+
+static int report(const rt::Status &status) {
+  std::fprintf(stderr, "iris-bench: %s\n", status.message().c_str());
+  return 1;
+}
+
+//===----------------------------------------------------------------------===//
+// A rank
+//===----------------------------------------------------------------------===//
+
+static rt::Status measure(const Options &options) {
+  std::vector<Case> cases = casesOf(options);
+  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Measurement> measurement,
+                          Measurement::create(options, cases));
+  std::unique_ptr<Report> report;
+  if (measurement->world().rank() == 0) {
+    IRISRT_ASSIGN_OR_RETURN(report, Report::open(options));
+    report->begin(measurement->world(), cases.size());
+  }
+  rt::Status worst;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (report)
+      report->progress(i, cases[i]);
+    rt::Expected<Timing> timing = measurement->run(cases[i]);
+    if (report && timing.ok())
+      report->add(cases[i], *timing);
+    if (timing.ok())
+      continue;
+    if (report)
+      report->fail(cases[i], timing.status());
+    worst = timing.status();
+    // What is not possible is no reason to stop; a failed world is.
+    IRISRT_RETURN_IF_ERROR(measurement->world().failure());
+  }
+  IRISRT_RETURN_IF_ERROR(measurement->finish());
+  return worst;
+}
+
+//===----------------------------------------------------------------------===//
+// The launcher
+//===----------------------------------------------------------------------===//
+
+static int launch(const Options &options, int argc, char **argv) {
+  run::Supervisor supervisor;
+  if (!supervisor.status().ok())
+    return report(supervisor.status());
+  std::random_device random;
+  std::string job = std::to_string(::getpid()) + "-" + std::to_string(random());
+  std::string token = rt::formatString("%08x%08x", random(), random());
+  for (uint32_t rank = 0; rank < options.numRanks; ++rank) {
+    run::ChildSpec spec;
+    spec.path = "/proc/self/exe";
+    spec.args.assign(argv + 1, argv + argc);
+    std::string number = std::to_string(rank);
+    spec.env = {"IRIS_RANK=" + number, "IRIS_LOCAL_RANK=" + number,
+                "IRIS_WORLD_SIZE=" + std::to_string(options.numRanks),
+                "IRIS_JOB=" + job, "IRIS_TOKEN=" + token};
+    rt::Expected<size_t> child = supervisor.start(spec);
+    if (!child.ok())
+      return report(child.status());
+  }
+  while (supervisor.anyRunning() && supervisor.stopSignal() == 0)
+    supervisor.wait({}, std::chrono::milliseconds(200));
+  supervisor.endAll(std::chrono::seconds(2));
+  rt::cleanUpRendezvous();
+  if (supervisor.stopSignal() != 0)
+    return 128 + supervisor.stopSignal();
+  for (uint32_t rank = 0; rank < options.numRanks; ++rank)
+    if (!supervisor.children()[rank].succeeded())
+      return 1; // the rank has said why
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  rt::Expected<Options> options = parseOptions(argc, argv);
+  if (!options.ok())
+    return report(options.status());
+  if (options->help) {
+    std::fputs(helpText, stdout);
+    return 0;
+  }
+  if (options->version) {
+    std::printf("iris-bench %s, ABI %d.%d\n", IRIS_VERSION,
+                IRISRT_ABI_VERSION_MAJOR, IRISRT_ABI_VERSION_MINOR);
+    return 0;
+  }
+  if (options->explain) {
+    explain(*options);
+    return 0;
+  }
+  const rt::Expected<rt::LaunchInfo> &info = rt::Env::get().launch();
+  if (!info.ok())
+    return report(info.status());
+  if (info->launcher == "none")
+    return launch(*options, argc, argv);
+  options->numRanks = info->numRanks;
+  rt::Status status = measure(*options);
+  return status.ok() ? 0 : report(status);
+}

@@ -11,8 +11,11 @@ import re
 import subprocess
 import sys
 
-HOST_OPS = re.compile(r"\biris\.(alloc|dealloc|launch|sync)\b")
-COMPLETE = re.compile(r"^\s*(gpu\.module|func\.func|module)\b", re.M)
+HOST_OPS = re.compile(
+    r"\biris\.(alloc|dealloc|launch|sync|all_gather|all_reduce|"
+    r"reduce_scatter|all_to_all|broadcast|reduce|gather_to|scatter_from)\b")
+COMPLETE = re.compile(r"^\s*(gpu\.module|func\.func|module|iris\.collective)\b",
+                      re.M)
 ALIAS = re.compile(r"^\s*([#!][\w.]+) = ")
 DEFINED = re.compile(r"^\s*(%\w+(?::\d+)?(?:, %\w+)*) += "
                      r"|scf\.for (%\w+) =|[(,]\s*(%\w+) = |\^bb\d+\((.*?)\)",

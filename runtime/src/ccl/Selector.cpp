@@ -39,6 +39,8 @@ static std::vector<std::string> eligible(Op op) {
 static int64_t programsFor(const Situation &situation) {
   if (situation.device == DeviceKind::host)
     return 2;
+  if (situation.op == Op::send || situation.op == Op::recv)
+    return 16; // as many as there are mail boxes
   return situation.bytes >= (1 << 20) ? 64 : 32;
 }
 

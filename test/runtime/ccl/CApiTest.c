@@ -92,9 +92,9 @@ int irisTestCclCApi(const char *job, uint32_t rank, uint32_t numRanks,
   CHECK(line == 0);
 
   /* What every function refuses. */
-  const IrisCclType type = (IrisCclType)99;
+  const IrisCclType type = (IrisCclType)15;
   const IrisCclReduction sum = IRISCCL_SUM;
-  const char *why = "99 is no element type";
+  const char *why = "15 is no element type";
   REFUSES(iriscclAllGather(comm, a, b, 1, type, 0, NULL), why);
   REFUSES(iriscclAllReduce(comm, a, b, 1, type, sum, 0, NULL), why);
   REFUSES(iriscclReduceScatter(comm, a, b, 1, type, sum, 0, NULL), why);

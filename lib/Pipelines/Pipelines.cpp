@@ -112,6 +112,8 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
   addCleanup(kernels);
   // The accesses' uniform checks and addresses leave the loops.
   kernels.addPass(createLoopInvariantCodeMotionPass());
+  if (!isHost(options))
+    kernels.addPass(createIrisUnswitchLoopsPass());
 }
 
 //===----------------------------------------------------------------------===//

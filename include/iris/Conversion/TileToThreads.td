@@ -52,4 +52,36 @@ def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
   ];
 }
 
+def IrisUnswitchLoopsPass : Pass<"iris-unswitch-loops"> {
+  let summary = "Takes invariant checks of accesses out of innermost loops";
+  let description = [{
+    An innermost loop with `scf.if`s whose conditions do not change in it
+    becomes two: one for when all of them hold, in which their first branches
+    stand alone, and the loop as it was. Accesses choose their form by such
+    conditions, alignment above all.
+
+    Before:
+
+    ```mlir
+    scf.for %i = %a to %b step %c {
+      scf.if %aligned { ... } else { ... }
+    }
+    ```
+
+    After:
+
+    ```mlir
+    scf.if %aligned {
+      scf.for %i = %a to %b step %c { ... }
+    } else {
+      scf.for %i = %a to %b step %c {
+        scf.if %aligned { ... } else { ... }
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif // IRIS_CONVERSION_TILETOTHREADS_TD

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AccessPlan.h"
+#include "WholeWindows.h"
 
 #include "iris/Analysis/Divisibility.h"
 #include "iris/Analysis/TileLayout.h"
@@ -150,6 +151,9 @@ void Planner::limitOffsets() {
 void Planner::checkBounds() {
   for (unsigned dim = 0; dim < rank; ++dim) {
     std::optional<int64_t> offset = getConstantIntValue(offsets[dim]);
+    if (!offset &&
+        isWholeWindow(offsets[dim], buffer, dim, tile.getDimSize(dim)))
+      continue;
     if (!offset)
       plan.lowerBounds.push_back(dim);
     else if (*offset < 0)

@@ -198,7 +198,7 @@ private:
       }
       Value words = ReadPacketsOp::create(
           t.b, t.loc, access.getWords(t, now.size()), op.getCtx(), base,
-          distances, op.getFlag(), op.getOwedBy());
+          distances, op.getFlag(), op.getOwedBy(), op.getMemberBytes());
       auto part = VectorType::get({static_cast<int64_t>(order.size())},
                                   registers.getElementType());
       Value data = t.b.createOrFold<vector::BitCastOp>(t.loc, part, words);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- UnswitchLoops.cpp - Checks leave loops -----------------------------===//
+//
+// LLVM does the same for small loops; ours hold the element-wise forms of all
+// accesses, which make them large.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Conversion/TileToThreads.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISUNSWITCHLOOPSPASS
+#include "iris/Conversion/TileToThreads.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+static bool isInnermost(scf::ForOp loop) {
+  return !loop.getBody()
+              ->walk(
+                  [](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+              .wasInterrupted();
+}
+
+/// Replaces `choice` by its first branch.
+static void takeThen(IRRewriter &rewriter, scf::IfOp choice) {
+  Block *branch = choice.thenBlock();
+  auto yield = cast<scf::YieldOp>(branch->getTerminator());
+  SmallVector<Value> results(yield.getResults());
+  rewriter.eraseOp(yield);
+  rewriter.inlineBlockBefore(branch, choice);
+  rewriter.replaceOp(choice, results);
+}
+
+static void unswitch(IRRewriter &rewriter, scf::ForOp loop) {
+  SmallVector<scf::IfOp> choices;
+  llvm::SetVector<Value> conditions;
+  for (auto choice : loop.getBody()->getOps<scf::IfOp>()) {
+    if (!loop.isDefinedOutsideOfLoop(choice.getCondition()))
+      continue;
+    choices.push_back(choice);
+    conditions.insert(choice.getCondition());
+  }
+  if (choices.empty())
+    return;
+  Location loc = loop.getLoc();
+  rewriter.setInsertionPoint(loop);
+  Value all = conditions.front();
+  for (Value condition : conditions.getArrayRef().drop_front())
+    all = arith::AndIOp::create(rewriter, loc, all, condition);
+  auto versions = scf::IfOp::create(rewriter, loc, loop.getResultTypes(), all,
+                                    /*withElseRegion=*/true);
+  rewriter.replaceAllUsesWith(loop.getResults(), versions.getResults());
+
+  rewriter.setInsertionPointToStart(versions.thenBlock());
+  IRMapping mapping;
+  auto fast = cast<scf::ForOp>(rewriter.clone(*loop, mapping));
+  for (scf::IfOp choice : choices)
+    takeThen(rewriter, cast<scf::IfOp>(mapping.lookup(choice.getOperation())));
+  rewriter.moveOpBefore(loop, versions.elseBlock(),
+                        versions.elseBlock()->begin());
+  if (loop.getNumResults() == 0)
+    return; // the branches have their terminators
+  rewriter.setInsertionPointToEnd(versions.thenBlock());
+  scf::YieldOp::create(rewriter, loc, fast.getResults());
+  rewriter.setInsertionPointToEnd(versions.elseBlock());
+  scf::YieldOp::create(rewriter, loc, loop.getResults());
+}
+
+namespace {
+struct UnswitchLoopsPass
+    : iris::impl::IrisUnswitchLoopsPassBase<UnswitchLoopsPass> {
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops;
+    getOperation()->walk([&](scf::ForOp loop) {
+      if (isInnermost(loop))
+        loops.push_back(loop);
+    });
+    IRRewriter rewriter(&getContext());
+    for (scf::ForOp loop : loops)
+      unswitch(rewriter, loop);
+  }
+};
+} // namespace

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "WholeWindows.h"
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Numbers below this can be added and multiplied a few times without a wrap.
+static constexpr uint64_t kLarge = uint64_t(1) << 62;
+
+/// A bound that `value` does not exceed and is not below 0 for, if one follows
+/// from how it is made.
+static std::optional<uint64_t> getBound(Value value, unsigned depth = 0) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant >= 0 ? std::optional<uint64_t>(*constant) : std::nullopt;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth > 8)
+    return std::nullopt;
+  if (isa<gpu::BlockIdOp, gpu::GridDimOp>(op))
+    return INT32_MAX;
+  if (isa<RankOp, NumRanksOp, GroupSizeOp, GroupIndexOp, GroupMemberOp>(op))
+    return kMaxRanks;
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtUIOp,
+          arith::ExtSIOp>(op))
+    return getBound(op->getOperand(0), depth + 1);
+  if (!isa<arith::AddIOp, arith::MulIOp, arith::RemUIOp, arith::DivUIOp>(op))
+    return std::nullopt;
+  std::optional<uint64_t> lhs = getBound(op->getOperand(0), depth + 1);
+  std::optional<uint64_t> rhs = getBound(op->getOperand(1), depth + 1);
+  // A remainder is below its divisor, whatever is divided.
+  if (isa<arith::RemUIOp>(op))
+    return rhs;
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (isa<arith::DivUIOp>(op))
+    return lhs;
+  uint64_t limit = value.getType().isInteger(32) ? INT32_MAX : kLarge;
+  bool overflow = false;
+  uint64_t result = isa<arith::AddIOp>(op)
+                        ? llvm::SaturatingAdd(*lhs, *rhs, &overflow)
+                        : llvm::SaturatingMultiply(*lhs, *rhs, &overflow);
+  if (overflow || result > limit)
+    return std::nullopt;
+  return result;
+}
+
+/// The size of a dimension as the value that it was made from, or the buffer
+/// whose dimension it is.
+static bool isSizeOf(Value size, Value buffer, unsigned dim) {
+  if (auto dimOp = size.getDefiningOp<memref::DimOp>())
+    if (dimOp.getSource() == buffer && dimOp.getConstantIndex() == dim)
+      return true;
+  Operation *op = buffer.getDefiningOp();
+  if (!op)
+    return false;
+  // The buffer on another rank has the same size.
+  if (auto translate = dyn_cast<TranslateOp>(op))
+    return isSizeOf(size, translate.getSource(), dim);
+  if (auto cast = dyn_cast<memref::CastOp>(op)) {
+    Value source = cast.getSource();
+    return isa<MemRefType>(source.getType()) && isSizeOf(size, source, dim);
+  }
+  SmallVector<OpFoldResult> sizes;
+  if (auto subview = dyn_cast<memref::SubViewOp>(op)) {
+    if (subview.getSourceType().getRank() != subview.getType().getRank())
+      return false;
+    sizes = subview.getMixedSizes();
+  } else if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
+    sizes = cast.getMixedSizes();
+  } else {
+    return false;
+  }
+  return dyn_cast<Value>(sizes[dim]) == size;
+}
+
+/// `a * b` with a constant `b`.
+static bool matchProduct(Value value, Value &a, int64_t &b) {
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return false;
+  a = product.getLhs();
+  std::optional<int64_t> constant = getConstantIntValue(product.getRhs());
+  if (!constant) {
+    a = product.getRhs();
+    constant = getConstantIntValue(product.getLhs());
+  }
+  b = constant.value_or(0);
+  return b > 0;
+}
+
+bool mlir::iris::isWholeWindow(Value offset, Value buffer, unsigned dim,
+                               int64_t extent) {
+  Value number;
+  int64_t pitch;
+  if (!matchProduct(offset, number, pitch) || extent > pitch)
+    return false;
+  scf::ForOp loop = scf::getForInductionVarOwner(number);
+  if (!loop || !getBound(loop.getLowerBound()) || !getBound(loop.getStep()))
+    return false;
+  // Number < size / pitch, so number * pitch + pitch <= size. Sizes are not
+  // negative, and neither is a quotient.
+  auto whole = loop.getUpperBound().getDefiningOp<arith::DivUIOp>();
+  return whole && getConstantIntValue(whole.getRhs()) == pitch &&
+         isSizeOf(whole.getLhs(), buffer, dim);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- WholeWindows.h - Windows that need no bounds check -------*- C++ -*-===//
+
+#ifndef IRIS_LIB_CONVERSION_TILETOTHREADS_WHOLEWINDOWS_H
+#define IRIS_LIB_CONVERSION_TILETOTHREADS_WHOLEWINDOWS_H
+
+#include "mlir/IR/Value.h"
+
+namespace mlir::iris {
+
+/// True if a window of `extent` elements at `offset` along a dimension of
+/// `buffer` is known to lie inside. The form that is known is that of a loop
+/// over the whole tiles of a dimension:
+///
+///   %whole = arith.divui %size, %tile
+///   scf.for %t = %first to %whole step %step {
+///     %offset = arith.muli %t, %tile
+bool isWholeWindow(Value offset, Value buffer, unsigned dim, int64_t extent);
+
+} // namespace mlir::iris
+
+#endif // IRIS_LIB_CONVERSION_TILETOTHREADS_WHOLEWINDOWS_H

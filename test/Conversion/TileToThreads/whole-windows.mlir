@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: iris-opt %s --tile-assign-layouts --convert-tile-to-threads --canonicalize --cse | FileCheck %s
+
+gpu.module @kernels {
+  // A loop over whole tiles: no window hangs over an edge, here and on a peer.
+  // CHECK-LABEL: gpu.func @whole
+  // CHECK: scf.for
+  // CHECK-NOT: arith.cmpi
+  // CHECK: llvm.load {{.*}} -> vector<8xf16>
+  // CHECK-NOT: arith.cmpi
+  // CHECK: llvm.store {{.*}} : vector<8xf16>
+  // CHECK-NOT: arith.cmpi
+  // CHECK: gpu.return
+  gpu.func @whole(%ctx: !iris.ctx, %in: memref<?xf16, #iris.symmetric> {iris.divisibility = {pointer = 16}},
+                  %out: memref<?xf16, #iris.symmetric> {iris.divisibility = {pointer = 16}}, %n: index, %r: index) kernel {
+    %c2048 = arith.constant 2048 : index
+    %pid = gpu.block_id x
+    %programs = gpu.grid_dim x
+    %from = memref.subview %in[0] [%n] [1] : memref<?xf16, #iris.symmetric> to memref<?xf16, strided<[1]>, #iris.symmetric>
+    %to = memref.subview %out[0] [%n] [1] : memref<?xf16, #iris.symmetric> to memref<?xf16, strided<[1]>, #iris.symmetric>
+    %peer = iris.translate %ctx, %to to %r
+        : memref<?xf16, strided<[1]>, #iris.symmetric> -> memref<?xf16, strided<[1]>, #iris.peer>
+    %whole = arith.divui %n, %c2048 : index
+    scf.for %t = %pid to %whole step %programs {
+      %i = arith.muli %t, %c2048 : index
+      %v = tile.load %from[%i] : memref<?xf16, strided<[1]>, #iris.symmetric> -> tensor<2048xf16>
+      tile.store %v, %peer[%i] : tensor<2048xf16>, memref<?xf16, strided<[1]>, #iris.peer>
+    }
+    gpu.return
+  }
+
+  // Tiles that overlap, a loop of one tile more, and a buffer of another size.
+  // CHECK-LABEL: gpu.func @not_whole
+  // CHECK: scf.for
+  // CHECK: arith.cmpi sle
+  // CHECK: scf.for
+  // CHECK: arith.cmpi sle
+  // CHECK: scf.for
+  // CHECK: arith.cmpi sle
+  gpu.func @not_whole(%in: memref<?xf16> {iris.divisibility = {pointer = 16}}, %n: index, %m: index) kernel {
+    %zero = arith.constant dense<0.0> : tensor<2048xf16>
+    %c1 = arith.constant 1 : index
+    %c1024 = arith.constant 1024 : index
+    %c2048 = arith.constant 2048 : index
+    %pid = gpu.block_id x
+    %programs = gpu.grid_dim x
+    %b = memref.subview %in[0] [%n] [1] : memref<?xf16> to memref<?xf16, strided<[1]>>
+    %halves = arith.divui %n, %c1024 : index
+    scf.for %t = %pid to %halves step %programs {
+      %i = arith.muli %t, %c1024 : index
+      tile.store %zero, %b[%i] : tensor<2048xf16>, memref<?xf16, strided<[1]>>
+    }
+    %whole = arith.divui %n, %c2048 : index
+    %more = arith.addi %whole, %c1 : index
+    scf.for %t = %pid to %more step %programs {
+      %i = arith.muli %t, %c2048 : index
+      tile.store %zero, %b[%i] : tensor<2048xf16>, memref<?xf16, strided<[1]>>
+    }
+    %other = arith.divui %m, %c2048 : index
+    scf.for %t = %pid to %other step %programs {
+      %i = arith.muli %t, %c2048 : index
+      tile.store %zero, %b[%i] : tensor<2048xf16>, memref<?xf16, strided<[1]>>
+    }
+    gpu.return
+  }
+}

@@ -25,9 +25,10 @@ using namespace mlir::iris;
 /// that no two ranks store to one receiver at once.
 static void buildPush(KernelBuilder &k) {
   Value own = k.chunk(k.out, k.me);
+  Value from = k.window(k.in, k.index(0), k.count);
   k.barrier();
   k.forTiles(k.count, [&](Value, Value offset) {
-    Value tile = k.load(k.in, offset);
+    Value tile = k.load(from, offset);
     k.forMembers(
         0, [&](Value i) { k.storeTo(k.rotate(k.me, i), tile, own, offset); });
   });
@@ -50,12 +51,13 @@ static void buildPartitioned(KernelBuilder &k) {
 
 /// Every rank reads what it needs.
 static void buildPull(KernelBuilder &k) {
+  Value from = k.window(k.in, k.index(0), k.count);
   k.barrier();
   k.forMembers(0, [&](Value i) {
     Value source = k.rotate(k.me, i);
     Value place = k.chunk(k.out, source);
     k.forTiles(k.count, [&](Value, Value offset) {
-      k.store(k.loadFrom(source, k.in, offset), place, offset);
+      k.store(k.loadFrom(source, from, offset), place, offset);
     });
   });
   k.barrier();
@@ -78,22 +80,30 @@ static void buildStaged(KernelBuilder &k) {
   });
 }
 
-/// Slot (source, tile) of the workspace; the own tile stays at home.
+/// Slot (tile, source) of the workspace. Where the tiles of all members are
+/// received at once, the own one takes that way as well.
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
-    Value tiles = k.tilesIn(length);
     auto slot = [&](Value source, Value t) {
-      return k.add(k.mul(source, tiles), t);
+      return k.add(k.mul(t, k.size), source);
     };
     Value from = k.window(k.in, start, length);
     Value own = k.part(k.out, k.me, start, length);
     k.forTiles(length, [&](Value t, Value offset) {
       Value tile = k.load(from, offset);
-      k.forMembers(1, [&](Value i) {
+      k.forMembers(k.receivesAll() ? 0 : 1, [&](Value i) {
         k.sendPacket(k.rotate(k.me, i), tile, slot(k.me, t));
       });
-      k.store(tile, own, offset);
+      if (!k.receivesAll())
+        k.store(tile, own, offset);
     });
+    if (k.receivesAll()) {
+      Value all = k.allParts(k.out, start, length);
+      k.forTiles(length, [&](Value t, Value offset) {
+        k.storeRows(k.receivePackets(slot(k.index(0), t)), all, offset);
+      });
+      return;
+    }
     k.forTiles(length, [&](Value t, Value offset) {
       k.forMembers(1, [&](Value i) {
         Value source = k.rotate(k.me, i);

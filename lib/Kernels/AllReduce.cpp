@@ -29,11 +29,13 @@ using namespace mlir::iris;
 //===----------------------------------------------------------------------===//
 
 static void buildOneShot(KernelBuilder &k) {
+  Value from = k.window(k.in, k.index(0), k.count);
+  Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
-  k.forTiles(k.count, [&](Value t, Value offset) {
-    Value sum = reduceMembers(
-        k, t, [&](Value m) { return k.loadFrom(m, k.in, offset); });
-    k.store(sum, k.out, offset);
+  k.forTiles(k.count, [&](Value, Value offset) {
+    Value sum =
+        reduceMembers(k, [&](Value m) { return k.loadFrom(m, from, offset); });
+    k.store(sum, to, offset);
   });
   k.barrier();
 }
@@ -45,9 +47,9 @@ static void buildOneShotStaged(KernelBuilder &k) {
     k.copy(k.window(k.in, start, length), stage, length);
     k.barrier();
     Value to = k.window(k.out, start, length);
-    k.forTiles(length, [&](Value t, Value offset) {
+    k.forTiles(length, [&](Value, Value offset) {
       Value sum = reduceMembers(
-          k, t, [&](Value m) { return k.loadFrom(m, stage, offset); });
+          k, [&](Value m) { return k.loadFrom(m, stage, offset); });
       k.store(sum, to, offset);
     });
   });
@@ -56,9 +58,8 @@ static void buildOneShotStaged(KernelBuilder &k) {
 /// Every rank sends its tiles to everybody and adds up what it receives.
 static void buildOneShotPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
-    Value tiles = k.tilesIn(length);
     auto slot = [&](Value source, Value t) {
-      return k.add(k.mul(source, tiles), t);
+      return k.add(k.mul(t, k.size), source);
     };
     Value from = k.window(k.in, start, length);
     Value to = k.window(k.out, start, length);
@@ -71,9 +72,7 @@ static void buildOneShotPacket(KernelBuilder &k) {
       });
     });
     k.forTiles(length, [&](Value t, Value offset) {
-      Value sum = reduceMembers(
-          k, t, [&](Value m) { return k.receivePacket(m, slot(m, t)); });
-      k.store(sum, to, offset);
+      k.store(reducePackets(k, slot(k.index(0), t)), to, offset);
     });
   });
 }
@@ -82,40 +81,32 @@ static void buildOneShotPacket(KernelBuilder &k) {
 // two_shot
 //===----------------------------------------------------------------------===//
 
-/// The tiles of `owner` in this program: body(t, turn) for the tile and its
-/// number among those of its owner.
-static void forTilesOf(KernelBuilder &k, Value owner, Value tiles,
+/// This program's tiles of `owner`: body(t, offset). Owner and program of a
+/// tile are the same on every rank: t = turn * size + owner, and turns are
+/// dealt out to programs.
+static void forTilesOf(KernelBuilder &k, Value owner, Value length,
                        llvm::function_ref<void(Value, Value)> body) {
-  // Owner and program of a tile are the same on every rank: t = turn * size +
-  // owner, and turns are dealt out to programs.
-  Value most = k.ceilDiv(tiles, k.size);
-  k.loop(k.program, most, k.programs, [&](Value turn) {
-    Value t = k.add(k.mul(turn, k.size), owner);
-    Value inside =
-        arith::CmpIOp::create(k.b, arith::CmpIPredicate::ult, t, tiles);
-    k.ifThen(inside, [&] { body(t, turn); });
-  });
+  k.forTilesFrom(k.add(k.mul(k.program, k.size), owner),
+                 k.mul(k.programs, k.size), length, body);
 }
 
 static void buildTwoShot(KernelBuilder &k) {
+  Value from = k.window(k.in, k.index(0), k.count);
+  Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
-  forTilesOf(k, k.me, k.tilesIn(k.count), [&](Value t, Value turn) {
-    Value offset = k.mul(t, k.tileSize());
-    Value sum = reduceMembers(
-        k, turn, [&](Value m) { return k.loadFrom(m, k.in, offset); });
+  forTilesOf(k, k.me, k.count, [&](Value, Value offset) {
+    Value sum =
+        reduceMembers(k, [&](Value m) { return k.loadFrom(m, from, offset); });
     k.forMembers(
-        0, [&](Value i) { k.storeTo(k.rotate(k.me, i), sum, k.out, offset); });
+        0, [&](Value i) { k.storeTo(k.rotate(k.me, i), sum, to, offset); });
   });
   k.barrier();
 }
 
 /// All tiles of a stretch, with the programs that `forTilesOf` gives them.
-static void forTilesOfAll(KernelBuilder &k, Value tiles,
-                          llvm::function_ref<void(Value)> body) {
-  k.forMembers(0, [&](Value owner) {
-    forTilesOf(k, owner, tiles,
-               [&](Value t, Value) { body(k.mul(t, k.tileSize())); });
-  });
+static void forTilesOfAll(KernelBuilder &k, Value length,
+                          llvm::function_ref<void(Value, Value)> body) {
+  k.forMembers(0, [&](Value owner) { forTilesOf(k, owner, length, body); });
 }
 
 /// Half of the scratch holds inputs, half results.
@@ -124,23 +115,21 @@ static void buildTwoShotStaged(KernelBuilder &k) {
   Value most = k.index(tilesEach * k.config.tile);
   Value inputs = k.scratch(k.index(0), most), results = k.scratch(most, most);
   k.forStagedRounds(tilesEach, [&](Value start, Value length) {
-    Value tiles = k.tilesIn(length);
     Value from = k.window(k.in, start, length);
     Value to = k.window(k.out, start, length);
-    forTilesOfAll(k, tiles, [&](Value offset) {
+    forTilesOfAll(k, length, [&](Value, Value offset) {
       k.store(k.load(from, offset), inputs, offset);
     });
     k.barrier();
-    forTilesOf(k, k.me, tiles, [&](Value t, Value turn) {
-      Value offset = k.mul(t, k.tileSize());
+    forTilesOf(k, k.me, length, [&](Value, Value offset) {
       Value sum = reduceMembers(
-          k, turn, [&](Value m) { return k.loadFrom(m, inputs, offset); });
+          k, [&](Value m) { return k.loadFrom(m, inputs, offset); });
       k.forMembers(0, [&](Value i) {
         k.storeTo(k.rotate(k.me, i), sum, results, offset);
       });
     });
     k.barrier();
-    forTilesOfAll(k, tiles, [&](Value offset) {
+    forTilesOfAll(k, length, [&](Value, Value offset) {
       k.store(k.load(results, offset), to, offset);
     });
   });
@@ -153,34 +142,50 @@ static void buildTwoShotPacket(KernelBuilder &k) {
     Value turns = k.ceilDiv(tiles, k.size);
     Value from = k.window(k.in, start, length);
     Value to = k.window(k.out, start, length);
-    // Slots of inputs: (source, turn) at the owner; of results: the tile's.
-    auto inputSlot = [&](Value source, Value turn) {
-      return k.add(k.mul(source, turns), turn);
+    // Slots of inputs: (turn, source) at the owner; of results: the tile's.
+    auto inputSlot = [&](Value source, Value t) {
+      return k.add(k.mul(k.div(t, k.size), k.size), source);
     };
     Value firstResult = k.mul(k.size, turns);
     auto resultSlot = [&](Value t) { return k.add(firstResult, t); };
 
     k.forMembers(0, [&](Value i) {
       Value owner = k.rotate(k.me, i);
-      forTilesOf(k, owner, tiles, [&](Value t, Value turn) {
-        k.sendPacket(owner, k.load(from, k.mul(t, k.tileSize())),
-                     inputSlot(k.me, turn));
+      forTilesOf(k, owner, length, [&](Value t, Value offset) {
+        k.sendPacket(owner, k.load(from, offset), inputSlot(k.me, t));
       });
     });
-    forTilesOf(k, k.me, tiles, [&](Value t, Value turn) {
-      Value sum = reduceMembers(k, turn, [&](Value m) {
-        return k.receivePacket(m, inputSlot(m, turn));
-      });
-      k.store(sum, to, k.mul(t, k.tileSize()));
-      k.forMembers(1, [&](Value i) {
+    forTilesOf(k, k.me, length, [&](Value t, Value offset) {
+      Value sum = reducePackets(k, inputSlot(k.index(0), t));
+      if (!k.receivesAll())
+        k.store(sum, to, offset);
+      k.forMembers(k.receivesAll() ? 0 : 1, [&](Value i) {
         k.sendPacket(k.rotate(k.me, i), sum, resultSlot(t));
       });
     });
+    if (k.receivesAll()) {
+      // The tiles of one turn are neighbours, here and in the output. Behind
+      // the last tile there are slots that nobody writes: a turn that reaches
+      // so far goes tile by tile.
+      k.loop(k.program, k.div(tiles, k.size), k.programs, [&](Value turn) {
+        Value first = k.mul(turn, k.size);
+        k.store(k.receivePackets(resultSlot(first), /*isFlat=*/true), to,
+                k.mul(first, k.tileSize()));
+      });
+      Value whole = k.mul(k.div(tiles, k.size), k.size);
+      k.ifThen(k.equal(k.rem(k.div(tiles, k.size), k.programs), k.program),
+               [&] {
+                 k.loop(whole, tiles, k.index(1), [&](Value t) {
+                   k.store(k.receivePacket(k.rem(t, k.size), resultSlot(t)), to,
+                           k.mul(t, k.tileSize()));
+                 });
+               });
+      return;
+    }
     k.forMembers(1, [&](Value i) {
       Value owner = k.rotate(k.me, i);
-      forTilesOf(k, owner, tiles, [&](Value t, Value) {
-        k.store(k.receivePacket(owner, resultSlot(t)), to,
-                k.mul(t, k.tileSize()));
+      forTilesOf(k, owner, length, [&](Value t, Value offset) {
+        k.store(k.receivePacket(owner, resultSlot(t)), to, offset);
       });
     });
   });

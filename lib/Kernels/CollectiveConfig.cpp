@@ -13,6 +13,8 @@ using namespace mlir::iris;
 /// Bytes of a tile where the config does not say: 16 bytes a thread for 256
 /// threads, twice.
 static constexpr int64_t kDefaultTileBytes = 8192;
+/// Of packets: as much of all members' tiles is waited for at once.
+static constexpr int64_t kDefaultPacketBytes = 2048;
 static constexpr int64_t kMaxTileBytes = 16384;
 
 int64_t CollectiveConfig::elementBytes() const {
@@ -233,15 +235,17 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
   bool isMail = config.kind == CollectiveKind::Send ||
                 config.kind == CollectiveKind::Recv;
   int64_t bytes = config.elementBytes();
-  config.tile = kDefaultTileBytes / bytes;
   config.programs = isMail ? Workspace::mailPrograms : config.programs;
   int64_t maxPrograms =
       isMail ? Workspace::mailPrograms : Workspace::maxPrograms;
 
   int64_t workspaceBytes = Workspace::defaultBytes;
   ConfigReader reader(op);
-  if (failed(reader.readVariant(config)) ||
-      failed(reader.readInteger("tile", 16 / std::min<int64_t>(bytes, 16),
+  if (failed(reader.readVariant(config)))
+    return failure();
+  bool isPacket = StringRef(config.variant).ends_with("packet");
+  config.tile = (isPacket ? kDefaultPacketBytes : kDefaultTileBytes) / bytes;
+  if (failed(reader.readInteger("tile", 16 / std::min<int64_t>(bytes, 16),
                                 kMaxTileBytes / bytes, /*powerOfTwo=*/true,
                                 config.tile)) ||
       failed(reader.readInteger("warps", 1, 16, /*powerOfTwo=*/true,
@@ -260,7 +264,7 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
   if (failed(checkCombination(op, config)))
     return failure();
 
-  if (StringRef(config.variant).ends_with("packet"))
+  if (isPacket)
     config.packetRound = getPacketRound(config);
   if (failed(checkRoom(op, config)))
     return failure();

@@ -44,6 +44,8 @@ static DictionaryAttr describe(const CollectiveConfig &config, MLIRContext *c) {
       b.getNamedAttr("variant", b.getStringAttr(config.variant)),
       b.getNamedAttr("tile", b.getI64IntegerAttr(config.tile)),
       b.getNamedAttr("programs", b.getI64IntegerAttr(config.programs)),
+      b.getNamedAttr("warps", b.getI64IntegerAttr(config.warps)),
+      b.getNamedAttr("xcds", b.getI64IntegerAttr(config.xcds)),
       b.getNamedAttr("staged", b.getBoolAttr(config.staged)),
       b.getNamedAttr("in_place", b.getBoolAttr(config.inPlace)),
       b.getNamedAttr("workspace_bytes",

@@ -21,7 +21,8 @@ Value mlir::iris::widen(KernelBuilder &k, Value tile) {
     return emitFromFloat8(k.b, cast<FloatType>(element), tile);
   if (element.isF16() || element.isBF16())
     return arith::ExtFOp::create(
-        k.b, k.config.tileType().clone(k.b.getF32Type()), tile);
+        k.b, cast<RankedTensorType>(tile.getType()).clone(k.b.getF32Type()),
+        tile);
   return tile;
 }
 
@@ -83,9 +84,9 @@ Value mlir::iris::conclude(KernelBuilder &k, Value tile) {
              : arith::DivSIOp::create(b, tile, divisors).getResult();
 }
 
-Value mlir::iris::reduceMembers(KernelBuilder &k, Value start,
+Value mlir::iris::reduceMembers(KernelBuilder &k,
                                 llvm::function_ref<Value(Value)> load) {
-  Value first = k.rem(start, k.size);
+  Value first = k.rem(k.program, k.size);
   if (k.config.size) {
     // All loads come first: their latencies overlap.
     SmallVector<Value> tiles;
@@ -109,6 +110,33 @@ Value mlir::iris::reduceMembers(KernelBuilder &k, Value start,
     scf::YieldOp::create(b, next);
   }
   return narrow(k, conclude(k, loop.getResult(0)));
+}
+
+static tile::ReduceKind getKind(KernelBuilder &k) {
+  bool isUnsigned = k.config.element.isUnsignedInteger();
+  switch (*k.config.reduction) {
+  case Reduction::Sum:
+  case Reduction::Avg:
+    return tile::ReduceKind::sum;
+  case Reduction::Prod:
+    return tile::ReduceKind::prod;
+  case Reduction::Min:
+    return isUnsigned ? tile::ReduceKind::umin : tile::ReduceKind::min;
+  case Reduction::Max:
+    return isUnsigned ? tile::ReduceKind::umax : tile::ReduceKind::max;
+  }
+  llvm_unreachable("all reductions are listed");
+}
+
+Value mlir::iris::reducePackets(KernelBuilder &k, Value slot) {
+  if (!k.receivesAll())
+    return reduceMembers(
+        k, [&](Value m) { return k.receivePacket(m, k.add(slot, m)); });
+  Value rows = widen(k, k.receivePackets(slot));
+  auto type = k.config.tileType().clone(
+      cast<RankedTensorType>(rows.getType()).getElementType());
+  Value sum = tile::ReduceOp::create(k.b, type, getKind(k), rows, /*dim=*/0);
+  return narrow(k, conclude(k, sum));
 }
 
 Value mlir::iris::zeroTile(KernelBuilder &k) {

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -169,8 +170,17 @@ Value KernelBuilder::part(Value buffer, Value i, Value start, Value length) {
 
 void KernelBuilder::forTiles(Value length,
                              llvm::function_ref<void(Value, Value)> body) {
-  loop(program, tilesIn(length), programs,
-       [&](Value t) { body(t, mul(t, tileSize())); });
+  forTilesFrom(program, programs, length, body);
+}
+
+void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
+                                 llvm::function_ref<void(Value, Value)> body) {
+  Value whole = div(length, tileSize());
+  loop(first, whole, step, [&](Value t) { body(t, mul(t, tileSize())); });
+  Value isCut = notEqual(rem(length, tileSize()), index(0));
+  Value isOurs = equal(rem(whole, step), first);
+  ifThen(arith::AndIOp::create(b, isCut, isOurs),
+         [&] { body(whole, mul(whole, tileSize())); });
 }
 
 void KernelBuilder::copy(Value from, Value to, Value length) {
@@ -185,6 +195,10 @@ Value KernelBuilder::load(Value buffer, Value offset, RankedTensorType type) {
 
 void KernelBuilder::store(Value value, Value buffer, Value offset) {
   tile::StoreOp::create(b, value, buffer, offset);
+}
+
+void KernelBuilder::storeRows(Value rows, Value buffer, Value offset) {
+  tile::StoreOp::create(b, rows, buffer, ValueRange{index(0), offset});
 }
 
 Value KernelBuilder::loadFrom(Value member, Value buffer, Value offset) {
@@ -326,8 +340,34 @@ void KernelBuilder::sendPacket(Value member, Value value, Value slot) {
                         rankOf(member), epoch);
 }
 
+bool KernelBuilder::receivesAll() const {
+  return config.size > 1 && llvm::isPowerOf2_64(config.size);
+}
+
+Value KernelBuilder::receivePackets(Value slot, bool isFlat) {
+  auto type = RankedTensorType::get({config.size, config.tile}, config.storage);
+  if (isFlat)
+    type = RankedTensorType::get({config.size * config.tile}, config.storage);
+  return PacketLoadOp::create(
+      b, type, ctx, slots, mul(slot, packetWords(*this)), epoch,
+      /*owedBy=*/Value(), b.getI64IntegerAttr(config.size));
+}
+
+Value KernelBuilder::allParts(Value buffer, Value start, Value length) {
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  auto flat = cast<MemRefType>(buffer.getType());
+  auto type = MemRefType::get(
+      {config.size, dynamic}, config.storage,
+      StridedLayoutAttr::get(b.getContext(), dynamic, {dynamic, 1}),
+      flat.getMemorySpace());
+  return memref::ReinterpretCastOp::create(
+      b, type, buffer, OpFoldResult(start),
+      ArrayRef<OpFoldResult>{b.getIndexAttr(config.size), length},
+      ArrayRef<OpFoldResult>{count, b.getIndexAttr(1)});
+}
+
 Value KernelBuilder::receivePacket(Value member, Value slot) {
   return PacketLoadOp::create(b, config.tileType(), ctx, slots,
                               mul(slot, packetWords(*this)), epoch,
-                              rankOf(member));
+                              rankOf(member), /*members=*/IntegerAttr());
 }

@@ -18,11 +18,12 @@ using namespace mlir::iris;
 
 static void buildPull(KernelBuilder &k) {
   Value mine = k.chunk(k.in, k.me);
+  Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
-  k.forTiles(k.count, [&](Value t, Value offset) {
-    Value sum = reduceMembers(
-        k, t, [&](Value m) { return k.loadFrom(m, mine, offset); });
-    k.store(sum, k.out, offset);
+  k.forTiles(k.count, [&](Value, Value offset) {
+    Value sum =
+        reduceMembers(k, [&](Value m) { return k.loadFrom(m, mine, offset); });
+    k.store(sum, to, offset);
   });
   k.barrier();
 }
@@ -39,9 +40,9 @@ static void buildStaged(KernelBuilder &k) {
     });
     k.barrier();
     Value mine = stage(k.me), to = k.window(k.out, start, length);
-    k.forTiles(length, [&](Value t, Value offset) {
+    k.forTiles(length, [&](Value, Value offset) {
       Value sum = reduceMembers(
-          k, t, [&](Value m) { return k.loadFrom(m, mine, offset); });
+          k, [&](Value m) { return k.loadFrom(m, mine, offset); });
       k.store(sum, to, offset);
     });
   });
@@ -49,9 +50,8 @@ static void buildStaged(KernelBuilder &k) {
 
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
-    Value tiles = k.tilesIn(length);
     auto slot = [&](Value source, Value t) {
-      return k.add(k.mul(source, tiles), t);
+      return k.add(k.mul(t, k.size), source);
     };
     k.forMembers(0, [&](Value i) {
       Value peer = k.rotate(k.me, i);
@@ -62,9 +62,7 @@ static void buildPacket(KernelBuilder &k) {
     });
     Value to = k.window(k.out, start, length);
     k.forTiles(length, [&](Value t, Value offset) {
-      Value sum = reduceMembers(
-          k, t, [&](Value m) { return k.receivePacket(m, slot(m, t)); });
-      k.store(sum, to, offset);
+      k.store(reducePackets(k, slot(k.index(0), t)), to, offset);
     });
   });
 }

@@ -24,22 +24,25 @@ static Value wholeScratch(KernelBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 static void buildBroadcastPush(KernelBuilder &k) {
+  Value from = k.chunk(k.in, k.index(0));
+  Value to = k.chunk(k.out, k.index(0));
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] {
     k.forTiles(k.count, [&](Value, Value offset) {
-      Value tile = k.load(k.in, offset);
-      k.forMembers(0, [&](Value i) {
-        k.storeTo(k.rotate(k.me, i), tile, k.out, offset);
-      });
+      Value tile = k.load(from, offset);
+      k.forMembers(
+          0, [&](Value i) { k.storeTo(k.rotate(k.me, i), tile, to, offset); });
     });
   });
   k.barrier();
 }
 
 static void buildBroadcastPull(KernelBuilder &k) {
+  Value from = k.chunk(k.in, k.index(0));
+  Value to = k.chunk(k.out, k.index(0));
   k.barrier();
   k.forTiles(k.count, [&](Value, Value offset) {
-    k.store(k.loadFrom(k.root, k.in, offset), k.out, offset);
+    k.store(k.loadFrom(k.root, from, offset), to, offset);
   });
   k.barrier();
 }
@@ -48,21 +51,23 @@ static void buildBroadcastPull(KernelBuilder &k) {
 /// own from the root and stores them to everybody: a tile leaves the root once,
 /// or twice where it goes back to the root's own output.
 static void buildBroadcastScatter(KernelBuilder &k) {
+  Value from = k.chunk(k.in, k.index(0));
+  Value to = k.chunk(k.out, k.index(0));
   k.barrier();
-  k.ifThen(k.equal(k.size, k.index(1)), [&] { k.copy(k.in, k.out, k.count); });
+  k.ifThen(k.equal(k.size, k.index(1)), [&] { k.copy(from, to, k.count); });
   k.ifThen(k.notEqual(k.me, k.root), [&] {
     Value helpers = k.sub(k.size, k.index(1));
     // This rank's place among the helpers, counted from the root.
     Value place =
         k.sub(k.rem(k.sub(k.add(k.me, k.size), k.root), k.size), k.index(1));
     Value first = k.add(k.mul(k.program, helpers), place);
-    k.loop(first, k.tilesIn(k.count), k.mul(k.programs, helpers), [&](Value t) {
-      Value offset = k.mul(t, k.tileSize());
-      Value tile = k.loadFrom(k.root, k.in, offset);
-      k.forMembers(0, [&](Value i) {
-        k.storeTo(k.rotate(k.me, i), tile, k.out, offset);
-      });
-    });
+    k.forTilesFrom(first, k.mul(k.programs, helpers), k.count,
+                   [&](Value, Value offset) {
+                     Value tile = k.loadFrom(k.root, from, offset);
+                     k.forMembers(0, [&](Value i) {
+                       k.storeTo(k.rotate(k.me, i), tile, to, offset);
+                     });
+                   });
   });
   k.barrier();
 }
@@ -87,12 +92,14 @@ static void buildBroadcastStaged(KernelBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 static void buildReducePull(KernelBuilder &k) {
+  Value from = k.chunk(k.in, k.index(0));
+  Value to = k.chunk(k.out, k.index(0));
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] {
     k.forTiles(k.count, [&](Value, Value offset) {
       Value sum = reduceMembers(
-          k, k.index(0), [&](Value m) { return k.loadFrom(m, k.in, offset); });
-      k.store(sum, k.out, offset);
+          k, [&](Value m) { return k.loadFrom(m, from, offset); });
+      k.store(sum, to, offset);
     });
   });
   k.barrier();
@@ -101,13 +108,15 @@ static void buildReducePull(KernelBuilder &k) {
 /// Every member reduces its tiles for the root. In place, the root's input is
 /// written where only the writer has read it.
 static void buildReduceTwoShot(KernelBuilder &k) {
+  Value from = k.chunk(k.in, k.index(0));
+  Value to = k.chunk(k.out, k.index(0));
   k.barrier();
   Value first = k.add(k.mul(k.program, k.size), k.me);
-  k.loop(first, k.tilesIn(k.count), k.mul(k.programs, k.size), [&](Value t) {
-    Value offset = k.mul(t, k.tileSize());
-    Value sum = reduceMembers(
-        k, k.index(0), [&](Value m) { return k.loadFrom(m, k.in, offset); });
-    k.storeTo(k.root, sum, k.out, offset);
+  Value step = k.mul(k.programs, k.size);
+  k.forTilesFrom(first, step, k.count, [&](Value, Value offset) {
+    Value sum =
+        reduceMembers(k, [&](Value m) { return k.loadFrom(m, from, offset); });
+    k.storeTo(k.root, sum, to, offset);
   });
   k.barrier();
 }
@@ -121,9 +130,8 @@ static void buildReduceStaged(KernelBuilder &k) {
     k.ifThen(k.equal(k.me, k.root), [&] {
       Value to = k.window(k.out, start, length);
       k.forTiles(length, [&](Value, Value offset) {
-        Value sum = reduceMembers(k, k.index(0), [&](Value m) {
-          return k.loadFrom(m, stage, offset);
-        });
+        Value sum = reduceMembers(
+            k, [&](Value m) { return k.loadFrom(m, stage, offset); });
         k.store(sum, to, offset);
       });
     });
@@ -135,24 +143,26 @@ static void buildReduceStaged(KernelBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 static void buildGatherPush(KernelBuilder &k) {
+  Value from = k.chunk(k.in, k.index(0));
   // Only the root has an output; its place there is what counts, so the window
   // is cut from the translated buffer on the root's terms.
   Value place = k.chunk(k.out, k.me);
   k.barrier();
   k.forTiles(k.count, [&](Value, Value offset) {
-    k.storeTo(k.root, k.load(k.in, offset), place, offset);
+    k.storeTo(k.root, k.load(from, offset), place, offset);
   });
   k.barrier();
 }
 
 static void buildGatherPull(KernelBuilder &k) {
+  Value from = k.chunk(k.in, k.index(0));
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] {
     k.forMembers(0, [&](Value i) {
       Value source = k.rotate(k.me, i);
       Value place = k.chunk(k.out, source);
       k.forTiles(k.count, [&](Value, Value offset) {
-        k.store(k.loadFrom(source, k.in, offset), place, offset);
+        k.store(k.loadFrom(source, from, offset), place, offset);
       });
     });
   });
@@ -178,13 +188,14 @@ static void buildGatherStaged(KernelBuilder &k) {
 }
 
 static void buildScatterPush(KernelBuilder &k) {
+  Value to = k.chunk(k.out, k.index(0));
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] {
     k.forMembers(0, [&](Value i) {
       Value peer = k.rotate(k.me, i);
       Value from = k.chunk(k.in, peer);
       k.forTiles(k.count, [&](Value, Value offset) {
-        k.storeTo(peer, k.load(from, offset), k.out, offset);
+        k.storeTo(peer, k.load(from, offset), to, offset);
       });
     });
   });
@@ -192,10 +203,11 @@ static void buildScatterPush(KernelBuilder &k) {
 }
 
 static void buildScatterPull(KernelBuilder &k) {
+  Value to = k.chunk(k.out, k.index(0));
   Value mine = k.chunk(k.in, k.me);
   k.barrier();
   k.forTiles(k.count, [&](Value, Value offset) {
-    k.store(k.loadFrom(k.root, mine, offset), k.out, offset);
+    k.store(k.loadFrom(k.root, mine, offset), to, offset);
   });
   k.barrier();
 }

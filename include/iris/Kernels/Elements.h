@@ -19,10 +19,15 @@ Value combine(KernelBuilder &k, Value a, Value b);
 Value conclude(KernelBuilder &k, Value tile);
 
 /// The reduction, over the members of the group, of the tiles that `load`
-/// gives, narrowed. The order begins at member `start mod size` and is the same
-/// on every rank, so that all compute the same bits.
-Value reduceMembers(KernelBuilder &k, Value start,
+/// gives, narrowed. The order begins at another member in each program, so that
+/// links share the load, and is the same on every rank: all compute the same
+/// bits.
+Value reduceMembers(KernelBuilder &k,
                     llvm::function_ref<Value(Value member)> load);
+
+/// The reduction of the tiles that the members send to neighbouring slots, from
+/// `slot` on, narrowed.
+Value reducePackets(KernelBuilder &k, Value slot);
 
 /// A tile of zeros of the buffers' type.
 Value zeroTile(KernelBuilder &k);

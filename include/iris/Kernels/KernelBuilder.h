@@ -83,12 +83,19 @@ public:
   Value part(Value buffer, Value i, Value start, Value length);
   /// body(tile, offset) for this program's tiles of a stretch of elements.
   void forTiles(Value length, llvm::function_ref<void(Value, Value)> body);
+  /// The same for the tiles first, first + step, ...; first < step. Whole tiles
+  /// have a loop of their own, so that accesses to windows of that length need
+  /// no checks there; the body is written twice.
+  void forTilesFrom(Value first, Value step, Value length,
+                    llvm::function_ref<void(Value, Value)> body);
   /// This program's tiles of `from` to `to`, own memory.
   void copy(Value from, Value to, Value length);
   /// Loads and stores a tile at `offset`, own memory; by default a tile of the
   /// config's type.
   Value load(Value buffer, Value offset, RankedTensorType type = {});
   void store(Value tile, Value buffer, Value offset);
+  /// Stores a tile of one row per member to a buffer of such rows.
+  void storeRows(Value rows, Value buffer, Value offset);
   /// The same on a member's memory.
   Value loadFrom(Value member, Value buffer, Value offset);
   void storeTo(Value member, Value tile, Value buffer, Value offset);
@@ -124,6 +131,14 @@ public:
   void sendPacket(Value member, Value tile, Value slot);
   /// Receives the tile that `member` sends to slot `slot` of the own workspace.
   Value receivePacket(Value member, Value slot);
+  /// Whether the tiles of all members can be received at once: tiles have
+  /// extents that are powers of two.
+  bool receivesAll() const;
+  /// Receives the tiles that the members send to neighbouring slots, from
+  /// `slot` on: row i of the result is member i's; flat, part i.
+  Value receivePackets(Value slot, bool isFlat = false);
+  /// The same place of all members' chunks: a buffer of two dimensions.
+  Value allParts(Value buffer, Value start, Value length);
 
   ImplicitLocOpBuilder b;
 

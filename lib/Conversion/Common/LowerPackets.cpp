@@ -88,6 +88,12 @@ LogicalResult SyncLowering::lower(ReadPacketsOp op) {
       offset = arith::SelectOp::create(b, there, offset, flagOffset);
     }
     Value distance = arith::ExtUIOp::create(b, b.getI64Type(), offset);
+    if (std::optional<uint64_t> memberBytes = op.getMemberBytes()) {
+      Value member = arith::DivUIOp::create(
+          b, distance, emitI64(b, static_cast<int64_t>(*memberBytes)));
+      poll.owedBy = arith::TruncIOp::create(
+          b, b.getI32Type(), emitGroupMember(b, op.getCtx(), member));
+    }
     poll.address =
         LLVM::GEPOp::create(b, op.getBase().getType(), b.getI8Type(),
                             op.getBase(), ArrayRef<LLVM::GEPArg>{distance});

@@ -79,8 +79,9 @@ void TileLowering::lowerPacket(PacketLoadOp op) {
   Value payload = bufferAddress(b, buffer, start);
   forWords(b, words, [&](ImplicitLocOpBuilder &b, Value word, Value offset) {
     auto type = VectorType::get({1}, b.getI32Type());
-    Value data = ReadPacketsOp::create(b, type, op.getCtx(), base, offset,
-                                       op.getFlag(), op.getOwedBy());
+    Value data =
+        ReadPacketsOp::create(b, type, op.getCtx(), base, offset, op.getFlag(),
+                              op.getOwedBy(), op.getMemberBytes());
     LLVM::StoreOp::create(b, data, wordAddress(b, payload, word),
                           /*alignment=*/4);
   });

@@ -76,6 +76,22 @@ func.func @mask(%ctx: !iris.ctx, %b: memref<?xi32, #iris.symmetric>, %i: index, 
 
 // -----
 
+func.func @members(%ctx: !iris.ctx, %b: memref<?xi32, #iris.symmetric>, %i: index, %e: i32) {
+  // expected-error @+1 {{has 8 words owed by 3 members; expected 1 to 8 members that divide them evenly}}
+  %t = iris.packet_load %ctx, %b[%i] flag(%e) owed_by_members(3) : memref<?xi32, #iris.symmetric> -> tensor<8xi32>
+  return
+}
+
+// -----
+
+func.func @owed_twice(%ctx: !iris.ctx, %b: memref<?xi32, #iris.symmetric>, %i: index, %e: i32) {
+  // expected-error @+1 {{is owed by members and by a rank; expected one of them}}
+  %t = iris.packet_load %ctx, %b[%i] flag(%e) owed_by(%i) owed_by_members(4) : memref<?xi32, #iris.symmetric> -> tensor<8xi32>
+  return
+}
+
+// -----
+
 func.func @shares(%w: vector<4xi32>, %p: !llvm.ptr<1>, %o: i32, %e: i32) {
   // expected-error @+1 {{has 4 words for 3 offsets; expected one or two for each}}
   iris.write_packets %w flag(%e), %p[%o, %o, %o] : vector<4xi32>, !llvm.ptr<1>

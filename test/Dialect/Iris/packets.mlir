@@ -24,6 +24,8 @@ gpu.module @kernels {
     %a = iris.packet_load %ctx, %buf[%i] flag(%e) owed_by(%r) : memref<?xi32, #iris.symmetric> -> tensor<2048xbf16>
     // CHECK: iris.packet_load %{{.*}}, %{{.*}}[%{{.*}}] flag(%{{.*}}) : memref<64xi32> -> tensor<16xi8>
     %b = iris.packet_load %ctx, %own[%i] flag(%e) : memref<64xi32> -> tensor<16xi8>
+    // CHECK: iris.packet_load %{{.*}}, %{{.*}}[%{{.*}}] flag(%{{.*}}) owed_by_members(8) : memref<?xi32, #iris.symmetric> -> tensor<8x64xbf16>
+    %c = iris.packet_load %ctx, %buf[%i] flag(%e) owed_by_members(8) : memref<?xi32, #iris.symmetric> -> tensor<8x64xbf16>
     gpu.return
   }
 
@@ -33,6 +35,8 @@ gpu.module @kernels {
     iris.write_packets %w flag(%e), %p[%o, %o] : vector<4xi32>, !llvm.ptr<1>
     // CHECK: iris.read_packets %{{.*}}, %{{.*}}[%{{.*}}] flag(%{{.*}}) owed_by(%{{.*}}) : !llvm.ptr<1> -> vector<1xi32>
     %x = iris.read_packets %ctx, %p[%o] flag(%e) owed_by(%r) : !llvm.ptr<1> -> vector<1xi32>
+    // CHECK: iris.read_packets %{{.*}}, %{{.*}}[%{{.*}}] flag(%{{.*}}) member_bytes 512 : !llvm.ptr<1> -> vector<1xi32>
+    %y = iris.read_packets %ctx, %p[%o] flag(%e) member_bytes 512 : !llvm.ptr<1> -> vector<1xi32>
     // CHECK: iris.leave_if_failed
     iris.leave_if_failed
     gpu.return

@@ -310,10 +310,10 @@ class Cases:
         p.cases += turns
 
 
-def few(element, full):
+def few(element, full, group=None):
     """What an emulator has the time for: the protocols, not the types. The
     workspace is small."""
-    cases = Cases(element, None, 0)
+    cases = Cases(element, group, len(group) if group else 0)
     config = {"tile": 4096 // (BITS[element] // 8), "programs": 2,
               "workspace": 704 << 10}
     for operation, variant, reduction in [

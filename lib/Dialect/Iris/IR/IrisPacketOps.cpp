@@ -64,6 +64,18 @@ LogicalResult PacketStoreOp::verify() {
 }
 
 LogicalResult PacketLoadOp::verify() {
+  if (std::optional<uint64_t> members = getMembers()) {
+    if (getOwedBy())
+      return emitOpError(
+          "is owed by members and by a rank; expected one of them");
+    // Packets carry 4 bytes each.
+    uint64_t words = static_cast<uint64_t>(getType().getNumElements()) *
+                     getType().getElementTypeBitWidth() / 32;
+    if (*members < 1 || *members > kMaxGroup || words % *members != 0)
+      return emitOpError("has ") << words << " words owed by " << *members
+                                 << " members; expected 1 to " << kMaxGroup
+                                 << " members that divide them evenly";
+  }
   return verifyPacket(*this, getType(), getBuffer().getType(), getOffset());
 }
 

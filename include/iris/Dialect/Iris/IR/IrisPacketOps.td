@@ -73,6 +73,10 @@ def Iris_PacketLoadOp : Iris_PacketOp<"packet_load"> {
     Relaxed: a packet that has arrived says nothing about other memory. In a
     program, packets are received in the order of the ops.
 
+    With `owed_by_members(n)` the tile has n equal parts, in row-major order,
+    which come from members 0 to n - 1 of the launch's group: one wait for all
+    of them takes one round trip, not one for each.
+
     A window that does not lie wholly inside of the buffer gives zeros, without
     waiting. The constraints of `iris.packet_store` hold here, too.
 
@@ -86,16 +90,30 @@ def Iris_PacketLoadOp : Iris_PacketOp<"packet_load"> {
     ```mlir
     %t = iris.packet_load %ctx, %buf[%i] flag(%epoch) owed_by(%r)
         : memref<?xi32, #iris.symmetric> -> tensor<2048xbf16>
+    %a = iris.packet_load %ctx, %buf[%i] flag(%epoch) owed_by_members(8)
+        : memref<?xi32, #iris.symmetric> -> tensor<8x1024xbf16>
     ```
   }];
   let arguments = (ins
     Iris_CtxType:$ctx, Iris_PacketBuffer:$buffer, Index:$offset, I32:$flag,
-    Optional<Index>:$owedBy);
+    Optional<Index>:$owedBy, OptionalAttr<I64Attr>:$members);
   let results = (outs Tile_DataTile:$result);
   let assemblyFormat = [{
     $ctx `,` $buffer `[` $offset `]` `flag` `(` $flag `)`
-    (`owed_by` `(` $owedBy^ `)`)? attr-dict
+    (`owed_by` `(` $owedBy^ `)`)? (`owed_by_members` `(` $members^ `)`)? attr-dict
     `:` type($buffer) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// Bytes of packets of one member, if members owe them.
+    ::mlir::IntegerAttr getMemberBytes() {
+      if (!getMembers())
+        return {};
+      ::mlir::RankedTensorType type = getType();
+      int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+      return ::mlir::IntegerAttr::get(
+          ::mlir::IntegerType::get(getContext(), 64),
+          2 * bits / 8 / static_cast<int64_t>(*getMembers()));
+    }
   }];
   let hasVerifier = 1;
 }
@@ -136,6 +154,8 @@ def Iris_ReadPacketsOp : Iris_PacketOp<"read_packets", [
     The counterpart of `iris.write_packets`. All places are read before the
     first flag is looked at, and read again until all flags are there. A thread
     that gives up goes on, with whatever it has read; see `iris.leave_if_failed`.
+    `owed_by` is the rank that should have stored them; with `member_bytes` it
+    is that of member offset / `member_bytes` of the group.
 
     Example:
 
@@ -146,11 +166,11 @@ def Iris_ReadPacketsOp : Iris_PacketOp<"read_packets", [
   }];
   let arguments = (ins
     Iris_CtxType:$ctx, LLVM_AnyPointer:$base, Variadic<I32>:$offsets, I32:$flag,
-    Optional<Index>:$owedBy);
+    Optional<Index>:$owedBy, OptionalAttr<I64Attr>:$memberBytes);
   let results = (outs VectorOfRankAndType<[1], [I32]>:$words);
   let assemblyFormat = [{
     $ctx `,` $base `[` $offsets `]` `flag` `(` $flag `)`
-    (`owed_by` `(` $owedBy^ `)`)? attr-dict
+    (`owed_by` `(` $owedBy^ `)`)? (`member_bytes` $memberBytes^)? attr-dict
     `:` qualified(type($base)) `->` type($words)
   }];
   let hasVerifier = 1;

@@ -97,7 +97,7 @@ Status Communicator::addPackage(const std::string &path) {
 
 KernelRequest Communicator::Impl::requestOf(const Spec &spec) const {
   KernelRequest request;
-  request.source = requestText(spec);
+  request.source = requestText(spec, options.workspaceBytes);
   if (options.rewrite)
     request.source = options.rewrite(request.source);
   request.target = world.target();
@@ -133,6 +133,17 @@ Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
         "%llu (CommunicatorOptions::workspaceBytes)",
         static_cast<unsigned long long>(loaded.facts.workspaceBytes),
         static_cast<unsigned long long>(options.workspaceBytes));
+  // What lies where in the workspace follows from its size: kernels of
+  // different sizes would take each other's packets for their own.
+  for (const auto &[other, kernel] : kernels)
+    if (kernel.facts.workspaceBytes != loaded.facts.workspaceBytes)
+      return makeStatus(
+          StatusCode::failedPrecondition,
+          "the kernel was generated for a workspace of %llu bytes, that of "
+          "'%s' for %llu; expected the same",
+          static_cast<unsigned long long>(loaded.facts.workspaceBytes),
+          describe(other).c_str(),
+          static_cast<unsigned long long>(kernel.facts.workspaceBytes));
   uint64_t programs = static_cast<uint64_t>(loaded.facts.programs);
   if (loaded.kernel.info().coresident) {
     IRISRT_ASSIGN_OR_RETURN(uint32_t most, world.maxCoresident(loaded.kernel));

@@ -103,7 +103,8 @@ size_t SpecHash::operator()(const Spec &spec) const {
   return hash;
 }
 
-std::string iris::ccl::describe(const Spec &spec) {
+/// `describe`, and the workspace if it is not the default one.
+static std::string describeFor(const Spec &spec, uint64_t workspaceBytes) {
   std::string text(opName(spec.op));
   if (reduces(spec.op))
     text += " " + std::string(reduceOpName(spec.reduce));
@@ -123,9 +124,15 @@ std::string iris::ccl::describe(const Spec &spec) {
     add("variant", '"' + spec.config.variant + '"');
   if (spec.config.warps != 0)
     add("warps", std::to_string(spec.config.warps));
+  if (workspaceBytes != defaultWorkspaceBytes)
+    add("workspace", std::to_string(workspaceBytes));
   if (spec.config.xcds != 0)
     add("xcds", std::to_string(spec.config.xcds));
   return config.empty() ? text : text + " {" + config + "}";
+}
+
+std::string iris::ccl::describe(const Spec &spec) {
+  return describeFor(spec, defaultWorkspaceBytes);
 }
 
 /// A name of its own for every kernel: reports of hung kernels find it by that.
@@ -141,8 +148,8 @@ static std::string symbolOf(const std::string &description) {
   return symbol;
 }
 
-std::string iris::ccl::requestText(const Spec &spec) {
-  std::string description = describe(spec);
+std::string iris::ccl::requestText(const Spec &spec, uint64_t workspaceBytes) {
+  std::string description = describeFor(spec, workspaceBytes);
   // The place makes the package, and what the compiler says about the request,
   // independent of where the file with it lies.
   return "iris.collective @" + symbolOf(description) + " " + description +

@@ -43,8 +43,12 @@ Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
 /// text for the same kernel.
 std::string describe(const Spec &spec);
 
-/// The .mlir module that asks for it.
-std::string requestText(const Spec &spec);
+/// What kernels are generated for that do not ask for another size.
+constexpr uint64_t defaultWorkspaceBytes = 28 << 20;
+
+/// The .mlir module that asks for it, for a workspace of that size.
+std::string requestText(const Spec &spec,
+                        uint64_t workspaceBytes = defaultWorkspaceBytes);
 
 /// The element of the kernel's buffers: fp8 and u8 travel as i8.
 IrisRtElement bufferElement(DType dtype);

@@ -287,11 +287,8 @@ buildByAddition(KernelBuilder &k,
 static void buildAtomic(KernelBuilder &k) {
   buildByAddition(k, [&](Value, Value offset) {
     Value tile = k.load(k.in, offset);
-    k.forMembers(0, [&](Value i) {
-      AtomicRMWOp::create(k.b, tile.getType(), RMWKind::Add, k.ctx, tile, k.out,
-                          offset, k.rankOf(k.rotate(k.me, i)), /*mask=*/Value(),
-                          MemSemantic::Relaxed, Scope::Sys);
-    });
+    k.forMembers(
+        0, [&](Value i) { k.addTo(k.rotate(k.me, i), tile, k.out, offset); });
   });
 }
 

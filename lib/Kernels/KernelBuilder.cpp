@@ -15,6 +15,9 @@ using namespace mlir::iris;
 // The kernel
 //===----------------------------------------------------------------------===//
 
+/// A section of a stretch: offsets of bytes in it are positive 32-bit numbers.
+static constexpr int64_t kSectionBytes = int64_t(1) << 30;
+
 /// The program's place after dealing: with programs dealt out to `xcds`
 /// chiplets in turn, those of one chiplet get neighbouring numbers. The rest
 /// of a division that leaves one keeps its number, so that it is a permutation
@@ -175,12 +178,32 @@ void KernelBuilder::forTiles(Value length,
 
 void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
                                  llvm::function_ref<void(Value, Value)> body) {
-  Value whole = div(length, tileSize());
-  loop(first, whole, step, [&](Value t) { body(t, mul(t, tileSize())); });
-  Value isCut = notEqual(rem(length, tileSize()), index(0));
-  Value isOurs = equal(rem(whole, step), first);
-  ifThen(arith::AndIOp::create(b, isCut, isOurs),
-         [&] { body(whole, mul(whole, tileSize())); });
+  assert(!sectionStart && "stretches do not nest");
+  // As many tiles as fit, but so that every section begins with tile 0 of a
+  // step.
+  Value most = index(kSectionBytes / (config.tile * config.elementBytes()));
+  Value sectionTiles = sub(most, rem(most, step));
+  Value sectionSize = mul(sectionTiles, tileSize());
+  loop(index(0), length, sectionSize, [&](Value start) {
+    // A window of another section is another window: that no thread depends on
+    // what others did there is nothing that passes can see.
+    gpu::BarrierOp::create(b);
+    sectionStart = start;
+    sectionLength = min(sectionSize, sub(length, start));
+    Value before = div(start, tileSize());
+    Value whole = div(sectionLength, tileSize());
+    loop(first, whole, step,
+         [&](Value t) { body(add(before, t), mul(t, tileSize())); });
+    Value isCut = notEqual(rem(sectionLength, tileSize()), index(0));
+    Value isOurs = equal(rem(whole, step), first);
+    ifThen(arith::AndIOp::create(b, isCut, isOurs),
+           [&] { body(add(before, whole), mul(whole, tileSize())); });
+    sectionStart = sectionLength = Value();
+  });
+}
+
+Value KernelBuilder::sectionOf(Value buffer) {
+  return sectionStart ? window(buffer, sectionStart, sectionLength) : buffer;
 }
 
 void KernelBuilder::copy(Value from, Value to, Value length) {
@@ -189,26 +212,39 @@ void KernelBuilder::copy(Value from, Value to, Value length) {
 }
 
 Value KernelBuilder::load(Value buffer, Value offset, RankedTensorType type) {
-  return tile::LoadOp::create(b, type ? type : config.tileType(), buffer,
-                              offset, /*other=*/Value());
+  return tile::LoadOp::create(b, type ? type : config.tileType(),
+                              sectionOf(buffer), offset, /*other=*/Value());
 }
 
 void KernelBuilder::store(Value value, Value buffer, Value offset) {
-  tile::StoreOp::create(b, value, buffer, offset);
+  tile::StoreOp::create(b, value, sectionOf(buffer), offset);
+}
+
+void KernelBuilder::addTo(Value member, Value value, Value buffer,
+                          Value offset) {
+  AtomicRMWOp::create(b, value.getType(), RMWKind::Add, ctx, value,
+                      sectionOf(buffer), offset, rankOf(member),
+                      /*mask=*/Value(), MemSemantic::Relaxed, Scope::Sys);
 }
 
 void KernelBuilder::storeRows(Value rows, Value buffer, Value offset) {
+  if (sectionStart)
+    buffer = memref::SubViewOp::create(
+        b, buffer, ArrayRef<OpFoldResult>{b.getIndexAttr(0), sectionStart},
+        ArrayRef<OpFoldResult>{b.getIndexAttr(config.size), sectionLength},
+        ArrayRef<OpFoldResult>{b.getIndexAttr(1), b.getIndexAttr(1)});
   tile::StoreOp::create(b, rows, buffer, ValueRange{index(0), offset});
 }
 
 Value KernelBuilder::loadFrom(Value member, Value buffer, Value offset) {
-  return iris::LoadOp::create(b, config.tileType(), ctx, buffer, offset,
-                              rankOf(member), /*other=*/Value());
+  return iris::LoadOp::create(b, config.tileType(), ctx, sectionOf(buffer),
+                              offset, rankOf(member), /*other=*/Value());
 }
 
 void KernelBuilder::storeTo(Value member, Value value, Value buffer,
                             Value offset) {
-  iris::StoreOp::create(b, ctx, value, buffer, offset, rankOf(member));
+  iris::StoreOp::create(b, ctx, value, sectionOf(buffer), offset,
+                        rankOf(member));
 }
 
 Value KernelBuilder::view(Value offset, Value elements, Type type) {

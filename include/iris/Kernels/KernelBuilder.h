@@ -85,7 +85,9 @@ public:
   void forTiles(Value length, llvm::function_ref<void(Value, Value)> body);
   /// The same for the tiles first, first + step, ...; first < step. Whole tiles
   /// have a loop of their own, so that accesses to windows of that length need
-  /// no checks there; the body is written twice.
+  /// no checks there; the body is written twice. The loop runs over sections of
+  /// the stretch, so that offsets are small numbers: `offset` counts from where
+  /// the section begins, as the accesses below do.
   void forTilesFrom(Value first, Value step, Value length,
                     llvm::function_ref<void(Value, Value)> body);
   /// This program's tiles of `from` to `to`, own memory.
@@ -94,6 +96,8 @@ public:
   /// config's type.
   Value load(Value buffer, Value offset, RankedTensorType type = {});
   void store(Value tile, Value buffer, Value offset);
+  /// Adds a tile to a member's memory, element by element.
+  void addTo(Value member, Value tile, Value buffer, Value offset);
   /// Stores a tile of one row per member to a buffer of such rows.
   void storeRows(Value rows, Value buffer, Value offset);
   /// The same on a member's memory.
@@ -143,6 +147,9 @@ public:
   ImplicitLocOpBuilder b;
 
 private:
+  /// `buffer` from where the present section begins, as long as it is.
+  Value sectionOf(Value buffer);
+
   /// Bytes of the workspace from `offset`, as elements.
   Value view(Value offset, Value elements, Type type);
   /// Tells the next kernel with packets that `epoch` is over.
@@ -150,6 +157,9 @@ private:
 
   gpu::GPUFuncOp kernel;
   Value barrierState;
+  /// Where the present section of a stretch begins, and its length; null
+  /// outside of `forTilesFrom`.
+  Value sectionStart, sectionLength;
   /// Of the present round of packets: its number and its slots.
   Value epoch, slots;
 };

@@ -92,6 +92,8 @@ struct ConvertTileToLoopsPass
       if (failed(verifyParameters(func)))
         return signalPassFailure();
       stripLayouts(func);
+      // A program is one thread, which has met itself.
+      func.walk([](gpu::BarrierOp barrier) { barrier.erase(); });
       if (failed(TileLowering(func).run()) || failed(verifyNoTiles(func)))
         return signalPassFailure();
     }

@@ -36,6 +36,7 @@ public:
   AccessPlan run() {
     chooseWidth();
     limitOffsets();
+    narrowStart();
     checkBounds();
     return std::move(plan);
   }
@@ -43,6 +44,7 @@ public:
 private:
   void chooseWidth();
   void limitOffsets();
+  void narrowStart();
   void checkBounds();
   void limitWidth(uint64_t divisor, StringRef reason);
 
@@ -146,6 +148,19 @@ void Planner::limitOffsets() {
         (kOffsetLimit - 1 - fixed) / numDynamic / (steps * plan.elementBytes);
     plan.smallStrides.push_back({dim, limit});
   }
+}
+
+/// Finds buffers that are so small that a thread's offset from their begin is a
+/// 32-bit number, as it is in loops over sections.
+void Planner::narrowStart() {
+  if (rank != 1 || strides[0] != 1 || plan.wideOffsets ||
+      getConstantIntValue(offsets[0]) ||
+      !isWholeWindow(offsets[0], buffer, 0, tile.getDimSize(0)))
+    return;
+  std::optional<uint64_t> bound = getSizeBound(buffer, 0);
+  plan.narrowStart =
+      bound &&
+      *bound <= static_cast<uint64_t>(kOffsetLimit / 2 / plan.elementBytes);
 }
 
 void Planner::checkBounds() {

@@ -21,6 +21,9 @@ struct AccessPlan {
   SmallVector<unsigned> vectorBits;
   /// Per-thread offsets may exceed 31 bits.
   bool wideOffsets = false;
+  /// Every byte of the buffer lies below 31 bits from its begin, and the window
+  /// inside: where the window begins is an offset per thread, too.
+  bool narrowStart = false;
   /// The window is known to lie partly outside: there is no fast path.
   bool neverInside = false;
 

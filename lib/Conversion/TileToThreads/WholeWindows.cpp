@@ -15,6 +15,17 @@ using namespace mlir::iris;
 /// Numbers below this can be added and multiplied a few times without a wrap.
 static constexpr uint64_t kLarge = uint64_t(1) << 62;
 
+/// What a chain of conversions between index and integers starts from. They
+/// come from narrowing, which only takes numbers that fit.
+static Value stripCasts(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 /// A bound that `value` does not exceed and is not below 0 for, if one follows
 /// from how it is made.
 static std::optional<uint64_t> getBound(Value value, unsigned depth = 0) {
@@ -30,13 +41,26 @@ static std::optional<uint64_t> getBound(Value value, unsigned depth = 0) {
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtUIOp,
           arith::ExtSIOp>(op))
     return getBound(op->getOperand(0), depth + 1);
-  if (!isa<arith::AddIOp, arith::MulIOp, arith::RemUIOp, arith::DivUIOp>(op))
+  // c - c mod x.
+  if (auto difference = dyn_cast<arith::SubIOp>(op)) {
+    auto rest = stripCasts(difference.getRhs()).getDefiningOp<arith::RemUIOp>();
+    std::optional<int64_t> from =
+        getConstantIntValue(stripCasts(difference.getLhs()));
+    if (rest && from && *from >= 0 &&
+        getConstantIntValue(stripCasts(rest.getLhs())) == from)
+      return *from;
+    return std::nullopt;
+  }
+  if (!isa<arith::AddIOp, arith::MulIOp, arith::RemUIOp, arith::DivUIOp,
+           arith::MinUIOp>(op))
     return std::nullopt;
   std::optional<uint64_t> lhs = getBound(op->getOperand(0), depth + 1);
   std::optional<uint64_t> rhs = getBound(op->getOperand(1), depth + 1);
   // A remainder is below its divisor, whatever is divided.
   if (isa<arith::RemUIOp>(op))
     return rhs;
+  if (isa<arith::MinUIOp>(op))
+    return lhs && rhs ? std::min(*lhs, *rhs) : lhs ? lhs : rhs;
   if (!lhs || !rhs)
     return std::nullopt;
   if (isa<arith::DivUIOp>(op))
@@ -51,44 +75,49 @@ static std::optional<uint64_t> getBound(Value value, unsigned depth = 0) {
   return result;
 }
 
-/// The size of a dimension as the value that it was made from, or the buffer
-/// whose dimension it is.
+/// The size of a dimension: the value that it was made from; null if that is
+/// not known.
+static Value getSize(Value buffer, unsigned dim) {
+  Operation *op = buffer.getDefiningOp();
+  if (!op)
+    return {};
+  // The buffer on another rank has the same size.
+  if (auto translate = dyn_cast<TranslateOp>(op))
+    return getSize(translate.getSource(), dim);
+  if (auto cast = dyn_cast<memref::CastOp>(op))
+    return getSize(cast.getSource(), dim);
+  SmallVector<OpFoldResult> sizes;
+  if (auto subview = dyn_cast<memref::SubViewOp>(op)) {
+    if (subview.getSourceType().getRank() == subview.getType().getRank())
+      sizes = subview.getMixedSizes();
+  } else if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
+    sizes = cast.getMixedSizes();
+  }
+  return sizes.empty() ? Value() : dyn_cast<Value>(sizes[dim]);
+}
+
 static bool isSizeOf(Value size, Value buffer, unsigned dim) {
   if (auto dimOp = size.getDefiningOp<memref::DimOp>())
     if (dimOp.getSource() == buffer && dimOp.getConstantIndex() == dim)
       return true;
-  Operation *op = buffer.getDefiningOp();
-  if (!op)
-    return false;
-  // The buffer on another rank has the same size.
-  if (auto translate = dyn_cast<TranslateOp>(op))
-    return isSizeOf(size, translate.getSource(), dim);
-  if (auto cast = dyn_cast<memref::CastOp>(op)) {
-    Value source = cast.getSource();
-    return isa<MemRefType>(source.getType()) && isSizeOf(size, source, dim);
-  }
-  SmallVector<OpFoldResult> sizes;
-  if (auto subview = dyn_cast<memref::SubViewOp>(op)) {
-    if (subview.getSourceType().getRank() != subview.getType().getRank())
-      return false;
-    sizes = subview.getMixedSizes();
-  } else if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
-    sizes = cast.getMixedSizes();
-  } else {
-    return false;
-  }
-  return dyn_cast<Value>(sizes[dim]) == size;
+  Value known = getSize(buffer, dim);
+  return known && stripCasts(known) == size;
+}
+
+std::optional<uint64_t> mlir::iris::getSizeBound(Value buffer, unsigned dim) {
+  Value size = getSize(buffer, dim);
+  return size ? getBound(size) : std::nullopt;
 }
 
 /// `a * b` with a constant `b`.
 static bool matchProduct(Value value, Value &a, int64_t &b) {
-  auto product = value.getDefiningOp<arith::MulIOp>();
+  auto product = stripCasts(value).getDefiningOp<arith::MulIOp>();
   if (!product)
     return false;
-  a = product.getLhs();
+  a = stripCasts(product.getLhs());
   std::optional<int64_t> constant = getConstantIntValue(product.getRhs());
   if (!constant) {
-    a = product.getRhs();
+    a = stripCasts(product.getRhs());
     constant = getConstantIntValue(product.getLhs());
   }
   b = constant.value_or(0);
@@ -106,7 +135,7 @@ bool mlir::iris::isWholeWindow(Value offset, Value buffer, unsigned dim,
     return false;
   // Number < size / pitch, so number * pitch + pitch <= size. Sizes are not
   // negative, and neither is a quotient.
-  auto whole = loop.getUpperBound().getDefiningOp<arith::DivUIOp>();
+  auto whole = stripCasts(loop.getUpperBound()).getDefiningOp<arith::DivUIOp>();
   return whole && getConstantIntValue(whole.getRhs()) == pitch &&
-         isSizeOf(whole.getLhs(), buffer, dim);
+         isSizeOf(stripCasts(whole.getLhs()), buffer, dim);
 }

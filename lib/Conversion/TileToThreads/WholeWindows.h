@@ -5,6 +5,7 @@
 #define IRIS_LIB_CONVERSION_TILETOTHREADS_WHOLEWINDOWS_H
 
 #include "mlir/IR/Value.h"
+#include <optional>
 
 namespace mlir::iris {
 
@@ -16,6 +17,9 @@ namespace mlir::iris {
 ///   scf.for %t = %first to %whole step %step {
 ///     %offset = arith.muli %t, %tile
 bool isWholeWindow(Value offset, Value buffer, unsigned dim, int64_t extent);
+
+/// A bound that a size does not exceed, if one follows from how it was made.
+std::optional<uint64_t> getSizeBound(Value buffer, unsigned dim);
 
 } // namespace mlir::iris
 

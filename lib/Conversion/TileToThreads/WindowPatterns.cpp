@@ -17,6 +17,9 @@
 using namespace mlir;
 using namespace mlir::iris;
 
+/// What an access adds to an address by itself, on the targets that add least.
+static constexpr int64_t kImmediateBytes = 4096;
+
 //===----------------------------------------------------------------------===//
 // Cache modifiers
 //===----------------------------------------------------------------------===//
@@ -169,8 +172,8 @@ Value WindowAccess::emitCondition() {
 }
 
 /// Returns the byte offset of this thread's access at `reg` from the window's
-/// start, and adds the part that is the same for all threads to `uniform`
-/// (elements, index).
+/// start (i32, or i64 where the plan has wide offsets), and adds the part that
+/// is the same for all threads to `uniform` (elements, index).
 Value WindowAccess::getThreadOffset(ThreadBuilder &t, uint64_t reg,
                                     Value &uniform) {
   SmallVector<int64_t> constants =
@@ -196,10 +199,7 @@ Value WindowAccess::getThreadOffset(ThreadBuilder &t, uint64_t reg,
         t.loc, offset.getType(), t.mul(view.getStride(dim), plan.elementBytes));
     offset = t.add(offset, t.mul(number(coordinate), stride));
   }
-  if (wide)
-    return offset;
-  // Not negative, by the fast path's condition.
-  return arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), offset);
+  return offset;
 }
 
 void WindowAccess::forEachVector(ThreadBuilder &t, bool owned, Visit visit) {
@@ -208,7 +208,13 @@ void WindowAccess::forEachVector(ThreadBuilder &t, bool owned, Visit visit) {
   Value start = t.index(0);
   for (auto [dim, offset] : llvm::enumerate(offsets))
     start = t.add(start, t.mul(offset, view.getStride(dim)));
-  Value window = view.getPointer(t, start);
+  Value window = view.getPointer(t, plan.narrowStart ? t.index(0) : start);
+  // In loops over tiles, this keeps the address the same in all turns: one for
+  // each rank, in scalar registers, and one offset for all of them.
+  Value narrow;
+  if (plan.narrowStart)
+    narrow = t.b.createOrFold<arith::IndexCastOp>(
+        t.loc, t.b.getI32Type(), t.mul(start, plan.elementBytes));
 
   uint64_t skip = owned ? layout.getFreeBits().reg : 0;
   for (unsigned bit : plan.vectorBits)
@@ -229,9 +235,20 @@ void WindowAccess::forEachVector(ThreadBuilder &t, bool owned, Visit visit) {
     std::optional<int64_t> constant = getConstantIntValue(bytes);
     if (!constant)
       pointer = advance(pointer, t.toI64(bytes));
+    int64_t immediate = constant.value_or(0);
+    if (narrow) {
+      // What the instruction has no room for is one more offset for all ranks.
+      int64_t rest = immediate % kImmediateBytes;
+      offset = t.add(t.add(narrow, offset),
+                     t.i32(static_cast<int32_t>(immediate - rest)));
+      immediate = rest;
+    }
+    // Not negative, by the fast path's condition.
+    if (!plan.wideOffsets)
+      offset = arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), offset);
     pointer = advance(pointer, offset);
-    if (constant && *constant != 0)
-      pointer = advance(pointer, t.i64(*constant));
+    if (immediate != 0)
+      pointer = advance(pointer, t.i64(immediate));
     visit(t, reg, pointer);
   }
 }

@@ -63,4 +63,32 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // A buffer that is known to be small: one address for all turns, and an
+  // offset of 32 bits with what an instruction cannot add by itself.
+  // CHECK-LABEL: gpu.func @small
+  // CHECK: scf.for
+  // CHECK: %[[AT:.+]] = arith.addi %{{.+}}, %{{.+}} : i32
+  // CHECK: %[[WIDE:.+]] = arith.extui %[[AT]] : i32 to i64
+  // CHECK: llvm.getelementptr %[[BASE:.+]][%[[WIDE]]]
+  // CHECK: llvm.store
+  // CHECK: %[[C4096:.+]] = arith.addi %[[AT]], %{{.+}} : i32
+  // CHECK: %[[NEXT:.+]] = arith.extui %[[C4096]] : i32 to i64
+  // CHECK: llvm.getelementptr %[[BASE]][%[[NEXT]]]
+  // CHECK: llvm.store
+  gpu.func @small(%out: memref<?xf16> {iris.divisibility = {pointer = 16}}, %n: index) kernel {
+    %c4096 = arith.constant 4096 : index
+    %most = arith.constant 1048576 : index
+    %zero = arith.constant dense<0.0> : tensor<4096xf16>
+    %pid = gpu.block_id x
+    %programs = gpu.grid_dim x
+    %length = arith.minui %n, %most : index
+    %to = memref.subview %out[0] [%length] [1] : memref<?xf16> to memref<?xf16, strided<[1]>>
+    %whole = arith.divui %length, %c4096 : index
+    scf.for %t = %pid to %whole step %programs {
+      %i = arith.muli %t, %c4096 : index
+      tile.store %zero, %to[%i] : tensor<4096xf16>, memref<?xf16, strided<[1]>>
+    }
+    gpu.return
+  }
 }

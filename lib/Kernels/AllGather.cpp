@@ -53,30 +53,14 @@ static void buildPartitioned(KernelBuilder &k) {
 static void buildPull(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   k.barrier();
-  k.forMembers(0, [&](Value i) {
-    Value source = k.rotate(k.me, i);
-    Value place = k.chunk(k.out, source);
-    k.forTiles(k.count, [&](Value, Value offset) {
-      k.store(k.loadFrom(source, from, offset), place, offset);
-    });
-  });
+  k.gatherParts(from, k.index(0), k.count);
   k.barrier();
 }
 
 /// The input goes through scratch: it may lie anywhere.
 static void buildStaged(KernelBuilder &k) {
-  Value stage =
-      k.scratch(k.index(0), k.index(k.scratchTiles() * k.config.tile));
-  k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
-    k.copy(k.window(k.in, start, length), stage, length);
-    k.barrier();
-    k.forMembers(0, [&](Value i) {
-      Value source = k.rotate(k.me, i);
-      Value place = k.part(k.out, source, start, length);
-      k.forTiles(length, [&](Value, Value offset) {
-        k.store(k.loadFrom(source, stage, offset), place, offset);
-      });
-    });
+  k.forStagedInputs([&](Value start, Value length, Value stage) {
+    k.gatherParts(stage, start, length);
   });
 }
 

@@ -32,26 +32,13 @@ static void buildOneShot(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
-  k.forTiles(k.count, [&](Value, Value offset) {
-    Value sum =
-        reduceMembers(k, [&](Value m) { return k.loadFrom(m, from, offset); });
-    k.store(sum, to, offset);
-  });
+  storeReduced(k, from, to, k.count);
   k.barrier();
 }
 
 static void buildOneShotStaged(KernelBuilder &k) {
-  Value stage =
-      k.scratch(k.index(0), k.index(k.scratchTiles() * k.config.tile));
-  k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
-    k.copy(k.window(k.in, start, length), stage, length);
-    k.barrier();
-    Value to = k.window(k.out, start, length);
-    k.forTiles(length, [&](Value, Value offset) {
-      Value sum = reduceMembers(
-          k, [&](Value m) { return k.loadFrom(m, stage, offset); });
-      k.store(sum, to, offset);
-    });
+  k.forStagedInputs([&](Value start, Value length, Value stage) {
+    storeReduced(k, stage, k.window(k.out, start, length), length);
   });
 }
 

@@ -32,36 +32,15 @@ static void buildPush(KernelBuilder &k) {
 static void buildPull(KernelBuilder &k) {
   Value mine = k.chunk(k.in, k.me);
   k.barrier();
-  k.forMembers(0, [&](Value i) {
-    Value source = k.rotate(k.me, i);
-    Value place = k.chunk(k.out, source);
-    k.forTiles(k.count, [&](Value, Value offset) {
-      k.store(k.loadFrom(source, mine, offset), place, offset);
-    });
-  });
+  k.gatherParts(mine, k.index(0), k.count);
   k.barrier();
 }
 
 static void buildStaged(KernelBuilder &k) {
-  int64_t tilesEach = k.scratchTiles() / Workspace::maxMembers;
-  Value most = k.index(tilesEach * k.config.tile);
-  auto stage = [&](Value member) {
-    return k.scratch(k.mul(member, most), most);
-  };
-  k.forStagedRounds(tilesEach, [&](Value start, Value length) {
-    k.forMembers(0, [&](Value member) {
-      k.copy(k.part(k.in, member, start, length), stage(member), length);
-    });
-    k.barrier();
-    Value mine = stage(k.me);
-    k.forMembers(0, [&](Value i) {
-      Value source = k.rotate(k.me, i);
-      Value to = k.part(k.out, source, start, length);
-      k.forTiles(length, [&](Value, Value offset) {
-        k.store(k.loadFrom(source, mine, offset), to, offset);
-      });
-    });
-  });
+  k.forStagedChunks(/*onlyRoot=*/false,
+                    [&](Value start, Value length, Value mine) {
+                      k.gatherParts(mine, start, length);
+                    });
 }
 
 static void buildPacket(KernelBuilder &k) {

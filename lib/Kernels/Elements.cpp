@@ -112,6 +112,15 @@ Value mlir::iris::reduceMembers(KernelBuilder &k,
   return narrow(k, conclude(k, loop.getResult(0)));
 }
 
+void mlir::iris::storeReduced(KernelBuilder &k, Value from, Value to,
+                              Value length) {
+  k.forTiles(length, [&](Value, Value offset) {
+    Value sum =
+        reduceMembers(k, [&](Value m) { return k.loadFrom(m, from, offset); });
+    k.store(sum, to, offset);
+  });
+}
+
 static tile::ReduceKind getKind(KernelBuilder &k) {
   bool isUnsigned = k.config.element.isUnsignedInteger();
   switch (*k.config.reduction) {

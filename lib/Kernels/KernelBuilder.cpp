@@ -316,6 +316,46 @@ void KernelBuilder::forStagedRounds(
   });
 }
 
+void KernelBuilder::forStagedInputs(
+    llvm::function_ref<void(Value, Value, Value)> body) {
+  Value stage = scratch(index(0), index(scratchTiles() * config.tile));
+  forStagedRounds(scratchTiles(), [&](Value start, Value length) {
+    copy(window(in, start, length), stage, length);
+    barrier();
+    body(start, length, stage);
+  });
+}
+
+void KernelBuilder::forStagedChunks(
+    bool onlyRoot, llvm::function_ref<void(Value, Value, Value)> body) {
+  int64_t tilesEach = scratchTiles() / Workspace::maxMembers;
+  Value most = index(tilesEach * config.tile);
+  auto stage = [&](Value member) { return scratch(mul(member, most), most); };
+  forStagedRounds(tilesEach, [&](Value start, Value length) {
+    auto putChunks = [&] {
+      forMembers(0, [&](Value member) {
+        copy(part(in, member, start, length), stage(member), length);
+      });
+    };
+    if (onlyRoot)
+      ifThen(equal(me, root), putChunks);
+    else
+      putChunks();
+    barrier();
+    body(start, length, stage(me));
+  });
+}
+
+void KernelBuilder::gatherParts(Value stage, Value start, Value length) {
+  forMembers(0, [&](Value i) {
+    Value source = rotate(me, i);
+    Value place = part(out, source, start, length);
+    forTiles(length, [&](Value, Value offset) {
+      store(loadFrom(source, stage, offset), place, offset);
+    });
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Packets
 //===----------------------------------------------------------------------===//

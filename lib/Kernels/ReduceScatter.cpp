@@ -20,32 +20,15 @@ static void buildPull(KernelBuilder &k) {
   Value mine = k.chunk(k.in, k.me);
   Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
-  k.forTiles(k.count, [&](Value, Value offset) {
-    Value sum =
-        reduceMembers(k, [&](Value m) { return k.loadFrom(m, mine, offset); });
-    k.store(sum, to, offset);
-  });
+  storeReduced(k, mine, to, k.count);
   k.barrier();
 }
 
 static void buildStaged(KernelBuilder &k) {
-  int64_t tilesEach = k.scratchTiles() / Workspace::maxMembers;
-  Value most = k.index(tilesEach * k.config.tile);
-  auto stage = [&](Value member) {
-    return k.scratch(k.mul(member, most), most);
-  };
-  k.forStagedRounds(tilesEach, [&](Value start, Value length) {
-    k.forMembers(0, [&](Value member) {
-      k.copy(k.part(k.in, member, start, length), stage(member), length);
-    });
-    k.barrier();
-    Value mine = stage(k.me), to = k.window(k.out, start, length);
-    k.forTiles(length, [&](Value, Value offset) {
-      Value sum = reduceMembers(
-          k, [&](Value m) { return k.loadFrom(m, mine, offset); });
-      k.store(sum, to, offset);
-    });
-  });
+  k.forStagedChunks(
+      /*onlyRoot=*/false, [&](Value start, Value length, Value mine) {
+        storeReduced(k, mine, k.window(k.out, start, length), length);
+      });
 }
 
 static void buildPacket(KernelBuilder &k) {

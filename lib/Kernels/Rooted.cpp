@@ -14,11 +14,6 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// All of the scratch, as one buffer.
-static Value wholeScratch(KernelBuilder &k) {
-  return k.scratch(k.index(0), k.index(k.scratchTiles() * k.config.tile));
-}
-
 //===----------------------------------------------------------------------===//
 // broadcast
 //===----------------------------------------------------------------------===//
@@ -73,7 +68,8 @@ static void buildBroadcastScatter(KernelBuilder &k) {
 }
 
 static void buildBroadcastStaged(KernelBuilder &k) {
-  Value stage = wholeScratch(k);
+  Value stage =
+      k.scratch(k.index(0), k.index(k.scratchTiles() * k.config.tile));
   k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
     k.ifThen(k.equal(k.me, k.root), [&] {
       Value from = k.window(k.in, start, length);
@@ -95,13 +91,7 @@ static void buildReducePull(KernelBuilder &k) {
   Value from = k.chunk(k.in, k.index(0));
   Value to = k.chunk(k.out, k.index(0));
   k.barrier();
-  k.ifThen(k.equal(k.me, k.root), [&] {
-    k.forTiles(k.count, [&](Value, Value offset) {
-      Value sum = reduceMembers(
-          k, [&](Value m) { return k.loadFrom(m, from, offset); });
-      k.store(sum, to, offset);
-    });
-  });
+  k.ifThen(k.equal(k.me, k.root), [&] { storeReduced(k, from, to, k.count); });
   k.barrier();
 }
 
@@ -122,18 +112,9 @@ static void buildReduceTwoShot(KernelBuilder &k) {
 }
 
 static void buildReduceStaged(KernelBuilder &k) {
-  Value stage = wholeScratch(k);
-  k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
-    Value from = k.window(k.in, start, length);
-    k.copy(from, stage, length);
-    k.barrier();
+  k.forStagedInputs([&](Value start, Value length, Value stage) {
     k.ifThen(k.equal(k.me, k.root), [&] {
-      Value to = k.window(k.out, start, length);
-      k.forTiles(length, [&](Value, Value offset) {
-        Value sum = reduceMembers(
-            k, [&](Value m) { return k.loadFrom(m, stage, offset); });
-        k.store(sum, to, offset);
-      });
+      storeReduced(k, stage, k.window(k.out, start, length), length);
     });
   });
 }
@@ -157,33 +138,15 @@ static void buildGatherPush(KernelBuilder &k) {
 static void buildGatherPull(KernelBuilder &k) {
   Value from = k.chunk(k.in, k.index(0));
   k.barrier();
-  k.ifThen(k.equal(k.me, k.root), [&] {
-    k.forMembers(0, [&](Value i) {
-      Value source = k.rotate(k.me, i);
-      Value place = k.chunk(k.out, source);
-      k.forTiles(k.count, [&](Value, Value offset) {
-        k.store(k.loadFrom(source, from, offset), place, offset);
-      });
-    });
-  });
+  k.ifThen(k.equal(k.me, k.root),
+           [&] { k.gatherParts(from, k.index(0), k.count); });
   k.barrier();
 }
 
 static void buildGatherStaged(KernelBuilder &k) {
-  Value stage = wholeScratch(k);
-  k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
-    Value from = k.window(k.in, start, length);
-    k.copy(from, stage, length);
-    k.barrier();
-    k.ifThen(k.equal(k.me, k.root), [&] {
-      k.forMembers(0, [&](Value i) {
-        Value source = k.rotate(k.me, i);
-        Value to = k.part(k.out, source, start, length);
-        k.forTiles(length, [&](Value, Value offset) {
-          k.store(k.loadFrom(source, stage, offset), to, offset);
-        });
-      });
-    });
+  k.forStagedInputs([&](Value start, Value length, Value stage) {
+    k.ifThen(k.equal(k.me, k.root),
+             [&] { k.gatherParts(stage, start, length); });
   });
 }
 
@@ -213,25 +176,13 @@ static void buildScatterPull(KernelBuilder &k) {
 }
 
 static void buildScatterStaged(KernelBuilder &k) {
-  int64_t tilesEach = k.scratchTiles() / Workspace::maxMembers;
-  Value most = k.index(tilesEach * k.config.tile);
-  auto stage = [&](Value member) {
-    return k.scratch(k.mul(member, most), most);
-  };
-  k.forStagedRounds(tilesEach, [&](Value start, Value length) {
-    k.ifThen(k.equal(k.me, k.root), [&] {
-      k.forMembers(0, [&](Value member) {
-        Value from = k.part(k.in, member, start, length);
-        Value to = stage(member);
-        k.copy(from, to, length);
+  k.forStagedChunks(
+      /*onlyRoot=*/true, [&](Value start, Value length, Value mine) {
+        Value to = k.window(k.out, start, length);
+        k.forTiles(length, [&](Value, Value offset) {
+          k.store(k.loadFrom(k.root, mine, offset), to, offset);
+        });
       });
-    });
-    k.barrier();
-    Value mine = stage(k.me), to = k.window(k.out, start, length);
-    k.forTiles(length, [&](Value, Value offset) {
-      k.store(k.loadFrom(k.root, mine, offset), to, offset);
-    });
-  });
 }
 
 //===----------------------------------------------------------------------===//

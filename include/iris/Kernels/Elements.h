@@ -25,6 +25,9 @@ Value conclude(KernelBuilder &k, Value tile);
 Value reduceMembers(KernelBuilder &k,
                     llvm::function_ref<Value(Value member)> load);
 
+/// Stores the reduction of all members' `from` to the own `to`.
+void storeReduced(KernelBuilder &k, Value from, Value to, Value length);
+
 /// The reduction of the tiles that the members send to neighbouring slots, from
 /// `slot` on, narrowed.
 Value reducePackets(KernelBuilder &k, Value slot);

@@ -127,6 +127,16 @@ public:
   /// as `tiles` tiles hold, with a barrier after each round.
   void forStagedRounds(int64_t tiles,
                        llvm::function_ref<void(Value, Value)> body);
+  /// Rounds in which all members have put their input into scratch:
+  /// `body(start, length, stage)`.
+  void forStagedInputs(llvm::function_ref<void(Value, Value, Value)> body);
+  /// Rounds in which members have put the chunks for all members into scratch,
+  /// all of them or only the root: `body(start, length, mine)`, where `mine` is
+  /// the place of the own chunk in everybody's scratch.
+  void forStagedChunks(bool onlyRoot,
+                       llvm::function_ref<void(Value, Value, Value)> body);
+  /// Copies every member's part from `stage` to its chunk of the output.
+  void gatherParts(Value stage, Value start, Value length);
   /// The same for packets, as many elements at a time as their slots hold:
   /// `body(start, length)` uses `sendPacket` and `receivePacket`. One round has
   /// no barrier; see Packets in docs/collectives.md.

@@ -62,23 +62,24 @@ def comparisons_kernel(element):
 
 
 def adds_kernel(element):
-    """Every rank adds to every rank's flag and waits for all of them; twice,
-    without a reset."""
+    """Every rank adds to every rank's flag and waits for all of them; twice.
+    Each turn has flags of its own: a rank may add for the second turn before
+    another has added for the first, so that one count would not say whose
+    additions it holds."""
     def body(k):
-        flag = k.mul(k.pid, k.index(FLAG_STRIDE))
         width = k.value(f"arith.index_cast {k.ranks} : index to {element}")
         for turn in range(2):
             base = k.mul(k.ranks, k.add(k.mul(k.index(turn), k.programs),
                                         k.pid))
             slot = k.add(base, k.rank)
+            flag = k.mul(k.add(k.mul(k.index(turn), k.programs), k.pid),
+                         k.index(FLAG_STRIDE))
             peer = k.count(k.ranks)
             store_hash(k, slot, peer, turn)
             signal(k, "add", k.constant(element, 1), "%flags", flag, peer,
                    element)
             k.close()
-            target = k.scalar("muli", element, width,
-                              k.constant(element, turn + 1))
-            wait(k, "%flags", flag, "ge", target, element)
+            wait(k, "%flags", flag, "ge", width, element)
             sender = k.count(k.ranks)
             expect_hash(k, k.add(base, sender), sender, turn,
                         f"data after add {turn}")

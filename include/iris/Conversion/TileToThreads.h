@@ -8,6 +8,10 @@
 
 namespace mlir::iris {
 
+/// On an `scf.if` that chooses the form of an access: its second branch checks
+/// everything, and is right whether or not the condition holds.
+inline constexpr StringLiteral kCheckedFormAttr = "iris.checked_form";
+
 #define GEN_PASS_DECL
 #include "iris/Conversion/TileToThreads.h.inc"
 

@@ -79,6 +79,9 @@ def IrisUnswitchLoopsPass : Pass<"iris-unswitch-loops"> {
       }
     }
     ```
+
+    Where the second branch is right in any case, as `iris.checked_form` on the
+    `scf.if` says, it stands alone in the second loop.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];

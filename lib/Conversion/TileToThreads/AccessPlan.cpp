@@ -169,6 +169,8 @@ void Planner::checkBounds() {
     if (!offset &&
         isWholeWindow(offsets[dim], buffer, dim, tile.getDimSize(dim)))
       continue;
+    if (!offset && isCutWindow(offsets[dim], buffer, dim, tile.getDimSize(dim)))
+      plan.neverInside = true;
     if (!offset)
       plan.lowerBounds.push_back(dim);
     else if (*offset < 0)

@@ -29,9 +29,10 @@ static bool isInnermost(scf::ForOp loop) {
               .wasInterrupted();
 }
 
-/// Replaces `choice` by its first branch.
-static void takeThen(IRRewriter &rewriter, scf::IfOp choice) {
-  Block *branch = choice.thenBlock();
+/// Replaces `choice` by one of its branches.
+static void take(IRRewriter &rewriter, scf::IfOp choice, Block *branch) {
+  if (!branch)
+    return rewriter.eraseOp(choice);
   auto yield = cast<scf::YieldOp>(branch->getTerminator());
   SmallVector<Value> results(yield.getResults());
   rewriter.eraseOp(yield);
@@ -62,8 +63,15 @@ static void unswitch(IRRewriter &rewriter, scf::ForOp loop) {
   rewriter.setInsertionPointToStart(versions.thenBlock());
   IRMapping mapping;
   auto fast = cast<scf::ForOp>(rewriter.clone(*loop, mapping));
+  for (scf::IfOp choice : choices) {
+    auto copy = cast<scf::IfOp>(mapping.lookup(choice.getOperation()));
+    take(rewriter, copy, copy.thenBlock());
+  }
+  // A checked form is right whether or not its condition holds: without the
+  // other one, the second loop is half as large.
   for (scf::IfOp choice : choices)
-    takeThen(rewriter, cast<scf::IfOp>(mapping.lookup(choice.getOperation())));
+    if (choice->hasAttr(kCheckedFormAttr))
+      take(rewriter, choice, choice.elseBlock());
   rewriter.moveOpBefore(loop, versions.elseBlock(),
                         versions.elseBlock()->begin());
   if (loop.getNumResults() == 0)

@@ -139,3 +139,15 @@ bool mlir::iris::isWholeWindow(Value offset, Value buffer, unsigned dim,
   return whole && getConstantIntValue(whole.getRhs()) == pitch &&
          isSizeOf(stripCasts(whole.getLhs()), buffer, dim);
 }
+
+bool mlir::iris::isCutWindow(Value offset, Value buffer, unsigned dim,
+                             int64_t extent) {
+  Value number;
+  int64_t pitch;
+  if (!matchProduct(offset, number, pitch) || extent < pitch)
+    return false;
+  // size / pitch * pitch + pitch > size.
+  auto whole = number.getDefiningOp<arith::DivUIOp>();
+  return whole && getConstantIntValue(whole.getRhs()) == pitch &&
+         isSizeOf(stripCasts(whole.getLhs()), buffer, dim);
+}

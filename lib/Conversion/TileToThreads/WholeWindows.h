@@ -18,6 +18,10 @@ namespace mlir::iris {
 ///     %offset = arith.muli %t, %tile
 bool isWholeWindow(Value offset, Value buffer, unsigned dim, int64_t extent);
 
+/// True if such a window is known to hang over the end: the tile behind the
+/// whole ones, at `arith.muli %whole, %tile`.
+bool isCutWindow(Value offset, Value buffer, unsigned dim, int64_t extent);
+
 /// A bound that a size does not exceed, if one follows from how it was made.
 std::optional<uint64_t> getSizeBound(Value buffer, unsigned dim);
 

@@ -9,6 +9,7 @@
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
+#include "iris/Conversion/TileToThreads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -323,6 +324,7 @@ Value WindowAccess::emitLoad(Value other) {
         ThreadBuilder inner(b, loc, t.kernel);
         scf::YieldOp::create(b, loc, loadElements(inner, other));
       });
+  choice->setAttr(kCheckedFormAttr, t.b.getUnitAttr());
   return choice.getResult(0);
 }
 
@@ -370,7 +372,7 @@ void WindowAccess::emitStore(Value registers) {
   Value condition = emitCondition();
   if (!condition)
     return fast(t);
-  scf::IfOp::create(
+  auto choice = scf::IfOp::create(
       t.b, t.loc, condition,
       [&](OpBuilder &b, Location loc) {
         ThreadBuilder inner(b, loc, t.kernel);
@@ -382,6 +384,7 @@ void WindowAccess::emitStore(Value registers) {
         slow(inner);
         scf::YieldOp::create(b, loc);
       });
+  choice->setAttr(kCheckedFormAttr, t.b.getUnitAttr());
 }
 
 //===----------------------------------------------------------------------===//

@@ -61,3 +61,27 @@ func.func @stays(%a: memref<?xf32>, %p: i1, %n: index, %z: f32) {
   }
   return
 }
+
+// Where the second branch is right in any case, it stands alone.
+// CHECK-LABEL: func.func @checked
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: memref.store %{{.+}}, %{{.+}}[%c0]
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: memref.store %{{.+}}, %{{.+}}[%c1]
+// CHECK: return
+func.func @checked(%a: memref<?xf32>, %p: i1, %n: index, %z: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    scf.if %p {
+      memref.store %z, %a[%c0] : memref<?xf32>
+    } else {
+      memref.store %z, %a[%c1] : memref<?xf32>
+    } {iris.checked_form}
+  }
+  return
+}

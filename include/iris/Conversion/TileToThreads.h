@@ -8,8 +8,9 @@
 
 namespace mlir::iris {
 
-/// On an `scf.if` that chooses the form of an access: its second branch checks
-/// everything, and is right whether or not the condition holds.
+/// On an `scf.if` that chooses the form of an access: its condition is the same
+/// in all threads, and its second branch checks everything, so that it is right
+/// whether or not the condition holds.
 inline constexpr StringLiteral kCheckedFormAttr = "iris.checked_form";
 
 #define GEN_PASS_DECL

@@ -55,16 +55,18 @@ def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
 def IrisUnswitchLoopsPass : Pass<"iris-unswitch-loops"> {
   let summary = "Takes invariant checks of accesses out of innermost loops";
   let description = [{
-    An innermost loop with `scf.if`s whose conditions do not change in it
-    becomes two: one for when all of them hold, in which their first branches
-    stand alone, and the loop as it was. Accesses choose their form by such
-    conditions, alignment above all.
+    Accesses choose their form by an `scf.if` with `iris.checked_form`: its
+    condition, alignment above all, is the same in all threads, and its second
+    branch checks everything. An innermost loop with such choices whose
+    conditions do not change in it becomes two: one for when all of them hold,
+    with the first branches, and one with the second branches, which are right
+    in any case.
 
     Before:
 
     ```mlir
     scf.for %i = %a to %b step %c {
-      scf.if %aligned { ... } else { ... }
+      scf.if %aligned { fast } else { checked } {iris.checked_form}
     }
     ```
 
@@ -72,16 +74,11 @@ def IrisUnswitchLoopsPass : Pass<"iris-unswitch-loops"> {
 
     ```mlir
     scf.if %aligned {
-      scf.for %i = %a to %b step %c { ... }
+      scf.for %i = %a to %b step %c { fast }
     } else {
-      scf.for %i = %a to %b step %c {
-        scf.if %aligned { ... } else { ... }
-      }
+      scf.for %i = %a to %b step %c { checked }
     }
     ```
-
-    Where the second branch is right in any case, as `iris.checked_form` on the
-    `scf.if` says, it stands alone in the second loop.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];

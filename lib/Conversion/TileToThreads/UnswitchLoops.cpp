@@ -31,8 +31,6 @@ static bool isInnermost(scf::ForOp loop) {
 
 /// Replaces `choice` by one of its branches.
 static void take(IRRewriter &rewriter, scf::IfOp choice, Block *branch) {
-  if (!branch)
-    return rewriter.eraseOp(choice);
   auto yield = cast<scf::YieldOp>(branch->getTerminator());
   SmallVector<Value> results(yield.getResults());
   rewriter.eraseOp(yield);
@@ -44,7 +42,9 @@ static void unswitch(IRRewriter &rewriter, scf::ForOp loop) {
   SmallVector<scf::IfOp> choices;
   llvm::SetVector<Value> conditions;
   for (auto choice : loop.getBody()->getOps<scf::IfOp>()) {
-    if (!loop.isDefinedOutsideOfLoop(choice.getCondition()))
+    // Others may differ between threads, which meet in the loop.
+    if (!choice->hasAttr(kCheckedFormAttr) ||
+        !loop.isDefinedOutsideOfLoop(choice.getCondition()))
       continue;
     choices.push_back(choice);
     conditions.insert(choice.getCondition());
@@ -70,8 +70,7 @@ static void unswitch(IRRewriter &rewriter, scf::ForOp loop) {
   // A checked form is right whether or not its condition holds: without the
   // other one, the second loop is half as large.
   for (scf::IfOp choice : choices)
-    if (choice->hasAttr(kCheckedFormAttr))
-      take(rewriter, choice, choice.elseBlock());
+    take(rewriter, choice, choice.elseBlock());
   rewriter.moveOpBefore(loop, versions.elseBlock(),
                         versions.elseBlock()->begin());
   if (loop.getNumResults() == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --iris-unswitch-loops | FileCheck %s
 
-// One loop for when both conditions hold, and the loop as it was.
+// One loop for when both conditions hold, and one of checked forms.
 // CHECK-LABEL: func.func @two
 // CHECK: %[[BOTH:.+]] = arith.andi %{{.+}}, %{{.+}} : i1
 // CHECK: %[[SUM:.+]] = scf.if %[[BOTH]] -> (f32) {
@@ -9,12 +9,13 @@
 // CHECK-NOT: scf.if
 // CHECK:     memref.load %{{.+}}[%{{.+}}]
 // CHECK-NOT: scf.if
-// CHECK:     memref.store
+// CHECK:     memref.store %{{.+}}, %{{.+}}[%c0]
 // CHECK:   scf.yield %[[FAST]]
 // CHECK: } else {
 // CHECK:   %[[SLOW:.+]] = scf.for
-// CHECK:     scf.if
-// CHECK:     scf.if
+// CHECK-NOT: scf.if
+// CHECK-NOT: memref.load
+// CHECK:     memref.store %{{.+}}, %{{.+}}[%c1]
 // CHECK:   scf.yield %[[SLOW]]
 // CHECK: return %[[SUM]]
 func.func @two(%a: memref<?xf32>, %p: i1, %q: i1, %n: index, %z: f32) -> f32 {
@@ -26,62 +27,65 @@ func.func @two(%a: memref<?xf32>, %p: i1, %q: i1, %n: index, %z: f32) -> f32 {
       scf.yield %w : f32
     } else {
       scf.yield %z : f32
-    }
+    } {iris.checked_form}
     scf.if %q {
       memref.store %v, %a[%c0] : memref<?xf32>
-    }
+    } else {
+      memref.store %v, %a[%c1] : memref<?xf32>
+    } {iris.checked_form}
     %t = arith.addf %s, %v : f32
     scf.yield %t : f32
   }
   return %r : f32
 }
 
-// A condition that changes in the loop stays; only innermost loops are copied.
+// Other conditions stay where they are: they may differ between threads, and
+// the loop may hold a barrier. So does one that changes in the loop.
 // CHECK-LABEL: func.func @stays
 // CHECK-NOT: scf.if
 // CHECK: scf.for
-// CHECK: scf.if %{{.+}} {
-// CHECK: scf.for
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: scf.if %{{.+}} {
+// CHECK: }
 // CHECK: scf.if
-// CHECK-NOT: } else {
 // CHECK: return
 func.func @stays(%a: memref<?xf32>, %p: i1, %n: index, %z: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {
+    gpu.barrier
     scf.if %p {
       memref.store %z, %a[%i] : memref<?xf32>
     }
-    scf.for %j = %c0 to %n step %c1 {
-      %even = arith.cmpi eq, %i, %j : index
-      scf.if %even {
-        memref.store %z, %a[%j] : memref<?xf32>
-      }
-    }
-  }
-  return
-}
-
-// Where the second branch is right in any case, it stands alone.
-// CHECK-LABEL: func.func @checked
-// CHECK: scf.if
-// CHECK: scf.for
-// CHECK-NOT: scf.if
-// CHECK: memref.store %{{.+}}, %{{.+}}[%c0]
-// CHECK: } else {
-// CHECK: scf.for
-// CHECK-NOT: scf.if
-// CHECK: memref.store %{{.+}}, %{{.+}}[%c1]
-// CHECK: return
-func.func @checked(%a: memref<?xf32>, %p: i1, %n: index, %z: f32) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  scf.for %i = %c0 to %n step %c1 {
-    scf.if %p {
+    %even = arith.cmpi eq, %i, %c1 : index
+    scf.if %even {
       memref.store %z, %a[%c0] : memref<?xf32>
     } else {
       memref.store %z, %a[%c1] : memref<?xf32>
     } {iris.checked_form}
+  }
+  return
+}
+
+// Only innermost loops are copied.
+// CHECK-LABEL: func.func @outer
+// CHECK-NOT: scf.if
+// CHECK: scf.for
+// CHECK-NEXT: scf.if
+// CHECK: scf.for
+// CHECK: return
+func.func @outer(%a: memref<?xf32>, %p: i1, %n: index, %z: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    scf.if %p {
+      memref.store %z, %a[%i] : memref<?xf32>
+    } else {
+      memref.store %z, %a[%c1] : memref<?xf32>
+    } {iris.checked_form}
+    scf.for %j = %c0 to %n step %c1 {
+      memref.store %z, %a[%j] : memref<?xf32>
+    }
   }
   return
 }

@@ -68,33 +68,17 @@ static void buildStaged(KernelBuilder &k) {
 /// received at once, the own one takes that way as well.
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
-    auto slot = [&](Value source, Value t) {
-      return k.add(k.mul(t, k.size), source);
-    };
     Value from = k.window(k.in, start, length);
     Value own = k.part(k.out, k.me, start, length);
     k.forTiles(length, [&](Value t, Value offset) {
       Value tile = k.load(from, offset);
       k.forMembers(k.receivesAll() ? 0 : 1, [&](Value i) {
-        k.sendPacket(k.rotate(k.me, i), tile, slot(k.me, t));
+        k.sendPacket(k.rotate(k.me, i), tile, k.packetSlot(k.me, t));
       });
       if (!k.receivesAll())
         k.store(tile, own, offset);
     });
-    if (k.receivesAll()) {
-      Value all = k.allParts(k.out, start, length);
-      k.forTiles(length, [&](Value t, Value offset) {
-        k.storeRows(k.receivePackets(slot(k.index(0), t)), all, offset);
-      });
-      return;
-    }
-    k.forTiles(length, [&](Value t, Value offset) {
-      k.forMembers(1, [&](Value i) {
-        Value source = k.rotate(k.me, i);
-        k.store(k.receivePacket(source, slot(source, t)),
-                k.part(k.out, source, start, length), offset);
-      });
-    });
+    k.receiveParts(start, length);
   });
 }
 

@@ -45,9 +45,6 @@ static void buildOneShotStaged(KernelBuilder &k) {
 /// Every rank sends its tiles to everybody and adds up what it receives.
 static void buildOneShotPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
-    auto slot = [&](Value source, Value t) {
-      return k.add(k.mul(t, k.size), source);
-    };
     Value from = k.window(k.in, start, length);
     Value to = k.window(k.out, start, length);
     k.forTiles(length, [&](Value t, Value offset) {
@@ -55,11 +52,11 @@ static void buildOneShotPacket(KernelBuilder &k) {
       // To itself as well: the order of the sum does not depend on the rank,
       // and a tile that waits in memory needs no registers.
       k.forMembers(0, [&](Value i) {
-        k.sendPacket(k.rotate(k.me, i), tile, slot(k.me, t));
+        k.sendPacket(k.rotate(k.me, i), tile, k.packetSlot(k.me, t));
       });
     });
     k.forTiles(length, [&](Value t, Value offset) {
-      k.store(reducePackets(k, slot(k.index(0), t)), to, offset);
+      k.store(reducePackets(k, k.packetSlot(k.index(0), t)), to, offset);
     });
   });
 }
@@ -154,19 +151,19 @@ static void buildTwoShotPacket(KernelBuilder &k) {
       // The tiles of one turn are neighbours, here and in the output. Behind
       // the last tile there are slots that nobody writes: a turn that reaches
       // so far goes tile by tile.
-      k.loop(k.program, k.div(tiles, k.size), k.programs, [&](Value turn) {
+      Value wholeTurns = k.div(tiles, k.size);
+      k.loop(k.program, wholeTurns, k.programs, [&](Value turn) {
         Value first = k.mul(turn, k.size);
         k.store(k.receivePackets(resultSlot(first), /*isFlat=*/true), to,
                 k.mul(first, k.tileSize()));
       });
-      Value whole = k.mul(k.div(tiles, k.size), k.size);
-      k.ifThen(k.equal(k.rem(k.div(tiles, k.size), k.programs), k.program),
-               [&] {
-                 k.loop(whole, tiles, k.index(1), [&](Value t) {
-                   k.store(k.receivePacket(k.rem(t, k.size), resultSlot(t)), to,
-                           k.mul(t, k.tileSize()));
-                 });
-               });
+      Value whole = k.mul(wholeTurns, k.size);
+      k.ifThen(k.equal(k.rem(wholeTurns, k.programs), k.program), [&] {
+        k.loop(whole, tiles, k.index(1), [&](Value t) {
+          k.store(k.receivePacket(k.rem(t, k.size), resultSlot(t)), to,
+                  k.mul(t, k.tileSize()));
+        });
+      });
       return;
     }
     k.forMembers(1, [&](Value i) {

@@ -45,32 +45,17 @@ static void buildStaged(KernelBuilder &k) {
 
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
-    auto slot = [&](Value source, Value t) {
-      return k.add(k.mul(t, k.size), source);
-    };
     k.forMembers(k.receivesAll() ? 0 : 1, [&](Value i) {
       Value peer = k.rotate(k.me, i);
       Value from = k.part(k.in, peer, start, length);
       k.forTiles(length, [&](Value t, Value offset) {
-        k.sendPacket(peer, k.load(from, offset), slot(k.me, t));
+        k.sendPacket(peer, k.load(from, offset), k.packetSlot(k.me, t));
       });
     });
-    if (k.receivesAll()) {
-      Value all = k.allParts(k.out, start, length);
-      k.forTiles(length, [&](Value t, Value offset) {
-        k.storeRows(k.receivePackets(slot(k.index(0), t)), all, offset);
-      });
-      return;
-    }
-    k.copy(k.part(k.in, k.me, start, length),
-           k.part(k.out, k.me, start, length), length);
-    k.forMembers(1, [&](Value i) {
-      Value source = k.rotate(k.me, i);
-      Value to = k.part(k.out, source, start, length);
-      k.forTiles(length, [&](Value t, Value offset) {
-        k.store(k.receivePacket(source, slot(source, t)), to, offset);
-      });
-    });
+    if (!k.receivesAll())
+      k.copy(k.part(k.in, k.me, start, length),
+             k.part(k.out, k.me, start, length), length);
+    k.receiveParts(start, length);
   });
 }
 

@@ -17,6 +17,14 @@ static constexpr int64_t kDefaultTileBytes = 8192;
 static constexpr int64_t kDefaultPacketBytes = 2048;
 static constexpr int64_t kMaxTileBytes = 16384;
 
+bool CollectiveConfig::isMail() const {
+  return kind == CollectiveKind::Send || kind == CollectiveKind::Recv;
+}
+
+bool CollectiveConfig::usesPackets() const {
+  return StringRef(variant).ends_with("packet");
+}
+
 int64_t CollectiveConfig::elementBytes() const {
   return storage.getIntOrFloatBitWidth() / 8;
 }
@@ -180,11 +188,9 @@ static LogicalResult checkRoom(CollectiveOp op,
            << "take at most " << room
            << "; expected a smaller tile or a larger workspace";
   };
-  bool isMail = config.kind == CollectiveKind::Send ||
-                config.kind == CollectiveKind::Recv;
-  if (isMail && tileBytes > config.workspace.mailBoxBytes())
+  if (config.isMail() && tileBytes > config.workspace.mailBoxBytes())
     return refuse("mail boxes", config.workspace.mailBoxBytes());
-  if (config.packetRound == 0 && StringRef(config.variant).ends_with("packet"))
+  if (config.packetRound == 0 && config.usesPackets())
     return refuse("packets",
                   config.workspace.packetBytes() / (4 * Workspace::maxMembers));
   int64_t scratchTile = config.workspace.scratchBytes() / Workspace::maxMembers;
@@ -232,19 +238,17 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
   config.element = op.getElement();
   config.storage = getStorage(config.element);
   config.size = op.getSize().value_or(0);
-  bool isMail = config.kind == CollectiveKind::Send ||
-                config.kind == CollectiveKind::Recv;
   int64_t bytes = config.elementBytes();
-  config.programs = isMail ? Workspace::mailPrograms : config.programs;
-  int64_t maxPrograms =
-      isMail ? Workspace::mailPrograms : Workspace::maxPrograms;
+  int64_t maxPrograms = Workspace::maxPrograms;
+  if (config.isMail())
+    config.programs = maxPrograms = Workspace::mailPrograms;
 
   int64_t workspaceBytes = Workspace::defaultBytes;
   ConfigReader reader(op);
   if (failed(reader.readVariant(config)))
     return failure();
-  bool isPacket = StringRef(config.variant).ends_with("packet");
-  config.tile = (isPacket ? kDefaultPacketBytes : kDefaultTileBytes) / bytes;
+  config.tile =
+      (config.usesPackets() ? kDefaultPacketBytes : kDefaultTileBytes) / bytes;
   if (failed(reader.readInteger("tile", 16 / std::min<int64_t>(bytes, 16),
                                 kMaxTileBytes / bytes, /*powerOfTwo=*/true,
                                 config.tile)) ||
@@ -264,7 +268,7 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
   if (failed(checkCombination(op, config)))
     return failure();
 
-  if (isPacket)
+  if (config.usesPackets())
     config.packetRound = getPacketRound(config);
   if (failed(checkRoom(op, config)))
     return failure();

@@ -442,6 +442,26 @@ Value KernelBuilder::allParts(Value buffer, Value start, Value length) {
       ArrayRef<OpFoldResult>{count, b.getIndexAttr(1)});
 }
 
+Value KernelBuilder::packetSlot(Value source, Value t) {
+  return add(mul(t, size), source);
+}
+
+void KernelBuilder::receiveParts(Value start, Value length) {
+  if (receivesAll()) {
+    Value all = allParts(out, start, length);
+    return forTiles(length, [&](Value t, Value offset) {
+      storeRows(receivePackets(packetSlot(index(0), t)), all, offset);
+    });
+  }
+  forTiles(length, [&](Value t, Value offset) {
+    forMembers(1, [&](Value i) {
+      Value source = rotate(me, i);
+      store(receivePacket(source, packetSlot(source, t)),
+            part(out, source, start, length), offset);
+    });
+  });
+}
+
 Value KernelBuilder::receivePacket(Value member, Value slot) {
   return PacketLoadOp::create(b, config.tileType(), ctx, slots,
                               mul(slot, packetWords(*this)), epoch,

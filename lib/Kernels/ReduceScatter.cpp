@@ -33,19 +33,16 @@ static void buildStaged(KernelBuilder &k) {
 
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
-    auto slot = [&](Value source, Value t) {
-      return k.add(k.mul(t, k.size), source);
-    };
     k.forMembers(0, [&](Value i) {
       Value peer = k.rotate(k.me, i);
       Value from = k.part(k.in, peer, start, length);
       k.forTiles(length, [&](Value t, Value offset) {
-        k.sendPacket(peer, k.load(from, offset), slot(k.me, t));
+        k.sendPacket(peer, k.load(from, offset), k.packetSlot(k.me, t));
       });
     });
     Value to = k.window(k.out, start, length);
     k.forTiles(length, [&](Value t, Value offset) {
-      k.store(reducePackets(k, slot(k.index(0), t)), to, offset);
+      k.store(reducePackets(k, k.packetSlot(k.index(0), t)), to, offset);
     });
   });
 }

@@ -19,8 +19,8 @@ using namespace mlir::iris;
 //===----------------------------------------------------------------------===//
 
 static void buildBroadcastPush(KernelBuilder &k) {
-  Value from = k.chunk(k.in, k.index(0));
-  Value to = k.chunk(k.out, k.index(0));
+  Value from = k.window(k.in, k.index(0), k.count);
+  Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] {
     k.forTiles(k.count, [&](Value, Value offset) {
@@ -33,8 +33,8 @@ static void buildBroadcastPush(KernelBuilder &k) {
 }
 
 static void buildBroadcastPull(KernelBuilder &k) {
-  Value from = k.chunk(k.in, k.index(0));
-  Value to = k.chunk(k.out, k.index(0));
+  Value from = k.window(k.in, k.index(0), k.count);
+  Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
   k.forTiles(k.count, [&](Value, Value offset) {
     k.store(k.loadFrom(k.root, from, offset), to, offset);
@@ -46,8 +46,8 @@ static void buildBroadcastPull(KernelBuilder &k) {
 /// own from the root and stores them to everybody: a tile leaves the root once,
 /// or twice where it goes back to the root's own output.
 static void buildBroadcastScatter(KernelBuilder &k) {
-  Value from = k.chunk(k.in, k.index(0));
-  Value to = k.chunk(k.out, k.index(0));
+  Value from = k.window(k.in, k.index(0), k.count);
+  Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
   k.ifThen(k.equal(k.size, k.index(1)), [&] { k.copy(from, to, k.count); });
   k.ifThen(k.notEqual(k.me, k.root), [&] {
@@ -88,8 +88,8 @@ static void buildBroadcastStaged(KernelBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 static void buildReducePull(KernelBuilder &k) {
-  Value from = k.chunk(k.in, k.index(0));
-  Value to = k.chunk(k.out, k.index(0));
+  Value from = k.window(k.in, k.index(0), k.count);
+  Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] { storeReduced(k, from, to, k.count); });
   k.barrier();
@@ -98,8 +98,8 @@ static void buildReducePull(KernelBuilder &k) {
 /// Every member reduces its tiles for the root. In place, the root's input is
 /// written where only the writer has read it.
 static void buildReduceTwoShot(KernelBuilder &k) {
-  Value from = k.chunk(k.in, k.index(0));
-  Value to = k.chunk(k.out, k.index(0));
+  Value from = k.window(k.in, k.index(0), k.count);
+  Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
   Value first = k.add(k.mul(k.program, k.size), k.me);
   Value step = k.mul(k.programs, k.size);
@@ -124,7 +124,7 @@ static void buildReduceStaged(KernelBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 static void buildGatherPush(KernelBuilder &k) {
-  Value from = k.chunk(k.in, k.index(0));
+  Value from = k.window(k.in, k.index(0), k.count);
   // Only the root has an output; its place there is what counts, so the window
   // is cut from the translated buffer on the root's terms.
   Value place = k.chunk(k.out, k.me);
@@ -136,7 +136,7 @@ static void buildGatherPush(KernelBuilder &k) {
 }
 
 static void buildGatherPull(KernelBuilder &k) {
-  Value from = k.chunk(k.in, k.index(0));
+  Value from = k.window(k.in, k.index(0), k.count);
   k.barrier();
   k.ifThen(k.equal(k.me, k.root),
            [&] { k.gatherParts(from, k.index(0), k.count); });
@@ -151,7 +151,7 @@ static void buildGatherStaged(KernelBuilder &k) {
 }
 
 static void buildScatterPush(KernelBuilder &k) {
-  Value to = k.chunk(k.out, k.index(0));
+  Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] {
     k.forMembers(0, [&](Value i) {
@@ -166,7 +166,7 @@ static void buildScatterPush(KernelBuilder &k) {
 }
 
 static void buildScatterPull(KernelBuilder &k) {
-  Value to = k.chunk(k.out, k.index(0));
+  Value to = k.window(k.out, k.index(0), k.count);
   Value mine = k.chunk(k.in, k.me);
   k.barrier();
   k.forTiles(k.count, [&](Value, Value offset) {

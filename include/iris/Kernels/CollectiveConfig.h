@@ -38,6 +38,9 @@ struct CollectiveConfig {
   /// The output may be where the input is (the operation's in-place form).
   bool inPlace = true;
 
+  /// send or recv.
+  bool isMail() const;
+  bool usesPackets() const;
   int64_t elementBytes() const;
   RankedTensorType tileType() const;
 };

@@ -151,6 +151,12 @@ public:
   /// Receives the tiles that the members send to neighbouring slots, from
   /// `slot` on: row i of the result is member i's; flat, part i.
   Value receivePackets(Value slot, bool isFlat = false);
+  /// The slot of what `source` sends for tile `t`: those of all members are
+  /// neighbours.
+  Value packetSlot(Value source, Value t);
+  /// Receives what the members send to `packetSlot` for their chunks of the
+  /// output; the own part only if it is received with all others.
+  void receiveParts(Value start, Value length);
   /// The same place of all members' chunks: a buffer of two dimensions.
   Value allParts(Value buffer, Value start, Value length);
 

@@ -3,22 +3,11 @@
  * The C API of the collectives from C: one rank of a world on the host, whose
  * memory is the heap's.  Returns 0, or the line that went wrong. */
 #include "iris/ccl.h"
+#include "support/CChecks.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define TRY(expr)                                                              \
-  do {                                                                         \
-    if ((expr) != IRISRT_OK) {                                                 \
-      fprintf(stderr, "%s: %s\n", #expr, irisrtLastError());                   \
-      return __LINE__;                                                         \
-    }                                                                          \
-  } while (0)
-#define CHECK(expr)                                                            \
-  do {                                                                         \
-    if (!(expr))                                                               \
-      return __LINE__;                                                         \
-  } while (0)
 #define REFUSES(expr, text)                                                    \
   do {                                                                         \
     CHECK((expr) != IRISRT_OK);                                                \

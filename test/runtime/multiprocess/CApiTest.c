@@ -3,22 +3,10 @@
  * The C API from C: one rank of a world that gathers and checks.  Returns 0,
  * or the line that went wrong. */
 #include "iris/iris.h"
+#include "support/CChecks.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define TRY(expr)                                                              \
-  do {                                                                         \
-    if ((expr) != IRISRT_OK) {                                                 \
-      fprintf(stderr, "%s: %s\n", #expr, irisrtLastError());                   \
-      return __LINE__;                                                         \
-    }                                                                          \
-  } while (0)
-#define CHECK(expr)                                                            \
-  do {                                                                         \
-    if (!(expr))                                                               \
-      return __LINE__;                                                         \
-  } while (0)
 
 int irisTestCApi(const char *job, uint32_t rank, uint32_t numRanks,
                  const void *packageBytes, uint64_t packageSize) {

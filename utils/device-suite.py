@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs the execution tests on a machine with GPUs that has no compiler.
+
+  device-suite.py pack  --target=sm_90a --build=build/release -o suite
+  device-suite.py run   suite --device=cuda
+
+`pack` reads the RUN lines of test/Execution and of the examples, generates
+their programs and compiles each into a package for the target. `run` needs
+Python, the packages, iris-run and libiris_rt.so only; it starts every package
+with the numbers of ranks that its test names, as far as there are devices, and
+exits with status 1 if one of them failed.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SUITES = ("test/Execution", "test/Examples")
+
+
+def run_lines(path):
+    """The commands of a lit test, continued lines joined."""
+    lines, open_line = [], ""
+    with open(path, encoding="utf-8") as file:
+        for text in file:
+            match = re.match(r"\s*(?://|#)\s*RUN:\s*(.*)", text)
+            if not match:
+                continue
+            open_line += match.group(1).rstrip()
+            if open_line.endswith("\\"):
+                open_line = open_line[:-1]
+                continue
+            lines.append(open_line)
+            open_line = ""
+    return lines
+
+
+def programs_of(path, name):
+    """(program, generator or None, source or None, numbers of ranks)."""
+    programs = {}
+    here = os.path.dirname(path)
+    for line in run_lines(path):
+        line = (line.replace("%S", here).replace("%s", path)
+                .replace("%iris_src_root", SOURCE)
+                .replace("%python", sys.executable))
+        if "|" in line or "not " in line:
+            continue
+        words = shlex.split(line)
+        if ">" in words:
+            out = words[words.index(">") + 1]
+            programs[out] = {"generator": words[:words.index(">")], "ranks": []}
+        elif words[0] == "iris-compile" and "-o" in words:
+            source = next(w for w in words[1:] if w.endswith(".mlir"))
+            out = words[words.index("-o") + 1]
+            if "--emit=obj" in words:
+                continue
+            programs[out] = programs.pop(source, {"source": source, "ranks": []})
+        elif words[0] == "iris-run" and words[1] == "-n" and len(words) == 4:
+            program = words[3]
+            if program.endswith(".mlir"):
+                programs.setdefault(program, {"source": program, "ranks": []})
+            if program in programs:
+                programs[program]["ranks"].append(int(words[2]))
+    for out, program in programs.items():
+        if not program["ranks"]:
+            continue
+        if out.startswith("%t"):
+            program["name"] = name + out[2:].removesuffix(".iris")
+        else:
+            program["name"] = os.path.basename(out).removesuffix(".mlir")
+        yield program
+
+
+def pack_one(program, args):
+    source = program.get("source")
+    if not source:
+        source = os.path.join(args.output, program["name"] + ".mlir")
+        with open(source, "w", encoding="utf-8") as file:
+            subprocess.run(program["generator"], stdout=file, check=True)
+    package = program["name"] + ".iris"
+    start = time.monotonic()
+    command = [os.path.join(args.build, "bin", "iris-compile"), source,
+               "--target=" + args.target, "-o",
+               os.path.join(args.output, package)]
+    done = subprocess.run(command + args.option, capture_output=True, text=True)
+    if not program.get("source"):
+        os.remove(source)
+    return package, done, time.monotonic() - start
+
+
+def pack(args):
+    os.makedirs(args.output, exist_ok=True)
+    programs = {}
+    for suite in SUITES:
+        folder = os.path.join(SOURCE, suite)
+        for file in sorted(os.listdir(folder)):
+            stem, extension = os.path.splitext(file)
+            if extension not in (".mlir", ".test"):
+                continue
+            if stem.endswith("-full") and not args.full:
+                continue
+            for program in programs_of(os.path.join(folder, file), stem):
+                known = programs.setdefault(program["name"], program)
+                known["ranks"] = sorted({*known["ranks"], *program["ranks"]})
+    chosen = [p for p in programs.values() if re.search(args.filter, p["name"])]
+    manifest, failures = [], 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        tasks = {pool.submit(pack_one, p, args): p for p in chosen}
+        for task in concurrent.futures.as_completed(tasks):
+            package, done, seconds = task.result()
+            good = done.returncode == 0
+            failures += not good
+            print(f"{'packed' if good else 'FAILED'} {package} {seconds:.1f} s",
+                  flush=True)
+            if good:
+                manifest.append({"package": package,
+                                 "ranks": tasks[task]["ranks"]})
+            else:
+                print(done.stderr, flush=True)
+    manifest.sort(key=lambda entry: entry["package"])
+    with open(os.path.join(args.output, "suite.json"), "w",
+              encoding="utf-8") as file:
+        json.dump(manifest, file, indent=1)
+    print(f"{len(manifest)} packages in {args.output}, {failures} failed")
+    return 1 if failures else 0
+
+
+def run_one(args, package, ranks):
+    command = [args.iris_run, "-n", str(ranks), "--device=" + args.device,
+               *args.option, os.path.join(args.suite, package)]
+    start = time.monotonic()
+    try:
+        done = subprocess.run(command, capture_output=True, text=True,
+                              timeout=args.limit)
+        code, text = done.returncode, done.stdout + done.stderr
+    except subprocess.TimeoutExpired as expired:
+        code, text = 124, f"not done after {args.limit} s\n{expired.stderr}"
+    return code, text, time.monotonic() - start
+
+
+def run(args):
+    with open(os.path.join(args.suite, "suite.json"), encoding="utf-8") as file:
+        manifest = json.load(file)
+    failures, total = [], 0
+    deadline = time.monotonic() + args.budget
+    for entry in manifest:
+        if not re.search(args.filter, entry["package"]):
+            continue
+        counts = [n for n in entry["ranks"] if n <= args.max_ranks]
+        if args.ranks:
+            counts = args.ranks
+        for ranks in counts:
+            if time.monotonic() > deadline:
+                print(f"stopped after {args.budget} s, before "
+                      f"{entry['package']} -n {ranks}", flush=True)
+                return 1
+            code, text, seconds = run_one(args, entry["package"], ranks)
+            total += 1
+            if code == 0:
+                print(f"ok   {entry['package']} -n {ranks} {seconds:.1f} s",
+                      flush=True)
+                continue
+            failures.append(f"{entry['package']} -n {ranks}")
+            print(f"FAIL {entry['package']} -n {ranks}: status {code}, "
+                  f"{seconds:.1f} s\n{text[-args.tail:]}", flush=True)
+            if args.max_failures and len(failures) >= args.max_failures:
+                print("too many failures", flush=True)
+                return 1
+    print(f"{total} runs, {len(failures)} failed")
+    for failure in failures:
+        print("  " + failure)
+    return 1 if failures or not total else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    modes = parser.add_subparsers(dest="mode", required=True)
+    p = modes.add_parser("pack", help="compile the programs into packages")
+    p.add_argument("--target", required=True, help="for example sm_90a")
+    p.add_argument("--build", required=True, help="the build folder")
+    p.add_argument("-o", "--output", required=True, help="the suite's folder")
+    p.add_argument("--full", action="store_true", help="the long forms, too")
+    p.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--filter", default="", help="regular expression on names")
+    p.add_argument("option", nargs="*", help="options of iris-compile, after --")
+    p = modes.add_parser("run", help="run the packages")
+    p.add_argument("suite", help="the suite's folder")
+    p.add_argument("--device", required=True, help="cuda, hip or host")
+    p.add_argument("--iris-run", default="iris-run", help="path of iris-run")
+    p.add_argument("--max-ranks", type=int, default=8, help="devices there are")
+    p.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")],
+                   help="these numbers of ranks instead of the tests'")
+    p.add_argument("--filter", default="", help="regular expression on names")
+    p.add_argument("--limit", type=float, default=120, help="seconds per run")
+    p.add_argument("--budget", type=float, default=1e9, help="seconds in all")
+    p.add_argument("--max-failures", type=int, default=0)
+    p.add_argument("--tail", type=int, default=1500,
+                   help="characters shown of a failed run's output")
+    p.add_argument("option", nargs="*", help="options of iris-run, after --")
+    args = parser.parse_args()
+    return pack(args) if args.mode == "pack" else run(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,10 +3,12 @@
 
 #include "Data.h"
 
+#include "iris/ccl/KernelCache.h"
 #include "iris/ccl/Selector.h"
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 using namespace iris;
 using namespace iris::bench;
@@ -51,6 +53,28 @@ static std::vector<std::string> variantsFor(const Options &options, Op op) {
   return some;
 }
 
+/// The selector's config, with what the options say otherwise.
+static std::vector<ccl::Config> configsFor(const Options &options, Op op,
+                                           ccl::DType dtype, uint64_t bytes,
+                                           const std::string &variant) {
+  std::vector<ccl::Config> configs;
+  for (int64_t programs : options.programs)
+    for (int64_t tile : options.tiles)
+      for (int64_t warps : options.warps) {
+        ccl::Config config = chooseConfig(options, op, dtype, bytes, nullptr);
+        if (!variant.empty())
+          config.variant = variant;
+        if (programs)
+          config.programs = programs;
+        if (tile)
+          config.tile = tile;
+        if (warps)
+          config.warps = warps;
+        configs.push_back(config);
+      }
+  return configs;
+}
+
 std::vector<Case> iris::bench::casesOf(const Options &options) {
   std::vector<Case> cases;
   for (Op op : options.ops)
@@ -60,19 +84,41 @@ std::vector<Case> iris::bench::casesOf(const Options &options) {
           for (uint64_t bytes : options.sizes) {
             uint64_t count =
                 std::max<uint64_t>(bytes / ccl::dtypeBytes(dtype), 1);
-            ccl::Config config =
-                chooseConfig(options, op, dtype, bytes, nullptr);
-            if (!variant.empty())
-              config.variant = variant;
-            if (options.programs)
-              config.programs = options.programs;
-            if (options.tile)
-              config.tile = options.tile;
-            if (options.warps)
-              config.warps = options.warps;
-            cases.push_back({op, dtype, count, mode, config});
+            for (const ccl::Config &config :
+                 configsFor(options, op, dtype, bytes, variant))
+              cases.push_back(
+                  {op, dtype, count, mode, config,
+                   config == chooseConfig(options, op, dtype, bytes, nullptr)});
           }
   return cases;
+}
+
+std::string iris::bench::requestsOf(const Options &options,
+                                    const std::vector<Case> &cases) {
+  std::set<std::string> requests;
+  auto add = [&](Op op, ccl::DType dtype, ccl::ReduceOp reduce,
+                 const ccl::Config &config) {
+    requests.insert(
+        ccl::kernelSource(op, dtype, reduce, options.numRanks, config));
+  };
+  for (const Case &each : cases) {
+    add(each.op, each.dtype, options.reduce, each.config);
+    if (each.op == Op::send)
+      add(Op::recv, each.dtype, options.reduce, each.config);
+  }
+  // What Measurement itself calls.
+  ccl::Config config =
+      chooseConfig(options, Op::allReduce, ccl::DType::f64, 8, nullptr);
+  for (bool staged : {false, true}) {
+    config.staged = staged;
+    add(Op::allReduce, ccl::DType::f64, ccl::ReduceOp::max, config);
+  }
+  add(Op::barrier, ccl::DType::i8, {},
+      chooseConfig(options, Op::barrier, ccl::DType::i8, 0, nullptr));
+  std::string text;
+  for (const std::string &request : requests)
+    text += request;
+  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,6 +145,8 @@ Measurement::create(const Options &options, const std::vector<Case> &cases) {
   rt::World &w = *self->world_;
   IRISRT_ASSIGN_OR_RETURN(self->comm_,
                           ccl::Communicator::create(w, commOptions));
+  for (const std::string &path : options.packages)
+    IRISRT_RETURN_IF_ERROR(self->comm_->addPackage(path));
   IRISRT_ASSIGN_OR_RETURN(self->exchange_, w.allocate(256));
   IRISRT_ASSIGN_OR_RETURN(self->in_, w.allocate(bytes));
   self->out_ = self->in_;
@@ -207,27 +255,36 @@ static double quantile(const std::vector<double> &sorted, double share) {
   return sorted[below] * (1 - part) + sorted[above] * part;
 }
 
-Expected<Timing> Measurement::time(const Case &each, uint64_t in,
-                                   uint64_t out) {
+/// As many calls as the options say, but a sample shall not take long.
+static uint32_t callsOf(const Options &options, double callMs) {
+  constexpr double mostMs = 20;
+  double calls = std::clamp(mostMs / std::max(callMs, 1e-6), 1.0,
+                            static_cast<double>(options.calls));
+  return static_cast<uint32_t>(calls);
+}
+
+Expected<Timing> Measurement::time(const Case &each, uint64_t in, uint64_t out,
+                                   uint32_t calls) {
   rt::World &w = *world_;
   std::optional<rt::Graph> graph;
   if (each.mode == Mode::graph) {
     IRISRT_RETURN_IF_ERROR(w.beginCapture(stream_));
     Status status;
-    for (uint32_t i = 0; status.ok() && i < options_.calls; ++i)
+    for (uint32_t i = 0; status.ok() && i < calls; ++i)
       status = call(each, in, out);
     IRISRT_ASSIGN_OR_RETURN(graph, w.endCapture(stream_));
     IRISRT_RETURN_IF_ERROR(status);
   }
   std::vector<double> samples;
   for (uint32_t i = 0; i < options_.warmups + options_.samples; ++i) {
-    // Ranks start together, as far as hosts can tell.
+    // Ranks start together: hosts meet first, then devices.
     IRISRT_RETURN_IF_ERROR(w.barrier());
+    IRISRT_RETURN_IF_ERROR(comm_->barrier(stream_));
     IRISRT_RETURN_IF_ERROR(w.record(start_, stream_));
     if (graph) {
       IRISRT_RETURN_IF_ERROR(w.launchGraph(*graph, stream_));
     } else {
-      for (uint32_t c = 0; c < options_.calls; ++c)
+      for (uint32_t c = 0; c < calls; ++c)
         IRISRT_RETURN_IF_ERROR(call(each, in, out));
     }
     IRISRT_RETURN_IF_ERROR(w.record(end_, stream_));
@@ -235,13 +292,14 @@ Expected<Timing> Measurement::time(const Case &each, uint64_t in,
     IRISRT_ASSIGN_OR_RETURN(double ms, w.elapsedMs(start_, end_));
     IRISRT_ASSIGN_OR_RETURN(double slowest, largest(ms));
     if (i >= options_.warmups)
-      samples.push_back(1000 * slowest / options_.calls);
+      samples.push_back(1000 * slowest / calls);
   }
   if (graph)
     IRISRT_RETURN_IF_ERROR(w.destroyGraph(*graph));
   std::sort(samples.begin(), samples.end());
   return Timing{quantile(samples, 0.5), quantile(samples, 0.25),
-                quantile(samples, 0.75), samples.front(), samples.back()};
+                quantile(samples, 0.75), samples.front(), samples.back(),
+                calls};
 }
 
 Expected<Timing> Measurement::run(const Case &each) {
@@ -263,9 +321,16 @@ Expected<Timing> Measurement::run(const Case &each) {
     return world_->synchronize(stream_);
   };
   IRISRT_RETURN_IF_ERROR(prepare());
-  IRISRT_RETURN_IF_ERROR(call(each, in, out));
+  IRISRT_RETURN_IF_ERROR(call(each, in, out)); // may compile
   IRISRT_RETURN_IF_ERROR(checkOutput(each, out));
-  IRISRT_ASSIGN_OR_RETURN(Timing timing, time(each, in, out));
+  IRISRT_RETURN_IF_ERROR(world_->record(start_, stream_));
+  IRISRT_RETURN_IF_ERROR(call(each, in, out));
+  IRISRT_RETURN_IF_ERROR(world_->record(end_, stream_));
+  IRISRT_RETURN_IF_ERROR(world_->synchronize(stream_));
+  IRISRT_ASSIGN_OR_RETURN(double ms, world_->elapsedMs(start_, end_));
+  IRISRT_ASSIGN_OR_RETURN(ms, largest(ms));
+  IRISRT_ASSIGN_OR_RETURN(Timing timing,
+                          time(each, in, out, callsOf(options_, ms)));
   if (!options_.inPlace)
     IRISRT_RETURN_IF_ERROR(checkOutput(each, out));
   return timing;

@@ -17,15 +17,22 @@ struct Case {
   uint64_t count;
   Mode mode;
   ccl::Config config;
+  /// Whether the config is what the selector chooses.
+  bool chosen = false;
 };
 
 /// Microseconds of one call, of the slowest rank.
 struct Timing {
   double median = 0, q1 = 0, q3 = 0, least = 0, most = 0;
+  /// In a sample.
+  uint32_t calls = 0;
 };
 
 /// The cases that the options ask for, in order.
 std::vector<Case> casesOf(const Options &options);
+
+/// The .mlir text that the cases' kernels are compiled of.
+std::string requestsOf(const Options &options, const std::vector<Case> &cases);
 
 /// What the selector knows of a case.
 ccl::Config chooseConfig(const Options &options, ccl::Op op, ccl::DType dtype,
@@ -48,7 +55,8 @@ private:
 
   rt::Status call(const Case &each, uint64_t in, uint64_t out);
   rt::Status checkOutput(const Case &each, uint64_t out);
-  rt::Expected<Timing> time(const Case &each, uint64_t in, uint64_t out);
+  rt::Expected<Timing> time(const Case &each, uint64_t in, uint64_t out,
+                            uint32_t calls);
   rt::Expected<double> largest(double mine);
 
   const Options &options_;

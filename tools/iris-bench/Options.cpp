@@ -30,24 +30,31 @@ what is measured (lists are separated by commas):
   --ops=LIST            all, or some of all_reduce, all_gather, reduce_scatter,
                         all_to_all, broadcast, reduce, gather, scatter, send
                         (default all_reduce,all_gather)
-  --sizes=FROM:TO       bytes of one chunk, by powers of 4, or a list
-                        (default 1K:16M)
+  --sizes=FROM:TO[:FACTOR]
+                        bytes of one chunk, each FACTOR (default 4) times the
+                        one before, or a list (default 1K:16M)
   --dtypes=LIST         f16 bf16 f32 f64 i8 i16 i32 i64 u8 f8e4m3fn f8e5m2 ...
                         (default bf16)
   --reduce=OP           sum (default), prod, min or max
   --variants=LIST       all, or some; by default what the selector chooses
   --modes=LIST          graph (default), eager
-  --programs=N --tile=N --warps=N
-                        of the config; by default the selector's
+  --programs=LIST --tile=LIST --warps=LIST
+                        of the config, every combination; by default the
+                        selector's
   --in-place            the output is the input
   --staged              through the workspace, as for buffers that peers cannot
                         reach
 where and how:
   -n N                  ranks (default 2)
   --device=host|cuda|hip
-  --calls=N             calls in a sample (default 20)
+  --calls=N             most calls in a sample (default 20); fewer if a call
+                        takes more than a millisecond
   --samples=N           samples (default 15), after --warmups=N (default 3)
   --heap=SIZE           symmetric heap of one rank (default: what is needed)
+  --package=FILE        kernels that were compiled ahead, for machines without
+                        a compiler; may be given several times
+  --requests=FILE       writes the .mlir file that such a package is compiled
+                        of, and does nothing else; needs no device
 output:
   --json=FILE           appends a line for each measurement
   --commit=TEXT, --machine=TEXT
@@ -62,6 +69,11 @@ examples:
   iris-bench -n 4 --ops=all --sizes=1K:1M
   iris-bench -n 8 --device=cuda --variants=all --json=h200.jsonl
   iris-bench -n 8 --device=cuda --explain
+
+on a machine without a compiler, with the same options in both:
+  iris-bench -n 8 --device=cuda --ops=all --requests=kernels.mlir
+  iris-compile kernels.mlir --target=sm_90a -o kernels.iris
+  iris-bench -n 8 --device=cuda --ops=all --package=kernels.iris
 )";
 
 const char *iris::bench::modeName(Mode mode) {
@@ -97,6 +109,17 @@ static Status parseNumber(const std::string &name, const std::string &text,
                           static_cast<unsigned long long>(least),
                           static_cast<unsigned long long>(most));
   value = number;
+  return {};
+}
+
+static Status parseNumbers(const std::string &name, const std::string &text,
+                           uint64_t most, std::vector<int64_t> &numbers) {
+  numbers.clear();
+  for (const std::string &word : split(text, ',')) {
+    uint64_t number = 0;
+    IRISRT_RETURN_IF_ERROR(parseNumber(name, word, 1, most, number));
+    numbers.push_back(static_cast<int64_t>(number));
+  }
   return {};
 }
 
@@ -150,15 +173,18 @@ static Status parseSizes(const std::string &text,
                          std::vector<uint64_t> &sizes) {
   sizes.clear();
   std::vector<std::string> ends = split(text, ':');
-  if (ends.size() == 2) {
+  if (ends.size() == 2 || ends.size() == 3) {
     IRISRT_ASSIGN_OR_RETURN(uint64_t from, rt::parseByteSize(ends[0]));
     IRISRT_ASSIGN_OR_RETURN(uint64_t to, rt::parseByteSize(ends[1]));
+    uint64_t factor = 4;
+    if (ends.size() == 3)
+      IRISRT_RETURN_IF_ERROR(parseNumber("--sizes", ends[2], 2, 1024, factor));
     if (from == 0 || from > to || to > uint64_t(1) << 40)
       return rt::makeStatus(StatusCode::invalidArgument,
-                            "--sizes=%s; expected FROM:TO with 0 < FROM <= TO "
-                            "<= 1T",
+                            "--sizes=%s; expected FROM:TO or FROM:TO:FACTOR "
+                            "with 0 < FROM <= TO <= 1T",
                             text.c_str());
-    for (uint64_t size = from; size <= to; size *= 4)
+    for (uint64_t size = from; size <= to; size *= factor)
       sizes.push_back(size);
     return {};
   }
@@ -207,11 +233,11 @@ static Expected<bool> parseValue(const std::string &name,
   } else if (name == "--variants") {
     options.variants = split(value, ',');
   } else if (name == "--programs") {
-    status = count(1, 128, options.programs);
+    status = parseNumbers(name, value, 128, options.programs);
   } else if (name == "--tile") {
-    status = count(1, 1 << 14, options.tile);
+    status = parseNumbers(name, value, 1 << 14, options.tiles);
   } else if (name == "--warps") {
-    status = count(1, 16, options.warps);
+    status = parseNumbers(name, value, 16, options.warps);
   } else if (name == "--calls") {
     status = count(1, 100000, options.calls);
   } else if (name == "--samples") {
@@ -220,6 +246,10 @@ static Expected<bool> parseValue(const std::string &name,
     status = count(0, 100000, options.warmups);
   } else if (name == "--heap") {
     IRISRT_ASSIGN_OR_RETURN(options.heapBytes, rt::parseByteSize(value));
+  } else if (name == "--package") {
+    options.packages.push_back(value);
+  } else if (name == "--requests") {
+    options.requestsPath = value;
   } else if (name == "--json") {
     options.jsonPath = value;
   } else if (name == "--commit") {

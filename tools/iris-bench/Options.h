@@ -26,14 +26,18 @@ struct Options {
   /// Empty: what the selector chooses. "all": every variant.
   std::vector<std::string> variants;
   std::vector<Mode> modes = {Mode::graph};
-  /// Zero: the selector's.
-  int64_t programs = 0, tile = 0, warps = 0;
+  /// Each combination is measured; zero: the selector's.
+  std::vector<int64_t> programs = {0}, tiles = {0}, warps = {0};
   ccl::ReduceOp reduce = ccl::ReduceOp::sum;
   /// Calls in a sample, samples, and samples that are not counted.
   uint32_t calls = 20, samples = 15, warmups = 3;
   uint64_t heapBytes = 0;
   bool inPlace = false, staged = false;
   bool explain = false;
+  /// Kernels that were compiled ahead.
+  std::vector<std::string> packages;
+  /// Where to write what such a package is compiled of.
+  std::string requestsPath;
   std::string jsonPath, commit, machine;
   bool help = false, version = false;
 };

@@ -91,7 +91,7 @@ void Report::begin(const rt::World &world, size_t numCases) {
   std::printf("%u ranks on %s (%s), %u calls in a sample, %u samples\n",
               world.numRanks(), device_.c_str(), world.target().c_str(),
               options_.calls, options_.samples);
-  std::printf("%-15s %-10s %10s %-6s %-16s %10s %21s %9s  %s\n", "operation",
+  std::printf("%-15s %-10s %10s %-6s %-24s %10s %21s %9s  %s\n", "operation",
               "type", "chunk", "mode", "variant", "us", "quartiles", "GB/s bus",
               "result");
   std::fflush(stdout);
@@ -112,13 +112,26 @@ void Report::progress(size_t number, const Case &each) {
   std::fflush(stderr);
 }
 
+/// The variant, and of the config what a sweep may change.
+static std::string variantOf(const ccl::Config &config) {
+  std::string text = config.variant;
+  auto add = [&text](const char *key, int64_t value) {
+    if (value != 0)
+      text += rt::formatString(" %s%lld", key, static_cast<long long>(value));
+  };
+  add("p", config.programs);
+  add("t", config.tile);
+  add("w", config.warps);
+  return text;
+}
+
 static std::string describe(const Case &each) {
   uint64_t bytes = each.count * ccl::dtypeBytes(each.dtype);
-  return rt::formatString("%-15s %-10s %10s %-6s %-16s",
+  return rt::formatString("%-15s %-10s %10s %-6s %-24s",
                           std::string(ccl::opName(each.op)).c_str(),
                           std::string(ccl::dtypeName(each.dtype)).c_str(),
                           formatBytes(bytes).c_str(), modeName(each.mode),
-                          each.config.variant.c_str());
+                          variantOf(each.config).c_str());
 }
 
 void Report::add(const Case &each, const Timing &timing) {
@@ -134,7 +147,8 @@ void Report::add(const Case &each, const Timing &timing) {
       "{\"op\": %s, \"peer\": \"iris\", \"dtype\": %s, \"bytes\": %llu, "
       "\"us\": %.3f, \"q1\": %.3f, \"q3\": %.3f, \"min\": %.3f, \"max\": %.3f, "
       "\"busbw_GBs\": %.3f, \"ranks\": %u, \"mode\": %s, \"variant\": %s, "
-      "\"programs\": %lld, \"staged\": %s, \"in_place\": %s, \"device\": %s, "
+      "\"chosen\": %s, \"programs\": %lld, \"tile\": %lld, \"warps\": %lld, "
+      "\"calls\": %u, \"staged\": %s, \"in_place\": %s, \"device\": %s, "
       "\"machine\": %s, \"commit\": %s}\n",
       quote(std::string(ccl::opName(each.op))).c_str(),
       quote(std::string(ccl::dtypeName(each.dtype))).c_str(),
@@ -142,11 +156,21 @@ void Report::add(const Case &each, const Timing &timing) {
       timing.median, timing.q1, timing.q3, timing.least, timing.most, bandwidth,
       options_.numRanks, quote(modeName(each.mode)).c_str(),
       quote(each.config.variant).c_str(),
+      each.chosen ? "true" : "false",
       static_cast<long long>(each.config.programs),
+      static_cast<long long>(each.config.tile),
+      static_cast<long long>(each.config.warps), timing.calls,
       each.config.staged ? "true" : "false",
       options_.inPlace ? "true" : "false", quote(device_).c_str(),
       quote(options_.machine).c_str(), quote(options_.commit).c_str());
   std::fflush(json_);
+}
+
+void Report::skip(const Case &each, const rt::Status &status) {
+  clearProgress();
+  std::printf("%s not possible: %s\n", describe(each).c_str(),
+              status.message().c_str());
+  std::fflush(stdout);
 }
 
 void Report::fail(const Case &each, const rt::Status &status) {
@@ -158,7 +182,7 @@ void Report::fail(const Case &each, const rt::Status &status) {
 
 void iris::bench::explain(const Options &options) {
   std::printf("%u ranks on %s; the model's numbers: %s\n", options.numRanks,
-              rt::deviceKindName(options.device),
+              std::string(rt::deviceKindName(options.device)).c_str(),
               ccl::choiceSource(options.device).c_str());
   for (Op op : options.ops)
     for (ccl::DType dtype : options.dtypes)

@@ -19,6 +19,8 @@ public:
   void begin(const rt::World &world, size_t numCases);
   void progress(size_t number, const Case &each);
   void add(const Case &each, const Timing &timing);
+  /// The variant cannot do this case.
+  void skip(const Case &each, const rt::Status &status);
   void fail(const Case &each, const rt::Status &status);
 
 private:

@@ -102,46 +102,51 @@ static bool canBeInPlace(const LoadedKernel &kernel) {
   return kernel.facts.inPlace || kernel.facts.staged;
 }
 
-Expected<const LoadedKernel *>
-Communicator::Impl::findKernel(const Call &call, const CheckedCall &checked,
-                               const Situation &situation) {
+Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
+                                                const CheckedCall &checked,
+                                                const Situation &situation) {
   Spec spec = specOf(call, situation);
   if (checkCalls)
     IRISRT_RETURN_IF_ERROR(compareCalls(call, checked, spec));
   // Two members alone call send and recv.
   bool together = call.op != Op::send && call.op != Op::recv;
   IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel, kernelOf(spec, together));
-  if (!situation.inPlace || canBeInPlace(*kernel))
-    return kernel;
-  spec.config.staged = true;
-  return kernelOf(spec, together);
+  if (situation.inPlace && !canBeInPlace(*kernel)) {
+    spec.config.staged = true;
+    IRISRT_ASSIGN_OR_RETURN(kernel, kernelOf(spec, together));
+  }
+  Chosen chosen = {kernel, kernel->programs};
+  if (spec.config.programs != 0)
+    chosen.programs = std::min(chosen.programs,
+                               static_cast<uint64_t>(spec.config.programs));
+  return chosen;
 }
 
-Expected<const LoadedKernel *>
-Communicator::Impl::choose(const Call &call, const CheckedCall &checked) {
+Expected<Chosen> Communicator::Impl::choose(const Call &call,
+                                            const CheckedCall &checked) {
   IRISRT_ASSIGN_OR_RETURN(Situation situation, situationOf(call, checked));
-  const LoadedKernel *kernel = nullptr;
+  Chosen chosen;
   if (call.config || checkCalls) {
-    IRISRT_ASSIGN_OR_RETURN(kernel, findKernel(call, checked, situation));
+    IRISRT_ASSIGN_OR_RETURN(chosen, findKernel(call, checked, situation));
   } else {
     ChoiceKey key = {situation, call.reduce};
     auto found = choices.find(key);
     if (found != choices.end()) {
-      kernel = found->second;
+      chosen = found->second;
     } else {
-      IRISRT_ASSIGN_OR_RETURN(kernel, findKernel(call, checked, situation));
+      IRISRT_ASSIGN_OR_RETURN(chosen, findKernel(call, checked, situation));
       // Programs with ever new sizes shall not fill the memory.
       if (choices.size() >= maxChoices)
         choices.clear();
-      choices[key] = kernel;
+      choices[key] = chosen;
     }
   }
-  if (checked.inPlace && !canBeInPlace(*kernel))
+  if (checked.inPlace && !canBeInPlace(*chosen.kernel))
     return makeStatus(StatusCode::invalidArgument,
                       "%s: the root's buffers overlap, which the kernel does "
                       "not allow; pass Config::staged on all members",
                       opName(call.op).data());
-  return kernel;
+  return chosen;
 }
 
 /// Debugging: the members tell each other what they call.
@@ -189,7 +194,8 @@ static bool isDivisible(Op op) {
 }
 
 Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
-                                  const LoadedKernel &loaded) {
+                                  const Chosen &chosen) {
+  const LoadedKernel &loaded = *chosen.kernel;
   const KernelFacts &facts = loaded.facts;
   IrisRtElement element = loaded.kernel.info().args[1].element;
   uint64_t width = elementBytes(element);
@@ -216,7 +222,7 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
       return extent;
     };
     uint64_t tiles = (count + facts.tile - 1) / facts.tile;
-    uint64_t programs[3] = {std::clamp<uint64_t>(tiles, 1, loaded.programs), 1,
+    uint64_t programs[3] = {std::clamp<uint64_t>(tiles, 1, chosen.programs), 1,
                             1};
     IrisRtArg args[6] = {
         makeContextArg(),
@@ -251,13 +257,14 @@ Status Communicator::Impl::run(const Call &call) {
     return Status::success();
   if (group.ranks.size() == 1)
     return runAlone(call, checked);
-  IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel, choose(call, checked));
-  bool ofDefault = kernel->facts.variant == variantsOf(call.op).front();
-  if (hasRoot(call.op) && !kernel->facts.staged && !ofDefault)
+  IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
+  const KernelFacts &facts = chosen.kernel->facts;
+  bool ofDefault = facts.variant == variantsOf(call.op).front();
+  if (hasRoot(call.op) && !facts.staged && !ofDefault)
     IRISRT_RETURN_IF_ERROR(
         requireRootBuffer(call, static_cast<uint32_t>(group.ranks.size()),
-                          kernel->facts.variant, checked));
-  return launch(call, checked, *kernel);
+                          facts.variant, checked));
+  return launch(call, checked, chosen);
 }
 
 //===----------------------------------------------------------------------===//

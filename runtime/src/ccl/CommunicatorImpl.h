@@ -23,6 +23,12 @@ struct LoadedKernel {
   uint64_t programs = 1;
 };
 
+/// What a call launches: a kernel, and most programs of the launch.
+struct Chosen {
+  const LoadedKernel *kernel = nullptr;
+  uint64_t programs = 1;
+};
+
 /// A call without a config, as far as it decides on the kernel.
 struct ChoiceKey {
   Situation situation;
@@ -52,13 +58,11 @@ struct Communicator::Impl {
   rt::Expected<Situation> situationOf(const Call &call,
                                       const CheckedCall &checked) const;
   Spec specOf(const Call &call, const Situation &situation) const;
-  rt::Expected<const LoadedKernel *> choose(const Call &call,
-                                            const CheckedCall &checked);
-  rt::Expected<const LoadedKernel *> findKernel(const Call &call,
-                                                const CheckedCall &checked,
-                                                const Situation &situation);
+  rt::Expected<Chosen> choose(const Call &call, const CheckedCall &checked);
+  rt::Expected<Chosen> findKernel(const Call &call, const CheckedCall &checked,
+                                  const Situation &situation);
   rt::Status launch(const Call &call, const CheckedCall &checked,
-                    const LoadedKernel &kernel);
+                    const Chosen &chosen);
 
   rt::World &world;
   const CommunicatorOptions options;
@@ -70,7 +74,7 @@ struct Communicator::Impl {
   uint64_t workspace = 0;
   std::unordered_map<Spec, LoadedKernel, SpecHash> kernels;
   /// What was chosen before, so that a call costs one look here.
-  std::unordered_map<ChoiceKey, const LoadedKernel *, ChoiceHash> choices;
+  std::unordered_map<ChoiceKey, Chosen, ChoiceHash> choices;
 };
 
 } // namespace iris::ccl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ccl/Spec.h"
 
+#include "iris/ccl/KernelCache.h"
 #include "package/JsonReader.h"
 
 #include <cctype>
@@ -85,6 +86,12 @@ Spec iris::ccl::makeSpec(Op op, DType dtype, ReduceOp reduce,
   return spec;
 }
 
+Spec iris::ccl::kernelSpec(Spec spec) {
+  if (spec.config.variant != "ring")
+    spec.config.programs = 0;
+  return spec;
+}
+
 size_t SpecHash::operator()(const Spec &spec) const {
   uint64_t hash = fnv1a64(spec.config.variant);
   auto mix = [&hash](uint64_t value) {
@@ -148,12 +155,23 @@ static std::string symbolOf(const std::string &description) {
   return symbol;
 }
 
-std::string iris::ccl::requestText(const Spec &spec, uint64_t workspaceBytes) {
+std::string iris::ccl::requestText(const Spec &request,
+                                   uint64_t workspaceBytes) {
+  Spec spec = request;
+  // The ring has room for fewer programs; how many, the compiler knows.
+  if (spec.config.programs == 0 && spec.config.variant != "ring")
+    spec.config.programs = mostPrograms(spec.op);
   std::string description = describeFor(spec, workspaceBytes);
   // The place makes the package, and what the compiler says about the request,
   // independent of where the file with it lies.
   return "iris.collective @" + symbolOf(description) + " " + description +
          " loc(\"request\":1:1)\n";
+}
+
+std::string iris::ccl::kernelSource(Op op, DType dtype, ReduceOp reduce,
+                                    uint32_t groupSize, const Config &config) {
+  return requestText(
+      kernelSpec(makeSpec(op, dtype, reduce, groupSize, config)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -35,9 +35,17 @@ struct SpecHash {
   size_t operator()(const Spec &spec) const;
 };
 
+/// Most programs that a kernel's workspace has room for.
+int64_t mostPrograms(Op op);
+
 /// The spec of a call: data that is only moved becomes bytes.
 Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
               const Config &config);
+
+/// The spec of the kernel that serves a spec: one kernel does for any number of
+/// programs, which a launch decides on; but the ring's scratch is dealt out to
+/// them when it is generated.
+Spec kernelSpec(Spec spec);
 
 /// "all_reduce sum bf16 size 8 {tile = 2048, variant = "one_shot"}": the same
 /// text for the same kernel.
@@ -46,7 +54,8 @@ std::string describe(const Spec &spec);
 /// What kernels are generated for that do not ask for another size.
 constexpr uint64_t defaultWorkspaceBytes = 28 << 20;
 
-/// The .mlir module that asks for it, for a workspace of that size.
+/// The .mlir module that asks for it, for a workspace of that size.  A spec
+/// without a number of programs asks for as many as there may be.
 std::string requestText(const Spec &spec,
                         uint64_t workspaceBytes = defaultWorkspaceBytes);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "iris/ccl/Types.h"
 
+#include "ccl/Spec.h"
+
 #include <algorithm>
 
 using namespace iris::ccl;
@@ -98,6 +100,10 @@ static bool isPowerOfTwo(int64_t value) {
   return value > 0 && (value & (value - 1)) == 0;
 }
 
+int64_t iris::ccl::mostPrograms(Op op) {
+  return op == Op::send || op == Op::recv ? 16 : 128;
+}
+
 static Status checkNumber(Op op, const char *key, int64_t value, int64_t most,
                           int64_t least = 1, bool powerOfTwo = false) {
   if (value == 0 ||
@@ -124,12 +130,11 @@ Status iris::ccl::checkConfig(Op op, DType dtype, const Config &config) {
                       config.variant.c_str(), allowed.c_str());
   }
   int64_t bytes = reduces(op) ? std::max(dtypeBytes(dtype), 1u) : 1;
-  bool isMail = op == Op::send || op == Op::recv;
   IRISRT_RETURN_IF_ERROR(checkNumber(op, "tile", config.tile, 16384 / bytes,
                                      16 / bytes, /*powerOfTwo=*/true));
   IRISRT_RETURN_IF_ERROR(
       checkNumber(op, "warps", config.warps, 16, 1, /*powerOfTwo=*/true));
   IRISRT_RETURN_IF_ERROR(
-      checkNumber(op, "programs", config.programs, isMail ? 16 : 128));
+      checkNumber(op, "programs", config.programs, mostPrograms(op)));
   return checkNumber(op, "xcds", config.xcds, 64);
 }

@@ -61,8 +61,8 @@ TEST(Spec, Requests) {
   Config config;
   EXPECT_EQ(
       requestText(makeSpec(Op::allReduce, DType::bf16, ReduceOp::avg, 8, {})),
-      "iris.collective @all_reduce_avg_bf16_size_8 all_reduce avg bf16 size 8 "
-      "loc(\"request\":1:1)\n");
+      "iris.collective @all_reduce_avg_bf16_size_8_programs_128 all_reduce avg "
+      "bf16 size 8 {programs = 128} loc(\"request\":1:1)\n");
   config.variant = "packet";
   config.tile = 2048;
   config.staged = true;
@@ -76,6 +76,15 @@ TEST(Spec, Requests) {
       "variant_packet_warps_8_xcds_8 all_gather i8 size 3 {programs = 32, "
       "staged = true, tile = 2048, variant = \"packet\", warps = 8, xcds = 8} "
       "loc(\"request\":1:1)\n");
+  // A launch decides on the programs; but the ring's kernel depends on them.
+  EXPECT_EQ(kernelSpec(makeSpec(Op::allGather, DType::i8, {}, 3, config))
+                .config.programs,
+            0);
+  config.variant = "ring";
+  EXPECT_EQ(kernelSpec(makeSpec(Op::allReduce, DType::i8, {}, 3, config))
+                .config.programs,
+            32);
+  config.variant = "packet";
   // Every part of a spec makes another text, and what does not matter none.
   Spec spec = makeSpec(Op::allGather, DType::f64, ReduceOp::max, 3, config);
   EXPECT_TRUE(spec == makeSpec(Op::allGather, DType::u8, {}, 3, config));

@@ -5,6 +5,7 @@
 #ifndef IRIS_CCL_KERNELCACHE_H
 #define IRIS_CCL_KERNELCACHE_H
 
+#include "iris/ccl/Types.h"
 #include "iris/rt/Package.h"
 #include "iris/rt/Status.h"
 
@@ -16,6 +17,12 @@
 
 #pragma GCC visibility push(default)
 namespace iris::ccl {
+
+/// The .mlir module that makes iris-compile generate the kernel of a call, for
+/// communicators with the default workspace: what a package is compiled of on
+/// one machine for another that has no compiler (Communicator::addPackage).
+std::string kernelSource(Op op, DType dtype, ReduceOp reduce,
+                         uint32_t groupSize, const Config &config);
 
 /// Where a kernel came from.
 enum class Origin { memory, registered, disk, compiled };

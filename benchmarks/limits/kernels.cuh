@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Limit kernels: the least that a collective has to do, by hand, with the
+// synchronisation that it needs to be called again and again. bf16, sums in
+// f32. All waits are bounded: a wait that takes too long raises the fault word,
+// which ends all other waits too.
+//
+// Two kinds of synchronisation:
+//  * a barrier: block b meets block b of all ranks by flags that count up;
+//  * packets: 8 bytes are 4 bytes of data and 4 bytes of epoch, so that the
+//    data say themselves when they are there.
+//
+// Both take their numbers from the same count of calls (`State::epoch`). Block
+// b reads entry b and, when it ends, writes entries b, b + blocks, ...: so all
+// entries are equal after each kernel, whatever its number of blocks, without
+// an atomic.
+#ifndef IRIS_BENCHMARKS_LIMITS_KERNELS_CUH
+#define IRIS_BENCHMARKS_LIMITS_KERNELS_CUH
+
+#include <cstdint>
+#include <cuda_bf16.h>
+
+constexpr int maxRanks = 8;
+constexpr int maxBlocks = 128;
+constexpr int maxThreads = 512;
+
+/// A wait of more than this many cycles (2 s at 2 GHz) is a fault.
+constexpr long long mostCycles = 4'000'000'000;
+
+/// What lies in each rank's memory beside the buffers; zero at the begin.
+struct State {
+  uint32_t epoch[maxBlocks];             ///< calls so far
+  uint32_t arrived[maxBlocks][maxRanks]; ///< barrier: by block, from rank
+  uint32_t relayed[maxBlocks];           ///< broadcast: steps that are there
+};
+
+/// One rank's view of all ranks; `count` is in vectors of 16 bytes.
+struct Job {
+  uint4 *in[maxRanks];
+  uint4 *out[maxRanks];
+  uint4 *scratch[maxRanks]; ///< halves for even and odd calls
+  State *state[maxRanks];
+  uint32_t *fault;      ///< in host memory
+  uint64_t halfScratch; ///< vectors
+  uint64_t count;       ///< vectors of one chunk
+  int rank;
+};
+
+//===----------------------------------------------------------------------===//
+// Accesses that other GPUs see
+//===----------------------------------------------------------------------===//
+
+__device__ inline void storeRelease(uint32_t *place, uint32_t value) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(place), "r"(value)
+               : "memory");
+}
+
+__device__ inline uint32_t loadAcquire(const uint32_t *place) {
+  uint32_t value;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
+               : "=r"(value)
+               : "l"(place)
+               : "memory");
+  return value;
+}
+
+__device__ inline uint32_t loadVolatile(const uint32_t *place) {
+  return *const_cast<const volatile uint32_t *>(place);
+}
+
+/// Two packets in one access. PTX treats each element of a vector as an access
+/// of its own, so an epoch goes with each 8 bytes.
+struct Packets {
+  uint64_t first, second;
+};
+
+__device__ inline void storePackets(uint4 *place, uint2 data, uint32_t epoch) {
+  uint64_t high = static_cast<uint64_t>(epoch) << 32;
+  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(place),
+               "l"(high | data.x), "l"(high | data.y)
+               : "memory");
+}
+
+__device__ inline Packets loadPackets(const uint4 *place) {
+  Packets result;
+  asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];"
+               : "=l"(result.first), "=l"(result.second)
+               : "l"(place)
+               : "memory");
+  return result;
+}
+
+__device__ inline bool areThere(Packets packets, uint32_t epoch) {
+  return static_cast<uint32_t>(packets.first >> 32) == epoch &&
+         static_cast<uint32_t>(packets.second >> 32) == epoch;
+}
+
+//===----------------------------------------------------------------------===//
+// Waits
+//===----------------------------------------------------------------------===//
+
+/// Spins until `ready()`, but not for ever.
+template <typename Ready>
+__device__ inline void waitUntil(uint32_t *fault, Ready ready) {
+  long long start = clock64();
+  for (uint32_t spins = 1; !ready(); ++spins) {
+    if (spins % 4096 != 0)
+      continue; // the fault word is far away
+    if (loadVolatile(fault) != 0)
+      return;
+    if (clock64() - start > mostCycles) {
+      *const_cast<volatile uint32_t *>(fault) = 1;
+      return;
+    }
+  }
+}
+
+__device__ inline bool hasReached(uint32_t value, uint32_t wanted) {
+  return static_cast<int32_t>(value - wanted) >= 0;
+}
+
+/// The number of this call, from 1.
+__device__ inline uint32_t beginCall(const Job &job) {
+  return job.state[job.rank]->epoch[blockIdx.x] + 1;
+}
+
+/// Counts the call. Ends with all threads of the block having read the epoch.
+__device__ inline void endCall(const Job &job, uint32_t epoch) {
+  __syncthreads();
+  uint32_t entry = blockIdx.x + threadIdx.x * gridDim.x;
+  if (entry < maxBlocks)
+    job.state[job.rank]->epoch[entry] = epoch;
+}
+
+/// The block meets its namesakes on all ranks; `which` of at most 3 in a call.
+template <int N>
+__device__ inline void barrier(const Job &job, uint32_t epoch, uint32_t which) {
+  uint32_t wanted = epoch * 4 + which;
+  __syncthreads();
+  if (threadIdx.x < N) {
+    int peer = threadIdx.x;
+    storeRelease(&job.state[peer]->arrived[blockIdx.x][job.rank], wanted);
+    const uint32_t *place = &job.state[job.rank]->arrived[blockIdx.x][peer];
+    waitUntil(job.fault,
+              [&] { return hasReached(loadAcquire(place), wanted); });
+  }
+  __syncthreads();
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// Adds two bf16 of a word to two sums.
+__device__ inline void addWord(float *sums, uint32_t word) {
+  sums[0] += __uint_as_float(word << 16);
+  sums[1] += __uint_as_float(word & 0xffff0000u);
+}
+
+__device__ inline uint32_t packWord(const float *sums) {
+  __nv_bfloat162 pair = __floats2bfloat162_rn(sums[0], sums[1]);
+  return *reinterpret_cast<uint32_t *>(&pair);
+}
+
+/// The sum of N vectors, in the order of the ranks: the same bits everywhere.
+template <int N>
+__device__ inline uint4 sumVectors(const uint4 *vectors) {
+  float sums[8] = {};
+#pragma unroll
+  for (int r = 0; r < N; ++r) {
+    addWord(sums + 0, vectors[r].x);
+    addWord(sums + 2, vectors[r].y);
+    addWord(sums + 4, vectors[r].z);
+    addWord(sums + 6, vectors[r].w);
+  }
+  return make_uint4(packWord(sums), packWord(sums + 2), packWord(sums + 4),
+                    packWord(sums + 6));
+}
+
+template <int N>
+__device__ inline uint2 sumHalves(const uint2 *halves) {
+  float sums[4] = {};
+#pragma unroll
+  for (int r = 0; r < N; ++r) {
+    addWord(sums + 0, halves[r].x);
+    addWord(sums + 2, halves[r].y);
+  }
+  return make_uint2(packWord(sums), packWord(sums + 2));
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+__device__ inline uint64_t firstIndex() {
+  return static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+__device__ inline uint64_t indexStride() {
+  return static_cast<uint64_t>(gridDim.x) * blockDim.x;
+}
+
+/// Peers in another order on each rank, so that not all begin with the same.
+template <int N>
+__device__ inline int peerAt(int rank, int step) {
+  return (rank + step) & (N - 1);
+}
+
+/// Copies `count` vectors to `to(step)` for each of N steps. Where all get the
+/// same, each vector is loaded once; U loads are in flight.
+template <int N, int U, typename From, typename To>
+__device__ inline void pushSame(uint64_t count, From from, To to) {
+  for (uint64_t i = firstIndex(); i < count; i += U * indexStride()) {
+    uint4 values[U];
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+      if (i + u * indexStride() < count)
+        values[u] = from(i + u * indexStride());
+#pragma unroll
+    for (int step = 0; step < N; ++step) {
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+        if (i + u * indexStride() < count)
+          to(step)[i + u * indexStride()] = values[u];
+    }
+  }
+}
+
+/// Each peer gets a piece of its own of `in`; N loads are in flight.
+template <int N>
+__device__ inline void pushEach(const Job &job, uint4 *const *to,
+                                uint64_t offset) {
+  const uint4 *in = job.in[job.rank];
+  for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
+    uint4 values[N];
+#pragma unroll
+    for (int step = 0; step < N; ++step)
+      values[step] = in[peerAt<N>(job.rank, step) * job.count + i];
+#pragma unroll
+    for (int step = 0; step < N; ++step)
+      to[peerAt<N>(job.rank, step)][offset + i] = values[step];
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels with barriers
+//===----------------------------------------------------------------------===//
+
+/// A barrier and nothing else.
+template <int N>
+__global__ void barrierOnly(Job job) {
+  uint32_t epoch = beginCall(job);
+  barrier<N>(job, epoch, 1);
+  endCall(job, epoch);
+}
+
+/// all_reduce: everyone reads all inputs. The last barrier keeps inputs from
+/// being overwritten while a peer reads them.
+template <int N>
+__global__ void __launch_bounds__(maxThreads) oneShotPull(Job job) {
+  uint32_t epoch = beginCall(job);
+  barrier<N>(job, epoch, 1);
+  for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
+    uint4 values[N];
+#pragma unroll
+    for (int r = 0; r < N; ++r)
+      values[r] = job.in[r][i];
+    job.out[job.rank][i] = sumVectors<N>(values);
+  }
+  barrier<N>(job, epoch, 2);
+  endCall(job, epoch);
+}
+
+/// all_reduce: each rank reads its part of all inputs and stores the sum to
+/// all outputs.
+template <int N>
+__global__ void __launch_bounds__(maxThreads) twoShotPull(Job job) {
+  uint32_t epoch = beginCall(job);
+  barrier<N>(job, epoch, 1);
+  uint64_t part = job.count / N, first = part * job.rank;
+  for (uint64_t i = firstIndex(); i < part; i += indexStride()) {
+    uint4 values[N];
+#pragma unroll
+    for (int r = 0; r < N; ++r)
+      values[r] = job.in[r][first + i];
+    uint4 sum = sumVectors<N>(values);
+#pragma unroll
+    for (int step = 0; step < N; ++step)
+      job.out[peerAt<N>(job.rank, step)][first + i] = sum;
+  }
+  barrier<N>(job, epoch, 2);
+  endCall(job, epoch);
+}
+
+/// all_reduce: each rank stores its parts into the owners' scratch; owners sum
+/// and store to all outputs. Loads never cross a link. The first barrier says
+/// that the parts are there and that nobody uses the outputs any more.
+template <int N>
+__global__ void __launch_bounds__(maxThreads) twoShotPush(Job job) {
+  uint32_t epoch = beginCall(job);
+  uint64_t part = job.count / N, half = (epoch & 1) * job.halfScratch;
+  Job parts = job;
+  parts.count = part;
+  pushEach<N>(parts, job.scratch, half + job.rank * part);
+  barrier<N>(job, epoch, 1);
+  const uint4 *mine = job.scratch[job.rank] + half;
+  auto sum = [&](uint64_t i) {
+    uint4 values[N];
+#pragma unroll
+    for (int r = 0; r < N; ++r)
+      values[r] = mine[r * part + i];
+    return sumVectors<N>(values);
+  };
+  pushSame<N, 1>(part, sum, [&](int step) {
+    return job.out[peerAt<N>(job.rank, step)] + job.rank * part;
+  });
+  barrier<N>(job, epoch, 2);
+  endCall(job, epoch);
+}
+
+/// all_gather: everyone stores its chunk to all.
+template <int N>
+__global__ void __launch_bounds__(maxThreads) gatherPush(Job job) {
+  uint32_t epoch = beginCall(job);
+  barrier<N>(job, epoch, 1);
+  pushSame<N, 4>(
+      job.count, [&](uint64_t i) { return job.in[job.rank][i]; },
+      [&](int step) {
+        return job.out[peerAt<N>(job.rank, step)] + job.rank * job.count;
+      });
+  barrier<N>(job, epoch, 2);
+  endCall(job, epoch);
+}
+
+/// all_to_all: everyone stores a chunk to each.
+template <int N>
+__global__ void __launch_bounds__(maxThreads) exchangePush(Job job) {
+  uint32_t epoch = beginCall(job);
+  barrier<N>(job, epoch, 1);
+  pushEach<N>(job, job.out, job.rank * job.count);
+  barrier<N>(job, epoch, 2);
+  endCall(job, epoch);
+}
+
+/// reduce_scatter: everyone reads its chunk of all inputs.
+template <int N>
+__global__ void __launch_bounds__(maxThreads) scatterPull(Job job) {
+  uint32_t epoch = beginCall(job);
+  barrier<N>(job, epoch, 1);
+  for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
+    uint4 values[N];
+#pragma unroll
+    for (int r = 0; r < N; ++r)
+      values[r] = job.in[r][job.rank * job.count + i];
+    job.out[job.rank][i] = sumVectors<N>(values);
+  }
+  barrier<N>(job, epoch, 2);
+  endCall(job, epoch);
+}
+
+/// reduce_scatter: chunks go into the owners' scratch. One barrier is enough:
+/// who writes to a half again is behind the barrier of the call in between,
+/// which peers reach when they are done with the half.
+template <int N>
+__global__ void __launch_bounds__(maxThreads) scatterPush(Job job) {
+  uint32_t epoch = beginCall(job);
+  uint64_t half = (epoch & 1) * job.halfScratch;
+  pushEach<N>(job, job.scratch, half + job.rank * job.count);
+  barrier<N>(job, epoch, 1);
+  const uint4 *mine = job.scratch[job.rank] + half;
+  for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
+    uint4 values[N];
+#pragma unroll
+    for (int r = 0; r < N; ++r)
+      values[r] = mine[r * job.count + i];
+    job.out[job.rank][i] = sumVectors<N>(values);
+  }
+  endCall(job, epoch);
+}
+
+/// broadcast from rank 0: the root stores everything to all.
+template <int N>
+__global__ void __launch_bounds__(maxThreads) broadcastPush(Job job) {
+  uint32_t epoch = beginCall(job);
+  barrier<N>(job, epoch, 1);
+  if (job.rank == 0)
+    pushSame<N, 4>(
+        job.count, [&](uint64_t i) { return job.in[0][i]; },
+        [&](int step) { return job.out[step]; });
+  barrier<N>(job, epoch, 2);
+  endCall(job, epoch);
+}
+
+/// Vectors that a thread moves in one step of `broadcastRelay`.
+constexpr int relayUnroll = 4;
+
+/// broadcast from rank 0, for large buffers: in each step the root stores
+/// another piece to each of the others, who pass theirs on; so no link carries
+/// more than the buffer once. The root does not wait between steps.
+template <int N>
+__global__ void __launch_bounds__(maxThreads) broadcastRelay(Job job) {
+  uint32_t epoch = beginCall(job);
+  barrier<N>(job, epoch, 1);
+  uint64_t piece = static_cast<uint64_t>(blockDim.x) * relayUnroll;
+  uint64_t all = piece * (N - 1) * gridDim.x;
+  uint32_t step = 0;
+  for (uint64_t base = blockIdx.x * piece * (N - 1); base < job.count;
+       base += all) {
+    uint32_t number = (epoch << 12) + ++step; // fewer than 4096 steps
+    if (job.rank == 0) {
+#pragma unroll
+      for (int peer = 1; peer < N; ++peer) {
+#pragma unroll
+        for (int u = 0; u < relayUnroll; ++u) {
+          uint64_t i = base + (peer - 1) * piece + u * blockDim.x + threadIdx.x;
+          if (i < job.count) {
+            uint4 value = job.in[0][i];
+            job.out[peer][i] = value;
+            job.out[0][i] = value;
+          }
+        }
+      }
+      __syncthreads();
+      if (threadIdx.x > 0 && threadIdx.x < N)
+        storeRelease(&job.state[threadIdx.x]->relayed[blockIdx.x], number);
+    } else {
+      if (threadIdx.x == 0) {
+        const uint32_t *place = &job.state[job.rank]->relayed[blockIdx.x];
+        waitUntil(job.fault,
+                  [&] { return hasReached(loadAcquire(place), number); });
+      }
+      __syncthreads();
+      uint64_t i = base + (job.rank - 1) * piece + threadIdx.x;
+      uint4 values[relayUnroll];
+#pragma unroll
+      for (int u = 0; u < relayUnroll; ++u)
+        if (i + u * blockDim.x < job.count)
+          values[u] = job.out[job.rank][i + u * blockDim.x];
+      for (int other = 1; other < N - 1; ++other) {
+        int peer = 1 + (job.rank - 1 + other) % (N - 1);
+#pragma unroll
+        for (int u = 0; u < relayUnroll; ++u)
+          if (i + u * blockDim.x < job.count)
+            job.out[peer][i + u * blockDim.x] = values[u];
+      }
+    }
+  }
+  barrier<N>(job, epoch, 2);
+  endCall(job, epoch);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels with packets
+//===----------------------------------------------------------------------===//
+
+/// The vector with the packets of a rank's i-th 8 bytes, of `count` each.
+__device__ inline uint4 *slot(const Job &job, int owner, uint32_t epoch,
+                              int from, uint64_t count, uint64_t i) {
+  return job.scratch[owner] + (epoch & 1) * job.halfScratch + from * count + i;
+}
+
+/// The i-th 8 bytes from every rank; `mine` is this rank's own.
+template <int N, typename Place>
+__device__ inline void receive(const Job &job, uint32_t epoch, uint2 mine,
+                               Place place, uint2 *values) {
+  Packets packets[N];
+#pragma unroll
+  for (int r = 0; r < N; ++r)
+    if (r != job.rank)
+      packets[r] = loadPackets(place(r));
+#pragma unroll
+  for (int r = 0; r < N; ++r) {
+    if (r == job.rank) {
+      values[r] = mine;
+      continue;
+    }
+    if (!areThere(packets[r], epoch))
+      waitUntil(job.fault, [&] {
+        packets[r] = loadPackets(place(r));
+        return areThere(packets[r], epoch);
+      });
+    values[r] = make_uint2(static_cast<uint32_t>(packets[r].first),
+                           static_cast<uint32_t>(packets[r].second));
+  }
+}
+
+/// One exchange by packets. EachOwn: peers get chunks of their own (all_to_all,
+/// reduce_scatter), not all the same (all_gather, all_reduce). Sum: what comes
+/// is added (all_reduce, reduce_scatter). No barrier: two halves of the scratch
+/// take turns, and a call ends only when it has heard from everyone.
+template <int N, bool EachOwn, bool Sum>
+__global__ void __launch_bounds__(maxThreads) packetExchange(Job job) {
+  uint32_t epoch = beginCall(job);
+  uint64_t count = job.count * 2; // in 8 bytes
+  const uint2 *in = reinterpret_cast<const uint2 *>(job.in[job.rank]);
+  uint2 *out = reinterpret_cast<uint2 *>(job.out[job.rank]);
+  for (uint64_t i = firstIndex(); i < count; i += indexStride()) {
+    uint2 value = in[i];
+#pragma unroll
+    for (int step = 1; step < N; ++step) {
+      int peer = peerAt<N>(job.rank, step);
+      if (EachOwn)
+        value = in[peer * count + i];
+      storePackets(slot(job, peer, epoch, job.rank, count, i), value, epoch);
+    }
+  }
+  for (uint64_t i = firstIndex(); i < count; i += indexStride()) {
+    uint2 values[N];
+    receive<N>(
+        job, epoch, in[(EachOwn ? job.rank * count : 0) + i],
+        [&](int r) { return slot(job, job.rank, epoch, r, count, i); }, values);
+    if (Sum) {
+      out[i] = sumHalves<N>(values);
+    } else {
+#pragma unroll
+      for (int r = 0; r < N; ++r)
+        out[r * count + i] = values[r];
+    }
+  }
+  endCall(job, epoch);
+}
+
+/// all_reduce in two exchanges by packets: parts to their owners, sums to all.
+template <int N>
+__global__ void __launch_bounds__(maxThreads) twoShotPacket(Job job) {
+  uint32_t epoch = beginCall(job);
+  uint64_t part = job.count * 2 / N; // in 8 bytes
+  const uint2 *in = reinterpret_cast<const uint2 *>(job.in[job.rank]);
+  uint2 *out = reinterpret_cast<uint2 *>(job.out[job.rank]);
+  for (uint64_t i = firstIndex(); i < part; i += indexStride()) {
+#pragma unroll
+    for (int step = 1; step < N; ++step) {
+      int peer = peerAt<N>(job.rank, step);
+      storePackets(slot(job, peer, epoch, job.rank, part, i),
+                   in[peer * part + i], epoch);
+    }
+  }
+  for (uint64_t i = firstIndex(); i < part; i += indexStride()) {
+    uint2 values[N];
+    receive<N>(
+        job, epoch, in[job.rank * part + i],
+        [&](int r) { return slot(job, job.rank, epoch, r, part, i); }, values);
+    uint2 sum = sumHalves<N>(values);
+    out[job.rank * part + i] = sum;
+#pragma unroll
+    for (int step = 1; step < N; ++step)
+      storePackets(
+          slot(job, peerAt<N>(job.rank, step), epoch, N + job.rank, part, i),
+          sum, epoch);
+  }
+  for (uint64_t i = firstIndex(); i < part; i += indexStride()) {
+    uint2 values[N];
+    receive<N>(
+        job, epoch, make_uint2(0, 0),
+        [&](int r) { return slot(job, job.rank, epoch, N + r, part, i); },
+        values);
+#pragma unroll
+    for (int r = 0; r < N; ++r)
+      if (r != job.rank)
+        out[r * part + i] = values[r];
+  }
+  endCall(job, epoch);
+}
+
+#endif // IRIS_BENCHMARKS_LIMITS_KERNELS_CUH

@@ -228,14 +228,14 @@ __device__ inline void pushSame(uint64_t count, From from, To to) {
 
 /// Each peer gets a piece of its own of `in`; N loads are in flight.
 template <int N>
-__device__ inline void pushEach(const Job &job, uint4 *const *to,
-                                uint64_t offset) {
+__device__ inline void pushEach(const Job &job, uint64_t count,
+                                uint4 *const *to, uint64_t offset) {
   const uint4 *in = job.in[job.rank];
-  for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
+  for (uint64_t i = firstIndex(); i < count; i += indexStride()) {
     uint4 values[N];
 #pragma unroll
     for (int step = 0; step < N; ++step)
-      values[step] = in[peerAt<N>(job.rank, step) * job.count + i];
+      values[step] = in[peerAt<N>(job.rank, step) * count + i];
 #pragma unroll
     for (int step = 0; step < N; ++step)
       to[peerAt<N>(job.rank, step)][offset + i] = values[step];
@@ -257,7 +257,7 @@ __global__ void barrierOnly(Job job) {
 /// all_reduce: everyone reads all inputs. The last barrier keeps inputs from
 /// being overwritten while a peer reads them.
 template <int N>
-__global__ void __launch_bounds__(maxThreads) oneShotPull(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) oneShotPull(Job job) {
   uint32_t epoch = beginCall(job);
   barrier<N>(job, epoch, 1);
   for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(maxThreads) oneShotPull(Job job) {
 /// all_reduce: each rank reads its part of all inputs and stores the sum to
 /// all outputs.
 template <int N>
-__global__ void __launch_bounds__(maxThreads) twoShotPull(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) twoShotPull(Job job) {
   uint32_t epoch = beginCall(job);
   barrier<N>(job, epoch, 1);
   uint64_t part = job.count / N, first = part * job.rank;
@@ -296,12 +296,10 @@ __global__ void __launch_bounds__(maxThreads) twoShotPull(Job job) {
 /// and store to all outputs. Loads never cross a link. The first barrier says
 /// that the parts are there and that nobody uses the outputs any more.
 template <int N>
-__global__ void __launch_bounds__(maxThreads) twoShotPush(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) twoShotPush(Job job) {
   uint32_t epoch = beginCall(job);
   uint64_t part = job.count / N, half = (epoch & 1) * job.halfScratch;
-  Job parts = job;
-  parts.count = part;
-  pushEach<N>(parts, job.scratch, half + job.rank * part);
+  pushEach<N>(job, part, job.scratch, half + job.rank * part);
   barrier<N>(job, epoch, 1);
   const uint4 *mine = job.scratch[job.rank] + half;
   auto sum = [&](uint64_t i) {
@@ -320,7 +318,7 @@ __global__ void __launch_bounds__(maxThreads) twoShotPush(Job job) {
 
 /// all_gather: everyone stores its chunk to all.
 template <int N>
-__global__ void __launch_bounds__(maxThreads) gatherPush(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) gatherPush(Job job) {
   uint32_t epoch = beginCall(job);
   barrier<N>(job, epoch, 1);
   pushSame<N, 4>(
@@ -334,17 +332,17 @@ __global__ void __launch_bounds__(maxThreads) gatherPush(Job job) {
 
 /// all_to_all: everyone stores a chunk to each.
 template <int N>
-__global__ void __launch_bounds__(maxThreads) exchangePush(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) exchangePush(Job job) {
   uint32_t epoch = beginCall(job);
   barrier<N>(job, epoch, 1);
-  pushEach<N>(job, job.out, job.rank * job.count);
+  pushEach<N>(job, job.count, job.out, job.rank * job.count);
   barrier<N>(job, epoch, 2);
   endCall(job, epoch);
 }
 
 /// reduce_scatter: everyone reads its chunk of all inputs.
 template <int N>
-__global__ void __launch_bounds__(maxThreads) scatterPull(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) scatterPull(Job job) {
   uint32_t epoch = beginCall(job);
   barrier<N>(job, epoch, 1);
   for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
@@ -362,10 +360,10 @@ __global__ void __launch_bounds__(maxThreads) scatterPull(Job job) {
 /// who writes to a half again is behind the barrier of the call in between,
 /// which peers reach when they are done with the half.
 template <int N>
-__global__ void __launch_bounds__(maxThreads) scatterPush(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) scatterPush(Job job) {
   uint32_t epoch = beginCall(job);
   uint64_t half = (epoch & 1) * job.halfScratch;
-  pushEach<N>(job, job.scratch, half + job.rank * job.count);
+  pushEach<N>(job, job.count, job.scratch, half + job.rank * job.count);
   barrier<N>(job, epoch, 1);
   const uint4 *mine = job.scratch[job.rank] + half;
   for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
@@ -380,7 +378,7 @@ __global__ void __launch_bounds__(maxThreads) scatterPush(Job job) {
 
 /// broadcast from rank 0: the root stores everything to all.
 template <int N>
-__global__ void __launch_bounds__(maxThreads) broadcastPush(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) broadcastPush(Job job) {
   uint32_t epoch = beginCall(job);
   barrier<N>(job, epoch, 1);
   if (job.rank == 0)
@@ -398,7 +396,7 @@ constexpr int relayUnroll = 4;
 /// another piece to each of the others, who pass theirs on; so no link carries
 /// more than the buffer once. The root does not wait between steps.
 template <int N>
-__global__ void __launch_bounds__(maxThreads) broadcastRelay(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) broadcastRelay(Job job) {
   uint32_t epoch = beginCall(job);
   barrier<N>(job, epoch, 1);
   uint64_t piece = static_cast<uint64_t>(blockDim.x) * relayUnroll;
@@ -410,15 +408,18 @@ __global__ void __launch_bounds__(maxThreads) broadcastRelay(Job job) {
     if (job.rank == 0) {
 #pragma unroll
       for (int peer = 1; peer < N; ++peer) {
+        uint64_t i = base + (peer - 1) * piece + threadIdx.x;
+        uint4 values[relayUnroll];
 #pragma unroll
-        for (int u = 0; u < relayUnroll; ++u) {
-          uint64_t i = base + (peer - 1) * piece + u * blockDim.x + threadIdx.x;
-          if (i < job.count) {
-            uint4 value = job.in[0][i];
-            job.out[peer][i] = value;
-            job.out[0][i] = value;
+        for (int u = 0; u < relayUnroll; ++u)
+          if (i + u * blockDim.x < job.count)
+            values[u] = job.in[0][i + u * blockDim.x];
+#pragma unroll
+        for (int u = 0; u < relayUnroll; ++u)
+          if (i + u * blockDim.x < job.count) {
+            job.out[peer][i + u * blockDim.x] = values[u];
+            job.out[0][i + u * blockDim.x] = values[u];
           }
-        }
       }
       __syncthreads();
       if (threadIdx.x > 0 && threadIdx.x < N)
@@ -489,7 +490,7 @@ __device__ inline void receive(const Job &job, uint32_t epoch, uint2 mine,
 /// is added (all_reduce, reduce_scatter). No barrier: two halves of the scratch
 /// take turns, and a call ends only when it has heard from everyone.
 template <int N, bool EachOwn, bool Sum>
-__global__ void __launch_bounds__(maxThreads) packetExchange(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) packetExchange(Job job) {
   uint32_t epoch = beginCall(job);
   uint64_t count = job.count * 2; // in 8 bytes
   const uint2 *in = reinterpret_cast<const uint2 *>(job.in[job.rank]);
@@ -522,7 +523,7 @@ __global__ void __launch_bounds__(maxThreads) packetExchange(Job job) {
 
 /// all_reduce in two exchanges by packets: parts to their owners, sums to all.
 template <int N>
-__global__ void __launch_bounds__(maxThreads) twoShotPacket(Job job) {
+__global__ void __launch_bounds__(maxThreads, 1) twoShotPacket(Job job) {
   uint32_t epoch = beginCall(job);
   uint64_t part = job.count * 2 / N; // in 8 bytes
   const uint2 *in = reinterpret_cast<const uint2 *>(job.in[job.rank]);

@@ -162,6 +162,8 @@ public:
 
   /// Ticks of IRISRT_CLOCK_*, i64.
   virtual Value emitClock(ImplicitLocOpBuilder &b) const;
+  /// Ticks of that clock in a second, in whole megahertz.
+  virtual int64_t getClockHz() const = 0;
   /// Between two polls of a wait.
   virtual void emitSpinHint(ImplicitLocOpBuilder &b) const = 0;
 

@@ -10,12 +10,17 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Polls between two looks at the abort word and at the clock. The first look
-/// comes early, so that waits of a failed world end at once, but not on the
-/// first polls: the control block may be behind the bus, and a look at it would
-/// delay a flag that is about to arrive.
+/// Polls between two looks at the clock; short waits never read it.
 static constexpr int64_t kPollsPerLook = 64;
 static constexpr int64_t kFirstLook = 16;
+
+/// Microseconds until a wait looks at the abort word, and between two such
+/// looks. On GPUs the word lies behind the bus, which serves the looks of all
+/// programs one after the other, 2 us each (measured on H200: 128 programs that
+/// looked after 10 us made each barrier 260 us long). So only waits look that
+/// are long already.
+static constexpr int64_t kFirstAbortLookUs = 1000;
+static constexpr int64_t kAbortLookUs = 10000;
 
 //===----------------------------------------------------------------------===//
 // Polling
@@ -48,16 +53,23 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
 
   Block *success = splitBlockHere(b);
   Block *head = b.getInsertionBlock();
-  Block *loop = b.createBlock(success, {i32, i64}, {loc, loc});
+  // Polls so far, when the clock was first read, when the abort word is due.
+  Block *loop = b.createBlock(success, {i32, i64, i64}, {loc, loc, loc});
   Block *retry = b.createBlock(success);
   Block *look = b.createBlock(success);
+  Block *ask = b.createBlock(success);
   Block *time = b.createBlock(success);
   Block *expire = b.createBlock(success);
-  Block *spin = b.createBlock(success, {i64}, {loc});
-  Value count = loop->getArgument(0), start = loop->getArgument(1);
+  Block *spin = b.createBlock(success, {i64, i64}, {loc, loc});
+  Value count = loop->getArgument(0), start = loop->getArgument(1),
+        due = loop->getArgument(2);
+  auto ticks = [&](int64_t microseconds) {
+    return emitI64(b, microseconds * (target.getClockHz() / 1000000));
+  };
 
   b.setInsertionPointToEnd(head);
-  cf::BranchOp::create(b, loop, ValueRange{emitI32(b, 0), emitI64(b, 0)});
+  cf::BranchOp::create(
+      b, loop, ValueRange{emitI32(b, 0), emitI64(b, 0), emitI64(b, 0)});
 
   b.setInsertionPointToEnd(loop);
   cf::CondBranchOp::create(b, probe(), success, retry);
@@ -67,9 +79,22 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
   Value phase = arith::AndIOp::create(b, next, emitI32(b, kPollsPerLook - 1));
   Value isLook = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, phase,
                                        emitI32(b, kFirstLook));
-  cf::CondBranchOp::create(b, isLook, look, ValueRange(), spin, start);
+  cf::CondBranchOp::create(b, isLook, look, ValueRange(), spin,
+                           ValueRange{start, due});
 
   b.setInsertionPointToEnd(look);
+  Value now = target.emitClock(b);
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, start, emitI64(b, 0));
+  Value since = arith::SelectOp::create(b, isFirst, now, start);
+  Value firstDue = arith::AddIOp::create(b, now, ticks(kFirstAbortLookUs));
+  Value dueNow = arith::SelectOp::create(b, isFirst, firstDue, due);
+  Value isDue =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, now, dueNow);
+  cf::CondBranchOp::create(b, isDue, ask, ValueRange(), spin,
+                           ValueRange{since, dueNow});
+
+  b.setInsertionPointToEnd(ask);
   Value abortWord =
       emitAtomicLoad(b, i32, control, LLVM::AtomicOrdering::monotonic,
                      target.getSyncScope(Scope::Sys));
@@ -77,23 +102,21 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
                                         emitI32(b, IRISRT_ABORT_NONE));
   cf::CondBranchOp::create(b, aborted, failed, time);
 
-  // The clock starts at the first look: a wait that is short never reads it.
   b.setInsertionPointToEnd(time);
-  Value now = target.emitClock(b);
-  Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, start, emitI64(b, 0));
-  Value since = arith::SelectOp::create(b, isFirst, now, start);
   Value elapsed = arith::SubIOp::create(b, now, since);
   Value isOver =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, elapsed, limit);
   Value isLimited =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ne, limit, emitI64(b, 0));
   Value expired = arith::AndIOp::create(b, isOver, isLimited);
-  cf::CondBranchOp::create(b, expired, expire, ValueRange(), spin, since);
+  Value nextDue = arith::AddIOp::create(b, now, ticks(kAbortLookUs));
+  cf::CondBranchOp::create(b, expired, expire, ValueRange(), spin,
+                           ValueRange{since, nextDue});
 
   b.setInsertionPointToEnd(spin);
   target.emitSpinHint(b);
-  cf::BranchOp::create(b, loop, ValueRange{next, spin->getArgument(0)});
+  cf::BranchOp::create(
+      b, loop, ValueRange{next, spin->getArgument(0), spin->getArgument(1)});
 
   b.setInsertionPointToEnd(expire);
   report();

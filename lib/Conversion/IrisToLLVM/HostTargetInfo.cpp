@@ -8,6 +8,7 @@
 
 #include "iris/Conversion/IrisToLLVM.h"
 
+#include "iris-c/RuntimeABI.h"
 #include "iris/Conversion/EmitHelpers.h"
 
 using namespace mlir;
@@ -71,6 +72,7 @@ public:
     return emitLLVMAtomicRMW(b, kind, value, address, ordering, "");
   }
 
+  int64_t getClockHz() const override { return IRISRT_CLOCK_HZ_HOST; }
   Value emitClock(ImplicitLocOpBuilder &b) const override {
     return emitPlaceholderCall(b, kHostClockSymbol, b.getI64Type()).getResult();
   }

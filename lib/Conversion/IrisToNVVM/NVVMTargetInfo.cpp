@@ -9,6 +9,7 @@
 
 #include "iris/Conversion/IrisToNVVM.h"
 
+#include "iris-c/RuntimeABI.h"
 #include "iris/Conversion/EmitHelpers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -83,9 +84,10 @@ public:
                                      unsigned wordsEach, Value base,
                                      ValueRange offsets) const override;
 
-  void emitSpinHint(ImplicitLocOpBuilder &b) const override {
-    NVVM::NanosleepOp::create(b, emitI32(b, 32));
-  }
+  int64_t getClockHz() const override { return IRISRT_CLOCK_HZ_NVPTX; }
+  /// None: a poll takes longer than the shortest sleep, and a flag that comes
+  /// during the sleep is late.
+  void emitSpinHint(ImplicitLocOpBuilder &) const override {}
 
 private:
   /// PTX's operation and type, "add.u32"; empty if there is none for elements

@@ -10,6 +10,7 @@
 
 #include "iris/Conversion/IrisToROCDL.h"
 
+#include "iris-c/RuntimeABI.h"
 #include "iris/Conversion/EmitHelpers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -32,6 +33,7 @@ public:
   using TargetInfo::TargetInfo;
 
   unsigned getGlobalAddressSpace() const override { return 1; }
+  int64_t getClockHz() const override { return IRISRT_CLOCK_HZ_AMDGPU; }
 
   /// Orderings on accesses would be right too, but make the backend repeat the
   /// fence at each of them, and its waits are not those that a program-wide

@@ -45,15 +45,18 @@ gpu.module @kernels {
   }
 
   // The flag is loaded with acquire in the loop; the barrier hands it on to the
-  // threads that read the data, with a plain load that is no ld.global.nc.
+  // threads that read the data, with a plain load that is no ld.global.nc. (The
+  // loop comes last.)
   // CHECK-LABEL: .entry acquire(
-  // CHECK: ld.acquire.sys.global.b32
+  // CHECK-NOT: ld.global
   // CHECK: bar.sync
   // CHECK: ld.global.b32
+  // CHECK: ld.acquire.sys.global.b32
   // LOOP-LABEL: .entry acquire(
   // LOOP-NOT: trap;
-  // LOOP: nanosleep
   // LOOP: ld.acquire.sys.global.b32
+  // LOOP-NOT: trap;
+  // LOOP: %globaltimer
   // LOOP-NOT: trap;
   // LOOP: st.release.sys.global.b32 [{{.*}}+128], 2;
   // LOOP-NOT: trap;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/Devices.h"
+
+#include "iris-c/RuntimeABI.h"
+#include "support/Ranks.h"
+
+#include <cstdlib>
+#include <map>
+
+using namespace iris::rt;
+
+uint32_t iris::rt::test::devicesOf(DeviceKind kind) {
+  if (kind == DeviceKind::host)
+    return IRISRT_MAX_RANKS;
+  static std::map<DeviceKind, uint32_t> known;
+  auto found = known.find(kind);
+  if (found != known.end())
+    return found->second;
+  auto ends = runProcesses(1, [kind](const LaunchInfo &) {
+    Expected<int> count = deviceCount(kind);
+    return count.ok() ? std::to_string(*count) : "no driver";
+  });
+  unsigned long count = std::strtoul(ends[0].text.c_str(), nullptr, 10);
+  return known[kind] = static_cast<uint32_t>(count);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/ccl/Solve.h"
+
+#include "support/Ranks.h"
+#include "support/ccl/Kernels.h"
+
+#include <cstring>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+/// Bytes behind the output that nobody may write.
+static constexpr uint64_t guardBytes = 64;
+static constexpr uint8_t guard = 0xcd;
+
+//===----------------------------------------------------------------------===//
+// Worlds and buffers
+//===----------------------------------------------------------------------===//
+
+WorldOptions iris::rt::test::worldOptions(DeviceKind kind,
+                                          const LaunchInfo &launch) {
+  WorldOptions options;
+  options.device = kind;
+  options.launch = launch;
+  options.heapBytes = 128 << 20;
+  options.heapChunkBytes = 64 << 20;
+  // On the host many programs share few cores.
+  options.waitLimit = kind == DeviceKind::host ? 60 : 20;
+  options.collectiveLimit = 250;
+  return options;
+}
+
+Expected<Buffers> Buffers::create(World &world, uint64_t bytes) {
+  Buffers buffers;
+  IRISRT_ASSIGN_OR_RETURN(buffers.in, world.allocate(bytes));
+  IRISRT_ASSIGN_OR_RETURN(buffers.out, world.allocate(bytes));
+  // The default of World, where each rank has a device of its own.
+  int index = world.deviceKind() == DeviceKind::host
+                  ? 0
+                  : static_cast<int>(world.rank());
+  IRISRT_ASSIGN_OR_RETURN(buffers.backend,
+                          createBackend(world.deviceKind(), index));
+  IRISRT_ASSIGN_OR_RETURN(buffers.ordinaryIn, buffers.backend->allocate(bytes));
+  IRISRT_ASSIGN_OR_RETURN(buffers.ordinaryOut,
+                          buffers.backend->allocate(bytes));
+  return std::move(buffers);
+}
+
+Buffers::~Buffers() {
+  for (uint64_t address : {ordinaryIn, ordinaryOut})
+    if (backend && address != 0)
+      backend->free(address).ignore("a destructor has nobody to tell");
+}
+
+std::vector<uint8_t> iris::rt::test::inputOf(const Problem &p, uint32_t me) {
+  uint32_t width = dtypeBytes(p.dtype);
+  std::vector<uint8_t> bytes(p.inCount(me) * width);
+  for (uint64_t i = 0; i < p.inCount(me); ++i) {
+    uint64_t bits = p.inBits(me, i);
+    std::memcpy(&bytes[i * width], &bits, width);
+  }
+  return bytes;
+}
+
+std::vector<uint8_t> iris::rt::test::outputOf(const Problem &p, uint32_t me) {
+  uint32_t width = dtypeBytes(p.dtype);
+  std::vector<uint8_t> bytes(p.outCount(me) * width);
+  for (uint64_t i = 0; i < p.outCount(me); ++i) {
+    uint64_t bits = p.outBits(me, i);
+    std::memcpy(&bytes[i * width], &bits, width);
+  }
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// What the communicator sees of a call, as far as it decides on the kernel.
+static Situation situationOf(World &world, const Communicator &comm,
+                             const Problem &p, uint64_t in, uint64_t out) {
+  auto me = static_cast<uint32_t>(comm.index());
+  uint32_t width = dtypeBytes(p.dtype);
+  Situation situation;
+  situation.op = p.op;
+  situation.dtype = p.dtype;
+  situation.bytes = p.count * width;
+  situation.groupSize = comm.size();
+  situation.onHeap = (in == 0 || world.isSymmetric(in)) &&
+                     (out == 0 || world.isSymmetric(out));
+  situation.inPlace = in != 0 && out != 0 &&
+                      in < out + p.outCount(me) * width &&
+                      out < in + p.inCount(me) * width;
+  return situation;
+}
+
+static Status callComm(Communicator &comm, const Problem &p, const void *in,
+                       void *out, const Config *config, Stream stream) {
+  switch (p.op) {
+  case Op::allGather:
+    return comm.allGather(in, out, p.count, p.dtype, stream, config);
+  case Op::allReduce:
+    return comm.allReduce(in, out, p.count, p.dtype, p.reduce, stream, config);
+  case Op::reduceScatter:
+    return comm.reduceScatter(in, out, p.count, p.dtype, p.reduce, stream,
+                              config);
+  case Op::allToAll:
+    return comm.allToAll(in, out, p.count, p.dtype, stream, config);
+  case Op::broadcast:
+    return comm.broadcast(in, out, p.count, p.dtype, p.root, stream, config);
+  case Op::reduce:
+    return comm.reduce(in, out, p.count, p.dtype, p.reduce, p.root, stream,
+                       config);
+  case Op::gather:
+    return comm.gather(in, out, p.count, p.dtype, p.root, stream, config);
+  case Op::scatter:
+    return comm.scatter(in, out, p.count, p.dtype, p.root, stream, config);
+  case Op::send:
+    return comm.send(in, p.count, p.dtype, p.root, stream, config);
+  case Op::recv:
+    return comm.recv(out, p.count, p.dtype, p.root, stream, config);
+  case Op::barrier:
+    return comm.barrier(stream);
+  }
+  return makeStatus(StatusCode::invalidArgument, "no operation");
+}
+
+Status iris::rt::test::call(World &world, Communicator &comm, const Problem &p,
+                            uint64_t in, uint64_t out, const Config *config,
+                            Stream stream) {
+  if (isRecording()) {
+    Problem whole = p;
+    whole.ranks = comm.group().ranks;
+    recordCall(situationOf(world, comm, whole, in, out), p.reduce, config,
+               world.translation());
+  }
+  IRISRT_RETURN_IF_ERROR(
+      callComm(comm, p, toPointer(in), toPointer(out), config, stream));
+  return missingKernels();
+}
+
+Status iris::rt::test::meet(World &world, Communicator &comm, Stream stream) {
+  Problem p;
+  p.op = Op::barrier;
+  p.dtype = DType::i8;
+  p.count = 0;
+  return call(world, comm, p, 0, 0, nullptr, stream);
+}
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+std::string iris::rt::test::describe(const Problem &p, Place place,
+                                     const Config *config) {
+  std::string text =
+      std::string(opName(p.op)) + " " + std::string(dtypeName(p.dtype)) + " " +
+      (reduces(p.op) ? std::string(reduceOpName(p.reduce)) : "") + " x " +
+      std::to_string(p.count) + ", root " + std::to_string(p.root) + ", " +
+      std::to_string(p.ranks.size()) + " members";
+  if (place != Place::heap)
+    text += place == Place::inPlace ? ", in place" : ", ordinary memory";
+  if (config)
+    text += " " + config->variant + (config->staged ? " staged" : "");
+  return text + ": ";
+}
+
+std::string iris::rt::test::compare(const Problem &p,
+                                    const std::vector<uint8_t> &got,
+                                    const std::vector<uint8_t> &want) {
+  uint32_t width = dtypeBytes(p.dtype);
+  if (want.empty() || std::memcmp(got.data(), want.data(), want.size()) == 0)
+    return "";
+  uint64_t i = 0, wrong = 0;
+  auto differs = [&](uint64_t at) {
+    return std::memcmp(&got[at * width], &want[at * width], width) != 0;
+  };
+  while (!differs(i))
+    ++i;
+  for (uint64_t at = i; at < want.size() / width; ++at)
+    wrong += differs(at);
+  uint64_t is = 0, shouldBe = 0;
+  std::memcpy(&is, &got[i * width], width);
+  std::memcpy(&shouldBe, &want[i * width], width);
+  return "element " + std::to_string(i) + " is " + std::to_string(is) +
+         ", not " + std::to_string(shouldBe) + " (" + std::to_string(wrong) +
+         " of " + std::to_string(want.size() / width) + " are wrong)";
+}
+
+/// Copies on the default stream; the bytes must stay until that got there.
+static Status upload(World &world, uint64_t to,
+                     const std::vector<uint8_t> &bytes) {
+  if (bytes.empty())
+    return Status::success();
+  return world.copyToDevice(to, bytes.data(), bytes.size());
+}
+
+static Status download(World &world, std::vector<uint8_t> &bytes,
+                       uint64_t from) {
+  if (bytes.empty())
+    return Status::success();
+  return world.copyToHost(bytes.data(), from, bytes.size());
+}
+
+std::string iris::rt::test::solve(World &world, Communicator &comm,
+                                  const Buffers &buffers, Problem p,
+                                  Place place, const Config *config) {
+  p.ranks = comm.group().ranks;
+  auto me = static_cast<uint32_t>(comm.index());
+  bool inPlace = place == Place::inPlace;
+  uint64_t in = place == Place::ordinary ? buffers.ordinaryIn : buffers.in;
+  uint64_t out = place == Place::ordinary ? buffers.ordinaryOut : buffers.out;
+  uint64_t chunk = p.count * dtypeBytes(p.dtype);
+  if (inPlace) {
+    bool gathers = p.op == Op::allGather || p.op == Op::gather;
+    bool scatters = p.op == Op::reduceScatter || p.op == Op::scatter;
+    uint32_t mine = p.op == Op::gather || p.op == Op::scatter ? p.root : me;
+    // A root that gathers has its own chunk in the output; the others' inputs
+    // lie where the root's does.
+    out = gathers ? buffers.in : scatters ? buffers.in + mine * chunk : in;
+    in = gathers ? buffers.in + mine * chunk : in;
+    if (p.op == Op::scatter && me != p.root)
+      out = buffers.in + p.root * chunk;
+  }
+  const std::vector<uint8_t> input = inputOf(p, me), want = outputOf(p, me);
+  const std::vector<uint8_t> fresh(want.size() + guardBytes, guard);
+  RANK_TRY(upload(world, out, fresh));
+  RANK_TRY(upload(world, in, input));
+  RANK_TRY(meet(world, comm)); // nobody writes to an output that is not reset
+  RANK_TRY(world.synchronize());
+  Status status = call(world, comm, p, in, out, config);
+  if (!status.ok())
+    return describe(p, place, config) + status.message();
+  std::vector<uint8_t> output(fresh.size()), inputAfter(input.size());
+  RANK_TRY(download(world, output, out));
+  RANK_TRY(download(world, inputAfter, in));
+  RANK_TRY(world.synchronize());
+  std::string wrong = compare(p, output, want);
+  if (!wrong.empty())
+    return describe(p, place, config) + wrong;
+  if (!inPlace && inputAfter != input)
+    return describe(p, place, config) + "input changed";
+  for (uint64_t i = want.size(); !inPlace && i < output.size(); ++i)
+    if (output[i] != guard)
+      return describe(p, place, config) + "written beyond the output";
+  RANK_TRY(meet(world, comm));
+  RANK_TRY(world.synchronize());
+  return "";
+}

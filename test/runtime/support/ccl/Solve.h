@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Collectives on any kind of device: worlds, buffers, calls, and whether what
+// comes out is right.  Data goes through copies everywhere, so that there is
+// one way for all devices.
+#ifndef IRIS_TEST_RUNTIME_SUPPORT_CCL_SOLVE_H
+#define IRIS_TEST_RUNTIME_SUPPORT_CCL_SOLVE_H
+
+#include "backends/Backend.h"
+#include "iris/ccl/Communicator.h"
+#include "support/ccl/Reference.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace iris::rt::test {
+
+WorldOptions worldOptions(DeviceKind kind, const LaunchInfo &launch);
+
+inline void *toPointer(uint64_t address) {
+  return reinterpret_cast<void *>(address);
+}
+
+/// Where the buffers of a call lie.
+enum class Place { heap, inPlace, ordinary };
+
+/// Input and output of one rank, on the heap and off it.
+class Buffers {
+public:
+  /// Collective over the world.
+  static Expected<Buffers> create(World &world, uint64_t bytes);
+  Buffers(Buffers &&) = default;
+  ~Buffers();
+
+  uint64_t in = 0, out = 0;
+  uint64_t ordinaryIn = 0, ordinaryOut = 0;
+
+private:
+  Buffers() = default;
+  /// The world's device once more: worlds have no memory off the heap to give.
+  std::unique_ptr<Backend> backend;
+};
+
+/// The bytes of the problem's input, and of its output, on this member.
+std::vector<uint8_t> inputOf(const Problem &p, uint32_t me);
+std::vector<uint8_t> outputOf(const Problem &p, uint32_t me);
+
+/// Makes the call; only the values of the problem that the call passes count.
+Status call(World &world, ccl::Communicator &comm, const Problem &p,
+            uint64_t in, uint64_t out, const ccl::Config *config = nullptr,
+            Stream stream = {});
+
+/// A barrier on the device.
+Status meet(World &world, ccl::Communicator &comm, Stream stream = {});
+
+/// Solves a problem on this member, and checks the output and the input.
+std::string solve(World &world, ccl::Communicator &comm, const Buffers &buffers,
+                  Problem p, Place place = Place::heap,
+                  const ccl::Config *config = nullptr);
+
+/// "" where the bytes are right, else which element is wrong.
+std::string compare(const Problem &p, const std::vector<uint8_t> &got,
+                    const std::vector<uint8_t> &want);
+
+/// "all_reduce f32 sum x 7, root 1, 3 members, in place: "
+std::string describe(const Problem &p, Place place = Place::heap,
+                     const ccl::Config *config = nullptr);
+
+} // namespace iris::rt::test
+
+/// Inside a RankBody: returns what solve() says if that is anything.
+#define SOLVE(...)                                                             \
+  do {                                                                         \
+    std::string wrong_ = solve(__VA_ARGS__);                                   \
+    if (!wrong_.empty())                                                       \
+      return wrong_;                                                           \
+  } while (false)
+
+#endif // IRIS_TEST_RUNTIME_SUPPORT_CCL_SOLVE_H

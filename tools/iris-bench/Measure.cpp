@@ -297,9 +297,9 @@ Expected<Timing> Measurement::time(const Case &each, uint64_t in, uint64_t out,
   if (graph)
     IRISRT_RETURN_IF_ERROR(w.destroyGraph(*graph));
   std::sort(samples.begin(), samples.end());
-  return Timing{quantile(samples, 0.5), quantile(samples, 0.25),
-                quantile(samples, 0.75), samples.front(), samples.back(),
-                calls};
+  return Timing{quantile(samples, 0.5),  quantile(samples, 0.25),
+                quantile(samples, 0.75), samples.front(),
+                samples.back(),          calls};
 }
 
 Expected<Timing> Measurement::run(const Case &each) {

@@ -68,8 +68,8 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
   };
 
   b.setInsertionPointToEnd(head);
-  cf::BranchOp::create(
-      b, loop, ValueRange{emitI32(b, 0), emitI64(b, 0), emitI64(b, 0)});
+  cf::BranchOp::create(b, loop,
+                       ValueRange{emitI32(b, 0), emitI64(b, 0), emitI64(b, 0)});
 
   b.setInsertionPointToEnd(loop);
   cf::CondBranchOp::create(b, probe(), success, retry);

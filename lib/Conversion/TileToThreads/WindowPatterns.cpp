@@ -2,10 +2,12 @@
 //
 // Windowed loads and stores.
 //
-// An access has up to two forms.  The fast one moves `AccessPlan::width`
-// neighbours at a time and checks nothing; the slow one moves single elements
-// and checks each.  One uniform condition chooses between them; facts from the
-// plan make it shorter, up to nothing.
+// An access has up to three forms.  The fast one moves `AccessPlan::width`
+// neighbours at a time and checks nothing.  Where the window may hang over an
+// edge of a buffer whose rows end at a multiple of the width, such a group of
+// neighbours is inside or outside as a whole: the second form checks each
+// group.  The third moves single elements and checks each.  Uniform conditions
+// choose between them; facts from the plan make them shorter, up to nothing.
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
@@ -53,6 +55,27 @@ static AccessFlags getFlags(tile::StoreOp op) {
 
 namespace {
 
+/// Collects tests that must all hold; null as long as there is none.
+struct Condition {
+  explicit Condition(ThreadBuilder &t) : t(t) {}
+
+  void require(Value test) {
+    value = value ? t.b.createOrFold<arith::AndIOp>(t.loc, value, test) : test;
+  }
+  void compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+    require(t.b.createOrFold<arith::CmpIOp>(t.loc, predicate, lhs, rhs));
+  }
+  /// `divisor` is a power of two.
+  void requireMultiple(Value number, int64_t divisor) {
+    Value rest =
+        t.b.createOrFold<arith::AndIOp>(t.loc, number, t.index(divisor - 1));
+    compare(arith::CmpIPredicate::eq, rest, t.index(0));
+  }
+
+  ThreadBuilder &t;
+  Value value;
+};
+
 /// Emits the accesses of one window.
 class WindowAccess {
 public:
@@ -63,6 +86,8 @@ public:
 
   /// Returns the condition of the fast path; null if it always holds.
   Value emitCondition();
+  /// Returns the condition of the form that checks groups of neighbours.
+  Value emitGroupCondition(ThreadBuilder &t);
 
   /// Emit both forms and choose.
   Value emitLoad(Value other);
@@ -78,9 +103,24 @@ private:
   Value getThreadOffset(ThreadBuilder &t, uint64_t reg, Value &uniform);
 
   Value loadVectors(ThreadBuilder &t);
+  Value loadGroups(ThreadBuilder &t, Value other);
   Value loadElements(ThreadBuilder &t, Value other);
+  /// The second or the third form.
+  Value loadChecked(ThreadBuilder &t, Value other);
   void storeVectors(ThreadBuilder &t, Value registers);
+  void storeGroups(ThreadBuilder &t, Value registers);
   void storeElements(ThreadBuilder &t, Value registers);
+  void storeChecked(ThreadBuilder &t, Value registers);
+
+  /// Requires that groups of neighbours are aligned.
+  void requireAlignment(Condition &condition);
+  /// Registers that begin no access of neighbours.
+  uint64_t getSkippedRegisters(bool owned) const {
+    uint64_t skip = owned ? layout.getFreeBits().reg : 0;
+    for (unsigned bit : plan.vectorBits)
+      skip |= uint64_t(1) << bit;
+    return skip;
+  }
 
   Value load(ThreadBuilder &t, Type type, Value pointer);
   void store(ThreadBuilder &t, Value value, Value pointer);
@@ -126,22 +166,8 @@ private:
 
 } // namespace
 
-Value WindowAccess::emitCondition() {
-  Value condition;
-  auto require = [&](Value test) {
-    condition = condition
-                    ? t.b.createOrFold<arith::AndIOp>(t.loc, condition, test)
-                    : test;
-  };
-  auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) {
-    require(t.b.createOrFold<arith::CmpIOp>(t.loc, predicate, lhs, rhs));
-  };
-  auto requireMultiple = [&](Value value, int64_t divisor) {
-    Value rest =
-        t.b.createOrFold<arith::AndIOp>(t.loc, value, t.index(divisor - 1));
-    compare(arith::CmpIPredicate::eq, rest, t.index(0));
-  };
-
+void WindowAccess::requireAlignment(Condition &condition) {
+  ThreadBuilder &t = condition.t;
   // First what does not depend on the window: it leaves loops as one value.
   // Divisors are powers of two, so one `or` collects what must be multiples.
   Value multiples;
@@ -155,21 +181,37 @@ Value WindowAccess::emitCondition() {
   for (unsigned dim : plan.alignedStrides)
     collect(view.getStride(dim));
   if (multiples)
-    requireMultiple(multiples, plan.width);
+    condition.requireMultiple(multiples, plan.width);
   if (plan.checkPointer)
-    requireMultiple(view.getOwnAddress(), plan.width * plan.elementBytes);
+    condition.requireMultiple(view.getOwnAddress(),
+                              plan.width * plan.elementBytes);
+}
+
+Value WindowAccess::emitCondition() {
+  Condition condition(t);
+  requireAlignment(condition);
   for (auto [dim, limit] : plan.smallStrides)
-    compare(arith::CmpIPredicate::ule, view.getStride(dim), t.index(limit));
+    condition.compare(arith::CmpIPredicate::ule, view.getStride(dim),
+                      t.index(limit));
 
   if (plan.checkLastOffset)
-    requireMultiple(offsets.back(), plan.width);
+    condition.requireMultiple(offsets.back(), plan.width);
   for (unsigned dim : plan.lowerBounds)
-    compare(arith::CmpIPredicate::sge, offsets[dim], t.index(0));
+    condition.compare(arith::CmpIPredicate::sge, offsets[dim], t.index(0));
   for (unsigned dim : plan.upperBounds) {
     Value lastStart = t.add(view.getSize(dim), t.index(-tile.getDimSize(dim)));
-    compare(arith::CmpIPredicate::sle, offsets[dim], lastStart);
+    condition.compare(arith::CmpIPredicate::sle, offsets[dim], lastStart);
   }
-  return condition;
+  return condition.value;
+}
+
+Value WindowAccess::emitGroupCondition(ThreadBuilder &t) {
+  Condition condition(t);
+  requireAlignment(condition);
+  condition.requireMultiple(view.getSize(view.getRank() - 1), plan.width);
+  if (plan.checkLastOffset)
+    condition.requireMultiple(offsets.back(), plan.width);
+  return condition.value;
 }
 
 /// Returns the byte offset of this thread's access at `reg` from the window's
@@ -217,9 +259,7 @@ void WindowAccess::forEachVector(ThreadBuilder &t, bool owned, Visit visit) {
     narrow = t.b.createOrFold<arith::IndexCastOp>(
         t.loc, t.b.getI32Type(), t.mul(start, plan.elementBytes));
 
-  uint64_t skip = owned ? layout.getFreeBits().reg : 0;
-  for (unsigned bit : plan.vectorBits)
-    skip |= uint64_t(1) << bit;
+  uint64_t skip = getSkippedRegisters(owned);
   auto advance = [&](Value pointer, LLVM::GEPArg bytes) -> Value {
     return LLVM::GEPOp::create(t.b, t.loc, pointer.getType(), t.b.getI8Type(),
                                pointer, ArrayRef<LLVM::GEPArg>{bytes});
@@ -294,6 +334,26 @@ Value WindowAccess::loadVectors(ThreadBuilder &t) {
   return isWholeThread() ? whole : t.pack(elements);
 }
 
+Value WindowAccess::loadGroups(ThreadBuilder &t, Value other) {
+  auto group = VectorType::get({plan.width}, tile.getElementType());
+  Value others = vector::BroadcastOp::create(t.b, t.loc, group, other);
+  SmallVector<Value> elements(layout.getNumRegisters());
+  uint64_t skip = getSkippedRegisters(/*owned=*/false);
+  for (auto [reg, coordinates] :
+       llvm::enumerate(getWindowCoordinates(t, layout, offsets))) {
+    if (reg & skip)
+      continue;
+    Value loaded = emitGuardedValue(
+        t, view.isInside(t, coordinates), others,
+        [&, &coordinates = coordinates](ThreadBuilder &inner) {
+          return load(inner, group, view.getElementPointer(inner, coordinates));
+        });
+    for (auto [i, r] : llvm::enumerate(getRun(reg)))
+      elements[r] = t.extract(loaded, i);
+  }
+  return t.pack(elements);
+}
+
 Value WindowAccess::loadElements(ThreadBuilder &t, Value other) {
   SmallVector<Value> elements;
   for (ArrayRef<Value> coordinates : getWindowCoordinates(t, layout, offsets))
@@ -305,12 +365,28 @@ Value WindowAccess::loadElements(ThreadBuilder &t, Value other) {
   return t.pack(elements);
 }
 
+Value WindowAccess::loadChecked(ThreadBuilder &t, Value other) {
+  if (plan.width == 1)
+    return loadElements(t, other);
+  return scf::IfOp::create(
+             t.b, t.loc, emitGroupCondition(t),
+             [&](OpBuilder &b, Location loc) {
+               ThreadBuilder inner(b, loc, t.kernel);
+               scf::YieldOp::create(b, loc, loadGroups(inner, other));
+             },
+             [&](OpBuilder &b, Location loc) {
+               ThreadBuilder inner(b, loc, t.kernel);
+               scf::YieldOp::create(b, loc, loadElements(inner, other));
+             })
+      .getResult(0);
+}
+
 Value WindowAccess::emitLoad(Value other) {
   if (!other)
     other = arith::ConstantOp::create(t.b, t.loc,
                                       t.b.getZeroAttr(tile.getElementType()));
   if (plan.neverInside)
-    return loadElements(t, other);
+    return loadChecked(t, other);
   Value condition = emitCondition();
   if (!condition)
     return loadVectors(t);
@@ -322,7 +398,7 @@ Value WindowAccess::emitLoad(Value other) {
       },
       [&](OpBuilder &b, Location loc) {
         ThreadBuilder inner(b, loc, t.kernel);
-        scf::YieldOp::create(b, loc, loadElements(inner, other));
+        scf::YieldOp::create(b, loc, loadChecked(inner, other));
       });
   choice->setAttr(kCheckedFormAttr, t.b.getUnitAttr());
   return choice.getResult(0);
@@ -342,6 +418,22 @@ void WindowAccess::storeVectors(ThreadBuilder &t, Value registers) {
                 });
 }
 
+void WindowAccess::storeGroups(ThreadBuilder &t, Value registers) {
+  uint64_t skip = getSkippedRegisters(/*owned=*/true);
+  for (auto [reg, coordinates] :
+       llvm::enumerate(getWindowCoordinates(t, layout, offsets))) {
+    if (reg & skip)
+      continue;
+    Value group = vector::ShuffleOp::create(t.b, t.loc, registers, registers,
+                                            getRun(reg));
+    emitGuarded(t, view.isInside(t, coordinates),
+                [&, &coordinates = coordinates](ThreadBuilder &inner) {
+                  store(inner, group,
+                        view.getElementPointer(inner, coordinates));
+                });
+  }
+}
+
 void WindowAccess::storeElements(ThreadBuilder &t, Value registers) {
   uint64_t free = layout.getFreeBits().reg;
   for (auto [reg, coordinates] :
@@ -357,6 +449,23 @@ void WindowAccess::storeElements(ThreadBuilder &t, Value registers) {
   }
 }
 
+void WindowAccess::storeChecked(ThreadBuilder &t, Value registers) {
+  if (plan.width == 1)
+    return storeElements(t, registers);
+  scf::IfOp::create(
+      t.b, t.loc, emitGroupCondition(t),
+      [&](OpBuilder &b, Location loc) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        storeGroups(inner, registers);
+        scf::YieldOp::create(b, loc);
+      },
+      [&](OpBuilder &b, Location loc) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        storeElements(inner, registers);
+        scf::YieldOp::create(b, loc);
+      });
+}
+
 void WindowAccess::emitStore(Value registers) {
   Value owner = t.getOwnerPredicate(layout);
   auto fast = [&](ThreadBuilder &t) {
@@ -365,7 +474,7 @@ void WindowAccess::emitStore(Value registers) {
   };
   auto slow = [&](ThreadBuilder &t) {
     emitGuarded(t, owner,
-                [&](ThreadBuilder &inner) { storeElements(inner, registers); });
+                [&](ThreadBuilder &inner) { storeChecked(inner, registers); });
   };
   if (plan.neverInside)
     return slow(t);

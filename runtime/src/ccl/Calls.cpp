@@ -117,8 +117,8 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
   }
   Chosen chosen = {kernel, kernel->programs};
   if (spec.config.programs != 0)
-    chosen.programs = std::min(chosen.programs,
-                               static_cast<uint64_t>(spec.config.programs));
+    chosen.programs =
+        std::min(chosen.programs, static_cast<uint64_t>(spec.config.programs));
   return chosen;
 }
 

@@ -177,8 +177,8 @@ Expected<LoadedKernel> Communicator::Impl::loadTogether(const Spec &spec) {
   return loaded;
 }
 
-Expected<const LoadedKernel *>
-Communicator::Impl::kernelOf(const Spec &asked, bool together) {
+Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &asked,
+                                                            bool together) {
   const Spec spec = kernelSpec(asked);
   auto found = kernels.find(spec);
   if (found != kernels.end())

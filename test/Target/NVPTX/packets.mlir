@@ -43,13 +43,11 @@ gpu.module @kernels {
   }
 
   // Something is published afterwards: the program meets first.
-  // (The loop comes last.)
   // CHECK-LABEL: .entry forward(
   // CHECK-NOT: st.relaxed.sys
   // CHECK: bar.sync
   // CHECK: bar.sync
   // CHECK: st.relaxed.sys.global.v2.b64
-  // CHECK: ld.relaxed.sys.global.v2.b64
   gpu.func @forward(%ctx: !iris.ctx, %buf: memref<?xi32, #iris.symmetric>,
                     %r: index, %i: index, %e: i32) kernel {
     %t = iris.packet_load %ctx, %buf[%i] flag(%e) : memref<?xi32, #iris.symmetric> -> tensor<1024xf16>

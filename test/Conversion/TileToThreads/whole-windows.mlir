@@ -92,8 +92,14 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The tile behind the whole ones hangs over the end: only the checked form.
-  // CHECK-LABEL: gpu.func @cut
+  // The tile behind the whole ones hangs over the end: only the checked forms.
+  // CHECK-LABEL: gpu.func @cut(
+  // CHECK-SAME: %[[N:[a-z0-9]+]]: index)
+  // CHECK: arith.andi %{{.+}}, %c7 : index
+  // CHECK: scf.if
+  // CHECK: arith.cmpi ult
+  // CHECK: scf.if
+  // CHECK: llvm.store {{.*}} : vector<8xf16>, !llvm.ptr
   // CHECK-NOT: vector<8xf16>, !llvm.ptr
   // CHECK: gpu.return
   gpu.func @cut(%out: memref<?xf16>, %n: index) kernel {

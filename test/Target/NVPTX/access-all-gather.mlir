@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
 
-// The all-gather on NVIDIA: 128-bit accesses to global memory on full tiles,
-// no generic, local or read-only ones.
+// The all-gather on NVIDIA: 128-bit accesses to global memory on full tiles and,
+// with a check, at edges that cut no group; no generic, local or read-only ones.
 
 // CHECK-LABEL: .entry all_gather(
 // CHECK-NOT: {{(ld|st)\.(local|b|v|volatile)|ld\.global\.nc|global\.(v2|b32|b64)}}
-// CHECK-COUNT-2: ld.global.v4.b32
+// CHECK-COUNT-4: ld.global.v4.b32
 // CHECK-NOT: {{(ld|st)\.(local|b|v|volatile)|ld\.global\.nc|global\.(v2|v4|b32|b64)}}
 // The loop over the peers may be unrolled.
 // CHECK-COUNT-2: st.global.v4.b32

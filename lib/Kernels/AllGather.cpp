@@ -11,8 +11,9 @@
 // programs of all peers are done: the output is complete, and nobody reads the
 // input any more. In place, the own chunk is stored over itself.
 //
-// Why `packet` is correct: see Packets in docs/collectives.md. A tile is loaded
-// before it is sent and stored; nobody but this rank touches its output.
+// Why `packet` and `buffered` are correct: see Packets and Buffers in
+// docs/collectives.md. A tile is loaded before it is sent and stored; nobody
+// but this rank touches its output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,8 +83,29 @@ static void buildPacket(KernelBuilder &k) {
   });
 }
 
+/// Through slots at the receivers: their outputs may still be in use, so that
+/// no barrier is needed before.
+static void buildBuffered(KernelBuilder &k) {
+  k.forBufferedRounds([&](Value start, Value length) {
+    Value from = k.window(k.in, start, length);
+    Value own = k.part(k.out, k.me, start, length);
+    Value slot = k.window(k.bufferSlot(k.me), k.index(0), length);
+    k.forTiles(length, [&](Value, Value offset) {
+      Value tile = k.load(from, offset);
+      k.forMembers(1, [&](Value i) {
+        k.storeTo(k.rotate(k.me, i), tile, slot, offset);
+      });
+      k.store(tile, own, offset);
+    });
+    k.barrier();
+    k.storeSlots(start, length);
+  });
+}
+
 void mlir::iris::buildAllGather(KernelBuilder &k) {
   StringRef variant = k.config.variant;
+  if (variant == "buffered")
+    return buildBuffered(k);
   if (variant == "packet")
     return buildPacket(k);
   if (k.config.staged)

@@ -12,7 +12,8 @@
 // place is right: only the owner reads a tile, from all ranks, before it stores
 // the result there.
 //
-// The packet variants need no barrier: docs/collectives.md.
+// The packet variants need no barrier, `one_shot_buffered` one: see Packets and
+// Buffers in docs/collectives.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,6 +59,22 @@ static void buildOneShotPacket(KernelBuilder &k) {
     k.forTiles(length, [&](Value t, Value offset) {
       k.store(reducePackets(k, k.packetSlot(k.index(0), t)), to, offset);
     });
+  });
+}
+
+/// The same with tiles as they are, and a barrier that says they are there.
+static void buildOneShotBuffered(KernelBuilder &k) {
+  k.forBufferedRounds([&](Value start, Value length) {
+    Value from = k.window(k.in, start, length);
+    Value slot = k.window(k.bufferSlot(k.me), k.index(0), length);
+    k.forTiles(length, [&](Value, Value offset) {
+      Value tile = k.load(from, offset);
+      k.forMembers(0, [&](Value i) {
+        k.storeTo(k.rotate(k.me, i), tile, slot, offset);
+      });
+    });
+    k.barrier();
+    storeReducedSlots(k, k.window(k.out, start, length), length);
   });
 }
 
@@ -298,6 +315,8 @@ void mlir::iris::buildAllReduce(KernelBuilder &k) {
   StringRef variant = k.config.variant;
   if (variant == "one_shot_packet")
     return buildOneShotPacket(k);
+  if (variant == "one_shot_buffered")
+    return buildOneShotBuffered(k);
   if (variant == "two_shot_packet")
     return buildTwoShotPacket(k);
   if (variant == "one_shot")

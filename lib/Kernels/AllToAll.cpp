@@ -6,8 +6,9 @@
 //
 // `push` and `pull` are not for out == in: a peer would store over a chunk that
 // has not left yet. `staged` is: what a round stores was copied before its
-// first barrier. So is `packet`, where a program sends its part of all chunks
-// before it stores the first, and no other program touches that part.
+// first barrier. So are `packet` and `buffered`, where a program sends its part
+// of all chunks before it stores the first, and no other program touches that
+// part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +17,24 @@
 using namespace mlir;
 using namespace mlir::iris;
 
+/// use(peer, tile) with the tile at `offset` of every peer's chunk of the
+/// input, from the own one or the next one on.
+static void forPeers(KernelBuilder &k, int64_t first, Value start, Value length,
+                     Value offset, llvm::function_ref<void(Value, Value)> use) {
+  k.forMembersLoaded(
+      first,
+      [&](Value i) {
+        return k.load(k.part(k.in, k.rotate(k.me, i), start, length), offset);
+      },
+      [&](Value i, Value tile) { use(k.rotate(k.me, i), tile); });
+}
+
 static void buildPush(KernelBuilder &k) {
   Value place = k.chunk(k.out, k.me);
   k.barrier();
-  k.forMembers(0, [&](Value i) {
-    Value peer = k.rotate(k.me, i);
-    Value from = k.chunk(k.in, peer);
-    k.forTiles(k.count, [&](Value, Value offset) {
-      k.storeTo(peer, k.load(from, offset), place, offset);
+  k.forTiles(k.count, [&](Value, Value offset) {
+    forPeers(k, 0, k.index(0), k.count, offset, [&](Value peer, Value tile) {
+      k.storeTo(peer, tile, place, offset);
     });
   });
   k.barrier();
@@ -45,12 +56,11 @@ static void buildStaged(KernelBuilder &k) {
 
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
-    k.forMembers(k.receivesAll() ? 0 : 1, [&](Value i) {
-      Value peer = k.rotate(k.me, i);
-      Value from = k.part(k.in, peer, start, length);
-      k.forTiles(length, [&](Value t, Value offset) {
-        k.sendPacket(peer, k.load(from, offset), k.packetSlot(k.me, t));
-      });
+    k.forTiles(length, [&](Value t, Value offset) {
+      forPeers(k, k.receivesAll() ? 0 : 1, start, length, offset,
+               [&](Value peer, Value tile) {
+                 k.sendPacket(peer, tile, k.packetSlot(k.me, t));
+               });
     });
     if (!k.receivesAll())
       k.copy(k.part(k.in, k.me, start, length),
@@ -59,8 +69,25 @@ static void buildPacket(KernelBuilder &k) {
   });
 }
 
+static void buildBuffered(KernelBuilder &k) {
+  k.forBufferedRounds([&](Value start, Value length) {
+    Value slot = k.window(k.bufferSlot(k.me), k.index(0), length);
+    k.forTiles(length, [&](Value, Value offset) {
+      forPeers(k, 1, start, length, offset, [&](Value peer, Value tile) {
+        k.storeTo(peer, tile, slot, offset);
+      });
+      k.store(k.load(k.part(k.in, k.me, start, length), offset),
+              k.part(k.out, k.me, start, length), offset);
+    });
+    k.barrier();
+    k.storeSlots(start, length);
+  });
+}
+
 void mlir::iris::buildAllToAll(KernelBuilder &k) {
   StringRef variant = k.config.variant;
+  if (variant == "buffered")
+    return buildBuffered(k);
   if (variant == "packet")
     return buildPacket(k);
   if (k.config.staged)

@@ -25,6 +25,10 @@ bool CollectiveConfig::usesPackets() const {
   return StringRef(variant).ends_with("packet");
 }
 
+bool CollectiveConfig::usesBuffers() const {
+  return StringRef(variant).ends_with("buffered");
+}
+
 int64_t CollectiveConfig::elementBytes() const {
   return storage.getIntOrFloatBitWidth() / 8;
 }
@@ -34,13 +38,13 @@ RankedTensorType CollectiveConfig::tileType() const {
 }
 
 ArrayRef<StringRef> mlir::iris::getVariants(CollectiveKind kind) {
-  static constexpr StringRef moves[] = {"push", "pull", "packet"};
+  static constexpr StringRef moves[] = {"push", "pull", "packet", "buffered"};
   static constexpr StringRef gathers[] = {"push", "partitioned", "pull",
-                                          "packet"};
+                                          "packet", "buffered"};
   static constexpr StringRef reductions[] = {
-      "two_shot", "one_shot", "one_shot_packet", "two_shot_packet",
-      "ring",     "atomic",   "spinlock"};
-  static constexpr StringRef scatters[] = {"pull", "packet"};
+      "two_shot",          "one_shot", "one_shot_packet", "two_shot_packet",
+      "one_shot_buffered", "ring",     "atomic",          "spinlock"};
+  static constexpr StringRef scatters[] = {"pull", "packet", "buffered"};
   static constexpr StringRef broadcasts[] = {"push", "pull", "scatter"};
   static constexpr StringRef reduces[] = {"pull", "two_shot"};
   static constexpr StringRef roots[] = {"pull", "push"};
@@ -194,6 +198,8 @@ static LogicalResult checkRoom(CollectiveOp op,
     return refuse("packets",
                   config.workspace.packetBytes() / (4 * Workspace::maxMembers));
   int64_t scratchTile = config.workspace.scratchBytes() / Workspace::maxMembers;
+  if (config.usesBuffers() && tileBytes > scratchTile / 2)
+    return refuse("buffers", scratchTile / 2);
   if (config.staged && tileBytes > scratchTile)
     return refuse("staged tiles", scratchTile);
   return success();
@@ -248,7 +254,9 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
   if (failed(reader.readVariant(config)))
     return failure();
   config.tile =
-      (config.usesPackets() ? kDefaultPacketBytes : kDefaultTileBytes) / bytes;
+      (config.usesPackets() || config.usesBuffers() ? kDefaultPacketBytes
+                                                    : kDefaultTileBytes) /
+      bytes;
   if (failed(reader.readInteger("tile", 16 / std::min<int64_t>(bytes, 16),
                                 kMaxTileBytes / bytes, /*powerOfTwo=*/true,
                                 config.tile)) ||
@@ -275,9 +283,9 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
   // What a variant does in place is said where it is generated.
   StringRef variant = config.variant;
   bool isAllToAll = config.kind == CollectiveKind::AllToAll;
-  bool overwrites = variant == "one_shot" || variant == "atomic" ||
-                    variant == "spinlock" ||
-                    (isAllToAll && variant != "packet");
+  bool overwrites =
+      variant == "one_shot" || variant == "atomic" || variant == "spinlock" ||
+      (isAllToAll && !config.usesPackets() && !config.usesBuffers());
   // In place, the smaller buffer lies elsewhere on every rank: nobody can find
   // another's.
   bool reachesChunk =

@@ -121,6 +121,15 @@ void mlir::iris::storeReduced(KernelBuilder &k, Value from, Value to,
   });
 }
 
+void mlir::iris::storeReducedSlots(KernelBuilder &k, Value to, Value length) {
+  k.forTiles(length, [&](Value, Value offset) {
+    Value sum = reduceMembers(k, [&](Value m) {
+      return k.load(k.window(k.bufferSlot(m), k.index(0), length), offset);
+    });
+    k.store(sum, to, offset);
+  });
+}
+
 static tile::ReduceKind getKind(KernelBuilder &k) {
   bool isUnsigned = k.config.element.isUnsignedInteger();
   switch (*k.config.reduction) {

@@ -139,6 +139,28 @@ void KernelBuilder::forMembers(int64_t first, Body body) {
     body(index(member));
 }
 
+void KernelBuilder::forMembersLoaded(
+    int64_t first, llvm::function_ref<Value(Value)> load,
+    llvm::function_ref<void(Value, Value)> use) {
+  if (!config.size)
+    return forMembers(first, [&](Value i) { use(i, load(i)); });
+  // Registers of a thread that tiles may take, and the fewest threads.
+  constexpr int64_t mostBytes = 256, waveSize = 32;
+  int64_t threads = config.warps * waveSize;
+  int64_t each = llvm::divideCeil(config.tile * config.elementBytes(), threads);
+  int64_t batch = std::max<int64_t>(mostBytes / each, 1);
+  for (int64_t start = first; start < config.size; start += batch) {
+    SmallVector<std::pair<Value, Value>> loaded;
+    int64_t end = std::min(start + batch, config.size);
+    for (int64_t member = start; member < end; ++member) {
+      Value i = index(member);
+      loaded.push_back({i, load(i)});
+    }
+    for (auto [i, tile] : loaded)
+      use(i, tile);
+  }
+}
+
 Value KernelBuilder::rotate(Value start, Value k) {
   return rem(add(start, k), size);
 }
@@ -360,11 +382,10 @@ void KernelBuilder::gatherParts(Value stage, Value start, Value length) {
 // Packets
 //===----------------------------------------------------------------------===//
 
-void KernelBuilder::forPacketRounds(
-    llvm::function_ref<void(Value, Value)> body) {
+void KernelBuilder::forEpochs(Value most,
+                              llvm::function_ref<void(Value, Value)> body) {
   Value epochState = words(Workspace::epoch, 2 * Workspace::line);
   Value last = memref::LoadOp::create(b, epochState, index(0));
-  Value most = index(config.packetRound);
   auto rounds =
       scf::ForOp::create(b, index(0), count, most, last,
                          [](OpBuilder &, Location, Value, ValueRange) {});
@@ -372,18 +393,54 @@ void KernelBuilder::forPacketRounds(
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(rounds.getBody());
     Value start = rounds.getInductionVar();
-    // Within a kernel nothing but a barrier frees the slots of the last round.
-    ifThen(notEqual(start, index(0)), [&] { barrier(); });
     epoch = addI32(rounds.getRegionIterArg(0), i32(1));
-    Value parity = arith::AndIOp::create(b, epoch, i32(1));
-    Value half = arith::IndexCastUIOp::create(b, b.getIndexType(), parity);
-    slots = view(add(index(config.workspace.packets()),
-                     mul(half, index(config.workspace.packetBytes()))),
-                 index(config.workspace.packetBytes() / 4), b.getI32Type());
+    parity = arith::IndexCastUIOp::create(
+        b, b.getIndexType(), arith::AndIOp::create(b, epoch, i32(1)));
     body(start, min(most, sub(count, start)));
     scf::YieldOp::create(b, epoch);
   }
   endEpoch(epochState, rounds.getResult(0));
+}
+
+void KernelBuilder::forPacketRounds(
+    llvm::function_ref<void(Value, Value)> body) {
+  forEpochs(index(config.packetRound), [&](Value start, Value length) {
+    // Within a kernel nothing but a barrier frees the slots of the last round.
+    ifThen(notEqual(start, index(0)), [&] { barrier(); });
+    slots = view(add(index(config.workspace.packets()),
+                     mul(parity, index(config.workspace.packetBytes()))),
+                 index(config.workspace.packetBytes() / 4), b.getI32Type());
+    body(start, length);
+  });
+}
+
+int64_t KernelBuilder::slotElements() const {
+  return scratchTiles() / (2 * Workspace::maxMembers) * config.tile;
+}
+
+void KernelBuilder::forBufferedRounds(
+    llvm::function_ref<void(Value, Value)> body) {
+  forEpochs(index(slotElements()), body);
+}
+
+Value KernelBuilder::bufferSlot(Value source) {
+  Value slot = add(mul(parity, index(Workspace::maxMembers)), source);
+  Value most = index(slotElements());
+  return scratch(mul(slot, most), most);
+}
+
+void KernelBuilder::storeSlots(Value start, Value length) {
+  forTiles(length, [&](Value, Value offset) {
+    forMembersLoaded(
+        1,
+        [&](Value i) {
+          return load(window(bufferSlot(rotate(me, i)), index(0), length),
+                      offset);
+        },
+        [&](Value i, Value tile) {
+          store(tile, part(out, rotate(me, i), start, length), offset);
+        });
+  });
 }
 
 void KernelBuilder::endEpoch(Value epochState, Value last) {

@@ -31,13 +31,36 @@ static void buildStaged(KernelBuilder &k) {
       });
 }
 
+/// use(peer, tile) with the tile at `offset` of every member's chunk.
+static void forPeers(KernelBuilder &k, Value start, Value length, Value offset,
+                     llvm::function_ref<void(Value, Value)> use) {
+  k.forMembersLoaded(
+      0,
+      [&](Value i) {
+        return k.load(k.part(k.in, k.rotate(k.me, i), start, length), offset);
+      },
+      [&](Value i, Value tile) { use(k.rotate(k.me, i), tile); });
+}
+
+/// Tiles go to slots at those who reduce them, who need not be there yet.
+static void buildBuffered(KernelBuilder &k) {
+  k.forBufferedRounds([&](Value start, Value length) {
+    Value slot = k.window(k.bufferSlot(k.me), k.index(0), length);
+    k.forTiles(length, [&](Value, Value offset) {
+      forPeers(k, start, length, offset, [&](Value peer, Value tile) {
+        k.storeTo(peer, tile, slot, offset);
+      });
+    });
+    k.barrier();
+    storeReducedSlots(k, k.window(k.out, start, length), length);
+  });
+}
+
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
-    k.forMembers(0, [&](Value i) {
-      Value peer = k.rotate(k.me, i);
-      Value from = k.part(k.in, peer, start, length);
-      k.forTiles(length, [&](Value t, Value offset) {
-        k.sendPacket(peer, k.load(from, offset), k.packetSlot(k.me, t));
+    k.forTiles(length, [&](Value t, Value offset) {
+      forPeers(k, start, length, offset, [&](Value peer, Value tile) {
+        k.sendPacket(peer, tile, k.packetSlot(k.me, t));
       });
     });
     Value to = k.window(k.out, start, length);
@@ -50,6 +73,8 @@ static void buildPacket(KernelBuilder &k) {
 void mlir::iris::buildReduceScatter(KernelBuilder &k) {
   if (k.config.variant == "packet")
     return buildPacket(k);
+  if (k.config.variant == "buffered")
+    return buildBuffered(k);
   if (k.config.staged)
     return buildStaged(k);
   buildPull(k);

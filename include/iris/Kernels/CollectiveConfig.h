@@ -41,6 +41,8 @@ struct CollectiveConfig {
   /// send or recv.
   bool isMail() const;
   bool usesPackets() const;
+  /// Whether plain tiles go to slots in the receivers' workspaces.
+  bool usesBuffers() const;
   int64_t elementBytes() const;
   RankedTensorType tileType() const;
 };

@@ -27,6 +27,8 @@ Value reduceMembers(KernelBuilder &k,
 
 /// Stores the reduction of all members' `from` to the own `to`.
 void storeReduced(KernelBuilder &k, Value from, Value to, Value length);
+/// The same for what members have stored to `bufferSlot`.
+void storeReducedSlots(KernelBuilder &k, Value to, Value length);
 
 /// The reduction of the tiles that the members send to neighbouring slots, from
 /// `slot` on, narrowed.

@@ -62,6 +62,10 @@ public:
   /// body(k) for k = first .. size - 1, in order; unrolled when the size is
   /// known.
   void forMembers(int64_t first, Body body);
+  /// use(k, load(k)) for the same. Loads come before uses, as far as registers
+  /// allow, so that their latencies overlap; tiles of the config's type.
+  void forMembersLoaded(int64_t first, llvm::function_ref<Value(Value)> load,
+                        llvm::function_ref<void(Value, Value)> use);
   /// (start + k) mod size: member k in an order that begins at `start`.
   Value rotate(Value start, Value k);
   /// The world rank of a member of the group.
@@ -137,6 +141,15 @@ public:
                        llvm::function_ref<void(Value, Value, Value)> body);
   /// Copies every member's part from `stage` to its chunk of the output.
   void gatherParts(Value stage, Value start, Value length);
+  /// Rounds in which members store tiles to `bufferSlot` of each other's
+  /// workspace, as many elements of a chunk at a time as a slot holds: `body(
+  /// start, length)` stores, meets at one barrier, and reads. See Buffers in
+  /// docs/collectives.md.
+  void forBufferedRounds(llvm::function_ref<void(Value, Value)> body);
+  /// Where `source` stores what it has for the owner of the workspace.
+  Value bufferSlot(Value source);
+  /// Stores the members' slots to their parts of the output, but the own one.
+  void storeSlots(Value start, Value length);
   /// The same for packets, as many elements at a time as their slots hold:
   /// `body(start, length)` uses `sendPacket` and `receivePacket`. One round has
   /// no barrier; see Packets in docs/collectives.md.
@@ -168,7 +181,10 @@ private:
 
   /// Bytes of the workspace from `offset`, as elements.
   Value view(Value offset, Value elements, Type type);
-  /// Tells the next kernel with packets that `epoch` is over.
+  /// Rounds of at most `most` elements, of which each has an epoch: `body(
+  /// start, length)`. Epochs count on from kernel to kernel.
+  void forEpochs(Value most, llvm::function_ref<void(Value, Value)> body);
+  /// Tells the next kernel that `epoch` is over.
   void endEpoch(Value epochState, Value epoch);
 
   gpu::GPUFuncOp kernel;
@@ -176,8 +192,10 @@ private:
   /// Where the present section of a stretch begins, and its length; null
   /// outside of `forTilesFrom`.
   Value sectionStart, sectionLength;
-  /// Of the present round of packets: its number and its slots.
-  Value epoch, slots;
+  /// Elements that a slot of a buffered round holds.
+  int64_t slotElements() const;
+  /// Of the present round: its number, that modulo 2, the slots of its packets.
+  Value epoch, parity, slots;
 };
 
 } // namespace mlir::iris

@@ -29,14 +29,17 @@ struct DTypeInfo {
 /// their default.
 static const std::vector<OpInfo> &opTable() {
   static const std::vector<OpInfo> table = {
-      {"all_gather", false, false, {"push", "partitioned", "pull", "packet"}},
+      {"all_gather",
+       false,
+       false,
+       {"push", "partitioned", "pull", "packet", "buffered"}},
       {"all_reduce",
        true,
        false,
-       {"two_shot", "one_shot", "one_shot_packet", "two_shot_packet", "ring",
-        "atomic", "spinlock"}},
-      {"reduce_scatter", true, false, {"pull", "packet"}},
-      {"all_to_all", false, false, {"push", "pull", "packet"}},
+       {"two_shot", "one_shot", "one_shot_packet", "two_shot_packet",
+        "one_shot_buffered", "ring", "atomic", "spinlock"}},
+      {"reduce_scatter", true, false, {"pull", "packet", "buffered"}},
+      {"all_to_all", false, false, {"push", "pull", "packet", "buffered"}},
       {"broadcast", false, true, {"push", "pull", "scatter"}},
       {"reduce", true, true, {"pull", "two_shot"}},
       {"gather", false, true, {"pull", "push"}},

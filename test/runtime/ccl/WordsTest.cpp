@@ -26,7 +26,8 @@ TEST(Config, WhatIsNotAllowedIsNamed) {
   expectMessage(
       check(Op::allReduce, DType::f32, [](Config &c) { c.variant = "magic"; }),
       "all_reduce has no variant 'magic'; expected two_shot, "
-      "one_shot, one_shot_packet, two_shot_packet, ring, atomic, "
+      "one_shot, one_shot_packet, two_shot_packet, one_shot_buffered, ring, "
+      "atomic, "
       "spinlock");
   expectMessage(
       check(Op::allReduce, DType::f32, [](Config &c) { c.tile = 48; }),

@@ -160,8 +160,8 @@ def run(args):
     todo = collections.defaultdict(list)
     for entry in manifest:
         for ranks in args.ranks or entry["ranks"]:
-            if ranks <= args.devices and re.search(args.filter,
-                                                   entry["package"]):
+            if ranks <= min(args.devices, args.max_ranks) and re.search(
+                    args.filter, entry["package"]):
                 todo[ranks].append(entry["package"])
     failures, left, total = [], [], 0
     deadline = time.monotonic() + args.budget
@@ -219,6 +219,8 @@ def main():
     p.add_argument("--device", required=True, help="cuda, hip or host")
     p.add_argument("--iris-run", default="iris-run", help="path of iris-run")
     p.add_argument("--devices", type=int, default=8, help="devices there are")
+    p.add_argument("--max-ranks", type=int, default=8,
+                   help="leave out the tests of more ranks")
     p.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")],
                    help="these numbers of ranks instead of the tests'")
     p.add_argument("--filter", default="", help="regular expression on names")

@@ -369,12 +369,12 @@ void KernelBuilder::forStagedChunks(
 }
 
 void KernelBuilder::gatherParts(Value stage, Value start, Value length) {
-  forMembers(0, [&](Value i) {
-    Value source = rotate(me, i);
-    Value place = part(out, source, start, length);
-    forTiles(length, [&](Value, Value offset) {
-      store(loadFrom(source, stage, offset), place, offset);
-    });
+  forTiles(length, [&](Value, Value offset) {
+    forMembersLoaded(
+        0, [&](Value i) { return loadFrom(rotate(me, i), stage, offset); },
+        [&](Value i, Value tile) {
+          store(tile, part(out, rotate(me, i), start, length), offset);
+        });
   });
 }
 

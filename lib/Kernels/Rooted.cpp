@@ -154,12 +154,15 @@ static void buildScatterPush(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] {
-    k.forMembers(0, [&](Value i) {
-      Value peer = k.rotate(k.me, i);
-      Value from = k.chunk(k.in, peer);
-      k.forTiles(k.count, [&](Value, Value offset) {
-        k.storeTo(peer, k.load(from, offset), to, offset);
-      });
+    k.forTiles(k.count, [&](Value, Value offset) {
+      k.forMembersLoaded(
+          0,
+          [&](Value i) {
+            return k.load(k.chunk(k.in, k.rotate(k.me, i)), offset);
+          },
+          [&](Value i, Value tile) {
+            k.storeTo(k.rotate(k.me, i), tile, to, offset);
+          });
     });
   });
   k.barrier();

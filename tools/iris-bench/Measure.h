@@ -19,6 +19,8 @@ struct Case {
   ccl::Config config;
   /// Whether the config is what the selector chooses.
   bool chosen = false;
+  ccl::ReduceOp reduce = ccl::ReduceOp::sum;
+  bool inPlace = false;
 };
 
 /// Microseconds of one call, of the slowest rank.
@@ -26,6 +28,9 @@ struct Timing {
   double median = 0, q1 = 0, q3 = 0, least = 0, most = 0;
   /// In a sample.
   uint32_t calls = 0;
+  /// Milliseconds of the very first call on rank 0, host time, until its result
+  /// is there: with what it takes to get the kernel, if no case before had it.
+  double firstMs = 0;
 };
 
 /// The cases that the options ask for, in order.

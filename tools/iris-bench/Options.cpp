@@ -6,6 +6,9 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 
 using namespace iris;
 using namespace iris::bench;
@@ -38,6 +41,8 @@ what is measured (lists are separated by commas):
   --reduce=OP           sum (default), prod, min or max
   --variants=LIST       all, or some; by default what the selector chooses
   --modes=LIST          graph (default), eager
+  --plan=FILE           these options from each line of a file, one after the
+                        other in the same run, instead of those given here
   --programs=LIST --tile=LIST --warps=LIST
                         of the config, every combination; by default the
                         selector's
@@ -54,7 +59,8 @@ where and how:
   --package=FILE        kernels that were compiled ahead, for machines without
                         a compiler; may be given several times
   --requests=FILE       writes the .mlir file that such a package is compiled
-                        of, and does nothing else; needs no device
+                        of (- for the output), and does nothing else; needs no
+                        device
 output:
   --json=FILE           appends a line for each measurement
   --commit=TEXT, --machine=TEXT
@@ -246,6 +252,8 @@ static Expected<bool> parseValue(const std::string &name,
     status = count(0, 100000, options.warmups);
   } else if (name == "--heap") {
     IRISRT_ASSIGN_OR_RETURN(options.heapBytes, rt::parseByteSize(value));
+  } else if (name == "--plan") {
+    options.planPath = value;
   } else if (name == "--package") {
     options.packages.push_back(value);
   } else if (name == "--requests") {
@@ -280,27 +288,67 @@ static bool parseFlag(const std::string &name, Options &options) {
   return true;
 }
 
-Expected<Options> iris::bench::parseOptions(int argc, char **argv) {
-  Options options;
-  for (uint64_t size = 1 << 10; size <= 16 << 20; size *= 4)
-    options.sizes.push_back(size);
-  for (int index = 1; index < argc; ++index) {
-    std::string arg = argv[index];
+static Status parseInto(const std::vector<std::string> &words,
+                        Options &options) {
+  for (size_t index = 0; index < words.size(); ++index) {
+    const std::string &arg = words[index];
     if (parseFlag(arg, options))
       continue;
     size_t equals = arg.find('=');
     std::string name = arg.substr(0, equals), value;
     if (equals != std::string::npos)
       value = arg.substr(equals + 1);
-    else if (index + 1 < argc)
-      value = argv[index + 1];
+    else if (index + 1 < words.size())
+      value = words[index + 1];
     IRISRT_ASSIGN_OR_RETURN(bool known, parseValue(name, value, options));
     if (!known)
       return rt::makeStatus(StatusCode::invalidArgument,
                             "unknown option '%s'; see --help", arg.c_str());
-    if (equals == std::string::npos && ++index == argc)
+    if (equals == std::string::npos && ++index == words.size())
       return rt::makeStatus(StatusCode::invalidArgument,
                             "%s has no value; see --help", arg.c_str());
+  }
+  return {};
+}
+
+/// Lines of options, each on top of `base`. Empty ones and comments (#) are
+/// skipped.
+static Expected<std::vector<Options>> readPlan(const std::string &path,
+                                               const Options &base) {
+  std::ifstream file(path);
+  if (!file)
+    return rt::makeStatus(StatusCode::invalidArgument, "cannot read %s",
+                          path.c_str());
+  std::vector<Options> plan;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    std::istringstream stream(line.substr(0, line.find('#')));
+    std::vector<std::string> words{std::istream_iterator<std::string>(stream),
+                                   {}};
+    if (words.empty())
+      continue;
+    Options options = base;
+    Status status = parseInto(words, options);
+    if (status.ok() && !options.planPath.empty())
+      status = rt::makeStatus(StatusCode::invalidArgument,
+                              "--plan is not for the lines of a plan");
+    if (!status.ok())
+      return status.withContext(path + ":" + std::to_string(number));
+    plan.push_back(std::move(options));
+  }
+  return plan;
+}
+
+Expected<Options> iris::bench::parseOptions(int argc, char **argv) {
+  Options options;
+  for (uint64_t size = 1 << 10; size <= 16 << 20; size *= 4)
+    options.sizes.push_back(size);
+  IRISRT_RETURN_IF_ERROR(
+      parseInto(std::vector<std::string>(argv + 1, argv + argc), options));
+  if (!options.planPath.empty()) {
+    std::string path = std::move(options.planPath);
+    options.planPath.clear();
+    IRISRT_ASSIGN_OR_RETURN(options.plan, readPlan(path, options));
   }
   return options;
 }

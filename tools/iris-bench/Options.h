@@ -34,6 +34,9 @@ struct Options {
   uint64_t heapBytes = 0;
   bool inPlace = false, staged = false;
   bool explain = false;
+  /// More to measure in the same run: options, each set for itself.
+  std::vector<Options> plan;
+  std::string planPath;
   /// Kernels that were compiled ahead.
   std::vector<std::string> packages;
   /// Where to write what such a package is compiled of.

@@ -148,7 +148,8 @@ void Report::add(const Case &each, const Timing &timing) {
       "\"us\": %.3f, \"q1\": %.3f, \"q3\": %.3f, \"min\": %.3f, \"max\": %.3f, "
       "\"busbw_GBs\": %.3f, \"ranks\": %u, \"mode\": %s, \"variant\": %s, "
       "\"chosen\": %s, \"programs\": %lld, \"tile\": %lld, \"warps\": %lld, "
-      "\"calls\": %u, \"staged\": %s, \"in_place\": %s, \"device\": %s, "
+      "\"calls\": %u, \"first_ms\": %.3f, \"staged\": %s, \"in_place\": %s, "
+      "\"device\": %s, "
       "\"machine\": %s, \"commit\": %s}\n",
       quote(std::string(ccl::opName(each.op))).c_str(),
       quote(std::string(ccl::dtypeName(each.dtype))).c_str(),
@@ -158,10 +159,10 @@ void Report::add(const Case &each, const Timing &timing) {
       quote(each.config.variant).c_str(), each.chosen ? "true" : "false",
       static_cast<long long>(each.config.programs),
       static_cast<long long>(each.config.tile),
-      static_cast<long long>(each.config.warps), timing.calls,
-      each.config.staged ? "true" : "false",
-      options_.inPlace ? "true" : "false", quote(device_).c_str(),
-      quote(options_.machine).c_str(), quote(options_.commit).c_str());
+      static_cast<long long>(each.config.warps), timing.calls, timing.firstMs,
+      each.config.staged ? "true" : "false", each.inPlace ? "true" : "false",
+      quote(device_).c_str(), quote(options_.machine).c_str(),
+      quote(options_.commit).c_str());
   std::fflush(json_);
 }
 

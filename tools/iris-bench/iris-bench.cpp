@@ -66,8 +66,13 @@ static rt::Status measure(const Options &options) {
 }
 
 static rt::Status writeRequests(const Options &options) {
+  std::string text = requestsOf(options, casesOf(options));
+  if (options.requestsPath == "-") {
+    std::fputs(text.c_str(), stdout);
+    return rt::Status::success();
+  }
   std::ofstream file(options.requestsPath);
-  file << requestsOf(options, casesOf(options));
+  file << text;
   file.close();
   if (!file)
     return rt::makeStatus(rt::StatusCode::invalidArgument, "cannot write %s",

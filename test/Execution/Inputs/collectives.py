@@ -322,7 +322,10 @@ def few(element, full, group=None):
             ("all_reduce", "one_shot", "sum"),
             ("all_reduce", "two_shot", "sum"),
             ("all_reduce", "one_shot_packet", "sum"),
-            ("all_reduce", "two_shot_packet", "sum")]:
+            ("all_reduce", "two_shot_packet", "sum"),
+            ("all_gather", "buffered", None),
+            ("all_reduce", "one_shot_buffered", "sum"),
+            ("reduce_scatter", "buffered", "sum")]:
         for count in [config["tile"] * 2, config["tile"] + 13]:
             cases.case(operation, variant, reduction, count, config=config,
                        turns=2)

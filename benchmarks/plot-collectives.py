@@ -2,96 +2,144 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws time and bus bandwidth of collectives over the size.
 
-    plot-collectives.py RESULTS.jsonl... -o PREFIX
+    benchmarks/plot-collectives.py iris.jsonl peers.jsonl limits.jsonl \\
+        -o PREFIX [--format=png]
 
-Reads the lines of `iris-bench --json`, and of peers in the same form. Writes
-PREFIX-OPERATION.png for each operation: one line per peer and variant, with
-the quartiles where they are given. Needs Matplotlib (Debian:
-python3-matplotlib).
+Reads the lines of `iris-bench --json`, of peers/collectives.py and of limits,
+in any order, and writes PREFIX-OPERATION.svg for each operation that we have:
+
+  Iris       what the selector chose; the best variant where no line is a
+             chosen one
+  peers      a line for each
+  limit      the fastest hand-written kernel for each size
+
+Times are in us, of one call on the slowest rank; bus bandwidth in GB/s
+(1e9 bytes per second), as nccl-tests defines it. Bands are the quartiles.
+Where a case is there more than once, the last line counts (for variants and
+limits the fastest). Needs Matplotlib (Debian: python3-matplotlib).
 """
 import argparse
-import collections
-import json
 import sys
 
-try:
-    import matplotlib
-except ImportError:
-    sys.exit("plot-collectives.py needs Matplotlib "
-             "(Debian: python3-matplotlib)")
-
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402, the back end comes first
+import measurements
+from measurements import BLUE, GREY, PEERS, SKY
 
 
-def read(paths):
-    """{operation: {label: [entries by size]}}; the last line of a size counts."""
-    series = collections.defaultdict(lambda: collections.defaultdict(dict))
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    entry = json.loads(line)
-                    label = " ".join(str(entry[key]) for key in (
-                        "peer", "variant", "mode") if entry.get(key))
-                    series[entry["op"]][label][entry["bytes"]] = entry
-                    entry["us"], entry["busbw_GBs"]  # must be there
-                except (ValueError, KeyError) as error:
-                    sys.exit(f"{path}:{number}: no measurement: {error!r}")
-    return {op: {label: [sizes[size] for size in sorted(sizes)]
-                 for label, sizes in labels.items()}
-            for op, labels in series.items()}
+def last_of_size(entries):
+    return {entry["bytes"]: entry for entry in entries}
 
 
-def name_size(size, _=None):
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024 or unit == "GiB":
-            return f"{size:g} {unit}"
-        size /= 1024
-    return ""
+def fastest_of_size(entries):
+    return last_of_size(sorted(entries, key=lambda entry: -entry["us"]))
 
 
-def draw(op, labels, path):
-    figure, (times, rates) = pyplot.subplots(1, 2, figsize=(12, 5))
-    first = next(iter(labels.values()))[0]
-    figure.suptitle(f"{op}, {first.get('dtype', '')}, {first.get('ranks', '?')}"
-                    f" ranks, {first.get('device', '')}"
-                    f" {first.get('machine', '')}")
-    for label, entries in sorted(labels.items()):
-        sizes = [entry["bytes"] for entry in entries]
-        line, = times.plot(sizes, [entry["us"] for entry in entries],
-                           marker=".", label=label)
-        if all("q1" in entry and "q3" in entry for entry in entries):
-            times.fill_between(sizes, [entry["q1"] for entry in entries],
-                               [entry["q3"] for entry in entries],
-                               color=line.get_color(), alpha=0.2)
-        rates.plot(sizes, [entry["busbw_GBs"] for entry in entries],
-                   marker=".", label=label)
-    for axes, what in ((times, "time of one call, µs"),
-                       (rates, "bus bandwidth, GB/s")):
-        axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_formatter(name_size)
-        axes.set_xlabel("bytes of one chunk")
-        axes.set_ylabel(what)
-        axes.grid(alpha=0.3)
+def make_lines(entries, with_variants):
+    """[(name, style, entries by size)], from the back to the front."""
+    ours = [entry for entry in entries if entry["peer"] == "iris"]
+    limits = [entry for entry in entries if entry["peer"] == "limit"]
+    lines = []
+    if limits:
+        lines.append(("Hand-written limit",
+                      {"color": GREY, "ls": ":", "marker": ""},
+                      fastest_of_size(limits)))
+    peers = {}
+    for entry in entries:
+        if entry["peer"] not in ("iris", "limit"):
+            peers.setdefault((entry["peer"], entry.get("variant") or ""),
+                             []).append(entry)
+    order = list(PEERS)
+    for (peer, variant), some in sorted(peers.items(), key=lambda item: (
+            order.index(item[0][0]) if item[0][0] in order else len(order),
+            item[0])):
+        style = {"marker": "."}
+        if peer in PEERS:
+            style["color"] = PEERS[peer][1]
+        if variant:
+            style["ls"] = "--"
+        lines.append((f"{measurements.name_peer(some[0])} {variant}".strip(),
+                      style, last_of_size(some)))
+    if with_variants:
+        dashes = ["-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1))]
+        names = sorted({entry.get("variant") or "" for entry in ours})
+        for number, name in enumerate(names):
+            some = [entry for entry in ours if entry.get("variant") == name]
+            lines.append((f"Iris {name}", {
+                "color": SKY, "lw": 1, "ls": dashes[number % len(dashes)]},
+                fastest_of_size(some)))
+    chosen = [entry for entry in ours if entry.get("chosen")]
+    if chosen:
+        sizes = last_of_size(chosen)
+    else:
+        sizes = fastest_of_size(ours)
+    if sizes:
+        lines.append(("Iris" if chosen else "Iris, best variant", {
+            "color": BLUE, "lw": 2.5, "marker": "o", "ms": 4}, sizes))
+    return [(name, style, [sizes[size] for size in sorted(sizes)])
+            for name, style, sizes in lines]
+
+
+def draw(pyplot, op, entries, with_variants, path):
+    figure, (times, rates) = pyplot.subplots(1, 2, figsize=(10, 4.4))
+    for name, style, line in make_lines(entries, with_variants):
+        sizes = [entry["bytes"] for entry in line]
+        drawn, = times.plot(sizes, [entry["us"] for entry in line],
+                            **{"lw": 1.3, "label": name, **style})
+        rates.plot(sizes, [entry["busbw_GBs"] for entry in line],
+                   **{"lw": 1.3, **style})
+        if all("q1" in entry and "q3" in entry for entry in line):
+            times.fill_between(sizes, [entry["q1"] for entry in line],
+                               [entry["q3"] for entry in line],
+                               color=drawn.get_color(), alpha=0.2, lw=0)
+    for axes in (times, rates):
+        measurements.set_size_axis(axes, op)
     times.set_yscale("log")
-    times.legend(fontsize="small")
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    times.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    times.set_ylabel("time of one call, µs")
+    rates.set_ylabel("bus bandwidth, GB/s")
+    rates.set_ylim(bottom=0)
+    figure.suptitle(measurements.title(entries))
+    handles, names = times.get_legend_handles_labels()
+    columns = min(len(names), 4)
+    rows = -(-len(names) // columns)
+    figure.tight_layout(rect=(0, 0.01 + 0.05 * rows, 1, 1))
+    figure.legend(handles[::-1], names[::-1], loc="lower center", ncol=columns)
+    measurements.save(figure, path)
     pyplot.close(figure)
 
 
 def main():
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("results", nargs="+")
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="+", metavar="FILE")
     parser.add_argument("-o", "--output", required=True, metavar="PREFIX")
+    parser.add_argument("--format", default="svg", choices=["svg", "png"],
+                        help="default svg")
+    parser.add_argument("--ops", help="only these, separated by commas")
+    parser.add_argument("--dtype", help="only this type")
+    parser.add_argument("--mode", help="only this mode: graph or eager")
+    parser.add_argument("--ranks", type=int, help="only so many ranks")
+    parser.add_argument("--variants", action="store_true",
+                        help="also a thin line for each variant of ours")
     options = parser.parse_args()
-    for op, labels in sorted(read(options.results).items()):
-        path = f"{options.output}-{op}.png"
-        draw(op, labels, path)
+    groups = measurements.group(measurements.read(options.results),
+                                options.dtype, options.mode, options.ranks)
+    ops = options.ops.split(",") if options.ops else None
+    pyplot = measurements.load_pyplot()
+    drawn = 0
+    for (op, suffix), entries in sorted(groups.items()):
+        if ops and op not in ops:
+            continue
+        if not any(entry["peer"] == "iris" for entry in entries):
+            continue
+        path = f"{options.output}-{op}{suffix}.{options.format}"
+        draw(pyplot, op, entries, options.variants, path)
         print(path)
+        drawn += 1
+    if not drawn:
+        measurements.fail("plot-collectives.py: no line of ours for this")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -5,7 +5,8 @@
     benchmarks/peers/collectives.py -n 8 --json=peers.jsonl
 
 Starts one process for each GPU of this machine. A sample is a number of calls
-as one CUDA graph; its time is that of the slowest rank, divided by the calls.
+as one CUDA graph (one by one with --mode=eager); its time is that of the
+slowest rank, divided by the calls.
 Every case is checked, element by element, on every rank. Times are in us,
 sizes in bytes of one chunk, as for iris-bench: all_gather, reduce_scatter and
 all_to_all have a buffer of as many chunks as ranks, for the others a chunk is
@@ -21,6 +22,13 @@ peers:
                       torch.ops.symm_mem._low_contention_all_gather
 None of them may use NVLink multicast: it is switched off before PyTorch is
 loaded.
+
+With PyTorch for ROCm, `nccl` is RCCL; ask for it alone (--peers=nccl): the
+others have not been tried there.
+
+With --channels=N, NCCL or RCCL gets exactly N channels if it obeys
+NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS. A channel is a block, so it takes an
+SM or CU. The lines then have `programs` N and the variant "channels".
 
 When a rank fails or hangs, its whole set of processes is ended, the peer is
 left out for that operation, and a new set goes on with the rest.
@@ -87,6 +95,7 @@ WARMUPS = 3
 MOST_SAMPLE_US = 20e3
 PERIOD = 4093  # of the data: a prime, so that no two chunks look alike
 STUCK_SECONDS = 25  # without progress: hangs
+WATCHDOG_SECONDS = 0.3  # three of its turns, in PyTorch 2.2 and later
 START_SECONDS = 60  # until the first case: PyTorch and NCCL load slowly
 
 SWITCHES = {
@@ -155,6 +164,10 @@ def parse_arguments():
                         "of 4 (default: a list for each operation)")
     parser.add_argument("--dtype", default="bf16",
                         choices=["bf16", "f16", "f32"])
+    parser.add_argument("--mode", default="graph", choices=["graph", "eager"],
+                        help="default graph")
+    parser.add_argument("--channels", type=int, default=0, metavar="N",
+                        help="of NCCL or RCCL (default: its own choice)")
     parser.add_argument("--quick", action="store_true",
                         help="about a third of the default sizes")
     parser.add_argument("--budget", type=float, default=100, metavar="SECONDS",
@@ -173,6 +186,8 @@ def parse_arguments():
         parser.error("-n; expected 2 to 8")
     if arguments.calls < 1 or arguments.samples < 1:
         parser.error("--calls and --samples must be at least 1")
+    if arguments.channels < 0 or arguments.channels > 128:
+        parser.error("--channels; expected 1 to 128")
     return arguments
 
 
@@ -504,9 +519,20 @@ class Rank:
             calls = int(MOST_SAMPLE_US / max(once, 1))
             calls = min(max(calls, 2), self.arguments.calls)
 
+            if self.arguments.mode == "eager":
+                def run():
+                    for _ in range(calls):
+                        call()
+                return self.sample(run, reset, calls), calls
+
             graph = torch.cuda.CUDAGraph()
 
             def capture():
+                # Once a call is over, PyTorch's watchdog thread asks its event;
+                # in HIP that ends any capture. Afterwards it has nothing to
+                # ask: captured calls are not watched.
+                if torch.version.hip:
+                    time.sleep(WATCHDOG_SECONDS)
                 # NCCL's own threads may call CUDA in the meantime. Not
                 # `with torch.cuda.graph`: it collects garbage each time.
                 graph.capture_begin(capture_error_mode="thread_local")
@@ -516,18 +542,26 @@ class Rank:
                 finally:
                     graph.capture_end()
             self.agree(capture)
-            samples = [self.event_us(graph.replay, reset) / calls
-                       for _ in range(WARMUPS + self.arguments.samples)]
-            torch.cuda.synchronize()
-            self.board.barrier()
+            samples = self.sample(graph.replay, reset, calls)
             graph.reset()
-        return sorted(samples[WARMUPS:]), calls
+        return samples, calls
+
+    def sample(self, run, reset, calls):
+        """Sorted times of a call in us; no rank comes back before all are
+        done."""
+        samples = [self.event_us(run, reset) / calls
+                   for _ in range(WARMUPS + self.arguments.samples)]
+        self.torch.cuda.synchronize()
+        self.board.barrier()
+        return sorted(samples[WARMUPS:])
 
     def describe(self):
-        nccl = self.torch.cuda.nccl.version()
-        return (self.torch.cuda.get_device_name(self.device),
-                f"torch {self.torch.__version__}, NCCL "
-                + ".".join(map(str, nccl)))
+        torch = self.torch
+        version = torch.cuda.nccl.version()
+        return (torch.cuda.get_device_name(self.device),
+                f"torch {torch.__version__}, "
+                + ("RCCL " if torch.version.hip else "NCCL ")
+                + ".".join(map(str, version)))
 
 
 def work(arguments):
@@ -566,7 +600,9 @@ def work(arguments):
             "q3": round(quantile(samples, 0.75), 3),
             "min": round(samples[0], 3), "max": round(samples[-1], 3),
             "busbw_GBs": round(bus_bandwidth(op, size, rank.ranks, us), 3),
-            "ranks": rank.ranks, "mode": "graph", "variant": "",
+            "ranks": rank.ranks, "mode": arguments.mode,
+            "variant": "channels" if arguments.channels else "",
+            "programs": arguments.channels or None,
             "device": device, "machine": arguments.machine,
             "commit": arguments.commit, "calls": calls, "version": version})
     rank.board.barrier()
@@ -616,6 +652,9 @@ class Crew:
             environment = dict(os.environ, RANK=str(rank),
                                LOCAL_RANK=str(rank),
                                WORLD_SIZE=str(arguments.n), **SWITCHES)
+            if arguments.channels:
+                for bound in ("NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS"):
+                    environment[bound] = str(arguments.channels)
             with open(self.out if rank == 0 else os.devnull, "wb") as file:
                 self.children.append(subprocess.Popen(
                     command, env=environment, stdin=subprocess.DEVNULL,

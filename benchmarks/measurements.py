@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the scripts that draw have in common: reading lines, names, colours.
+
+A measurement is a JSON object with at least `op`, `peer`, `bytes` (of one
+chunk), `us` (the median time of a call), `busbw_GBs` (bus bandwidth as
+nccl-tests defines it, in 1e9 bytes per second) and `ranks`.
+"""
+import json
+import sys
+
+MANY_CHUNKS = {"all_gather", "reduce_scatter", "all_to_all", "gather",
+               "scatter"}
+
+# Of Okabe and Ito: told apart by most eyes, and in print.
+BLUE, RED, ORANGE, GREEN, PINK, SKY = (
+    "#0072b2", "#d55e00", "#e69f00", "#009e73", "#cc79a7", "#56b4e9")
+GREY = "#555555"
+
+# How peers are called and drawn; others take what is left.
+PEERS = {
+    "nccl": ("NCCL", RED),
+    "nccl_symm": ("NCCL, registered memory", ORANGE),
+    "torch_one_shot": ("PyTorch, one shot", GREEN),
+    "torch_two_shot": ("PyTorch, two shots", PINK),
+    "torch_symm": ("PyTorch, symmetric memory", GREEN),
+    "torch_low_contention": ("PyTorch, low contention", GREEN),
+}
+
+
+def fail(message):
+    print(message, file=sys.stderr)
+    sys.exit(2)
+
+
+def read(paths):
+    """The measurements of files, in their order. What has no bytes (a barrier)
+    is left out; a line that is no measurement ends the program."""
+    entries = []
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8") as file:
+                lines = file.readlines()
+        except OSError as error:
+            fail(str(error))
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                entry = json.loads(line)
+                entry["op"], entry["peer"], entry["ranks"] + 0
+                if entry["bytes"] and not entry["us"] > 0:
+                    raise ValueError("no time")
+                entry["busbw_GBs"] + 0
+            except (ValueError, KeyError, TypeError) as error:
+                fail(f"{path}:{number}: no measurement: {error!r}")
+            if entry["bytes"]:
+                entries.append(entry)
+    if not entries:
+        fail("no measurement in " + ", ".join(paths))
+    return entries
+
+
+def name_size(size, _=None):
+    """"64 KiB"; also a formatter of Matplotlib's."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            return f"{size:g} {unit}"
+        size /= 1024
+    return ""
+
+
+def name_peer(entry):
+    """What a reader calls the one that was measured."""
+    peer = entry["peer"]
+    name = {"iris": "Iris", "limit": "Hand-written limit"}.get(peer) or \
+        PEERS.get(peer, (peer,))[0]
+    if "RCCL" in entry.get("version", ""):
+        name = name.replace("NCCL", "RCCL")
+    return name
+
+
+def group(entries, dtype=None, mode=None, ranks=None):
+    """{(op, suffix of file names): entries}: one set for each operation, type,
+    mode and number of ranks. The suffix has what there is more than one of."""
+    entries = [entry for entry in entries
+               if dtype in (None, entry.get("dtype"))
+               and mode in (None, entry.get("mode", "graph"))
+               and ranks in (None, entry["ranks"])]
+
+    def key(entry):
+        return (str(entry.get("dtype", "")), entry.get("mode", "graph"),
+                f"{entry['ranks']}-ranks")
+    several = [len(set(values)) > 1 for values in zip(*map(key, entries))]
+    groups = {}
+    for entry in entries:
+        parts = [part for part, wanted in zip(key(entry), several) if wanted]
+        suffix = "".join("-" + part for part in parts)
+        groups.setdefault((entry["op"], suffix), []).append(entry)
+    return groups
+
+
+def title(entries):
+    """"all_reduce, bf16, 8 x NVIDIA H200"."""
+    first = entries[0]
+    devices = sorted({entry.get("device", "") for entry in entries} - {""})
+    text = f"{first['op']}, {first.get('dtype', '')}, {first['ranks']} × " + \
+        (" and ".join(devices) or "?")
+    if first.get("mode", "graph") != "graph":
+        text += f", {first['mode']}"
+    return text
+
+
+def load_pyplot():
+    """Matplotlib, set up for small files that are the same in every run."""
+    try:
+        import matplotlib
+    except ImportError:
+        fail("this needs Matplotlib (Debian: python3-matplotlib)")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    pyplot.rcParams.update({
+        "svg.fonttype": "none", "svg.hashsalt": "iris",
+        "font.family": "sans-serif", "font.size": 9,
+        "axes.spines.top": False, "axes.spines.right": False,
+        "axes.grid": True, "grid.alpha": 0.3, "legend.frameon": False})
+    return pyplot
+
+
+def set_size_axis(axes, op):
+    """Chunk sizes on a logarithmic axis, a tick at every fourth power of 2."""
+    from matplotlib import ticker
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(ticker.LogLocator(base=16, numticks=20))
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+    axes.xaxis.set_major_formatter(name_size)
+    axes.set_xlabel("chunk of one rank" if op in MANY_CHUNKS else "buffer")
+
+
+def save(figure, path):
+    figure.savefig(path, dpi=110, facecolor="white",
+                   metadata={"Date": None} if path.endswith(".svg") else None)

@@ -17,20 +17,34 @@ static constexpr auto pollSlice = std::chrono::milliseconds(50);
 // Modules
 //===----------------------------------------------------------------------===//
 
+/// The caller holds `loadMutex`.
+const World::Impl::Loaded *
+World::Impl::findLoaded(const Package &package) const {
+  for (const std::unique_ptr<Loaded> &loaded : modules)
+    if (loaded->package == package)
+      return loaded.get();
+  return nullptr;
+}
+
 Expected<Module> World::load(const Package &package) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  auto loaded = std::make_unique<Impl::Loaded>(Impl::Loaded{package, {}, {}});
-  IRISRT_ASSIGN_OR_RETURN(loaded->image,
-                          loaded->package.findImage(target(), translation()));
-  IRISRT_ASSIGN_OR_RETURN(
-      loaded->module,
-      impl_->backend->loadModule(loaded->image->data, loaded->image->size));
+  std::lock_guard<std::mutex> loading(impl_->loadMutex);
+  const Impl::Loaded *found = impl_->findLoaded(package);
+  if (!found) {
+    auto loaded = std::make_unique<Impl::Loaded>(Impl::Loaded{package, {}, {}});
+    IRISRT_ASSIGN_OR_RETURN(loaded->image,
+                            loaded->package.findImage(target(), translation()));
+    IRISRT_ASSIGN_OR_RETURN(
+        loaded->module,
+        impl_->backend->loadModule(loaded->image->data, loaded->image->size));
+    found = loaded.get();
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    impl_->modules.push_back(std::move(loaded));
+  }
   Module module;
   module.world_ = this;
-  module.image_ = loaded->image;
-  module.handle_ = loaded->module.value;
-  std::lock_guard<std::mutex> lock(impl_->mutex);
-  impl_->modules.push_back(std::move(loaded));
+  module.image_ = found->image;
+  module.handle_ = found->module.value;
   return module;
 }
 

@@ -2,6 +2,7 @@
 //
 // Communicators over kernels and a compiler that stand in for the real ones.
 #include "iris/ccl/Communicator.h"
+#include "support/LoadedImages.h"
 #include "support/Ranks.h"
 #include "support/ccl/CacheFolder.h"
 
@@ -400,6 +401,51 @@ TEST(Communicator, PackagesThatWereCompiledAhead) {
     RANK_CHECK(!comm->prepare(Op::allGather, DType::i8, {}, &other).ok());
     RANK_ASSIGN(uint64_t in, world->allocate(65536));
     RANK_TRY(comm->allGather(pointer(in), pointer(in + 1024), 16, DType::f64));
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body)));
+}
+
+/// A package of the kernels that these requests ask for.
+static std::string compileAhead(const CacheFolder &folder,
+                                const std::string &requests) {
+  std::string path = folder.path() + ".ahead";
+  std::ofstream(path + ".mlir") << requests;
+  std::string command = IRIS_TEST_COMPILER " --target=host '" + path +
+                        ".mlir' -o '" + path + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  return path;
+}
+
+TEST(Communicator, PackagesOfManyKernelsAreLoadedOnce) {
+  CacheFolder folder;
+  std::string path = compileAhead(folder, R"(
+    iris.collective @a all_gather i8 size 2 {variant = "push"}
+    iris.collective @b all_reduce sum i32 size 2 {variant = "one_shot"}
+    iris.collective @c broadcast i8 size 2 {variant = "push"}
+    iris.collective @d barrier i8 size 2 {variant = "flags"}
+  )");
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    void *a = pointer(in), *b = pointer(in + 32768);
+    // Communicators that read the file each for itself.
+    for (int round = 0; round < 2; ++round) {
+      CommunicatorOptions options = optionsOf(folder);
+      KernelCacheOptions none = folder.options();
+      none.compiler = "/nowhere";
+      options.cache = std::make_shared<KernelCache>(none);
+      RANK_ASSIGN(auto comm, Communicator::create(*world, options));
+      RANK_TRY(comm->addPackage(path));
+      RANK_TRY(comm->allGather(a, b, 16, DType::f32));
+      RANK_TRY(comm->allReduce(a, b, 16, DType::i32, ReduceOp::sum));
+      RANK_TRY(comm->broadcast(a, b, 16, DType::f32, 1));
+      RANK_TRY(comm->barrier());
+      RANK_CHECK(loadedImages() == 1);
+      // The world's modules outlive the communicator and its packages.
+      RANK_TRY(comm->destroy());
+    }
     RANK_TRY(world->sync());
     return "";
   };

@@ -179,6 +179,7 @@ public:
   /// The device context that kernels get; it never goes stale.
   IrisRtContext context() const;
   /// Loads the package's image for this device; the world keeps the package.
+  /// A package with the same bytes is loaded once, whoever asks.
   Expected<Module> load(const Package &package);
   /// Finds a kernel among all loaded packages.
   Expected<Kernel> findKernel(std::string_view name) const;

@@ -172,6 +172,21 @@ static Status checkGroup(const KernelInfo &info, size_t size) {
   return Status::success();
 }
 
+/// A collective's programs share a workspace that has room for so many.
+static Status checkPrograms(const KernelInfo &info,
+                            const uint64_t programs[3]) {
+  if (!info.mostPrograms || (programs[0] <= *info.mostPrograms &&
+                             programs[1] == 1 && programs[2] == 1))
+    return Status::success();
+  return makeStatus(
+      StatusCode::invalidArgument,
+      "%s: a launch of %llu x %llu x %llu programs; the "
+      "collective was generated for at most %u x 1 x 1",
+      info.fullName().c_str(), static_cast<unsigned long long>(programs[0]),
+      static_cast<unsigned long long>(programs[1]),
+      static_cast<unsigned long long>(programs[2]), *info.mostPrograms);
+}
+
 Status World::launch(const Kernel &kernel, const uint64_t programs[3],
                      const IrisRtArg *args, size_t numArgs, Stream stream,
                      const Group *group) {
@@ -200,6 +215,7 @@ Status World::launch(const Kernel &kernel, const uint64_t programs[3],
     config.grid[i] = static_cast<uint32_t>(programs[i]);
     total *= programs[i];
   }
+  IRISRT_RETURN_IF_ERROR(checkPrograms(info, programs));
   if (info.coresident) {
     IRISRT_ASSIGN_OR_RETURN(uint32_t most, maxCoresident(kernel));
     if (total > most)

@@ -407,7 +407,8 @@ TEST(Communicator, PackagesThatWereCompiledAhead) {
   EXPECT_EQ("", complaints(runProcesses(2, body)));
 }
 
-/// A package of the kernels that these requests ask for.
+/// The file of a package with the kernels that these requests ask for, one a
+/// line.
 static std::string compileAhead(const CacheFolder &folder,
                                 const std::string &requests) {
   std::string path = folder.path() + ".ahead";
@@ -446,6 +447,46 @@ TEST(Communicator, PackagesOfManyKernelsAreLoadedOnce) {
       // The world's modules outlive the communicator and its packages.
       RANK_TRY(comm->destroy());
     }
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body)));
+}
+
+TEST(Communicator, LaunchesByHandAreChecked) {
+  CacheFolder folder;
+  std::string path = compileAhead(
+      folder, "iris.collective @a barrier i8 size 2 {programs = 3}");
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(Package package, Package::fromFile(path));
+    RANK_ASSIGN(Module module, world->load(package));
+    RANK_ASSIGN(Kernel kernel, module.kernel("a::kernel"));
+    RANK_CHECK(kernel.info().mostPrograms == 3u);
+    RANK_ASSIGN(uint64_t workspace, world->allocate(65536));
+    std::vector<IrisRtArg> args = {
+        makeContextArg(),
+        makeMemrefArg(IRISRT_ELT_I8, workspace, {0}),
+        makeMemrefArg(IRISRT_ELT_I8, workspace, {0}),
+        makeMemrefArg(IRISRT_ELT_I32, workspace, {16384}),
+        makeScalarArg(IRISRT_ELT_INDEX, 0),
+        makeScalarArg(IRISRT_ELT_INDEX, 0)};
+    auto message = [&](std::array<uint64_t, 3> programs) {
+      return world->launch(kernel, programs, args).message();
+    };
+    RANK_CHECK(message({4, 1, 1}) ==
+               "a::kernel: a launch of 4 x 1 x 1 programs; the collective was "
+               "generated for at most 3 x 1 x 1");
+    RANK_CHECK(message({1, 3, 1}).find("1 x 3 x 1 programs") !=
+               std::string::npos);
+    RANK_CHECK(message({1, 1, 2}).find("1 x 1 x 2 programs") !=
+               std::string::npos);
+    RANK_TRY(world->launch(kernel, {3, 1, 1}, args));
+    RANK_TRY(world->launch(kernel, {1, 1, 1}, args));
+    RANK_ASSIGN(Group alone, world->makeGroup({launch.rank}));
+    Status status = world->launch(kernel, {1, 1, 1}, args, {}, &alone);
+    RANK_CHECK(status.message() ==
+               "a::kernel was generated for a group of 2 ranks, not of 1");
     RANK_TRY(world->sync());
     return "";
   };

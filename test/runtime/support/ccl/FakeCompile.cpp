@@ -54,8 +54,8 @@ static std::string kernelOf(const std::string &request) {
   std::string buffer = R"("element": ")" + element + R"(", "symmetric": )" +
                        (staged ? "false" : "true") +
                        R"(, "sizes": [null], "strides": null})";
-  return R"({"name": "kernel", "module": ")" + symbol +
-         R"(", "symbol": ")" + op + (staged ? "_staged" : "") +
+  return R"({"name": "kernel", "module": ")" + symbol + R"(", "symbol": ")" +
+         op + (staged ? "_staged" : "") +
          R"(", "workgroup": [1, 1, 1], "shared_bytes": 0,
       "dynamic_shared_bytes": 0, "arena_bytes": 0, "coresident": true,
       "args_bytes": 152, "args": [

@@ -29,12 +29,15 @@ struct Chosen {
   uint64_t programs = 1;
 };
 
-/// A call without a config, as far as it decides on the kernel.
+/// A call, as far as it decides on the kernel.
 struct ChoiceKey {
   Situation situation;
   ReduceOp reduce = ReduceOp::sum;
 
   bool operator==(const ChoiceKey &other) const;
+  /// What the caller asks for; a config of defaults is not none.
+  bool hasConfig = false;
+  Config config;
 };
 
 struct ChoiceHash {
@@ -73,7 +76,8 @@ struct Communicator::Impl {
   const rt::Log log;
   uint64_t workspace = 0;
   std::unordered_map<Spec, LoadedKernel, SpecHash> kernels;
-  /// What was chosen before, so that a call costs one look here.
+  /// What was chosen before, so that a call costs one look here; empty where
+  /// the members compare their calls.
   std::unordered_map<ChoiceKey, Chosen, ChoiceHash> choices;
 };
 

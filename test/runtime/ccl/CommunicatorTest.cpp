@@ -522,3 +522,36 @@ TEST(Communicator, ManyCallsBackToBack) {
   };
   EXPECT_EQ("", complaints(runProcesses(2, body, 120)));
 }
+TEST(Communicator, ChoicesAreKeptForEachConfig) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    auto gather = [&](const Config *config) {
+      return comm->allGather(pointer(in), pointer(in + 1024), 16, DType::i32,
+                             {}, config);
+    };
+    // Each is a kernel of its own, also where only one number is another; that
+    // a config without a variant is taken for none would show as one less.
+    std::vector<Config> configs(7);
+    configs[1].variant = "pull";
+    configs[2].variant = "partitioned";
+    configs[3].tile = 128;
+    configs[4].warps = 2;
+    configs[5].xcds = 2;
+    configs[6].staged = true;
+    RANK_TRY(world->barrier());
+    size_t before = folder.compilations();
+    for (int round = 0; round < 3; ++round) {
+      RANK_TRY(gather(nullptr));
+      for (const Config &config : configs)
+        RANK_TRY(gather(&config));
+      RANK_TRY(world->sync());
+      RANK_CHECK(folder.compilations() == before + 7);
+    }
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body)));
+}
+

@@ -112,10 +112,6 @@ Spec Communicator::Impl::specOf(const Call &call,
   return spec;
 }
 
-static bool canBeInPlace(const LoadedKernel &kernel) {
-  return kernel.facts.inPlace || kernel.facts.staged;
-}
-
 Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
                                                 const CheckedCall &checked,
                                                 const Situation &situation) {
@@ -125,7 +121,7 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
   // Two members alone call send and recv.
   bool together = call.op != Op::send && call.op != Op::recv;
   IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel, kernelOf(spec, together));
-  if (situation.inPlace && !canBeInPlace(*kernel)) {
+  if (situation.inPlace && !kernel->canBeInPlace()) {
     spec.config.staged = true;
     IRISRT_ASSIGN_OR_RETURN(kernel, kernelOf(spec, together));
   }
@@ -157,7 +153,7 @@ Expected<Chosen> Communicator::Impl::choose(const Call &call,
       choices.emplace(std::move(key), chosen);
     }
   }
-  if (checked.inPlace && !canBeInPlace(*chosen.kernel))
+  if (checked.inPlace && !chosen.kernel->canBeInPlace())
     return makeStatus(StatusCode::invalidArgument,
                       "%s: the root's buffers overlap, which the kernel does "
                       "not allow; pass Config::staged on all members",

@@ -21,6 +21,8 @@ struct LoadedKernel {
   KernelFacts facts;
   /// Most programs of a launch, on which the members agreed.
   uint64_t programs = 1;
+
+  bool canBeInPlace() const { return facts.inPlace || facts.staged; }
 };
 
 /// What a call launches: a kernel, and most programs of the launch.
@@ -33,11 +35,11 @@ struct Chosen {
 struct ChoiceKey {
   Situation situation;
   ReduceOp reduce = ReduceOp::sum;
-
-  bool operator==(const ChoiceKey &other) const;
   /// What the caller asks for; a config of defaults is not none.
   bool hasConfig = false;
   Config config;
+
+  bool operator==(const ChoiceKey &other) const;
 };
 
 struct ChoiceHash {
@@ -55,6 +57,8 @@ struct Communicator::Impl {
   rt::Expected<const LoadedKernel *> kernelOf(const Spec &spec, bool together);
 
   rt::Status run(const Call &call);
+  rt::Status prepare(const Call &call, Placement placement);
+
   rt::Status runAlone(const Call &call, const CheckedCall &checked);
   rt::Status compareCalls(const Call &call, const CheckedCall &checked,
                           const Spec &spec);

@@ -555,3 +555,74 @@ TEST(Communicator, ChoicesAreKeptForEachConfig) {
   EXPECT_EQ("", complaints(runProcesses(2, body)));
 }
 
+TEST(Communicator, CapturesOfBuffersThatWerePreparedFor) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_ASSIGN(uint64_t heap, world->allocate(65536));
+    RANK_ASSIGN(Stream stream, world->createStream());
+    auto *a = static_cast<int32_t *>(pointer(heap));
+    auto *b = static_cast<int32_t *>(pointer(heap + 32768));
+    std::vector<int32_t> own(256), result(512);
+    auto sum = [&](const void *in, void *out, const Config *config = nullptr) {
+      return comm->allReduce(in, out, 64, DType::i32, ReduceOp::sum, stream,
+                             config);
+    };
+    // What `calls` returns while they are captured; nothing runs.
+    auto captured = [&](auto calls) {
+      Status status = world->beginCapture(stream);
+      if (status.ok())
+        status = calls();
+      auto graph = world->endCapture(stream);
+      if (graph.ok())
+        world->destroyGraph(*graph).ignore("it did not run");
+      return status;
+    };
+    auto gatherOwn = [&] {
+      return comm->allGather(own.data(), result.data(), 64, DType::i32, stream);
+    };
+
+    // Buffers on the heap: apart, and in place, which the kernel cannot.
+    RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum));
+    RANK_TRY(captured([&] { return sum(a, b); }));
+    RANK_TRY(captured([&] { return sum(a, a); }));
+    RANK_TRY(comm->prepare(Op::allGather));
+    Status status = captured(gatherOwn);
+    RANK_CHECK(status.message().find("{staged = true, variant = ") !=
+               std::string::npos);
+    RANK_CHECK(status.message().find(
+                   "call prepare() for buffers anywhere before the capture") !=
+               std::string::npos);
+    RANK_TRY(comm->prepare(Op::allGather, DType::i8, {}, nullptr,
+                           Placement::anywhere));
+    RANK_TRY(captured(gatherOwn));
+
+    // A config that names the variant asks for one kernel, or two.
+    Config named;
+    named.variant = "one_shot";
+    named.tile = 128;
+    RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum, &named));
+    RANK_TRY(captured([&] { return sum(a, b, &named); }));
+    RANK_CHECK(!captured([&] { return sum(a, a, &named); }).ok());
+    RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum, &named,
+                           Placement::anywhere));
+    RANK_TRY(captured([&] { return sum(a, a, &named); }));
+    RANK_TRY(captured([&] { return sum(own.data(), b, &named); }));
+    // One that does not asks for what may be chosen.
+    Config tiles;
+    tiles.tile = 256;
+    RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum, &tiles));
+    RANK_TRY(captured([&] { return sum(a, a, &tiles); }));
+    RANK_TRY(comm->prepare(Op::barrier, DType::i8, {}, nullptr,
+                           Placement::anywhere));
+    RANK_TRY(captured([&] { return comm->barrier(stream); }));
+    RANK_CHECK(
+        comm->prepare(Op::allGather, DType::i8, {}, nullptr, Placement(2))
+            .message() == "prepare: 2 is no placement");
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body)));
+}
+

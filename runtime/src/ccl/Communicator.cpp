@@ -18,6 +18,9 @@ Communicator::~Communicator() = default;
 
 Expected<std::unique_ptr<Communicator>>
 Communicator::create(World &world, const CommunicatorOptions &options) {
+  // First of all, so that a rank whose options are wrong counts along: the
+  // members of later communicators are to meet on the same channel.
+  const uint32_t channel = world.makeChannel();
   std::vector<uint32_t> ranks = options.ranks;
   for (uint32_t rank = 0; options.ranks.empty() && rank < world.numRanks();
        ++rank)
@@ -30,7 +33,7 @@ Communicator::create(World &world, const CommunicatorOptions &options) {
                       "communicator: a workspace of %llu bytes; expected a "
                       "multiple of 4",
                       static_cast<unsigned long long>(options.workspaceBytes));
-  auto impl = std::make_unique<Impl>(world, options, group.take());
+  auto impl = std::make_unique<Impl>(world, options, group.take(), channel);
   Expected<uint64_t> workspace = world.allocate(options.workspaceBytes);
   if (!workspace.ok())
     return workspace.status().withContext("the communicator's workspace");
@@ -39,12 +42,11 @@ Communicator::create(World &world, const CommunicatorOptions &options) {
 }
 
 Communicator::Impl::Impl(World &world, const CommunicatorOptions &options,
-                         Group members)
+                         Group members, uint32_t channel)
     : world(world), options(options), group(std::move(members)),
       cache(options.cache ? options.cache : KernelCache::shared()),
       checkCalls(options.checkCalls.value_or(Env::get().checkCollectives())),
-      agreement(world, group, world.makeChannel()),
-      log(world.rank(), world.numRanks()) {}
+      agreement(world, group, channel), log(world.rank(), world.numRanks()) {}
 
 Status Communicator::destroy() {
   if (impl_->workspace == 0)
@@ -196,8 +198,6 @@ Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &asked,
   return &kernels.emplace(spec, *loaded).first->second;
 }
 
-Status Communicator::prepare(Op op, DType dtype, ReduceOp reduce,
-                             const Config *config, Placement placement) {
 /// What prepare() is asked for, the same text for the same kernels.
 static std::string describeWish(const Call &call, Placement placement,
                                 uint32_t groupSize) {
@@ -249,6 +249,8 @@ static Status checkPrepare(const Call &call, Placement placement, uint32_t size,
   return size == 1 ? Status::success() : checkCall(call, size, index).status();
 }
 
+Status Communicator::prepare(Op op, DType dtype, ReduceOp reduce,
+                             const Config *config, Placement placement) {
   IRISRT_RETURN_IF_ERROR(impl_->checkUsable("prepare"));
   Call call;
   call.op = op;

@@ -47,7 +47,8 @@ struct ChoiceHash {
 };
 
 struct Communicator::Impl {
-  Impl(rt::World &world, const CommunicatorOptions &options, rt::Group members);
+  Impl(rt::World &world, const CommunicatorOptions &options, rt::Group members,
+       uint32_t channel);
 
   rt::Status checkUsable(const char *what) const;
   KernelRequest requestOf(const Spec &spec) const;
@@ -56,9 +57,9 @@ struct Communicator::Impl {
   /// The kernel, loaded on first use.
   rt::Expected<const LoadedKernel *> kernelOf(const Spec &spec, bool together);
 
-  rt::Status run(const Call &call);
   rt::Status prepare(const Call &call, Placement placement);
 
+  rt::Status run(const Call &call);
   rt::Status runAlone(const Call &call, const CheckedCall &checked);
   rt::Status compareCalls(const Call &call, const CheckedCall &checked,
                           const Spec &spec);

@@ -332,7 +332,10 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  *                 "element": "i32"}],
  *      "config": {}
  *   }]}
- * "divisibility" and every key after it may be missing.
+ * "divisibility" and every key after it may be missing.  "config" is for people
+ * and tools, but for kernels whose config has "collective": "group" is the size
+ * of the groups that may launch them (0: any), "programs" (may be missing) the
+ * most programs of a launch, which has one dimension.
  */
 #define IRISRT_KEY_ABI "iris.abi"
 #define IRISRT_KEY_TRANSLATION "iris.translation"

@@ -68,6 +68,12 @@ typedef enum IrisCclReduction {
   IRISCCL_AVG = 4 /* the sum, divided once; integers truncate towards zero */
 } IrisCclReduction;
 
+/* Where the buffers lie of calls that iriscclPrepare is for. */
+typedef enum IrisCclPlacement {
+  IRISCCL_ON_HEAP = 0, /* on the symmetric heap */
+  IRISCCL_ANYWHERE = 1 /* anywhere, also on the heap */
+} IrisCclPlacement;
+
 /* How an operation is done; what is 0 is chosen.  The same on all members. */
 typedef struct IrisCclConfig {
   uint64_t structBytes; /* sizeof(IrisCclConfig) */
@@ -93,7 +99,7 @@ typedef struct IrisCclCommOptions {
   uint32_t numRanks;
   /* 1: members compare every call; 0: IRIS_CHECK_COLLECTIVES says. */
   uint32_t checkCalls;
-  /* Bytes of heap that the kernels share; 0: 32 MiB. */
+  /* Bytes of heap that the kernels share; 0: 28 MiB. */
   uint64_t workspaceBytes;
   /* The folder of compiled kernels, and the compiler; NULL: as the environment
    * says. */
@@ -115,12 +121,13 @@ IRISRT_API int32_t iriscclCommIndex(const IrisCclComm *comm);
 /* Takes kernels from a package that was compiled ahead. */
 IRISRT_API IrisRtStatusCode iriscclCommAddPackage(IrisCclComm *comm,
                                                   const IrisRtPackage *package);
-/* Loads what calls of `op` with this config will take.  Collective over the
- * members. */
+/* Loads what calls of `op` with this config and buffers there will take: before
+ * a capture, in which nothing can be loaded.  Collective over the members. */
 IRISRT_API IrisRtStatusCode iriscclPrepare(IrisCclComm *comm, IrisCclOp op,
                                            IrisCclType type,
                                            IrisCclReduction reduction,
-                                           const IrisCclConfig *config);
+                                           const IrisCclConfig *config,
+                                           IrisCclPlacement placement);
 
 /*===----------------------------------------------------------------------===*
  * Operations

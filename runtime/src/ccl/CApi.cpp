@@ -19,7 +19,8 @@ struct IrisCclComm {
 
 static_assert(static_cast<int>(Op::barrier) == IRISCCL_BARRIER &&
                   static_cast<int>(DType::f8e5m2fnuz) == IRISCCL_F8E5M2FNUZ &&
-                  static_cast<int>(ReduceOp::avg) == IRISCCL_AVG,
+                  static_cast<int>(ReduceOp::avg) == IRISCCL_AVG &&
+                  static_cast<int>(Placement::anywhere) == IRISCCL_ANYWHERE,
               "the words of both APIs agree");
 
 static DType typeOf(IrisCclType type) { return static_cast<DType>(type); }
@@ -123,11 +124,13 @@ IrisRtStatusCode iriscclCommAddPackage(IrisCclComm *comm,
 
 IrisRtStatusCode iriscclPrepare(IrisCclComm *comm, IrisCclOp op,
                                 IrisCclType type, IrisCclReduction reduction,
-                                const IrisCclConfig *config) {
+                                const IrisCclConfig *config,
+                                IrisCclPlacement placement) {
   IRISRT_REQUIRE(comm);
   return withConfig(config, [&](const Config *converted) {
     return comm->comm->prepare(static_cast<Op>(op), typeOf(type),
-                               reductionOf(reduction), converted);
+                               reductionOf(reduction), converted,
+                               static_cast<Placement>(placement));
   });
 }
 

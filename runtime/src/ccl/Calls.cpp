@@ -19,7 +19,8 @@ bool ChoiceKey::operator==(const ChoiceKey &other) const {
   const Situation &a = situation, &b = other.situation;
   return a.bytes == b.bytes && a.op == b.op && a.dtype == b.dtype &&
          a.alignment == b.alignment && a.inPlace == b.inPlace &&
-         a.onHeap == b.onHeap && reduce == other.reduce;
+         a.onHeap == b.onHeap && reduce == other.reduce &&
+         hasConfig == other.hasConfig && config == other.config;
 }
 
 size_t ChoiceHash::operator()(const ChoiceKey &key) const {
@@ -29,8 +30,21 @@ size_t ChoiceHash::operator()(const ChoiceKey &key) const {
                   static_cast<uint64_t>(key.reduce) << 16 |
                   static_cast<uint64_t>(of.inPlace) << 24 |
                   static_cast<uint64_t>(of.onHeap) << 25 | of.alignment << 32;
-  hash ^= of.bytes * 0x9e3779b97f4a7c15ull;
-  return hash ^ hash >> 29;
+  auto mix = [&hash](uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+    hash ^= hash >> 29;
+  };
+  mix(of.bytes);
+  if (key.hasConfig) {
+    const Config &config = key.config;
+    mix(std::hash<std::string>()(config.variant));
+    mix(static_cast<uint64_t>(config.tile) |
+        static_cast<uint64_t>(config.programs) << 16 |
+        static_cast<uint64_t>(config.warps) << 32 |
+        static_cast<uint64_t>(config.xcds) << 40 |
+        static_cast<uint64_t>(config.staged) << 48 | uint64_t(1) << 49);
+  }
+  return hash;
 }
 
 /// The buffer that every member has, and that peers reach.
@@ -98,10 +112,6 @@ Spec Communicator::Impl::specOf(const Call &call,
   return spec;
 }
 
-static bool canBeInPlace(const LoadedKernel &kernel) {
-  return kernel.facts.inPlace || kernel.facts.staged;
-}
-
 Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
                                                 const CheckedCall &checked,
                                                 const Situation &situation) {
@@ -111,7 +121,7 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
   // Two members alone call send and recv.
   bool together = call.op != Op::send && call.op != Op::recv;
   IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel, kernelOf(spec, together));
-  if (situation.inPlace && !canBeInPlace(*kernel)) {
+  if (situation.inPlace && !kernel->canBeInPlace()) {
     spec.config.staged = true;
     IRISRT_ASSIGN_OR_RETURN(kernel, kernelOf(spec, together));
   }
@@ -126,10 +136,12 @@ Expected<Chosen> Communicator::Impl::choose(const Call &call,
                                             const CheckedCall &checked) {
   IRISRT_ASSIGN_OR_RETURN(Situation situation, situationOf(call, checked));
   Chosen chosen;
-  if (call.config || checkCalls) {
+  if (checkCalls) {
     IRISRT_ASSIGN_OR_RETURN(chosen, findKernel(call, checked, situation));
   } else {
-    ChoiceKey key = {situation, call.reduce};
+    ChoiceKey key = {situation, call.reduce, call.config != nullptr, {}};
+    if (call.config)
+      key.config = *call.config;
     auto found = choices.find(key);
     if (found != choices.end()) {
       chosen = found->second;
@@ -138,10 +150,10 @@ Expected<Chosen> Communicator::Impl::choose(const Call &call,
       // Programs with ever new sizes shall not fill the memory.
       if (choices.size() >= maxChoices)
         choices.clear();
-      choices[key] = chosen;
+      choices.emplace(std::move(key), chosen);
     }
   }
-  if (checked.inPlace && !canBeInPlace(*chosen.kernel))
+  if (checked.inPlace && !chosen.kernel->canBeInPlace())
     return makeStatus(StatusCode::invalidArgument,
                       "%s: the root's buffers overlap, which the kernel does "
                       "not allow; pass Config::staged on all members",

@@ -18,6 +18,9 @@ Communicator::~Communicator() = default;
 
 Expected<std::unique_ptr<Communicator>>
 Communicator::create(World &world, const CommunicatorOptions &options) {
+  // First of all, so that a rank whose options are wrong counts along: the
+  // members of later communicators are to meet on the same channel.
+  const uint32_t channel = world.makeChannel();
   std::vector<uint32_t> ranks = options.ranks;
   for (uint32_t rank = 0; options.ranks.empty() && rank < world.numRanks();
        ++rank)
@@ -30,7 +33,7 @@ Communicator::create(World &world, const CommunicatorOptions &options) {
                       "communicator: a workspace of %llu bytes; expected a "
                       "multiple of 4",
                       static_cast<unsigned long long>(options.workspaceBytes));
-  auto impl = std::make_unique<Impl>(world, options, group.take());
+  auto impl = std::make_unique<Impl>(world, options, group.take(), channel);
   Expected<uint64_t> workspace = world.allocate(options.workspaceBytes);
   if (!workspace.ok())
     return workspace.status().withContext("the communicator's workspace");
@@ -39,12 +42,11 @@ Communicator::create(World &world, const CommunicatorOptions &options) {
 }
 
 Communicator::Impl::Impl(World &world, const CommunicatorOptions &options,
-                         Group members)
+                         Group members, uint32_t channel)
     : world(world), options(options), group(std::move(members)),
       cache(options.cache ? options.cache : KernelCache::shared()),
       checkCalls(options.checkCalls.value_or(Env::get().checkCollectives())),
-      agreement(world, group, world.makeChannel()),
-      log(world.rank(), world.numRanks()) {}
+      agreement(world, group, channel), log(world.rank(), world.numRanks()) {}
 
 Status Communicator::destroy() {
   if (impl_->workspace == 0)
@@ -186,8 +188,9 @@ Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &asked,
   if (world.capturing())
     return makeStatus(StatusCode::failedPrecondition,
                       "the kernel of '%s' is not loaded, and cannot be while a "
-                      "stream is captured; call prepare() before the capture",
-                      describe(spec).c_str());
+                      "stream is captured; call prepare()%s before the capture",
+                      describe(spec).c_str(),
+                      spec.config.staged ? " for buffers anywhere" : "");
   Expected<LoadedKernel> loaded =
       together ? loadTogether(spec) : loadAlone(spec);
   if (!loaded.ok())
@@ -195,8 +198,59 @@ Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &asked,
   return &kernels.emplace(spec, *loaded).first->second;
 }
 
+/// What prepare() is asked for, the same text for the same kernels.
+static std::string describeWish(const Call &call, Placement placement,
+                                uint32_t groupSize) {
+  Spec spec = makeSpec(call.op, call.dtype, call.reduce, groupSize,
+                       call.config ? *call.config : Config());
+  return describe(spec) + (call.config ? "" : ", as chosen") +
+         (placement == Placement::anywhere ? ", for buffers anywhere" : "");
+}
+
+Status Communicator::Impl::prepare(const Call &call, Placement placement) {
+  const auto size = static_cast<uint32_t>(group.ranks.size());
+  const Config *config = call.config;
+  bool isNamed = config && !config->variant.empty();
+  std::vector<Config> configs = {config ? *config : Config()};
+  if (!isNamed)
+    configs = candidates(call.op, call.dtype, size, world.deviceKind());
+  bool hasBuffers = call.op != Op::barrier;
+  // A root's neighbours do not know that it works in place.
+  bool maySwitch = hasBuffers && !hasRoot(call.op) && !isNamed;
+  for (const Config &candidate : configs) {
+    Config each = config ? *config : candidate;
+    each.variant = candidate.variant;
+    Spec spec = makeSpec(call.op, call.dtype, call.reduce, size, each);
+    spec.isWish = !config;
+    IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel,
+                            kernelOf(spec, /*together=*/true));
+    if ((placement == Placement::anywhere && hasBuffers) ||
+        (maySwitch && !kernel->canBeInPlace())) {
+      spec.config.staged = true;
+      IRISRT_RETURN_IF_ERROR(kernelOf(spec, /*together=*/true).status());
+    }
+  }
+  return Status::success();
+}
+
+/// What is wrong in the arguments of prepare().
+static Status checkPrepare(const Call &call, Placement placement, uint32_t size,
+                           uint32_t index) {
+  if (opName(call.op) == "unknown")
+    return makeStatus(StatusCode::invalidArgument,
+                      "prepare: %d is no operation", static_cast<int>(call.op));
+  if (placement != Placement::onHeap && placement != Placement::anywhere)
+    return makeStatus(StatusCode::invalidArgument,
+                      "prepare: %d is no placement",
+                      static_cast<int>(placement));
+  if (call.config)
+    IRISRT_RETURN_IF_ERROR(checkConfig(call.op, call.dtype, *call.config));
+  // Alone, a rank has no peer to send to.
+  return size == 1 ? Status::success() : checkCall(call, size, index).status();
+}
+
 Status Communicator::prepare(Op op, DType dtype, ReduceOp reduce,
-                             const Config *config) {
+                             const Config *config, Placement placement) {
   IRISRT_RETURN_IF_ERROR(impl_->checkUsable("prepare"));
   Call call;
   call.op = op;
@@ -204,32 +258,12 @@ Status Communicator::prepare(Op op, DType dtype, ReduceOp reduce,
   call.reduce = reduce;
   call.config = config;
   call.root = op == Op::send || op == Op::recv ? (index() + 1u) % size() : 0;
-  if (opName(op) == "unknown")
-    return makeStatus(StatusCode::invalidArgument,
-                      "prepare: %d is no operation", static_cast<int>(op));
-  if (config)
-    IRISRT_RETURN_IF_ERROR(checkConfig(op, dtype, *config));
+  Status mine = checkPrepare(call, placement, size(), index());
   if (size() == 1)
-    return Status::success(); // nothing is launched
-  Expected<CheckedCall> checked = checkCall(call, size(), index());
-  if (!checked.ok())
-    return checked.status();
-  std::vector<Config> configs =
-      candidates(op, dtype, size(), impl_->world.deviceKind());
-  if (config && !config->variant.empty())
-    configs = {*config};
-  for (Config each : configs) {
-    if (config) {
-      std::string variant = each.variant;
-      each = *config;
-      each.variant = variant;
-    }
-    Spec spec = makeSpec(op, dtype, reduce, size(), each);
-    spec.isWish = !config;
-    Expected<const LoadedKernel *> loaded =
-        impl_->kernelOf(spec, /*together=*/true);
-    if (!loaded.ok())
-      return loaded.status();
-  }
-  return Status::success();
+    return mine; // nothing is launched
+  // Nobody shall wait for a member that does not come to load.
+  IRISRT_RETURN_IF_ERROR(impl_->agreement.succeeded(mine));
+  IRISRT_RETURN_IF_ERROR(impl_->agreement.same(
+      "what they prepare", describeWish(call, placement, size())));
+  return impl_->prepare(call, placement);
 }

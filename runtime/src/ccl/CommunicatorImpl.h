@@ -21,6 +21,8 @@ struct LoadedKernel {
   KernelFacts facts;
   /// Most programs of a launch, on which the members agreed.
   uint64_t programs = 1;
+
+  bool canBeInPlace() const { return facts.inPlace || facts.staged; }
 };
 
 /// What a call launches: a kernel, and most programs of the launch.
@@ -29,10 +31,13 @@ struct Chosen {
   uint64_t programs = 1;
 };
 
-/// A call without a config, as far as it decides on the kernel.
+/// A call, as far as it decides on the kernel.
 struct ChoiceKey {
   Situation situation;
   ReduceOp reduce = ReduceOp::sum;
+  /// What the caller asks for; a config of defaults is not none.
+  bool hasConfig = false;
+  Config config;
 
   bool operator==(const ChoiceKey &other) const;
 };
@@ -42,7 +47,8 @@ struct ChoiceHash {
 };
 
 struct Communicator::Impl {
-  Impl(rt::World &world, const CommunicatorOptions &options, rt::Group members);
+  Impl(rt::World &world, const CommunicatorOptions &options, rt::Group members,
+       uint32_t channel);
 
   rt::Status checkUsable(const char *what) const;
   KernelRequest requestOf(const Spec &spec) const;
@@ -50,6 +56,8 @@ struct Communicator::Impl {
   rt::Expected<LoadedKernel> loadTogether(const Spec &spec);
   /// The kernel, loaded on first use.
   rt::Expected<const LoadedKernel *> kernelOf(const Spec &spec, bool together);
+
+  rt::Status prepare(const Call &call, Placement placement);
 
   rt::Status run(const Call &call);
   rt::Status runAlone(const Call &call, const CheckedCall &checked);
@@ -73,7 +81,8 @@ struct Communicator::Impl {
   const rt::Log log;
   uint64_t workspace = 0;
   std::unordered_map<Spec, LoadedKernel, SpecHash> kernels;
-  /// What was chosen before, so that a call costs one look here.
+  /// What was chosen before, so that a call costs one look here; empty where
+  /// the members compare their calls.
   std::unordered_map<ChoiceKey, Chosen, ChoiceHash> choices;
 };
 

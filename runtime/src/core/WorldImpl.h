@@ -29,6 +29,9 @@ struct World::Impl {
       : options(options), launch(launch), log(launch.rank, launch.numRanks) {}
   ~Impl();
 
+  /// A package with the same bytes that is loaded, or nullptr.
+  const Loaded *findLoaded(const Package &package) const;
+
   Status open();
   Status openControl();
   Status synchronizeStream(StreamHandle stream);
@@ -66,7 +69,12 @@ struct World::Impl {
   std::unique_ptr<SymmetricHeap> heap;
   IrisRtContext context{};
 
+  /// One load at a time, taken before `mutex`: loading takes long, and what two
+  /// threads ask for shall be loaded once.
+  std::mutex loadMutex;
+
   mutable std::mutex mutex; // guards all that follows
+  /// Changed with both mutexes held.
   std::vector<std::unique_ptr<Loaded>> modules;
   std::set<uint64_t> streams;                    // besides mainStream
   std::map<uint64_t, uint32_t> coresidentLimits; // by kernel handle

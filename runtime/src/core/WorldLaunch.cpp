@@ -17,20 +17,34 @@ static constexpr auto pollSlice = std::chrono::milliseconds(50);
 // Modules
 //===----------------------------------------------------------------------===//
 
+/// The caller holds `loadMutex`.
+const World::Impl::Loaded *
+World::Impl::findLoaded(const Package &package) const {
+  for (const std::unique_ptr<Loaded> &loaded : modules)
+    if (loaded->package == package)
+      return loaded.get();
+  return nullptr;
+}
+
 Expected<Module> World::load(const Package &package) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  auto loaded = std::make_unique<Impl::Loaded>(Impl::Loaded{package, {}, {}});
-  IRISRT_ASSIGN_OR_RETURN(loaded->image,
-                          loaded->package.findImage(target(), translation()));
-  IRISRT_ASSIGN_OR_RETURN(
-      loaded->module,
-      impl_->backend->loadModule(loaded->image->data, loaded->image->size));
+  std::lock_guard<std::mutex> loading(impl_->loadMutex);
+  const Impl::Loaded *found = impl_->findLoaded(package);
+  if (!found) {
+    auto loaded = std::make_unique<Impl::Loaded>(Impl::Loaded{package, {}, {}});
+    IRISRT_ASSIGN_OR_RETURN(loaded->image,
+                            loaded->package.findImage(target(), translation()));
+    IRISRT_ASSIGN_OR_RETURN(
+        loaded->module,
+        impl_->backend->loadModule(loaded->image->data, loaded->image->size));
+    found = loaded.get();
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    impl_->modules.push_back(std::move(loaded));
+  }
   Module module;
   module.world_ = this;
-  module.image_ = loaded->image;
-  module.handle_ = loaded->module.value;
-  std::lock_guard<std::mutex> lock(impl_->mutex);
-  impl_->modules.push_back(std::move(loaded));
+  module.image_ = found->image;
+  module.handle_ = found->module.value;
   return module;
 }
 
@@ -158,6 +172,21 @@ static Status checkGroup(const KernelInfo &info, size_t size) {
   return Status::success();
 }
 
+/// A collective's programs share a workspace that has room for so many.
+static Status checkPrograms(const KernelInfo &info,
+                            const uint64_t programs[3]) {
+  if (!info.mostPrograms || (programs[0] <= *info.mostPrograms &&
+                             programs[1] == 1 && programs[2] == 1))
+    return Status::success();
+  return makeStatus(
+      StatusCode::invalidArgument,
+      "%s: a launch of %llu x %llu x %llu programs; the "
+      "collective was generated for at most %u x 1 x 1",
+      info.fullName().c_str(), static_cast<unsigned long long>(programs[0]),
+      static_cast<unsigned long long>(programs[1]),
+      static_cast<unsigned long long>(programs[2]), *info.mostPrograms);
+}
+
 Status World::launch(const Kernel &kernel, const uint64_t programs[3],
                      const IrisRtArg *args, size_t numArgs, Stream stream,
                      const Group *group) {
@@ -186,6 +215,7 @@ Status World::launch(const Kernel &kernel, const uint64_t programs[3],
     config.grid[i] = static_cast<uint32_t>(programs[i]);
     total *= programs[i];
   }
+  IRISRT_RETURN_IF_ERROR(checkPrograms(info, programs));
   if (info.coresident) {
     IRISRT_ASSIGN_OR_RETURN(uint32_t most, maxCoresident(kernel));
     if (total > most)

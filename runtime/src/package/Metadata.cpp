@@ -223,9 +223,13 @@ KernelInfo readKernel(const JsonValue &value) {
   if (value.has("config")) {
     JsonValue config = value.member("config");
     kernel.config = config.dump();
-    if (config.has("collective"))
+    if (config.has("collective")) {
       kernel.groupSize = static_cast<uint32_t>(
           config.member("group").integer(0, IRISRT_MAX_GROUP));
+      if (config.has("programs"))
+        kernel.mostPrograms = static_cast<uint32_t>(
+            config.member("programs").integer(1, INT32_MAX));
+    }
   }
   checkLayout(value, kernel);
   return kernel;

@@ -170,6 +170,7 @@ Expected<Package> Package::parse(std::shared_ptr<const uint64_t[]> words,
   }
   Package package;
   package.words_ = std::move(words);
+  package.size_ = size;
   package.images_ = std::move(images);
   return package;
 }
@@ -294,4 +295,11 @@ const PackageImage *Package::findMain() const {
     if (image.isMain())
       return &image;
   return nullptr;
+}
+
+bool Package::operator==(const Package &other) const {
+  if (size_ != other.size_)
+    return false;
+  return words_ == other.words_ ||
+         std::memcmp(words_.get(), other.words_.get(), size_) == 0;
 }

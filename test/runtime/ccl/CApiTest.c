@@ -24,7 +24,10 @@ static int useGroup(IrisRtWorld *world, IrisCclComm *comm, int32_t *in,
   const int32_t me = iriscclCommIndex(comm);
   for (int i = 0; i < count; ++i)
     in[i] = 1000 * me + i;
-  TRY(iriscclPrepare(comm, IRISCCL_ALL_REDUCE, IRISCCL_I32, IRISCCL_SUM, NULL));
+  TRY(iriscclPrepare(comm, IRISCCL_ALL_REDUCE, IRISCCL_I32, IRISCCL_SUM, NULL,
+                     IRISCCL_ON_HEAP));
+  TRY(iriscclPrepare(comm, IRISCCL_ALL_GATHER, IRISCCL_I8, IRISCCL_SUM, NULL,
+                     IRISCCL_ANYWHERE));
   TRY(iriscclBarrier(comm, 0));
   TRY(iriscclAllReduce(comm, in, out, count, IRISCCL_I32, IRISCCL_SUM, 0,
                        NULL));

@@ -2,26 +2,34 @@
 //
 // Communicators over kernels and a compiler that stand in for the real ones.
 #include "iris/ccl/Communicator.h"
+#include "support/LoadedImages.h"
 #include "support/Ranks.h"
 #include "support/ccl/CacheFolder.h"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 using namespace iris::ccl;
 using namespace iris::rt;
 using namespace iris::rt::test;
 
-static Expected<std::unique_ptr<World>> makeWorld(const LaunchInfo &launch,
-                                                  bool forceTable = false) {
+static WorldOptions worldOptionsOf(const LaunchInfo &launch) {
   WorldOptions options;
   options.launch = launch;
   options.heapBytes = 64 << 20;
   options.heapChunkBytes = 4 << 20;
   options.waitLimit = 20;
   options.collectiveLimit = 60;
+  return options;
+}
+
+static Expected<std::unique_ptr<World>> makeWorld(const LaunchInfo &launch,
+                                                  bool forceTable = false) {
+  WorldOptions options = worldOptionsOf(launch);
   options.forceTable = forceTable;
   return World::create(options);
 }
@@ -278,6 +286,228 @@ TEST(Communicator, MembersThatDiffer) {
   EXPECT_EQ("", complaints(runThreads(3, body)));
 }
 
+//===----------------------------------------------------------------------===//
+// What goes wrong on some members only: all get a status, and soon
+//===----------------------------------------------------------------------===//
+
+/// A world in which nothing waits long.
+static Expected<std::unique_ptr<World>>
+makeHastyWorld(const LaunchInfo &launch) {
+  WorldOptions options = worldOptionsOf(launch);
+  options.waitLimit = 1;
+  options.collectiveLimit = 3;
+  return World::create(options);
+}
+
+static double secondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+TEST(Communicator, ConfigsOfSomeMembersOnly) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeHastyWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    auto gather = [&](const Config *config) {
+      return comm->allGather(pointer(in), pointer(in + 1024), 16, DType::i32,
+                             {}, config);
+    };
+    Config tiles;
+    tiles.tile = 128;
+    const Config *mine = launch.rank == 1 ? &tiles : nullptr;
+    // On first use the members meet, and see it.
+    auto begin = std::chrono::steady_clock::now();
+    for (int round = 0; round < 2; ++round) {
+      Status status = gather(mine);
+      RANK_CHECK(status.code() == StatusCode::failedPrecondition);
+      RANK_CHECK(status.message().find("members differ in what they call") !=
+                 std::string::npos);
+      RANK_CHECK(status.message().find("tile = 128") != std::string::npos);
+    }
+    RANK_TRY(gather(nullptr));
+    RANK_TRY(world->sync());
+    RANK_CHECK(secondsSince(begin) < 2);
+    // Later the others meet nobody: their kernel waits for rank 1, and rank 1
+    // for the others.
+    begin = std::chrono::steady_clock::now();
+    Status status = gather(mine);
+    RANK_CHECK(status.ok() == (launch.rank != 1));
+    RANK_CHECK(!world->sync().ok());
+    RANK_CHECK(!gather(nullptr).ok());
+    RANK_CHECK(!comm->prepare(Op::allGather).ok());
+    RANK_CHECK(secondsSince(begin) < 10);
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(3, body)));
+  EXPECT_EQ("", complaints(runThreads(3, body)));
+}
+
+TEST(Communicator, CallsThatOneMemberRefuses) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeHastyWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    Config wrong;
+    wrong.variant = "magic";
+    auto begin = std::chrono::steady_clock::now();
+    Status status =
+        comm->allGather(pointer(in), pointer(in + 1024), 16, DType::i32, {},
+                        launch.rank == 1 ? &wrong : nullptr);
+    if (launch.rank == 1) {
+      RANK_CHECK(status.message().find("has no variant 'magic'") !=
+                 std::string::npos);
+      RANK_CHECK(secondsSince(begin) < 2);
+      // The others give up before the sync below does.
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    } else {
+      RANK_CHECK(
+          status.message().find("rank 1 did not join the others of the group "
+                                "(0, 1, 2) within 3 s") != std::string::npos);
+    }
+    RANK_CHECK(!world->sync().ok());
+    RANK_CHECK(secondsSince(begin) < 15);
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(3, body)));
+}
+
+TEST(Communicator, PreparationsOfSomeMembersOnly) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeHastyWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    const bool isOdd = launch.rank == 1;
+    Config wrong, tiles;
+    wrong.variant = "magic";
+    tiles.tile = 128;
+    auto begin = std::chrono::steady_clock::now();
+    auto prepare = [&](const Config *config,
+                       Placement placement = Placement::onHeap) {
+      return comm->prepare(Op::allGather, DType::i8, {}, config, placement);
+    };
+    RANK_TRY(prepare(nullptr));
+    Status status = prepare(isOdd ? &wrong : nullptr);
+    RANK_CHECK(status.code() == StatusCode::invalidArgument);
+    RANK_CHECK(status.message().find(std::string(isOdd ? "" : "rank 1: ") +
+                                     "all_gather has no variant 'magic'") == 0);
+    // Also when some have loaded what they ask for.
+    status = prepare(isOdd ? &tiles : nullptr);
+    RANK_CHECK(status.message() ==
+               "members differ in what they prepare: rank 0 has 'all_gather i8 "
+               "size 3, as chosen', rank 1 has 'all_gather i8 size 3 {tile = "
+               "128}'");
+    status = prepare(nullptr, isOdd ? Placement::anywhere : Placement::onHeap);
+    RANK_CHECK(status.message().find("size 3, as chosen, for buffers "
+                                     "anywhere'") != std::string::npos);
+    status = comm->prepare(isOdd ? Op(99) : Op::barrier);
+    RANK_CHECK(status.code() == StatusCode::invalidArgument);
+    // The world goes on.
+    RANK_TRY(prepare(&tiles, Placement::anywhere));
+    RANK_TRY(world->sync());
+    RANK_CHECK(secondsSince(begin) < 2.5);
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(3, body)));
+}
+
+TEST(Communicator, CompilersOfOneMember) {
+  CacheFolder folder;
+  struct Case {
+    uint32_t rank;
+    const char *addition;
+    const char *message;
+  };
+  // What the compiler of one rank does, the first to compile or another.
+  const Case cases[] = {
+      {0, "// fail", "op is not to be"},
+      {2, "// fail", "op is not to be"},
+      {0, "// die", "signal"},
+      {2, "// die", "signal"},
+      {0, "// garbage", "what '"},
+      {2, "// garbage", "what '"},
+      {0, "// hang", "1 s"},
+      {2, "// hang", "1 s"},
+  };
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    WorldOptions worldOptions = worldOptionsOf(launch);
+    worldOptions.waitLimit = 1;
+    worldOptions.collectiveLimit = 20;
+    RANK_ASSIGN(auto world, World::create(worldOptions));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    auto gather = [&](Communicator &comm) {
+      return comm.allGather(pointer(in), pointer(in + 1024), 16, DType::i32);
+    };
+    for (const Case &each : cases) {
+      CommunicatorOptions options = optionsOf(folder);
+      KernelCacheOptions cache = folder.options();
+      cache.compileLimit = 1;
+      options.cache = std::make_shared<KernelCache>(cache);
+      if (launch.rank == each.rank)
+        options.rewrite = [&each](const std::string &request) {
+          return request + each.addition;
+        };
+      RANK_ASSIGN(auto comm, Communicator::create(*world, options));
+      auto begin = std::chrono::steady_clock::now();
+      Status status = gather(*comm);
+      RANK_CHECK(secondsSince(begin) < 10);
+      if (status.message().find(each.message) == std::string::npos)
+        return std::string(each.addition) + ": " + status.toString();
+      RANK_CHECK(
+          (status.message().find("rank " + std::to_string(each.rank) + ": ") !=
+           std::string::npos) == (launch.rank != each.rank));
+      RANK_TRY(world->sync());
+    }
+    // A kernel of one rank that is another one.
+    CommunicatorOptions options = optionsOf(folder);
+    if (launch.rank == 2)
+      options.rewrite = [](const std::string &request) {
+        std::string text = request;
+        size_t at = text.find("programs = ");
+        return text.replace(at, text.find_first_of(",}", at) - at,
+                            "programs = 7");
+      };
+    RANK_ASSIGN(auto comm, Communicator::create(*world, options));
+    Status status = gather(*comm);
+    RANK_CHECK(status.message().find("members differ in a kernel: rank 0 "
+                                     "has") != std::string::npos);
+    // Nobody has kept anything of it.
+    RANK_CHECK(!gather(*comm).ok());
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(3, body)));
+  EXPECT_EQ("", complaints(runThreads(3, body)));
+}
+
+TEST(Communicator, OptionsOfSomeRanksOnly) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeHastyWorld(launch));
+    // Rank 1 passes what is wrong, before it asks for memory.
+    CommunicatorOptions options = optionsOf(folder);
+    if (launch.rank == 1)
+      options.ranks = {1, 1};
+    RANK_CHECK(Communicator::create(*world, options).ok() ==
+               (launch.rank != 1));
+    // The heaps differ now, which sync finds, but no call waits for a channel
+    // that others do not use.
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    auto begin = std::chrono::steady_clock::now();
+    RANK_TRY(comm->prepare(Op::allGather));
+    RANK_CHECK(secondsSince(begin) < 2.5);
+    RANK_CHECK(!world->sync().ok());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body)));
+}
+
+//===----------------------------------------------------------------------===//
+// Calls and kernels
+//===----------------------------------------------------------------------===//
+
 TEST(Communicator, CallsThatAreRefused) {
   CacheFolder folder;
   auto body = [&](const LaunchInfo &launch) -> std::string {
@@ -368,6 +598,77 @@ TEST(Communicator, CapturesNeedPreparedKernels) {
   EXPECT_EQ("", complaints(runProcesses(3, body)));
 }
 
+TEST(Communicator, CapturesOfBuffersThatWerePreparedFor) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_ASSIGN(uint64_t heap, world->allocate(65536));
+    RANK_ASSIGN(Stream stream, world->createStream());
+    auto *a = static_cast<int32_t *>(pointer(heap));
+    auto *b = static_cast<int32_t *>(pointer(heap + 32768));
+    std::vector<int32_t> own(256), result(512);
+    auto sum = [&](const void *in, void *out, const Config *config = nullptr) {
+      return comm->allReduce(in, out, 64, DType::i32, ReduceOp::sum, stream,
+                             config);
+    };
+    // What `calls` returns while they are captured; nothing runs.
+    auto captured = [&](auto calls) {
+      Status status = world->beginCapture(stream);
+      if (status.ok())
+        status = calls();
+      auto graph = world->endCapture(stream);
+      if (graph.ok())
+        world->destroyGraph(*graph).ignore("it did not run");
+      return status;
+    };
+    auto gatherOwn = [&] {
+      return comm->allGather(own.data(), result.data(), 64, DType::i32, stream);
+    };
+
+    // Buffers on the heap: apart, and in place, which the kernel cannot.
+    RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum));
+    RANK_TRY(captured([&] { return sum(a, b); }));
+    RANK_TRY(captured([&] { return sum(a, a); }));
+    RANK_TRY(comm->prepare(Op::allGather));
+    Status status = captured(gatherOwn);
+    RANK_CHECK(status.message().find("{staged = true, variant = ") !=
+               std::string::npos);
+    RANK_CHECK(status.message().find(
+                   "call prepare() for buffers anywhere before the capture") !=
+               std::string::npos);
+    RANK_TRY(comm->prepare(Op::allGather, DType::i8, {}, nullptr,
+                           Placement::anywhere));
+    RANK_TRY(captured(gatherOwn));
+
+    // A config that names the variant asks for one kernel, or two.
+    Config named;
+    named.variant = "one_shot";
+    named.tile = 128;
+    RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum, &named));
+    RANK_TRY(captured([&] { return sum(a, b, &named); }));
+    RANK_CHECK(!captured([&] { return sum(a, a, &named); }).ok());
+    RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum, &named,
+                           Placement::anywhere));
+    RANK_TRY(captured([&] { return sum(a, a, &named); }));
+    RANK_TRY(captured([&] { return sum(own.data(), b, &named); }));
+    // One that does not asks for what may be chosen.
+    Config tiles;
+    tiles.tile = 256;
+    RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum, &tiles));
+    RANK_TRY(captured([&] { return sum(a, a, &tiles); }));
+    RANK_TRY(comm->prepare(Op::barrier, DType::i8, {}, nullptr,
+                           Placement::anywhere));
+    RANK_TRY(captured([&] { return comm->barrier(stream); }));
+    RANK_CHECK(
+        comm->prepare(Op::allGather, DType::i8, {}, nullptr, Placement(2))
+            .message() == "prepare: 2 is no placement");
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body)));
+}
+
 TEST(Communicator, PackagesThatWereCompiledAhead) {
   CacheFolder folder;
   std::string path = folder.path() + ".pkg";
@@ -400,6 +701,130 @@ TEST(Communicator, PackagesThatWereCompiledAhead) {
     RANK_CHECK(!comm->prepare(Op::allGather, DType::i8, {}, &other).ok());
     RANK_ASSIGN(uint64_t in, world->allocate(65536));
     RANK_TRY(comm->allGather(pointer(in), pointer(in + 1024), 16, DType::f64));
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body)));
+}
+
+/// The file of a package with the kernels that these requests ask for, one a
+/// line.
+static std::string compileAhead(const CacheFolder &folder,
+                                const std::string &requests) {
+  std::string path = folder.path() + ".ahead";
+  std::ofstream(path + ".mlir") << requests;
+  std::string command =
+      IRIS_TEST_COMPILER " --target=host '" + path + ".mlir' -o '" + path + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  return path;
+}
+
+TEST(Communicator, PackagesOfManyKernelsAreLoadedOnce) {
+  CacheFolder folder;
+  std::string path = compileAhead(folder, R"(
+    iris.collective @a all_gather i8 size 2 {variant = "push"}
+    iris.collective @b all_reduce sum i32 size 2 {variant = "one_shot"}
+    iris.collective @c broadcast i8 size 2 {variant = "push"}
+    iris.collective @d barrier i8 size 2 {variant = "flags"}
+  )");
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    void *a = pointer(in), *b = pointer(in + 32768);
+    // Communicators that read the file each for itself.
+    for (int round = 0; round < 2; ++round) {
+      CommunicatorOptions options = optionsOf(folder);
+      KernelCacheOptions none = folder.options();
+      none.compiler = "/nowhere";
+      options.cache = std::make_shared<KernelCache>(none);
+      RANK_ASSIGN(auto comm, Communicator::create(*world, options));
+      RANK_TRY(comm->addPackage(path));
+      RANK_TRY(comm->allGather(a, b, 16, DType::f32));
+      RANK_TRY(comm->allReduce(a, b, 16, DType::i32, ReduceOp::sum));
+      RANK_TRY(comm->broadcast(a, b, 16, DType::f32, 1));
+      RANK_TRY(comm->barrier());
+      RANK_CHECK(loadedImages() == 1);
+      // The world's modules outlive the communicator and its packages.
+      RANK_TRY(comm->destroy());
+    }
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body)));
+}
+
+TEST(Communicator, LaunchesByHandAreChecked) {
+  CacheFolder folder;
+  std::string path = compileAhead(
+      folder, "iris.collective @a barrier i8 size 2 {programs = 3}");
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(Package package, Package::fromFile(path));
+    RANK_ASSIGN(Module module, world->load(package));
+    RANK_ASSIGN(Kernel kernel, module.kernel("a::kernel"));
+    RANK_CHECK(kernel.info().mostPrograms == 3u);
+    RANK_ASSIGN(uint64_t workspace, world->allocate(65536));
+    std::vector<IrisRtArg> args = {
+        makeContextArg(),
+        makeMemrefArg(IRISRT_ELT_I8, workspace, {0}),
+        makeMemrefArg(IRISRT_ELT_I8, workspace, {0}),
+        makeMemrefArg(IRISRT_ELT_I32, workspace, {16384}),
+        makeScalarArg(IRISRT_ELT_INDEX, 0),
+        makeScalarArg(IRISRT_ELT_INDEX, 0)};
+    auto message = [&](std::array<uint64_t, 3> programs) {
+      return world->launch(kernel, programs, args).message();
+    };
+    RANK_CHECK(message({4, 1, 1}) ==
+               "a::kernel: a launch of 4 x 1 x 1 programs; the collective was "
+               "generated for at most 3 x 1 x 1");
+    RANK_CHECK(message({1, 3, 1}).find("1 x 3 x 1 programs") !=
+               std::string::npos);
+    RANK_CHECK(message({1, 1, 2}).find("1 x 1 x 2 programs") !=
+               std::string::npos);
+    RANK_TRY(world->launch(kernel, {3, 1, 1}, args));
+    RANK_TRY(world->launch(kernel, {1, 1, 1}, args));
+    RANK_ASSIGN(Group alone, world->makeGroup({launch.rank}));
+    Status status = world->launch(kernel, {1, 1, 1}, args, {}, &alone);
+    RANK_CHECK(status.message() ==
+               "a::kernel was generated for a group of 2 ranks, not of 1");
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(2, body)));
+}
+
+TEST(Communicator, ChoicesAreKeptForEachConfig) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    auto gather = [&](const Config *config) {
+      return comm->allGather(pointer(in), pointer(in + 1024), 16, DType::i32,
+                             {}, config);
+    };
+    // Each but the first is a kernel of its own, also where only one number is
+    // another.  The first may be what is chosen without a config.
+    std::vector<Config> configs(7);
+    configs[1].variant = "pull";
+    configs[2].variant = "partitioned";
+    configs[3].tile = 128;
+    configs[4].warps = 2;
+    configs[5].xcds = 2;
+    configs[6].staged = true;
+    RANK_TRY(gather(nullptr));
+    RANK_TRY(gather(&configs[0]));
+    for (int round = 0; round < 3; ++round)
+      for (size_t i = 0; i < configs.size(); ++i) {
+        RANK_TRY(world->barrier());
+        size_t before = folder.compilations();
+        RANK_TRY(world->barrier());
+        RANK_TRY(gather(nullptr));
+        RANK_TRY(gather(&configs[i]));
+        bool isNew = round == 0 && i != 0;
+        RANK_TRY(world->barrier());
+        RANK_CHECK(folder.compilations() == before + (isNew ? 1 : 0));
+      }
     RANK_TRY(world->sync());
     return "";
   };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Worlds of 1, 2, 3, 4 and 8 ranks, as processes and as threads.
+#include "support/LoadedImages.h"
 #include "support/Ranks.h"
 #include "support/TestKernels.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <ostream>
@@ -275,4 +277,77 @@ TEST(WorldRepetition, NamedWorldsInAnyOrder) {
                       two.join();
                       return texts[0] + texts[1];
                     })));
+}
+
+//===----------------------------------------------------------------------===//
+// Packages
+//===----------------------------------------------------------------------===//
+
+TEST(WorldPackages, AreLoadedOnce) {
+  auto body = [](const LaunchInfo &launch) -> std::string {
+    std::string bytes = testPackageBytes();
+    auto read = [&bytes] {
+      return Package::fromBytes(bytes.data(), bytes.size());
+    };
+    RANK_ASSIGN(auto world, World::create(smallWorld(launch)));
+    RANK_CHECK(loadedImages() == 0);
+    Module module;
+    {
+      RANK_ASSIGN(Package package, read());
+      RANK_ASSIGN(module, world->load(package));
+      RANK_CHECK(loadedImages() == 1);
+      Package copy = package;
+      RANK_ASSIGN(module, world->load(copy));
+      RANK_CHECK(loadedImages() == 1);
+    }
+    // Another package of the same bytes, when the first value is gone.
+    RANK_ASSIGN(Package again, read());
+    RANK_ASSIGN(Module second, world->load(again));
+    RANK_CHECK(loadedImages() == 1);
+    RANK_ASSIGN(Kernel a, module.kernel("fill"));
+    RANK_ASSIGN(Kernel b, second.kernel("fill"));
+    RANK_CHECK(&a.info() == &b.info());
+    // Other bytes, also of the same size.
+    EntrySpec entry = kernelEntry(
+        "host", "{\"kernels\": [" + kernelMetadata("fill", false) + "]}",
+        readFile(IRIS_TEST_KERNELS));
+    bytes = writeEntry(entry);
+    RANK_ASSIGN(Package other, read());
+    RANK_ASSIGN(module, world->load(other));
+    RANK_CHECK(loadedImages() == 2);
+    entry.strings[IRISRT_KEY_META].replace(
+        entry.strings[IRISRT_KEY_META].find("12:5"), 4, "13:5");
+    bytes = writeEntry(entry);
+    RANK_ASSIGN(Package sameSize, read());
+    RANK_CHECK(other != sameSize);
+    RANK_ASSIGN(module, world->load(sameSize));
+    RANK_CHECK(loadedImages() == 3);
+    RANK_ASSIGN(Kernel changed, module.kernel("fill"));
+    RANK_CHECK(changed.info().sites[0].location == "test.mlir:13:5");
+    RANK_TRY(world->destroy());
+    world.reset();
+    RANK_CHECK(loadedImages() == 0);
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(1, body)));
+}
+
+TEST(WorldPackages, AreLoadedOnceByThreads) {
+  auto body = [](const LaunchInfo &launch) -> std::string {
+    std::string bytes = testPackageBytes();
+    RANK_ASSIGN(auto world, World::create(smallWorld(launch)));
+    std::vector<std::thread> threads;
+    std::atomic<int> failures{0};
+    for (int i = 0; i < 8; ++i)
+      threads.emplace_back([&] {
+        auto package = Package::fromBytes(bytes.data(), bytes.size());
+        failures += !package.ok() || !world->load(*package).ok();
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    RANK_CHECK(failures == 0);
+    RANK_CHECK(loadedImages() == 1);
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(1, body)));
 }

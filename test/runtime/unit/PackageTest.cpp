@@ -328,6 +328,43 @@ TEST(Package, ChecksMetadata) {
              "same name");
 }
 
+TEST(Package, ReadsWhatBoundsACollective) {
+  auto kernelOf = [](const std::string &config) {
+    Expected<Package> package = read(writeEntry(kernelEntry(
+        "host", edited(R"({"num_warps": 4})", config), "an image")));
+    EXPECT_TRUE(package.ok()) << package.status().toString();
+    return package->images()[0].kernels[0];
+  };
+  KernelInfo plain = kernelOf(R"({"programs": 4, "group": 2})");
+  EXPECT_FALSE(plain.groupSize.has_value());
+  EXPECT_FALSE(plain.mostPrograms.has_value());
+  KernelInfo collective =
+      kernelOf(R"({"collective": "barrier", "group": 8, "programs": 32})");
+  EXPECT_EQ(collective.groupSize, 8u);
+  EXPECT_EQ(collective.mostPrograms, 32u);
+  KernelInfo open = kernelOf(R"({"collective": "barrier", "group": 0})");
+  EXPECT_EQ(open.groupSize, 0u);
+  EXPECT_FALSE(open.mostPrograms.has_value());
+  for (const char *programs : {"0", "-1", "2147483648", "\"4\""})
+    EXPECT_HAS(metaError(edited(R"({"num_warps": 4})",
+                                R"({"collective": "barrier", "group": 8,
+                                    "programs": )" +
+                                    std::string(programs) + "}")),
+               "config.programs");
+}
+
+TEST(Package, ComparesBytes) {
+  Expected<Package> one = read(goodPackage()), two = read(goodPackage());
+  EXPECT_TRUE(*one == *two);
+  EXPECT_TRUE(*one == Package(*one));
+  Expected<Package> shorter =
+      read(writeEntry(kernelEntry("gfx942", richMetadata(), "an HSACO image")));
+  Expected<Package> other =
+      read(writeEntry(kernelEntry("gfx942", richMetadata(), "an HSACO imagE")));
+  EXPECT_TRUE(*one != *shorter);
+  EXPECT_TRUE(*other != *shorter);
+}
+
 TEST(Package, ReadsFiles) {
   char name[] = "/tmp/iris-package-test-XXXXXX";
   int fd = mkstemp(name);

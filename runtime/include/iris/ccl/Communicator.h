@@ -73,6 +73,15 @@ struct CommunicatorOptions {
   std::function<std::string(const std::string &request)> rewrite;
 };
 
+/// Where the buffers lie of calls that prepare() is for.  The values are those
+/// of the C API.
+enum class Placement : int32_t {
+  /// On the symmetric heap.
+  onHeap = 0,
+  /// Anywhere, also on the heap.
+  anywhere,
+};
+
 class Communicator {
 public:
   /// Collective over the world: all its ranks pass the same options, also those
@@ -102,12 +111,19 @@ public:
   rt::Status addPackage(const std::string &path);
   rt::Status addPackage(const rt::Package &package);
 
-  /// Loads what calls of `op` with this config will take; without one, all that
-  /// may be chosen for buffers on the heap.  (`dtype` and `reduce` matter for
-  /// operations that reduce.)  Collective over the members.
+  /// Loads what calls of `op` with this config will take, whatever their count:
+  ///  * where no variant is named, every kernel that may be chosen for buffers
+  ///    on the heap, in place or not;
+  ///  * else the one kernel that is named.  Where it does not work in place,
+  ///    calls in place take a staged one, which Placement::anywhere loads;
+  ///  * with Placement::anywhere, also the staged kernels, which are as many
+  ///    again.
+  /// `dtype` and `reduce` matter for operations that reduce.  Collective over
+  /// the members: what is wrong on one is returned by all.
   rt::Status prepare(Op op, DType dtype = DType::i8,
                      ReduceOp reduce = ReduceOp::sum,
-                     const Config *config = nullptr);
+                     const Config *config = nullptr,
+                     Placement placement = Placement::onHeap);
 
   /// out[size * count] holds every member's in[count], in the members' order.
   /// In place: in == out + index * count elements.

@@ -88,6 +88,9 @@ struct KernelInfo {
   /// Of a collective: the size of the groups it was generated for, 0 for any
   /// size up to IRISRT_MAX_GROUP.
   std::optional<uint32_t> groupSize;
+  /// Of a collective: most programs of a launch, which has one dimension; what
+  /// they share in the workspace has room for no more.
+  std::optional<uint32_t> mostPrograms;
 
   /// "module::name".
   std::string fullName() const { return module + "::" + name; }

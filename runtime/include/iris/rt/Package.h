@@ -67,6 +67,10 @@ public:
   /// The `@main` program, or nullptr.
   const PackageImage *findMain() const;
 
+  /// Whether both have the same bytes.
+  bool operator==(const Package &other) const;
+  bool operator!=(const Package &other) const { return !(*this == other); }
+
 private:
   Package() = default;
   static Expected<Package> parse(std::shared_ptr<const uint64_t[]> words,
@@ -74,6 +78,7 @@ private:
 
   /// 64-bit words, so that what is aligned in the file is so in memory.
   std::shared_ptr<const uint64_t[]> words_;
+  size_t size_ = 0;
   std::shared_ptr<const std::vector<PackageImage>> images_;
 };
 

@@ -179,12 +179,14 @@ public:
   /// The device context that kernels get; it never goes stale.
   IrisRtContext context() const;
   /// Loads the package's image for this device; the world keeps the package.
+  /// A package with the same bytes is loaded once, whoever asks.
   Expected<Module> load(const Package &package);
   /// Finds a kernel among all loaded packages.
   Expected<Kernel> findKernel(std::string_view name) const;
   /// Stream-ordered.  The arguments are checked against the kernel's metadata.
   /// `group` is what the kernel's group ops and group barriers see; by default
-  /// the world, if it has at most IRISRT_MAX_GROUP ranks.
+  /// the world, if it has at most IRISRT_MAX_GROUP ranks.  A generated
+  /// collective takes no more programs than its config says.
   Status launch(const Kernel &kernel, const std::array<uint64_t, 3> &programs,
                 const std::vector<IrisRtArg> &args, Stream stream = {},
                 const Group *group = nullptr);

@@ -37,7 +37,8 @@ static std::string valueOf(const std::string &request, const std::string &key,
   return request.substr(at, request.find_first_of(",}", at) - at);
 }
 
-static std::string metadataOf(const std::string &request) {
+/// Metadata of the kernel that a line of the request asks for.
+static std::string kernelOf(const std::string &request) {
   std::istringstream words(request.substr(request.find("iris.collective")));
   std::string skip, symbol, op, word, reduction, element, size;
   words >> skip >> symbol >> op >> word;
@@ -53,8 +54,8 @@ static std::string metadataOf(const std::string &request) {
   std::string buffer = R"("element": ")" + element + R"(", "symmetric": )" +
                        (staged ? "false" : "true") +
                        R"(, "sizes": [null], "strides": null})";
-  return R"({"kernels": [{"name": "kernel", "module": ")" + symbol +
-         R"(", "symbol": ")" + op + (staged ? "_staged" : "") +
+  return R"({"name": "kernel", "module": ")" + symbol + R"(", "symbol": ")" +
+         op + (staged ? "_staged" : "") +
          R"(", "workgroup": [1, 1, 1], "shared_bytes": 0,
       "dynamic_shared_bytes": 0, "arena_bytes": 0, "coresident": true,
       "args_bytes": 152, "args": [
@@ -75,7 +76,16 @@ static std::string metadataOf(const std::string &request) {
          R"(, "staged": )" + (staged ? "true" : "false") + R"(, "in_place": )" +
          (op == "all_reduce" && !staged ? "false" : "true") +
          R"(, "workspace_bytes": 65536, "max_count": )" +
-         (staged ? "1000" : "0") + "}}]}";
+         (staged ? "1000" : "0") + "}}";
+}
+
+static std::string metadataOf(const std::string &request) {
+  std::istringstream lines(request);
+  std::string kernels;
+  for (std::string line; std::getline(lines, line);)
+    if (contains(line, "iris.collective"))
+      kernels += (kernels.empty() ? "" : ", ") + kernelOf(line);
+  return R"({"kernels": [)" + kernels + "]}";
 }
 
 int main(int argc, char **argv) {

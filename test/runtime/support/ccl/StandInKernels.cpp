@@ -108,6 +108,20 @@ void all_gather(const void *raw, const IrisRtHostProgram *program) {
   k.barrier();
 }
 
+void all_gather_staged(const void *raw, const IrisRtHostProgram *program) {
+  if (program->id[0] != 0)
+    return;
+  Kernel k(raw, program);
+  const auto bytes = static_cast<size_t>(k.args.count);
+  std::memcpy(k.stage(), k.args.in, bytes);
+  if (!k.barrier())
+    return;
+  for (int64_t member = 0; member < k.size; ++member)
+    std::memcpy(k.args.out + member * k.args.count, k.at(k.stage(), member),
+                bytes);
+  k.barrier();
+}
+
 void broadcast(const void *raw, const IrisRtHostProgram *program) {
   if (program->id[0] != 0)
     return;

@@ -67,6 +67,51 @@ static void buildBroadcastScatter(KernelBuilder &k) {
   k.barrier();
 }
 
+/// The same without reading from the root, whose input only the root may know:
+/// it stores a tile to every helper, and while helpers pass those of one round
+/// on, it stores those of the next. The barrier of a round says that its tiles
+/// have come; all members' programs take as many rounds.
+static void buildBroadcastRelay(KernelBuilder &k) {
+  Value from = k.window(k.in, k.index(0), k.count);
+  Value to = k.window(k.out, k.index(0), k.count);
+  Value one = k.index(1);
+  Value helpers =
+      arith::MaxUIOp::create(k.b, k.sub(k.size, one), one).getResult();
+  Value isRoot = k.equal(k.me, k.root), isHelper = k.notEqual(k.me, k.root);
+  // This rank's place among the helpers, counted from the root.
+  Value place = k.sub(k.rem(k.sub(k.add(k.me, k.size), k.root), k.size), one);
+  Value rounds = k.ceilDiv(k.tilesIn(k.count), k.mul(k.programs, helpers));
+  // Behind the end of the buffers an access does nothing.
+  auto offsetOf = [&](Value round, Value helper) {
+    Value turn = k.add(k.mul(round, k.programs), k.program);
+    return k.mul(k.add(k.mul(turn, helpers), helper), k.tileSize());
+  };
+  k.barrier();
+  k.ifThen(k.equal(k.size, one), [&] { k.copy(from, to, k.count); });
+  k.loop(k.index(0), rounds, one, [&](Value round) {
+    k.ifThen(isRoot, [&] {
+      auto offset = [&](Value i) { return offsetOf(round, k.sub(i, one)); };
+      k.forMembersLoaded(
+          1, [&](Value i) { return k.load(from, offset(i)); },
+          [&](Value i, Value tile) {
+            k.storeTo(k.rotate(k.root, i), tile, to, offset(i));
+            k.store(tile, to, offset(i));
+          });
+    });
+    k.barrier();
+    k.ifThen(isHelper, [&] {
+      Value offset = offsetOf(round, place);
+      Value tile = k.load(to, offset);
+      k.forMembers(1, [&](Value i) {
+        Value peer = k.rotate(k.me, i);
+        k.ifThen(k.notEqual(peer, k.root),
+                 [&] { k.storeTo(peer, tile, to, offset); });
+      });
+    });
+  });
+  k.barrier();
+}
+
 static void buildBroadcastStaged(KernelBuilder &k) {
   Value stage =
       k.scratch(k.index(0), k.index(k.scratchTiles() * k.config.tile));
@@ -199,6 +244,7 @@ void mlir::iris::buildRooted(KernelBuilder &k) {
   case CollectiveKind::Broadcast:
     return staged                 ? buildBroadcastStaged(k)
            : variant == "scatter" ? buildBroadcastScatter(k)
+           : variant == "relay"   ? buildBroadcastRelay(k)
            : pull                 ? buildBroadcastPull(k)
                                   : buildBroadcastPush(k);
   case CollectiveKind::Reduce:

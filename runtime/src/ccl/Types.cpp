@@ -40,7 +40,7 @@ static const std::vector<OpInfo> &opTable() {
         "one_shot_buffered", "ring", "atomic", "spinlock"}},
       {"reduce_scatter", true, false, {"pull", "packet", "buffered"}},
       {"all_to_all", false, false, {"push", "pull", "packet", "buffered"}},
-      {"broadcast", false, true, {"push", "pull", "scatter"}},
+      {"broadcast", false, true, {"push", "pull", "scatter", "relay"}},
       {"reduce", true, true, {"pull", "two_shot"}},
       {"gather", false, true, {"pull", "push"}},
       {"scatter", false, true, {"push", "pull"}},

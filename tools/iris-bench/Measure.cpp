@@ -22,9 +22,8 @@ using rt::StatusCode;
 // Cases
 //===----------------------------------------------------------------------===//
 
-ccl::Config iris::bench::chooseConfig(const Options &options, Op op,
-                                      ccl::DType dtype, uint64_t bytes,
-                                      std::string *reason) {
+ccl::Situation iris::bench::situationOf(const Options &options, Op op,
+                                        ccl::DType dtype, uint64_t bytes) {
   ccl::Situation situation;
   situation.op = op;
   situation.dtype = dtype;
@@ -34,10 +33,12 @@ ccl::Config iris::bench::chooseConfig(const Options &options, Op op,
   situation.alignment = bytes & ~(bytes - 1);
   situation.inPlace = options.inPlace;
   situation.onHeap = !options.staged;
-  ccl::Choice choice = ccl::select(situation);
-  if (reason)
-    *reason = choice.reason;
-  return choice.config;
+  return situation;
+}
+
+static ccl::Config chooseConfig(const Options &options, Op op, ccl::DType dtype,
+                                uint64_t bytes) {
+  return ccl::select(situationOf(options, op, dtype, bytes)).config;
 }
 
 static std::vector<std::string> variantsFor(const Options &options, Op op) {
@@ -54,17 +55,35 @@ static std::vector<std::string> variantsFor(const Options &options, Op op) {
   return some;
 }
 
-/// The selector's config, with what the options say otherwise.
+/// The selector's config, or what it would take of the variant; for a variant
+/// that it knows nothing of, the generator's defaults.
+static ccl::Config baseConfig(const Options &options, Op op, ccl::DType dtype,
+                              uint64_t bytes, const std::string &variant) {
+  ccl::Config chosen = chooseConfig(options, op, dtype, bytes);
+  if (variant.empty() || variant == chosen.variant)
+    return chosen;
+  for (const ccl::Estimate &each :
+       ccl::estimates(situationOf(options, op, dtype, bytes)))
+    if (each.config.variant == variant) {
+      ccl::Config config = each.config;
+      config.staged = chosen.staged;
+      return config;
+    }
+  chosen.variant = variant;
+  chosen.tile = chosen.warps = 0;
+  return chosen;
+}
+
+/// The config of a variant, with what the options say otherwise.
 static std::vector<ccl::Config> configsFor(const Options &options, Op op,
                                            ccl::DType dtype, uint64_t bytes,
                                            const std::string &variant) {
   std::vector<ccl::Config> configs;
+  ccl::Config base = baseConfig(options, op, dtype, bytes, variant);
   for (int64_t programs : options.programs)
     for (int64_t tile : options.tiles)
       for (int64_t warps : options.warps) {
-        ccl::Config config = chooseConfig(options, op, dtype, bytes, nullptr);
-        if (!variant.empty())
-          config.variant = variant;
+        ccl::Config config = base;
         if (programs)
           config.programs = programs;
         if (tile)
@@ -94,7 +113,7 @@ std::vector<Case> iris::bench::casesOf(const Options &options) {
                  configsFor(options, op, dtype, bytes, variant))
               cases.push_back(
                   {op, dtype, count, mode, config,
-                   config == chooseConfig(options, op, dtype, bytes, nullptr),
+                   config == chooseConfig(options, op, dtype, bytes),
                    options.reduce, options.inPlace});
           }
   return cases;
@@ -114,14 +133,13 @@ std::string iris::bench::requestsOf(const Options &options,
       add(Op::recv, each.dtype, each.reduce, each.config);
   }
   // What Measurement itself calls.
-  ccl::Config config =
-      chooseConfig(options, Op::allReduce, ccl::DType::f64, 8, nullptr);
+  ccl::Config config = chooseConfig(options, Op::allReduce, ccl::DType::f64, 8);
   for (bool staged : {false, true}) {
     config.staged = staged;
     add(Op::allReduce, ccl::DType::f64, ccl::ReduceOp::max, config);
   }
   add(Op::barrier, ccl::DType::i8, {},
-      chooseConfig(options, Op::barrier, ccl::DType::i8, 0, nullptr));
+      chooseConfig(options, Op::barrier, ccl::DType::i8, 0));
   std::string text;
   for (const std::string &request : requests)
     text += request;

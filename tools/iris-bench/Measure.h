@@ -7,6 +7,7 @@
 #include "Options.h"
 
 #include "iris/ccl/Communicator.h"
+#include "iris/ccl/Selector.h"
 
 namespace iris::bench {
 
@@ -40,8 +41,8 @@ std::vector<Case> casesOf(const Options &options);
 std::string requestsOf(const Options &options, const std::vector<Case> &cases);
 
 /// What the selector knows of a case.
-ccl::Config chooseConfig(const Options &options, ccl::Op op, ccl::DType dtype,
-                         uint64_t bytes, std::string *reason);
+ccl::Situation situationOf(const Options &options, ccl::Op op, ccl::DType dtype,
+                           uint64_t bytes);
 
 class Measurement {
 public:

@@ -187,11 +187,14 @@ void iris::bench::explain(const Options &options) {
   for (Op op : options.ops)
     for (ccl::DType dtype : options.dtypes)
       for (uint64_t bytes : options.sizes) {
-        std::string reason;
-        chooseConfig(options, op, dtype, bytes, &reason);
-        std::printf("%-15s %-10s %10s  %s\n",
-                    std::string(ccl::opName(op)).c_str(),
-                    std::string(ccl::dtypeName(dtype)).c_str(),
-                    formatBytes(bytes).c_str(), reason.c_str());
+        ccl::Situation situation = situationOf(options, op, dtype, bytes);
+        std::printf(
+            "%-15s %-10s %10s  %s\n", std::string(ccl::opName(op)).c_str(),
+            std::string(ccl::dtypeName(dtype)).c_str(),
+            formatBytes(bytes).c_str(), ccl::select(situation).reason.c_str());
+        std::vector<ccl::Estimate> all = ccl::estimates(situation);
+        for (size_t i = 1; i < all.size(); ++i)
+          std::printf("%-38s  rather than %s: %.1f us\n", "",
+                      ccl::describe(all[i].config).c_str(), all[i].us);
       }
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ccl/CostModel.h"
 
+#include "ccl/Spec.h"
+
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <limits>
 
 using namespace iris::ccl;
@@ -9,43 +13,60 @@ using iris::rt::DeviceKind;
 
 static constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-// A kernel's time is that of its barriers or packets, plus its bytes on the
-// busiest link.  Loads wait for their data, so they reach less of a link than
-// stores.
+//===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
 
-static constexpr LinkModel cuda = {
-    "8x H200, NVLink 4: limit kernels of 2026-11-20 (push 322 GB/s, pull 266 "
-    "GB/s, packets 3.9 us; a flag takes 1.3 us one way)",
+// Loads wait for their data, so they reach less of a link than stores.
+
+static const LinkModel cuda = {
+    "8x H200, NVLink 4, measured 2026-11-20 under graph replay and fitted by "
+    "benchmarks/fit-cost-model.py; kernels that were not measured: limit "
+    "kernels (push 322 GB/s, pull 266 GB/s, packets 3.9 us)",
     1.2,
     2.6,
     2.7,
+    0.5,
     322e3,
     266e3,
     unlimited,
-    2000e3};
+    2000e3,
+    0.014,
+    32,
+    {16, 32, 64, 128}};
 
-static constexpr LinkModel hip = {
+static const LinkModel hip = {
     "MI300X, Infinity Fabric: 48 GB/s usable of the 64 of each of 7 links "
     "(ROCm blog, MI300X RCCL xGMI); flags and barriers from published times "
-    "of small all-reduces (6.4 us)",
+    "of small all-reduces (6.4 us); not measured",
     1.5,
     3.5,
     3.4,
+    // As long as a packet takes to a peer and back, shared by the tiles that
+    // are under way at once.
+    0.8,
     336e3,
     300e3,
     48e3,
-    1500e3};
+    1500e3,
+    0.014,
+    64,
+    {16, 32, 64, 128}};
 
 // Ranks are processes of one machine, which share its caches and memory.
-static constexpr LinkModel host = {
+static const LinkModel host = {
     "2 CPU cores, ranks as processes: benchmarks/results",
     20,
     40,
     30,
+    0,
     10e3,
     10e3,
     unlimited,
-    10e3};
+    10e3,
+    0,
+    1,
+    {2}};
 
 const LinkModel &iris::ccl::linkModelOf(DeviceKind device) {
   switch (device) {
@@ -58,98 +79,257 @@ const LinkModel &iris::ccl::linkModelOf(DeviceKind device) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Variants
+//===----------------------------------------------------------------------===//
+
+static bool endsWith(const std::string &text, const std::string &end) {
+  return text.size() >= end.size() &&
+         text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+static bool usesPackets(const std::string &variant) {
+  return endsWith(variant, "packet");
+}
+
+/// Everything that peers get goes through the workspace: buffers may lie
+/// anywhere.
+static bool isThroughWorkspace(const std::string &variant) {
+  return usesPackets(variant) || endsWith(variant, "buffered");
+}
+
+uint64_t iris::ccl::roomOf(const std::string &variant, uint32_t groupSize) {
+  // As include/iris/Kernels/Workspace.h deals it out, less the flags.
+  constexpr uint64_t unit = (defaultWorkspaceBytes - (256 << 10)) / 16;
+  if (endsWith(variant, "buffered"))
+    return unit / 4;
+  if (variant == "two_shot_packet")
+    return 5 * unit / 4;
+  if (usesPackets(variant))
+    return 5 * unit / (2 * groupSize);
+  return std::numeric_limits<uint64_t>::max();
+}
+
 namespace {
-/// Adds up one call.
-class Estimate {
-public:
-  Estimate(const LinkModel &link, uint32_t groupSize)
-      : link(link), peers(groupSize - 1.0), total(link.kernel) {}
-
-  Estimate &barriers(double count) {
-    total += peers > 0 ? count * link.barrier : 0;
-    return *this;
-  }
-  Estimate &packets(double count) {
-    total += peers > 0 ? count * link.packet : 0;
-    return *this;
-  }
-  /// `bytes` to each of the peers.
-  Estimate &push(double bytes) { return move(bytes, link.push); }
-  Estimate &pull(double bytes) { return move(bytes, link.pull); }
-  /// One rank serves all others with different, or the same, bytes.
-  Estimate &serve(double bytes) { return move(bytes, link.push); }
-  /// All bytes cross the link of one peer.
-  Estimate &stream(double bytes) {
-    total += bytes / std::min(link.push, link.perPeer);
-    return *this;
-  }
-  Estimate &copy(double bytes) {
-    total += bytes / link.local;
-    return *this;
-  }
-
-  double us() const { return total; }
-
-private:
-  Estimate &move(double bytes, double rate) {
-    if (peers > 0)
-      total += std::max(peers * bytes / rate, bytes / link.perPeer);
-    return *this;
-  }
-
-  const LinkModel &link;
-  double peers;
-  double total;
+/// What a variant does, by the bytes of a chunk.  benchmarks/fit-cost-model.py
+/// has the same formulas.
+struct Work {
+  /// Among how many members the tiles of a chunk are dealt out.
+  double ways = 1;
+  /// Bytes that cross the busiest rank's links.
+  double link = 0;
+  /// Copies in own memory, of kernels that were not measured.
+  double local = 0;
+  double barriers = 2;
+  double packets = 0;
+  /// Barriers of each turn.
+  double barriersInTurn = 0;
+  /// Data are loaded from peers.
+  bool pulls = false;
+  /// All bytes cross the link to one peer.
+  bool isStream = false;
 };
 } // namespace
 
-double iris::ccl::estimate(const LinkModel &link, const Situation &situation,
-                           const std::string &variant) {
-  double bytes = static_cast<double>(situation.bytes);
-  double size = situation.groupSize;
-  double share = bytes / size;
-  Estimate e(link, situation.groupSize);
-  // Packets are twice as large as what they carry.
-  if (variant == "packet")
-    return e.packets(1).push(2 * bytes).copy(2 * size * bytes).us();
-  if (variant == "one_shot_packet")
-    return e.packets(1).push(2 * bytes).copy(2 * size * bytes).us();
-  if (variant == "two_shot_packet")
-    return e.packets(2).push(4 * share).copy(6 * bytes).us();
-  e.barriers(2);
-  // Through the workspace: twice more through the own memory.
-  bool overwrites = situation.inPlace &&
-                    (variant == "one_shot" || situation.op == Op::allToAll);
-  if (!situation.onHeap || overwrites)
-    e.copy(2 * bytes * (situation.op == Op::allReduce ? 2 : 1));
-  switch (situation.op) {
-  case Op::allReduce:
-    if (variant == "one_shot")
-      return e.pull(bytes).copy(bytes).us();
-    if (variant == "two_shot")
-      return e.pull(share).push(share).copy(bytes).us();
-    if (variant == "ring")
-      return e.barriers(2 * (size - 1)).stream(2 * bytes).copy(2 * bytes).us();
-    // atomic, spinlock: every element is read and written on every rank.
-    return e.barriers(1).push(4 * bytes).us();
-  case Op::allGather:
-    return variant == "pull"          ? e.pull(bytes).us()
-           : variant == "partitioned" ? e.push(bytes).copy(size * bytes).us()
-                                      : e.push(bytes).copy(bytes).us();
-  case Op::reduceScatter:
-    return e.pull(bytes).copy(bytes).us();
-  case Op::allToAll:
-    return variant == "pull" ? e.pull(bytes).us() : e.push(bytes).us();
-  case Op::broadcast:
-    if (variant == "pull")
-      return e.pull(bytes).us();
-    if (variant == "scatter" && size > 2)
-      return e.pull(bytes / (size - 1)).push(bytes / (size - 1)).us();
-    return e.serve(bytes).us();
-  case Op::reduce:
-    return variant == "two_shot" ? e.pull(share).push(share).us()
-                                 : e.pull(bytes).us();
-  default:
-    return e.serve(bytes).us();
+static Work workOf(Op op, const std::string &variant, double size) {
+  double peers = size - 1;
+  Work work;
+  work.link = peers;
+  if (usesPackets(variant)) {
+    // Packets are twice as large as what they carry.
+    bool isTwoShot = variant == "two_shot_packet";
+    work.ways = isTwoShot ? size : 1;
+    work.link = isTwoShot ? 4 * peers / size : 2 * peers;
+    work.local = isTwoShot ? 6 : 2 * size;
+    work.barriers = 0;
+    work.packets = isTwoShot ? 2 : 1;
+    return work;
   }
+  if (endsWith(variant, "buffered")) {
+    work.local = size;
+    work.barriers = 1;
+    return work;
+  }
+  work.pulls = variant == "pull" || variant == "one_shot";
+  work.local = reduces(op) || variant == "push" ? 1 : 0;
+  if (variant == "two_shot") {
+    work.ways = size;
+    work.link = 2 * peers / size;
+  } else if (variant == "ring") {
+    work.ways = size;
+    work.link = 2 * peers / size;
+    work.local = 2;
+    work.barriersInTurn = 2 * peers;
+    work.isStream = true;
+  } else if (variant == "atomic" || variant == "spinlock") {
+    // Every element is read and written on every rank.
+    work.link = 4 * peers;
+    work.barriers = 3;
+  } else if (variant == "partitioned") {
+    work.ways = 1 / size; // a turn is a tile for one member
+    work.local = size;
+  } else if (op == Op::broadcast && variant == "scatter") {
+    work.ways = std::max(peers, 1.0);
+    work.link = std::min(peers, 1.0);
+  } else if (variant == "mail") {
+    work.link = 1;
+    work.local = 1;
+    work.isStream = true;
+  } else if (variant == "flags") {
+    work.link = 0;
+    work.barriers = 1;
+  }
+  return work;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// What benchmarks/fit-cost-model.py prints: bytes of a tile, warps; start,
+/// startPeers, turn, turnPeers, program, rate, overlaps.  Behind each its error
+/// and the number of measurements, which all had 8 ranks so far: what the peers
+/// account for is a guess.
+// clang-format off
+static const KernelModel fittedCuda[] = {
+    {Op::allGather, "packet", 1024, 8, 1.56, 1.56, 0.294, 0.294, 0.0000, 308966, false}, // 0.4% of 8
+    {Op::allGather, "push", 2048, 4, 2.76, 2.76, 0.060, 0.060, 0.0022, 317763, false}, // 2.4% of 20
+    {Op::allGather, "push", 16384, 4, 2.94, 2.94, 0.376, 0.376, 0.0000, 345617, false}, // 3.2% of 20
+    {Op::allReduce, "one_shot_packet", 512, 8, 1.71, 1.71, 0.136, 0.136, 0.0001, 288988, false}, // 1.6% of 19
+    {Op::allReduce, "two_shot", 4096, 8, 3.25, 3.25, 0.545, 0.545, 0.0019, 314990, true}, // 1.6% of 20
+    {Op::allReduce, "two_shot", 8192, 4, 2.89, 2.89, 1.687, 1.687, 0.0000, 317878, true}, // 1.5% of 13
+    {Op::allReduce, "two_shot_packet", 512, 8, 2.65, 2.65, 0.687, 0.687, 0.0000, 450000, false}, // 6.3% of 24
+    {Op::allToAll, "packet", 1024, 4, 2.09, 2.09, 0.965, 0.965, 0.0000, 388614, true}, // 0.5% of 8
+    {Op::allToAll, "packet", 1024, 8, 1.98, 1.98, 1.167, 1.167, 0.0003, 450000, true}, // 2.0% of 8
+    {Op::allToAll, "push", 8192, 4, 0.83, 0.83, 3.348, 3.348, 0.0000, 335286, true}, // 3.0% of 5
+    {Op::broadcast, "push", 1024, 8, 2.66, 2.66, 0.000, 0.000, 0.0004, 280617, false}, // 0.5% of 4
+    {Op::broadcast, "push", 8192, 4, 2.14, 2.14, 0.885, 0.885, 0.0000, 411850, false}, // 0.2% of 5
+    {Op::reduceScatter, "packet", 1024, 8, 2.28, 2.28, 0.806, 0.806, 0.0003, 379920, true}, // 1.2% of 8
+    {Op::reduceScatter, "pull", 4096, 8, 3.42, 3.42, 0.389, 0.389, 0.0013, 318077, true}, // 1.1% of 12
+    {Op::reduceScatter, "pull", 8192, 4, 3.54, 3.54, 0.000, 0.000, 0.0081, 324732, false}, // 0.4% of 5
+};
+// clang-format on
+
+/// The constants of a kernel that was not measured.
+static KernelModel derive(const LinkModel &link, Op op, const char *variant,
+                          int64_t tileBytes, int64_t warps) {
+  Work work = workOf(op, variant, 8);
+  KernelModel kernel = {};
+  kernel.op = op;
+  kernel.variant = variant;
+  kernel.tileBytes = tileBytes;
+  kernel.warps = warps;
+  kernel.start =
+      link.kernel + work.barriers * link.barrier + work.packets * link.packet;
+  kernel.turn = link.turn;
+  kernel.turnPeers = work.barriersInTurn * link.barrier;
+  kernel.overlaps = work.barriersInTurn == 0;
+  return kernel;
+}
+
+std::vector<KernelModel> iris::ccl::kernelModelsOf(DeviceKind device, Op op) {
+  std::vector<KernelModel> kernels;
+  if (device == DeviceKind::cuda)
+    std::copy_if(std::begin(fittedCuda), std::end(fittedCuda),
+                 std::back_inserter(kernels),
+                 [op](const KernelModel &each) { return each.op == op; });
+  if (!kernels.empty())
+    return kernels;
+  const LinkModel &link = linkModelOf(device);
+  for (const std::string &variant : variantsOf(op)) {
+    if (device != DeviceKind::host && usesPackets(variant))
+      kernels.push_back(derive(link, op, variant.c_str(), 1024, 8));
+    else
+      kernels.push_back(derive(link, op, variant.c_str(), 0, 0));
+  }
+  return kernels;
+}
+
+/// The generator's defaults: lib/Kernels/CollectiveConfig.cpp.
+static int64_t tileBytesOf(const KernelModel &kernel) {
+  if (kernel.tileBytes != 0)
+    return kernel.tileBytes;
+  return isThroughWorkspace(kernel.variant) ? 2048 : 8192;
+}
+
+static int64_t threadsOf(const KernelModel &kernel, int64_t lanes) {
+  return (kernel.warps != 0 ? kernel.warps : 4) * lanes;
+}
+
+/// Sums are kept in registers: more elements of a thread than this do not fit.
+static constexpr int64_t mostSumsOfThread = 32;
+/// Packets of all members are added up through workgroup memory, with 8 bytes
+/// for each: no more of 8 members fit into 48 KiB.
+static constexpr int64_t mostPacketSums = 512;
+
+int64_t iris::ccl::tileOf(const KernelModel &kernel, DType dtype,
+                          int64_t lanes) {
+  if (kernel.tileBytes == 0 || !reduces(kernel.op))
+    return kernel.tileBytes;
+  int64_t element = std::max(dtypeBytes(dtype), 1u);
+  int64_t most = usesPackets(kernel.variant)
+                     ? mostPacketSums
+                     : mostSumsOfThread * threadsOf(kernel, lanes);
+  return std::min(kernel.tileBytes / element, most);
+}
+
+//===----------------------------------------------------------------------===//
+// Estimates
+//===----------------------------------------------------------------------===//
+
+/// Microseconds for what does not go from heap to heap: such data are copied
+/// to and from the workspace, as much more often as chunks are reduced.
+static double stagingOf(const LinkModel &link, const KernelModel &kernel,
+                        const Situation &situation) {
+  if (isThroughWorkspace(kernel.variant))
+    return 0;
+  bool overwrites =
+      situation.inPlace && (std::string(kernel.variant) == "one_shot" ||
+                            situation.op == Op::allToAll);
+  if (situation.onHeap && !overwrites)
+    return 0;
+  double copies = situation.op == Op::allReduce ? 4 : 2;
+  return copies * static_cast<double>(situation.bytes) / link.local;
+}
+
+double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
+                           const Situation &situation, int64_t programs) {
+  double size = situation.groupSize, peers = size - 1;
+  double bytes = static_cast<double>(situation.bytes);
+  Work work = workOf(situation.op, kernel.variant, size);
+
+  // Tiles, as many as the elements of the type make.
+  uint64_t element =
+      reduces(situation.op) ? std::max(dtypeBytes(situation.dtype), 1u) : 1;
+  uint64_t tileBytes = static_cast<uint64_t>(tileBytesOf(kernel));
+  if (kernel.tileBytes != 0)
+    tileBytes = element * static_cast<uint64_t>(
+                              tileOf(kernel, situation.dtype, link.lanes));
+  double tiles = static_cast<double>(situation.bytes / tileBytes +
+                                     (situation.bytes % tileBytes != 0));
+  double turns = std::ceil(std::ceil(tiles / work.ways) / programs);
+
+  double us = kernel.start + kernel.startPeers * peers / 7 +
+              static_cast<double>(programs) * kernel.program;
+  double working = turns * (kernel.turn + kernel.turnPeers * peers / 7);
+
+  // Bytes over links; the links of pairs carry their share.
+  double rate = kernel.rate, moving = 0;
+  if (rate == 0) {
+    rate = work.pulls ? link.pull : link.push;
+    us += work.local * bytes / link.local;
+  }
+  if (peers > 0) {
+    double ofPeer = work.isStream ? work.link : work.link / peers;
+    moving = std::max(work.link * bytes / rate, ofPeer * bytes / link.perPeer);
+  }
+  us += kernel.overlaps ? std::hypot(working, moving) : working + moving;
+
+  // Tiles that are accessed element by element.
+  bool isAligned = situation.alignment % 16 == 0;
+  double slow = !isAligned ? turns : situation.bytes % tileBytes != 0 ? 1 : 0;
+  double members = isThroughWorkspace(kernel.variant) ? 0 : peers;
+  us += slow * link.partial * members * static_cast<double>(tileBytes) /
+        static_cast<double>(element * threadsOf(kernel, link.lanes));
+  return us + stagingOf(link, kernel, situation);
 }

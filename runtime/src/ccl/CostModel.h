@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a variant is expected to take.
+// What a kernel of a collective is expected to take:
+//
+//   start + programs * program + (turns * turn with bytes / rate)
+//
+// Turns are the tiles that the busiest program does one after another, bytes
+// those that cross the busiest link; "with" is the sum, or the root of the sum
+// of squares where the two overlap.  How many there are follows from the
+// variant; the constants are measured where there are measurements, and
+// otherwise derived from a few numbers of the device.
 #ifndef IRIS_RT_CCL_COSTMODEL_H
 #define IRIS_RT_CCL_COSTMODEL_H
 
@@ -19,19 +27,58 @@ struct LinkModel {
   double barrier;
   /// From a packet's store to its arrival.
   double packet;
+  /// What a program's tile costs that other programs do not hide.
+  double turn;
   /// What one rank stores to, or loads from, all its peers at once; for links
   /// between pairs, `perPeer` of them each.
   double push, pull;
   double perPeer;
   /// Copies in own memory.
   double local;
+  /// What a thread's element costs for each member, where a tile is accessed
+  /// element by element: one that is not whole, or buffers that are not aligned
+  /// to 16 bytes.
+  double partial;
+  /// Threads of a warp.
+  int64_t lanes;
+  /// Numbers of programs to choose from, in ascending order.
+  std::vector<int64_t> programs;
 };
 
 const LinkModel &linkModelOf(rt::DeviceKind device);
 
-/// Microseconds that a call of this variant is expected to take.
-double estimate(const LinkModel &link, const Situation &situation,
-                const std::string &variant);
+/// A kernel that may be chosen, and its constants.
+struct KernelModel {
+  Op op;
+  const char *variant;
+  /// The tile and the warps that are asked for; 0: the generator's defaults.
+  int64_t tileBytes;
+  int64_t warps;
+  /// Times of a group without peers, and what 7 peers add.
+  double start, startPeers;
+  double turn, turnPeers;
+  double program;
+  /// 0: that of the link.
+  double rate;
+  /// Whether turns and the transfer of bytes overlap.
+  bool overlaps;
+};
+
+/// The kernels of an operation on a device: those that were measured, or if
+/// none was, one of each variant.  A guess does not compete with measurements.
+std::vector<KernelModel> kernelModelsOf(rt::DeviceKind device, Op op);
+
+/// What is asked for, in elements as Config::tile is.
+int64_t tileOf(const KernelModel &kernel, DType dtype, int64_t lanes);
+
+/// Microseconds that a call is expected to take with that many programs.
+double estimate(const LinkModel &link, const KernelModel &kernel,
+                const Situation &situation, int64_t programs);
+
+/// The largest chunk that a variant does at once.  Those that go through the
+/// workspace take larger ones in rounds with a barrier each, for which nothing
+/// speaks.
+uint64_t roomOf(const std::string &variant, uint32_t groupSize);
 
 } // namespace iris::ccl
 

@@ -2,6 +2,7 @@
 #include "iris/ccl/Selector.h"
 
 #include "ccl/CostModel.h"
+#include "ccl/Spec.h"
 #include "core/Log.h"
 
 #include <algorithm>
@@ -10,62 +11,96 @@ using namespace iris::ccl;
 using iris::rt::DeviceKind;
 using iris::rt::formatString;
 
-/// Packets cost twice the bytes; beyond this nothing speaks for them, and each
-/// further round of them waits for a barrier.
-static constexpr uint64_t mostPacketBytes = 1 << 20;
+/// What a call may take longer than it could, to leave processors to others.
+static constexpr double slack = 1.02;
 
-static bool usesPackets(const std::string &variant) {
-  return variant.size() >= 6 &&
-         variant.compare(variant.size() - 6, 6, "packet") == 0;
+/// Whether a variant may be chosen without being asked for: its result is the
+/// same in every run, and only the root needs the root's buffer.
+static bool isEligible(Op op, const std::string &variant) {
+  if (hasRoot(op))
+    return variant == variantsOf(op).front();
+  bool isMove = op == Op::allGather || op == Op::allToAll;
+  // Others are never better, or, in place, not possible.
+  return variant != "ring" && variant != "atomic" && variant != "spinlock" &&
+         variant != "partitioned" && !(isMove && variant == "pull");
 }
 
-/// Variants that may be chosen without being asked for: those whose result is
-/// the same in every run, and for which only the root needs the root's buffer.
-static std::vector<std::string> eligible(Op op) {
-  switch (op) {
-  case Op::allReduce:
-    return {"one_shot", "two_shot", "one_shot_packet", "two_shot_packet"};
-  case Op::allGather:
-  case Op::allToAll:
-    return {"push", "packet"};
-  case Op::reduceScatter:
-    return {"pull", "packet"};
-  default:
-    return {variantsOf(op).front()};
+static std::vector<KernelModel> eligibleKernels(DeviceKind device, Op op) {
+  std::vector<KernelModel> kernels = kernelModelsOf(device, op);
+  kernels.erase(std::remove_if(kernels.begin(), kernels.end(),
+                               [op](const KernelModel &kernel) {
+                                 return !isEligible(op, kernel.variant);
+                               }),
+                kernels.end());
+  return kernels;
+}
+
+static Config configOf(const LinkModel &link, const KernelModel &kernel,
+                       DType dtype) {
+  Config config;
+  config.variant = kernel.variant;
+  config.tile = tileOf(kernel, dtype, link.lanes);
+  config.warps = kernel.warps;
+  return config;
+}
+
+/// What the kernel takes with its best number of programs, and the least number
+/// that is nearly as good.
+static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
+                       const Situation &situation) {
+  Estimate best;
+  best.config = configOf(link, kernel, situation.dtype);
+  int64_t most = mostPrograms(situation.op);
+  auto timeWith = [&](int64_t programs) {
+    return estimate(link, kernel, situation, programs);
+  };
+  double least = timeWith(link.programs.front());
+  for (int64_t programs : link.programs)
+    if (programs <= most)
+      least = std::min(least, timeWith(programs));
+  for (int64_t programs : link.programs) {
+    best.config.programs = programs;
+    best.us = timeWith(programs);
+    if (best.us <= least * slack)
+      break;
   }
+  return best;
 }
 
-/// More programs for more bytes, as long as each has several tiles.
-static int64_t programsFor(const Situation &situation) {
-  if (situation.device == DeviceKind::host)
-    return 2;
-  if (situation.op == Op::send || situation.op == Op::recv)
-    return 16; // as many as there are mail boxes
-  return situation.bytes >= (1 << 20) ? 64 : 32;
+std::vector<Estimate> iris::ccl::estimates(const Situation &situation) {
+  const LinkModel &link = linkModelOf(situation.device);
+  std::vector<Estimate> all;
+  for (const KernelModel &kernel :
+       eligibleKernels(situation.device, situation.op))
+    if (situation.bytes <= roomOf(kernel.variant, situation.groupSize))
+      all.push_back(bestOf(link, kernel, situation));
+  // The first of equals, on all members.
+  std::stable_sort(
+      all.begin(), all.end(),
+      [](const Estimate &a, const Estimate &b) { return a.us < b.us; });
+  return all;
+}
+
+std::string iris::ccl::describe(const Config &config) {
+  std::string text = config.variant;
+  auto add = [&text](int64_t value, const char *format) {
+    if (value != 0)
+      text += formatString(format, static_cast<long long>(value));
+  };
+  add(config.tile, ", tile %lld");
+  add(config.warps, ", %lld warps");
+  add(config.programs, ", %lld programs");
+  return text;
 }
 
 Choice iris::ccl::select(const Situation &situation) {
-  const LinkModel &link = linkModelOf(situation.device);
+  std::vector<Estimate> all = estimates(situation);
   Choice choice;
-  double best = 0;
-  std::string others;
-  for (const std::string &variant : eligible(situation.op)) {
-    if (usesPackets(variant) && situation.bytes > mostPacketBytes)
-      continue;
-    double us = estimate(link, situation, variant);
-    others += formatString("%s%s %.1f", others.empty() ? "" : ", ",
-                           variant.c_str(), us);
-    if (!choice.config.variant.empty() && us >= best)
-      continue;
-    best = us;
-    choice.config.variant = variant;
-  }
-  choice.config.programs = programsFor(situation);
-  choice.reason =
-      formatString("%s, %.1f us expected (of %s)",
-                   choice.config.variant.c_str(), best, others.c_str());
-  // Packets read no peer's buffer, so theirs may lie anywhere.
+  choice.config = all.front().config;
+  choice.reason = formatString("%s: %.1f us expected",
+                               describe(choice.config).c_str(), all.front().us);
   if (!situation.onHeap) {
+    // Packets read no peer's buffer, so theirs may lie anywhere.
     choice.config.staged = true;
     choice.reason += "; staged, as a buffer is not on the symmetric heap";
   }
@@ -77,20 +112,11 @@ std::string iris::ccl::choiceSource(DeviceKind device) {
 }
 
 std::vector<Config> iris::ccl::candidates(Op op, DType dtype,
-                                          uint32_t groupSize,
+                                          uint32_t /*groupSize*/,
                                           DeviceKind device) {
+  const LinkModel &link = linkModelOf(device);
   std::vector<Config> configs;
-  // What is chosen changes with the size only, and seldom.
-  for (uint64_t bytes = 16; bytes <= uint64_t(1) << 34; bytes += bytes / 8) {
-    Situation situation;
-    situation.op = op;
-    situation.dtype = dtype;
-    situation.bytes = bytes;
-    situation.groupSize = groupSize;
-    situation.device = device;
-    Config config = select(situation).config;
-    if (std::find(configs.begin(), configs.end(), config) == configs.end())
-      configs.push_back(config);
-  }
+  for (const KernelModel &kernel : eligibleKernels(device, op))
+    configs.push_back(configOf(link, kernel, dtype));
   return configs;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What is said about a collective: configs, requests, metadata, choices.
+#include "ccl/CostModel.h"
 #include "ccl/Spec.h"
 #include "iris/ccl/Selector.h"
 
@@ -213,24 +214,174 @@ TEST(Spec, WrongFactsAreRefused) {
   EXPECT_NE(message(kernel).find("is no collective"), std::string::npos);
 }
 
+//===----------------------------------------------------------------------===//
+// Selector
+//===----------------------------------------------------------------------===//
+
+static const DeviceKind allDevices[] = {DeviceKind::host, DeviceKind::cuda,
+                                        DeviceKind::hip};
+
+static Situation situationOf(Op op, uint64_t bytes, uint32_t groupSize = 8,
+                             DeviceKind device = DeviceKind::cuda,
+                             DType dtype = DType::bf16) {
+  Situation situation;
+  situation.op = op;
+  situation.dtype = dtype;
+  situation.bytes = bytes;
+  situation.groupSize = groupSize;
+  situation.device = device;
+  situation.alignment = bytes & (~bytes + 1);
+  return situation;
+}
+
+/// body(situation) for much of what there is.
+template <typename Body>
+static void forManySituations(Body body) {
+  for (DeviceKind device : allDevices)
+    for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
+      for (int dtype = 0; dtype <= static_cast<int>(DType::f8e5m2fnuz); ++dtype)
+        for (uint32_t size = 2; size <= 8; ++size)
+          for (uint64_t bytes = 8; bytes <= uint64_t(1) << 33; bytes *= 4)
+            for (uint64_t more : {0, 24})
+              body(situationOf(static_cast<Op>(op), bytes + more, size, device,
+                               static_cast<DType>(dtype)));
+}
+
 TEST(Selector, ChoosesWhatPrepareLoads) {
-  for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
-    for (uint64_t bytes : {uint64_t(1), uint64_t(1) << 20, uint64_t(1) << 33})
-      for (bool onHeap : {false, true}) {
-        Situation situation;
-        situation.op = static_cast<Op>(op);
-        situation.bytes = bytes;
-        situation.groupSize = 8;
+  auto check = [](const Situation &situation) {
+    std::string where = std::string(opName(situation.op)) + " " +
+                        std::string(dtypeName(situation.dtype)) + " x" +
+                        std::to_string(situation.groupSize) + " " +
+                        std::to_string(situation.bytes) + " " +
+                        std::string(deviceKindName(situation.device));
+    Choice choice = select(situation);
+    ASSERT_NE(choice.reason, "") << where;
+    ASSERT_EQ(choice.config.staged, !situation.onHeap) << where;
+    Status status = checkConfig(situation.op, situation.dtype, choice.config);
+    ASSERT_TRUE(status.ok()) << where << ": " << status.message();
+    ASSERT_GT(choice.config.programs, 0) << where;
+    // A kernel serves any number of programs.
+    Config config = kernelSpec(makeSpec(situation.op, situation.dtype, {},
+                                        situation.groupSize, choice.config))
+                        .config;
+    config.staged = false;
+    std::vector<Config> all = candidates(situation.op, situation.dtype,
+                                         situation.groupSize, situation.device);
+    ASSERT_EQ(std::count(all.begin(), all.end(), config), 1)
+        << where << ": " << choice.reason;
+  };
+  forManySituations(check);
+  for (bool onHeap : {false, true})
+    for (bool inPlace : {false, true})
+      for (uint64_t bytes = 1; bytes <= 1 << 28; bytes += 1 + bytes / 3) {
+        Situation situation = situationOf(Op::allReduce, bytes);
         situation.onHeap = onHeap;
-        Choice choice = select(situation);
-        EXPECT_NE(choice.reason, "");
-        EXPECT_EQ(choice.config.staged, !onHeap);
-        EXPECT_TRUE(
-            checkConfig(situation.op, situation.dtype, choice.config).ok());
-        choice.config.staged = false;
-        std::vector<Config> all =
-            candidates(situation.op, situation.dtype, 8, DeviceKind::host);
-        EXPECT_EQ(std::count(all.begin(), all.end(), choice.config), 1)
-            << opName(situation.op) << " " << bytes;
+        situation.inPlace = inPlace;
+        check(situation);
       }
+}
+
+TEST(Selector, KernelsAreFewAndFit) {
+  for (DeviceKind device : allDevices)
+    for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
+      for (int type = 0; type <= static_cast<int>(DType::f8e5m2fnuz); ++type) {
+        DType dtype = static_cast<DType>(type);
+        std::vector<Config> all =
+            candidates(static_cast<Op>(op), dtype, 8, device);
+        EXPECT_GE(all.size(), 1u);
+        EXPECT_LE(all.size(), 8u);
+        for (const Config &config : all) {
+          EXPECT_TRUE(checkConfig(static_cast<Op>(op), dtype, config).ok());
+          EXPECT_EQ(config.programs, 0);
+          EXPECT_EQ(std::count(all.begin(), all.end(), config), 1);
+          // Sums of a thread stay in registers.
+          if (reduces(static_cast<Op>(op)) && config.tile != 0)
+            EXPECT_LE(config.tile / (config.warps * 32), 32);
+        }
+      }
+}
+
+TEST(Selector, SomeChoices) {
+  auto variant = [](Op op, uint64_t bytes) {
+    return select(situationOf(op, bytes)).config.variant;
+  };
+  EXPECT_EQ(variant(Op::allReduce, 1 << 10), "one_shot_packet");
+  EXPECT_EQ(variant(Op::allReduce, 32 << 10), "one_shot_packet");
+  EXPECT_EQ(variant(Op::allReduce, 64 << 20), "two_shot");
+  EXPECT_EQ(variant(Op::allGather, 8 << 10), "packet");
+  EXPECT_EQ(variant(Op::allGather, 8 << 20), "push");
+  EXPECT_EQ(variant(Op::reduceScatter, 8 << 20), "pull");
+  // Large tiles where there are many bytes.
+  EXPECT_GT(select(situationOf(Op::allGather, 8 << 20)).config.tile,
+            select(situationOf(Op::allGather, 8 << 10)).config.tile);
+  // Few programs where they have little to do.
+  EXPECT_LE(select(situationOf(Op::allReduce, 1 << 10)).config.programs, 16);
+  EXPECT_GE(select(situationOf(Op::allReduce, 64 << 20)).config.programs, 64);
+  // Where only the root need have its buffers, nobody else uses them.
+  EXPECT_EQ(variant(Op::broadcast, 64 << 20), "push");
+  EXPECT_EQ(variant(Op::reduce, 64 << 20), "pull");
+  // Staging costs nothing where data go through the workspace anyway.
+  Situation elsewhere = situationOf(Op::allReduce, 8 << 10);
+  elsewhere.onHeap = false;
+  EXPECT_EQ(select(elsewhere).config.variant, "one_shot_packet");
+  EXPECT_NE(select(elsewhere).reason.find("staged"), std::string::npos);
+  for (Op op : {Op::allReduce, Op::allGather, Op::send})
+    EXPECT_EQ(
+        select(situationOf(op, 8 << 20, 2, DeviceKind::host)).config.programs,
+        2);
+  EXPECT_EQ(select(situationOf(Op::send, 8 << 20)).config.programs, 16);
+}
+
+TEST(Selector, EstimatesAreOrdered) {
+  forManySituations([](const Situation &situation) {
+    std::vector<Estimate> all = estimates(situation);
+    ASSERT_FALSE(all.empty());
+    EXPECT_EQ(all.front().config.variant, select(situation).config.variant);
+    for (size_t i = 0; i < all.size(); ++i) {
+      ASSERT_GT(all[i].us, 0);
+      ASSERT_GE(all[i].us, all[i > 0 ? i - 1 : 0].us);
+    }
+  });
+}
+
+TEST(Selector, MoreWorkTakesLonger) {
+  for (DeviceKind device : allDevices) {
+    const LinkModel &link = linkModelOf(device);
+    for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
+      for (const KernelModel &kernel :
+           kernelModelsOf(device, static_cast<Op>(op)))
+        for (int64_t programs : link.programs)
+          for (uint32_t size : {2, 4, 8}) {
+            double least = 0;
+            // From where tiles are whole.
+            for (uint64_t bytes = 1 << 17; bytes <= 1 << 30; bytes *= 2) {
+              Situation s = situationOf(kernel.op, bytes, size, device);
+              double us = estimate(link, kernel, s, programs);
+              if (kernel.op != Op::barrier)
+                EXPECT_GT(us, least) << kernel.variant << " " << bytes;
+              least = us;
+              // Odd sizes, odd addresses, buffers elsewhere.
+              s.bytes -= 8;
+              s.alignment = 8;
+              EXPECT_GE(estimate(link, kernel, s, programs), us * 0.99);
+              s = situationOf(kernel.op, bytes, size, device);
+              s.onHeap = false;
+              EXPECT_GE(estimate(link, kernel, s, programs), us);
+            }
+          }
+  }
+}
+
+TEST(Selector, BufferedTakesAnyBuffer) {
+  // Of kernels that are not listed yet.
+  for (DeviceKind device : allDevices) {
+    const LinkModel &link = linkModelOf(device);
+    KernelModel kernel = {
+        Op::allReduce, "one_shot_buffered", 4096, 8, 5, 0, 1, 0, 0, 300e3};
+    Situation s = situationOf(Op::allReduce, 64 << 10, 8, device);
+    double us = estimate(link, kernel, s, 16);
+    EXPECT_GE(us, 5 + 1 + 7 * 65536 / 300e3);
+    s.onHeap = false; // everything goes through the workspace as it is
+    EXPECT_EQ(estimate(link, kernel, s, 16), us);
+  }
 }

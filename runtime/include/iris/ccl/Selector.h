@@ -36,14 +36,29 @@ struct Choice {
   std::string reason;
 };
 
-/// The config for a call without one.
+/// The config for a call without one: the kernel that is expected to be the
+/// fastest, with the fewest programs with which it takes hardly longer.
 Choice select(const Situation &situation);
+
+/// What a call is expected to take with a config.
+struct Estimate {
+  Config config;
+  double us = 0;
+};
+
+/// What select() compares: of each kernel the number of programs that it would
+/// take, the fastest first.
+std::vector<Estimate> estimates(const Situation &situation);
+
+/// "two_shot, tile 2048, 8 warps, 64 programs".
+std::string describe(const Config &config);
 
 /// Where the numbers behind the choices for a kind of device come from.
 std::string choiceSource(rt::DeviceKind device);
 
-/// Every config that select() may give for `op` on buffers of the heap, for
-/// groups of that size on that device: what prepare() loads.
+/// Every kernel that select() may ask for with `op` on buffers of the heap, for
+/// groups of that size on that device: what prepare() loads.  As it serves any
+/// number of programs, that is 0.
 std::vector<Config> candidates(Op op, DType dtype, uint32_t groupSize,
                                rt::DeviceKind device);
 

@@ -1,0 +1,536 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Fits the cost model of the collectives' selector to measurements.
+
+    fit-cost-model.py RESULTS.jsonl... [--device=NAME] [--most=N] [--misses=N]
+
+Reads the lines of `iris-bench --json` (graph replay, buffers on the heap, not
+in place; others are left out) and prints two things: the table of kernels for
+runtime/src/ccl/CostModel.cpp, and, as comments, how good the choices are that
+the model makes. A line must say tile and warps; 0 is the generator's default.
+
+The model
+---------
+A kernel is a variant with a tile and a number of warps. What a call takes is
+
+    us = start + programs * program + (turns * turn with bytes / rate)
+
+* start: the launch, and barriers or packets one way. It grows with the number
+  of peers: start + startPeers * peers / 7.
+* turns: tiles that the busiest program does one after another, and what one of
+  them takes that no other program hides; it grows with the peers as well. So
+  this term is what there is to gain from more programs.
+* program: what each further program costs, mostly its flags in barriers.
+* bytes: those that cross the busiest link, and its rate.
+* with: the sum, or for kernels whose turns overlap with the transfer the root
+  of the sum of the squares, whichever fits better.
+
+`WAYS` and `LINK_CHUNKS` below are the formulas for turns and bytes; those of
+CostModel.cpp are the same. The constants are the non-negative ones with the
+least squares of relative errors, where a measurement counts the less the slower
+it is beside the best of its size: nobody will choose it. As long as all
+measurements of a kernel have one group size, half of what could depend on the
+peers is taken to do so. A last tile that is not whole costs `partial` for each
+element of a thread and peer, since it is stored one by one.
+
+Which kernels
+-------------
+Each kernel has to be compiled and loaded. Of all that were measured the table
+takes those that make the best measured time of the sizes worse by the least:
+one after another, at most --most for a variant, until one gains less than
+0.15 % on average.
+
+The report
+----------
+Per operation, the share of measured points (operation, ranks, size) where the
+chosen kernel takes at most 1.05 times what the fastest measurement does, once
+with all points fitted, and cross-validated: every other size is fitted, and the
+others judged, and the other way round. There, the kernels of the table are
+first those that all points speak for, which the judged ones have had a part in,
+and then picked from the fitted sizes alone. A choice of a number of programs
+that was not measured counts as the nearest in turns that was; points where the
+kernel was not measured at all are not judged. Only variants that the selector
+may choose count, packets and buffered ones for chunks that fit into the
+workspace at once; --all counts the others as well.
+"""
+import argparse
+import collections
+import json
+import math
+import statistics
+import sys
+
+# Most programs of a launch that the selector considers, and what it pays for
+# fewer of them. As in Selector.cpp.
+PROGRAMS = (16, 32, 64, 128)
+SLACK = 1.02
+# A sixteenth of what the workspace has for data.
+WORKSPACE_UNIT = ((28 << 20) - (256 << 10)) // 16
+TOLERANCE = 1.05
+
+DEFAULT_TILE_BYTES = 8192
+DEFAULT_SLOT_BYTES = 2048  # of packets and of buffered variants
+DEFAULT_WARPS = 4
+
+DTYPE_BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2,
+               "i16": 2}
+REDUCING = ("all_reduce", "reduce_scatter", "reduce")
+ROOTED = ("broadcast", "reduce", "gather", "scatter")
+IN_ANY_ORDER = ("atomic", "spinlock")
+DEFAULTS = {"broadcast": "push", "reduce": "pull", "gather": "pull",
+            "scatter": "push"}
+
+
+def ways(op, variant, size):
+    """Among how many members the tiles of a chunk are dealt out."""
+    if variant in ("two_shot", "two_shot_packet", "ring"):
+        return size
+    if (op, variant) == ("broadcast", "scatter"):
+        return max(size - 1, 1)
+    if variant == "partitioned":
+        return 1 / size  # a program's turn is a tile for one member
+    return 1
+
+
+def link_chunks(op, variant, size):
+    """Bytes that cross the busiest rank's links, by the bytes of a chunk."""
+    peers = size - 1
+    if variant == "mail":
+        return 1
+    if variant in IN_ANY_ORDER:
+        return 4 * peers
+    if (op, variant) == ("broadcast", "scatter"):
+        return min(peers, 1)
+    chunks = peers
+    if variant in ("two_shot", "two_shot_packet", "ring"):
+        chunks = 2 * peers / size
+    # Packets have as many flags as data.
+    return 2 * chunks if variant.endswith("packet") else chunks
+
+
+def eligible(op, variant):
+    """Whether the selector may choose the variant unasked."""
+    if variant in IN_ANY_ORDER + ("ring", "partitioned"):
+        return False
+    if op in ("all_gather", "all_to_all") and variant == "pull":
+        return False
+    return op not in ROOTED or variant == DEFAULTS[op]
+
+
+Kernel = collections.namedtuple("Kernel", "op variant tile warps")
+Kernel.__doc__ = "The tile is in bytes."
+
+
+class Point:
+    """A measurement."""
+
+    def __init__(self, entry):
+        self.op, self.variant = entry["op"], entry["variant"]
+        self.bytes, self.ranks = entry["bytes"], entry["ranks"]
+        self.programs, self.us = entry["programs"], entry["us"]
+        self.element = 1
+        if self.op in REDUCING:
+            self.element = DTYPE_BYTES.get(entry["dtype"], 1)
+        tile = entry["tile"] * self.element
+        if not tile:
+            tile = (DEFAULT_SLOT_BYTES
+                    if self.variant.endswith(("packet", "buffered"))
+                    else DEFAULT_TILE_BYTES)
+        self.kernel = Kernel(self.op, self.variant, tile,
+                             entry["warps"] or DEFAULT_WARPS)
+        self.case = (self.op, self.ranks, self.bytes)
+        self.weight = 1.0
+
+
+def read(paths, device):
+    points = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    entry = json.loads(line)
+                    if (entry["peer"] != "iris" or entry["mode"] != "graph"
+                            or entry["staged"] or entry["in_place"]
+                            or device not in entry["device"]):
+                        continue
+                    points.append(Point(entry))
+                except (ValueError, KeyError) as error:
+                    sys.exit(f"{path}:{number}: no measurement: {error!r}")
+    best = {}
+    for point in points:
+        best[point.case] = min(best.get(point.case, math.inf), point.us)
+    for point in points:
+        point.weight = (best[point.case] / point.us) ** 3
+    return points
+
+
+# --- The model --------------------------------------------------------------
+
+def turns_of(kernel, ranks, size, programs):
+    tiles = -(-size // kernel.tile)
+    return math.ceil(math.ceil(tiles / ways(kernel.op, kernel.variant, ranks))
+                     / programs)
+
+
+def features(kernel, ranks, size, programs):
+    peers = (ranks - 1) / 7
+    turns = turns_of(kernel, ranks, size, programs)
+    link = link_chunks(kernel.op, kernel.variant, ranks) * size
+    return (1, peers, turns, turns * peers, programs, link / 1e6)
+
+
+def partial_elements(kernel, ranks, size, element):
+    """Elements and peers that a thread stores one by one behind whole tiles."""
+    if size % kernel.tile == 0 or kernel.variant.endswith(
+            ("packet", "buffered")):
+        return 0
+    return kernel.tile / element / (32 * kernel.warps) * (ranks - 1)
+
+
+def solve(gram, right):
+    """Gaussian elimination; None where there is no one solution."""
+    rows = [list(row) + [value] for row, value in zip(gram, right)]
+    count = len(rows)
+    for i in range(count):
+        pivot = max(range(i, count), key=lambda r: abs(rows[r][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        if abs(rows[i][i]) < 1e-12:
+            return None
+        for r in range(count):
+            if r != i:
+                scale = rows[r][i] / rows[i][i]
+                rows[r] = [x - scale * y for x, y in zip(rows[r], rows[i])]
+    return [row[-1] / row[i] for i, row in enumerate(rows)]
+
+
+def least_squares(rows, wanted):
+    """Non-negative x with the least |rows x - wanted|: the best of those with
+    any choice of zeros."""
+    count = len(rows[0])
+    columns = list(zip(*rows))
+    # Scaled, so that a tiny penalty means the same for all.
+    norms = [math.sqrt(sum(v * v for v in column)) or 1.0 for column in columns]
+    columns = [[v / n for v in c] for c, n in zip(columns, norms)]
+    gram = [[sum(map(float.__mul__, a, b)) for b in columns] for a in columns]
+    right = [sum(map(float.__mul__, a, wanted)) for a in columns]
+    for i in range(count):
+        gram[i][i] += 1e-7
+    best, least = [0.0] * count, 0.0
+    for bits in range(1, 1 << count):
+        some = [i for i in range(count) if bits >> i & 1]
+        x = solve([[gram[i][j] for j in some] for i in some],
+                  [right[i] for i in some])
+        if x is None or min(x) < 0:
+            continue
+        # |Ax - b|^2 - |b|^2, since x solves the normal equations.
+        loss = -sum(v * right[i] for v, i in zip(x, some))
+        if loss < least:
+            least, best = loss, [0.0] * count
+            for v, i in zip(x, some):
+                best[i] = v / norms[i]
+    return best
+
+
+class Constants:
+    """Of one kernel: those of `features`, and whether turns overlap."""
+
+    def __init__(self, values, overlaps):
+        self.values, self.overlaps = values, overlaps
+
+    def parts(self, some):
+        """Times of the rest, of turns, and of bytes."""
+        x = [value * f for value, f in zip(self.values, some)]
+        return x[0] + x[1] + x[4], x[2] + x[3], x[5]
+
+    def us(self, some):
+        rest, turns, transfer = self.parts(some)
+        if self.overlaps:
+            return rest + math.hypot(turns, transfer)
+        return rest + turns + transfer
+
+
+def fit(points, link):
+    """The constants of the kernel of the points, where no byte is faster than
+    the link."""
+    cases = [(p, features(p.kernel, p.ranks, p.bytes, p.programs))
+             for p in points]
+
+    def error(constants):
+        return sum((p.weight * (constants.us(f) / p.us - 1)) ** 2
+                   for p, f in cases)
+
+    best = fit_sum(cases, link, [(1.0, 1.0)] * len(cases))
+    least, last = error(best), best
+    # hypot(a, b) is a * a / hypot + b * b / hypot: a sum with factors, which
+    # settle in a few rounds.
+    for _ in range(30):
+        factors = []
+        for _, some in cases:
+            _, turns, transfer = last.parts(some)
+            root = math.hypot(turns, transfer) or 1.0
+            factors.append((max(turns / root, 0.02),
+                            max(transfer / root, 0.02)))
+        found = fit_sum(cases, link, factors)
+        last = Constants([(a + b) / 2 for a, b in
+                          zip(last.values, found.values)], True)
+        if error(last) < least:
+            least, best = error(last), last
+    return best
+
+
+def fit_sum(cases, link, factors):
+    """The constants, with the times of turns and bytes multiplied."""
+    least = 1e3 / link
+    rows, wanted = [], []
+    for (p, f), (of_turns, of_bytes) in zip(cases, factors):
+        scale = p.weight / p.us
+        rows.append([scale * f[0], scale * f[1], scale * f[2] * of_turns,
+                     scale * f[3] * of_turns, scale * f[4],
+                     scale * f[5] * of_bytes])
+        wanted.append(p.weight - least * rows[-1][5])
+    sizes = {p.ranks for p, _ in cases}
+    if len(sizes) > 1:
+        x = least_squares(rows, wanted)
+    else:
+        # What is constant and what grows with the peers cannot be told apart:
+        # half each, for these peers.
+        scale = 7 / max(sizes.pop() - 1, 1)
+        y = least_squares([[r[0], r[2], r[4], r[5]] for r in rows], wanted)
+        x = [y[0] / 2, y[0] / 2 * scale, y[1] / 2, y[1] / 2 * scale, y[2], y[3]]
+    x[5] += least
+    return Constants(x, False)
+
+
+def serves(kernel, ranks, size):
+    """Whether chunks of that size fit into the kernel's part of the workspace
+    at once."""
+    if kernel.variant.endswith("buffered"):
+        return size <= WORKSPACE_UNIT // 4
+    if kernel.variant == "two_shot_packet":
+        return size <= 5 * WORKSPACE_UNIT // 4
+    if kernel.variant.endswith("packet"):
+        return size <= 5 * WORKSPACE_UNIT // (2 * ranks)
+    return True
+
+
+class Model:
+    """Constants of kernels."""
+
+    def __init__(self, points, link):
+        self.constants, self.partial = {}, 0.0
+        groups = collections.defaultdict(list)
+        for point in points:
+            groups[point.kernel].append(point)
+        rest = []
+        for kernel, mine in groups.items():
+            whole = [p for p in mine if p.bytes % kernel.tile == 0
+                     and serves(kernel, p.ranks, p.bytes)]
+            if len({p.bytes for p in whole}) < 2:
+                continue
+            self.constants[kernel] = fit(whole, link)
+            rest += [(p, partial_elements(kernel, p.ranks, p.bytes, p.element))
+                     for p in mine if p.bytes % kernel.tile]
+        # One constant for all: the median, as few points tell.
+        slopes = [(p.us - self.estimate(p.kernel, p.ranks, p.bytes, p.programs))
+                  / count for p, count in rest if count]
+        if slopes:
+            self.partial = max(0.0, statistics.median(slopes))
+
+    def keep(self, kernels):
+        """Forgets the others."""
+        self.constants = {kernel: self.constants[kernel] for kernel in kernels
+                          if kernel in self.constants}
+        return self
+
+    def estimate(self, kernel, ranks, size, programs, element=1):
+        us = self.constants[kernel].us(
+            features(kernel, ranks, size, programs))
+        return us + self.partial * partial_elements(kernel, ranks, size,
+                                                    element)
+
+    def choose(self, op, ranks, size, element):
+        """(kernel, programs) as the selector does it: the fastest kernel, with
+        the fewest programs that cost little."""
+        times = {}
+        for kernel in self.constants:
+            if kernel.op == op and serves(kernel, ranks, size):
+                for programs in PROGRAMS:
+                    times[kernel, programs] = self.estimate(
+                        kernel, ranks, size, programs, element)
+        if not times:
+            return None
+        kernel, best = min(times, key=times.get)
+        return kernel, min(p for p in PROGRAMS if times[kernel, p]
+                           <= SLACK * times[kernel, best])
+
+
+# --- Which kernels ----------------------------------------------------------
+
+def pick_kernels(model, points, most):
+    """For each operation the few kernels that matter."""
+    picked = []
+    for op in sorted({p.op for p in points}):
+        mine = [p for p in points if p.op == op]
+        kernels = sorted({p.kernel for p in mine} & set(model.constants))
+        least = {k: min(p.bytes for p in mine if p.kernel == k)
+                 for k in kernels}
+        cases = []  # what the kernels take, beside the fastest
+        for case in sorted({p.case for p in mine}):
+            here = [p for p in mine if p.case == case]
+            best = min(p.us for p in here)
+            times = {}
+            for k in kernels:
+                measured = [p.us for p in here if p.kernel == k]
+                if measured:
+                    times[k] = min(measured) / best
+                elif serves(k, case[1], case[2]) and case[2] > least[k]:
+                    us = min(model.estimate(k, case[1], case[2], programs,
+                                            here[0].element)
+                             for programs in PROGRAMS)
+                    times[k] = max(us / best, 1.0)
+            cases.append(times)
+
+        def loss(chosen):
+            return statistics.mean(
+                math.log(min([times[k] for k in chosen if k in times] + [10]))
+                for times in cases)
+
+        chosen = []
+        while True:
+            rest = [k for k in kernels if k not in chosen and len(
+                [1 for c in chosen if c.variant == k.variant]) < most]
+            if not rest:
+                break
+            best = min(rest, key=lambda k: loss(chosen + [k]))
+            if chosen and loss(chosen) - loss(chosen + [best]) < 0.0015:
+                break
+            chosen.append(best)
+        picked += chosen
+    return sorted(picked)
+
+
+# --- The report -------------------------------------------------------------
+
+def judge(model, points, cases=None):
+    """{op: [(ratio, case, kernel, programs, best point)]}, with a ratio of None
+    where the chosen kernel was not measured."""
+    by_case = collections.defaultdict(list)
+    for p in points:
+        by_case[p.case].append(p)
+    result = collections.defaultdict(list)
+    for case, mine in sorted(by_case.items()):
+        if cases is not None and case not in cases:
+            continue
+        op, ranks, size = case
+        chosen = model.choose(op, ranks, size, mine[0].element)
+        if not chosen:
+            continue
+        kernel, programs = chosen
+        best = min(mine, key=lambda p: p.us)
+        same = [p for p in mine if p.kernel == kernel]
+        ratio = None
+        if same:
+            # With as many turns, programs more or less have nothing to do.
+            turns = turns_of(kernel, ranks, size, programs)
+            us = min(same, key=lambda p: (
+                abs(math.log(turns_of(kernel, ranks, size, p.programs)
+                             / turns)),
+                abs(math.log(p.programs / programs)))).us
+            ratio = us / best.us
+        result[op].append((ratio, case, kernel, programs, best))
+    return result
+
+
+def print_report(title, result, misses):
+    print(f"// {title}:")
+    everything = []
+    for op, judged in sorted(result.items()):
+        ratios = [r[0] for r in judged if r[0]]
+        everything += [r for r in judged if r[0]]
+        within = len([r for r in ratios if r <= TOLERANCE])
+        line = f"//   {op:15} {within} of {len(ratios)} within 5 %"
+        if ratios:
+            line += f", mean {statistics.mean(ratios) - 1:.1%}"
+        if len(ratios) < len(judged):
+            line += f"; {len(judged) - len(ratios)} not judged"
+        print(line)
+    within = len([r for r in everything if r[0] <= TOLERANCE])
+    print(f"//   all             {within} of {len(everything)} = "
+          f"{within / max(len(everything), 1):.1%}")
+    everything.sort(key=lambda r: -r[0])
+    for ratio, (op, ranks, size), kernel, programs, best in everything[:misses]:
+        if ratio > 1.02:
+            print(f"//     {op} x{ranks} {size}: {ratio:.3f} with "
+                  f"{kernel.variant} t{kernel.tile} w{kernel.warps} "
+                  f"p{programs}; best {best.kernel.variant} "
+                  f"t{best.kernel.tile} w{best.kernel.warps} "
+                  f"p{best.programs} {best.us:.2f} us")
+
+
+def camel(name):
+    head, *tail = name.split("_")
+    return head + "".join(part.title() for part in tail)
+
+
+def print_table(model, points):
+    print(f"// {len(points)} measurements; partial = {model.partial:.4f}")
+    for kernel, constants in sorted(model.constants.items()):
+        # As far as it matters: not where another takes half the time.
+        errors = [model.estimate(kernel, p.ranks, p.bytes, p.programs,
+                                 p.element) / p.us - 1
+                  for p in points if p.kernel == kernel and p.weight > 0.1]
+        rms = math.sqrt(statistics.mean(e * e for e in errors or [0]))
+        x = constants.values
+        print(f'    {{Op::{camel(kernel.op)}, "{kernel.variant}", '
+              f"{kernel.tile}, {kernel.warps}, {x[0]:.2f}, {x[1]:.2f}, "
+              f"{x[2]:.3f}, {x[3]:.3f}, {x[4]:.4f}, {1e6 / x[5]:.0f}, "
+              f"{'true' if constants.overlaps else 'false'}}}, "
+              f"// {rms:.1%} of {len(errors)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--device", default="H200",
+                        help="part of the devices' name")
+    parser.add_argument("--link", type=float, default=450,
+                        help="GB/s that no call exceeds, to all peers together")
+    parser.add_argument("--most", type=int, default=2,
+                        help="most kernels of a variant")
+    parser.add_argument("--misses", type=int, default=10,
+                        help="how many of the worst to print")
+    parser.add_argument("--all", action="store_true",
+                        help="judge all variants, eligible or not")
+    options = parser.parse_args()
+    points = read(options.files, options.device)
+    if not points:
+        sys.exit(f"no measurements of {options.device}")
+    judged = [p for p in points if options.all or eligible(p.op, p.variant)]
+    model = Model(points, options.link)
+    kernels = pick_kernels(model, judged, options.most)
+    model.keep(kernels)
+    print_table(model, points)
+    print_report("fitted to all", judge(model, judged), options.misses)
+    cases = sorted({p.case for p in judged})
+    for again in (False, True):
+        crossed = collections.defaultdict(list)
+        for half in (0, 1):
+            held = set()
+            for op, ranks in {c[:2] for c in cases}:
+                mine = [c for c in cases if c[:2] == (op, ranks)]
+                held |= set(mine[half::2])
+            part = Model([p for p in points if p.case not in held],
+                         options.link)
+            part.keep(pick_kernels(part, [p for p in judged
+                                          if p.case not in held], options.most)
+                      if again else kernels)
+            for op, some in judge(part, judged, held).items():
+                crossed[op] += some
+        print_report("every other size fitted, the others judged; kernels "
+                     "picked from " + ("those fitted" if again else "all"),
+                     crossed, options.misses)
+
+
+if __name__ == "__main__":
+    main()

@@ -28,6 +28,7 @@ exit status: 0; 1 with --strict and an aim missed; 2 if a file is not usable.
 
 import argparse
 import collections
+import gzip
 import json
 import sys
 
@@ -69,7 +70,8 @@ Row = collections.namedtuple(
 def read(path):
     """The measurements of a file, in its order."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with (gzip.open if path.endswith(".gz") else open)(
+                path, "rt", encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 if not line.strip():
                     continue

@@ -55,6 +55,7 @@ workspace at once; --all counts the others as well.
 """
 import argparse
 import collections
+import gzip
 import json
 import math
 import statistics
@@ -63,7 +64,7 @@ import sys
 # Most programs of a launch that the selector considers, and what it pays for
 # fewer of them. As in Selector.cpp.
 PROGRAMS = (16, 32, 64, 128)
-SLACK = 1.02
+SLACK = 1.01
 # A sixteenth of what the workspace has for data.
 WORKSPACE_UNIT = ((28 << 20) - (256 << 10)) // 16
 TOLERANCE = 1.05
@@ -85,7 +86,7 @@ def ways(op, variant, size):
     """Among how many members the tiles of a chunk are dealt out."""
     if variant in ("two_shot", "two_shot_packet", "ring"):
         return size
-    if (op, variant) == ("broadcast", "scatter"):
+    if op == "broadcast" and variant in ("scatter", "relay"):
         return max(size - 1, 1)
     if variant == "partitioned":
         return 1 / size  # a program's turn is a tile for one member
@@ -99,7 +100,7 @@ def link_chunks(op, variant, size):
         return 1
     if variant in IN_ANY_ORDER:
         return 4 * peers
-    if (op, variant) == ("broadcast", "scatter"):
+    if op == "broadcast" and variant in ("scatter", "relay"):
         return min(peers, 1)
     chunks = peers
     if variant in ("two_shot", "two_shot_packet", "ring"):
@@ -114,7 +115,7 @@ def eligible(op, variant):
         return False
     if op in ("all_gather", "all_to_all") and variant == "pull":
         return False
-    return op not in ROOTED or variant == DEFAULTS[op]
+    return op not in ROOTED or variant in (DEFAULTS[op], "relay")
 
 
 Kernel = collections.namedtuple("Kernel", "op variant tile warps")
@@ -145,7 +146,8 @@ class Point:
 def read(paths, device):
     points = []
     for path in paths:
-        with open(path, encoding="utf-8") as file:
+        with (gzip.open if path.endswith(".gz") else open)(
+                path, "rt", encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 try:
                     entry = json.loads(line)

@@ -5,6 +5,7 @@ A measurement is a JSON object with at least `op`, `peer`, `bytes` (of one
 chunk), `us` (the median time of a call), `busbw_GBs` (bus bandwidth as
 nccl-tests defines it, in 1e9 bytes per second) and `ranks`.
 """
+import gzip
 import json
 import sys
 
@@ -38,7 +39,8 @@ def read(paths):
     entries = []
     for path in paths:
         try:
-            with open(path, encoding="utf-8") as file:
+            with (gzip.open if path.endswith(".gz") else open)(
+                path, "rt", encoding="utf-8") as file:
                 lines = file.readlines()
         except OSError as error:
             fail(str(error))

@@ -271,8 +271,7 @@ Status Communicator::Impl::run(const Call &call) {
     return runAlone(call, checked);
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
   const KernelFacts &facts = chosen.kernel->facts;
-  bool ofDefault = facts.variant == variantsOf(call.op).front();
-  if (hasRoot(call.op) && !facts.staged && !ofDefault)
+  if (!facts.staged && needsRootBuffer(call.op, facts.variant))
     IRISRT_RETURN_IF_ERROR(
         requireRootBuffer(call, static_cast<uint32_t>(group.ranks.size()),
                           facts.variant, checked));

@@ -168,9 +168,10 @@ static Work workOf(Op op, const std::string &variant, double size) {
   } else if (variant == "partitioned") {
     work.ways = 1 / size; // a turn is a tile for one member
     work.local = size;
-  } else if (op == Op::broadcast && variant == "scatter") {
-    work.ways = std::max(peers, 1.0);
+  } else if (op == Op::broadcast && variant != "push" && variant != "pull") {
+    work.ways = std::max(peers, 1.0); // scatter, relay
     work.link = std::min(peers, 1.0);
+    work.barriersInTurn = variant == "relay" ? 1 : 0;
   } else if (variant == "mail") {
     work.link = 1;
     work.local = 1;
@@ -188,25 +189,30 @@ static Work workOf(Op op, const std::string &variant, double size) {
 
 /// What benchmarks/fit-cost-model.py prints: bytes of a tile, warps; start,
 /// startPeers, turn, turnPeers, program, rate, overlaps.  Behind each its error
-/// and the number of measurements, which all had 8 ranks so far: what the peers
-/// account for is a guess.
+/// and the number of measurements, on 2, 4 and 8 of 8 H200:
+/// benchmarks/results/nvidia-h200-x8.
 // clang-format off
 static const KernelModel fittedCuda[] = {
-    {Op::allGather, "packet", 1024, 8, 1.56, 1.56, 0.294, 0.294, 0.0000, 308966, false}, // 0.4% of 8
-    {Op::allGather, "push", 2048, 4, 2.76, 2.76, 0.060, 0.060, 0.0022, 317763, false}, // 2.4% of 20
-    {Op::allGather, "push", 16384, 4, 2.94, 2.94, 0.376, 0.376, 0.0000, 345617, false}, // 3.2% of 20
-    {Op::allReduce, "one_shot_packet", 512, 8, 1.71, 1.71, 0.136, 0.136, 0.0001, 288988, false}, // 1.6% of 19
-    {Op::allReduce, "two_shot", 4096, 8, 3.25, 3.25, 0.545, 0.545, 0.0019, 314990, true}, // 1.6% of 20
-    {Op::allReduce, "two_shot", 8192, 4, 2.89, 2.89, 1.687, 1.687, 0.0000, 317878, true}, // 1.5% of 13
-    {Op::allReduce, "two_shot_packet", 512, 8, 2.65, 2.65, 0.687, 0.687, 0.0000, 450000, false}, // 6.3% of 24
-    {Op::allToAll, "packet", 1024, 4, 2.09, 2.09, 0.965, 0.965, 0.0000, 388614, true}, // 0.5% of 8
-    {Op::allToAll, "packet", 1024, 8, 1.98, 1.98, 1.167, 1.167, 0.0003, 450000, true}, // 2.0% of 8
-    {Op::allToAll, "push", 8192, 4, 0.83, 0.83, 3.348, 3.348, 0.0000, 335286, true}, // 3.0% of 5
-    {Op::broadcast, "push", 1024, 8, 2.66, 2.66, 0.000, 0.000, 0.0004, 280617, false}, // 0.5% of 4
-    {Op::broadcast, "push", 8192, 4, 2.14, 2.14, 0.885, 0.885, 0.0000, 411850, false}, // 0.2% of 5
-    {Op::reduceScatter, "packet", 1024, 8, 2.28, 2.28, 0.806, 0.806, 0.0003, 379920, true}, // 1.2% of 8
-    {Op::reduceScatter, "pull", 4096, 8, 3.42, 3.42, 0.389, 0.389, 0.0013, 318077, true}, // 1.1% of 12
-    {Op::reduceScatter, "pull", 8192, 4, 3.54, 3.54, 0.000, 0.000, 0.0081, 324732, false}, // 0.4% of 5
+    {Op::allGather, "packet", 512, 8, 2.75, 0.60, 0.248, 0.000, 0.0002, 253161, false}, // 3.6% of 84
+    {Op::allGather, "packet", 1024, 8, 2.75, 0.73, 0.225, 0.000, 0.0001, 266416, false}, // 3.1% of 84
+    {Op::allGather, "push", 8192, 4, 5.01, 0.76, 0.000, 0.297, 0.0006, 343835, false}, // 4.5% of 132
+    {Op::allGather, "push", 16384, 4, 5.25, 0.95, 0.000, 0.576, 0.0003, 350534, false}, // 2.9% of 132
+    {Op::allReduce, "one_shot_packet", 512, 8, 2.89, 0.46, 0.167, 0.148, 0.0001, 295723, false}, // 5.7% of 106
+    {Op::allReduce, "one_shot_packet", 1024, 8, 2.88, 0.56, 0.180, 0.137, 0.0001, 310117, false}, // 4.1% of 110
+    {Op::allReduce, "two_shot", 4096, 8, 5.65, 0.94, 0.460, 0.993, 0.0015, 318220, true}, // 4.5% of 129
+    {Op::allReduce, "two_shot", 8192, 8, 5.62, 0.75, 0.381, 2.123, 0.0005, 326088, true}, // 4.2% of 132
+    {Op::allReduce, "two_shot_packet", 1024, 8, 3.66, 1.65, 0.228, 1.131, 0.0000, 432830, false}, // 7.7% of 118
+    {Op::allToAll, "packet", 512, 8, 2.77, 0.72, 0.237, 0.000, 0.0001, 251187, false}, // 3.7% of 84
+    {Op::allToAll, "packet", 1024, 8, 2.76, 0.78, 0.290, 0.000, 0.0000, 267101, false}, // 3.1% of 84
+    {Op::allToAll, "push", 8192, 4, 4.99, 0.94, 0.000, 0.329, 0.0011, 343733, false}, // 5.3% of 132
+    {Op::allToAll, "push", 16384, 4, 5.16, 1.31, 0.000, 0.610, 0.0003, 347388, false}, // 4.6% of 132
+    {Op::broadcast, "push", 2048, 4, 5.22, 0.13, 0.104, 0.000, 0.0006, 334790, true}, // 4.5% of 92
+    {Op::broadcast, "relay", 2048, 4, 4.19, 2.22, 2.344, 0.102, 0.0134, 296968, false}, // 4.4% of 65
+    {Op::broadcast, "relay", 8192, 4, 5.25, 3.54, 1.610, 1.124, 0.0076, 319290, false}, // 7.3% of 104
+    {Op::reduceScatter, "buffered", 2048, 4, 4.54, 0.42, 0.266, 0.181, 0.0001, 292077, false}, // 1.6% of 48
+    {Op::reduceScatter, "packet", 512, 8, 2.80, 0.72, 0.263, 0.000, 0.0003, 276817, false}, // 3.5% of 84
+    {Op::reduceScatter, "packet", 1024, 8, 2.81, 0.84, 0.271, 0.000, 0.0001, 291892, false}, // 2.7% of 84
+    {Op::reduceScatter, "pull", 16384, 8, 5.82, 1.70, 0.535, 0.168, 0.0000, 325462, true}, // 4.8% of 120
 };
 // clang-format on
 

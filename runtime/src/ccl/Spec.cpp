@@ -260,7 +260,6 @@ bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
 
 bool iris::ccl::servesAtAll(const KernelFacts &facts, const Spec &spec) {
   bool inAnyOrder = facts.variant == "atomic" || facts.variant == "spinlock";
-  bool needsMore =
-      hasRoot(spec.op) && facts.variant != variantsOf(spec.op).front();
-  return spec.isWish && computes(facts, spec) && !inAnyOrder && !needsMore;
+  return spec.isWish && computes(facts, spec) && !inAnyOrder &&
+         !needsRootBuffer(spec.op, facts.variant);
 }

@@ -38,6 +38,10 @@ struct SpecHash {
 /// Most programs that a kernel's workspace has room for.
 int64_t mostPrograms(Op op);
 
+/// Whether members reach a buffer of the root through their own pointer to it,
+/// so that they have to pass what else only the root passes.
+bool needsRootBuffer(Op op, const std::string &variant);
+
 /// The spec of a call: data that is only moved becomes bytes.
 Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
               const Config &config);

@@ -107,6 +107,10 @@ int64_t iris::ccl::mostPrograms(Op op) {
   return op == Op::send || op == Op::recv ? 16 : 128;
 }
 
+bool iris::ccl::needsRootBuffer(Op op, const std::string &variant) {
+  return hasRoot(op) && variant != variantsOf(op).front() && variant != "relay";
+}
+
 static Status checkNumber(Op op, const char *key, int64_t value, int64_t most,
                           int64_t least = 1, bool powerOfTwo = false) {
   if (value == 0 ||

@@ -49,7 +49,9 @@ static DictionaryAttr describe(const CollectiveConfig &config, MLIRContext *c) {
       b.getNamedAttr("staged", b.getBoolAttr(config.staged)),
       b.getNamedAttr("in_place", b.getBoolAttr(config.inPlace)),
       b.getNamedAttr("workspace_bytes",
-                     b.getI64IntegerAttr(config.workspace.bytes))};
+                     b.getI64IntegerAttr(config.workspace.bytes)),
+      b.getNamedAttr("workspace_layout",
+                     b.getI64IntegerAttr(Workspace::layout))};
   if (config.reduction)
     entries.push_back(b.getNamedAttr(
         "reduction", b.getStringAttr(stringifyReduction(*config.reduction))));

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -384,8 +385,8 @@ void KernelBuilder::gatherParts(Value stage, Value start, Value length) {
 
 void KernelBuilder::forEpochs(Value most,
                               llvm::function_ref<void(Value, Value)> body) {
-  Value epochState = words(Workspace::epoch, 2 * Workspace::line);
-  Value last = memref::LoadOp::create(b, epochState, index(0));
+  Value epochs = words(Workspace::epochs, Workspace::epochBytes);
+  Value last = memref::LoadOp::create(b, epochs, program);
   auto rounds =
       scf::ForOp::create(b, index(0), count, most, last,
                          [](OpBuilder &, Location, Value, ValueRange) {});
@@ -399,7 +400,7 @@ void KernelBuilder::forEpochs(Value most,
     body(start, min(most, sub(count, start)));
     scf::YieldOp::create(b, epoch);
   }
-  endEpoch(epochState, rounds.getResult(0));
+  endEpoch(epochs, rounds.getResult(0));
 }
 
 void KernelBuilder::forPacketRounds(
@@ -443,24 +444,24 @@ void KernelBuilder::storeSlots(Value start, Value length) {
   });
 }
 
-void KernelBuilder::endEpoch(Value epochState, Value last) {
-  // The last program to come here knows that all others have read the epoch.
-  // The next kernel sees what it writes.
-  Value arrivals = index(Workspace::line / 4);
-  Value before =
-      AtomicRMWOp::create(b, b.getI32Type(), RMWKind::Add, ctx, i32(1),
-                          epochState, arrivals, /*rank=*/Value(),
-                          /*mask=*/Value(), MemSemantic::AcqRel, Scope::Gpu);
-  Value others =
-      arith::IndexCastOp::create(b, b.getI32Type(), sub(programs, index(1)));
-  ifThen(equal(before, others), [&] {
-    auto set = [&](Value word, Value value) {
-      SignalOp::create(b, SignalKind::Set, ctx, value, epochState, word,
-                       /*rank=*/Value(), MemSemantic::Relaxed, Scope::Gpu);
-    };
-    set(arrivals, i32(0));
-    set(index(0), last);
-  });
+void KernelBuilder::endEpoch(Value epochs, Value last) {
+  // A program reads the word with its own number. It writes that one and those
+  // of the numbers that this launch does not have, dealt out to the programs,
+  // so that all words are the same for a next launch of any size. Nobody else
+  // touches the words that it writes: nothing has to be ordered.
+  auto splat = [&](Type type, Value number) -> Value {
+    Value word = arith::IndexCastOp::create(b, b.getI32Type(), number);
+    return tensor::SplatOp::create(b, type, word);
+  };
+  auto type = RankedTensorType::get({Workspace::maxPrograms}, b.getI32Type());
+  Value number = tile::RangeOp::create(b, type, /*dim=*/0);
+  Value turn = arith::RemUIOp::create(b, number, splat(type, programs));
+  Value isOurs = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, turn,
+                                       splat(type, program));
+  Value place =
+      tile::RangeOp::create(b, type.clone(b.getIndexType()), /*dim=*/0);
+  tile::ScatterOp::create(b, tensor::SplatOp::create(b, type, last), epochs,
+                          ValueRange{place}, isOurs);
 }
 
 /// Words of one tile's packets: data and flag by turns.

@@ -184,8 +184,8 @@ private:
   /// Rounds of at most `most` elements, of which each has an epoch: `body(
   /// start, length)`. Epochs count on from kernel to kernel.
   void forEpochs(Value most, llvm::function_ref<void(Value, Value)> body);
-  /// Tells the next kernel that `epoch` is over.
-  void endEpoch(Value epochState, Value epoch);
+  /// Tells the next kernel that the epoch `last` is over.
+  void endEpoch(Value epochs, Value last);
 
   gpu::GPUFuncOp kernel;
   Value barrierState;

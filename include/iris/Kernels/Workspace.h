@@ -5,8 +5,8 @@
 // reset. Offsets are in bytes.
 //
 //   barrier lines   one per program and member: the state of iris.barrier
-//   epoch           two lines: calls that used packets; programs of the present
-//                   one that are done
+//   epochs          a word per program, all the same between kernels: rounds
+//                   that used packets or buffers so far
 //   locks           one line each, of the spinlock variant
 //   mail counters   send and recv: two lines per program and member
 //   mail boxes      two per program and sender
@@ -29,6 +29,9 @@ namespace mlir::iris {
 /// Where things lie in a workspace of some size. All kernels that share it are
 /// generated for the same size.
 struct Workspace {
+  /// Counts up whenever something of the layout changes: kernels of different
+  /// layouts must not share a workspace.
+  static constexpr int64_t layout = 2;
   /// A cache line of its own.
   static constexpr int64_t line = 128;
   /// Most programs of a launch, and most members of a group.
@@ -37,8 +40,9 @@ struct Workspace {
 
   static constexpr int64_t barrier = 0;
   static constexpr int64_t barrierBytes = line * maxPrograms * maxMembers;
-  static constexpr int64_t epoch = barrier + barrierBytes;
-  static constexpr int64_t locks = epoch + 2 * line;
+  static constexpr int64_t epochs = barrier + barrierBytes;
+  static constexpr int64_t epochBytes = 4 * maxPrograms;
+  static constexpr int64_t locks = epochs + epochBytes;
   static constexpr int64_t numLocks = 256;
   static constexpr int64_t lockBytes = line * numLocks;
   static constexpr int64_t mailCounters = locks + lockBytes;

@@ -137,7 +137,15 @@ Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
         static_cast<unsigned long long>(options.workspaceBytes));
   // What lies where in the workspace follows from its size: kernels of
   // different sizes would take each other's packets for their own.
-  for (const auto &[other, kernel] : kernels)
+  for (const auto &[other, kernel] : kernels) {
+    if (kernel.facts.workspaceLayout != loaded.facts.workspaceLayout)
+      return makeStatus(
+          StatusCode::failedPrecondition,
+          "the kernel lays out its workspace in way %llu, that of '%s' in way "
+          "%llu; expected kernels that one version of iris-compile made",
+          static_cast<unsigned long long>(loaded.facts.workspaceLayout),
+          describe(other).c_str(),
+          static_cast<unsigned long long>(kernel.facts.workspaceLayout));
     if (kernel.facts.workspaceBytes != loaded.facts.workspaceBytes)
       return makeStatus(
           StatusCode::failedPrecondition,
@@ -146,6 +154,7 @@ Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
           static_cast<unsigned long long>(loaded.facts.workspaceBytes),
           describe(other).c_str(),
           static_cast<unsigned long long>(kernel.facts.workspaceBytes));
+  }
   uint64_t programs = static_cast<uint64_t>(loaded.facts.programs);
   if (loaded.kernel.info().coresident) {
     IRISRT_ASSIGN_OR_RETURN(uint32_t most, world.maxCoresident(loaded.kernel));

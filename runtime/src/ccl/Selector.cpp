@@ -25,16 +25,6 @@ static bool isEligible(Op op, const std::string &variant) {
          variant != "partitioned" && !(isMove && variant == "pull");
 }
 
-static std::vector<KernelModel> eligibleKernels(DeviceKind device, Op op) {
-  std::vector<KernelModel> kernels = kernelModelsOf(device, op);
-  kernels.erase(std::remove_if(kernels.begin(), kernels.end(),
-                               [op](const KernelModel &kernel) {
-                                 return !isEligible(op, kernel.variant);
-                               }),
-                kernels.end());
-  return kernels;
-}
-
 static Config configOf(const LinkModel &link, const KernelModel &kernel,
                        DType dtype) {
   Config config;
@@ -44,12 +34,30 @@ static Config configOf(const LinkModel &link, const KernelModel &kernel,
   return config;
 }
 
+/// The kernels among which is chosen, each with its config.  Where the type
+/// allows only small tiles, two of the table are the same kernel.
+static std::vector<std::pair<KernelModel, Config>>
+eligibleKernels(DeviceKind device, Op op, DType dtype) {
+  std::vector<std::pair<KernelModel, Config>> kernels;
+  for (const KernelModel &kernel : kernelModelsOf(device, op)) {
+    if (!isEligible(op, kernel.variant))
+      continue;
+    Config config = configOf(linkModelOf(device), kernel, dtype);
+    bool isNew =
+        std::none_of(kernels.begin(), kernels.end(),
+                     [&](const auto &other) { return other.second == config; });
+    if (isNew)
+      kernels.emplace_back(kernel, config);
+  }
+  return kernels;
+}
+
 /// What the kernel takes with its best number of programs, and the least number
 /// that is nearly as good.
 static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
-                       const Situation &situation) {
+                       const Config &config, const Situation &situation) {
   Estimate best;
-  best.config = configOf(link, kernel, situation.dtype);
+  best.config = config;
   int64_t most = mostPrograms(situation.op);
   auto timeWith = [&](int64_t programs) {
     return estimate(link, kernel, situation, programs);
@@ -70,10 +78,10 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
 std::vector<Estimate> iris::ccl::estimates(const Situation &situation) {
   const LinkModel &link = linkModelOf(situation.device);
   std::vector<Estimate> all;
-  for (const KernelModel &kernel :
-       eligibleKernels(situation.device, situation.op))
+  for (const auto &[kernel, config] :
+       eligibleKernels(situation.device, situation.op, situation.dtype))
     if (situation.bytes <= roomOf(kernel.variant, situation.groupSize))
-      all.push_back(bestOf(link, kernel, situation));
+      all.push_back(bestOf(link, kernel, config, situation));
   // The first of equals, on all members.
   std::stable_sort(
       all.begin(), all.end(),
@@ -114,9 +122,8 @@ std::string iris::ccl::choiceSource(DeviceKind device) {
 std::vector<Config> iris::ccl::candidates(Op op, DType dtype,
                                           uint32_t /*groupSize*/,
                                           DeviceKind device) {
-  const LinkModel &link = linkModelOf(device);
   std::vector<Config> configs;
-  for (const KernelModel &kernel : eligibleKernels(device, op))
-    configs.push_back(configOf(link, kernel, dtype));
+  for (const auto &[kernel, config] : eligibleKernels(device, op, dtype))
+    configs.push_back(config);
   return configs;
 }

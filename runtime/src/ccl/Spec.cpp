@@ -228,6 +228,8 @@ Expected<KernelFacts> iris::ccl::readFacts(const KernelInfo &kernel) {
   if (config.has("in_place"))
     facts.inPlace = config.member("in_place").boolean();
   facts.workspaceBytes = config.member("workspace_bytes").integer(0, most);
+  if (config.has("workspace_layout"))
+    facts.workspaceLayout = config.member("workspace_layout").integer(1, most);
   if (config.has("max_count"))
     facts.maxCount = config.member("max_count").integer(0, most);
   if (!errors.status().ok())

@@ -82,6 +82,9 @@ struct KernelFacts {
   /// Whether the output may be the input, as the operation defines it.
   bool inPlace = false;
   uint64_t workspaceBytes = 0;
+  /// The compiler's number for how the workspace is laid out; 1 in kernels that
+  /// do not say.
+  uint64_t workspaceLayout = 1;
   /// Most elements of one chunk; 0: any number.
   uint64_t maxCount = 0;
 };

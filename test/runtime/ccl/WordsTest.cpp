@@ -318,7 +318,8 @@ TEST(Selector, SomeChoices) {
   EXPECT_LE(select(situationOf(Op::allReduce, 1 << 10)).config.programs, 16);
   EXPECT_GE(select(situationOf(Op::allReduce, 64 << 20)).config.programs, 64);
   // Where only the root need have its buffers, nobody else uses them.
-  EXPECT_EQ(variant(Op::broadcast, 64 << 20), "push");
+  EXPECT_EQ(variant(Op::broadcast, 16 << 10), "push");
+  EXPECT_EQ(variant(Op::broadcast, 64 << 20), "relay");
   EXPECT_EQ(variant(Op::reduce, 64 << 20), "pull");
   // Staging costs nothing where data go through the workspace anyway.
   Situation elsewhere = situationOf(Op::allReduce, 8 << 10);

@@ -46,7 +46,7 @@ WORDS = [(["lib"], re.compile(r"\b(getenv|cl::opt)\b"),
           "options come from pass options; the environment is not read")]
 SPDX = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 NO_SPDX = {".gitignore", ".clang-format", "LICENSE", "CMakePresets.json"}
-NO_SPDX_SUFFIXES = {".json", ".csv", ".jsonl", ".png", ".svg", ".bin", ".iris",
+NO_SPDX_SUFFIXES = {".json", ".csv", ".jsonl", ".gz", ".png", ".svg", ".bin", ".iris",
                     ".md"}
 
 

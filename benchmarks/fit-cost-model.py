@@ -30,7 +30,7 @@ CostModel.cpp are the same. The constants are the non-negative ones with the
 least squares of relative errors, where a measurement counts the less the slower
 it is beside the best of its size: nobody will choose it. As long as all
 measurements of a kernel have one group size, half of what could depend on the
-peers is taken to do so. A last tile that is not whole costs `partial` for each
+peers is taken to do so. A last tile that does not end at a multiple of 16 bytes costs `partial` for each
 element of a thread and peer, since it is stored one by one.
 
 Which kernels
@@ -182,9 +182,9 @@ def features(kernel, ranks, size, programs):
 
 
 def partial_elements(kernel, ranks, size, element):
-    """Elements and peers that a thread stores one by one behind whole tiles."""
-    if size % kernel.tile == 0 or kernel.variant.endswith(
-            ("packet", "buffered")):
+    """Elements and peers that a thread stores one by one behind whole tiles:
+    none if the last tile ends at a multiple of 16 bytes."""
+    if size % 16 == 0 or kernel.variant.endswith(("packet", "buffered")):
         return 0
     return kernel.tile / element / (32 * kernel.warps) * (ranks - 1)
 

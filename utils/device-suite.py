@@ -139,9 +139,11 @@ def run_one(args, package, ranks, devices):
     """Runs on some of the devices; says what came of it."""
     command = [args.iris_run, "-n", str(ranks), "--device=" + args.device,
                *args.option, os.path.join(args.suite, package)]
-    visible = ",".join(str(device) for device in devices)
-    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": visible,
-                   "HIP_VISIBLE_DEVICES": visible}
+    environment = dict(os.environ)
+    for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
+        ours = [each for each in os.environ.get(name, "").split(",") if each]
+        environment[name] = ",".join(ours[device] if ours else str(device)
+                                     for device in devices)
     start = time.monotonic()
     try:
         done = subprocess.run(command, capture_output=True, text=True,
@@ -165,6 +167,10 @@ def run(args):
                 todo[ranks].append(entry["package"])
     failures, left, total = [], [], 0
     deadline = time.monotonic() + args.budget
+    for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
+        ours = [each for each in os.environ.get(name, "").split(",") if each]
+        if ours and len(ours) < args.devices:
+            sys.exit(f"--devices={args.devices}, but {name} has {len(ours)}")
     for ranks, packages in sorted(todo.items()):
         lanes = queue.Queue()
         for lane in range(args.devices // ranks):

@@ -12,8 +12,10 @@
 #   iris_add_collectives(kernels TARGETS gfx942 sm_90a
 #     OPS "all_reduce sum bf16 size 8 {variant = \"one_shot\"}"
 #         "all_reduce sum bf16 size 8 {variant = \"two_shot\"}"
-#         "all_gather i8 size 8")
+#         "all_gather i8 size 8 {programs = 128}")
 #
+# A launch takes as many programs as its kernel was generated for at most: 32 by
+# default, 128 where the selector shall be free (send, recv: 16).
 # Operations that only move data serve every element type as i8. Without `size`
 # a kernel serves groups of any size.
 include("${CMAKE_CURRENT_LIST_DIR}/IrisAddPackage.cmake")

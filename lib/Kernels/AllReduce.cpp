@@ -140,14 +140,17 @@ static void buildTwoShotStaged(KernelBuilder &k) {
 static void buildTwoShotPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     Value tiles = k.tilesIn(length);
-    Value turns = k.ceilDiv(tiles, k.size);
     Value from = k.window(k.in, start, length);
     Value to = k.window(k.out, start, length);
     // Slots of inputs: (turn, source) at the owner; of results: the tile's.
     auto inputSlot = [&](Value source, Value t) {
       return k.add(k.mul(k.div(t, k.size), k.size), source);
     };
-    Value firstResult = k.mul(k.size, turns);
+    // Behind those of a full round, so that results of a last, short round are
+    // not where others still read inputs of an earlier one.
+    Value most =
+        k.ceilDiv(k.index(k.config.packetRound / k.config.tile), k.size);
+    Value firstResult = k.mul(k.size, most);
     auto resultSlot = [&](Value t) { return k.add(firstResult, t); };
 
     k.forMembers(0, [&](Value i) {

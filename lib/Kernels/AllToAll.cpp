@@ -17,23 +17,11 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// use(peer, tile) with the tile at `offset` of every peer's chunk of the
-/// input, from the own one or the next one on.
-static void forPeers(KernelBuilder &k, int64_t first, Value start, Value length,
-                     Value offset, llvm::function_ref<void(Value, Value)> use) {
-  k.forMembersLoaded(
-      first,
-      [&](Value i) {
-        return k.load(k.part(k.in, k.rotate(k.me, i), start, length), offset);
-      },
-      [&](Value i, Value tile) { use(k.rotate(k.me, i), tile); });
-}
-
 static void buildPush(KernelBuilder &k) {
   Value place = k.chunk(k.out, k.me);
   k.barrier();
   k.forTiles(k.count, [&](Value, Value offset) {
-    forPeers(k, 0, k.index(0), k.count, offset, [&](Value peer, Value tile) {
+    k.forPeers(0, k.index(0), k.count, offset, [&](Value peer, Value tile) {
       k.storeTo(peer, tile, place, offset);
     });
   });
@@ -57,10 +45,10 @@ static void buildStaged(KernelBuilder &k) {
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     k.forTiles(length, [&](Value t, Value offset) {
-      forPeers(k, k.receivesAll() ? 0 : 1, start, length, offset,
-               [&](Value peer, Value tile) {
-                 k.sendPacket(peer, tile, k.packetSlot(k.me, t));
-               });
+      k.forPeers(k.receivesAll() ? 0 : 1, start, length, offset,
+                 [&](Value peer, Value tile) {
+                   k.sendPacket(peer, tile, k.packetSlot(k.me, t));
+                 });
     });
     if (!k.receivesAll())
       k.copy(k.part(k.in, k.me, start, length),
@@ -73,7 +61,7 @@ static void buildBuffered(KernelBuilder &k) {
   k.forBufferedRounds([&](Value start, Value length) {
     Value slot = k.window(k.bufferSlot(k.me), k.index(0), length);
     k.forTiles(length, [&](Value, Value offset) {
-      forPeers(k, 1, start, length, offset, [&](Value peer, Value tile) {
+      k.forPeers(1, start, length, offset, [&](Value peer, Value tile) {
         k.storeTo(peer, tile, slot, offset);
       });
       k.store(k.load(k.part(k.in, k.me, start, length), offset),

@@ -176,6 +176,9 @@ static int64_t getPacketRound(const CollectiveConfig &config) {
                   (2 * config.tile * config.elementBytes());
   if (config.variant == "two_shot_packet") {
     // size * ceil(tiles / size) slots of inputs, as many tiles of results.
+    // Where the size is not known, rounding up takes at most kMaxGroup - 1.
+    if (!config.size)
+      return std::max<int64_t>(tiles - (kMaxGroup - 1), 0) / 2 * config.tile;
     int64_t turns = tiles / (2 * size);
     return turns * size * config.tile;
   }

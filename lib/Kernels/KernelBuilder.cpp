@@ -162,6 +162,17 @@ void KernelBuilder::forMembersLoaded(
   }
 }
 
+void KernelBuilder::forPeers(int64_t first, Value start, Value length,
+                             Value offset,
+                             llvm::function_ref<void(Value, Value)> use) {
+  forMembersLoaded(
+      first,
+      [&](Value i) {
+        return load(part(in, rotate(me, i), start, length), offset);
+      },
+      [&](Value i, Value tile) { use(rotate(me, i), tile); });
+}
+
 Value KernelBuilder::rotate(Value start, Value k) {
   return rem(add(start, k), size);
 }
@@ -416,7 +427,9 @@ void KernelBuilder::forPacketRounds(
 }
 
 int64_t KernelBuilder::slotElements() const {
-  return scratchTiles() / (2 * Workspace::maxMembers) * config.tile;
+  int64_t slotBytes =
+      config.workspace.scratchBytes() / 2 / Workspace::maxMembers;
+  return slotBytes / (config.tile * config.elementBytes()) * config.tile;
 }
 
 void KernelBuilder::forBufferedRounds(
@@ -425,9 +438,11 @@ void KernelBuilder::forBufferedRounds(
 }
 
 Value KernelBuilder::bufferSlot(Value source) {
-  Value slot = add(mul(parity, index(Workspace::maxMembers)), source);
+  // The halves lie where they do for any tile: calls of different ones follow
+  // each other.
+  int64_t half = config.workspace.scratchBytes() / 2 / config.elementBytes();
   Value most = index(slotElements());
-  return scratch(mul(slot, most), most);
+  return scratch(add(mul(parity, index(half)), mul(source, most)), most);
 }
 
 void KernelBuilder::storeSlots(Value start, Value length) {

@@ -31,23 +31,12 @@ static void buildStaged(KernelBuilder &k) {
       });
 }
 
-/// use(peer, tile) with the tile at `offset` of every member's chunk.
-static void forPeers(KernelBuilder &k, Value start, Value length, Value offset,
-                     llvm::function_ref<void(Value, Value)> use) {
-  k.forMembersLoaded(
-      0,
-      [&](Value i) {
-        return k.load(k.part(k.in, k.rotate(k.me, i), start, length), offset);
-      },
-      [&](Value i, Value tile) { use(k.rotate(k.me, i), tile); });
-}
-
 /// Tiles go to slots at those who reduce them, who need not be there yet.
 static void buildBuffered(KernelBuilder &k) {
   k.forBufferedRounds([&](Value start, Value length) {
     Value slot = k.window(k.bufferSlot(k.me), k.index(0), length);
     k.forTiles(length, [&](Value, Value offset) {
-      forPeers(k, start, length, offset, [&](Value peer, Value tile) {
+      k.forPeers(0, start, length, offset, [&](Value peer, Value tile) {
         k.storeTo(peer, tile, slot, offset);
       });
     });
@@ -59,7 +48,7 @@ static void buildBuffered(KernelBuilder &k) {
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     k.forTiles(length, [&](Value t, Value offset) {
-      forPeers(k, start, length, offset, [&](Value peer, Value tile) {
+      k.forPeers(0, start, length, offset, [&](Value peer, Value tile) {
         k.sendPacket(peer, tile, k.packetSlot(k.me, t));
       });
     });

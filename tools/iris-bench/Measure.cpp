@@ -41,11 +41,24 @@ static ccl::Config chooseConfig(const Options &options, Op op, ccl::DType dtype,
   return ccl::select(situationOf(options, op, dtype, bytes)).config;
 }
 
+static bool asksForAll(const Options &options) {
+  return !options.variants.empty() && options.variants.front() == "all";
+}
+
 static std::vector<std::string> variantsFor(const Options &options, Op op) {
   if (options.variants.empty())
     return {""};
-  if (options.variants.front() == "all")
-    return ccl::variantsOf(op);
+  if (asksForAll(options)) {
+    std::vector<std::string> all = ccl::variantsOf(op);
+    bool isSum = options.reduce == ccl::ReduceOp::sum;
+    all.erase(std::remove_if(all.begin(), all.end(),
+                             [&](const std::string &variant) {
+                               return !isSum && (variant == "atomic" ||
+                                                 variant == "spinlock");
+                             }),
+              all.end());
+    return all;
+  }
   std::vector<std::string> some;
   for (const std::string &variant : options.variants) {
     const std::vector<std::string> &all = ccl::variantsOf(op);
@@ -114,7 +127,7 @@ std::vector<Case> iris::bench::casesOf(const Options &options) {
               cases.push_back(
                   {op, dtype, count, mode, config,
                    config == chooseConfig(options, op, dtype, bytes),
-                   options.reduce, options.inPlace});
+                   options.reduce, options.inPlace, asksForAll(options)});
           }
   return cases;
 }
@@ -129,6 +142,14 @@ std::string iris::bench::requestsOf(const Options &options,
   };
   for (const Case &each : cases) {
     add(each.op, each.dtype, each.reduce, each.config);
+    const std::string &variant = each.config.variant;
+    bool hasStaged =
+        variant != "ring" && variant != "atomic" && variant != "spinlock";
+    if (each.inPlace && hasStaged) {
+      ccl::Config staged = each.config;
+      staged.staged = true; // for what cannot work in place otherwise
+      add(each.op, each.dtype, each.reduce, staged);
+    }
     if (each.op == Op::send)
       add(Op::recv, each.dtype, each.reduce, each.config);
   }
@@ -349,12 +370,15 @@ Expected<Timing> Measurement::run(const Case &each) {
   std::chrono::duration<double, std::milli> first =
       std::chrono::steady_clock::now() - begin;
   IRISRT_RETURN_IF_ERROR(checkOutput(each, out));
+  IRISRT_RETURN_IF_ERROR(comm_->barrier(stream_));
   IRISRT_RETURN_IF_ERROR(world_->record(start_, stream_));
   IRISRT_RETURN_IF_ERROR(call(each, in, out));
   IRISRT_RETURN_IF_ERROR(world_->record(end_, stream_));
   IRISRT_RETURN_IF_ERROR(world_->synchronize(stream_));
   IRISRT_ASSIGN_OR_RETURN(double ms, world_->elapsedMs(start_, end_));
   IRISRT_ASSIGN_OR_RETURN(ms, largest(ms));
+  if (!each.inPlace)
+    IRISRT_RETURN_IF_ERROR(prepare()); // what is checked below is written below
   IRISRT_ASSIGN_OR_RETURN(Timing timing,
                           time(each, in, out, callsOf(options_, ms)));
   timing.firstMs = first.count();

@@ -22,6 +22,8 @@ struct Case {
   bool chosen = false;
   ccl::ReduceOp reduce = ccl::ReduceOp::sum;
   bool inPlace = false;
+  /// The variant is one of all, and may not be able to do this.
+  bool mayBeImpossible = false;
 };
 
 /// Microseconds of one call, of the slowest rank.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 
 using namespace iris;
@@ -41,8 +42,9 @@ what is measured (lists are separated by commas):
   --reduce=OP           sum (default), prod, min or max
   --variants=LIST       all, or some; by default what the selector chooses
   --modes=LIST          graph (default), eager
-  --plan=FILE           these options from each line of a file, one after the
-                        other in the same run, instead of those given here
+  --plan=FILE           more of these options from each line of a file, on top
+                        of those given here; the lines are measured one after
+                        the other in the same run
   --programs=LIST --tile=LIST --warps=LIST
                         of the config, every combination; by default the
                         selector's
@@ -52,8 +54,8 @@ what is measured (lists are separated by commas):
 where and how:
   -n N                  ranks (default 2)
   --device=host|cuda|hip
-  --calls=N             most calls in a sample (default 20); fewer if a call
-                        takes more than a millisecond
+  --calls=N             most calls in a sample (default 20); fewer if the
+                        sample would take more than 20 ms
   --samples=N           samples (default 15), after --warmups=N (default 3)
   --heap=SIZE           symmetric heap of one rank (default: what is needed)
   --package=FILE        kernels that were compiled ahead, for machines without
@@ -311,6 +313,21 @@ static Status parseInto(const std::vector<std::string> &words,
   return {};
 }
 
+/// A line of a plan says what is measured; where and how is for all lines.
+static Status checkPlanned(const std::vector<std::string> &words) {
+  static const std::set<std::string> general = {
+      "-n",       "--device",  "--calls",  "--samples",  "--warmups",
+      "--heap",   "--package", "--plan",   "--requests", "--json",
+      "--commit", "--machine", "--explain"};
+  for (const std::string &word : words)
+    if (std::string name = word.substr(0, word.find('='));
+        general.count(name) != 0)
+      return rt::makeStatus(StatusCode::invalidArgument,
+                            "%s is not for the lines of a plan; see --help",
+                            name.c_str());
+  return {};
+}
+
 /// Lines of options, each on top of `base`. Empty ones and comments (#) are
 /// skipped.
 static Expected<std::vector<Options>> readPlan(const std::string &path,
@@ -328,10 +345,9 @@ static Expected<std::vector<Options>> readPlan(const std::string &path,
     if (words.empty())
       continue;
     Options options = base;
-    Status status = parseInto(words, options);
-    if (status.ok() && !options.planPath.empty())
-      status = rt::makeStatus(StatusCode::invalidArgument,
-                              "--plan is not for the lines of a plan");
+    Status status = checkPlanned(words);
+    if (status.ok())
+      status = parseInto(words, options);
     if (!status.ok())
       return status.withContext(path + ":" + std::to_string(number));
     plan.push_back(std::move(options));

@@ -181,6 +181,10 @@ void Report::fail(const Case &each, const rt::Status &status) {
 }
 
 void iris::bench::explain(const Options &options) {
+  for (const Options &part : options.plan)
+    explain(part);
+  if (!options.plan.empty())
+    return;
   std::printf("%u ranks on %s; the model's numbers: %s\n", options.numRanks,
               std::string(rt::deviceKindName(options.device)).c_str(),
               ccl::choiceSource(options.device).c_str());

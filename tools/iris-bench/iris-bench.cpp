@@ -49,8 +49,8 @@ static rt::Status measure(const Options &options) {
     if (timing.ok())
       continue;
     // Who asks for all variants does not ask for what one of them cannot do.
-    bool all = !options.variants.empty() && options.variants.front() == "all";
-    if (all && timing.status().code() == rt::StatusCode::invalidArgument) {
+    if (cases[i].mayBeImpossible &&
+        timing.status().code() == rt::StatusCode::invalidArgument) {
       if (report)
         report->skip(cases[i], timing.status());
       continue;
@@ -142,6 +142,8 @@ int main(int argc, char **argv) {
   if (info->launcher == "none")
     return launch(*options, argc, argv);
   options->numRanks = info->numRanks;
+  for (Options &part : options->plan)
+    part.numRanks = info->numRanks;
   rt::Status status = measure(*options);
   return status.ok() ? 0 : report(status);
 }

@@ -66,6 +66,11 @@ public:
   /// allow, so that their latencies overlap; tiles of the config's type.
   void forMembersLoaded(int64_t first, llvm::function_ref<Value(Value)> load,
                         llvm::function_ref<void(Value, Value)> use);
+  /// use(peer, tile) with the tile at `offset` of `length` elements from
+  /// `start` of every peer's chunk of the input: own place + k, k = first ..
+  /// size - 1.
+  void forPeers(int64_t first, Value start, Value length, Value offset,
+                llvm::function_ref<void(Value, Value)> use);
   /// (start + k) mod size: member k in an order that begins at `start`.
   Value rotate(Value start, Value k);
   /// The world rank of a member of the group.
@@ -181,6 +186,8 @@ private:
 
   /// Bytes of the workspace from `offset`, as elements.
   Value view(Value offset, Value elements, Type type);
+  /// Elements that a slot of a buffered round holds.
+  int64_t slotElements() const;
   /// Rounds of at most `most` elements, of which each has an epoch: `body(
   /// start, length)`. Epochs count on from kernel to kernel.
   void forEpochs(Value most, llvm::function_ref<void(Value, Value)> body);
@@ -192,8 +199,6 @@ private:
   /// Where the present section of a stretch begins, and its length; null
   /// outside of `forTilesFrom`.
   Value sectionStart, sectionLength;
-  /// Elements that a slot of a buffered round holds.
-  int64_t slotElements() const;
   /// Of the present round: its number, that modulo 2, the slots of its packets.
   Value epoch, parity, slots;
 };

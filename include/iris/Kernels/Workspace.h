@@ -11,11 +11,13 @@
 //   mail counters   send and recv: two lines per program and member
 //   mail boxes      two per program and sender
 //   packets         two halves, for even and odd epochs
-//   scratch         staged inputs and outputs, ring slots
+//   scratch         staged inputs and outputs, ring slots; in two halves, for
+//                   even and odd epochs, slots of buffered variants
 //
-// Packets and scratch are used in different ways by different variants, one
-// kernel after the other. Scratch holds nothing between kernels. What packets
-// hold is told from what they held by their epoch.
+// Packets and scratch are used in different ways by different variants; see
+// docs/collectives.md for why one may store there while another rank is not yet
+// done with an earlier kernel. What packets hold is told from what they held by
+// their epoch.
 //
 //===----------------------------------------------------------------------===//
 

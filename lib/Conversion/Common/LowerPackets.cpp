@@ -8,8 +8,8 @@
 // reach another rank: iris-take-verdicts has put an `iris.leave_if_failed`
 // before the next op that publishes, where all threads meet, read the verdict
 // and leave. Until then the others lose no time, and several packets in a row
-// cost one meeting. Further waits of the thread end at once, because the abort
-// word is set.
+// cost one meeting. Further waits for packets, of any thread of the program,
+// end when they look at the verdict.
 //
 //===----------------------------------------------------------------------===//
 
@@ -99,7 +99,8 @@ LogicalResult SyncLowering::lower(ReadPacketsOp op) {
                             op.getBase(), ArrayRef<LLVM::GEPArg>{distance});
     emitHang(b, poll, observed);
   };
-  emitPollLoop(b, op.getCtx(), failure, probe, report);
+  emitPollLoop(b, op.getCtx(), failure, probe, report,
+               /*looksAtVerdict=*/true);
   cf::BranchOp::create(b, joined);
 
   b.setInsertionPointToStart(joined);

@@ -45,7 +45,8 @@ static Value emitHolds(ImplicitLocOpBuilder &b, Comparison comparison,
 
 void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
                                 llvm::function_ref<Value()> probe,
-                                llvm::function_ref<void()> report) {
+                                llvm::function_ref<void()> report,
+                                bool looksAtVerdict) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   Location loc = b.getLoc();
   Value control = emitGlobalPointer(b, emitField(b, "control", ctx), 0);
@@ -83,6 +84,17 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
                            ValueRange{start, due});
 
   b.setInsertionPointToEnd(look);
+  if (looksAtVerdict && !target.hasOneThread()) {
+    // Volatile: another thread may write it at any time.
+    Value verdict = LLVM::LoadOp::create(b, i32, emitSlot(b, Slot::Verdict),
+                                         /*alignment=*/4, /*isVolatile=*/true);
+    Value gaveUp = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, verdict,
+                                         emitI32(b, 0));
+    Block *clock = b.createBlock(ask);
+    b.setInsertionPointToEnd(look);
+    cf::CondBranchOp::create(b, gaveUp, failed, clock);
+    b.setInsertionPointToEnd(clock);
+  }
   Value now = target.emitClock(b);
   Value isFirst =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, start, emitI64(b, 0));

@@ -99,10 +99,13 @@ private:
   LogicalResult lower(BarrierOp op);
   /// Repeats `probe` until the value (i1) that it returns holds; branches to
   /// `failed` when the wait is given up, after `report` if that is for time.
-  /// `probe` stays in its block, which dominates all that follows.
+  /// `probe` stays in its block, which dominates all that follows.  A thread
+  /// that goes on after a failed wait asks for `looksAtVerdict`: then its next
+  /// waits, and those of the program's other threads, end soon.
   void emitPollLoop(Builder &b, Value ctx, Block *failed,
                     llvm::function_ref<Value()> probe,
-                    llvm::function_ref<void()> report);
+                    llvm::function_ref<void()> report,
+                    bool looksAtVerdict = false);
   /// Polls until the comparison holds; branches to `failed` when the wait is
   /// given up. Continues after it, with the value seen.
   Value emitPoll(Builder &b, const Poll &poll, Block *failed);

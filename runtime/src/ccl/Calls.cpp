@@ -126,6 +126,13 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
     IRISRT_ASSIGN_OR_RETURN(kernel, kernelOf(spec, together));
   }
   Chosen chosen = {kernel, kernel->programs};
+  if (call.config && call.config->programs > kernel->facts.programs)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: the config's programs is %lld; expected at most "
+                      "%lld, which the kernel was generated for",
+                      opName(call.op).data(),
+                      static_cast<long long>(call.config->programs),
+                      static_cast<long long>(kernel->facts.programs));
   if (spec.config.programs != 0)
     chosen.programs =
         std::min(chosen.programs, static_cast<uint64_t>(spec.config.programs));

@@ -167,10 +167,11 @@ Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
 }
 
 /// All members load a kernel, or none has it.
-Expected<LoadedKernel> Communicator::Impl::loadTogether(const Spec &spec) {
+Expected<LoadedKernel> Communicator::Impl::loadTogether(const Spec &spec,
+                                                        const Spec &asked) {
   // They meet before anything takes time, so that no kernel of theirs waits for
   // a member that still compiles.
-  IRISRT_RETURN_IF_ERROR(agreement.same("what they call", describe(spec)));
+  IRISRT_RETURN_IF_ERROR(agreement.same("what they call", describe(asked)));
   // One compiles, the others find its work on disk: eight compilers at once
   // would all do the same.
   Status first;
@@ -201,7 +202,7 @@ Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &asked,
                       describe(spec).c_str(),
                       spec.config.staged ? " for buffers anywhere" : "");
   Expected<LoadedKernel> loaded =
-      together ? loadTogether(spec) : loadAlone(spec);
+      together ? loadTogether(spec, asked) : loadAlone(spec);
   if (!loaded.ok())
     return loaded.status().withContext(describe(spec));
   return &kernels.emplace(spec, *loaded).first->second;

@@ -53,7 +53,7 @@ struct Communicator::Impl {
   rt::Status checkUsable(const char *what) const;
   KernelRequest requestOf(const Spec &spec) const;
   rt::Expected<LoadedKernel> loadAlone(const Spec &spec);
-  rt::Expected<LoadedKernel> loadTogether(const Spec &spec);
+  rt::Expected<LoadedKernel> loadTogether(const Spec &spec, const Spec &asked);
   /// The kernel, loaded on first use.
   rt::Expected<const LoadedKernel *> kernelOf(const Spec &spec, bool together);
 

@@ -331,9 +331,11 @@ double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
   }
   us += kernel.overlaps ? std::hypot(working, moving) : working + moving;
 
-  // Tiles that are accessed element by element.
+  // Tiles that are accessed element by element: the last, or all where chunks
+  // begin anywhere.
   bool isAligned = situation.alignment % 16 == 0;
-  double slow = !isAligned ? turns : situation.bytes % tileBytes != 0 ? 1 : 0;
+  bool isDivided = situation.op == Op::allReduce || hasRoot(situation.op);
+  double slow = isAligned ? 0 : isDivided ? 1 : turns;
   double members = isThroughWorkspace(kernel.variant) ? 0 : peers;
   us += slow * link.partial * members * static_cast<double>(tileBytes) /
         static_cast<double>(element * threadsOf(kernel, link.lanes));

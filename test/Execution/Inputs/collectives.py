@@ -332,6 +332,31 @@ def few(element, full, group=None):
     return cases.p
 
 
+def rounds(element, full, group=None):
+    """Messages that take several rounds, the last of them short, through a small
+    workspace; then tiles of different sizes by turns."""
+    cases = Cases(element, group, len(group) if group else 0)
+    bytes_ = BITS[element] // 8
+    small = {"tile": 512 // bytes_, "programs": 3, "workspace": 512 << 10}
+    for operation, variant, reduction in [
+            ("all_gather", "packet", None), ("all_gather", "buffered", None),
+            ("all_to_all", "packet", None), ("all_to_all", "buffered", None),
+            ("reduce_scatter", "packet", "sum"),
+            ("reduce_scatter", "buffered", "sum"),
+            ("all_reduce", "one_shot_packet", "sum"),
+            ("all_reduce", "two_shot_packet", "sum"),
+            ("all_reduce", "one_shot_buffered", "sum"),
+            ("broadcast", "relay", None)]:
+        for size in [23 << 10, 57000]:
+            cases.case(operation, variant, reduction, size // bytes_ + 13,
+                       config=small, turns=3)
+    for turn in range(8):
+        config = dict(small, tile=(512 << turn % 4) // bytes_)
+        cases.case("all_reduce", "one_shot_buffered", "sum", 9000 // bytes_,
+                   config=config)
+    return cases.p
+
+
 def collectives(element, full, group=None):
     """`group`: None for the world, or ranks."""
     cases = Cases(element, group, len(group) if group else 0)

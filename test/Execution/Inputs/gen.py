@@ -28,6 +28,7 @@ SUITES = {
     "casts": values.casts,
     "collectives": collectives.collectives,
     "collectives-few": collectives.few,
+    "collectives-rounds": collectives.rounds,
     "elements": windows.elements,
     "heap": heap.heap,
     "modifiers": windows.modifiers,

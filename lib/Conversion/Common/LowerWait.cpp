@@ -84,7 +84,7 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
                            ValueRange{start, due});
 
   b.setInsertionPointToEnd(look);
-  if (looksAtVerdict && !target.hasOneThread()) {
+  if (looksAtVerdict && slots) {
     // Volatile: another thread may write it at any time.
     Value verdict = LLVM::LoadOp::create(b, i32, emitSlot(b, Slot::Verdict),
                                          /*alignment=*/4, /*isVolatile=*/true);

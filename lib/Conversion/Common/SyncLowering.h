@@ -99,9 +99,11 @@ private:
   LogicalResult lower(BarrierOp op);
   /// Repeats `probe` until the value (i1) that it returns holds; branches to
   /// `failed` when the wait is given up, after `report` if that is for time.
-  /// `probe` stays in its block, which dominates all that follows.  A thread
-  /// that goes on after a failed wait asks for `looksAtVerdict`: then its next
-  /// waits, and those of the program's other threads, end soon.
+  /// `probe` stays in its block, which dominates all that follows.
+  ///
+  /// Threads that go on after a failed wait pass `looksAtVerdict`: then their
+  /// next waits, and those of the program's other threads, end soon, if the
+  /// kernel keeps a verdict.
   void emitPollLoop(Builder &b, Value ctx, Block *failed,
                     llvm::function_ref<Value()> probe,
                     llvm::function_ref<void()> report,

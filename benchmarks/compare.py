@@ -28,14 +28,12 @@ exit status: 0; 1 with --strict and an aim missed; 2 if a file is not usable.
 
 import argparse
 import collections
-import gzip
-import json
 import sys
+
+from measurements import MANY_CHUNKS, read_lines
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 END = 1 << 62
-MANY_CHUNKS = {"all_gather", "reduce_scatter", "all_to_all", "gather",
-               "scatter"}
 
 # An aim holds for buffers of `least` to `most` bytes: at most `ratio` times the
 # fastest peer, at most `us` microseconds, at least `rate` GB/s bus bandwidth.
@@ -67,29 +65,6 @@ Row = collections.namedtuple(
     "Row", "op bytes total ours chosen best peer limit aim verdict")
 
 
-def read(path):
-    """The measurements of a file, in its order."""
-    try:
-        with (gzip.open if path.endswith(".gz") else open)(
-                path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if not line.strip():
-                    continue
-                try:
-                    entry = json.loads(line)
-                    entry["op"], entry["peer"], entry["bytes"] + 0
-                    if entry["us"] <= 0 or entry["ranks"] < 1:
-                        raise ValueError("no time, or no ranks")
-                except (ValueError, KeyError, TypeError) as error:
-                    print(f"{path}:{number}: no measurement: {error!r}",
-                          file=sys.stderr)
-                    sys.exit(2)
-                yield entry
-    except OSError as error:
-        print(f"compare.py: {error}", file=sys.stderr)
-        sys.exit(2)
-
-
 def collect(arguments):
     """{(op, bytes): {(role, name): entry}} for one dtype and mode."""
     cases = collections.defaultdict(dict)
@@ -105,11 +80,11 @@ def collect(arguments):
         cases[entry["op"], entry["bytes"]][role, name] = entry
 
     for path in arguments.selected:
-        for entry in read(path):
+        for entry in read_lines(path):
             if entry["peer"] == "iris":
                 add(entry, "selected", "")
     for path in arguments.variants + arguments.files:
-        for entry in read(path):
+        for entry in read_lines(path):
             variant = entry.get("variant") or ""
             if entry["peer"] == "iris":
                 add(entry, "variant", variant)
@@ -129,7 +104,7 @@ def find_ranks(arguments):
     """The number of ranks of our lines, if it is the same in all."""
     ranks = {entry["ranks"] for path in
              arguments.selected + arguments.variants + arguments.files
-             for entry in read(path)}
+             for entry in read_lines(path)}
     if len(ranks) != 1:
         print("compare.py: lines of " +
               (f"{sorted(ranks)} ranks; say which with --ranks" if ranks

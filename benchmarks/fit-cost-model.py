@@ -25,13 +25,14 @@ A kernel is a variant with a tile and a number of warps. What a call takes is
 * with: the sum, or for kernels whose turns overlap with the transfer the root
   of the sum of the squares, whichever fits better.
 
-`WAYS` and `LINK_CHUNKS` below are the formulas for turns and bytes; those of
+`ways` and `link_chunks` below are the formulas for turns and bytes; those of
 CostModel.cpp are the same. The constants are the non-negative ones with the
 least squares of relative errors, where a measurement counts the less the slower
 it is beside the best of its size: nobody will choose it. As long as all
 measurements of a kernel have one group size, half of what could depend on the
-peers is taken to do so. A last tile that does not end at a multiple of 16 bytes costs `partial` for each
-element of a thread and peer, since it is stored one by one.
+peers is taken to do so. A last tile that does not end at a multiple of 16 bytes
+costs `partial` for each element of a thread and peer, since it is stored one by
+one.
 
 Which kernels
 -------------
@@ -55,11 +56,11 @@ workspace at once; --all counts the others as well.
 """
 import argparse
 import collections
-import gzip
-import json
 import math
 import statistics
 import sys
+
+from measurements import read_lines
 
 # Most programs of a launch that the selector considers, and what it pays for
 # fewer of them. As in Selector.cpp.
@@ -146,18 +147,11 @@ class Point:
 def read(paths, device):
     points = []
     for path in paths:
-        with (gzip.open if path.endswith(".gz") else open)(
-                path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    entry = json.loads(line)
-                    if (entry["peer"] != "iris" or entry["mode"] != "graph"
-                            or entry["staged"] or entry["in_place"]
-                            or device not in entry["device"]):
-                        continue
-                    points.append(Point(entry))
-                except (ValueError, KeyError) as error:
-                    sys.exit(f"{path}:{number}: no measurement: {error!r}")
+        for entry in read_lines(path):
+            if (entry["peer"] == "iris" and entry["mode"] == "graph"
+                    and not entry["staged"] and not entry["in_place"]
+                    and device in entry["device"]):
+                points.append(Point(entry))
     best = {}
     for point in points:
         best[point.case] = min(best.get(point.case, math.inf), point.us)

@@ -33,30 +33,34 @@ def fail(message):
     sys.exit(2)
 
 
+def read_lines(path):
+    """The measurements of a file (.gz too), in its order; a line that is no
+    measurement ends the program."""
+    try:
+        with (gzip.open if path.endswith(".gz") else open)(
+                path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    entry = json.loads(line)
+                    entry["op"], entry["peer"], entry["busbw_GBs"] + 0
+                    if entry["bytes"] and not entry["us"] > 0:
+                        raise ValueError("no time")
+                    if not entry["ranks"] >= 1:
+                        raise ValueError("no ranks")
+                except (ValueError, KeyError, TypeError) as error:
+                    fail(f"{path}:{number}: no measurement: {error!r}")
+                yield entry
+    except OSError as error:
+        fail(str(error))
+
+
 def read(paths):
     """The measurements of files, in their order. What has no bytes (a barrier)
-    is left out; a line that is no measurement ends the program."""
-    entries = []
-    for path in paths:
-        try:
-            with (gzip.open if path.endswith(".gz") else open)(
-                path, "rt", encoding="utf-8") as file:
-                lines = file.readlines()
-        except OSError as error:
-            fail(str(error))
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                entry = json.loads(line)
-                entry["op"], entry["peer"], entry["ranks"] + 0
-                if entry["bytes"] and not entry["us"] > 0:
-                    raise ValueError("no time")
-                entry["busbw_GBs"] + 0
-            except (ValueError, KeyError, TypeError) as error:
-                fail(f"{path}:{number}: no measurement: {error!r}")
-            if entry["bytes"]:
-                entries.append(entry)
+    is left out."""
+    entries = [entry for path in paths for entry in read_lines(path)
+               if entry["bytes"]]
     if not entries:
         fail("no measurement in " + ", ".join(paths))
     return entries

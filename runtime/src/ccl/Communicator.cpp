@@ -223,7 +223,7 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
   bool isNamed = config && !config->variant.empty();
   std::vector<Config> configs = {config ? *config : Config()};
   if (!isNamed)
-    configs = candidates(call.op, call.dtype, size, world.deviceKind());
+    configs = candidates(call.op, call.dtype, world.deviceKind());
   bool hasBuffers = call.op != Op::barrier;
   // A root's neighbours do not know that it works in place.
   bool maySwitch = hasBuffers && !hasRoot(call.op) && !isNamed;

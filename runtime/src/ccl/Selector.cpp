@@ -120,7 +120,6 @@ std::string iris::ccl::choiceSource(DeviceKind device) {
 }
 
 std::vector<Config> iris::ccl::candidates(Op op, DType dtype,
-                                          uint32_t /*groupSize*/,
                                           DeviceKind device) {
   std::vector<Config> configs;
   for (const auto &[kernel, config] : eligibleKernels(device, op, dtype))

@@ -265,8 +265,8 @@ TEST(Selector, ChoosesWhatPrepareLoads) {
                                         situation.groupSize, choice.config))
                         .config;
     config.staged = false;
-    std::vector<Config> all = candidates(situation.op, situation.dtype,
-                                         situation.groupSize, situation.device);
+    std::vector<Config> all =
+        candidates(situation.op, situation.dtype, situation.device);
     ASSERT_EQ(std::count(all.begin(), all.end(), config), 1)
         << where << ": " << choice.reason;
   };
@@ -287,7 +287,7 @@ TEST(Selector, KernelsAreFewAndFit) {
       for (int type = 0; type <= static_cast<int>(DType::f8e5m2fnuz); ++type) {
         DType dtype = static_cast<DType>(type);
         std::vector<Config> all =
-            candidates(static_cast<Op>(op), dtype, 8, device);
+            candidates(static_cast<Op>(op), dtype, device);
         EXPECT_GE(all.size(), 1u);
         EXPECT_LE(all.size(), 8u);
         for (const Config &config : all) {

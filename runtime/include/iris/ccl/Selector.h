@@ -56,11 +56,10 @@ std::string describe(const Config &config);
 /// Where the numbers behind the choices for a kind of device come from.
 std::string choiceSource(rt::DeviceKind device);
 
-/// Every kernel that select() may ask for with `op` on buffers of the heap, for
-/// groups of that size on that device: what prepare() loads.  As it serves any
-/// number of programs, that is 0.
-std::vector<Config> candidates(Op op, DType dtype, uint32_t groupSize,
-                               rt::DeviceKind device);
+/// Every kernel that select() may ask for with `op` on buffers of the heap, on
+/// that device and in groups of any size: what prepare() loads.  As it serves
+/// any number of programs, that is 0.
+std::vector<Config> candidates(Op op, DType dtype, rt::DeviceKind device);
 
 } // namespace iris::ccl
 #pragma GCC visibility pop

@@ -344,6 +344,32 @@ TEST(Communicator, ConfigsOfSomeMembersOnly) {
   EXPECT_EQ("", complaints(runThreads(3, body)));
 }
 
+/// One kernel serves any number of programs, but members have to launch as
+/// many.
+TEST(Communicator, ProgramsOfMembersThatDiffer) {
+  CacheFolder folder;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeHastyWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
+    RANK_ASSIGN(uint64_t in, world->allocate(65536));
+    auto gather = [&](int64_t programs) {
+      Config config;
+      config.variant = "push";
+      config.programs = programs;
+      return comm->allGather(pointer(in), pointer(in + 1024), 16, DType::i32,
+                             {}, &config);
+    };
+    Status status = gather(launch.rank == 1 ? 3 : 2);
+    RANK_CHECK(status.code() == StatusCode::failedPrecondition);
+    RANK_CHECK(status.message().find("programs = 3") != std::string::npos);
+    for (int64_t programs : {1, 2, 128})
+      RANK_TRY(gather(programs));
+    RANK_TRY(world->sync());
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(3, body)));
+}
+
 TEST(Communicator, CallsThatOneMemberRefuses) {
   CacheFolder folder;
   auto body = [&](const LaunchInfo &launch) -> std::string {

@@ -30,7 +30,7 @@ import argparse
 import collections
 import sys
 
-from measurements import MANY_CHUNKS, read_lines
+from measurements import MANY_CHUNKS, format_size, read_lines
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 END = 1 << 62
@@ -164,14 +164,6 @@ def make_rows(cases, ranks, ops):
     return sorted(rows, key=lambda row: (
         order.index(row.op) if row.op in order else len(order), row.op,
         row.total))
-
-
-def format_size(size):
-    for unit in ("B", "KiB", "MiB"):
-        if size < 1024 or size % 1024:
-            return f"{size} {unit}"
-        size //= 1024
-    return f"{size} GiB"
 
 
 def format_aim(aim):

@@ -66,6 +66,15 @@ def read(paths):
     return entries
 
 
+def format_size(size):
+    """"64 KiB", "1500 B": the largest unit of which it is a whole number."""
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024 or size % 1024:
+            return f"{size} {unit}"
+        size //= 1024
+    return f"{size} GiB"
+
+
 def name_size(size, _=None):
     """"64 KiB"; also a formatter of Matplotlib's."""
     for unit in ("B", "KiB", "MiB", "GiB"):

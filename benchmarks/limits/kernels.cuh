@@ -177,6 +177,16 @@ __device__ inline uint4 sumVectors(const uint4 *vectors) {
                     packWord(sums + 6));
 }
 
+/// The sum of one vector from every rank: load(rank).
+template <int N, typename Load>
+__device__ inline uint4 sumOf(Load load) {
+  uint4 values[N];
+#pragma unroll
+  for (int r = 0; r < N; ++r)
+    values[r] = load(r);
+  return sumVectors<N>(values);
+}
+
 template <int N>
 __device__ inline uint2 sumHalves(const uint2 *halves) {
   float sums[4] = {};
@@ -260,13 +270,8 @@ template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) oneShotPull(Job job) {
   uint32_t epoch = beginCall(job);
   barrier<N>(job, epoch, 1);
-  for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
-    uint4 values[N];
-#pragma unroll
-    for (int r = 0; r < N; ++r)
-      values[r] = job.in[r][i];
-    job.out[job.rank][i] = sumVectors<N>(values);
-  }
+  for (uint64_t i = firstIndex(); i < job.count; i += indexStride())
+    job.out[job.rank][i] = sumOf<N>([&](int r) { return job.in[r][i]; });
   barrier<N>(job, epoch, 2);
   endCall(job, epoch);
 }
@@ -279,11 +284,7 @@ __global__ void __launch_bounds__(maxThreads, 1) twoShotPull(Job job) {
   barrier<N>(job, epoch, 1);
   uint64_t part = job.count / N, first = part * job.rank;
   for (uint64_t i = firstIndex(); i < part; i += indexStride()) {
-    uint4 values[N];
-#pragma unroll
-    for (int r = 0; r < N; ++r)
-      values[r] = job.in[r][first + i];
-    uint4 sum = sumVectors<N>(values);
+    uint4 sum = sumOf<N>([&](int r) { return job.in[r][first + i]; });
 #pragma unroll
     for (int step = 0; step < N; ++step)
       job.out[peerAt<N>(job.rank, step)][first + i] = sum;
@@ -303,11 +304,7 @@ __global__ void __launch_bounds__(maxThreads, 1) twoShotPush(Job job) {
   barrier<N>(job, epoch, 1);
   const uint4 *mine = job.scratch[job.rank] + half;
   auto sum = [&](uint64_t i) {
-    uint4 values[N];
-#pragma unroll
-    for (int r = 0; r < N; ++r)
-      values[r] = mine[r * part + i];
-    return sumVectors<N>(values);
+    return sumOf<N>([&](int r) { return mine[r * part + i]; });
   };
   pushSame<N, 1>(part, sum, [&](int step) {
     return job.out[peerAt<N>(job.rank, step)] + job.rank * part;
@@ -345,13 +342,9 @@ template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) scatterPull(Job job) {
   uint32_t epoch = beginCall(job);
   barrier<N>(job, epoch, 1);
-  for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
-    uint4 values[N];
-#pragma unroll
-    for (int r = 0; r < N; ++r)
-      values[r] = job.in[r][job.rank * job.count + i];
-    job.out[job.rank][i] = sumVectors<N>(values);
-  }
+  for (uint64_t i = firstIndex(); i < job.count; i += indexStride())
+    job.out[job.rank][i] =
+        sumOf<N>([&](int r) { return job.in[r][job.rank * job.count + i]; });
   barrier<N>(job, epoch, 2);
   endCall(job, epoch);
 }
@@ -366,13 +359,9 @@ __global__ void __launch_bounds__(maxThreads, 1) scatterPush(Job job) {
   pushEach<N>(job, job.count, job.scratch, half + job.rank * job.count);
   barrier<N>(job, epoch, 1);
   const uint4 *mine = job.scratch[job.rank] + half;
-  for (uint64_t i = firstIndex(); i < job.count; i += indexStride()) {
-    uint4 values[N];
-#pragma unroll
-    for (int r = 0; r < N; ++r)
-      values[r] = mine[r * job.count + i];
-    job.out[job.rank][i] = sumVectors<N>(values);
-  }
+  for (uint64_t i = firstIndex(); i < job.count; i += indexStride())
+    job.out[job.rank][i] =
+        sumOf<N>([&](int r) { return mine[r * job.count + i]; });
   endCall(job, epoch);
 }
 

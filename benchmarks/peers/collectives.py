@@ -50,10 +50,12 @@ import tempfile
 import time
 import traceback
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from measurements import MANY_CHUNKS, format_size  # noqa: E402, found by now
+
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 OPS = ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast",
        "reduce"]
-MANY_CHUNKS = {"all_gather", "reduce_scatter", "all_to_all"}
 REDUCING = {"all_reduce", "reduce_scatter", "reduce"}
 PEERS = ["nccl", "nccl_symm", "torch_one_shot", "torch_two_shot", "torch_symm",
          "torch_low_contention"]
@@ -754,14 +756,6 @@ def run_crews(arguments, cases, take_result):
         cases = [case for case in rest if case[1] != peer
                  or case[0] != op and peer in working]
     return not cases, failures
-
-
-def format_size(size):
-    for unit in ("B", "KiB", "MiB"):
-        if size < 1024 or size % 1024:
-            return f"{size} {unit}"
-        size //= 1024
-    return f"{size} GiB"
 
 
 def print_table(results):

@@ -206,12 +206,6 @@ static IrisRtArg vectorArg(IrisRtElement element, const Extent &extent,
   return arg;
 }
 
-/// The operations of which parts of the elements can be done one by one.
-static bool isDivisible(Op op) {
-  return op == Op::allReduce || op == Op::broadcast || op == Op::reduce ||
-         op == Op::send || op == Op::recv;
-}
-
 Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
                                   const Chosen &chosen) {
   const LoadedKernel &loaded = *chosen.kernel;

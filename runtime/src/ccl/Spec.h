@@ -38,6 +38,9 @@ struct SpecHash {
 /// Most programs that a kernel's workspace has room for.
 int64_t mostPrograms(Op op);
 
+/// Whether parts of the elements can be done one by one: there are no chunks.
+bool isDivisible(Op op);
+
 /// Whether members reach a buffer of the root through their own pointer to it,
 /// so that they have to pass what else only the root passes.
 bool needsRootBuffer(Op op, const std::string &variant);

@@ -107,6 +107,11 @@ int64_t iris::ccl::mostPrograms(Op op) {
   return op == Op::send || op == Op::recv ? 16 : 128;
 }
 
+bool iris::ccl::isDivisible(Op op) {
+  return op == Op::allReduce || op == Op::broadcast || op == Op::reduce ||
+         op == Op::send || op == Op::recv;
+}
+
 bool iris::ccl::needsRootBuffer(Op op, const std::string &variant) {
   return hasRoot(op) && variant != variantsOf(op).front() && variant != "relay";
 }

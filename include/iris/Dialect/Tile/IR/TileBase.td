@@ -23,7 +23,7 @@ def Tile_Dialect : Dialect {
     Arithmetic on tiles is `arith` and `math`, control flow is `scf`, splats
     are `tensor.splat`. This dialect adds only what upstream lacks: windowed
     loads and stores of memrefs, gathers and scatters, coordinates, broadcasts,
-    reductions, transposes, and the layout attributes.
+    reductions, transposes, the matmul loop, and the layout attributes.
 
     A tile type may carry a layout as its encoding,
     `tensor<8x256xf16, #tile.blocked<...>>`. Kernels may leave it out (the

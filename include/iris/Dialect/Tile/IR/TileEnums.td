@@ -42,4 +42,13 @@ def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "kind of reduction", [
 }
 def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "reduce">;
 
+def Tile_Precision : I32EnumAttr<"Precision", "arithmetic of a product", [
+    I32EnumAttrCase<"exact", 0>, // of the operands as they are (default)
+    I32EnumAttrCase<"tf32", 1>   // f32 operands may lose mantissa bits
+  ]> {
+  let cppNamespace = "::mlir::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_PrecisionAttr : EnumAttr<Tile_Dialect, Tile_Precision, "precision">;
+
 #endif // IRIS_DIALECT_TILE_IR_TILEENUMS_TD

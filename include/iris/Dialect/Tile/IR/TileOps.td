@@ -6,6 +6,7 @@
 #define IRIS_DIALECT_TILE_IR_TILEOPS_TD
 
 include "iris/Dialect/Tile/IR/TileAttrs.td"
+include "iris/Dialect/Tile/IR/TileMatmulOps.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 

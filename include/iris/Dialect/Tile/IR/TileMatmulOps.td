@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The matmul loop.
+
+#ifndef IRIS_DIALECT_TILE_IR_TILEMATMULOPS_TD
+#define IRIS_DIALECT_TILE_IR_TILEMATMULOPS_TD
+
+include "iris/Dialect/Tile/IR/TileEnums.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Tile_MatmulOp : Tile_Op<"matmul", [
+    AttrSizedOperandSegments, RecursiveMemoryEffects,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    OptionalTypesMatchWith<"`init` has the result's type", "result", "init",
+                           "$_self">]> {
+  let summary = "Multiplies a panel of rows by a panel of columns";
+  let description = [{
+    With a result of M x N elements, the sum over k in [0, `k`) of
+
+        a[aOffsets[0] + i, aOffsets[1] + k] * b[bOffsets[0] + k, bOffsets[1] + j]
+
+    plus `init`, which is 0 when left out. Elements outside of a buffer count as
+    0, as in `tile.load`. Buffers may have any strides: `strided<[1, ?]>` is a
+    column-major one.
+
+    | elements of a and b | result | |
+    |---|---|---|
+    | f16, bf16 | f32 | |
+    | f32 | f32 | `precision(tf32)` allows to round a and b to 10 bits of mantissa |
+    | i8 | i32 | wraps |
+    | f8, kept in buffers of i8: `as(f8E4M3FN, f8E5M2)` | f32 | as far as the target has the type |
+
+    Products are exact before they are added; the order of the sum is the
+    target's, and so are the last bits of floats.
+
+    The sum goes by *k-blocks*: `block` values of k, a power of two, the last one
+    perhaps fewer. Before a k-block is read, the region runs with its number, 0,
+    1, ... up to ceil(`k` / `block`) - 1, in this order and once each; a target
+    may run it for several blocks before the first is multiplied. That is where
+    a fused kernel waits for a flag. `tile.yield` ends the region: it carries
+    nothing, or one buffer and offsets to read this block of `a` from, or two
+    of them, for `a` and `b`. What follows `tile.matmul` comes after the region
+    of every block; the region must not store to buffers, and must not use
+    tiles.
+
+    Example:
+
+    ```mlir
+    %c = tile.matmul %a[%i, %c0], %b[%c0, %j] k(%len) block(64)
+        : memref<?x?xf16>, memref<?x?xf16> -> tensor<128x128xf32>
+    %d = tile.matmul %a[%i, %c0], %b[%c0, %j] k(%len) block(64) init(%c) {
+    ^bb0(%kb: index):
+      %seen = iris.wait %ctx, %ready[%kb] ge %epoch : i32, memref<?xi32>
+      %k = arith.muli %kb, %c64 : index
+      tile.yield %staging[%i, %k] : memref<?x?xf16>
+    } : memref<?x?xf16>, memref<?x?xf16> -> tensor<128x128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Tile_Buffer:$a, Variadic<Index>:$aOffsets,
+    Tile_Buffer:$b, Variadic<Index>:$bOffsets,
+    Index:$k, Optional<Tile_DataTile>:$init, I64Attr:$block,
+    OptionalAttr<TypeAttr>:$aType, OptionalAttr<TypeAttr>:$bType,
+    DefaultValuedAttr<Tile_PrecisionAttr, "::mlir::tile::Precision::exact">
+      :$precision);
+  let regions = (region MaxSizedRegion<1>:$body);
+  let results = (outs Tile_DataTile:$result);
+  let assemblyFormat = [{
+    $a `[` $aOffsets `]` `,` $b `[` $bOffsets `]` `k` `(` $k `)`
+    `block` `(` $block `)` (`init` `(` $init^ `)`)?
+    (`as` `(` $aType^ `,` $bType `)`)?
+    (`precision` `(` custom<Keyword>($precision)^ `)`)?
+    attr-dict-with-keyword ($body^)?
+    `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The element types that are multiplied; not those of the buffers for f8.
+    Type getAElementType();
+    Type getBElementType();
+    /// Rows and columns of the result.
+    int64_t getNumRows() { return getResult().getType().getDimSize(0); }
+    int64_t getNumColumns() { return getResult().getType().getDimSize(1); }
+    /// The terminator of the region; null without one.
+    YieldOp getYield();
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [
+    Pure, Terminator, HasParent<"MatmulOp">,
+    AttrSizedOperandSegments]> {
+  let summary = "Ends the region of a matmul";
+  let description = [{
+    Carries nothing, the place to read the k-block of `a` from, or the places for
+    `a` and `b`. Offsets are those of the block's first element; buffers have the
+    element types and strides of the operands that they stand in for.
+
+    Example:
+
+    ```mlir
+    tile.yield
+    tile.yield %peer[%i, %k] : memref<?x?xf16, #iris.peer>
+    tile.yield %peer[%i, %k], %b[%k, %j]
+        : memref<?x?xf16, #iris.peer>, memref<?x?xf16>
+    ```
+  }];
+  let arguments = (ins
+    Optional<Tile_Buffer>:$a, Variadic<Index>:$aOffsets,
+    Optional<Tile_Buffer>:$b, Variadic<Index>:$bOffsets);
+  let builders = [OpBuilder<(ins), [{}]>];
+  let assemblyFormat = [{
+    ($a^ `[` $aOffsets `]`)? (`,` $b^ `[` $bOffsets `]`)? attr-dict
+    (`:` type($a)^)? (`,` type($b)^)?
+  }];
+}
+
+#endif // IRIS_DIALECT_TILE_IR_TILEMATMULOPS_TD

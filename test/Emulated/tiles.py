@@ -235,14 +235,14 @@ DEEDS = {"copy": do_copy, "add": do_add, "convert": do_convert,
 
 
 class Kernel:
-    def __init__(self, number, chance, deeds):
+    def __init__(self, number, chance, deeds, bits):
         self.name = "k%d" % number
         self.chance = chance
         self.warps = chance.random.choice([1, 2, 4])
         self.element = chance.random.choice(sorted(TYPES))
         self.is_float = self.element.startswith("f")
         self.rank = chance.random.choice([1, 2, 2, 2, 3])
-        self.shape = chance.split(chance.random.randrange(10), self.rank)
+        self.shape = chance.split(chance.random.randrange(*bits), self.rank)
         self.layout = (chance.layout(self.rank, self.warps)
                        if chance.often(0.5) else "")
         self.type = tile_type(self.shape, self.element, self.layout)
@@ -309,10 +309,14 @@ def main():
     parser.add_argument("--wave", type=int, default=64)
     parser.add_argument("--deeds", default=",".join(DEEDS),
                         help="what kernels do; default: %(default)s")
+    parser.add_argument("--bits", default=[0, 10], nargs=2, type=int,
+                        help="tiles have 2**b elements, b from the first number "
+                             "up to below the second; default: 0 10")
     options = parser.parse_args()
     chance = Chance(options.seed, options.wave)
     deeds = options.deeds.split(",")
-    kernels = [Kernel(n, chance, deeds) for n in range(options.count)]
+    kernels = [Kernel(n, chance, deeds, options.bits)
+               for n in range(options.count)]
     if options.action == "generate":
         print("gpu.module @kernels {")
         print("".join(kernel.emit() for kernel in kernels) + "}")

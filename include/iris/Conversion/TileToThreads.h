@@ -13,6 +13,9 @@ namespace mlir::iris {
 /// whether or not the condition holds.
 inline constexpr StringLiteral kCheckedFormAttr = "iris.checked_form";
 
+/// On an `scf.for` over a thread's elements of one access.
+inline constexpr StringLiteral kElementLoopAttr = "iris.element_loop";
+
 #define GEN_PASS_DECL
 #include "iris/Conversion/TileToThreads.h.inc"
 

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -74,20 +75,40 @@ Value BufferView::isInside(ThreadBuilder &t, ValueRange coordinates) const {
 // Elements
 //===----------------------------------------------------------------------===//
 
+/// What the bits of a turn add to the coordinate along `dim`, if there are
+/// `count` registers in each.
+static SmallVector<uint64_t> getTurnBases(const LinearLayout &layout,
+                                          uint64_t count, unsigned dim) {
+  ArrayRef<uint64_t> bases = layout.getBases(LayoutDim::Register);
+  return llvm::map_to_vector(
+      bases.drop_front(llvm::Log2_64(count)), [&](uint64_t basis) {
+        return (basis & layout.getDimMask(dim)) >> layout.getDimShift(dim);
+      });
+}
+
 SmallVector<SmallVector<Value>>
 mlir::iris::getWindowCoordinates(ThreadBuilder &t, const LinearLayout &layout,
-                                 ValueRange offsets) {
-  SmallVector<Value> threadCoordinates;
-  for (unsigned dim = 0; dim < offsets.size(); ++dim)
-    threadCoordinates.push_back(t.getThreadCoordinate(layout, dim));
+                                 ValueRange offsets, Value turn,
+                                 uint64_t count) {
+  SmallVector<Value> starts;
+  for (unsigned dim = 0; dim < offsets.size(); ++dim) {
+    Value start = t.getThreadCoordinate(layout, dim);
+    if (turn) {
+      SmallVector<uint64_t> bases = getTurnBases(layout, count, dim);
+      start = t.b.createOrFold<arith::XOrIOp>(t.loc, start,
+                                              t.applyBases({{turn, bases}}));
+    }
+    starts.push_back(start);
+  }
   SmallVector<SmallVector<Value>> result;
-  for (uint64_t reg = 0; reg < layout.getNumRegisters(); ++reg) {
+  for (uint64_t reg = 0; reg < (turn ? count : layout.getNumRegisters());
+       ++reg) {
     SmallVector<int64_t> constants =
         layout.getCoordinates(layout.apply({reg, 0, 0}));
     SmallVector<Value> coordinates;
     for (auto [dim, offset] : llvm::enumerate(offsets)) {
-      Value coordinate = t.b.createOrFold<arith::XOrIOp>(
-          t.loc, threadCoordinates[dim], t.i32(constants[dim]));
+      Value coordinate = t.b.createOrFold<arith::XOrIOp>(t.loc, starts[dim],
+                                                         t.i32(constants[dim]));
       coordinate = t.b.createOrFold<arith::IndexCastUIOp>(
           t.loc, t.b.getIndexType(), coordinate);
       coordinates.push_back(t.add(offset, coordinate));

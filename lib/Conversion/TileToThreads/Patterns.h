@@ -106,10 +106,13 @@ private:
 };
 
 /// Returns, for each register of `layout`, the coordinates in the buffer (index
-/// each) of its element of the window at `offsets`.
+/// each) of its element of the window at `offsets`.  With `turn` (i32) it is
+/// the `count` registers (a power of two) from register `turn` * `count` on.
 SmallVector<SmallVector<Value>> getWindowCoordinates(ThreadBuilder &t,
                                                      const LinearLayout &layout,
-                                                     ValueRange offsets);
+                                                     ValueRange offsets,
+                                                     Value turn = Value(),
+                                                     uint64_t count = 0);
 
 /// Emits `body` under `condition`, or unconditionally if that is null.
 void emitGuarded(ThreadBuilder &t, Value condition,

@@ -88,8 +88,7 @@ Value ThreadBuilder::mul(Value lhs, int64_t rhs) {
   return mul(lhs, factor);
 }
 
-Value ThreadBuilder::applyBases(ArrayRef<uint64_t> laneBases,
-                                ArrayRef<uint64_t> warpBases) {
+Value ThreadBuilder::applyBases(ArrayRef<MapInput> inputs) {
   Value result;
   uint64_t seen = 0;
   // Adds one term; bits that were not set before may be added with `or`.
@@ -121,9 +120,14 @@ Value ThreadBuilder::applyBases(ArrayRef<uint64_t> laneBases,
       combine(term, shift > 0 ? mask << shift : mask >> -shift);
     }
   };
-  addInput(kernel.lane, laneBases);
-  addInput(kernel.warp, warpBases);
+  for (auto [input, bases] : inputs)
+    addInput(input, bases);
   return result ? result : i32(0);
+}
+
+Value ThreadBuilder::applyBases(ArrayRef<uint64_t> laneBases,
+                                ArrayRef<uint64_t> warpBases) {
+  return applyBases({{kernel.lane, laneBases}, {kernel.warp, warpBases}});
 }
 
 Value ThreadBuilder::getThreadIndex(const LinearLayout &layout) {

@@ -42,8 +42,12 @@ public:
   Value mul(Value lhs, Value rhs);
   Value mul(Value lhs, int64_t rhs);
 
-  /// Returns this thread's part of a linear map, i32: the combination of the
-  /// bases selected by the bits of lane and warp.
+  /// A number (i32) and what each of its bits adds to a linear map.
+  using MapInput = std::pair<Value, ArrayRef<uint64_t>>;
+  /// Returns a linear map's value, i32: the combination of the bases that the
+  /// inputs' bits select.
+  Value applyBases(ArrayRef<MapInput> inputs);
+  /// The same for this thread's lane and warp.
   Value applyBases(ArrayRef<uint64_t> laneBases, ArrayRef<uint64_t> warpBases);
 
   /// Returns this thread's part of the row-major element index, i32.

@@ -22,10 +22,14 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
+/// Loops over the elements of one access do not count.
 static bool isInnermost(scf::ForOp loop) {
   return !loop.getBody()
-              ->walk(
-                  [](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+              ->walk([](LoopLikeOpInterface inner) {
+                return inner->hasAttr(kElementLoopAttr)
+                           ? WalkResult::advance()
+                           : WalkResult::interrupt();
+              })
               .wasInterrupted();
 }
 

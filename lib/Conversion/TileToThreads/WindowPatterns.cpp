@@ -6,8 +6,10 @@
 // neighbours at a time and checks nothing.  Where the window may hang over an
 // edge of a buffer whose rows end at a multiple of the width, such a group of
 // neighbours is inside or outside as a whole: the second form checks each
-// group.  The third moves single elements and checks each.  Uniform conditions
-// choose between them; facts from the plan make them shorter, up to nothing.
+// group.  The third moves single elements and checks each; where a thread has
+// many, in a loop, or the code of a large tile would take minutes to compile.
+// Uniform conditions choose between them; facts from the plan make them
+// shorter, up to nothing.
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
@@ -19,6 +21,9 @@
 
 using namespace mlir;
 using namespace mlir::iris;
+
+/// Single elements that are moved without a loop.
+static constexpr uint64_t kUnrolledElements = 16;
 
 /// What an access adds to an address by itself, on the targets that add least.
 static constexpr int64_t kImmediateBytes = 4096;
@@ -354,15 +359,54 @@ Value WindowAccess::loadGroups(ThreadBuilder &t, Value other) {
   return t.pack(elements);
 }
 
+/// `vector` from element `count` on, and the elements of `end` behind them.
+static Value shift(ThreadBuilder &t, Value vector, ArrayRef<Value> end) {
+  SmallVector<Value> elements = t.unpack(vector);
+  SmallVector<Value> result(ArrayRef<Value>(elements).drop_front(end.size()));
+  llvm::append_range(result, end);
+  return t.pack(result);
+}
+
+/// Runs `body(inner, turn, registers)` for stretches of kUnrolledElements
+/// registers, which are the first of the vector `registers`; it returns that
+/// vector for the next turn. Returns the last one.
+static Value
+emitTurns(ThreadBuilder &t, uint64_t numRegisters, Value registers,
+          llvm::function_ref<Value(ThreadBuilder &, Value, Value)> body) {
+  auto turns = static_cast<int64_t>(numRegisters / kUnrolledElements);
+  auto loop = scf::ForOp::create(
+      t.b, t.loc, t.i32(0), t.i32(turns), t.i32(1), registers,
+      [&](OpBuilder &b, Location loc, Value turn, ValueRange carried) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        scf::YieldOp::create(b, loc, body(inner, turn, carried.front()));
+      });
+  loop->setAttr(kElementLoopAttr, t.b.getUnitAttr());
+  return loop.getResult(0);
+}
+
 Value WindowAccess::loadElements(ThreadBuilder &t, Value other) {
-  SmallVector<Value> elements;
-  for (ArrayRef<Value> coordinates : getWindowCoordinates(t, layout, offsets))
-    elements.push_back(emitGuardedValue(
-        t, view.isInside(t, coordinates), other, [&](ThreadBuilder &inner) {
-          return load(inner, tile.getElementType(),
-                      view.getElementPointer(inner, coordinates));
-        }));
-  return t.pack(elements);
+  Type element = tile.getElementType();
+  auto loadAll = [&](ThreadBuilder &t, ArrayRef<SmallVector<Value>> places) {
+    return llvm::map_to_vector(places, [&](ArrayRef<Value> coordinates) {
+      return emitGuardedValue(
+          t, view.isInside(t, coordinates), other, [&](ThreadBuilder &inner) {
+            return load(inner, element,
+                        view.getElementPointer(inner, coordinates));
+          });
+    });
+  };
+  uint64_t count = layout.getNumRegisters();
+  if (count <= kUnrolledElements)
+    return t.pack(loadAll(t, getWindowCoordinates(t, layout, offsets)));
+  auto type = VectorType::get({static_cast<int64_t>(count)}, element);
+  Value none = arith::ConstantOp::create(t.b, t.loc, t.b.getZeroAttr(type));
+  return emitTurns(
+      t, count, none, [&](ThreadBuilder &inner, Value turn, Value loaded) {
+        return shift(
+            inner, loaded,
+            loadAll(inner, getWindowCoordinates(inner, layout, offsets, turn,
+                                                kUnrolledElements)));
+      });
 }
 
 Value WindowAccess::loadChecked(ThreadBuilder &t, Value other) {
@@ -436,17 +480,31 @@ void WindowAccess::storeGroups(ThreadBuilder &t, Value registers) {
 
 void WindowAccess::storeElements(ThreadBuilder &t, Value registers) {
   uint64_t free = layout.getFreeBits().reg;
-  for (auto [reg, coordinates] :
-       llvm::enumerate(getWindowCoordinates(t, layout, offsets))) {
-    if (reg & free)
-      continue;
-    Value value = t.extract(registers, reg);
-    emitGuarded(t, view.isInside(t, coordinates),
-                [&, &coordinates = coordinates](ThreadBuilder &inner) {
-                  store(inner, value,
-                        view.getElementPointer(inner, coordinates));
-                });
-  }
+  auto storeAll = [&](ThreadBuilder &t, Value registers,
+                      ArrayRef<SmallVector<Value>> places) {
+    for (auto [reg, coordinates] : llvm::enumerate(places)) {
+      if (reg & free)
+        continue;
+      Value value = t.extract(registers, reg);
+      emitGuarded(t, view.isInside(t, coordinates),
+                  [&, &coordinates = coordinates](ThreadBuilder &inner) {
+                    store(inner, value,
+                          view.getElementPointer(inner, coordinates));
+                  });
+    }
+  };
+  uint64_t count = layout.getNumRegisters();
+  if (count <= kUnrolledElements)
+    return storeAll(t, registers, getWindowCoordinates(t, layout, offsets));
+  emitTurns(t, count, registers,
+            [&](ThreadBuilder &inner, Value turn, Value rest) {
+              storeAll(inner, rest,
+                       getWindowCoordinates(inner, layout, offsets, turn,
+                                            kUnrolledElements));
+              SmallVector<Value> first = inner.unpack(rest);
+              first.resize(kUnrolledElements);
+              return shift(inner, rest, first);
+            });
 }
 
 void WindowAccess::storeChecked(ThreadBuilder &t, Value registers) {

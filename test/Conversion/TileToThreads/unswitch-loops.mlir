@@ -89,3 +89,30 @@ func.func @outer(%a: memref<?xf32>, %p: i1, %n: index, %z: f32) {
   }
   return
 }
+
+// The loop over an access's elements does not make the one around it an outer
+// loop.
+// CHECK-LABEL: func.func @elements
+// CHECK: scf.if %{{.+}} {
+// CHECK:   scf.for
+// CHECK-NOT: scf.for
+// CHECK:     memref.store %{{.+}}, %{{.+}}[%c0]
+// CHECK: } else {
+// CHECK:   scf.for
+// CHECK:     scf.for
+// CHECK:       memref.store %{{.+}}, %{{.+}}[%c1]
+// CHECK: return
+func.func @elements(%a: memref<?xf32>, %p: i1, %n: index, %z: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    scf.if %p {
+      memref.store %z, %a[%c0] : memref<?xf32>
+    } else {
+      scf.for %j = %c0 to %n step %c1 {
+        memref.store %z, %a[%c1] : memref<?xf32>
+      } {iris.element_loop}
+    } {iris.checked_form}
+  }
+  return
+}

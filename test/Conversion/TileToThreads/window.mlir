@@ -207,3 +207,39 @@ func.func @cache(%b: memref<?xf32>, %i: index) {
   tile.store %v, %b[%i] volatile : tensor<1024xf32>, memref<?xf32>
   return
 }
+
+// -----
+
+// A thread with many elements moves single ones in a loop of 16 at a time: its
+// code does not grow with the tile.
+#many = #tile.blocked<size_per_thread = [64], threads_per_warp = [64], warps_per_cta = [1], order = [0]>
+
+// CHECK-LABEL: @many_elements
+// CHECK: scf.if
+// CHECK-COUNT-4: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<16xi8>
+// CHECK: } else {
+// Groups of neighbours that are inside or outside as a whole,
+// CHECK: scf.if
+// CHECK-COUNT-4: llvm.load {{.*}} : !llvm.ptr<1> -> vector<16xi8>
+// or single elements: the latest come last.
+// CHECK: } else {
+// CHECK: scf.for %[[TURN:.+]] = %c0_i32 to %c4_i32 step %c1_i32 iter_args(%[[OLD:.+]] = %{{.+}}) -> (vector<64xi8>)
+// CHECK: arith.shli %[[TURN]], %c4_i32
+// CHECK-COUNT-16: llvm.load {{.*}} : !llvm.ptr<1> -> i8
+// CHECK-NOT: llvm.load
+// CHECK: } {iris.element_loop}
+// CHECK: } {iris.checked_form}
+// Stores are the same.
+// CHECK-COUNT-4: llvm.store {{.*}} : vector<16xi8>, !llvm.ptr<1>
+// CHECK-COUNT-4: llvm.store {{.*}} : vector<16xi8>, !llvm.ptr<1>
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-16: llvm.store {{.*}} : i8, !llvm.ptr<1>
+// CHECK-NOT: llvm.store
+// CHECK: } {iris.element_loop}
+gpu.module @m {
+  gpu.func @many_elements(%a: memref<?xi8>, %b: memref<?xi8>, %i: index) kernel attributes {iris.num_warps = 1 : i32} {
+    %v = tile.load %a[%i] : memref<?xi8> -> tensor<4096xi8, #many>
+    tile.store %v, %b[%i] : tensor<4096xi8, #many>, memref<?xi8>
+    gpu.return
+  }
+}

@@ -18,7 +18,8 @@
  * A loader accepts the same major version and its own or any older minor one.
  *
  * Minor versions: 1 gave groups their members by value (nothing read
- * groupMembers before) and appended IrisRtHostApi.launchGroup.
+ * groupMembers before) and appended IrisRtHostApi.launchGroup; 2 says what
+ * IrisRtContext.trace means, which was 0 before.
  */
 #ifndef IRIS_C_RUNTIMEABI_H
 #define IRIS_C_RUNTIMEABI_H
@@ -35,7 +36,7 @@ extern "C" {
 
 #define IRISRT_ABI_MAGIC 0x53495249u /* "IRIS" in memory, little endian */
 #define IRISRT_ABI_VERSION_MAJOR 1
-#define IRISRT_ABI_VERSION_MINOR 1
+#define IRISRT_ABI_VERSION_MINOR 2
 
 /* What every function of the contract returns. */
 typedef enum IrisRtStatusCode {
@@ -85,7 +86,7 @@ typedef struct IrisRtContext {
   uint64_t control;   /* device address of this rank's IrisRtControl */
   uint64_t waitLimit; /* time limit of one wait, in clock ticks of the target
                        * (see IRISRT_CLOCK_*); 0: for ever */
-  uint64_t trace; /* device address of the trace buffer; 0: tracing is off */
+  uint64_t trace;     /* the trace buffer, see section 2; 0: off */
   uint64_t groupMembers; /* byte i: the world rank of the group's member i */
   uint32_t groupSize;    /* ranks in the group; 0: the world is too large to be
                           * one */
@@ -186,6 +187,39 @@ IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expect) == 256, "layout");
 IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expectChecked) == 384, "layout");
 IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expectFailed) == 392, "layout");
 IRISRT_STATIC_ASSERT(sizeof(IrisRtControl) == 512, "IrisRtControl layout");
+
+/* The trace buffer: rings of events, for program p (its linear index in the
+ * grid) ring p mod rings. IrisRtContext.trace is its address, a multiple of
+ * IRISRT_TRACE_ALIGNMENT, plus the logarithms of the number of rings and of the
+ * events that a ring holds, so that a kernel loads nothing to find its place.
+ * The rings' counters come first, then the events of ring 0, those of ring 1,
+ * and so on. Event n of a ring lies at place n modulo its length: the latest
+ * ones are kept. */
+#define IRISRT_TRACE_ALIGNMENT 256
+#define IRISRT_TRACE_RINGS_SHIFT 0
+#define IRISRT_TRACE_EVENTS_SHIFT 4
+#define IRISRT_TRACE_MAX_LOG2 15
+
+typedef struct IrisRtTraceRing {
+  uint64_t written; /* events that were ever written */
+  uint64_t reserved[7];
+} IrisRtTraceRing;
+IRISRT_STATIC_ASSERT(sizeof(IrisRtTraceRing) == 64, "IrisRtTraceRing layout");
+
+typedef struct IrisRtTraceEvent {
+  uint64_t clock;      /* ticks of the target, see IRISRT_CLOCK_* */
+  uint64_t bytes;      /* moved in the span that ends; 0: not told */
+  uint64_t kernelHash; /* as in IrisRtHangRecord */
+  uint32_t program;    /* linear index in the grid */
+  uint32_t launchId;   /* IrisRtContext.launchId */
+  uint32_t site;       /* index into the kernel's `sites`: "what" is the span */
+  uint32_t phase;      /* 0: begin, 1: end */
+} IrisRtTraceEvent;
+IRISRT_STATIC_ASSERT(sizeof(IrisRtTraceEvent) == 40, "IrisRtTraceEvent layout");
+
+/* The kernel, `void(!iris.ctx)`, of every module with traces that writes one
+ * "clock" event: it shows how the device's clock runs to the host's. */
+#define IRISRT_SYM_CLOCK "__iris_clock"
 
 /*===----------------------------------------------------------------------===*
  * 3. Argument block

@@ -70,6 +70,7 @@ void mlir::iris::buildIrisExpandPipeline(OpPassManager &pm,
 void mlir::iris::buildIrisTranslatePipeline(
     OpPassManager &pm, const IrisPipelineOptions &options) {
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createIrisPrepareTracesPass({options.trace}));
   // Every target takes the same kernels: what one of them could not lower is
   // refused for all, before any lowering.
   kernels.addPass(createIrisVerifyMathPass());

@@ -86,6 +86,7 @@ LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
   IrisPipelineOptions pipeline;
   pipeline.target = target.name.str();
   pipeline.translation = translation.str();
+  pipeline.trace = options.trace;
   if (!options.until.empty())
     pipeline.until = options.until;
   if (mainProgram)

@@ -29,6 +29,8 @@ struct DriverOptions {
   EmitKind emit = EmitKind::Package;
   /// Stage to stop the pipeline after; empty: run all of it.
   std::string until;
+  /// Keep iris.trace.
+  bool trace = false;
   CodegenOptions codegen;
 };
 

@@ -69,6 +69,12 @@ static cl::opt<std::string> translation(
              "stride), or both (package only)"),
     cl::value_desc("stride|table|both"), cl::init("stride"), cl::cat(category));
 
+static cl::opt<bool>
+    trace("trace",
+          cl::desc("Compile iris.trace, and waits and barriers as spans; "
+                   "without it kernels do not tell about their time"),
+          cl::init(false), cl::cat(category));
+
 static cl::opt<unsigned> codeObjectVersion(
     "code-object-version",
     cl::desc("AMD code object version: 5 (default; HIP 5 to 7) or 6"),
@@ -189,6 +195,7 @@ static llvm::Error readFlags(Invocation &invocation) {
     return targets.takeError();
   options.targets = std::move(*targets);
 
+  options.trace = trace;
   options.emit = emitKind;
   options.until = untilStage;
   if (!options.until.empty()) {

@@ -74,7 +74,10 @@ rt::Expected<std::string> iris::run::obtainPackage(Supervisor &supervisor,
   if (!compiler.ok())
     return compiler.status().withContext("an .mlir program needs the compiler");
   IRISRT_ASSIGN_OR_RETURN(std::string target, findTarget(supervisor, options));
-  return rt::compileFile(*compiler, program, target, /*translation=*/"",
+  rt::CompileOptions compile;
+  compile.target = target;
+  compile.trace = !options.trace.empty();
+  return rt::compileFile(*compiler, program, compile,
                          [&](const std::vector<std::string> &argv) {
                            ChildSpec spec;
                            spec.path = argv[0];

@@ -89,6 +89,8 @@ static rt::Status startRanks(Supervisor &supervisor, const Options &options,
                  "--result-fd=" + std::to_string(writeEnd.fd),
                  "--heap=" + std::to_string(options.heapBytes),
                  "/proc/self/fd/" + std::to_string(packageFd)};
+    if (!options.trace.empty())
+      spec.args.push_back("--trace=" + options.trace);
     if (options.waitLimit)
       spec.args.push_back(
           rt::formatString("--timeout=%.17g", *options.waitLimit));

@@ -38,6 +38,10 @@ options:
   --timeout=S           seconds that one wait of a kernel may take before the
                         program fails with a report of who waits for what
                         (default 30; 0: for ever)
+  --trace=FILE          write what kernels tell with iris.trace, and their waits
+                        and barriers, to FILE for ui.perfetto.dev, and a summary
+                        to standard output (a package must be compiled with
+                        iris-compile --trace)
   -v                    log what the runtime does
   --help, --version
 
@@ -138,6 +142,13 @@ static rt::Status parseOne(int argc, char **argv, int &index,
   }
   if (auto value = valueOf("--timeout", argc, argv, index))
     return parseSeconds(*value, options);
+  if (auto value = valueOf("--trace", argc, argv, index)) {
+    if (value->empty())
+      return rt::makeStatus(StatusCode::invalidArgument,
+                            "--trace=; expected the name of a file");
+    options.trace = *value;
+    return {};
+  }
   if (auto value = valueOf("--result-fd", argc, argv, index)) {
     IRISRT_ASSIGN_OR_RETURN(uint64_t fd,
                             parseCount(*value, 1 << 20, "--result-fd"));

@@ -20,6 +20,8 @@ struct Options {
   bool verbose = false;
   uint64_t heapBytes = 0;
   std::optional<double> waitLimit;
+  /// Where the trace goes; empty: there is none.
+  std::string trace;
   std::string program;
 
   bool help = false;

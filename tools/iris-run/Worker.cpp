@@ -18,6 +18,21 @@ static constexpr double collectiveSlackSeconds = 270;
 /// All ranks are started together, so one that does not come has failed.
 static constexpr double joinSeconds = 20;
 
+/// Runs `@main`, with a trace if one is asked for.
+static rt::Status runMain(rt::World &world, const Options &options,
+                          const rt::Package &package) {
+  if (options.trace.empty())
+    return rt::runProgram(world, package);
+  IRISRT_RETURN_IF_ERROR(world.startTrace());
+  IRISRT_RETURN_IF_ERROR(rt::runProgram(world, package));
+  IRISRT_ASSIGN_OR_RETURN(rt::TraceSummary summary,
+                          world.writeTrace(options.trace));
+  if (world.rank() == 0)
+    std::printf("%siris-run: trace in %s\n", summary.toString().c_str(),
+                options.trace.c_str());
+  return {};
+}
+
 RankResult iris::run::runRank(const Options &options,
                               const rt::LaunchInfo &launch,
                               const rt::Package &package) {
@@ -38,7 +53,7 @@ RankResult iris::run::runRank(const Options &options,
     result.error = world.status().message();
     return result;
   }
-  rt::Status status = rt::runProgram(**world, package);
+  rt::Status status = runMain(**world, options, package);
   // What was checked before a failure still counts.
   rt::ExpectReport report = (*world)->expects();
   result.checked = report.checked;

@@ -111,4 +111,34 @@ def IrisLowerHostCallbacksPass : Pass<"iris-lower-host-callbacks"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def IrisPrepareTracesPass
+    : Pass<"iris-prepare-traces", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Removes traces, or completes them";
+  let description = [{
+    Without `enable` every `iris.trace` is erased: the kernels are those that
+    one gets without them. With it,
+
+    * each `iris.wait` and `iris.barrier` becomes a span, "wait" or "barrier", so
+      that time in which a program could not go on shows;
+    * a module with traces gets a kernel `__iris_clock`, which tells the runtime
+      the device's time, so that it can show all devices on one clock.
+
+    Before:
+
+    ```mlir
+    %seen = iris.wait %ctx, %flags[%i] ge %epoch : i32, memref<?xi32>
+    ```
+
+    After, with `enable`:
+
+    ```mlir
+    iris.trace begin %ctx, "wait"
+    %seen = iris.wait %ctx, %flags[%i] ge %epoch : i32, memref<?xi32>
+    iris.trace end %ctx, "wait"
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", /*default=*/"false",
+                        "keep the traces">];
+}
+
 #endif // IRIS_CONVERSION_SYNC_TD

@@ -25,6 +25,10 @@ struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
       llvm::cl::desc("How addresses of other ranks are found: 'stride' (a "
                      "multiply-add) or 'table' (a load)"),
       llvm::cl::init("stride")};
+  PassOptions::Option<bool> trace{
+      *this, "trace",
+      llvm::cl::desc("Keep iris.trace, and trace waits and barriers"),
+      llvm::cl::init(false)};
   PassOptions::Option<std::string> until{
       *this, "until",
       llvm::cl::desc(

@@ -65,8 +65,8 @@ LogicalResult SyncLowering::run() {
             .Case<AtomicCASOp, AtomicRMWOp, BarrierOp, ElementCASOp,
                   ElementRMWOp, ExpectEqOp, FenceOp, GroupIndexOp,
                   GroupMemberOp, GroupSizeOp, LeaveIfFailedOp, NumRanksOp,
-                  RankOp, ReadPacketsOp, RecordExpectOp, SignalOp, TranslateOp,
-                  WaitOp, WritePacketsOp>(
+                  RankOp, ReadPacketsOp, RecordExpectOp, SignalOp, TraceOp,
+                  TranslateOp, WaitOp, WritePacketsOp>(
                 [&](auto concrete) { return lower(concrete); })
             .Default([](Operation *other) {
               return other->emitOpError("cannot be lowered here; expected an "
@@ -100,8 +100,6 @@ static std::string printLocation(Location loc) {
 
 int64_t SyncLowering::addSite(Operation *op, StringRef what, Type element) {
   OpBuilder b(kernel.getContext());
-  std::string elementName;
-  llvm::raw_string_ostream(elementName) << element;
   auto entry = [&](StringRef key, StringRef value) {
     return b.getNamedAttr(key, b.getStringAttr(value));
   };
@@ -109,9 +107,15 @@ int64_t SyncLowering::addSite(Operation *op, StringRef what, Type element) {
   StringRef name = isa<RecordExpectOp>(op)  ? ExpectEqOp::getOperationName()
                    : isa<ReadPacketsOp>(op) ? PacketLoadOp::getOperationName()
                                             : op->getName().getStringRef();
-  sites.push_back(b.getDictionaryAttr(
-      {entry("op", name), entry("loc", printLocation(op->getLoc())),
-       entry("what", what), entry("element", elementName)}));
+  SmallVector<NamedAttribute> entries = {
+      entry("op", name), entry("loc", printLocation(op->getLoc())),
+      entry("what", what)};
+  if (element) {
+    std::string elementName;
+    llvm::raw_string_ostream(elementName) << element;
+    entries.push_back(entry("element", elementName));
+  }
+  sites.push_back(b.getDictionaryAttr(entries));
   return sites.size() - 1;
 }
 

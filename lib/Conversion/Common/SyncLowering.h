@@ -151,10 +151,17 @@ private:
   void emitStoreProgram(Builder &b, Value record, int64_t offset);
 
   //===--------------------------------------------------------------------===//
+  // Traces (LowerTrace.cpp)
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult lower(TraceOp op);
+
+  //===--------------------------------------------------------------------===//
   // State (SyncLowering.cpp)
   //===--------------------------------------------------------------------===//
 
-  /// Adds a site for `op`; returns its number.
+  /// Adds a site for `op`; returns its number. `element`, where it is given, is
+  /// the type of the flag or value.
   int64_t addSite(Operation *op, StringRef what, Type element);
   /// Pointer to one of the words that the threads of the program share.
   enum class Slot { Verdict, Value };

@@ -26,6 +26,8 @@ const char *iris::rt::collectiveName(uint32_t tag) {
     return "package loading";
   case CollectiveTag::destroy:
     return "world destruction";
+  case CollectiveTag::trace:
+    return "writeTrace";
   case CollectiveTag::user:
     return "all-gather";
   }

@@ -30,6 +30,7 @@ enum class CollectiveTag : uint32_t {
   module,
   destroy,
   user,
+  trace,
 };
 const char *collectiveName(uint32_t tag);
 

@@ -174,8 +174,9 @@ KernelCache::Impl::obtain(const KernelRequest &request) {
   auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(
       secondsOf(options.compileLimit));
   IRISRT_ASSIGN_OR_RETURN(std::string bytes,
-                          compileText(compiler, request.source, request.target,
-                                      request.translation, limit));
+                          compileText(compiler, request.source,
+                                      {request.target, request.translation},
+                                      limit));
   // Checked before it is stored, so that only what can be loaded is.
   Expected<CompiledKernel> kernel = fromBytes(request, bytes, Origin::compiled);
   if (!kernel.ok())

@@ -153,24 +153,25 @@ Expected<std::string> iris::rt::compilerBuildId(const std::string &compiler) {
 
 Expected<std::string> iris::rt::compileFile(const std::string &compiler,
                                             const std::string &source,
-                                            const std::string &target,
-                                            const std::string &translation,
+                                            const CompileOptions &options,
                                             const RunChild &run) {
   TempDirectory directory;
   IRISRT_RETURN_IF_ERROR(directory.create("iris-compile"));
   std::string output = directory.file("program.pkg");
   std::vector<std::string> argv = {
-      compiler, source, "--target=" + target, "--emit=package", "-o", output};
-  if (!translation.empty())
-    argv.push_back("--translation=" + translation);
+      compiler,         source, "--target=" + options.target,
+      "--emit=package", "-o",   output};
+  if (!options.translation.empty())
+    argv.push_back("--translation=" + options.translation);
+  if (options.trace)
+    argv.push_back("--trace");
   IRISRT_RETURN_IF_ERROR(run(argv));
   return readRegularFile(output, Package::maxBytes);
 }
 
 Expected<std::string> iris::rt::compileText(const std::string &compiler,
                                             const std::string &text,
-                                            const std::string &target,
-                                            const std::string &translation,
+                                            const CompileOptions &options,
                                             std::chrono::milliseconds limit) {
   TempDirectory directory;
   IRISRT_RETURN_IF_ERROR(directory.create("iris-compile"));
@@ -184,11 +185,10 @@ Expected<std::string> iris::rt::compileText(const std::string &compiler,
     IRISRT_RETURN_IF_ERROR(writeAll(fd.get(), text, source));
   }
   std::string said;
-  Expected<std::string> bytes =
-      compileFile(compiler, source, target, translation,
-                  [&](const std::vector<std::string> &argv) {
-                    return runProcess(argv, said, limit);
-                  });
+  Expected<std::string> bytes = compileFile(
+      compiler, source, options, [&](const std::vector<std::string> &argv) {
+        return runProcess(argv, said, limit);
+      });
   if (bytes.ok() || said.empty())
     return bytes;
   // The name of the temporary file says nothing to whoever reads this.

@@ -28,19 +28,25 @@ Expected<std::string> compilerBuildId(const std::string &compiler);
 /// Runs a command line to its end.
 using RunChild = std::function<Status(const std::vector<std::string> &argv)>;
 
+/// What to compile for.
+struct CompileOptions {
+  std::string target;
+  /// "stride", "table", "both", or "" for the default.
+  std::string translation;
+  /// Kernels tell about their time.
+  bool trace = false;
+};
+
 /// The bytes of the package that `compiler` makes of the file `source`.
-/// `translation` is "stride", "table", "both", or "" for the default.
 Expected<std::string> compileFile(const std::string &compiler,
                                   const std::string &source,
-                                  const std::string &target,
-                                  const std::string &translation,
+                                  const CompileOptions &options,
                                   const RunChild &run);
 
 /// The same for a text.  The error has the compiler's message.
 Expected<std::string> compileText(const std::string &compiler,
                                   const std::string &text,
-                                  const std::string &target,
-                                  const std::string &translation,
+                                  const CompileOptions &options,
                                   std::chrono::milliseconds limit);
 
 } // namespace iris::rt

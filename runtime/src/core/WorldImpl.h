@@ -9,6 +9,8 @@
 #include "core/Log.h"
 #include "core/SymmetricHeap.h"
 #include "iris/rt/World.h"
+#include "trace/Clock.h"
+#include "trace/Spans.h"
 
 #include <atomic>
 #include <map>
@@ -23,6 +25,13 @@ struct World::Impl {
     Package package;
     const PackageImage *image = nullptr;
     ModuleHandle module;
+  };
+
+  /// What kernels tell about their time.
+  struct TraceState {
+    uint64_t buffer = 0; ///< on the heap; 0: off
+    TraceShape shape;
+    std::optional<ClockSample> first;
   };
 
   Impl(const WorldOptions &options, const LaunchInfo &launch)
@@ -51,6 +60,8 @@ struct World::Impl {
   Status destroy();
   ExpectReport expects() const;
   const KernelInfo *findByHash(uint64_t hash) const;
+  /// An image with the kernel that tells the device's time, or nullptr.
+  const PackageImage *findClock() const;
   StreamHandle handleOf(Stream stream) const {
     return stream.id == 0 ? mainStream : StreamHandle{stream.id};
   }
@@ -68,6 +79,9 @@ struct World::Impl {
   StreamHandle mainStream;
   std::unique_ptr<SymmetricHeap> heap;
   IrisRtContext context{};
+
+  /// Changed by the collective calls that start and end traces.
+  TraceState trace;
 
   /// One load at a time, taken before `mutex`: loading takes long, and what two
   /// threads ask for shall be loaded once.

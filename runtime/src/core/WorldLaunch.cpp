@@ -38,8 +38,11 @@ Expected<Module> World::load(const Package &package) {
         loaded->module,
         impl_->backend->loadModule(loaded->image->data, loaded->image->size));
     found = loaded.get();
-    std::lock_guard<std::mutex> lock(impl_->mutex);
-    impl_->modules.push_back(std::move(loaded));
+    {
+      std::lock_guard<std::mutex> lock(impl_->mutex);
+      impl_->modules.push_back(std::move(loaded));
+    }
+    IRISRT_RETURN_IF_ERROR(compareClocks());
   }
   Module module;
   module.world_ = this;

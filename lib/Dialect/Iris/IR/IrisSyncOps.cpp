@@ -111,3 +111,12 @@ LogicalResult ExpectEqOp::verify() {
                          "to report to");
   return success();
 }
+
+LogicalResult TraceOp::verify() {
+  if (getSpan().empty())
+    return emitOpError("names no span; expected a name");
+  if (getBytes() && getPhase() != TracePhase::End)
+    return emitOpError("has bytes at the beginning of a span; expected them at "
+                       "its end");
+  return success();
+}

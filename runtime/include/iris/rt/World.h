@@ -21,6 +21,7 @@
 #include "iris/rt/Kernel.h"
 #include "iris/rt/Package.h"
 #include "iris/rt/Status.h"
+#include "iris/rt/Trace.h"
 
 #include <array>
 #include <cstdint>
@@ -43,6 +44,7 @@ struct Group {
 };
 
 class World;
+struct ClockSample;
 
 struct WorldOptions {
   DeviceKind device = DeviceKind::host;
@@ -235,6 +237,23 @@ public:
   /// the heap alike; memory that was freed becomes available.  Collective.
   Status sync();
 
+  //===--------------------------------------------------------------------===//
+  // Traces
+  //===--------------------------------------------------------------------===//
+
+  /// From now on launched kernels that were compiled with traces record them,
+  /// in a buffer on the heap.  Comes before their packages are loaded, so that
+  /// the device's clock can be compared with the host's early.  Collective.
+  Status startTrace(const TraceOptions &options = {});
+  /// sync(), then rank 0 writes what all ranks have recorded to `path`; the
+  /// trace ends.  All ranks get the summary, or the reason why there is none.
+  /// Collective.
+  Expected<TraceSummary> writeTrace(const std::string &path);
+
+  //===--------------------------------------------------------------------===//
+  // Checks
+  //===--------------------------------------------------------------------===//
+
   /// What kernels' checks found on this rank; after sync().
   ExpectReport expects() const;
   /// sync(), then an error on every rank if a check failed on any.  Collective.
@@ -242,6 +261,12 @@ public:
 
 private:
   friend class Module;
+  /// The device's time, if a kernel that tells it is loaded.
+  Expected<std::optional<ClockSample>> askClock();
+  /// Remembers the first answer.
+  Status compareClocks();
+  /// The trace buffers of all ranks.
+  Status readTraces(std::vector<std::vector<uint8_t>> &buffers);
   struct __attribute__((visibility("hidden"))) Impl;
   explicit World(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

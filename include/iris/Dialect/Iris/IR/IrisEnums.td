@@ -63,4 +63,9 @@ def Iris_Reduction : Iris_Enum<"Reduction", "how elements are combined", [
     I32EnumAttrCase<"Avg", 4, "avg">]>;
 def Iris_ReductionAttr : EnumAttr<Iris_Dialect, Iris_Reduction, "reduction">;
 
+def Iris_TracePhase : Iris_Enum<"TracePhase", "which end of a span", [
+    I32EnumAttrCase<"Begin", 0, "begin">, I32EnumAttrCase<"End", 1, "end">]>;
+def Iris_TracePhaseAttr
+    : EnumAttr<Iris_Dialect, Iris_TracePhase, "trace_phase">;
+
 #endif // IRIS_DIALECT_IRIS_IR_IRISENUMS_TD

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- PrepareTraces.cpp - Traces are removed, or completed ---------------===//
+
+#include "iris/Conversion/Sync.h"
+
+#include "iris-c/RuntimeABI.h"
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISPREPARETRACESPASS
+#include "iris/Conversion/Sync.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Puts `op` between the two ends of a span.
+static void enclose(Operation *op, Value ctx, StringRef span) {
+  OpBuilder b(op);
+  TraceOp::create(b, op->getLoc(), TracePhase::Begin, ctx, span, Value());
+  b.setInsertionPointAfter(op);
+  TraceOp::create(b, op->getLoc(), TracePhase::End, ctx, span, Value());
+}
+
+/// The kernel that tells what time it is on the device: an event, which says
+/// when, and nothing else.
+static LogicalResult addClock(gpu::GPUModuleOp module) {
+  if (Operation *taken = module.lookupSymbol(IRISRT_SYM_CLOCK))
+    return taken->emitOpError("is called ")
+           << IRISRT_SYM_CLOCK << "; traces need a kernel of that name";
+  auto b = ImplicitLocOpBuilder::atBlockEnd(module.getLoc(), module.getBody());
+  Type ctx = CtxType::get(module.getContext());
+  auto kernel = gpu::GPUFuncOp::create(b, IRISRT_SYM_CLOCK,
+                                       b.getFunctionType({ctx}, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  TraceOp::create(b, TracePhase::Begin, kernel.getArgument(0), "clock",
+                  Value());
+  gpu::ReturnOp::create(b);
+  return success();
+}
+
+namespace {
+struct IrisPrepareTracesPass
+    : iris::impl::IrisPrepareTracesPassBase<IrisPrepareTracesPass> {
+  using IrisPrepareTracesPassBase::IrisPrepareTracesPassBase;
+
+  void runOnOperation() override {
+    if (!enable) {
+      getOperation()->walk([](TraceOp trace) { trace.erase(); });
+      return;
+    }
+    getOperation()->walk([](Operation *op) {
+      if (auto wait = dyn_cast<WaitOp>(op))
+        enclose(op, wait.getCtx(), "wait");
+      else if (auto barrier = dyn_cast<BarrierOp>(op))
+        enclose(op, barrier.getCtx(), "barrier");
+    });
+    bool any = getOperation()
+                   ->walk([](TraceOp) { return WalkResult::interrupt(); })
+                   .wasInterrupted();
+    if (any && failed(addClock(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A world's trace: where kernels write it, and how it gets into a file.
+//
+// The buffer lies on the heap, so that every rank can read all of them.
+#include "core/Files.h"
+#include "core/WorldImpl.h"
+#include "trace/Report.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace iris::rt;
+
+/// The fastest of so many round trips says best when it was.
+static constexpr int clockSamples = 20;
+
+//===----------------------------------------------------------------------===//
+// Start
+//===----------------------------------------------------------------------===//
+
+static Expected<uint32_t> log2Of(uint32_t count, const char *what) {
+  if (count == 0 || count > 1u << IRISRT_TRACE_MAX_LOG2)
+    return makeStatus(StatusCode::invalidArgument,
+                      "a trace of %u %s; expected 1 to %u", count, what,
+                      1u << IRISRT_TRACE_MAX_LOG2);
+  uint32_t log2 = 0;
+  while (1u << log2 < count)
+    ++log2;
+  return log2;
+}
+
+Status World::startTrace(const TraceOptions &options) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  Impl::TraceState &trace = impl_->trace;
+  if (trace.buffer != 0)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "a trace has been started already");
+  TraceShape shape;
+  IRISRT_ASSIGN_OR_RETURN(shape.ringsLog2, log2Of(options.rings, "rings"));
+  IRISRT_ASSIGN_OR_RETURN(shape.eventsLog2,
+                          log2Of(options.eventsPerRing, "events per ring"));
+  IRISRT_ASSIGN_OR_RETURN(trace.buffer,
+                          allocate(shape.bytes(), IRISRT_TRACE_ALIGNMENT));
+  trace.shape = shape;
+  trace.first.reset();
+  std::lock_guard<std::mutex> lock(impl_->launchMutex);
+  impl_->context.trace =
+      trace.buffer |
+      (uint64_t(shape.ringsLog2) << IRISRT_TRACE_RINGS_SHIFT) |
+      (uint64_t(shape.eventsLog2) << IRISRT_TRACE_EVENTS_SHIFT);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Clocks
+//===----------------------------------------------------------------------===//
+
+static double hostNowUs() {
+  return std::chrono::duration<double, std::micro>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// The last event of ring 0, which program 0 writes.
+static Expected<IrisRtTraceEvent> lastEvent(World &world, uint64_t buffer,
+                                            const TraceShape &shape) {
+  IrisRtTraceRing ring;
+  IRISRT_RETURN_IF_ERROR(world.copyToHost(&ring, buffer, sizeof(ring)));
+  IRISRT_RETURN_IF_ERROR(world.synchronize());
+  if (ring.written == 0)
+    return makeStatus(StatusCode::internal, "%s has written no event",
+                      IRISRT_SYM_CLOCK);
+  uint64_t place = (ring.written - 1) & (shape.eventsPerRing() - 1);
+  IrisRtTraceEvent event;
+  IRISRT_RETURN_IF_ERROR(world.copyToHost(
+      &event,
+      buffer + shape.rings() * sizeof(ring) + place * sizeof(event),
+      sizeof(event)));
+  IRISRT_RETURN_IF_ERROR(world.synchronize());
+  return event;
+}
+
+/// Asks the device what time it is.
+static Expected<ClockSample> sampleClock(World &world, const Kernel &clock,
+                                         uint64_t buffer,
+                                         const TraceShape &shape) {
+  std::optional<ClockSample> best;
+  for (int i = 0; i < clockSamples; ++i) {
+    double before = hostNowUs();
+    IRISRT_RETURN_IF_ERROR(
+        world.launch(clock, {1, 1, 1}, {makeContextArg()}));
+    IRISRT_RETURN_IF_ERROR(world.synchronize());
+    double after = hostNowUs();
+    IRISRT_ASSIGN_OR_RETURN(IrisRtTraceEvent event,
+                            lastEvent(world, buffer, shape));
+    double error = (after - before) / 2;
+    if (!best || error < best->errorUs)
+      best = ClockSample{event.clock, before + error, error};
+  }
+  return *best;
+}
+
+const PackageImage *World::Impl::findClock() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const std::unique_ptr<Loaded> &loaded : modules)
+    for (const KernelInfo &kernel : loaded->image->kernels)
+      if (kernel.name == IRISRT_SYM_CLOCK)
+        return loaded->image;
+  return nullptr;
+}
+
+Expected<std::optional<ClockSample>> World::askClock() {
+  const PackageImage *image = impl_->findClock();
+  if (!image || capturing())
+    return std::optional<ClockSample>();
+  if (deviceKind() == DeviceKind::host) {
+    // Kernels read the host's clock, in nanoseconds.
+    double now = hostNowUs();
+    return std::optional<ClockSample>(
+        ClockSample{static_cast<uint64_t>(now * 1e3), now, 0});
+  }
+  std::string name;
+  for (const KernelInfo &kernel : image->kernels)
+    if (kernel.name == IRISRT_SYM_CLOCK)
+      name = kernel.fullName();
+  IRISRT_ASSIGN_OR_RETURN(Kernel clock, findKernel(name));
+  IRISRT_ASSIGN_OR_RETURN(ClockSample sample,
+                          sampleClock(*this, clock, impl_->trace.buffer,
+                                      impl_->trace.shape));
+  return std::optional<ClockSample>(sample);
+}
+
+Status World::compareClocks() {
+  if (impl_->trace.buffer == 0 || impl_->trace.first)
+    return Status::success();
+  IRISRT_ASSIGN_OR_RETURN(impl_->trace.first, askClock());
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// End
+//===----------------------------------------------------------------------===//
+
+/// Writes a file, or none.
+static Status writeFile(const std::string &path, const std::string &text) {
+  std::string temporary = path + ".XXXXXX";
+  UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (fd.get() < 0)
+    return makeErrnoStatus(StatusCode::invalidArgument, errno,
+                           "cannot create the trace '%s'", path.c_str());
+  Status status = writeAll(fd.get(), text, path);
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = makeErrnoStatus(StatusCode::invalidArgument, errno,
+                             "cannot write the trace '%s'", path.c_str());
+  if (!status.ok())
+    ::unlink(temporary.c_str());
+  return status;
+}
+
+/// What a rank tells the others about its clock and device.
+namespace {
+struct ClockTerms {
+  ClockSample first;
+  ClockSample last;
+  double hz;
+  uint32_t hasFirst;
+  uint32_t hasClock;
+  char device[64];
+};
+} // namespace
+
+Status World::readTraces(std::vector<std::vector<uint8_t>> &buffers) {
+  const Impl::TraceState &trace = impl_->trace;
+  buffers.resize(numRanks());
+  for (uint32_t rank = 0; rank < numRanks(); ++rank) {
+    buffers[rank].resize(trace.shape.bytes());
+    IRISRT_ASSIGN_OR_RETURN(uint64_t address, translate(trace.buffer, rank));
+    IRISRT_RETURN_IF_ERROR(
+        copyToHost(buffers[rank].data(), address, trace.shape.bytes()));
+    IRISRT_RETURN_IF_ERROR(synchronize());
+  }
+  return Status::success();
+}
+
+Expected<TraceSummary> World::writeTrace(const std::string &path) {
+  Impl::TraceState &trace = impl_->trace;
+  if (trace.buffer == 0)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "no trace has been started");
+  IRISRT_RETURN_IF_ERROR(sync());
+  std::vector<std::vector<uint8_t>> buffers;
+  // What fails on this rank alone must not leave the others waiting.
+  IRISRT_RETURN_IF_ERROR(impl_->failing(readTraces(buffers)));
+  // From here on the clocks' events may overwrite others.
+  IRISRT_RETURN_IF_ERROR(barrier());
+  Expected<std::optional<ClockSample>> asked = askClock();
+  if (!asked.ok())
+    return impl_->failing(asked.status());
+
+  const std::optional<ClockSample> &last = *asked;
+  ClockTerms mine = {};
+  mine.hasClock = last.has_value();
+  mine.last = last.value_or(ClockSample{});
+  mine.hasFirst = trace.first.has_value();
+  mine.first = trace.first.value_or(ClockSample{});
+  mine.hz = static_cast<double>(impl_->backend->info().clockHz);
+  std::strncpy(mine.device, deviceName().c_str(), sizeof(mine.device) - 1);
+  Bootstrap::Bytes bytes(sizeof(mine));
+  std::memcpy(bytes.data(), &mine, sizeof(mine));
+  Expected<std::vector<Bootstrap::Bytes>> parts =
+      impl_->bootstrap->allGather(CollectiveTag::trace, bytes, impl_->limit);
+  if (!parts.ok())
+    return impl_->failing(parts.status());
+
+  {
+    std::lock_guard<std::mutex> lock(impl_->launchMutex);
+    impl_->context.trace = 0;
+  }
+  uint64_t buffer = std::exchange(trace.buffer, 0);
+  IRISRT_RETURN_IF_ERROR(deallocate(buffer));
+
+  std::vector<RankTrace> ranks(numRanks());
+  for (uint32_t rank = 0; rank < numRanks(); ++rank) {
+    ClockTerms terms;
+    if ((*parts)[rank].size() != sizeof(terms))
+      return makeStatus(StatusCode::internal,
+                        "rank %u told %zu bytes about its clock; expected %zu",
+                        rank, (*parts)[rank].size(), sizeof(terms));
+    std::memcpy(&terms, (*parts)[rank].data(), sizeof(terms));
+    if (!terms.hasClock)
+      return makeStatus(StatusCode::failedPrecondition,
+                        "nothing to trace: rank %u has loaded no package with "
+                        "traces; compile it with iris-compile --trace",
+                        rank);
+    terms.device[sizeof(terms.device) - 1] = '\0';
+    std::optional<ClockSample> first;
+    if (terms.hasFirst)
+      first = terms.first;
+    TraceEvents events = readTraceBuffer(buffers[rank], trace.shape);
+    RankTrace &result = ranks[rank];
+    result.device = terms.device;
+    result.clock = ClockLine(first, terms.last, terms.hz);
+    result.dropped = events.dropped;
+    result.spans = makeSpans(events.events, [&](uint64_t hash) {
+      const KernelInfo *kernel = impl_->findByHash(hash);
+      return kernel && kernel->name == IRISRT_SYM_CLOCK ? nullptr : kernel;
+    });
+    for (const IrisRtTraceEvent &event : events.events)
+      result.events += event.kernelHash != fnv1a64(IRISRT_SYM_CLOCK);
+  }
+
+  Status written;
+  if (rank() == 0)
+    written = writeFile(path, toChromeTrace(ranks));
+  std::string text = written.message();
+  text.resize(std::min(text.size(), maxContribution));
+  parts = impl_->bootstrap->allGather(
+      CollectiveTag::trace, Bootstrap::Bytes(text.begin(), text.end()),
+      impl_->limit);
+  if (!parts.ok())
+    return impl_->failing(parts.status());
+  if (const Bootstrap::Bytes &complaint = parts->front(); !complaint.empty())
+    return makeStatus(StatusCode::invalidArgument, "%.*s",
+                      static_cast<int>(complaint.size()),
+                      reinterpret_cast<const char *>(complaint.data()));
+  return summarizeTrace(ranks);
+}

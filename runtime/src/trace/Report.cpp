@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trace/Report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+using nlohmann::json;
+
+namespace iris::rt {
+
+static json processName(size_t rank, const std::string &device) {
+  return {{"ph", "M"},
+          {"name", "process_name"},
+          {"pid", rank},
+          {"args", {{"name", formatString("rank %zu: %s", rank,
+                                          device.c_str())}}}};
+}
+
+static json spanEvent(size_t rank, const TraceSpan &span, double begin,
+                      double end) {
+  json args = {{"kernel", span.kernel}, {"launch", span.launchId}};
+  if (!span.location.empty())
+    args["at"] = span.location;
+  if (span.bytes != 0)
+    args["bytes"] = span.bytes;
+  if (span.cut)
+    args["cut"] = true;
+  return {{"ph", "X"},          {"name", span.name}, {"cat", "iris"},
+          {"pid", rank},        {"tid", span.program}, {"ts", begin},
+          {"dur", end - begin}, {"args", args}};
+}
+
+std::string toChromeTrace(const std::vector<RankTrace> &ranks) {
+  bool any = false;
+  double origin = 0;
+  for (const RankTrace &rank : ranks)
+    for (const TraceSpan &span : rank.spans) {
+      double begin = rank.clock.toHostUs(span.begin);
+      origin = any ? std::min(origin, begin) : begin;
+      any = true;
+    }
+  json events = json::array();
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    events.push_back(processName(i, ranks[i].device));
+    for (const TraceSpan &span : ranks[i].spans)
+      events.push_back(spanEvent(i, span,
+                                 ranks[i].clock.toHostUs(span.begin) - origin,
+                                 ranks[i].clock.toHostUs(span.end) - origin));
+  }
+  TraceSummary summary = summarizeTrace(ranks);
+  json root = {{"traceEvents", events},
+               {"displayTimeUnit", "ns"},
+               {"otherData",
+                {{"dropped_events", summary.dropped},
+                 {"clock_error_us", summary.clockErrorUs}}}};
+  // Names come from source files; what is no UTF-8 must not end the program.
+  return root.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+TraceSummary summarizeTrace(const std::vector<RankTrace> &ranks) {
+  TraceSummary summary;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const RankTrace &rank = ranks[i];
+    summary.events += rank.events;
+    summary.dropped += rank.dropped;
+    // Two clocks may be off in opposite directions.
+    summary.clockErrorUs =
+        std::max(summary.clockErrorUs, 2 * rank.clock.errorUs());
+    struct Sum {
+      TraceRow row;
+      std::map<uint32_t, double> byProgram;
+    };
+    std::map<std::string, Sum> sums;
+    for (const TraceSpan &span : rank.spans) {
+      Sum &sum = sums[span.name];
+      ++sum.row.count;
+      sum.row.bytes += span.bytes;
+      sum.byProgram[span.program] +=
+          rank.clock.toHostUs(span.end) - rank.clock.toHostUs(span.begin);
+    }
+    for (auto &[name, sum] : sums) {
+      std::vector<double> times;
+      for (auto [program, time] : sum.byProgram)
+        times.push_back(time);
+      std::sort(times.begin(), times.end());
+      sum.row.rank = static_cast<uint32_t>(i);
+      sum.row.span = name;
+      sum.row.programs = times.size();
+      sum.row.medianUs = times[times.size() / 2];
+      sum.row.mostUs = times.back();
+      summary.rows.push_back(sum.row);
+    }
+  }
+  return summary;
+}
+
+std::string TraceSummary::toString() const {
+  std::string text = formatString("%4s  %-16s %8s %8s %12s %12s %14s\n", "rank",
+                                  "span", "count", "programs", "median us",
+                                  "most us", "bytes");
+  for (const TraceRow &row : rows)
+    text += formatString("%4u  %-16s %8llu %8llu %12.2f %12.2f %14llu\n",
+                         row.rank, row.span.c_str(),
+                         static_cast<unsigned long long>(row.count),
+                         static_cast<unsigned long long>(row.programs),
+                         row.medianUs, row.mostUs,
+                         static_cast<unsigned long long>(row.bytes));
+  text += formatString("%llu events, %llu dropped; times are per program; "
+                       "clocks differ by at most %.1f us\n",
+                       static_cast<unsigned long long>(events),
+                       static_cast<unsigned long long>(dropped), clockErrorUs);
+  return text;
+}
+
+} // namespace iris::rt

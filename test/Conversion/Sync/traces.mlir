@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces))' | FileCheck %s --check-prefix=OFF
+// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces{enable=true}))' | FileCheck %s --check-prefix=ON
+// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces{enable=true},iris-lower-sync{target=gfx942},canonicalize))' | FileCheck %s --check-prefixes=CHECK,AMD
+// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces{enable=true},iris-lower-sync{target=sm_90a},canonicalize))' | FileCheck %s --check-prefixes=CHECK,NVIDIA
+
+gpu.module @kernels {
+  // OFF-LABEL: gpu.func @fetch
+  // OFF-NOT: iris.trace
+  // OFF: iris.wait
+  // OFF-NOT: iris.trace
+  // OFF: gpu.return
+  // OFF-NOT: __iris_clock
+
+  // ON-LABEL: gpu.func @fetch
+  // ON: iris.trace begin %{{.*}}, "fetch"
+  // ON-NEXT: iris.trace begin %{{.*}}, "wait"
+  // ON-NEXT: iris.wait
+  // ON-NEXT: iris.trace end %{{.*}}, "wait"
+  // ON-NEXT: iris.trace begin %{{.*}}, "barrier"
+  // ON-NEXT: iris.barrier
+  // ON-NEXT: iris.trace end %{{.*}}, "barrier"
+  // ON-NEXT: iris.trace end %{{.*}}, "fetch" bytes(%{{.*}})
+  // ON: gpu.func @__iris_clock(%[[CTX:.*]]: !iris.ctx) kernel
+  // ON-NEXT: iris.trace begin %[[CTX]], "clock"
+  // ON-NEXT: gpu.return
+
+  // CHECK-LABEL: gpu.func @fetch
+  // CHECK-SAME: iris.sites = [{loc = "{{.*}}traces.mlir:[[# @LINE + 12]]:{{[0-9]+}}", op = "iris.trace", what = "fetch"},
+  // One thread, and only if there is a buffer: the time first, then a place.
+  // CHECK: %[[TRACE:.*]] = iris.ctx_field "trace"
+  // CHECK: arith.cmpi ne, %[[TRACE]], %{{.*}} : i64
+  // CHECK: cf.cond_br
+  // CHECK: llvm.readsteadycounter
+  // AMD: llvm.atomicrmw add %{{.*}} syncscope("agent") monotonic
+  // NVIDIA: atom.relaxed.gpu
+  // CHECK-COUNT-8: llvm.store
+  gpu.func @fetch(%ctx: !iris.ctx, %f: memref<?xi32, #iris.symmetric>,
+                  %state: memref<?xi32, #iris.symmetric>,
+                  %v: i32, %i: index, %n: index) kernel {
+    iris.trace begin %ctx, "fetch"
+    %a = iris.wait %ctx, %f[%i] ge %v : i32, memref<?xi32, #iris.symmetric>
+    iris.barrier %ctx, %state : memref<?xi32, #iris.symmetric>
+    iris.trace end %ctx, "fetch" bytes(%n)
+    gpu.return
+  }
+}

@@ -161,9 +161,10 @@ def run(args):
     # sees fewer devices.
     todo = collections.defaultdict(list)
     for entry in manifest:
-        for ranks in args.ranks or entry["ranks"]:
-            if ranks <= min(args.devices, args.max_ranks) and re.search(
-                    args.filter, entry["package"]):
+        for ranks in sorted(set(entry["ranks"])):
+            if ranks <= min(args.devices, args.max_ranks) and (
+                    not args.ranks or ranks in args.ranks) and re.search(
+                        args.filter, entry["package"]):
                 todo[ranks].append(entry["package"])
     failures, left, total = [], [], 0
     deadline = time.monotonic() + args.budget
@@ -228,7 +229,7 @@ def main():
     p.add_argument("--max-ranks", type=int, default=8,
                    help="leave out the tests of more ranks")
     p.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")],
-                   help="these numbers of ranks instead of the tests'")
+                   help="of the tests' numbers of ranks only these")
     p.add_argument("--filter", default="", help="regular expression on names")
     p.add_argument("--limit", type=float, default=120, help="seconds per run")
     p.add_argument("--budget", type=float, default=1e9, help="seconds in all")

@@ -29,8 +29,9 @@ A kernel is a variant with a tile and a number of warps. What a call takes is
 CostModel.cpp are the same. The constants are the non-negative ones with the
 least squares of relative errors, where a measurement counts the less the slower
 it is beside the best of its size: nobody will choose it. As long as all
-measurements of a kernel have one group size, half of what could depend on the
-peers is taken to do so. A last tile that does not end at a multiple of 16 bytes
+measurements of a kernel have one group size, as much of what could depend on the
+peers is taken to do so as with the variant's nearest tile that has several, or
+half. A last tile that does not end at a multiple of 16 bytes
 costs `partial` for each element of a thread and peer, since it is stored one by
 one.
 
@@ -245,9 +246,19 @@ class Constants:
         return rest + turns + transfer
 
 
-def fit(points, link):
+def peer_shares(constants, peers):
+    """How much of the start, and of a turn, the peers make."""
+    def share(alone, with_peers):
+        more = with_peers * peers / 7
+        return more / (alone + more) if alone + more else 0.5
+
+    x = constants.values
+    return share(x[0], x[1]), share(x[2], x[3])
+
+
+def fit(points, link, sibling=None):
     """The constants of the kernel of the points, where no byte is faster than
-    the link."""
+    the link. Those of `sibling` say what points of one group size cannot."""
     cases = [(p, features(p.kernel, p.ranks, p.bytes, p.programs))
              for p in points]
 
@@ -255,7 +266,7 @@ def fit(points, link):
         return sum((p.weight * (constants.us(f) / p.us - 1)) ** 2
                    for p, f in cases)
 
-    best = fit_sum(cases, link, [(1.0, 1.0)] * len(cases))
+    best = fit_sum(cases, link, [(1.0, 1.0)] * len(cases), sibling)
     least, last = error(best), best
     # hypot(a, b) is a * a / hypot + b * b / hypot: a sum with factors, which
     # settle in a few rounds.
@@ -266,7 +277,7 @@ def fit(points, link):
             root = math.hypot(turns, transfer) or 1.0
             factors.append((max(turns / root, 0.02),
                             max(transfer / root, 0.02)))
-        found = fit_sum(cases, link, factors)
+        found = fit_sum(cases, link, factors, sibling)
         last = Constants([(a + b) / 2 for a, b in
                           zip(last.values, found.values)], True)
         if error(last) < least:
@@ -274,7 +285,7 @@ def fit(points, link):
     return best
 
 
-def fit_sum(cases, link, factors):
+def fit_sum(cases, link, factors, sibling):
     """The constants, with the times of turns and bytes multiplied."""
     least = 1e3 / link
     rows, wanted = [], []
@@ -288,11 +299,13 @@ def fit_sum(cases, link, factors):
     if len(sizes) > 1:
         x = least_squares(rows, wanted)
     else:
-        # What is constant and what grows with the peers cannot be told apart:
-        # half each, for these peers.
-        scale = 7 / max(sizes.pop() - 1, 1)
+        # What is constant and what grows with the peers cannot be told apart.
+        peers = max(sizes.pop() - 1, 1)
+        scale = 7 / peers
         y = least_squares([[r[0], r[2], r[4], r[5]] for r in rows], wanted)
-        x = [y[0] / 2, y[0] / 2 * scale, y[1] / 2, y[1] / 2 * scale, y[2], y[3]]
+        start, turn = peer_shares(sibling, peers) if sibling else (0.5, 0.5)
+        x = [y[0] * (1 - start), y[0] * start * scale,
+             y[1] * (1 - turn), y[1] * turn * scale, y[2], y[3]]
     x[5] += least
     return Constants(x, False)
 
@@ -318,12 +331,24 @@ class Model:
         for point in points:
             groups[point.kernel].append(point)
         rest = []
-        for kernel, mine in groups.items():
+        # Those of one group size come last: they ask the others.
+        known = {}
+        order = sorted(groups, key=lambda kernel: len(
+            {p.ranks for p in groups[kernel]}) == 1)
+        for kernel in order:
+            mine = groups[kernel]
             whole = [p for p in mine if p.bytes % kernel.tile == 0
                      and serves(kernel, p.ranks, p.bytes)]
             if len({p.bytes for p in whole}) < 2:
                 continue
-            self.constants[kernel] = fit(whole, link)
+            siblings = [k for k in known if k.op == kernel.op
+                        and k.variant == kernel.variant]
+            nearest = min(siblings, default=None, key=lambda k: abs(
+                math.log(k.tile / kernel.tile)))
+            constants = fit(whole, link, known.get(nearest))
+            self.constants[kernel] = constants
+            if len({p.ranks for p in whole}) > 1:
+                known[kernel] = constants
             rest += [(p, partial_elements(kernel, p.ranks, p.bytes, p.element))
                      for p in mine if p.bytes % kernel.tile]
         # One constant for all: the median, as few points tell.

@@ -193,26 +193,25 @@ static Work workOf(Op op, const std::string &variant, double size) {
 /// benchmarks/results/nvidia-h200-x8.
 // clang-format off
 static const KernelModel fittedCuda[] = {
-    {Op::allGather, "packet", 512, 8, 2.75, 0.60, 0.248, 0.000, 0.0002, 253161, false}, // 3.6% of 84
-    {Op::allGather, "packet", 1024, 8, 2.75, 0.73, 0.225, 0.000, 0.0001, 266416, false}, // 3.1% of 84
-    {Op::allGather, "push", 8192, 4, 5.01, 0.76, 0.000, 0.297, 0.0006, 343835, false}, // 4.5% of 132
-    {Op::allGather, "push", 16384, 4, 5.25, 0.95, 0.000, 0.576, 0.0003, 350534, false}, // 2.9% of 132
-    {Op::allReduce, "one_shot_packet", 512, 8, 2.89, 0.46, 0.167, 0.148, 0.0001, 295723, false}, // 5.7% of 106
-    {Op::allReduce, "one_shot_packet", 1024, 8, 2.88, 0.56, 0.180, 0.137, 0.0001, 310117, false}, // 4.1% of 110
-    {Op::allReduce, "two_shot", 4096, 8, 5.65, 0.94, 0.460, 0.993, 0.0015, 318220, true}, // 4.5% of 129
-    {Op::allReduce, "two_shot", 8192, 8, 5.62, 0.75, 0.381, 2.123, 0.0005, 326088, true}, // 4.2% of 132
-    {Op::allReduce, "two_shot_packet", 1024, 8, 3.66, 1.65, 0.228, 1.131, 0.0000, 432830, false}, // 7.7% of 118
-    {Op::allToAll, "packet", 512, 8, 2.77, 0.72, 0.237, 0.000, 0.0001, 251187, false}, // 3.7% of 84
-    {Op::allToAll, "packet", 1024, 8, 2.76, 0.78, 0.290, 0.000, 0.0000, 267101, false}, // 3.1% of 84
-    {Op::allToAll, "push", 8192, 4, 4.99, 0.94, 0.000, 0.329, 0.0011, 343733, false}, // 5.3% of 132
-    {Op::allToAll, "push", 16384, 4, 5.16, 1.31, 0.000, 0.610, 0.0003, 347388, false}, // 4.6% of 132
-    {Op::broadcast, "push", 2048, 4, 5.22, 0.13, 0.104, 0.000, 0.0006, 334790, true}, // 4.5% of 92
-    {Op::broadcast, "relay", 2048, 4, 4.19, 2.22, 2.344, 0.102, 0.0134, 296968, false}, // 4.4% of 65
-    {Op::broadcast, "relay", 8192, 4, 5.25, 3.54, 1.610, 1.124, 0.0076, 319290, false}, // 7.3% of 104
-    {Op::reduceScatter, "buffered", 2048, 4, 4.54, 0.42, 0.266, 0.181, 0.0001, 292077, false}, // 1.6% of 48
-    {Op::reduceScatter, "packet", 512, 8, 2.80, 0.72, 0.263, 0.000, 0.0003, 276817, false}, // 3.5% of 84
-    {Op::reduceScatter, "packet", 1024, 8, 2.81, 0.84, 0.271, 0.000, 0.0001, 291892, false}, // 2.7% of 84
-    {Op::reduceScatter, "pull", 16384, 8, 5.82, 1.70, 0.535, 0.168, 0.0000, 325462, true}, // 4.8% of 120
+    {Op::allGather, "packet", 1024, 8, 2.90, 0.17, 0.220, 0.000, 0.0000, 259301, false}, // 3.9% of 68
+    {Op::allGather, "push", 8192, 4, 5.02, 0.71, 0.000, 0.292, 0.0004, 340792, false}, // 4.1% of 168
+    {Op::allGather, "push", 16384, 4, 5.26, 0.91, 0.000, 0.603, 0.0000, 349112, false}, // 3.1% of 168
+    {Op::allReduce, "one_shot_packet", 512, 8, 3.02, 0.00, 0.157, 0.122, 0.0000, 284593, false}, // 6.5% of 88
+    {Op::allReduce, "one_shot_packet", 1024, 8, 3.03, 0.00, 0.165, 0.118, 0.0000, 300050, false}, // 5.1% of 91
+    {Op::allReduce, "two_shot", 4096, 4, 5.58, 0.84, 0.275, 0.724, 0.0018, 345690, false}, // 5.0% of 128
+    {Op::allReduce, "two_shot", 8192, 8, 5.57, 0.81, 0.383, 2.041, 0.0008, 323980, true}, // 3.9% of 164
+    {Op::allReduce, "two_shot_packet", 512, 4, 3.24, 1.23, 0.443, 1.645, 0.0000, 301437, true}, // 1.8% of 18
+    {Op::allToAll, "packet", 512, 8, 2.85, 0.46, 0.207, 0.000, 0.0001, 228753, false}, // 4.3% of 56
+    {Op::allToAll, "packet", 1024, 8, 2.92, 0.17, 0.270, 0.000, 0.0000, 263494, false}, // 5.7% of 72
+    {Op::allToAll, "push", 1024, 8, 4.60, 0.80, 0.000, 0.164, 0.0056, 326293, false}, // 4.6% of 18
+    {Op::allToAll, "push", 8192, 4, 5.00, 0.87, 0.000, 0.336, 0.0009, 342218, false}, // 4.9% of 156
+    {Op::allToAll, "push", 16384, 4, 5.14, 1.30, 0.000, 0.688, 0.0004, 347955, false}, // 4.6% of 156
+    {Op::broadcast, "push", 2048, 4, 5.22, 0.14, 0.104, 0.000, 0.0005, 336417, true}, // 4.3% of 106
+    {Op::broadcast, "relay", 2048, 4, 4.35, 2.20, 2.398, 0.039, 0.0116, 302065, false}, // 4.2% of 76
+    {Op::broadcast, "relay", 8192, 4, 5.07, 3.87, 1.699, 1.140, 0.0081, 327974, false}, // 7.4% of 119
+    {Op::reduceScatter, "buffered", 2048, 4, 4.62, 0.00, 0.286, 0.170, 0.0003, 298996, false}, // 3.8% of 47
+    {Op::reduceScatter, "packet", 512, 8, 2.97, 0.09, 0.254, 0.000, 0.0001, 258934, false}, // 4.0% of 68
+    {Op::reduceScatter, "pull", 16384, 8, 5.83, 1.62, 0.552, 0.006, 0.0000, 324505, true}, // 4.5% of 156
 };
 // clang-format on
 

@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 import atomics
 import collectives
 import heap
+import matmul
 import packets
 import sync
 import values
@@ -31,6 +32,7 @@ SUITES = {
     "collectives-rounds": collectives.rounds,
     "elements": windows.elements,
     "heap": heap.heap,
+    "matmul": matmul.matmul,
     "modifiers": windows.modifiers,
     "packets": packets.packets,
     "packets-short": packets.short,

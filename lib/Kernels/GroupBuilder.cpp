@@ -5,7 +5,9 @@
 
 #include "iris/Kernels/TileSchedule.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -18,8 +20,8 @@ GroupBuilder::GroupBuilder(gpu::GPUModuleOp module, TypeRange arguments,
   llvm::append_range(types, arguments);
   b.setInsertionPointToStart(module.getBody());
   // Kernels of one image need names of their own.
-  kernel = gpu::GPUFuncOp::create(b, module.getName(),
-                                  b.getFunctionType(types, {}));
+  kernel =
+      gpu::GPUFuncOp::create(b, module.getName(), b.getFunctionType(types, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel->setAttr(kNumWarpsAttr, b.getI32IntegerAttr(launch.warps));
   b.setInsertionPointToStart(&kernel.getBody().front());
@@ -68,4 +70,24 @@ Value GroupBuilder::words(int64_t offset, int64_t bytes) {
 
 void GroupBuilder::barrier() {
   BarrierOp::create(b, ctx, barrierState, /*group=*/true);
+}
+
+void GroupBuilder::storeEpoch(Value epochs, int64_t maxPrograms, Value last) {
+  // A program reads the word with its own number. It writes that one and those
+  // of the numbers that this launch does not have, dealt out to the programs,
+  // so that all words are the same for a next launch of any size. Nobody else
+  // touches the words that it writes: nothing has to be ordered.
+  auto splat = [&](Type type, Value number) -> Value {
+    Value word = arith::IndexCastOp::create(b, b.getI32Type(), number);
+    return tensor::SplatOp::create(b, type, word);
+  };
+  auto type = RankedTensorType::get({maxPrograms}, b.getI32Type());
+  Value number = tile::RangeOp::create(b, type, /*dim=*/0);
+  Value turn = arith::RemUIOp::create(b, number, splat(type, programs));
+  Value isOurs = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, turn,
+                                       splat(type, program));
+  Value place =
+      tile::RangeOp::create(b, type.clone(b.getIndexType()), /*dim=*/0);
+  tile::ScatterOp::create(b, tensor::SplatOp::create(b, type, last), epochs,
+                          ValueRange{place}, isOurs);
 }

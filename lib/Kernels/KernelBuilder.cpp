@@ -296,7 +296,7 @@ void KernelBuilder::forEpochs(Value most,
     body(start, min(most, sub(count, start)));
     scf::YieldOp::create(b, epoch);
   }
-  endEpoch(epochs, rounds.getResult(0));
+  storeEpoch(epochs, Workspace::maxPrograms, rounds.getResult(0));
 }
 
 void KernelBuilder::forPacketRounds(
@@ -342,26 +342,6 @@ void KernelBuilder::storeSlots(Value start, Value length) {
           store(tile, part(out, rotate(me, i), start, length), offset);
         });
   });
-}
-
-void KernelBuilder::endEpoch(Value epochs, Value last) {
-  // A program reads the word with its own number. It writes that one and those
-  // of the numbers that this launch does not have, dealt out to the programs,
-  // so that all words are the same for a next launch of any size. Nobody else
-  // touches the words that it writes: nothing has to be ordered.
-  auto splat = [&](Type type, Value number) -> Value {
-    Value word = arith::IndexCastOp::create(b, b.getI32Type(), number);
-    return tensor::SplatOp::create(b, type, word);
-  };
-  auto type = RankedTensorType::get({Workspace::maxPrograms}, b.getI32Type());
-  Value number = tile::RangeOp::create(b, type, /*dim=*/0);
-  Value turn = arith::RemUIOp::create(b, number, splat(type, programs));
-  Value isOurs = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, turn,
-                                       splat(type, program));
-  Value place =
-      tile::RangeOp::create(b, type.clone(b.getIndexType()), /*dim=*/0);
-  tile::ScatterOp::create(b, tensor::SplatOp::create(b, type, last), epochs,
-                          ValueRange{place}, isOurs);
 }
 
 /// Words of one tile's packets: data and flag by turns.

@@ -74,8 +74,7 @@ void ScalarBuilder::ifThen(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
-void ScalarBuilder::ifThenElse(Value condition,
-                               llvm::function_ref<void()> body,
+void ScalarBuilder::ifThenElse(Value condition, llvm::function_ref<void()> body,
                                llvm::function_ref<void()> other) {
   auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);

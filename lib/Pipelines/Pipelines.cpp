@@ -61,6 +61,7 @@ static void addCleanup(OpPassManager &pm) {
 void mlir::iris::buildIrisExpandPipeline(OpPassManager &pm,
                                          const IrisPipelineOptions &) {
   pm.addPass(createIrisExpandCollectivesPass());
+  pm.addPass(createIrisExpandMatmulsPass());
 }
 
 //===----------------------------------------------------------------------===//

@@ -58,6 +58,10 @@ public:
   /// Meets this program's namesakes in the group.
   void barrier();
 
+  /// Tells the next kernel, of at most `maxPrograms` programs, that the epoch
+  /// `last` is over: `epochs` are as many words.
+  void storeEpoch(Value epochs, int64_t maxPrograms, Value last);
+
 protected:
   gpu::GPUFuncOp kernel;
   /// memref<?xi8>, and the state of the barrier in it; set by who has one.

@@ -145,8 +145,6 @@ private:
   /// Rounds of at most `most` elements, of which each has an epoch: `body(
   /// start, length)`. Epochs count on from kernel to kernel.
   void forEpochs(Value most, llvm::function_ref<void(Value, Value)> body);
-  /// Tells the next kernel that the epoch `last` is over.
-  void endEpoch(Value epochs, Value last);
 
   /// Where the present section of a stretch begins, and its length; null
   /// outside of `forTilesFrom`.

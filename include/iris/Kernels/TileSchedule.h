@@ -41,10 +41,9 @@ struct IntegerArithmetic {
 /// cache. A permutation for any number of programs, also one that the number of
 /// chiplets does not divide: the first chiplets then have one more.
 template <typename Arithmetic>
-typename Arithmetic::Number dealOut(Arithmetic &n,
-                                    typename Arithmetic::Number program,
-                                    typename Arithmetic::Number programs,
-                                    int64_t chiplets) {
+typename Arithmetic::Number
+dealOut(Arithmetic &n, typename Arithmetic::Number program,
+        typename Arithmetic::Number programs, int64_t chiplets) {
   if (chiplets <= 1)
     return program;
   auto count = n.index(chiplets);
@@ -58,20 +57,23 @@ typename Arithmetic::Number dealOut(Arithmetic &n,
 /// `stageRows`, each of which is finished before the next one begins; within a
 /// stage, in groups of `group` rows, which go column by column: what runs at a
 /// time shares both rows and columns.
-template <typename Arithmetic> class TileOrder {
+template <typename Arithmetic>
+class TileOrder {
 public:
   using Number = typename Arithmetic::Number;
   struct Tile {
     Number row, column;
   };
 
+  /// One stage.
+  TileOrder(Arithmetic &n, Number rows, Number columns, int64_t group)
+      : TileOrder(n, rows, columns, group, rows) {
+    hasStages = false;
+  }
   TileOrder(Arithmetic &n, Number rows, Number columns, int64_t group,
             Number stageRows)
       : n(n), rows(rows), columns(columns), group(n.index(group)),
         stageRows(stageRows) {}
-  /// One stage.
-  TileOrder(Arithmetic &n, Number rows, Number columns, int64_t group)
-      : TileOrder(n, rows, columns, group, rows) {}
 
   /// How many tiles there are.
   Number count() { return n.mul(rows, columns); }
@@ -83,17 +85,12 @@ public:
 
   /// The tile at `place`, 0 <= place < count().
   Tile at(Number place) {
+    if (!hasStages)
+      return inStage(place, n.index(0), rows);
     Number stageTiles = n.mul(stageRows, columns);
-    Number stageRow = n.mul(n.div(place, stageTiles), stageRows);
-    Number stageEnd = n.min(n.add(stageRow, stageRows), rows);
-    Number inStage = n.rem(place, stageTiles);
-    Number groupTiles = n.mul(group, columns);
-    Number first =
-        n.add(stageRow, n.mul(n.div(inStage, groupTiles), group));
-    // The last group of a stage may be smaller.
-    Number height = n.min(group, n.sub(stageEnd, first));
-    Number inGroup = n.rem(inStage, groupTiles);
-    return {n.add(first, n.rem(inGroup, height)), n.div(inGroup, height)};
+    Number begin = n.mul(n.div(place, stageTiles), stageRows);
+    return inStage(n.rem(place, stageTiles), begin,
+                   n.min(n.add(begin, stageRows), rows));
   }
 
   /// body(row, column) for the tiles of one of `programs` programs, from
@@ -113,8 +110,19 @@ public:
   }
 
 private:
+  /// The tile at `place` of the stage of rows `begin` to `end`.
+  Tile inStage(Number place, Number begin, Number end) {
+    Number groupTiles = n.mul(group, columns);
+    Number first = n.add(begin, n.mul(n.div(place, groupTiles), group));
+    // The last group of a stage may be smaller.
+    Number height = n.min(group, n.sub(end, first));
+    Number inGroup = n.rem(place, groupTiles);
+    return {n.add(first, n.rem(inGroup, height)), n.div(inGroup, height)};
+  }
+
   Arithmetic &n;
   Number rows, columns, group, stageRows;
+  bool hasStages = true;
 };
 
 } // namespace mlir::iris

@@ -40,8 +40,8 @@ static Value index(ImplicitLocOpBuilder &b, int64_t value) {
 /// x * factor + y.
 static Value scaledSum(ImplicitLocOpBuilder &b, Value x, int64_t factor,
                        Value y) {
-  return arith::AddIOp::create(
-      b, arith::MulIOp::create(b, x, index(b, factor)), y);
+  return arith::AddIOp::create(b, arith::MulIOp::create(b, x, index(b, factor)),
+                               y);
 }
 
 /// A loop from 0 to `count` in steps; the builder stays behind it.
@@ -126,9 +126,8 @@ Value Panel::loadWide(ImplicitLocOpBuilder &b, Value address,
   auto shaped = [&](Type type) -> Type {
     return count ? VectorType::get({count}, type) : type;
   };
-  Type loaded = loadsBits                     ? b.getI16Type()
-                : element.isIntOrFloat() &&
-                        element.getIntOrFloatBitWidth() == 8
+  Type loaded = loadsBits ? b.getI16Type()
+                : element.isIntOrFloat() && element.getIntOrFloatBitWidth() == 8
                     ? b.getI8Type()
                     : element;
   Value value = LLVM::LoadOp::create(
@@ -141,8 +140,8 @@ Value Panel::loadWide(ImplicitLocOpBuilder &b, Value address,
     TypedAttr sixteen = b.getI32IntegerAttr(16);
     if (count)
       sixteen = DenseElementsAttr::get(cast<ShapedType>(i32), sixteen);
-    bits = arith::ShLIOp::create(b, bits,
-                                 arith::ConstantOp::create(b, sixteen));
+    bits =
+        arith::ShLIOp::create(b, bits, arith::ConstantOp::create(b, sixteen));
     return arith::BitcastOp::create(b, shaped(wide), bits);
   }
   if (element.isInteger())
@@ -163,8 +162,8 @@ void Panel::fillWhole(ImplicitLocOpBuilder &b, const Window &window) {
     forSteps(b, extents[inner], step, [&](Value near) {
       SmallVector<Value> coordinates = {near, near};
       coordinates[outer] = far;
-      Value value = loadWide(b, window.address(b, coordinates),
-                             byVectors ? step : 0);
+      Value value =
+          loadWide(b, window.address(b, coordinates), byVectors ? step : 0);
       Value to = place(b, coordinates);
       if (byVectors)
         vector::StoreOp::create(b, value, buffer, to);
@@ -195,8 +194,7 @@ void Panel::fillPart(ImplicitLocOpBuilder &b, const Window &window,
   memref::StoreOp::create(b, value, buffer, place(b, coordinates));
 }
 
-void Panel::fill(ImplicitLocOpBuilder &b, const Window &window,
-                 Value kLength) {
+void Panel::fill(ImplicitLocOpBuilder &b, const Window &window, Value kLength) {
   Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, kLength,
                                         index(b, extents[kDim]));
   isWhole = arith::AndIOp::create(b, isWhole, window.isInside(b));
@@ -236,9 +234,9 @@ static void multiplyPanels(ImplicitLocOpBuilder &b, const Panel &a,
         initial.push_back(
             vector::LoadOp::create(b, vectorType, sums, places.back()));
       }
-      auto loop = scf::ForOp::create(
-          b, index(b, 0), kLength, index(b, 1), initial,
-          [](OpBuilder &, Location, Value, ValueRange) {});
+      auto loop =
+          scf::ForOp::create(b, index(b, 0), kLength, index(b, 1), initial,
+                             [](OpBuilder &, Location, Value, ValueRange) {});
       {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(loop.getBody());
@@ -250,8 +248,7 @@ static void multiplyPanels(ImplicitLocOpBuilder &b, const Panel &a,
           Value left = memref::LoadOp::create(b, a.buffer,
                                               a.place(b, {rowNumbers[r], k}));
           left = vector::BroadcastOp::create(b, vectorType, left);
-          next.push_back(
-              multiplyAdd(b, left, right, loop.getRegionIterArg(r)));
+          next.push_back(multiplyAdd(b, left, right, loop.getRegionIterArg(r)));
         }
         scf::YieldOp::create(b, next);
       }
@@ -314,11 +311,11 @@ void TileLowering::lowerMatmul(tile::MatmulOp op) {
   aPanel.buffer = allocate(b, aExtents, type.getElementType());
   bPanel.buffer = allocate(b, bExtents, type.getElementType());
 
-  auto loop =
-      scf::ForOp::create(b, index(b, 0), op.getK(), index(b, block));
+  auto loop = scf::ForOp::create(b, index(b, 0), op.getK(), index(b, block));
   b.setInsertionPointToStart(loop.getBody());
   Value start = loop.getInductionVar();
-  Place aPlace{op.getA(), op.getAOffsets()}, bPlace{op.getB(), op.getBOffsets()};
+  Place aPlace{op.getA(), op.getAOffsets()},
+      bPlace{op.getB(), op.getBOffsets()};
   aPlace.offsets[1] = arith::AddIOp::create(b, aPlace.offsets[1], start);
   bPlace.offsets[0] = arith::AddIOp::create(b, bPlace.offsets[0], start);
   runRegion(b, op, arith::DivUIOp::create(b, start, index(b, block)), aPlace,

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import atomics
 import collectives
+import fused
 import heap
 import matmul
 import packets
@@ -36,6 +37,7 @@ SUITES = {
     "modifiers": windows.modifiers,
     "packets": packets.packets,
     "packets-short": packets.short,
+    "products": fused.products,
     "signals": sync.signals,
     "values": values.values,
 }

@@ -35,7 +35,8 @@ struct Elements {
         b, splat(ints, b.getIntegerAttr(b.getI32Type(), APInt(32, value))));
   }
   Value constant(float value) {
-    return arith::ConstantOp::create(b, splat(floats, b.getF32FloatAttr(value)));
+    return arith::ConstantOp::create(b,
+                                     splat(floats, b.getF32FloatAttr(value)));
   }
   Value andI(Value a, uint32_t c) {
     return arith::AndIOp::create(b, a, constant(c));
@@ -163,5 +164,6 @@ Value mlir::iris::emitToFloat8(ImplicitLocOpBuilder &b, FloatType type,
     sign = t.select(t.is(Predicate::eq, code, 0), t.constant(0u), sign);
   code = t.orI(code, sign);
   code = t.select(isNaN, t.constant(format.nan), code);
-  return arith::TruncIOp::create(b, Elements::withElement(values, b.getI8Type()), code);
+  return arith::TruncIOp::create(
+      b, Elements::withElement(values, b.getI8Type()), code);
 }

@@ -31,8 +31,8 @@ public:
 private:
   FailureOr<DictionaryAttr> completeConfig(MatmulCallOpInterface call);
   MatmulKernelOp findKernel(MatmulCallOpInterface call, DictionaryAttr config);
-  Value findWorkspace(MatmulCallOpInterface call, const MatmulConfig &config,
-                      ValueRange matrices);
+  Value findWorkspace(MatmulCallOpInterface call, MatmulKernelOp kernel,
+                      const MatmulConfig &config);
 
   ModuleOp module;
   SymbolTable &symbols;
@@ -112,11 +112,47 @@ MatmulKernelOp MatmulExpansion::findKernel(MatmulCallOpInterface call,
 }
 
 /// Calls of one kernel on the same matrices share a workspace: other matrices
-/// may have other shapes.
+/// may have other shapes. It is allocated before the first of them.
 Value MatmulExpansion::findWorkspace(MatmulCallOpInterface call,
-                                     const MatmulConfig &config,
-                                     ValueRange matrices) {
-  return {};
+                                     MatmulKernelOp kernel,
+                                     const MatmulConfig &config) {
+  SmallVector<Value> matrices = {call.getA(), call.getB(), call.getC()};
+  for (const Known &known : workspaces)
+    if (known.kernel == kernel && known.matrices == matrices &&
+        known.group == call.getGroupAttr())
+      return known.workspace;
+  Block *block = nullptr;
+  for (Value matrix : matrices) {
+    // After the last of the matrices, so that all calls of it come later.
+    if (!block ||
+        block->getParent()->isProperAncestor(matrix.getParentRegion()))
+      block = matrix.getParentBlock();
+  }
+  ScalarBuilder n(call.getLoc());
+  n.b.setInsertionPointToStart(block);
+  for (Value matrix : matrices)
+    if (Operation *definition = matrix.getDefiningOp();
+        definition && definition->getBlock() == block &&
+        (n.b.getInsertionPoint() == block->end() ||
+         !definition->isBeforeInBlock(&*n.b.getInsertionPoint())))
+      n.b.setInsertionPointAfter(definition);
+  auto extent = [&](Value matrix, int64_t dim) -> Value {
+    return memref::DimOp::create(n.b, matrix, dim);
+  };
+  DenseI32ArrayAttr group = call.getGroupAttr();
+  Value size = group
+                   ? n.index(group.size())
+                   : NumRanksOp::create(n.b, n.b.getIndexType(), call.getCtx())
+                         .getResult();
+  auto layout = layOut(n, config,
+                       {extent(call.getA(), 0), extent(call.getA(), 1),
+                        extent(call.getB(), 1), size});
+  auto type =
+      MemRefType::get({ShapedType::kDynamic}, n.b.getI8Type(), AffineMap(),
+                      SymmetricAttr::get(n.b.getContext()));
+  Value workspace = AllocOp::create(n.b, type, layout.bytes());
+  workspaces.push_back({kernel, matrices, group, workspace});
+  return workspace;
 }
 
 LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
@@ -138,7 +174,7 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
   if (Value scale = call.getScale())
     arguments.push_back(scale);
   if (config->hasWorkspace())
-    arguments.push_back(findWorkspace(call, *config, arguments));
+    arguments.push_back(findWorkspace(call, kernel, *config));
   // Sizes that the program knows are no part of the kernel.
   for (auto [argument, type] :
        llvm::zip_equal(arguments, config->argumentTypes()))
@@ -150,8 +186,10 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
     return n.ceilDiv(size, n.index(extent));
   };
   Value count = n.mul(tiles(0, config->tileM), tiles(1, config->tileN));
-  Value programs = n.min(n.index(config->programs), count);
-  programs = arith::MaxUIOp::create(n.b, n.index(1), programs);
+  Value programs = n.index(config->programs);
+  // Those that fetch have no tiles.
+  if (!config->isStaged())
+    programs = n.max(n.index(1), n.min(programs, count));
   arguments.insert(arguments.begin(), call.getCtx());
   LaunchOp::create(
       n.b,

@@ -132,21 +132,15 @@ static Value splat(ImplicitLocOpBuilder &b, RankedTensorType type,
       b, DenseElementsAttr::get(type, b.getF32FloatAttr(value).getValue()));
 }
 
-/// The same for integers, where the only activation is max(x, 0).
-static Value finishIntegers(ImplicitLocOpBuilder &b, Value x, Value bias,
-                            Activation activation) {
-  if (bias)
-    x = arith::AddIOp::create(b, x, bias);
-  if (activation == Activation::None)
-    return x;
-  Value zero =
-      arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(x.getType())));
-  return arith::MaxSIOp::create(b, x, zero);
-}
-
 /// max(x, 0), or x * (1 + erf(x / sqrt(2))) / 2; both keep NaN.
 static Value activate(ImplicitLocOpBuilder &b, Value x, Activation activation) {
   auto type = cast<RankedTensorType>(x.getType());
+  if (type.getElementType().isInteger()) {
+    // The only activation of integers is ReLU.
+    Value zero =
+        arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(type)));
+    return arith::MaxSIOp::create(b, x, zero);
+  }
   if (activation == Activation::Relu)
     return arith::MaximumFOp::create(b, x, splat(b, type, 0));
   Value half = arith::MulFOp::create(b, x, splat(b, type, 0.5));
@@ -157,37 +151,41 @@ static Value activate(ImplicitLocOpBuilder &b, Value x, Activation activation) {
   return arith::MulFOp::create(b, half, factor);
 }
 
+Value MatmulBuilder::applyScale(Value tile) {
+  if (!scale)
+    return tile;
+  return arith::MulFOp::create(
+      b, tile, tensor::SplatOp::create(b, scale, tile.getType()));
+}
+
+Value MatmulBuilder::addBias(Value tile, Value row, Value column) {
+  if (!bias)
+    return tile;
+  auto type = cast<RankedTensorType>(tile.getType());
+  bool isColumn = config.bias == Bias::Column;
+  auto line = RankedTensorType::get({isColumn ? config.tileN : config.tileM},
+                                    config.result);
+  Value values = tile::LoadOp::create(b, line, bias, isColumn ? column : row,
+                                      /*other=*/Value());
+  values = convert(b, values, type.getElementType());
+  values = spread(b, values, isColumn ? 0 : 1, type);
+  if (type.getElementType().isInteger())
+    return arith::AddIOp::create(b, tile, values);
+  return arith::AddFOp::create(b, tile, values);
+}
+
 Value MatmulBuilder::finishTile(Value sum, Value row, Value column) {
   // All of it in f32, or in i32.
-  Type element = config.result.isInteger() ? config.result : b.getF32Type();
-  RankedTensorType type = tileType(config, element);
-  Value addend;
-  if (bias) {
-    bool isColumn = config.bias == Bias::Column;
-    auto line = RankedTensorType::get({isColumn ? config.tileN : config.tileM},
-                                      config.result);
-    Value values = tile::LoadOp::create(b, line, bias, isColumn ? column : row,
-                                        /*other=*/Value());
-    addend = spread(b, convert(b, values, element), isColumn ? 0 : 1, type);
-  }
-  if (element.isInteger())
-    return finishIntegers(b, sum, addend, config.activation);
-  if (!addend && !scale && config.activation == Activation::None)
-    return convert(b, sum, config.result);
-  Value x = convert(b, sum, element);
-  if (scale)
-    x = arith::MulFOp::create(b, x, tensor::SplatOp::create(b, scale, type));
-  if (addend)
-    x = arith::AddFOp::create(b, x, addend);
+  Value x = config.result.isInteger() ? sum : convert(b, sum, b.getF32Type());
+  x = addBias(applyScale(x), row, column);
   if (config.activation != Activation::None)
     x = activate(b, x, config.activation);
   return convert(b, x, config.result);
 }
 
-Value MatmulBuilder::ownTile(Value row, Value column) {
+Value MatmulBuilder::ownProduct(Value row, Value column) {
   Value zero = index(0);
-  return finishTile(multiply({a, row, zero}, {b_, zero, column}, columnsOf(a)),
-                    row, column);
+  return multiply({a, row, zero}, {b_, zero, column}, columnsOf(a));
 }
 
 Value MatmulBuilder::accumulate(int64_t first, Value initial,
@@ -202,6 +200,10 @@ Value MatmulBuilder::accumulate(int64_t first, Value initial,
   return loop.getResult(0);
 }
 
+RankedTensorType MatmulBuilder::sumType() const {
+  return tileType(config, config.sum);
+}
+
 Value MatmulBuilder::zeros(Type element) {
   return arith::ConstantOp::create(b, b.getZeroAttr(tileType(config, element)));
 }
@@ -210,8 +212,8 @@ Value MatmulBuilder::zeros(Type element) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-Value MatmulBuilder::load(Place from, Type element) {
-  return tile::LoadOp::create(b, tileType(config, element), from.matrix,
+Value MatmulBuilder::load(Place from, RankedTensorType type) {
+  return tile::LoadOp::create(b, type, from.matrix,
                               ValueRange{from.row, from.column},
                               /*other=*/Value());
 }
@@ -220,8 +222,8 @@ void MatmulBuilder::store(Value value, Place to) {
   tile::StoreOp::create(b, value, to.matrix, ValueRange{to.row, to.column});
 }
 
-Value MatmulBuilder::loadFrom(Value member, Place from, Type element) {
-  return iris::LoadOp::create(b, tileType(config, element), ctx, from.matrix,
+Value MatmulBuilder::loadFrom(Value member, Place from, RankedTensorType type) {
+  return iris::LoadOp::create(b, type, ctx, from.matrix,
                               ValueRange{from.row, from.column}, rankOf(member),
                               /*other=*/Value());
 }
@@ -229,6 +231,12 @@ Value MatmulBuilder::loadFrom(Value member, Place from, Type element) {
 void MatmulBuilder::storeTo(Value member, Value value, Place to) {
   iris::StoreOp::create(b, ctx, value, to.matrix, ValueRange{to.row, to.column},
                         rankOf(member));
+}
+
+void MatmulBuilder::addTo(Value member, Value value, Place to) {
+  AtomicRMWOp::create(b, value.getType(), RMWKind::Add, ctx, value, to.matrix,
+                      ValueRange{to.row, to.column}, rankOf(member),
+                      /*mask=*/Value(), MemSemantic::Relaxed, Scope::Sys);
 }
 
 Value MatmulBuilder::onMember(Value member, Value matrix) {

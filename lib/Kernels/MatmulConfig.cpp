@@ -166,7 +166,7 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
       failed(reader.readInteger("warps", 1, 16, powerOfTwo, config.warps)) ||
       failed(reader.readInteger("programs", 1, most, false, config.programs)))
     return failure();
-  if (config.variant == "hbm_buffer" || config.variant == "push") {
+  if (config.isStaged()) {
     config.fetchPrograms =
         std::clamp<int64_t>(config.programs / 4, 1, config.fetchPrograms);
     if (failed(reader.readInteger("k_per_flag", 1, 1024, false,

@@ -8,12 +8,54 @@
 using namespace mlir;
 using namespace mlir::iris;
 
+FusedWorkspace<ScalarBuilder> mlir::iris::layOut(ScalarBuilder &n,
+                                                 const MatmulConfig &config,
+                                                 const MatmulShape &shape) {
+  Value none = n.index(0);
+  auto tiles = [&](Value extent, int64_t tile) {
+    return n.ceilDiv(extent, n.index(tile));
+  };
+  auto bytes = [&](Value rows, Value columns, Type element) {
+    return n.mul(n.mul(rows, columns),
+                 n.index(element.getIntOrFloatBitWidth() / 8));
+  };
+  Value columnTiles = tiles(shape.bColumns, config.tileN);
+  // Copies of the parts of a; a flag for each unit.
+  if (config.isStaged()) {
+    Value units = n.mul(tiles(shape.aRows, config.tileM),
+                        tiles(shape.aColumns, config.kPerFlag * config.tileK));
+    return {n, n.mul(shape.size, units), shape.size,
+            bytes(shape.aRows, shape.aColumns, config.storage)};
+  }
+  // Every member's share of the own tiles.
+  if (config.kind == MatmulKind::MatmulReduceScatter) {
+    Value rows = n.div(shape.aRows, shape.size);
+    Value units = n.mul(tiles(rows, config.tileM), columnTiles);
+    return {n, n.mul(shape.size, units), shape.size,
+            bytes(rows, shape.bColumns, config.sum)};
+  }
+  // The own share of all tiles; a flag for each member's.
+  if (config.kind == MatmulKind::MatmulAllReduce &&
+      config.variant != "atomic") {
+    Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
+    return {n, n.mul(shape.size, units), n.index(1),
+            bytes(shape.aRows, shape.bColumns, config.sum)};
+  }
+  return {n, none, none, none};
+}
+
 static void buildBody(MatmulBuilder &k) {
   switch (k.config.kind) {
   case MatmulKind::Matmul:
     return buildMatmul(k);
-  default:
-    return;
+  case MatmulKind::AllGatherMatmul:
+    return buildAllGatherMatmul(k);
+  case MatmulKind::MatmulAllGather:
+    return buildMatmulAllGather(k);
+  case MatmulKind::MatmulReduceScatter:
+    return buildMatmulReduceScatter(k);
+  case MatmulKind::MatmulAllReduce:
+    return buildMatmulAllReduce(k);
   }
 }
 
@@ -53,6 +95,13 @@ static DictionaryAttr describe(const MatmulConfig &config, MLIRContext *c) {
       number("xcds", config.xcds),
       number("warps", config.warps),
       number("programs", config.programs)};
+  if (config.isStaged()) {
+    entries.append(
+        {number("k_per_flag", config.kPerFlag),
+         number("num_fetch_programs", config.fetchPrograms),
+         number("num_fetch_stages", config.fetchStages),
+         number("first_stage_fetch_programs", config.firstStageFetchPrograms)});
+  }
   return b.getDictionaryAttr(entries);
 }
 

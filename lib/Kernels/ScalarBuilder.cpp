@@ -37,6 +37,9 @@ Value ScalarBuilder::ceilDiv(Value a, Value c) {
 Value ScalarBuilder::min(Value a, Value c) {
   return arith::MinUIOp::create(b, a, c);
 }
+Value ScalarBuilder::max(Value a, Value c) {
+  return arith::MaxUIOp::create(b, a, c);
+}
 Value ScalarBuilder::equal(Value a, Value c) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, a, c);
 }
@@ -45,6 +48,9 @@ Value ScalarBuilder::notEqual(Value a, Value c) {
 }
 Value ScalarBuilder::less(Value a, Value c) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, a, c);
+}
+Value ScalarBuilder::notLess(Value a, Value c) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::uge, a, c);
 }
 Value ScalarBuilder::select(Value condition, Value a, Value c) {
   return arith::SelectOp::create(b, condition, a, c);

@@ -43,7 +43,12 @@ struct Sample {
   explicit Sample(std::mt19937 &random)
       : rows(pick(random, 70)), columns(pick(random, 40)),
         group(pick(random, 30)), stageRows(pick(random, rows + 3)),
-        programs(pick(random, 320)), chiplets(pick(random, 16)) {}
+        programs(pick(random, 320)), chiplets(pick(random, 16)) {
+    if (random() % 50 == 0)
+      rows = 0;
+    if (random() % 50 == 0)
+      columns = 0;
+  }
 
   static int64_t pick(std::mt19937 &random, int64_t most) {
     int64_t value = std::uniform_int_distribution<int64_t>(1, most)(random);
@@ -111,7 +116,9 @@ TEST(TileSchedule, CoversEveryTileOnceStageByStage) {
   std::mt19937 random(2);
   for (int turn = 0; turn < 20000; ++turn) {
     Sample s(random);
-    Order order(n, s.rows, s.columns, s.group, s.stageRows);
+    // What a share of no rows gives.
+    int64_t stageRows = s.rows ? s.stageRows : 0;
+    Order order(n, s.rows, s.columns, s.group, stageRows);
     Visits visits(s.rows, s.columns);
     int64_t last = 0;
     for (int64_t stage = 0; stage < order.stages(); ++stage) {

@@ -55,25 +55,32 @@ public:
   /// is one. `before(kb)` runs before k-block kb is read.
   Value multiply(Place left, Place right, Value length, Value init = {},
                  llvm::function_ref<void(Value)> before = {});
+  /// The product of own matrices: a tile of the sum's type.
+  Value ownProduct(Value row, Value column);
   /// The tile of the result at a place in it: scale, bias, activation, and the
   /// result's type.
   Value finishTile(Value sum, Value row, Value column);
-  /// The product of own matrices, ready to be stored.
-  Value ownTile(Value row, Value column);
+  /// Its steps, where the config has them, on tiles of f32 or i32.
+  Value applyScale(Value tile);
+  Value addBias(Value tile, Value row, Value column);
   /// next(k, tile) for k = first .. size - 1, from a tile on.
   Value accumulate(int64_t first, Value initial,
                    llvm::function_ref<Value(Value, Value)> next);
   Value zeros(Type element);
+  /// Tiles of c in the sum's type.
+  RankedTensorType sumType() const;
 
   //===--------------------------------------------------------------------===//
   // Memory
   //===--------------------------------------------------------------------===//
 
-  Value load(Place from, Type element);
+  Value load(Place from, RankedTensorType type);
   void store(Value tile, Place to);
   /// The same on a member's memory.
-  Value loadFrom(Value member, Place from, Type element);
+  Value loadFrom(Value member, Place from, RankedTensorType type);
   void storeTo(Value member, Value tile, Place to);
+  /// Adds a tile to a member's memory, element by element.
+  void addTo(Value member, Value tile, Place to);
   /// `matrix` in a member's memory.
   Value onMember(Value member, Value matrix);
 
@@ -85,11 +92,12 @@ public:
   /// Counts a launch; `epoch` is its number. `end` must come last.
   void beginEpoch(const Workspace &layout);
   void endEpoch();
-  /// Says on a member, which may be this one, that a thing is there: all that
-  /// this program did is, too. `onlyHere`: nobody else is told.
+  /// Says to a member, which may be this one, that a thing is there; all that
+  /// this program did before is, too. `raiseHere`: to programs of this rank.
   void raise(Value member, Value flag);
   void raiseHere(Value flag);
-  /// Waits until `source` has raised an own flag in this launch.
+  /// Waits until `source`, or another program of this rank, has raised an own
+  /// flag in this launch.
   void await(Value flag, Value source);
   void awaitHere(Value flag);
   /// A member's slab, a matrix.

@@ -54,6 +54,10 @@ struct MatmulConfig {
   /// share of the rows of tiles.
   int64_t fetchPrograms = 4, fetchStages = 1, firstStageFetchPrograms = 4;
 
+  /// Parts of a are copied to the workspace.
+  bool isStaged() const {
+    return kind == MatmulKind::AllGatherMatmul && variant != "pull";
+  }
   /// The kernel has an argument for the workspace.
   bool hasWorkspace() const { return kind != MatmulKind::Matmul; }
   int64_t storageBytes() const { return storage.getIntOrFloatBitWidth() / 8; }

@@ -14,6 +14,10 @@
 namespace mlir::iris {
 
 void buildMatmul(MatmulBuilder &k);
+void buildAllGatherMatmul(MatmulBuilder &k);
+void buildMatmulAllGather(MatmulBuilder &k);
+void buildMatmulReduceScatter(MatmulBuilder &k);
+void buildMatmulAllReduce(MatmulBuilder &k);
 
 /// The workspace of a kernel, from its matrices; `n` may write to a kernel or
 /// to a host program.

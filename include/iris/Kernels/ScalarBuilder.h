@@ -32,9 +32,11 @@ public:
   Value rem(Value a, Value b);
   Value ceilDiv(Value a, Value b);
   Value min(Value a, Value b);
+  Value max(Value a, Value b);
   Value equal(Value a, Value b);
   Value notEqual(Value a, Value b);
   Value less(Value a, Value b);
+  Value notLess(Value a, Value b);
   Value select(Value condition, Value a, Value b);
   Value i32(int64_t value);
   Value addI32(Value a, Value b);

@@ -29,6 +29,7 @@ struct IntegerArithmetic {
   Number rem(Number a, Number b) { return a % b; }
   Number ceilDiv(Number a, Number b) { return (a + b - 1) / b; }
   Number min(Number a, Number b) { return std::min(a, b); }
+  Number max(Number a, Number b) { return std::max(a, b); }
   template <typename BodyT>
   void loop(Number from, Number to, Number step, BodyT body) {
     for (Number i = from; i < to; i += step)
@@ -53,10 +54,10 @@ dealOut(Arithmetic &n, typename Arithmetic::Number program,
   return n.add(before, n.div(program, count));
 }
 
-/// An order of the tiles of a grid of rows and columns. Rows come in stages of
-/// `stageRows`, each of which is finished before the next one begins; within a
-/// stage, in groups of `group` rows, which go column by column: what runs at a
-/// time shares both rows and columns.
+/// An order of the tiles of a grid of rows and columns, which may be empty.
+/// Rows come in stages of `stageRows`, each of which is finished before the
+/// next one begins; within a stage, in groups of `group` rows, which go column
+/// by column: what runs at a time shares both rows and columns.
 template <typename Arithmetic>
 class TileOrder {
 public:
@@ -73,11 +74,13 @@ public:
   TileOrder(Arithmetic &n, Number rows, Number columns, int64_t group,
             Number stageRows)
       : n(n), rows(rows), columns(columns), group(n.index(group)),
-        stageRows(stageRows) {}
+        stageRows(n.max(stageRows, n.index(1))) {}
 
   /// How many tiles there are.
   Number count() { return n.mul(rows, columns); }
-  Number stages() { return n.ceilDiv(rows, stageRows); }
+  Number stages() {
+    return hasStages ? n.ceilDiv(rows, stageRows) : n.index(1);
+  }
   /// The place of the first tile of `stage`; of `stages()`, `count()`.
   Number stageBegin(Number stage) {
     return n.mul(n.min(n.mul(stage, stageRows), rows), columns);

@@ -315,3 +315,48 @@ def products(element, full):
                     cases.run(case, 128, 64, 64)
                     cases.run(case, 1, 3, 5)
     return cases.p
+
+
+def staged_configs():
+    """Few and many programs, more fetchers than programs, ragged stages."""
+    return [{"programs": 5, "num_fetch_programs": 2, "k_per_flag": 1},
+            {"programs": 1, "num_fetch_programs": 1, "k_per_flag": 3},
+            {"programs": 4, "num_fetch_programs": 1, "num_fetch_stages": 3,
+             "first_stage_fetch_programs": 3, "k_per_flag": 2},
+            {"programs": 3, "num_fetch_programs": 3, "num_fetch_stages": 2,
+             "k_per_flag": 2, "group_m": 1}]
+
+
+def fused(kind):
+    """All variants of one kind: calls back to back on inputs that change, with
+    no rank waiting for another but in the kernels."""
+    def suite(element, full):
+        cases = Cases()
+        result = "i32" if element == "i8" else element
+        turn = 0
+        for variant in VARIANTS[kind]:
+            for shard in SHARDS[kind]:
+                staged = variant in ("hbm_buffer", "push") and \
+                    kind == "all_gather_matmul"
+                configs = staged_configs() if staged else [
+                    {"programs": 5}, {"programs": 2, "xcds": 2}]
+                for config in configs:
+                    turn += 1
+                    atomic = variant == "atomic"
+                    case = Case(kind, variant, shard, element,
+                                sum_type(element) if atomic else result,
+                                bias=[None, "column", "row"][turn % 3],
+                                scale=element != "i8" and turn % 2 == 0,
+                                activation="relu" if turn % 2 and not atomic
+                                else "none", config=dict(SMALL, **config))
+                    cases.run(case, 37, 45, 26, turns=3)
+                    if full or turn % 2:
+                        cases.run(case, 64, 32, 48, turns=2)
+                    if full:
+                        cases.run(case, 3, 70, 129, turns=3)
+        return cases.p
+    return suite
+
+
+SUITES = {"fused-" + kind.replace("_", "-"): fused(kind)
+          for kind in VARIANTS if kind != "matmul"}

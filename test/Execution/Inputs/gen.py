@@ -40,6 +40,7 @@ SUITES = {
     "products": fused.products,
     "signals": sync.signals,
     "values": values.values,
+    **fused.SUITES,
 }
 
 

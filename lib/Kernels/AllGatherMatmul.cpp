@@ -6,7 +6,7 @@
 // shard m it comes from one part, and tiles of the own part come first.
 //
 //   pull         reads the parts where they are
-//   hbm_buffer   some programs fetch the others' parts to the workspace, unit
+//   hbm_buffer   some programs fetch the others' parts to the staging, unit
 //   by
 //                unit; the others wait for a unit when they need it
 //   push         the same, but the owner of a part stores it to all others
@@ -24,8 +24,8 @@ namespace {
 /// The parts of a, and the tiles of c that need them.
 class Parts {
 public:
-  /// The matrix that the part of another member is read from.
-  using PartOf = llvm::function_ref<Value(Value source)>;
+  /// Where rows from `row` on of the part of another member are, column 0.
+  using PlaceOf = llvm::function_ref<Place(Value source, Value row)>;
   /// Runs before a k-block of a row of tiles of another's part is read.
   using Before =
       llvm::function_ref<void(Value source, Value rowTile, Value kb)>;
@@ -38,16 +38,21 @@ public:
   /// An order of as many rows and columns of things, in the config's stages.
   TileOrder<ScalarBuilder> order(Value rows, Value columns);
   /// Computes the tiles that program `number` of `count` has.
-  void multiply(Value number, Value count, PartOf partOf, Before before = {});
+  void multiply(Value number, Value count, PlaceOf placeOf, Before before);
 
   /// Of one part.
   Value rows, depth, rowTiles;
 
 private:
-  Value multiplyPart(Value part, Value rowTile, Value bRow, Value column,
-                     Value init, llvm::function_ref<void(Value)> before = {});
-  void multiplyAll(Value rowTile, Value column, PartOf partOf, Before before);
-  void multiplyOne(Value rowTile, Value column, PartOf partOf, Before before);
+  Value multiplyOwn(Value row, Value bRow, Value column);
+  Value multiplyOther(Value source, Value rowTile, Value bRow, Value column,
+                      Value init, PlaceOf placeOf, Before before);
+  Value multiplyBlocks(Value rowTile, Value column, PlaceOf placeOf,
+                       Before before);
+  Value multiplyParts(Value rowTile, Value column, PlaceOf placeOf,
+                      Before before);
+  void computeAll(Value rowTile, Value column, PlaceOf placeOf, Before before);
+  void computeOne(Value rowTile, Value column, PlaceOf placeOf, Before before);
 
   MatmulBuilder &k;
 };
@@ -60,61 +65,102 @@ TileOrder<ScalarBuilder> Parts::order(Value rows, Value columns) {
   return {k, rows, columns, k.config.groupM, stageRows};
 }
 
-Value Parts::multiplyPart(Value part, Value rowTile, Value bRow, Value column,
-                          Value init, llvm::function_ref<void(Value)> before) {
-  return k.multiply({part, k.mul(rowTile, k.tileRows()), k.index(0)},
-                    {k.b_, bRow, column}, depth, init, before);
+Value Parts::multiplyOwn(Value row, Value bRow, Value column) {
+  return k.multiply({k.a, row, k.index(0)}, {k.b_, bRow, column}, depth);
+}
+
+Value Parts::multiplyOther(Value source, Value rowTile, Value bRow,
+                           Value column, Value init, PlaceOf placeOf,
+                           Before before) {
+  Place part = placeOf(source, k.mul(rowTile, k.tileRows()));
+  Place right{k.b_, bRow, column};
+  if (!before)
+    return k.multiply(part, right, depth, init);
+  return k.multiply(part, right, depth, init,
+                    [&](Value kb) { before(source, rowTile, kb); });
+}
+
+/// A sum over all parts, if k-blocks do not reach from one part into the next:
+/// those of all others are one loop.
+Value Parts::multiplyBlocks(Value rowTile, Value column, PlaceOf placeOf,
+                            Before before) {
+  Value row = k.mul(rowTile, k.tileRows());
+  Value own = multiplyOwn(row, k.mul(k.me, depth), column);
+  Value blocks = k.div(depth, k.index(k.config.tileK));
+  Value others = k.sub(k.size, k.index(1));
+  return k.multiplyAt(
+      placeOf(k.me, row), {k.b_, k.index(0), column}, k.mul(others, depth), own,
+      [&](Value kb) -> MatmulBuilder::Places {
+        Value i = k.add(k.div(kb, blocks), k.index(1));
+        Value source = k.rotate(k.me, i);
+        Value block = k.rem(kb, blocks);
+        if (before)
+          before(source, rowTile, block);
+        Value start = k.mul(block, k.index(k.config.tileK));
+        Place part = placeOf(source, row);
+        return {{part.matrix, part.row, start},
+                {k.b_, k.add(k.mul(source, depth), start), column}};
+      });
+}
+
+/// The same for any number of columns of a part.
+Value Parts::multiplyParts(Value rowTile, Value column, PlaceOf placeOf,
+                           Before before) {
+  Value row = k.mul(rowTile, k.tileRows());
+  Value own = multiplyOwn(row, k.mul(k.me, depth), column);
+  return k.accumulate(1, own, [&](Value i, Value sum) {
+    Value source = k.rotate(k.me, i);
+    return multiplyOther(source, rowTile, k.mul(source, depth), column, sum,
+                         placeOf, before);
+  });
 }
 
 /// A tile of c with shard k: a row of tiles of all parts.
-void Parts::multiplyAll(Value rowTile, Value column, PartOf partOf,
-                        Before before) {
-  Value own = multiplyPart(k.a, rowTile, k.mul(k.me, depth), column, {});
-  Value sum = k.accumulate(1, own, [&](Value i, Value sum) {
-    Value source = k.rotate(k.me, i);
-    auto wait = [&](Value kb) { before(source, rowTile, kb); };
-    llvm::function_ref<void(Value)> region;
-    if (before)
-      region = wait;
-    return multiplyPart(partOf(source), rowTile, k.mul(source, depth), column,
-                        sum, region);
-  });
+void Parts::computeAll(Value rowTile, Value column, PlaceOf placeOf,
+                       Before before) {
   Value row = k.mul(rowTile, k.tileRows());
-  k.store(k.finishTile(sum, row, column), {k.c, row, column});
+  auto write = [&](Value sum) {
+    k.store(k.finishTile(sum, row, column), {k.c, row, column});
+  };
+  Value left = k.rem(depth, k.index(k.config.tileK));
+  k.ifThenElse(
+      k.equal(left, k.index(0)),
+      [&] { write(multiplyBlocks(rowTile, column, placeOf, before)); },
+      [&] { write(multiplyParts(rowTile, column, placeOf, before)); });
 }
 
 /// A tile of c with shard m: a row of tiles of one part. It does not reach into
 /// the next one.
-void Parts::multiplyOne(Value rowTile, Value column, PartOf partOf,
-                        Before before) {
+void Parts::computeOne(Value rowTile, Value column, PlaceOf placeOf,
+                       Before before) {
   Value source = k.rotate(k.me, k.div(rowTile, rowTiles));
   Value partTile = k.rem(rowTile, rowTiles);
   Value row = k.mul(partTile, k.tileRows());
   Value start = k.mul(source, rows);
   Value result = k.rows(k.c, start, rows);
-  auto write = [&](Value part, llvm::function_ref<void(Value)> region) {
-    Value sum = multiplyPart(part, partTile, k.index(0), column, {}, region);
+  auto write = [&](Value sum) {
     k.store(k.finishTile(sum, k.add(start, row), column),
             {result, row, column});
   };
-  auto wait = [&](Value kb) { before(source, partTile, kb); };
-  llvm::function_ref<void(Value)> region;
-  if (before)
-    region = wait;
   k.ifThenElse(
-      k.equal(source, k.me), [&] { write(k.a, {}); },
-      [&] { write(partOf(source), region); });
+      k.equal(source, k.me),
+      [&] { write(multiplyOwn(row, k.index(0), column)); },
+      [&] {
+        write(multiplyOther(source, partTile, k.index(0), column, /*init=*/{},
+                            placeOf, before));
+      });
 }
 
-void Parts::multiply(Value number, Value count, PartOf partOf, Before before) {
+void Parts::multiply(Value number, Value count, PlaceOf placeOf,
+                     Before before) {
   Value resultRows = isK() ? rowTiles : k.mul(k.size, rowTiles);
   order(resultRows, k.columnTiles(k.columnsOf(k.c)))
       .forTiles(number, count, [&](Value rowTile, Value columnTile) {
         Value column = k.mul(columnTile, k.tileColumns());
         if (isK())
-          multiplyAll(rowTile, column, partOf, before);
+          computeAll(rowTile, column, placeOf, before);
         else
-          multiplyOne(rowTile, column, partOf, before);
+          computeOne(rowTile, column, placeOf, before);
       });
 }
 
@@ -126,7 +172,10 @@ static void buildPull(MatmulBuilder &k) {
   k.barrier();
   Parts parts(k);
   parts.multiply(k.program, k.programs,
-                 [&](Value source) { return k.onMember(source, k.a); });
+                 [&](Value source, Value row) -> Place {
+                   return {k.onMember(source, k.a), row, k.index(0)};
+                 },
+                 /*before=*/{});
   k.barrier();
 }
 
@@ -135,22 +184,23 @@ static void buildPull(MatmulBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Copies of parts in slabs of the workspace. They come in units: a row of
+/// Copies of parts, in slabs of the staging. They come in units: a row of
 /// tiles by as many k-blocks as share a flag.
 class Staging {
 public:
   Staging(MatmulBuilder &k, Parts &parts)
-      : k(k), parts(parts),
-        layout(layOut(k, k.config,
-                      {parts.rows, parts.depth, k.columnsOf(k.b_), k.size})),
-        blocks(k.index(k.config.kPerFlag)),
+      : k(k), parts(parts), blocks(k.index(k.config.kPerFlag)),
         groups(k.ceilDiv(parts.depth,
                          k.index(k.config.kPerFlag * k.config.tileK))) {
-    k.beginEpoch(layout);
+    k.beginEpoch(
+        getFusedSizes(k, k.config,
+                      {parts.rows, parts.depth, k.columnsOf(k.b_), k.size})
+            .numFlags);
   }
 
+  /// The copy of a part. Tiles that are stored end there.
   Value slab(Value source) {
-    return k.slab(layout, source, parts.rows, parts.depth, k.config.storage);
+    return k.rows(k.staging, k.mul(source, parts.rows), parts.rows);
   }
   Value flag(Value source, Value rowTile, Value group) {
     Value row = k.add(k.mul(source, parts.rowTiles), rowTile);
@@ -175,7 +225,6 @@ public:
 private:
   MatmulBuilder &k;
   Parts &parts;
-  MatmulBuilder::Workspace layout;
   /// k-blocks of a unit, and units of a row of tiles.
   Value blocks, groups;
 };
@@ -248,7 +297,11 @@ buildStaged(MatmulBuilder &k, bool meetsAfter,
   k.ifThen(k.notLess(k.program, first), [&] {
     parts.multiply(
         k.sub(k.program, first), k.sub(k.programs, first),
-        [&](Value source) { return staging.slab(source); },
+        [&](Value source, Value row) -> Place {
+          // Rows of the next part, where a tile reaches that far, are not
+          // stored.
+          return {k.staging, k.add(k.mul(source, parts.rows), row), k.index(0)};
+        },
         [&](Value source, Value rowTile, Value kb) {
           staging.await(source, rowTile, kb);
         });

@@ -31,21 +31,23 @@ public:
 private:
   FailureOr<DictionaryAttr> completeConfig(MatmulCallOpInterface call);
   MatmulKernelOp findKernel(MatmulCallOpInterface call, DictionaryAttr config);
-  Value findWorkspace(MatmulCallOpInterface call, MatmulKernelOp kernel,
-                      const MatmulConfig &config);
+  /// Appends the staging and the workspace, as far as the kernel has them.
+  void appendMemory(MatmulCallOpInterface call, MatmulKernelOp kernel,
+                    const MatmulConfig &config,
+                    SmallVectorImpl<Value> &arguments);
 
   ModuleOp module;
   SymbolTable &symbols;
   /// Keyed by what tells kernels apart.
   llvm::DenseMap<Attribute, MatmulKernelOp> kernels;
-  /// Workspaces of calls with the same kernel and matrices.
+  /// Memory of calls with the same kernel and matrices.
   struct Known {
     MatmulKernelOp kernel;
     SmallVector<Value> matrices;
     Attribute group;
-    Value workspace;
+    SmallVector<Value> buffers;
   };
-  SmallVector<Known> workspaces;
+  SmallVector<Known> memory;
 };
 } // namespace
 
@@ -111,31 +113,41 @@ MatmulKernelOp MatmulExpansion::findKernel(MatmulCallOpInterface call,
   return kernel;
 }
 
-/// Calls of one kernel on the same matrices share a workspace: other matrices
-/// may have other shapes. It is allocated before the first of them.
-Value MatmulExpansion::findWorkspace(MatmulCallOpInterface call,
-                                     MatmulKernelOp kernel,
-                                     const MatmulConfig &config) {
-  SmallVector<Value> matrices = {call.getA(), call.getB(), call.getC()};
-  for (const Known &known : workspaces)
-    if (known.kernel == kernel && known.matrices == matrices &&
-        known.group == call.getGroupAttr())
-      return known.workspace;
-  Block *block = nullptr;
+/// A place where all of `matrices` are known: right after the last of them.
+static void setInsertionPointAfter(OpBuilder &b, ArrayRef<Value> matrices) {
+  Value last;
   for (Value matrix : matrices) {
-    // After the last of the matrices, so that all calls of it come later.
-    if (!block ||
-        block->getParent()->isProperAncestor(matrix.getParentRegion()))
-      block = matrix.getParentBlock();
+    Region *region = matrix.getParentRegion();
+    if (!last || last.getParentRegion()->isProperAncestor(region)) {
+      last = matrix;
+      continue;
+    }
+    Operation *before = last.getDefiningOp(), *now = matrix.getDefiningOp();
+    if (now && region == last.getParentRegion() &&
+        (!before || before->isBeforeInBlock(now)))
+      last = matrix;
   }
+  b.setInsertionPointAfterValue(last);
+}
+
+/// Calls of one kernel on the same matrices share it: other matrices may have
+/// other shapes. It is allocated before the first of them.
+void MatmulExpansion::appendMemory(MatmulCallOpInterface call,
+                                   MatmulKernelOp kernel,
+                                   const MatmulConfig &config,
+                                   SmallVectorImpl<Value> &arguments) {
+  if (!config.hasWorkspace())
+    return;
+  SmallVector<Value> matrices = {call.getA(), call.getB(), call.getC()};
+  for (const Known &known : memory)
+    if (known.kernel == kernel && known.matrices == matrices &&
+        known.group == call.getGroupAttr()) {
+      arguments.append(known.buffers);
+      return;
+    }
+
   ScalarBuilder n(call.getLoc());
-  n.b.setInsertionPointToStart(block);
-  for (Value matrix : matrices)
-    if (Operation *definition = matrix.getDefiningOp();
-        definition && definition->getBlock() == block &&
-        (n.b.getInsertionPoint() == block->end() ||
-         !definition->isBeforeInBlock(&*n.b.getInsertionPoint())))
-      n.b.setInsertionPointAfter(definition);
+  setInsertionPointAfter(n.b, matrices);
   auto extent = [&](Value matrix, int64_t dim) -> Value {
     return memref::DimOp::create(n.b, matrix, dim);
   };
@@ -144,15 +156,24 @@ Value MatmulExpansion::findWorkspace(MatmulCallOpInterface call,
                    ? n.index(group.size())
                    : NumRanksOp::create(n.b, n.b.getIndexType(), call.getCtx())
                          .getResult();
-  auto layout = layOut(n, config,
-                       {extent(call.getA(), 0), extent(call.getA(), 1),
-                        extent(call.getB(), 1), size});
-  auto type =
+  FusedSizes sizes =
+      getFusedSizes(n, config,
+                    {extent(call.getA(), 0), extent(call.getA(), 1),
+                     extent(call.getB(), 1), size});
+  SmallVector<Value> buffers;
+  if (config.hasStaging())
+    buffers.push_back(
+        AllocOp::create(n.b,
+                        MatmulConfig::matrix(config.stagingElement(),
+                                             MatmulConfig::Layout::Row),
+                        ValueRange{sizes.stagingRows, sizes.stagingColumns}));
+  auto bytes =
       MemRefType::get({ShapedType::kDynamic}, n.b.getI8Type(), AffineMap(),
                       SymmetricAttr::get(n.b.getContext()));
-  Value workspace = AllocOp::create(n.b, type, layout.bytes());
-  workspaces.push_back({kernel, matrices, group, workspace});
-  return workspace;
+  buffers.push_back(AllocOp::create(
+      n.b, bytes, ValueRange{FusedWorkspace::bytes(n, sizes.numFlags)}));
+  arguments.append(buffers);
+  memory.push_back({kernel, matrices, group, buffers});
 }
 
 LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
@@ -173,8 +194,7 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
     arguments.push_back(bias);
   if (Value scale = call.getScale())
     arguments.push_back(scale);
-  if (config->hasWorkspace())
-    arguments.push_back(findWorkspace(call, kernel, *config));
+  appendMemory(call, kernel, *config, arguments);
   // Sizes that the program knows are no part of the kernel.
   for (auto [argument, type] :
        llvm::zip_equal(arguments, config->argumentTypes()))

@@ -29,10 +29,12 @@ MatmulBuilder::MatmulBuilder(gpu::GPUModuleOp module,
     bias = next();
   if (config.scale)
     scale = next();
+  if (config.hasStaging())
+    staging = next();
   if (!config.hasWorkspace())
     return;
   workspace = next();
-  barrierState = words(Workspace::barrier, Workspace::barrierBytes);
+  barrierState = words(FusedWorkspace::barrier, FusedWorkspace::barrierBytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,26 +82,41 @@ static RankedTensorType tileType(const MatmulConfig &config, Type element) {
   return RankedTensorType::get({config.tileM, config.tileN}, element);
 }
 
-Value MatmulBuilder::multiply(Place left, Place right, Value length, Value init,
-                              llvm::function_ref<void(Value)> before) {
+tile::MatmulOp MatmulBuilder::createProduct(Place left, Place right,
+                                            Value length, Value init) {
   // f8 is not what the buffers say.
   TypeAttr element = config.element == config.storage
                          ? TypeAttr()
                          : TypeAttr::get(config.element);
-  auto op = tile::MatmulOp::create(
-      b, tileType(config, config.sum), left.matrix,
-      ValueRange{left.row, left.column}, right.matrix,
-      ValueRange{right.row, right.column}, length, init,
+  return tile::MatmulOp::create(
+      b, sumType(), left.matrix, ValueRange{left.row, left.column},
+      right.matrix, ValueRange{right.row, right.column}, length, init,
       b.getI64IntegerAttr(config.tileK), element, element);
-  if (before) {
-    OpBuilder::InsertionGuard guard(b);
-    Block *block =
-        b.createBlock(&op.getBody(), {}, b.getIndexType(), {b.getLoc()});
-    before(block->getArgument(0));
-    // Reads the operands.
-    tile::YieldOp::create(b, /*a=*/Value(), /*aOffsets=*/ValueRange(),
-                          /*b=*/Value(), /*bOffsets=*/ValueRange());
-  }
+}
+
+Value MatmulBuilder::multiply(Place left, Place right, Value length, Value init,
+                              llvm::function_ref<void(Value)> before) {
+  tile::MatmulOp op = createProduct(left, right, length, init);
+  if (!before)
+    return op;
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&op.getBody(), {}, b.getIndexType(), {b.getLoc()});
+  before(op.getBody().getArgument(0));
+  // Reads the operands.
+  tile::YieldOp::create(b, /*a=*/Value(), /*aOffsets=*/ValueRange(),
+                        /*b=*/Value(), /*bOffsets=*/ValueRange());
+  return op;
+}
+
+Value MatmulBuilder::multiplyAt(Place left, Place right, Value length,
+                                Value init,
+                                llvm::function_ref<Places(Value)> placesOf) {
+  tile::MatmulOp op = createProduct(left, right, length, init);
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&op.getBody(), {}, b.getIndexType(), {b.getLoc()});
+  auto [x, y] = placesOf(op.getBody().getArgument(0));
+  tile::YieldOp::create(b, x.matrix, ValueRange{x.row, x.column}, y.matrix,
+                        ValueRange{y.row, y.column});
   return op;
 }
 
@@ -247,20 +264,20 @@ Value MatmulBuilder::onMember(Value member, Value matrix) {
 // The workspace
 //===----------------------------------------------------------------------===//
 
-void MatmulBuilder::beginEpoch(const Workspace &layout) {
-  Value words = this->words(Workspace::epochs, Workspace::epochBytes);
+void MatmulBuilder::beginEpoch(Value numFlags) {
+  Value words = this->words(FusedWorkspace::epochs, FusedWorkspace::epochBytes);
   epoch = addI32(memref::LoadOp::create(b, words, program), i32(1));
-  Value numWords = mul(layout.numFlags, index(Workspace::line / 4));
-  flags = view(index(Workspace::flags), numWords, b.getI32Type());
+  Value numWords = mul(numFlags, index(FusedWorkspace::line / 4));
+  flags = view(index(FusedWorkspace::flags), numWords, b.getI32Type());
 }
 
 void MatmulBuilder::endEpoch() {
-  storeEpoch(words(Workspace::epochs, Workspace::epochBytes),
-             Workspace::maxPrograms, epoch);
+  storeEpoch(words(FusedWorkspace::epochs, FusedWorkspace::epochBytes),
+             FusedWorkspace::maxPrograms, epoch);
 }
 
 Value MatmulBuilder::placeOf(Value flag) {
-  return mul(flag, index(Workspace::line / 4));
+  return mul(flag, index(FusedWorkspace::line / 4));
 }
 
 void MatmulBuilder::raise(Value member, Value flag) {
@@ -283,9 +300,4 @@ void MatmulBuilder::awaitHere(Value flag) {
   WaitOp::create(b, epoch.getType(), ctx, flags, placeOf(flag), Comparison::GE,
                  epoch, /*rank=*/Value(), /*owedBy=*/Value(),
                  MemSemantic::Acquire, Scope::Gpu);
-}
-
-Value MatmulBuilder::slab(Workspace &layout, Value member, Value rows,
-                          Value columns, Type element) {
-  return view(layout.slab(member), {rows, columns}, element);
 }

@@ -97,6 +97,8 @@ SmallVector<Type> MatmulConfig::argumentTypes() const {
     types.push_back(vector(result));
   if (scale)
     types.push_back(Float32Type::get(context));
+  if (hasStaging())
+    types.push_back(matrix(stagingElement(), Layout::Row));
   if (hasWorkspace())
     types.push_back(vector(IntegerType::get(context, 8)));
   return types;
@@ -157,7 +159,7 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
       failed(reader.readBool("scale", config.scale)))
     return failure();
   constexpr bool powerOfTwo = true;
-  constexpr int64_t most = FusedWorkspace<IntegerArithmetic>::maxPrograms;
+  constexpr int64_t most = FusedWorkspace::maxPrograms;
   if (failed(reader.readInteger("tile_m", 1, 256, powerOfTwo, config.tileM)) ||
       failed(reader.readInteger("tile_n", 1, 256, powerOfTwo, config.tileN)) ||
       failed(reader.readInteger("tile_k", 16, 256, powerOfTwo, config.tileK)) ||

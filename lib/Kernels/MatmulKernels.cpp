@@ -8,40 +8,34 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-FusedWorkspace<ScalarBuilder> mlir::iris::layOut(ScalarBuilder &n,
-                                                 const MatmulConfig &config,
-                                                 const MatmulShape &shape) {
-  Value none = n.index(0);
+FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,
+                                     const MatmulConfig &config,
+                                     const MatmulShape &shape) {
   auto tiles = [&](Value extent, int64_t tile) {
     return n.ceilDiv(extent, n.index(tile));
   };
-  auto bytes = [&](Value rows, Value columns, Type element) {
-    return n.mul(n.mul(rows, columns),
-                 n.index(element.getIntOrFloatBitWidth() / 8));
-  };
+  Value none = n.index(0);
   Value columnTiles = tiles(shape.bColumns, config.tileN);
-  // Copies of the parts of a; a flag for each unit.
+  // The members' parts of a, below each other; a flag for each unit.
   if (config.isStaged()) {
     Value units = n.mul(tiles(shape.aRows, config.tileM),
                         tiles(shape.aColumns, config.kPerFlag * config.tileK));
-    return {n, n.mul(shape.size, units), shape.size,
-            bytes(shape.aRows, shape.aColumns, config.storage)};
+    return {n.mul(shape.size, units), n.mul(shape.size, shape.aRows),
+            shape.aColumns};
   }
-  // Every member's share of the own tiles.
+  // The members' shares of the own rows, below each other; a flag for each tile
+  // of each.
   if (config.kind == MatmulKind::MatmulReduceScatter) {
     Value rows = n.div(shape.aRows, shape.size);
     Value units = n.mul(tiles(rows, config.tileM), columnTiles);
-    return {n, n.mul(shape.size, units), shape.size,
-            bytes(rows, shape.bColumns, config.sum)};
+    return {n.mul(shape.size, units), n.mul(shape.size, rows), shape.bColumns};
   }
-  // The own share of all tiles; a flag for each member's.
-  if (config.kind == MatmulKind::MatmulAllReduce &&
-      config.variant != "atomic") {
+  // The own share of everything; a flag for each tile of each member.
+  if (config.hasStaging()) {
     Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
-    return {n, n.mul(shape.size, units), n.index(1),
-            bytes(shape.aRows, shape.bColumns, config.sum)};
+    return {n.mul(shape.size, units), shape.aRows, shape.bColumns};
   }
-  return {n, none, none, none};
+  return {none, none, none};
 }
 
 static void buildBody(MatmulBuilder &k) {

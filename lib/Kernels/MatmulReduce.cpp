@@ -14,6 +14,13 @@
 using namespace mlir;
 using namespace mlir::iris;
 
+static void beginEpoch(MatmulBuilder &k) {
+  k.beginEpoch(getFusedSizes(
+                   k, k.config,
+                   {k.rowsOf(k.a), k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
+                   .numFlags);
+}
+
 /// The sum of a tile of every member.
 static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
   Value zeros = k.zeros(k.config.sum);
@@ -34,12 +41,10 @@ static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
 void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
   Value rows = k.rowsOf(k.c), columns = k.columnsOf(k.c);
   Value rowTiles = k.rowTiles(rows), columnTiles = k.columnTiles(columns);
-  MatmulBuilder::Workspace layout =
-      layOut(k, k.config,
-             {k.rowsOf(k.a), k.columnsOf(k.a), k.columnsOf(k.b_), k.size});
-  k.beginEpoch(layout);
+  beginEpoch(k);
+  // A member's share of the own rows. Tiles do not reach into the next one.
   auto slab = [&](Value source) {
-    return k.slab(layout, source, rows, columns, k.config.sum);
+    return k.rows(k.staging, k.mul(source, rows), rows);
   };
   auto flag = [&](Value source, Value rowTile, Value columnTile) {
     Value row = k.add(k.mul(source, rowTiles), rowTile);
@@ -105,11 +110,7 @@ static void buildAtomic(MatmulBuilder &k) {
 static void buildShots(MatmulBuilder &k, bool isTwoShot) {
   Value rows = k.rowsOf(k.c), columns = k.columnsOf(k.c);
   Value rowTiles = k.rowTiles(rows), columnTiles = k.columnTiles(columns);
-  MatmulBuilder::Workspace layout =
-      layOut(k, k.config,
-             {k.rowsOf(k.a), k.columnsOf(k.a), k.columnsOf(k.b_), k.size});
-  k.beginEpoch(layout);
-  Value shares = k.slab(layout, k.index(0), rows, columns, k.config.sum);
+  beginEpoch(k);
   auto number = [&](Value rowTile, Value columnTile) {
     return k.add(k.mul(rowTile, columnTiles), columnTile);
   };
@@ -123,7 +124,7 @@ static void buildShots(MatmulBuilder &k, bool isTwoShot) {
   k.forTiles(rowTiles, columnTiles, [&](Value rowTile, Value columnTile) {
     Value row = k.mul(rowTile, k.tileRows());
     Value column = k.mul(columnTile, k.tileColumns());
-    k.store(k.ownProduct(row, column), {shares, row, column});
+    k.store(k.ownProduct(row, column), {k.staging, row, column});
     Value tile = number(rowTile, columnTile);
     if (isTwoShot)
       return k.raise(ownerOf(tile), flag(k.me, tile));
@@ -138,7 +139,7 @@ static void buildShots(MatmulBuilder &k, bool isTwoShot) {
       k.forMembers(0,
                    [&](Value source) { k.await(flag(source, tile), source); });
       Value sum = sumOf(k, [&](Value source) {
-        return k.loadFrom(source, {shares, row, column}, k.sumType());
+        return k.loadFrom(source, {k.staging, row, column}, k.sumType());
       });
       return k.finishTile(sum, row, column);
     };

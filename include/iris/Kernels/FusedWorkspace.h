@@ -8,27 +8,23 @@
 //   epochs          a word per program, all the same between kernels: launches
 //                   so far
 //   flags           a line each: the epoch in which something is there
-//   slabs           a matrix for each member: staged operands or partial sums
 //
-// Shapes are known when a kernel runs, so the layout is computed both by the
-// host program that allocates and by the kernel: numbers are those of
-// TileSchedule.h.
+// Matrices that are passed on have a buffer of their own, the staging.
+//
+// How many flags there are is known when a kernel runs: numbers are those of
+// TileSchedule.h, so that host programs and kernels compute it by the same
+// code.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef IRIS_KERNELS_FUSEDWORKSPACE_H
 #define IRIS_KERNELS_FUSEDWORKSPACE_H
 
-#include "iris/Kernels/TileSchedule.h"
 #include "iris/Kernels/Workspace.h"
 
 namespace mlir::iris {
 
-template <typename Arithmetic>
-class FusedWorkspace {
-public:
-  using Number = typename Arithmetic::Number;
-
+struct FusedWorkspace {
   static constexpr int64_t line = Workspace::line;
   /// Most programs of a launch: a power of two.
   static constexpr int64_t maxPrograms = 512;
@@ -39,25 +35,11 @@ public:
   static constexpr int64_t epochBytes = 4 * maxPrograms;
   static constexpr int64_t flags = epochs + epochBytes;
 
-  FusedWorkspace(Arithmetic &n, Number numFlags, Number numSlabs,
-                 Number slabBytes)
-      : n(n), numFlags(numFlags), numSlabs(numSlabs) {
-    pitch = n.mul(n.ceilDiv(slabBytes, n.index(line)), n.index(line));
-  }
-
-  /// Where the matrix of a member begins: at a line of its own.
-  Number slab(Number member) { return n.add(flagsEnd(), n.mul(member, pitch)); }
-  Number bytes() { return n.add(flagsEnd(), n.mul(numSlabs, pitch)); }
-
-  Number numFlags;
-
-private:
-  Number flagsEnd() {
+  template <typename Arithmetic>
+  static typename Arithmetic::Number
+  bytes(Arithmetic &n, typename Arithmetic::Number numFlags) {
     return n.add(n.index(flags), n.mul(numFlags, n.index(line)));
   }
-
-  Arithmetic &n;
-  Number numSlabs, pitch;
 };
 
 } // namespace mlir::iris

@@ -24,7 +24,7 @@ public:
 
   const MatmulConfig &config;
   /// The kernel's arguments, beside the context; null if there are none.
-  Value a, b_, c, bias, scale;
+  Value a, b_, c, bias, scale, staging;
 
   //===--------------------------------------------------------------------===//
   // Shapes and tiles
@@ -50,11 +50,16 @@ public:
   // Products
   //===--------------------------------------------------------------------===//
 
+  /// Where a k-block is read.
+  using Places = std::pair<Place, Place>;
   /// A tile of the sum's type: the products of the rows from `left` on and the
   /// columns from `right` on, over `length` values of k, plus `init` if there
-  /// is one. `before(kb)` runs before k-block kb is read.
+  /// is one. `before(kb)` runs before k-block kb is read; `placesOf(kb)` as
+  /// well, and says where.
   Value multiply(Place left, Place right, Value length, Value init = {},
                  llvm::function_ref<void(Value)> before = {});
+  Value multiplyAt(Place left, Place right, Value length, Value init,
+                   llvm::function_ref<Places(Value)> placesOf);
   /// The product of own matrices: a tile of the sum's type.
   Value ownProduct(Value row, Value column);
   /// The tile of the result at a place in it: scale, bias, activation, and the
@@ -88,9 +93,9 @@ public:
   // The workspace
   //===--------------------------------------------------------------------===//
 
-  using Workspace = FusedWorkspace<ScalarBuilder>;
-  /// Counts a launch; `epoch` is its number. `end` must come last.
-  void beginEpoch(const Workspace &layout);
+  /// Counts a launch, whose number is `epoch`, with as many flags. `endEpoch`
+  /// must come last.
+  void beginEpoch(Value numFlags);
   void endEpoch();
   /// Says to a member, which may be this one, that a thing is there; all that
   /// this program did before is, too. `raiseHere`: to programs of this rank.
@@ -100,13 +105,11 @@ public:
   /// flag in this launch.
   void await(Value flag, Value source);
   void awaitHere(Value flag);
-  /// A member's slab, a matrix.
-  Value slab(Workspace &layout, Value member, Value rows, Value columns,
-             Type element);
-
   Value epoch;
 
 private:
+  tile::MatmulOp createProduct(Place left, Place right, Value length,
+                               Value init);
   Value placeOf(Value flag);
 
   Value flags;

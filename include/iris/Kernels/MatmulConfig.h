@@ -58,6 +58,13 @@ struct MatmulConfig {
   bool isStaged() const {
     return kind == MatmulKind::AllGatherMatmul && variant != "pull";
   }
+  /// The kernel has an argument for matrices that are passed on; of which
+  /// elements.
+  bool hasStaging() const {
+    return isStaged() || kind == MatmulKind::MatmulReduceScatter ||
+           (kind == MatmulKind::MatmulAllReduce && variant != "atomic");
+  }
+  Type stagingElement() const { return isStaged() ? storage : sum; }
   /// The kernel has an argument for the workspace.
   bool hasWorkspace() const { return kind != MatmulKind::Matmul; }
   int64_t storageBytes() const { return storage.getIntOrFloatBitWidth() / 8; }

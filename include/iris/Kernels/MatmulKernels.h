@@ -19,14 +19,17 @@ void buildMatmulAllGather(MatmulBuilder &k);
 void buildMatmulReduceScatter(MatmulBuilder &k);
 void buildMatmulAllReduce(MatmulBuilder &k);
 
-/// The workspace of a kernel, from its matrices; `n` may write to a kernel or
-/// to a host program.
+/// What a kernel needs beside its matrices.
+struct FusedSizes {
+  Value numFlags, stagingRows, stagingColumns;
+};
+/// Rows and columns of a and b, and members of the group.
 struct MatmulShape {
-  /// Rows and columns of a and b, and members of the group.
   Value aRows, aColumns, bColumns, size;
 };
-FusedWorkspace<ScalarBuilder>
-layOut(ScalarBuilder &n, const MatmulConfig &config, const MatmulShape &shape);
+/// `n` may write to a kernel or to a host program.
+FusedSizes getFusedSizes(ScalarBuilder &n, const MatmulConfig &config,
+                         const MatmulShape &shape);
 
 /// Builds the module that `op` stands for, before it.
 FailureOr<gpu::GPUModuleOp> buildMatmulKernel(MatmulKernelOp op);

@@ -22,7 +22,7 @@ def Iris_MatmulKernelOp : Iris_Op<"matmul_kernel", [Symbol]> {
     kernel serves groups of any size up to 8.
 
     The kernel's arguments are the context, a, b, c, the bias and the scale if
-    the config has them, and the workspace if the kind has one. See
+    the config has them, the staging and the workspace if the kind has them. See
     docs/fused.md for the config.
 
     Example:

@@ -130,6 +130,20 @@ static void setInsertionPointAfter(OpBuilder &b, ArrayRef<Value> matrices) {
   b.setInsertionPointAfterValue(last);
 }
 
+/// A matrix of `type`: of rows or of columns that follow each other.
+static Value allocate(ImplicitLocOpBuilder &b, MemRefType type, Value rows,
+                      Value columns) {
+  if (type.getLayout().isIdentity())
+    return AllocOp::create(b, type, ValueRange{rows, columns});
+  MemRefType turned =
+      MatmulConfig::matrix(type.getElementType(), MatmulConfig::Layout::Row);
+  Value buffer = AllocOp::create(b, turned, ValueRange{columns, rows});
+  return memref::ReinterpretCastOp::create(
+      b, type, buffer, /*offset=*/OpFoldResult(b.getIndexAttr(0)),
+      ArrayRef<OpFoldResult>{rows, columns},
+      ArrayRef<OpFoldResult>{b.getIndexAttr(1), rows});
+}
+
 /// Calls of one kernel on the same matrices share it: other matrices may have
 /// other shapes. It is allocated before the first of them.
 void MatmulExpansion::appendMemory(MatmulCallOpInterface call,
@@ -162,11 +176,8 @@ void MatmulExpansion::appendMemory(MatmulCallOpInterface call,
                      extent(call.getB(), 1), size});
   SmallVector<Value> buffers;
   if (config.hasStaging())
-    buffers.push_back(
-        AllocOp::create(n.b,
-                        MatmulConfig::matrix(config.stagingElement(),
-                                             MatmulConfig::Layout::Row),
-                        ValueRange{sizes.stagingRows, sizes.stagingColumns}));
+    buffers.push_back(allocate(n.b, config.stagingType(), sizes.stagingRows,
+                               sizes.stagingColumns));
   auto bytes =
       MemRefType::get({ShapedType::kDynamic}, n.b.getI8Type(), AffineMap(),
                       SymmetricAttr::get(n.b.getContext()));
@@ -207,8 +218,8 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
   };
   Value count = n.mul(tiles(0, config->tileM), tiles(1, config->tileN));
   Value programs = n.index(config->programs);
-  // Those that fetch have no tiles.
-  if (!config->isStaged())
+  // Those that move have no tiles.
+  if (!config->hasMovers())
     programs = n.max(n.index(1), n.min(programs, count));
   arguments.insert(arguments.begin(), call.getCtx());
   LaunchOp::create(

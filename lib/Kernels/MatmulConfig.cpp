@@ -15,12 +15,13 @@ using Layout = MatmulConfig::Layout;
 static constexpr StringLiteral kKeys =
     "variant, shard, tile_m, tile_n, tile_k, group_m, xcds, warps, programs, "
     "a, b, bias, scale, activation, k_per_flag, num_fetch_programs, "
-    "num_fetch_stages or first_stage_fetch_programs";
+    "num_fetch_stages, first_stage_fetch_programs or staged_layout";
 static constexpr StringRef kLayouts[] = {"row", "pitched", "column", "strided"};
 
 ArrayRef<StringRef> mlir::iris::getVariants(MatmulKind kind) {
   static constexpr StringRef alone[] = {"tiles"};
   static constexpr StringRef gathers[] = {"pull", "hbm_buffer", "push"};
+  static constexpr StringRef gathersResult[] = {"push", "specialized"};
   static constexpr StringRef scatters[] = {"push"};
   static constexpr StringRef reduces[] = {"two_shot", "one_shot", "atomic"};
   switch (kind) {
@@ -29,6 +30,7 @@ ArrayRef<StringRef> mlir::iris::getVariants(MatmulKind kind) {
   case MatmulKind::AllGatherMatmul:
     return gathers;
   case MatmulKind::MatmulAllGather:
+    return gathersResult;
   case MatmulKind::MatmulReduceScatter:
     return scatters;
   case MatmulKind::MatmulAllReduce:
@@ -98,7 +100,7 @@ SmallVector<Type> MatmulConfig::argumentTypes() const {
   if (scale)
     types.push_back(Float32Type::get(context));
   if (hasStaging())
-    types.push_back(matrix(stagingElement(), Layout::Row));
+    types.push_back(stagingType());
   if (hasWorkspace())
     types.push_back(vector(IntegerType::get(context, 8)));
   return types;
@@ -168,21 +170,28 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
       failed(reader.readInteger("warps", 1, 16, powerOfTwo, config.warps)) ||
       failed(reader.readInteger("programs", 1, most, false, config.programs)))
     return failure();
-  if (config.isStaged()) {
+  if (config.hasMovers()) {
     config.fetchPrograms =
         std::clamp<int64_t>(config.programs / 4, 1, config.fetchPrograms);
-    if (failed(reader.readInteger("k_per_flag", 1, 1024, false,
-                                  config.kPerFlag)) ||
-        failed(reader.readInteger("num_fetch_programs", 1, config.programs,
+    if (failed(reader.readInteger("num_fetch_programs", 1, config.programs,
                                   false, config.fetchPrograms)))
       return failure();
     config.firstStageFetchPrograms = config.fetchPrograms;
-    if (failed(reader.readInteger("num_fetch_stages", 1, 1024, false,
+  }
+  if (config.isStaged()) {
+    bool isColumn = false;
+    if (failed(reader.readInteger("k_per_flag", 1, 1024, false,
+                                  config.kPerFlag)) ||
+        failed(reader.readInteger("num_fetch_stages", 1, 1024, false,
                                   config.fetchStages)) ||
         failed(reader.readInteger("first_stage_fetch_programs", 1,
                                   config.programs, false,
-                                  config.firstStageFetchPrograms)))
+                                  config.firstStageFetchPrograms)) ||
+        failed(reader.readEnum("staged_layout",
+                               {"k_contiguous", "m_contiguous"}, "the staging",
+                               isColumn)))
       return failure();
+    config.staged = isColumn ? Layout::Column : Layout::Row;
   }
   if (failed(reader.finish(kKeys)) || failed(checkCombination(op, config)))
     return failure();

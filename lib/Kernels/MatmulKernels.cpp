@@ -35,6 +35,11 @@ FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,
     Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
     return {n.mul(shape.size, units), shape.aRows, shape.bColumns};
   }
+  // A flag for each own tile.
+  if (config.hasMovers()) {
+    Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
+    return {units, none, none};
+  }
   return {none, none, none};
 }
 
@@ -89,10 +94,15 @@ static DictionaryAttr describe(const MatmulConfig &config, MLIRContext *c) {
       number("xcds", config.xcds),
       number("warps", config.warps),
       number("programs", config.programs)};
+  if (config.hasMovers())
+    entries.push_back(number("num_fetch_programs", config.fetchPrograms));
   if (config.isStaged()) {
+    bool isColumn = config.staged == MatmulConfig::Layout::Column;
+    entries.push_back(b.getNamedAttr(
+        "staged_layout",
+        b.getStringAttr(isColumn ? "m_contiguous" : "k_contiguous")));
     entries.append(
         {number("k_per_flag", config.kPerFlag),
-         number("num_fetch_programs", config.fetchPrograms),
          number("num_fetch_stages", config.fetchStages),
          number("first_stage_fetch_programs", config.firstStageFetchPrograms)});
   }

@@ -48,23 +48,28 @@ struct MatmulConfig {
   bool scale = false;
   Activation activation = Activation::None;
 
-  /// hbm_buffer and push: k-blocks that share a flag.
+  /// Staged: k-blocks that share a flag, and how the staging lies in memory.
   int64_t kPerFlag = 4;
-  /// Programs that fetch, and more that do so in the first stage; a stage is a
-  /// share of the rows of tiles.
+  Layout staged = Layout::Row;
+  /// Programs that move what others multiply, or have multiplied. Staged: more
+  /// do so in the first stage; a stage is a share of the rows of tiles.
   int64_t fetchPrograms = 4, fetchStages = 1, firstStageFetchPrograms = 4;
 
   /// Parts of a are copied to the workspace.
   bool isStaged() const {
     return kind == MatmulKind::AllGatherMatmul && variant != "pull";
   }
+  /// Some programs move, others multiply.
+  bool hasMovers() const { return isStaged() || variant == "specialized"; }
   /// The kernel has an argument for matrices that are passed on; of which
   /// elements.
   bool hasStaging() const {
     return isStaged() || kind == MatmulKind::MatmulReduceScatter ||
            (kind == MatmulKind::MatmulAllReduce && variant != "atomic");
   }
-  Type stagingElement() const { return isStaged() ? storage : sum; }
+  MemRefType stagingType() const {
+    return matrix(isStaged() ? storage : sum, staged);
+  }
   /// The kernel has an argument for the workspace.
   bool hasWorkspace() const { return kind != MatmulKind::Matmul; }
   int64_t storageBytes() const { return storage.getIntOrFloatBitWidth() / 8; }

@@ -15,7 +15,7 @@ FILL = (16, 16)
 PROGRAMS = 3
 VARIANTS = {"matmul": ["tiles"],
             "all_gather_matmul": ["pull", "hbm_buffer", "push"],
-            "matmul_all_gather": ["push"],
+            "matmul_all_gather": ["push", "specialized"],
             "matmul_reduce_scatter": ["push"],
             "matmul_all_reduce": ["two_shot", "one_shot", "atomic"]}
 SHARDS = {"matmul": ["m"], "all_gather_matmul": ["k", "m"],
@@ -324,7 +324,8 @@ def staged_configs():
             {"programs": 4, "num_fetch_programs": 1, "num_fetch_stages": 3,
              "first_stage_fetch_programs": 3, "k_per_flag": 2},
             {"programs": 3, "num_fetch_programs": 3, "num_fetch_stages": 2,
-             "k_per_flag": 2, "group_m": 1}]
+             "k_per_flag": 2, "group_m": 1,
+             "staged_layout": '"m_contiguous"'}]
 
 
 def fused(kind):
@@ -340,6 +341,9 @@ def fused(kind):
                     kind == "all_gather_matmul"
                 configs = staged_configs() if staged else [
                     {"programs": 5}, {"programs": 2, "xcds": 2}]
+                if variant == "specialized":
+                    configs = [{"programs": 5, "num_fetch_programs": 2},
+                               {"programs": 1}]
                 for config in configs:
                     turn += 1
                     atomic = variant == "atomic"

@@ -129,11 +129,12 @@ class Case:
                f"{k.dense(SHAPE, 'i32', 0)}) -> ({tile(SHAPE, 'i32')}) {{")
         place = k.splat(k.to_i32(at), SHAPE, "i32")
         none = k.index(0)
+        me = k.value("iris.group_index %ctx : index")
         x = matmul.number(k, SHAPE, self.element,
-                          seed(k, 1, "%turn", k.rank if self.own_a else none),
+                          seed(k, 1, "%turn", me if self.own_a else none),
                           row, place, 1)
         y = matmul.number(k, SHAPE, self.element,
-                          seed(k, 2, "%turn", k.rank if self.own_b else none),
+                          seed(k, 2, "%turn", me if self.own_b else none),
                           place, column, 2)
         product = k.op("arith.muli", SHAPE, "i32", x, y)
         next_ = k.op("arith.addi", SHAPE, "i32", carried, product)
@@ -177,9 +178,27 @@ class Case:
 
 
 class Cases:
-    def __init__(self):
-        self.p = Program()
-        self.me = self.p.value("iris.rank %ctx : index")
+    def __init__(self, group=None):
+        p = self.p = Program()
+        self.group = group
+        self.size, self.me = p.ranks, p.value("iris.rank %ctx : index")
+        if group:
+            # Ranks that are no members launch nothing.
+            self.size, rank, self.me = p.index(len(group)), self.me, p.index(0)
+            for place, member in enumerate(group):
+                same = p.value(f"arith.cmpi eq, {rank}, {p.index(member)} : "
+                               "index")
+                self.me = p.value(f"arith.select {same}, {p.index(place)}, "
+                                  f"{self.me} : index")
+
+    def clause(self):
+        return f" group([{', '.join(map(str, self.group))}])" \
+            if self.group else ""
+
+    def launch(self, kernel, programs, *arguments):
+        self.p.launch(kernel, programs, *arguments)
+        self.p.lines[-1] = self.p.lines[-1].replace(
+            ") args(", f"){self.clause()} args(", 1)
 
     def matrix(self, element, layout, rows, columns):
         """A buffer, and the matrix in it as a call takes it."""
@@ -199,7 +218,7 @@ class Cases:
         p, zero = self.p, self.p.index(0)
         kind, shard = case.kind, case.shard
         sizes = {d: p.index(v) for d, v in (("m", m), ("n", n), ("k", k))}
-        whole = {d: p.mul(v, p.ranks) for d, v in sizes.items()}
+        whole = {d: p.mul(v, self.size) for d, v in sizes.items()}
         first = {d: p.mul(v, self.me) for d, v in sizes.items()}
         # Of a, b and c: rows and columns, and where they begin in the whole.
         M, N, K = sizes["m"], sizes["n"], sizes["k"]
@@ -234,11 +253,11 @@ class Cases:
                 kernel = p.kernel(f"bias_{case.result}", [
                     ("out", bias[1]), ("first", "index"), ("turn", "index")],
                     bias_kernel(case.result))
-                p.launch(kernel, 1, bias, (c[1] if case.bias == "row" else zero,
+                self.launch(kernel, 1, bias, (c[1] if case.bias == "row" else zero,
                                            "index"), turn)
             clear = p.kernel(f"clear_{case.result}", [("out", mc[1])],
                              clear_kernel(case.result))
-            p.launch(clear, PROGRAMS, mc)
+            self.launch(clear, PROGRAMS, mc)
             self.call(case, va, vb, mc, bias)
             self.check(case, mc, c[1], depth, turn)
             p.cases += 1
@@ -252,7 +271,7 @@ class Cases:
         kernel = p.kernel(f"fill_{element}_{salt}_{layout}", [
             ("out", view[1]), ("row0", "index"), ("column0", "index"),
             ("turn", "index"), ("who", "index")], fill_kernel(element, salt))
-        p.launch(kernel, PROGRAMS, view, (first[0], "index"),
+        self.launch(kernel, PROGRAMS, view, (first[0], "index"),
                  (first[1], "index"), turn, (who, "index"))
 
     def check(self, case, memory, row0, depth, turn):
@@ -263,7 +282,7 @@ class Cases:
         kernel = p.kernel(name, [("c", memory[1]), ("row0", "index"),
                                  ("depth", "index"), ("turn", "index")],
                           case.check_kernel())
-        p.launch(kernel, PROGRAMS, memory, (row0, "index"), (depth, "index"),
+        self.launch(kernel, PROGRAMS, memory, (row0, "index"), (depth, "index"),
                  turn)
 
     def call(self, case, a, b, c, bias):
@@ -282,6 +301,7 @@ class Cases:
             options += f" scale({scale})"
         if case.element in matmul.FLOAT8:
             options += f" as {case.element}"
+        options += self.clause()
         p.emit(f"iris.{case.kind} %ctx, {a[0]}, {b[0]}, {c[0]}{options} "
                f"{{{text}}} : {a[1]}, {b[1]}, {c[1]}")
 
@@ -331,9 +351,10 @@ def staged_configs():
 def fused(kind):
     """All variants of one kind: calls back to back on inputs that change, with
     no rank waiting for another but in the kernels."""
-    def suite(element, full):
-        cases = Cases()
-        result = "i32" if element == "i8" else element
+    def suite(element, full, group=None):
+        cases = Cases(group)
+        result = ("i32" if element == "i8" else
+                  "f16" if element in matmul.FLOAT8 else element)
         turn = 0
         for variant in VARIANTS[kind]:
             for shard in SHARDS[kind]:

@@ -264,3 +264,18 @@ TEST(Matmul, RefusesWhatItCannotDo) {
   (void)communicatorOptions();
   EXPECT_EQ("", complaints(runProcesses(2, refusals, 120)));
 }
+
+extern "C" int irisTestMatmulCApi(const char *job, uint32_t rank,
+                                  uint32_t numRanks, const char *cacheDirectory,
+                                  const char *compiler);
+
+TEST(Matmul, IsCalledFromC) {
+  auto body = [](const LaunchInfo &launch) -> std::string {
+    int line =
+        irisTestMatmulCApi(launch.job.c_str(), launch.rank, launch.numRanks,
+                           IRIS_TEST_CACHE, IRIS_TEST_COMPILER);
+    return line == 0 ? "" : "MatmulCApiTest.c:" + std::to_string(line);
+  };
+  for (uint32_t n : {1u, 3u})
+    EXPECT_EQ("", complaints(runProcesses(n, body))) << n;
+}

@@ -88,9 +88,11 @@ static std::vector<T> elements(const Part &part, bool isColumnMajor,
   return values;
 }
 
-/// Calls back to back whose inputs change; no host waits for another.
+/// Calls back to back whose inputs change, or replays of one; no host waits for
+/// another.
 template <typename T, typename R>
-static std::string runTurns(World &world, const MatmulProblem &p) {
+static std::string runTurns(World &world, const MatmulProblem &p,
+                            bool replays) {
   constexpr uint64_t turns = 4;
   Parts parts(p, world.numRanks(), world.rank());
   RANK_ASSIGN(auto matmul,
@@ -113,15 +115,22 @@ static std::string runTurns(World &world, const MatmulProblem &p) {
     inputs.push_back(elements<T>(parts.a, p.aIsColumnMajor, 2 * turn + 1));
     inputs.push_back(elements<T>(parts.b, p.bIsColumnMajor, 2 * turn + 2));
   }
+  Epilogue epilogue;
+  epilogue.bias = at(bias);
+  epilogue.scale = 0.5f;
+  Graph graph;
+  if (replays) {
+    RANK_TRY(world.beginCapture());
+    RANK_TRY(matmul->run(at(a), at(b), at(c), epilogue));
+    RANK_ASSIGN(graph, world.endCapture());
+  }
   for (uint64_t turn = 0; turn < turns; ++turn) {
     const std::vector<T> &left = inputs[2 * turn],
                          &right = inputs[2 * turn + 1];
     RANK_TRY(world.copyToDevice(a, left.data(), left.size() * sizeof(T)));
     RANK_TRY(world.copyToDevice(b, right.data(), right.size() * sizeof(T)));
-    Epilogue epilogue;
-    epilogue.bias = at(bias);
-    epilogue.scale = 0.5f;
-    RANK_TRY(matmul->run(at(a), at(b), at(c), epilogue));
+    RANK_TRY(replays ? world.launchGraph(graph)
+                     : matmul->run(at(a), at(b), at(c), epilogue));
     RANK_TRY(world.copyOnDevice(results + turn * parts.c.count() * sizeof(R), c,
                                 parts.c.count() * sizeof(R)));
   }
@@ -148,6 +157,8 @@ static std::string runTurns(World &world, const MatmulProblem &p) {
                  "; expected " + std::to_string(want);
       }
   RANK_TRY(world.sync());
+  if (replays)
+    RANK_TRY(world.destroyGraph(graph));
   for (uint64_t memory : {results, bias, c, b, a})
     RANK_TRY(world.deallocate(memory));
   RANK_TRY(matmul->destroy());
@@ -155,13 +166,14 @@ static std::string runTurns(World &world, const MatmulProblem &p) {
 }
 
 static std::string runProblem(const LaunchInfo &launch,
-                              const std::vector<MatmulProblem> &problems) {
+                              const std::vector<MatmulProblem> &problems,
+                              bool replays) {
   RANK_ASSIGN(auto world,
               World::create(worldOptions(DeviceKind::host, launch)));
   for (const MatmulProblem &p : problems) {
     std::string wrong = p.element == DType::i8
-                            ? runTurns<int8_t, int32_t>(*world, p)
-                            : runTurns<float, float>(*world, p);
+                            ? runTurns<int8_t, int32_t>(*world, p, replays)
+                            : runTurns<float, float>(*world, p, replays);
     if (!wrong.empty())
       return "problem " + std::to_string(&p - problems.data()) + ": " + wrong;
   }
@@ -210,14 +222,15 @@ static std::vector<MatmulProblem> everyVariant() {
 TEST(Matmul, ComputesEveryVariantOnHostRanks) {
   (void)communicatorOptions(); // reads the packages
   std::vector<MatmulProblem> problems = everyVariant();
-  for (uint32_t ranks : {1u, 3u, 4u})
-    EXPECT_EQ("", complaints(runProcesses(
-                      ranks,
-                      [&](const LaunchInfo &launch) {
-                        return runProblem(launch, problems);
-                      },
-                      280)))
-        << ranks << " ranks";
+  for (bool replays : {false, true})
+    for (uint32_t ranks : {1u, 3u, 4u})
+      EXPECT_EQ("", complaints(runProcesses(
+                        ranks,
+                        [&](const LaunchInfo &launch) {
+                          return runProblem(launch, problems, replays);
+                        },
+                        280)))
+          << ranks << " ranks" << (replays ? ", replayed" : "");
 }
 
 /// Errors name what was found and what is expected, on all ranks.

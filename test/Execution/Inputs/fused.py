@@ -306,7 +306,8 @@ class Cases:
                f"{{{text}}} : {a[1]}, {b[1]}, {c[1]}")
 
 
-SMALL = {"tile_m": 32, "tile_n": 32, "tile_k": 16, "group_m": 3, "programs": 5}
+# The smallest tiles that all targets take.
+SMALL = {"tile_m": 64, "tile_n": 64, "tile_k": 32, "group_m": 3, "programs": 5}
 
 
 def products(element, full):
@@ -330,9 +331,9 @@ def products(element, full):
                 config = dict(SMALL, xcds=turn % 3 + 1)
                 case = Case("matmul", "tiles", "m", element, result, (la, lb),
                             bias, scale, activation, config)
-                cases.run(case, 71, 75, 50)
+                cases.run(case, 141, 150, 100)
                 if full:
-                    cases.run(case, 128, 64, 64)
+                    cases.run(case, 256, 128, 128)
                     cases.run(case, 1, 3, 5)
     return cases.p
 
@@ -374,9 +375,9 @@ def fused(kind):
                                 scale=element != "i8" and turn % 2 == 0,
                                 activation="relu" if turn % 2 and not atomic
                                 else "none", config=dict(SMALL, **config))
-                    cases.run(case, 37, 45, 26, turns=3)
+                    cases.run(case, 74, 90, 52, turns=3)
                     if full or turn % 2:
-                        cases.run(case, 64, 32, 48, turns=2)
+                        cases.run(case, 128, 64, 96, turns=2)
                     if full:
                         cases.run(case, 3, 70, 129, turns=3)
         return cases.p

@@ -34,6 +34,7 @@ SUITES = {
     "elements": windows.elements,
     "heap": heap.heap,
     "matmul": matmul.matmul,
+    "matmul-narrow": matmul.narrow,
     "modifiers": windows.modifiers,
     "packets": packets.packets,
     "packets-short": packets.short,

@@ -266,13 +266,16 @@ class Cases:
         p.cases += 1
 
 
-def matmul(element, full):
+# Shapes and k-blocks that all targets take, and some that only the host does.
+SHAPES = [((64, 64), 32), ((128, 16), 64)]
+NARROW = [((32, 32), 32), ((16, 64), 16), ((1, 16), 16), ((16, 1), 32),
+          ((2, 8), 128), ((8, 4), 16)]
+
+
+def matmul(element, full, shapes=None):
     cases = Cases()
     other = "f8E5M2" if element == "f8E4M3FN" else element
-    shapes = [((32, 32), 32), ((16, 64), 16)]
-    if full:
-        shapes += [((64, 16), 64), ((128, 128), 64), ((1, 16), 16),
-                   ((16, 1), 32), ((2, 8), 128), ((8, 4), 16)]
+    shapes = shapes or SHAPES + ([((128, 128), 64)] if full else [])
     layouts = [(la, lb) for la in LAYOUTS for lb in LAYOUTS]
     regions = ["none", "plain", "peer_a", "peers", "waits"]
     turn = 0
@@ -298,3 +301,7 @@ def matmul(element, full):
                     cases.case(v, *size)
                 turn += 1
     return cases.p
+
+
+def narrow(element, full):
+    return matmul(element, full, NARROW)

@@ -3,8 +3,9 @@
 
 #include "iris/Kernels/CollectiveConfig.h"
 
+#include "ConfigReader.h"
+
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -77,88 +78,6 @@ ArrayRef<StringRef> mlir::iris::getVariants(CollectiveKind kind) {
   }
   llvm_unreachable("all kinds are listed");
 }
-
-namespace {
-/// Takes the entries of a config one by one.
-class ConfigReader {
-public:
-  explicit ConfigReader(CollectiveOp op) : op(op) {
-    if (DictionaryAttr entries = op.getConfigAttr())
-      rest.append(entries.begin(), entries.end());
-  }
-
-  LogicalResult readVariant(CollectiveConfig &config) {
-    ArrayRef<StringRef> allowed = getVariants(config.kind);
-    config.variant = allowed.front().str();
-    Attribute attr = take("variant");
-    if (!attr)
-      return success();
-    auto name = dyn_cast<StringAttr>(attr);
-    if (!name || !llvm::is_contained(allowed, name.getValue()))
-      return op.emitOpError("config has variant = ")
-             << attr << "; expected one of " << llvm::join(allowed, ", ")
-             << " for " << stringifyCollectiveKind(config.kind);
-    config.variant = name.str();
-    return success();
-  }
-
-  LogicalResult readInteger(StringRef key, int64_t min, int64_t max,
-                            bool powerOfTwo, int64_t &value) {
-    Attribute attr = take(key);
-    auto integer = dyn_cast_or_null<IntegerAttr>(attr);
-    bool fits = integer && integer.getValue().getSignificantBits() <= 64;
-    int64_t given = fits ? integer.getValue().getSExtValue() : value;
-    if ((attr && !fits) || given < min || given > max ||
-        (powerOfTwo && !llvm::isPowerOf2_64(given))) {
-      InFlightDiagnostic diag = op.emitOpError("config has ") << key << " = ";
-      if (attr)
-        diag << attr;
-      else
-        diag << value << " by default";
-      return diag << "; expected " << (powerOfTwo ? "a power of two from " : "")
-                  << min << " to " << max;
-    }
-    value = given;
-    return success();
-  }
-
-  LogicalResult readBool(StringRef key, bool &value) {
-    Attribute attr = take(key);
-    if (!attr)
-      return success();
-    auto flag = dyn_cast<BoolAttr>(attr);
-    if (!flag)
-      return op.emitOpError("config has ")
-             << key << " = " << attr << "; expected true or false";
-    value = flag.getValue();
-    return success();
-  }
-
-  /// What nobody has asked for is an error.
-  LogicalResult finish() {
-    if (rest.empty())
-      return success();
-    return op.emitOpError("config has the key ")
-           << rest.front().getName()
-           << "; expected variant, tile, warps, programs, xcds, staged or "
-              "workspace";
-  }
-
-private:
-  Attribute take(StringRef key) {
-    auto *entry = llvm::find_if(
-        rest, [&](NamedAttribute each) { return each.getName() == key; });
-    if (entry == rest.end())
-      return {};
-    Attribute value = entry->getValue();
-    rest.erase(entry);
-    return value;
-  }
-
-  CollectiveOp op;
-  SmallVector<NamedAttribute> rest;
-};
-} // namespace
 
 /// The type of the buffers' elements: bytes for what has no type of its own in
 /// memory.
@@ -254,8 +173,12 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
     config.programs = maxPrograms = Workspace::mailPrograms;
 
   int64_t workspaceBytes = Workspace::defaultBytes;
-  ConfigReader reader(op);
-  if (failed(reader.readVariant(config)))
+  ConfigReader reader(op, op.getConfigAttr());
+  ArrayRef<StringRef> variants = getVariants(config.kind);
+  config.variant = variants.front().str();
+  if (failed(reader.readName("variant", variants,
+                             stringifyCollectiveKind(config.kind),
+                             config.variant)))
     return failure();
   config.tile =
       (config.usesPackets() || config.usesBuffers() ? kDefaultPacketBytes
@@ -274,7 +197,8 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
                                 Workspace::maxBytes, /*powerOfTwo=*/false,
                                 workspaceBytes)) ||
       failed(reader.readBool("staged", config.staged)) ||
-      failed(reader.finish()))
+      failed(reader.finish("variant, tile, warps, programs, xcds, staged or "
+                           "workspace")))
     return failure();
   config.workspace = Workspace(workspaceBytes);
   if (failed(checkCombination(op, config)))

@@ -3,7 +3,7 @@
 
 #include "iris/Kernels/Elements.h"
 
-#include "Float8.h"
+#include "iris/Dialect/Iris/Utils/Float8.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -19,126 +19,35 @@ using namespace mlir::iris;
 /// A section of a stretch: offsets of bytes in it are positive 32-bit numbers.
 static constexpr int64_t kSectionBytes = int64_t(1) << 30;
 
-/// The program's place after dealing: with programs dealt out to `xcds`
-/// chiplets in turn, those of one chiplet get neighbouring numbers. The rest
-/// of a division that leaves one keeps its number, so that it is a permutation
-/// for any number of programs.
-static Value dealOut(KernelBuilder &k, Value id, Value programs) {
-  Value xcds = k.index(k.config.xcds);
-  Value each = k.div(programs, xcds);
-  Value dealt = k.mul(each, xcds);
-  Value moved = k.add(k.mul(k.rem(id, xcds), each), k.div(id, xcds));
-  Value inside =
-      arith::CmpIOp::create(k.b, arith::CmpIPredicate::ult, id, dealt);
-  return arith::SelectOp::create(k.b, inside, moved, id);
-}
-
-KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
-                             const CollectiveConfig &config)
-    : config(config), b(module.getLoc(), module.getContext()) {
-  MLIRContext *context = module.getContext();
+/// The arguments of `iris.collective`, but the context.
+static SmallVector<Type> argumentTypes(const CollectiveConfig &config) {
+  MLIRContext *context = config.storage.getContext();
   constexpr int64_t dynamic = ShapedType::kDynamic;
   auto heap = SymmetricAttr::get(context);
   auto data = MemRefType::get({dynamic}, config.storage, AffineMap(),
                               config.staged ? Attribute() : heap);
-  auto bytes = MemRefType::get({dynamic}, b.getI8Type(), AffineMap(), heap);
-  Type index = b.getIndexType();
-  b.setInsertionPointToStart(module.getBody());
-  // Kernels of one image need names of their own.
-  kernel = gpu::GPUFuncOp::create(
-      b, module.getName(),
-      b.getFunctionType(
-          {CtxType::get(context), data, data, bytes, index, index}, {}));
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  kernel->setAttr(kNumWarpsAttr, b.getI32IntegerAttr(config.warps));
-  b.setInsertionPointToStart(&kernel.getBody().front());
-  ctx = kernel.getArgument(0);
+  auto bytes = MemRefType::get({dynamic}, IntegerType::get(context, 8),
+                               AffineMap(), heap);
+  Type index = IndexType::get(context);
+  return {data, data, bytes, index, index};
+}
+
+KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
+                             const CollectiveConfig &config)
+    : GroupBuilder(module, argumentTypes(config),
+                   {config.size, config.warps, config.xcds}),
+      config(config) {
   in = kernel.getArgument(1);
   out = kernel.getArgument(2);
   workspace = kernel.getArgument(3);
   count = kernel.getArgument(4);
   root = kernel.getArgument(5);
-  programs = gpu::GridDimOp::create(b, gpu::Dimension::x);
-  program = gpu::BlockIdOp::create(b, gpu::Dimension::x);
-  if (config.xcds > 1)
-    program = dealOut(*this, program, programs);
-  size = config.size ? this->index(config.size)
-                     : GroupSizeOp::create(b, index, ctx).getResult();
-  me = GroupIndexOp::create(b, index, ctx);
   barrierState = words(Workspace::barrier, Workspace::barrierBytes);
-}
-
-void KernelBuilder::setDescription(DictionaryAttr description) {
-  kernel->setAttr(kConfigAttr, description);
-}
-
-void KernelBuilder::finish() { gpu::ReturnOp::create(b); }
-
-//===----------------------------------------------------------------------===//
-// Numbers
-//===----------------------------------------------------------------------===//
-
-Value KernelBuilder::index(int64_t value) {
-  return arith::ConstantIndexOp::create(b, value);
-}
-Value KernelBuilder::add(Value a, Value c) {
-  return arith::AddIOp::create(b, a, c);
-}
-Value KernelBuilder::sub(Value a, Value c) {
-  return arith::SubIOp::create(b, a, c);
-}
-Value KernelBuilder::mul(Value a, Value c) {
-  return arith::MulIOp::create(b, a, c);
-}
-Value KernelBuilder::div(Value a, Value c) {
-  return arith::DivUIOp::create(b, a, c);
-}
-Value KernelBuilder::rem(Value a, Value c) {
-  return arith::RemUIOp::create(b, a, c);
-}
-Value KernelBuilder::ceilDiv(Value a, Value c) {
-  return div(add(a, sub(c, index(1))), c);
-}
-Value KernelBuilder::min(Value a, Value c) {
-  return arith::MinUIOp::create(b, a, c);
-}
-Value KernelBuilder::equal(Value a, Value c) {
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, a, c);
-}
-Value KernelBuilder::notEqual(Value a, Value c) {
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, a, c);
-}
-Value KernelBuilder::i32(int64_t value) {
-  return arith::ConstantIntOp::create(b, b.getI32Type(), value);
-}
-Value KernelBuilder::addI32(Value a, Value c) {
-  return arith::AddIOp::create(b, a, c);
 }
 
 //===----------------------------------------------------------------------===//
 // Control
 //===----------------------------------------------------------------------===//
-
-void KernelBuilder::loop(Value from, Value to, Value step, Body body) {
-  auto loop = scf::ForOp::create(b, from, to, step);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  body(loop.getInductionVar());
-}
-
-void KernelBuilder::ifThen(Value condition, llvm::function_ref<void()> body) {
-  auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
-void KernelBuilder::forMembers(int64_t first, Body body) {
-  if (!config.size)
-    return loop(index(first), size, index(1), body);
-  for (int64_t member = first; member < config.size; ++member)
-    body(index(member));
-}
 
 void KernelBuilder::forMembersLoaded(
     int64_t first, llvm::function_ref<Value(Value)> load,
@@ -171,14 +80,6 @@ void KernelBuilder::forPeers(int64_t first, Value start, Value length,
         return load(part(in, rotate(me, i), start, length), offset);
       },
       [&](Value i, Value tile) { use(rotate(me, i), tile); });
-}
-
-Value KernelBuilder::rotate(Value start, Value k) {
-  return rem(add(start, k), size);
-}
-
-Value KernelBuilder::rankOf(Value member) {
-  return GroupMemberOp::create(b, b.getIndexType(), ctx, member);
 }
 
 //===----------------------------------------------------------------------===//
@@ -281,14 +182,6 @@ void KernelBuilder::storeTo(Value member, Value value, Value buffer,
                         rankOf(member));
 }
 
-Value KernelBuilder::view(Value offset, Value elements, Type type) {
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  auto buffer = cast<MemRefType>(workspace.getType());
-  return memref::ViewOp::create(
-      b, MemRefType::get({dynamic}, type, AffineMap(), buffer.getMemorySpace()),
-      workspace, offset, elements);
-}
-
 Value KernelBuilder::scratch(Value offset, Value elements, Type type) {
   type = type ? type : config.storage;
   int64_t bytes = type.getIntOrFloatBitWidth() / 8;
@@ -311,14 +204,6 @@ int64_t KernelBuilder::scratchTiles() const {
 //===----------------------------------------------------------------------===//
 // Synchronisation
 //===----------------------------------------------------------------------===//
-
-Value KernelBuilder::words(int64_t offset, int64_t bytes) {
-  return view(index(offset), index(bytes / 4), b.getI32Type());
-}
-
-void KernelBuilder::barrier() {
-  BarrierOp::create(b, ctx, barrierState, /*group=*/true);
-}
 
 void KernelBuilder::lock(Value member, Value locks, Value place) {
   Value rank = rankOf(member), zero = i32(0), one = i32(1);
@@ -411,7 +296,7 @@ void KernelBuilder::forEpochs(Value most,
     body(start, min(most, sub(count, start)));
     scf::YieldOp::create(b, epoch);
   }
-  endEpoch(epochs, rounds.getResult(0));
+  storeEpoch(epochs, Workspace::maxPrograms, rounds.getResult(0));
 }
 
 void KernelBuilder::forPacketRounds(
@@ -457,26 +342,6 @@ void KernelBuilder::storeSlots(Value start, Value length) {
           store(tile, part(out, rotate(me, i), start, length), offset);
         });
   });
-}
-
-void KernelBuilder::endEpoch(Value epochs, Value last) {
-  // A program reads the word with its own number. It writes that one and those
-  // of the numbers that this launch does not have, dealt out to the programs,
-  // so that all words are the same for a next launch of any size. Nobody else
-  // touches the words that it writes: nothing has to be ordered.
-  auto splat = [&](Type type, Value number) -> Value {
-    Value word = arith::IndexCastOp::create(b, b.getI32Type(), number);
-    return tensor::SplatOp::create(b, type, word);
-  };
-  auto type = RankedTensorType::get({Workspace::maxPrograms}, b.getI32Type());
-  Value number = tile::RangeOp::create(b, type, /*dim=*/0);
-  Value turn = arith::RemUIOp::create(b, number, splat(type, programs));
-  Value isOurs = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, turn,
-                                       splat(type, program));
-  Value place =
-      tile::RangeOp::create(b, type.clone(b.getIndexType()), /*dim=*/0);
-  tile::ScatterOp::create(b, tensor::SplatOp::create(b, type, last), epochs,
-                          ValueRange{place}, isOurs);
 }
 
 /// Words of one tile's packets: data and flag by turns.

@@ -5,6 +5,7 @@
 
 #include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/KernelABI.h"
+#include "iris/Conversion/MathToIntrinsics.h"
 #include "iris/Conversion/Sync.h"
 #include "iris/Conversion/TileToLoops.h"
 #include "iris/Conversion/TileToThreads.h"
@@ -61,6 +62,7 @@ static void addCleanup(OpPassManager &pm) {
 void mlir::iris::buildIrisExpandPipeline(OpPassManager &pm,
                                          const IrisPipelineOptions &) {
   pm.addPass(createIrisExpandCollectivesPass());
+  pm.addPass(createIrisExpandMatmulsPass());
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,6 +174,8 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
     rocdl.indexBitwidth = 64;
     kernels.addPass(createConvertGpuOpsToROCDLOps(rocdl));
   } else if (!isHost(options)) {
+    // The next pass would call NVIDIA's library.
+    kernels.addPass(createIrisMathToIntrinsicsPass());
     ConvertGpuOpsToNVVMOpsOptions nvvm;
     nvvm.indexBitwidth = 64;
     kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));

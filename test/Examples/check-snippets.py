@@ -13,8 +13,11 @@ import sys
 
 HOST_OPS = re.compile(
     r"\biris\.(alloc|dealloc|launch|sync|all_gather|all_reduce|"
-    r"reduce_scatter|all_to_all|broadcast|reduce|gather_to|scatter_from)\b")
-COMPLETE = re.compile(r"^\s*(gpu\.module|func\.func|module|iris\.collective)\b",
+    r"reduce_scatter|all_to_all|broadcast|reduce|gather_to|scatter_from|"
+    r"matmul|all_gather_matmul|matmul_all_gather|matmul_reduce_scatter|"
+    r"matmul_all_reduce)\b")
+COMPLETE = re.compile(r"^\s*(gpu\.module|func\.func|module|iris\.collective|"
+                      r"iris\.matmul_kernel)\b",
                       re.M)
 ALIAS = re.compile(r"^\s*([#!][\w.]+) = ")
 DEFINED = re.compile(r"^\s*(%\w+(?::\d+)?(?:, %\w+)*) += "

@@ -2,7 +2,7 @@
 #include "Driver.h"
 
 #include "iris-c/RuntimeABI.h"
-#include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/IrisMatmul.h"
 #include "iris/Pipelines/Pipelines.h"
 #include "iris/Target/Metadata.h"
 #include "iris/Target/Package.h"
@@ -58,14 +58,16 @@ private:
 } // namespace
 
 LogicalResult Compilation::check() {
-  // Calls of collectives, in @main, become kernels as well.
-  bool hasKernels = !source.getOps<gpu::GPUModuleOp>().empty() ||
-                    !source.getOps<CollectiveOp>().empty() ||
-                    source
-                        .walk([](CollectiveCallOpInterface) {
-                          return WalkResult::interrupt();
-                        })
-                        .wasInterrupted();
+  // Calls of collectives and products, in @main, become kernels as well.
+  bool hasKernels =
+      source
+          .walk([](Operation *op) {
+            return isa<gpu::GPUModuleOp, CollectiveOp, MatmulKernelOp,
+                       CollectiveCallOpInterface, MatmulCallOpInterface>(op)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
   if (options.emit == EmitKind::MLIR)
     return success();
   if (!hasKernels && options.emit != EmitKind::Package)

@@ -55,6 +55,10 @@ def ConvertTileToLoopsPass
     `iris.expect_eq` on tiles becomes one loop and one `iris.record_expect`. The
     scalar forms of these are left alone.
 
+    `tile.matmul` becomes a loop over k-blocks: the region's ops, copies of the
+    block's parts of a and b to panels of the type of the sum, and the product
+    of the panels in vectors.
+
     Before:
 
     ```mlir
@@ -75,7 +79,8 @@ def ConvertTileToLoopsPass
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -10,58 +10,24 @@
 #define IRIS_KERNELS_KERNELBUILDER_H
 
 #include "iris/Kernels/CollectiveConfig.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "iris/Kernels/GroupBuilder.h"
 
 namespace mlir::iris {
 
-class KernelBuilder {
+class KernelBuilder : public GroupBuilder {
 public:
   /// Starts the kernel of `module`, of the same name, with the arguments of
   /// `iris.collective`; the insertion point is in its body.
   KernelBuilder(gpu::GPUModuleOp module, const CollectiveConfig &config);
 
-  /// Leaves the metadata's "config" at the kernel.
-  void setDescription(DictionaryAttr description);
-  /// Ends the kernel.
-  void finish();
-
   const CollectiveConfig &config;
-  /// The kernel's arguments.
-  Value ctx, in, out, workspace, count, root;
-  /// This program, the number of programs; 0 <= program < programs.
-  Value program, programs;
-  /// The group's size and the own place in it.
-  Value size, me;
-
-  //===--------------------------------------------------------------------===//
-  // Numbers (index)
-  //===--------------------------------------------------------------------===//
-
-  Value index(int64_t value);
-  Value add(Value a, Value b);
-  Value sub(Value a, Value b);
-  Value mul(Value a, Value b);
-  Value div(Value a, Value b);
-  Value rem(Value a, Value b);
-  Value ceilDiv(Value a, Value b);
-  Value min(Value a, Value b);
-  Value equal(Value a, Value b);
-  Value notEqual(Value a, Value b);
-  Value i32(int64_t value);
-  Value addI32(Value a, Value b);
+  /// The kernel's arguments, beside the context.
+  Value in, out, count, root;
 
   //===--------------------------------------------------------------------===//
   // Control
   //===--------------------------------------------------------------------===//
 
-  using Body = llvm::function_ref<void(Value)>;
-  /// for (i = from; i < to; i += step).
-  void loop(Value from, Value to, Value step, Body body);
-  void ifThen(Value condition, llvm::function_ref<void()> body);
-  /// body(k) for k = first .. size - 1, in order; unrolled when the size is
-  /// known.
-  void forMembers(int64_t first, Body body);
   /// use(k, load(k)) for the same. Loads come before uses, as far as registers
   /// allow, so that their latencies overlap; tiles of the config's type.
   void forMembersLoaded(int64_t first, llvm::function_ref<Value(Value)> load,
@@ -71,10 +37,6 @@ public:
   /// size - 1.
   void forPeers(int64_t first, Value start, Value length, Value offset,
                 llvm::function_ref<void(Value, Value)> use);
-  /// (start + k) mod size: member k in an order that begins at `start`.
-  Value rotate(Value start, Value k);
-  /// The world rank of a member of the group.
-  Value rankOf(Value member);
 
   //===--------------------------------------------------------------------===//
   // Memory
@@ -119,15 +81,11 @@ public:
   int64_t scratchTiles() const;
   /// Box `which` of the mail, which holds a tile.
   Value mailBox(Value which);
-  /// Words of the workspace from a byte on, as a buffer of i32.
-  Value words(int64_t offset, int64_t bytes);
 
   //===--------------------------------------------------------------------===//
   // Synchronisation
   //===--------------------------------------------------------------------===//
 
-  /// Meets this program's namesakes in the group.
-  void barrier();
   /// Takes and gives back the lock at `locks[place]` on a member, which is 0
   /// while nobody has it.
   void lock(Value member, Value locks, Value place);
@@ -178,24 +136,16 @@ public:
   /// The same place of all members' chunks: a buffer of two dimensions.
   Value allParts(Value buffer, Value start, Value length);
 
-  ImplicitLocOpBuilder b;
-
 private:
   /// `buffer` from where the present section begins, as long as it is.
   Value sectionOf(Value buffer);
 
-  /// Bytes of the workspace from `offset`, as elements.
-  Value view(Value offset, Value elements, Type type);
   /// Elements that a slot of a buffered round holds.
   int64_t slotElements() const;
   /// Rounds of at most `most` elements, of which each has an epoch: `body(
   /// start, length)`. Epochs count on from kernel to kernel.
   void forEpochs(Value most, llvm::function_ref<void(Value, Value)> body);
-  /// Tells the next kernel that the epoch `last` is over.
-  void endEpoch(Value epochs, Value last);
 
-  gpu::GPUFuncOp kernel;
-  Value barrierState;
   /// Where the present section of a stretch begins, and its length; null
   /// outside of `forTilesFrom`.
   Value sectionStart, sectionLength;

@@ -49,4 +49,36 @@ def IrisExpandCollectivesPass
     "::mlir::tile::TileDialect"];
 }
 
+def IrisExpandMatmulsPass : Pass<"iris-expand-matmuls", "::mlir::ModuleOp"> {
+  let summary = "Writes the kernels of products, alone and with communication";
+  let description = [{
+    A product in a host program becomes a launch of a kernel, named by an
+    `iris.matmul_kernel`; those with the same kind, types and config share it.
+    Calls of one kernel on the same matrices share a workspace, allocated before
+    the first of them. Every `iris.matmul_kernel` becomes a `gpu.module` with
+    the kernel.
+
+    Before:
+
+    ```mlir
+    iris.matmul_kernel @mm matmul f16 -> f16 {tile_m = 64}
+    ```
+
+    After:
+
+    ```mlir
+    gpu.module @mm {
+      gpu.func @mm(%ctx: !iris.ctx, %a: memref<?x?xf16, #iris.symmetric>,
+                   %b: memref<?x?xf16, #iris.symmetric>,
+                   %c: memref<?x?xf16, #iris.symmetric>) kernel { ... }
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::iris::IrisDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::tile::TileDialect"];
+}
+
 #endif // IRIS_KERNELS_PASSES_TD

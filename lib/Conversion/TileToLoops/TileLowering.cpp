@@ -98,6 +98,12 @@ static bool carriesTiles(Operation *op) {
 
 LogicalResult TileLowering::lowerOp(Operation *op) {
   bool hasTiles = carriesTiles(op);
+  if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
+    // Its region knows no tiles.
+    lowered.push_back(op);
+    lowerMatmul(matmul);
+    return success();
+  }
   if (op->getNumRegions() != 0) {
     if (hasTiles) {
       if (auto loop = dyn_cast<scf::ForOp>(op)) {

@@ -146,6 +146,10 @@ private:
 
   void lowerReduce(tile::ReduceOp op);
 
+  //===--- Products (Matmul.cpp) ------------------------------------------===//
+
+  void lowerMatmul(tile::MatmulOp op);
+
   //===--- Synchronisation (Sync.cpp, Packets.cpp) ------------------------===//
 
   void lowerAtomic(AtomicRMWOp op);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Collective operations among ranks of a world, in C; see
- * iris/ccl/Communicator.h for what they promise.
+ * Collective operations among ranks of a world, and products of matrices fused
+ * with them, in C; see iris/ccl/Communicator.h and iris/ccl/Matmul.h for what
+ * they promise.
  *
  *   IrisCclComm *comm;
  *   irisrtWorldCreate(NULL, &world);
@@ -183,6 +184,71 @@ IRISRT_API IrisRtStatusCode iriscclRecv(IrisCclComm *comm, void *out,
                                         uint32_t peer, uint64_t stream,
                                         const IrisCclConfig *config);
 IRISRT_API IrisRtStatusCode iriscclBarrier(IrisCclComm *comm, uint64_t stream);
+
+/*===----------------------------------------------------------------------===*
+ * Products
+ *===----------------------------------------------------------------------===*/
+
+typedef enum IrisCclMatmulKind {
+  IRISCCL_MATMUL = 0,
+  IRISCCL_ALL_GATHER_MATMUL = 1,
+  IRISCCL_MATMUL_ALL_GATHER = 2,
+  IRISCCL_MATMUL_REDUCE_SCATTER = 3,
+  IRISCCL_MATMUL_ALL_REDUCE = 4
+} IrisCclMatmulKind;
+
+/* One number for each row of the result, or for each column. */
+typedef enum IrisCclBias {
+  IRISCCL_NO_BIAS = 0,
+  IRISCCL_ROW_BIAS = 1,
+  IRISCCL_COLUMN_BIAS = 2
+} IrisCclBias;
+
+typedef enum IrisCclActivation {
+  IRISCCL_NO_ACTIVATION = 0,
+  IRISCCL_RELU = 1,
+  IRISCCL_GELU = 2
+} IrisCclActivation;
+
+/* Zero everything but structBytes, kind, m, n, k, element and result for the
+ * defaults.  The same on all ranks.  Sizes are those of one rank. */
+typedef struct IrisCclMatmulProblem {
+  uint64_t structBytes; /* sizeof(IrisCclMatmulProblem) */
+  IrisCclMatmulKind kind;
+  uint64_t m, n, k;
+  IrisCclType element, result;
+  int32_t aIsColumnMajor, bIsColumnMajor;
+  IrisCclBias bias;
+  int32_t hasScale;
+  IrisCclActivation activation;
+  /* How it is done; NULL or 0: the default. */
+  const char *variant;
+  const char *shard;
+  const char *stagedLayout;
+  int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
+  int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
+  /* The folder of compiled kernels, and the compiler; NULL: as the environment
+   * says. */
+  const char *cacheDirectory;
+  const char *compiler;
+} IrisCclMatmulProblem;
+
+typedef struct IrisCclMatmul IrisCclMatmul;
+
+/* Collective over the world, which must outlive the product. */
+IRISRT_API IrisRtStatusCode
+iriscclMatmulCreate(IrisRtWorld *world, const IrisCclMatmulProblem *problem,
+                    IrisCclMatmul **matmul);
+/* Collective over the world.  The handle is gone in any case. */
+IRISRT_API IrisRtStatusCode iriscclMatmulDestroy(IrisCclMatmul *matmul);
+/* c = activation(scale * product + bias); matrices lie on the symmetric heap.
+ * `bias` and `scale` are used as far as the problem has them. */
+IRISRT_API IrisRtStatusCode iriscclMatmulRun(IrisCclMatmul *matmul,
+                                             const void *a, const void *b,
+                                             void *c, const void *bias,
+                                             float scale, uint64_t stream);
+/* Bytes of heap that it holds on every rank; 0 for NULL. */
+IRISRT_API uint64_t iriscclMatmulSharedBytes(const IrisCclMatmul *matmul);
 
 #ifdef __cplusplus
 } /* extern "C" */

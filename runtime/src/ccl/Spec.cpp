@@ -13,8 +13,7 @@ using namespace iris::rt;
 // Requests
 //===----------------------------------------------------------------------===//
 
-/// The type in MLIR.
-static const char *mlirType(DType dtype) {
+const char *iris::ccl::mlirType(DType dtype) {
   switch (dtype) {
   case DType::f16:
     return "f16";

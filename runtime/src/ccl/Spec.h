@@ -66,6 +66,9 @@ constexpr uint64_t defaultWorkspaceBytes = 28 << 20;
 std::string requestText(const Spec &spec,
                         uint64_t workspaceBytes = defaultWorkspaceBytes);
 
+/// The type in MLIR: "ui8", "f8E4M3FN".
+const char *mlirType(DType dtype);
+
 /// The element of the kernel's buffers: fp8 and u8 travel as i8.
 IrisRtElement bufferElement(DType dtype);
 

@@ -223,7 +223,7 @@ KernelInfo readKernel(const JsonValue &value) {
   if (value.has("config")) {
     JsonValue config = value.member("config");
     kernel.config = config.dump();
-    if (config.has("collective")) {
+    if (config.has("collective") || config.has("matmul")) {
       kernel.groupSize = static_cast<uint32_t>(
           config.member("group").integer(0, IRISRT_MAX_GROUP));
       if (config.has("programs"))

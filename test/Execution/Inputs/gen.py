@@ -15,7 +15,9 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import atomics
 import collectives
+import fused
 import heap
+import matmul
 import packets
 import sync
 import values
@@ -31,11 +33,15 @@ SUITES = {
     "collectives-rounds": collectives.rounds,
     "elements": windows.elements,
     "heap": heap.heap,
+    "matmul": matmul.matmul,
+    "matmul-narrow": matmul.narrow,
     "modifiers": windows.modifiers,
     "packets": packets.packets,
     "packets-short": packets.short,
+    "products": fused.products,
     "signals": sync.signals,
     "values": values.values,
+    **fused.SUITES,
 }
 
 

@@ -2,6 +2,7 @@
 //===- IrisDialect.cpp - The iris dialect ---------------------------------===//
 
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/IrisMatmul.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
@@ -46,6 +47,10 @@ void IrisDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "iris/Dialect/Iris/IR/IrisOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "iris/Dialect/Iris/IR/IrisMatmulOps.cpp.inc"
       >();
   addInterfaces<IrisInlinerInterface>();
 }

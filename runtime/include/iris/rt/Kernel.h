@@ -85,11 +85,11 @@ struct KernelInfo {
   std::vector<SiteInfo> sites;
   /// What the kernel was compiled with, as JSON; for people and tools.
   std::string config = "{}";
-  /// Of a collective: the size of the groups it was generated for, 0 for any
-  /// size up to IRISRT_MAX_GROUP.
+  /// Of a generated kernel: the size of the groups it was generated for, 0 for
+  /// any size up to IRISRT_MAX_GROUP.
   std::optional<uint32_t> groupSize;
-  /// Of a collective: most programs of a launch, which has one dimension; what
-  /// they share in the workspace has room for no more.
+  /// Of a generated kernel: most programs of a launch, which has one dimension;
+  /// what they share in the workspace has room for no more.
   std::optional<uint32_t> mostPrograms;
 
   /// "module::name".

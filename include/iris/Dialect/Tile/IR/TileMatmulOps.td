@@ -99,10 +99,14 @@ def Tile_YieldOp : Tile_Op<"yield", [
     Example:
 
     ```mlir
-    tile.yield
-    tile.yield %peer[%i, %k] : memref<?x?xf16, #iris.peer>
-    tile.yield %peer[%i, %k], %b[%k, %j]
-        : memref<?x?xf16, #iris.peer>, memref<?x?xf16>
+    %c = tile.matmul %a[%i, %c0], %b[%c0, %j] k(%len) block(64) {
+    ^bb0(%kb: index):
+      %k = arith.muli %kb, %c64 : index
+      %peer = iris.translate %ctx, %a to %rank
+          : memref<?x?xf16, #iris.symmetric> -> memref<?x?xf16, #iris.peer>
+      tile.yield %peer[%i, %k], %b[%k, %j]
+          : memref<?x?xf16, #iris.peer>, memref<?x?xf16>
+    } : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16> -> tensor<128x128xf32>
     ```
   }];
   let arguments = (ins

@@ -6,19 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef IRIS_LIB_KERNELS_FLOAT8_H
-#define IRIS_LIB_KERNELS_FLOAT8_H
+#ifndef IRIS_DIALECT_IRIS_UTILS_FLOAT8_H
+#define IRIS_DIALECT_IRIS_UTILS_FLOAT8_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::iris {
 
-/// tensor<...xi8> that holds `type` to tensor<...xf32>, exactly.
+/// i8, or a vector or tensor of it, that holds `type` to f32, exactly.
 Value emitFromFloat8(ImplicitLocOpBuilder &b, FloatType type, Value bytes);
-/// tensor<...xf32> to `type` in tensor<...xi8>: to nearest even; what is too
-/// large, infinities included, becomes the largest finite value.
+/// f32, or a vector or tensor of it, to `type` in i8: to nearest even; what is
+/// too large, infinities included, becomes the largest finite value.
 Value emitToFloat8(ImplicitLocOpBuilder &b, FloatType type, Value values);
 
 } // namespace mlir::iris
 
-#endif // IRIS_LIB_KERNELS_FLOAT8_H
+#endif // IRIS_DIALECT_IRIS_UTILS_FLOAT8_H

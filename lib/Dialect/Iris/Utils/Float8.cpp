@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Float8.cpp - f8 types as bytes -------------------------------------===//
 
-#include "Float8.h"
+#include "iris/Dialect/Iris/Utils/Float8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -11,23 +11,32 @@ using namespace mlir;
 using namespace mlir::iris;
 
 namespace {
-/// Element-wise ops on tiles of one shape, with constants on the right.
-struct Tiles {
+/// Element-wise ops on values of one shape, with constants on the right.
+struct Elements {
   ImplicitLocOpBuilder &b;
-  RankedTensorType ints, floats;
+  Type ints, floats;
 
-  Tiles(ImplicitLocOpBuilder &b, Value like)
-      : b(b),
-        ints(cast<RankedTensorType>(like.getType()).clone(b.getI32Type())),
-        floats(ints.clone(b.getF32Type())) {}
+  Elements(ImplicitLocOpBuilder &b, Value like)
+      : b(b), ints(withElement(like, b.getI32Type())),
+        floats(withElement(like, b.getF32Type())) {}
+
+  /// The type of `like` with other elements.
+  static Type withElement(Value like, Type element) {
+    auto shaped = dyn_cast<ShapedType>(like.getType());
+    return shaped ? shaped.clone(element) : element;
+  }
+  static TypedAttr splat(Type type, TypedAttr value) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return shaped ? DenseElementsAttr::get(shaped, value) : value;
+  }
 
   Value constant(uint32_t value) {
     return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(ints, APInt(32, value)));
+        b, splat(ints, b.getIntegerAttr(b.getI32Type(), APInt(32, value))));
   }
   Value constant(float value) {
-    return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(floats, APFloat(value)));
+    return arith::ConstantOp::create(b,
+                                     splat(floats, b.getF32FloatAttr(value)));
   }
   Value andI(Value a, uint32_t c) {
     return arith::AndIOp::create(b, a, constant(c));
@@ -88,7 +97,7 @@ Value mlir::iris::emitFromFloat8(ImplicitLocOpBuilder &b, FloatType type,
                                  Value bytes) {
   using Predicate = arith::CmpIPredicate;
   Format format(type);
-  Tiles t(b, bytes);
+  Elements t(b, bytes);
   Value code = arith::ExtUIOp::create(b, t.ints, bytes);
   Value magnitude = t.andI(code, 0x7f);
   // The code's exponent and mantissa in the place of an f32's: a number that
@@ -119,7 +128,7 @@ Value mlir::iris::emitToFloat8(ImplicitLocOpBuilder &b, FloatType type,
                                Value values) {
   using Predicate = arith::CmpIPredicate;
   Format format(type);
-  Tiles t(b, values);
+  Elements t(b, values);
   unsigned dropped = kFloatMantissa - format.mantissa;
   Value bits = t.asInt(values);
   Value sign = t.andI(t.shr(bits, 24), 0x80);
@@ -155,5 +164,6 @@ Value mlir::iris::emitToFloat8(ImplicitLocOpBuilder &b, FloatType type,
     sign = t.select(t.is(Predicate::eq, code, 0), t.constant(0u), sign);
   code = t.orI(code, sign);
   code = t.select(isNaN, t.constant(format.nan), code);
-  return arith::TruncIOp::create(b, t.ints.clone(b.getI8Type()), code);
+  return arith::TruncIOp::create(
+      b, Elements::withElement(values, b.getI8Type()), code);
 }

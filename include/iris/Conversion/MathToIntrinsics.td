@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef IRIS_CONVERSION_MATHTOINTRINSICS_TD
+#define IRIS_CONVERSION_MATHTOINTRINSICS_TD
+
+include "mlir/Pass/PassBase.td"
+
+def IrisMathToIntrinsicsPass
+    : Pass<"iris-math-to-intrinsics", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Turns functions that are instructions into LLVM's intrinsics";
+  let description = [{
+    For NVIDIA. Upstream's conversion to NVVM calls a function of libdevice for
+    every op of `math`, and refuses LLVM's own ops for them; libdevice is not
+    linked. What `iris-expand-math` leaves has an instruction, or a few, in the
+    back end.
+
+    Before:
+
+    ```mlir
+    %y = math.fma %a, %b, %c : f32
+    ```
+
+    After:
+
+    ```mlir
+    %y = llvm.call_intrinsic "llvm.fma"(%a, %b, %c) : (f32, f32, f32) -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // IRIS_CONVERSION_MATHTOINTRINSICS_TD

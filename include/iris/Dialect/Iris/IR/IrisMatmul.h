@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- IrisMatmul.h - Products of matrices ----------------------*- C++ -*-===//
+//
+// Ops of the iris dialect that stand for kernels with products. They have a
+// header of their own because only the generators know them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_DIALECT_IRIS_IR_IRISMATMUL_H
+#define IRIS_DIALECT_IRIS_IR_IRISMATMUL_H
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+
+namespace mlir::iris {
+
+enum class MatmulKind {
+  Matmul,
+  AllGatherMatmul,
+  MatmulAllGather,
+  MatmulReduceScatter,
+  MatmulAllReduce
+};
+
+/// The kind's name: the mnemonic of its call.
+StringRef stringifyMatmulKind(MatmulKind kind);
+std::optional<MatmulKind> symbolizeMatmulKind(StringRef name);
+
+/// The element type of the sum of products of `element`; null if there is none.
+Type getSumElement(Type element);
+
+/// Checks a product of a host program.
+LogicalResult verifyMatmulCall(Operation *op);
+
+/// The name of a kind, as a keyword.
+ParseResult parseMatmulKind(OpAsmParser &parser, StringAttr &kind);
+void printMatmulKind(OpAsmPrinter &printer, Operation *op, StringAttr kind);
+
+} // namespace mlir::iris
+
+#include "iris/Dialect/Iris/IR/IrisMatmulInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "iris/Dialect/Iris/IR/IrisMatmulOps.h.inc"
+
+#endif // IRIS_DIALECT_IRIS_IR_IRISMATMUL_H

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulBuilder.h - Writes a kernel with products ----------*- C++ -*-===//
+
+#ifndef IRIS_KERNELS_MATMULBUILDER_H
+#define IRIS_KERNELS_MATMULBUILDER_H
+
+#include "iris/Kernels/FusedWorkspace.h"
+#include "iris/Kernels/GroupBuilder.h"
+#include "iris/Kernels/MatmulConfig.h"
+#include "iris/Kernels/TileSchedule.h"
+
+namespace mlir::iris {
+
+/// A place in a matrix.
+struct Place {
+  Value matrix, row, column;
+};
+
+class MatmulBuilder : public GroupBuilder {
+public:
+  /// Starts the kernel of `module`, of the same name, with the arguments of
+  /// `iris.matmul_kernel`; the insertion point is in its body.
+  MatmulBuilder(gpu::GPUModuleOp module, const MatmulConfig &config);
+
+  const MatmulConfig &config;
+  /// The kernel's arguments, beside the context; null if there are none.
+  Value a, b_, c, bias, scale, staging;
+
+  //===--------------------------------------------------------------------===//
+  // Shapes and tiles
+  //===--------------------------------------------------------------------===//
+
+  Value rowsOf(Value matrix);
+  Value columnsOf(Value matrix);
+  Value tileRows() { return index(config.tileM); }
+  Value tileColumns() { return index(config.tileN); }
+  /// Tiles that cover as many rows or columns.
+  Value rowTiles(Value rows) { return ceilDiv(rows, tileRows()); }
+  Value columnTiles(Value columns) { return ceilDiv(columns, tileColumns()); }
+  /// The order of a grid of tiles, with the config's groups.
+  TileOrder<ScalarBuilder> order(Value rows, Value columns);
+  /// body(row, column) for this program's tiles of a grid.
+  void forTiles(Value rows, Value columns,
+                llvm::function_ref<void(Value, Value)> body);
+  /// Rows `first` to first + count of a matrix: accesses end there.
+  Value rows(Value matrix, Value first, Value count);
+  Value columns(Value matrix, Value first, Value count);
+
+  //===--------------------------------------------------------------------===//
+  // Products
+  //===--------------------------------------------------------------------===//
+
+  /// Where a k-block is read.
+  using Places = std::pair<Place, Place>;
+  /// A tile of the sum's type: the products of the rows from `left` on and the
+  /// columns from `right` on, over `length` values of k, plus `init` if there
+  /// is one. `before(kb)` runs before k-block kb is read; `placesOf(kb)` as
+  /// well, and says where.
+  Value multiply(Place left, Place right, Value length, Value init = {},
+                 llvm::function_ref<void(Value)> before = {});
+  Value multiplyAt(Place left, Place right, Value length, Value init,
+                   llvm::function_ref<Places(Value)> placesOf);
+  /// The product of own matrices: a tile of the sum's type.
+  Value ownProduct(Value row, Value column);
+  /// The tile of the result at a place in it: scale, bias, activation, and the
+  /// result's type.
+  Value finishTile(Value sum, Value row, Value column);
+  /// Its steps, where the config has them, on tiles of f32 or i32.
+  Value applyScale(Value tile);
+  Value addBias(Value tile, Value row, Value column);
+  /// next(k, tile) for k = first .. size - 1, from a tile on.
+  Value accumulate(int64_t first, Value initial,
+                   llvm::function_ref<Value(Value, Value)> next);
+  Value zeros(Type element);
+  /// Tiles of c in the sum's type.
+  RankedTensorType sumType() const;
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  Value load(Place from, RankedTensorType type);
+  void store(Value tile, Place to);
+  /// The same on a member's memory.
+  Value loadFrom(Value member, Place from, RankedTensorType type);
+  void storeTo(Value member, Value tile, Place to);
+  /// Adds a tile to a member's memory, element by element.
+  void addTo(Value member, Value tile, Place to);
+  /// `matrix` in a member's memory.
+  Value onMember(Value member, Value matrix);
+
+  //===--------------------------------------------------------------------===//
+  // The workspace
+  //===--------------------------------------------------------------------===//
+
+  /// Counts a launch, whose number is `epoch`, with as many flags. `endEpoch`
+  /// must come last.
+  void beginEpoch(Value numFlags);
+  void endEpoch();
+  /// Says to a member, which may be this one, that a thing is there; all that
+  /// this program did before is, too. `raiseHere`: to programs of this rank.
+  void raise(Value member, Value flag);
+  void raiseHere(Value flag);
+  /// Waits until `source`, or another program of this rank, has raised an own
+  /// flag in this launch.
+  void await(Value flag, Value source);
+  void awaitHere(Value flag);
+  Value epoch;
+
+private:
+  tile::MatmulOp createProduct(Place left, Place right, Value length,
+                               Value init);
+  Value placeOf(Value flag);
+
+  Value flags;
+};
+
+} // namespace mlir::iris
+
+#endif // IRIS_KERNELS_MATMULBUILDER_H

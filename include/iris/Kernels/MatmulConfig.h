@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulConfig.h - How a product is computed ---------------*- C++ -*-===//
+
+#ifndef IRIS_KERNELS_MATMULCONFIG_H
+#define IRIS_KERNELS_MATMULCONFIG_H
+
+#include "iris/Dialect/Iris/IR/IrisMatmul.h"
+
+namespace mlir::iris {
+
+/// What a kernel generator is told: the operation and its config, checked and
+/// with all defaults filled in.
+struct MatmulConfig {
+  enum class Layout {
+    /// Rows follow each other.
+    Row,
+    /// Neighbours in a row are neighbours in memory; rows lie anywhere.
+    Pitched,
+    /// The same for columns.
+    Column,
+    /// No neighbours.
+    Strided
+  };
+  enum class Bias { None, Row, Column };
+  enum class Activation { None, Relu, Gelu };
+
+  MatmulKind kind;
+  /// The operands' elements, that of the buffers that hold them, of the sum and
+  /// of the result.
+  Type element, storage, sum, result;
+  /// Ranks of the group; 0: any number up to 8.
+  int64_t size = 0;
+  /// Which way; a name from `getVariants`.
+  std::string variant;
+  /// Which dimension ranks have parts of: "k", "m" or "n".
+  std::string shard;
+  Layout a = Layout::Row, b = Layout::Row;
+
+  /// Elements of an output tile, and values of k that are read at a time.
+  int64_t tileM = 128, tileN = 128, tileK = 64;
+  /// Rows of tiles that are computed column by column.
+  int64_t groupM = 8;
+  int64_t xcds = 1, warps = 4;
+  /// Most programs of a launch.
+  int64_t programs = 32;
+
+  Bias bias = Bias::None;
+  bool scale = false;
+  Activation activation = Activation::None;
+
+  /// Staged: k-blocks that share a flag, and how the staging lies in memory.
+  int64_t kPerFlag = 4;
+  Layout staged = Layout::Row;
+  /// Programs that move what others multiply, or have multiplied. Staged: more
+  /// do so in the first stage; a stage is a share of the rows of tiles.
+  int64_t fetchPrograms = 4, fetchStages = 1, firstStageFetchPrograms = 4;
+
+  /// Parts of a are copied to the workspace.
+  bool isStaged() const {
+    return kind == MatmulKind::AllGatherMatmul && variant != "pull";
+  }
+  /// Some programs move, others multiply.
+  bool hasMovers() const { return isStaged() || variant == "specialized"; }
+  /// The kernel has an argument for matrices that are passed on; of which
+  /// elements.
+  bool hasStaging() const {
+    return isStaged() || kind == MatmulKind::MatmulReduceScatter ||
+           (kind == MatmulKind::MatmulAllReduce && variant != "atomic");
+  }
+  MemRefType stagingType() const {
+    return matrix(isStaged() ? storage : sum, staged);
+  }
+  /// The kernel has an argument for the workspace.
+  bool hasWorkspace() const { return kind != MatmulKind::Matmul; }
+  int64_t storageBytes() const { return storage.getIntOrFloatBitWidth() / 8; }
+  /// A dynamic matrix of `element` on the heap.
+  static MemRefType matrix(Type element, Layout layout);
+  /// The kernel's arguments, but for the context.
+  SmallVector<Type> argumentTypes() const;
+};
+
+/// The variants of a product; the first is the default.
+ArrayRef<StringRef> getVariants(MatmulKind kind);
+/// How a matrix lies in memory; none if no config says so.
+std::optional<MatmulConfig::Layout> getLayout(MemRefType type);
+StringRef stringifyLayout(MatmulConfig::Layout layout);
+
+/// Checks the config of `op` and fills in the defaults; reports what is wrong
+/// at `op`.
+FailureOr<MatmulConfig> getConfig(MatmulKernelOp op);
+
+} // namespace mlir::iris
+
+#endif // IRIS_KERNELS_MATMULCONFIG_H

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulKernels.h - Generators of products -----------------*- C++ -*-===//
+//
+// One function per kind; each writes the variant that the config names.
+// docs/fused.md says why each protocol is correct.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_KERNELS_MATMULKERNELS_H
+#define IRIS_KERNELS_MATMULKERNELS_H
+
+#include "iris/Kernels/MatmulBuilder.h"
+
+namespace mlir::iris {
+
+void buildMatmul(MatmulBuilder &k);
+void buildAllGatherMatmul(MatmulBuilder &k);
+void buildMatmulAllGather(MatmulBuilder &k);
+void buildMatmulReduceScatter(MatmulBuilder &k);
+void buildMatmulAllReduce(MatmulBuilder &k);
+
+/// What a kernel needs beside its matrices.
+struct FusedSizes {
+  Value numFlags, stagingRows, stagingColumns;
+};
+/// Rows and columns of a and b, and members of the group.
+struct MatmulShape {
+  Value aRows, aColumns, bColumns, size;
+};
+/// `n` may write to a kernel or to a host program.
+FusedSizes getFusedSizes(ScalarBuilder &n, const MatmulConfig &config,
+                         const MatmulShape &shape);
+
+/// Builds the module that `op` stands for, before it.
+FailureOr<gpu::GPUModuleOp> buildMatmulKernel(MatmulKernelOp op);
+
+} // namespace mlir::iris
+
+#endif // IRIS_KERNELS_MATMULKERNELS_H

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TileSchedule.h - Which program computes which tile -------*- C++ -*-===//
+//
+// Orders of output tiles, and how programs share them. A schedule is written
+// once, against numbers that are anything with the methods of
+// `IntegerArithmetic`: with that class it computes, with `ScalarBuilder` it
+// writes the ops of a kernel. So what the property test covers is what kernels
+// do: every tile exactly once, for any shape and any number of programs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_KERNELS_TILESCHEDULE_H
+#define IRIS_KERNELS_TILESCHEDULE_H
+
+#include <algorithm>
+#include <cstdint>
+
+namespace mlir::iris {
+
+/// Numbers that are known: all are >= 0.
+struct IntegerArithmetic {
+  using Number = int64_t;
+
+  Number index(int64_t value) { return value; }
+  Number add(Number a, Number b) { return a + b; }
+  Number sub(Number a, Number b) { return a - b; }
+  Number mul(Number a, Number b) { return a * b; }
+  Number div(Number a, Number b) { return a / b; }
+  Number rem(Number a, Number b) { return a % b; }
+  Number ceilDiv(Number a, Number b) { return (a + b - 1) / b; }
+  Number min(Number a, Number b) { return std::min(a, b); }
+  Number max(Number a, Number b) { return std::max(a, b); }
+  template <typename BodyT>
+  void loop(Number from, Number to, Number step, BodyT body) {
+    for (Number i = from; i < to; i += step)
+      body(i);
+  }
+};
+
+/// The place of `program` after dealing: programs are dealt out to `chiplets`
+/// in turn, so those of one chiplet get neighbouring places and share its
+/// cache. A permutation for any number of programs, also one that the number of
+/// chiplets does not divide: the first chiplets then have one more.
+template <typename Arithmetic>
+typename Arithmetic::Number
+dealOut(Arithmetic &n, typename Arithmetic::Number program,
+        typename Arithmetic::Number programs, int64_t chiplets) {
+  if (chiplets <= 1)
+    return program;
+  auto count = n.index(chiplets);
+  auto chiplet = n.rem(program, count);
+  auto before = n.add(n.mul(chiplet, n.div(programs, count)),
+                      n.min(chiplet, n.rem(programs, count)));
+  return n.add(before, n.div(program, count));
+}
+
+/// An order of the tiles of a grid of rows and columns, which may be empty.
+/// Rows come in stages of `stageRows`, each of which is finished before the
+/// next one begins; within a stage, in groups of `group` rows, which go column
+/// by column: what runs at a time shares both rows and columns.
+template <typename Arithmetic>
+class TileOrder {
+public:
+  using Number = typename Arithmetic::Number;
+  struct Tile {
+    Number row, column;
+  };
+
+  /// One stage.
+  TileOrder(Arithmetic &n, Number rows, Number columns, int64_t group)
+      : TileOrder(n, rows, columns, group, rows) {
+    hasStages = false;
+  }
+  TileOrder(Arithmetic &n, Number rows, Number columns, int64_t group,
+            Number stageRows)
+      : n(n), rows(rows), columns(columns), group(n.index(group)),
+        stageRows(n.max(stageRows, n.index(1))) {}
+
+  /// How many tiles there are.
+  Number count() { return n.mul(rows, columns); }
+  Number stages() {
+    return hasStages ? n.ceilDiv(rows, stageRows) : n.index(1);
+  }
+  /// The place of the first tile of `stage`; of `stages()`, `count()`.
+  Number stageBegin(Number stage) {
+    return n.mul(n.min(n.mul(stage, stageRows), rows), columns);
+  }
+
+  /// The tile at `place`, 0 <= place < count().
+  Tile at(Number place) {
+    if (!hasStages)
+      return inStage(place, n.index(0), rows);
+    Number stageTiles = n.mul(stageRows, columns);
+    Number begin = n.mul(n.div(place, stageTiles), stageRows);
+    return inStage(n.rem(place, stageTiles), begin,
+                   n.min(n.add(begin, stageRows), rows));
+  }
+
+  /// body(row, column) for the tiles of one of `programs` programs, from
+  /// `begin` to `end` of the order.
+  template <typename BodyT>
+  void forTiles(Number program, Number programs, Number begin, Number end,
+                BodyT body) {
+    n.loop(n.add(begin, program), end, programs, [&](Number place) {
+      Tile tile = at(place);
+      body(tile.row, tile.column);
+    });
+  }
+  /// The same for all of them.
+  template <typename BodyT>
+  void forTiles(Number program, Number programs, BodyT body) {
+    forTiles(program, programs, n.index(0), count(), body);
+  }
+
+private:
+  /// The tile at `place` of the stage of rows `begin` to `end`.
+  Tile inStage(Number place, Number begin, Number end) {
+    Number groupTiles = n.mul(group, columns);
+    Number first = n.add(begin, n.mul(n.div(place, groupTiles), group));
+    // The last group of a stage may be smaller.
+    Number height = n.min(group, n.sub(end, first));
+    Number inGroup = n.rem(place, groupTiles);
+    return {n.add(first, n.rem(inGroup, height)), n.div(inGroup, height)};
+  }
+
+  Arithmetic &n;
+  Number rows, columns, group, stageRows;
+  bool hasStages = true;
+};
+
+} // namespace mlir::iris
+
+#endif // IRIS_KERNELS_TILESCHEDULE_H

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Matmul.cpp - The matmul loop on panels -----------------------------===//
+//
+// For every k-block: the region runs, the block's parts of a and b are copied
+// to panels in the arena, widened to the type of the sum and with zeros where
+// the buffers end, and the product of the panels is added to the accumulator.
+//
+//   panel of a    M x block, in the order of the buffer's memory: the product
+//                 reads single elements of it
+//   panel of b    groups of kMicroColumns columns, one after the other; in a
+//                 group, row by row: the product reads a row of a group at once
+//
+// The product goes by micro-tiles of kMicroRows x kMicroColumns whose sums stay
+// in registers for the whole block. On AVX2 these are 8 registers of 8 floats,
+// as many as two units of 4 cycles need to be busy.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileLowering.h"
+#include "Window.h"
+
+#include "iris/Dialect/Iris/Utils/Float8.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+static constexpr int64_t kMicroRows = 4;
+static constexpr int64_t kMicroColumns = 16;
+/// Elements that a panel is filled with at once.
+static constexpr int64_t kCopyElements = 16;
+
+static Value index(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+
+/// x * factor + y.
+static Value scaledSum(ImplicitLocOpBuilder &b, Value x, int64_t factor,
+                       Value y) {
+  return arith::AddIOp::create(b, arith::MulIOp::create(b, x, index(b, factor)),
+                               y);
+}
+
+/// A loop from 0 to `count` in steps; the builder stays behind it.
+static void forSteps(ImplicitLocOpBuilder &b, int64_t count, int64_t step,
+                     function_ref<void(Value)> body) {
+  auto loop =
+      scf::ForOp::create(b, index(b, 0), index(b, count), index(b, step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+//===----------------------------------------------------------------------===//
+// Panels
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A copy of a block's part of one operand.
+class Panel {
+public:
+  /// Of a window of `extents` elements, `k` in dimension `kDim`; the elements
+  /// are `element`, in `type`.
+  Panel(MemRefType type, Type element, ArrayRef<int64_t> extents, int64_t kDim)
+      : element(element), extents(extents), kDim(kDim) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    // Layouts without strides do not pass the op's verifier.
+    (void)type.getStridesAndOffset(strides, offset);
+    contiguous = strides[1] == 1   ? 1
+                 : strides[0] == 1 ? 0
+                                   : std::optional<int64_t>();
+    loadsBits = element.isBF16();
+  }
+
+  /// The dimension whose neighbours are neighbours in the panel.
+  int64_t innerDim() const { return kDim == 0 ? 1 : contiguous.value_or(1); }
+  /// As many neighbours follow each other.
+  int64_t innerExtent() const {
+    return kDim == 0 ? std::min(extents[1], kMicroColumns)
+                     : extents[innerDim()];
+  }
+  /// Where the element at `coordinates` lies.
+  Value place(ImplicitLocOpBuilder &b, ArrayRef<Value> coordinates) const {
+    if (kDim == 1)
+      return scaledSum(b, coordinates[1 - innerDim()], innerExtent(),
+                       coordinates[innerDim()]);
+    Value width = index(b, innerExtent());
+    Value group = arith::DivUIOp::create(b, coordinates[1], width);
+    Value column = arith::RemUIOp::create(b, coordinates[1], width);
+    Value row = scaledSum(b, group, extents[0], coordinates[0]);
+    return scaledSum(b, row, innerExtent(), column);
+  }
+
+  /// Copies what exists of the window; of k, the first `kLength` values. Copies
+  /// with kLength < extents[kDim] clear the rest.
+  void fill(ImplicitLocOpBuilder &b, const Window &window, Value kLength);
+
+  Value buffer;
+
+private:
+  void fillWhole(ImplicitLocOpBuilder &b, const Window &window);
+  void fillPart(ImplicitLocOpBuilder &b, const Window &window, Value kLength);
+  /// Loads an element, or a vector of `count`, and widens it.
+  Value loadWide(ImplicitLocOpBuilder &b, Value address, int64_t count) const;
+  Type wideType() const {
+    return cast<MemRefType>(buffer.getType()).getElementType();
+  }
+
+  Type element;
+  SmallVector<int64_t> extents;
+  int64_t kDim;
+  /// The dimension along which neighbours are neighbours in memory, if known.
+  std::optional<int64_t> contiguous;
+  /// x86 has no vectors of bf16: their bits are loaded.
+  bool loadsBits;
+};
+} // namespace
+
+Value Panel::loadWide(ImplicitLocOpBuilder &b, Value address,
+                      int64_t count) const {
+  Type wide = wideType();
+  auto shaped = [&](Type type) -> Type {
+    return count ? VectorType::get({count}, type) : type;
+  };
+  Type loaded = loadsBits ? b.getI16Type()
+                : element.isIntOrFloat() && element.getIntOrFloatBitWidth() == 8
+                    ? b.getI8Type()
+                    : element;
+  Value value = LLVM::LoadOp::create(
+      b, shaped(loaded), address,
+      /*alignment=*/llvm::divideCeil(loaded.getIntOrFloatBitWidth(), 8));
+  if (loadsBits) {
+    // The upper half of an f32.
+    Type i32 = shaped(b.getI32Type());
+    Value bits = arith::ExtUIOp::create(b, i32, value);
+    TypedAttr sixteen = b.getI32IntegerAttr(16);
+    if (count)
+      sixteen = DenseElementsAttr::get(cast<ShapedType>(i32), sixteen);
+    bits =
+        arith::ShLIOp::create(b, bits, arith::ConstantOp::create(b, sixteen));
+    return arith::BitcastOp::create(b, shaped(wide), bits);
+  }
+  if (element.isInteger())
+    return arith::ExtSIOp::create(b, shaped(wide), value);
+  if (element.getIntOrFloatBitWidth() == 8)
+    return emitFromFloat8(b, cast<FloatType>(element), value);
+  if (element == wide)
+    return value;
+  return arith::ExtFOp::create(b, shaped(wide), value);
+}
+
+/// All of it, with constant bounds, and vectors where memory and panel agree.
+void Panel::fillWhole(ImplicitLocOpBuilder &b, const Window &window) {
+  int64_t inner = innerDim(), outer = 1 - inner;
+  bool byVectors = contiguous == inner;
+  int64_t step = byVectors ? std::min(innerExtent(), kCopyElements) : 1;
+  forSteps(b, extents[outer], 1, [&](Value far) {
+    forSteps(b, extents[inner], step, [&](Value near) {
+      SmallVector<Value> coordinates = {near, near};
+      coordinates[outer] = far;
+      Value value =
+          loadWide(b, window.address(b, coordinates), byVectors ? step : 0);
+      Value to = place(b, coordinates);
+      if (byVectors)
+        vector::StoreOp::create(b, value, buffer, to);
+      else
+        memref::StoreOp::create(b, value, buffer, to);
+    });
+  });
+}
+
+/// What lies within the buffer, element by element; zeros elsewhere.
+void Panel::fillPart(ImplicitLocOpBuilder &b, const Window &window,
+                     Value kLength) {
+  Value zero =
+      arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(wideType())));
+  forSteps(b, extents[0] * extents[1], 1,
+           [&](Value i) { memref::StoreOp::create(b, zero, buffer, i); });
+  SmallVector<Bound> bounds = window.insideBounds(b);
+  bounds[kDim].high = arith::MinSIOp::create(b, bounds[kDim].high, kLength);
+  Value one = index(b, 1);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Value> coordinates(2);
+  for (int64_t dim : {1 - innerDim(), innerDim()}) {
+    auto loop = scf::ForOp::create(b, bounds[dim].low, bounds[dim].high, one);
+    coordinates[dim] = loop.getInductionVar();
+    b.setInsertionPointToStart(loop.getBody());
+  }
+  Value value = loadWide(b, window.address(b, coordinates), /*count=*/0);
+  memref::StoreOp::create(b, value, buffer, place(b, coordinates));
+}
+
+void Panel::fill(ImplicitLocOpBuilder &b, const Window &window, Value kLength) {
+  Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, kLength,
+                                        index(b, extents[kDim]));
+  isWhole = arith::AndIOp::create(b, isWhole, window.isInside(b));
+  auto branch = scf::IfOp::create(b, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  fillWhole(b, window);
+  b.setInsertionPointToStart(branch.elseBlock());
+  fillPart(b, window, kLength);
+}
+
+//===----------------------------------------------------------------------===//
+// The product
+//===----------------------------------------------------------------------===//
+
+static Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
+  if (isa<FloatType>(getElementTypeOrSelf(sum)))
+    return vector::FMAOp::create(b, x, y, sum);
+  return arith::AddIOp::create(b, arith::MulIOp::create(b, x, y), sum);
+}
+
+/// Adds the product of the panels' first `kLength` values of k to `sums`, a
+/// buffer of `shape`.
+static void multiplyPanels(ImplicitLocOpBuilder &b, const Panel &a,
+                           const Panel &c, Value sums, ArrayRef<int64_t> shape,
+                           Value kLength) {
+  int64_t rows = std::min(shape[0], kMicroRows);
+  int64_t columns = std::min(shape[1], kMicroColumns);
+  Type element = cast<MemRefType>(sums.getType()).getElementType();
+  auto vectorType = VectorType::get({columns}, element);
+  forSteps(b, shape[1], columns, [&](Value column) {
+    forSteps(b, shape[0], rows, [&](Value row) {
+      SmallVector<Value> places, initial, rowNumbers;
+      for (int64_t r = 0; r < rows; ++r) {
+        rowNumbers.push_back(arith::AddIOp::create(b, row, index(b, r)));
+        places.push_back(scaledSum(b, rowNumbers.back(), shape[1], column));
+        initial.push_back(
+            vector::LoadOp::create(b, vectorType, sums, places.back()));
+      }
+      auto loop =
+          scf::ForOp::create(b, index(b, 0), kLength, index(b, 1), initial,
+                             [](OpBuilder &, Location, Value, ValueRange) {});
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(loop.getBody());
+        Value k = loop.getInductionVar();
+        Value right = vector::LoadOp::create(b, vectorType, c.buffer,
+                                             c.place(b, {k, column}));
+        SmallVector<Value> next;
+        for (int64_t r = 0; r < rows; ++r) {
+          Value left = memref::LoadOp::create(b, a.buffer,
+                                              a.place(b, {rowNumbers[r], k}));
+          left = vector::BroadcastOp::create(b, vectorType, left);
+          next.push_back(multiplyAdd(b, left, right, loop.getRegionIterArg(r)));
+        }
+        scf::YieldOp::create(b, next);
+      }
+      for (auto [place, sum] : llvm::zip_equal(places, loop.getResults()))
+        vector::StoreOp::create(b, sum, sums, place);
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The loop
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Where a k-block is read.
+struct Place {
+  Value buffer;
+  SmallVector<Value> offsets;
+};
+} // namespace
+
+/// Moves the region's ops to the builder's place and says what they yield.
+static void runRegion(ImplicitLocOpBuilder &b, tile::MatmulOp op, Value block,
+                      Place &a, Place &c) {
+  if (op.getBody().empty())
+    return;
+  Block &region = op.getBody().front();
+  region.getArgument(0).replaceAllUsesWith(block);
+  for (Operation &inner :
+       llvm::make_early_inc_range(region.without_terminator()))
+    inner.moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+  tile::YieldOp yield = op.getYield();
+  if (yield.getA())
+    a = {yield.getA(), yield.getAOffsets()};
+  if (yield.getB())
+    c = {yield.getB(), yield.getBOffsets()};
+}
+
+void TileLowering::lowerMatmul(tile::MatmulOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  RankedTensorType type = op.getResult().getType();
+  ArrayRef<int64_t> shape = type.getShape();
+  int64_t block = op.getBlock();
+  Value sums = allocate(b, op.getResult());
+  if (op.getInit()) {
+    fill(b, op.getInit(), sums);
+  } else {
+    Value zero = arith::ConstantOp::create(
+        b, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
+    forAll(b, shape, /*flat=*/true,
+           [&](ImplicitLocOpBuilder &b, const Point &point) {
+             write(b, sums, point.linear, zero);
+           });
+  }
+
+  SmallVector<int64_t> aExtents = {shape[0], block};
+  SmallVector<int64_t> bExtents = {block, shape[1]};
+  Panel aPanel(op.getA().getType(), op.getAElementType(), aExtents, 1);
+  Panel bPanel(op.getB().getType(), op.getBElementType(), bExtents, 0);
+  aPanel.buffer = allocate(b, aExtents, type.getElementType());
+  bPanel.buffer = allocate(b, bExtents, type.getElementType());
+
+  auto loop = scf::ForOp::create(b, index(b, 0), op.getK(), index(b, block));
+  b.setInsertionPointToStart(loop.getBody());
+  Value start = loop.getInductionVar();
+  Place aPlace{op.getA(), op.getAOffsets()},
+      bPlace{op.getB(), op.getBOffsets()};
+  aPlace.offsets[1] = arith::AddIOp::create(b, aPlace.offsets[1], start);
+  bPlace.offsets[0] = arith::AddIOp::create(b, bPlace.offsets[0], start);
+  runRegion(b, op, arith::DivUIOp::create(b, start, index(b, block)), aPlace,
+            bPlace);
+  Value length = arith::MinSIOp::create(
+      b, arith::SubIOp::create(b, op.getK(), start), index(b, block));
+  for (auto [panel, place, extents] :
+       {std::tuple(&aPanel, &aPlace, &aExtents),
+        std::tuple(&bPanel, &bPlace, &bExtents)}) {
+    Window window(b, cast<TypedValue<MemRefType>>(place->buffer),
+                  place->offsets, *extents);
+    panel->fill(b, window, length);
+  }
+  multiplyPanels(b, aPanel, bPanel, sums, shape, length);
+  buffers[op.getResult()] = sums;
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AllGatherMatmul.cpp - Products of a matrix that all have a part of -===//
+//
+// Ranks have parts of a beside each other (shard k) or below each other (shard
+// m). With shard k a tile of c is a sum over all parts, the own one first; with
+// shard m it comes from one part, and tiles of the own part come first.
+//
+//   pull         reads the parts where they are
+//   hbm_buffer   some programs fetch the others' parts to the staging, unit
+//   by
+//                unit; the others wait for a unit when they need it
+//   push         the same, but the owner of a part stores it to all others
+//
+// See docs/fused.md for why they are correct.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/MatmulKernels.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+/// The parts of a, and the tiles of c that need them.
+class Parts {
+public:
+  /// Where rows from `row` on of the part of another member are, column 0.
+  using PlaceOf = llvm::function_ref<Place(Value source, Value row)>;
+  /// Runs before a k-block of a row of tiles of another's part is read.
+  using Before =
+      llvm::function_ref<void(Value source, Value rowTile, Value kb)>;
+
+  explicit Parts(MatmulBuilder &k)
+      : rows(k.rowsOf(k.a)), depth(k.columnsOf(k.a)),
+        rowTiles(k.rowTiles(rows)), k(k) {}
+
+  bool isK() const { return k.config.shard == "k"; }
+  /// An order of as many rows and columns of things, in the config's stages.
+  TileOrder<ScalarBuilder> order(Value rows, Value columns);
+  /// Computes the tiles that program `number` of `count` has.
+  void multiply(Value number, Value count, PlaceOf placeOf, Before before);
+
+  /// Of one part.
+  Value rows, depth, rowTiles;
+
+private:
+  Value multiplyOwn(Value row, Value bRow, Value column);
+  Value multiplyOther(Value source, Value rowTile, Value bRow, Value column,
+                      Value init, PlaceOf placeOf, Before before);
+  Value multiplyBlocks(Value rowTile, Value column, PlaceOf placeOf,
+                       Before before);
+  Value multiplyParts(Value rowTile, Value column, PlaceOf placeOf,
+                      Before before);
+  void computeAll(Value rowTile, Value column, PlaceOf placeOf, Before before);
+  void computeOne(Value rowTile, Value column, PlaceOf placeOf, Before before);
+
+  MatmulBuilder &k;
+};
+} // namespace
+
+TileOrder<ScalarBuilder> Parts::order(Value rows, Value columns) {
+  if (k.config.fetchStages == 1)
+    return k.order(rows, columns);
+  Value stageRows = k.ceilDiv(rows, k.index(k.config.fetchStages));
+  return {k, rows, columns, k.config.groupM, stageRows};
+}
+
+Value Parts::multiplyOwn(Value row, Value bRow, Value column) {
+  return k.multiply({k.a, row, k.index(0)}, {k.b_, bRow, column}, depth);
+}
+
+Value Parts::multiplyOther(Value source, Value rowTile, Value bRow,
+                           Value column, Value init, PlaceOf placeOf,
+                           Before before) {
+  Place part = placeOf(source, k.mul(rowTile, k.tileRows()));
+  Place right{k.b_, bRow, column};
+  if (!before)
+    return k.multiply(part, right, depth, init);
+  return k.multiply(part, right, depth, init,
+                    [&](Value kb) { before(source, rowTile, kb); });
+}
+
+/// A sum over all parts, if k-blocks do not reach from one part into the next:
+/// those of all others are one loop.
+Value Parts::multiplyBlocks(Value rowTile, Value column, PlaceOf placeOf,
+                            Before before) {
+  Value row = k.mul(rowTile, k.tileRows());
+  Value own = multiplyOwn(row, k.mul(k.me, depth), column);
+  Value blocks = k.div(depth, k.index(k.config.tileK));
+  Value others = k.sub(k.size, k.index(1));
+  return k.multiplyAt(
+      placeOf(k.me, row), {k.b_, k.index(0), column}, k.mul(others, depth), own,
+      [&](Value kb) -> MatmulBuilder::Places {
+        Value i = k.add(k.div(kb, blocks), k.index(1));
+        Value source = k.rotate(k.me, i);
+        Value block = k.rem(kb, blocks);
+        if (before)
+          before(source, rowTile, block);
+        Value start = k.mul(block, k.index(k.config.tileK));
+        Place part = placeOf(source, row);
+        return {{part.matrix, part.row, start},
+                {k.b_, k.add(k.mul(source, depth), start), column}};
+      });
+}
+
+/// The same for any number of columns of a part.
+Value Parts::multiplyParts(Value rowTile, Value column, PlaceOf placeOf,
+                           Before before) {
+  Value row = k.mul(rowTile, k.tileRows());
+  Value own = multiplyOwn(row, k.mul(k.me, depth), column);
+  return k.accumulate(1, own, [&](Value i, Value sum) {
+    Value source = k.rotate(k.me, i);
+    return multiplyOther(source, rowTile, k.mul(source, depth), column, sum,
+                         placeOf, before);
+  });
+}
+
+/// A tile of c with shard k: a row of tiles of all parts.
+void Parts::computeAll(Value rowTile, Value column, PlaceOf placeOf,
+                       Before before) {
+  Value row = k.mul(rowTile, k.tileRows());
+  auto write = [&](Value sum) {
+    k.store(k.finishTile(sum, row, column), {k.c, row, column});
+  };
+  Value left = k.rem(depth, k.index(k.config.tileK));
+  k.ifThenElse(
+      k.equal(left, k.index(0)),
+      [&] { write(multiplyBlocks(rowTile, column, placeOf, before)); },
+      [&] { write(multiplyParts(rowTile, column, placeOf, before)); });
+}
+
+/// A tile of c with shard m: a row of tiles of one part. It does not reach into
+/// the next one.
+void Parts::computeOne(Value rowTile, Value column, PlaceOf placeOf,
+                       Before before) {
+  Value source = k.rotate(k.me, k.div(rowTile, rowTiles));
+  Value partTile = k.rem(rowTile, rowTiles);
+  Value row = k.mul(partTile, k.tileRows());
+  Value start = k.mul(source, rows);
+  Value result = k.rows(k.c, start, rows);
+  auto write = [&](Value sum) {
+    k.store(k.finishTile(sum, k.add(start, row), column),
+            {result, row, column});
+  };
+  k.ifThenElse(
+      k.equal(source, k.me),
+      [&] { write(multiplyOwn(row, k.index(0), column)); },
+      [&] {
+        write(multiplyOther(source, partTile, k.index(0), column, /*init=*/{},
+                            placeOf, before));
+      });
+}
+
+void Parts::multiply(Value number, Value count, PlaceOf placeOf,
+                     Before before) {
+  Value resultRows = isK() ? rowTiles : k.mul(k.size, rowTiles);
+  order(resultRows, k.columnTiles(k.columnsOf(k.c)))
+      .forTiles(number, count, [&](Value rowTile, Value columnTile) {
+        Value column = k.mul(columnTile, k.tileColumns());
+        if (isK())
+          computeAll(rowTile, column, placeOf, before);
+        else
+          computeOne(rowTile, column, placeOf, before);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// pull
+//===----------------------------------------------------------------------===//
+
+static void buildPull(MatmulBuilder &k) {
+  k.barrier();
+  Parts parts(k);
+  parts.multiply(k.program, k.programs,
+                 [&](Value source, Value row) -> Place {
+                   return {k.onMember(source, k.a), row, k.index(0)};
+                 },
+                 /*before=*/{});
+  k.barrier();
+}
+
+//===----------------------------------------------------------------------===//
+// hbm_buffer, push
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Copies of parts, in slabs of the staging. They come in units: a row of
+/// tiles by as many k-blocks as share a flag.
+class Staging {
+public:
+  Staging(MatmulBuilder &k, Parts &parts)
+      : k(k), parts(parts), blocks(k.index(k.config.kPerFlag)),
+        groups(k.ceilDiv(parts.depth,
+                         k.index(k.config.kPerFlag * k.config.tileK))) {
+    k.beginEpoch(
+        getFusedSizes(k, k.config,
+                      {parts.rows, parts.depth, k.columnsOf(k.b_), k.size})
+            .numFlags);
+  }
+
+  /// The copy of a part. Tiles that are stored end there.
+  Value slab(Value source) {
+    return k.rows(k.staging, k.mul(source, parts.rows), parts.rows);
+  }
+  Value flag(Value source, Value rowTile, Value group) {
+    Value row = k.add(k.mul(source, parts.rowTiles), rowTile);
+    return k.add(k.mul(row, groups), group);
+  }
+  /// Waits for the unit of a k-block when its first block comes.
+  void await(Value source, Value rowTile, Value kb);
+
+  using UnitBody =
+      llvm::function_ref<void(Value i, Value rowTile, Value group)>;
+  /// body(i, row tile, group) for the units that this program moves, stage by
+  /// stage: those of member i after the own place, i = 1 ... size - 1.
+  void forUnits(UnitBody body);
+  /// move(row, column) for the tiles of a unit: their first element.
+  void forTiles(Value rowTile, Value group,
+                llvm::function_ref<void(Value, Value)> move);
+  RankedTensorType tileType() const {
+    return RankedTensorType::get({k.config.tileM, k.config.tileK},
+                                 k.config.storage);
+  }
+
+private:
+  MatmulBuilder &k;
+  Parts &parts;
+  /// k-blocks of a unit, and units of a row of tiles.
+  Value blocks, groups;
+};
+} // namespace
+
+void Staging::await(Value source, Value rowTile, Value kb) {
+  k.ifThen(k.equal(k.rem(kb, blocks), k.index(0)), [&] {
+    Value place = flag(source, rowTile, k.div(kb, blocks));
+    if (k.config.variant == "push")
+      k.await(place, source);
+    else
+      k.awaitHere(place);
+  });
+}
+
+void Staging::forUnits(UnitBody body) {
+  Value others = k.sub(k.size, k.index(1));
+  bool isK = parts.isK();
+  auto order = isK ? parts.order(parts.rowTiles, k.mul(others, groups))
+                   : parts.order(k.mul(others, parts.rowTiles), groups);
+  auto forStage = [&](Value stage, int64_t most) {
+    Value count = k.min(k.index(most), k.programs);
+    k.ifThen(k.less(k.program, count), [&] {
+      order.forTiles(k.program, count, order.stageBegin(stage),
+                     order.stageBegin(k.add(stage, k.index(1))),
+                     [&](Value row, Value column) {
+                       Value i = k.div(isK ? column : row,
+                                       isK ? groups : parts.rowTiles);
+                       i = k.add(i, k.index(1));
+                       if (isK)
+                         body(i, row, k.rem(column, groups));
+                       else
+                         body(i, k.rem(row, parts.rowTiles), column);
+                     });
+    });
+  };
+  forStage(k.index(0), k.config.firstStageFetchPrograms);
+  k.loop(k.index(1), order.stages(), k.index(1),
+         [&](Value stage) { forStage(stage, k.config.fetchPrograms); });
+}
+
+void Staging::forTiles(Value rowTile, Value group,
+                       llvm::function_ref<void(Value, Value)> move) {
+  Value row = k.mul(rowTile, k.tileRows());
+  k.loop(k.index(0), blocks, k.index(1), [&](Value i) {
+    Value block = k.add(k.mul(group, blocks), i);
+    move(row, k.mul(block, k.index(k.config.tileK)));
+  });
+}
+
+/// Programs that move parts meet their namesakes before, and after if they
+/// read what is not theirs. With fewer programs than are to fetch, all of them
+/// multiply as well.
+static void
+buildStaged(MatmulBuilder &k, bool meetsAfter,
+            llvm::function_ref<void(Staging &, Value, Value, Value)> moveUnit) {
+  Parts parts(k);
+  Staging staging(k, parts);
+  Value movers = k.min(k.index(k.config.firstStageFetchPrograms), k.programs);
+  k.ifThen(k.less(k.program, movers), [&] {
+    k.barrier();
+    staging.forUnits([&](Value i, Value rowTile, Value group) {
+      moveUnit(staging, i, rowTile, group);
+    });
+    if (meetsAfter)
+      k.barrier();
+  });
+  Value fetchers = k.index(k.config.fetchPrograms);
+  Value first = k.select(k.less(fetchers, k.programs), fetchers, k.index(0));
+  k.ifThen(k.notLess(k.program, first), [&] {
+    parts.multiply(
+        k.sub(k.program, first), k.sub(k.programs, first),
+        [&](Value source, Value row) -> Place {
+          // Rows of the next part, where a tile reaches that far, are not
+          // stored.
+          return {k.staging, k.add(k.mul(source, parts.rows), row), k.index(0)};
+        },
+        [&](Value source, Value rowTile, Value kb) {
+          staging.await(source, rowTile, kb);
+        });
+  });
+  k.endEpoch();
+}
+
+static void buildHBMBuffer(MatmulBuilder &k) {
+  buildStaged(
+      k, /*meetsAfter=*/true,
+      [&](Staging &s, Value i, Value rowTile, Value group) {
+        Value source = k.rotate(k.me, i);
+        Value slab = s.slab(source);
+        s.forTiles(rowTile, group, [&](Value row, Value column) {
+          Value tile = k.loadFrom(source, {k.a, row, column}, s.tileType());
+          k.store(tile, {slab, row, column});
+        });
+        k.raiseHere(s.flag(source, rowTile, group));
+      });
+}
+
+/// A unit goes first to those that need it first.
+static void buildPush(MatmulBuilder &k) {
+  buildStaged(k, /*meetsAfter=*/false,
+              [&](Staging &s, Value i, Value rowTile, Value group) {
+                Value receiver = k.rotate(k.me, k.sub(k.size, i));
+                Value slab = s.slab(k.me);
+                s.forTiles(rowTile, group, [&](Value row, Value column) {
+                  Value tile = k.load({k.a, row, column}, s.tileType());
+                  k.storeTo(receiver, tile, {slab, row, column});
+                });
+                k.raise(receiver, s.flag(k.me, rowTile, group));
+              });
+}
+
+void mlir::iris::buildAllGatherMatmul(MatmulBuilder &k) {
+  StringRef variant = k.config.variant;
+  if (variant == "hbm_buffer")
+    return buildHBMBuffer(k);
+  if (variant == "push")
+    return buildPush(k);
+  buildPull(k);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ConfigReader.cpp - Entries of a config, one by one -----------------===//
+
+#include "ConfigReader.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+ConfigReader::ConfigReader(Operation *op, DictionaryAttr config) : op(op) {
+  if (config)
+    rest.append(config.begin(), config.end());
+}
+
+LogicalResult ConfigReader::readName(StringRef key, ArrayRef<StringRef> allowed,
+                                     StringRef what, std::string &value) {
+  Attribute attr = take(key);
+  if (!attr)
+    return success();
+  auto name = dyn_cast<StringAttr>(attr);
+  if (!name || !llvm::is_contained(allowed, name.getValue()))
+    return op->emitOpError("config has ")
+           << key << " = " << attr << "; expected one of "
+           << llvm::join(allowed, ", ") << " for " << what;
+  value = name.str();
+  return success();
+}
+
+LogicalResult ConfigReader::readInteger(StringRef key, int64_t min, int64_t max,
+                                        bool powerOfTwo, int64_t &value) {
+  Attribute attr = take(key);
+  auto integer = dyn_cast_or_null<IntegerAttr>(attr);
+  bool fits = integer && integer.getValue().getSignificantBits() <= 64;
+  int64_t given = fits ? integer.getValue().getSExtValue() : value;
+  if ((attr && !fits) || given < min || given > max ||
+      (powerOfTwo && !llvm::isPowerOf2_64(given))) {
+    InFlightDiagnostic diag = op->emitOpError("config has ") << key << " = ";
+    if (attr)
+      diag << attr;
+    else
+      diag << value << " by default";
+    return diag << "; expected " << (powerOfTwo ? "a power of two from " : "")
+                << min << " to " << max;
+  }
+  value = given;
+  return success();
+}
+
+LogicalResult ConfigReader::readBool(StringRef key, bool &value) {
+  Attribute attr = take(key);
+  if (!attr)
+    return success();
+  auto flag = dyn_cast<BoolAttr>(attr);
+  if (!flag)
+    return op->emitOpError("config has ")
+           << key << " = " << attr << "; expected true or false";
+  value = flag.getValue();
+  return success();
+}
+
+LogicalResult ConfigReader::finish(StringRef expectedKeys) {
+  if (rest.empty())
+    return success();
+  return op->emitOpError("config has the key ")
+         << rest.front().getName() << "; expected " << expectedKeys;
+}
+
+Attribute ConfigReader::take(StringRef key) {
+  auto *entry = llvm::find_if(
+      rest, [&](NamedAttribute each) { return each.getName() == key; });
+  if (entry == rest.end())
+    return {};
+  Attribute value = entry->getValue();
+  rest.erase(entry);
+  return value;
+}

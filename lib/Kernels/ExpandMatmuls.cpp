@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ExpandMatmuls.cpp - Writes the kernels of products -----------------===//
+
+#include "iris/Kernels/MatmulKernels.h"
+#include "iris/Kernels/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISEXPANDMATMULSPASS
+#include "iris/Kernels/Passes.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+/// Turns the calls of one host program into launches.
+class MatmulExpansion {
+public:
+  MatmulExpansion(ModuleOp module, SymbolTable &symbols)
+      : module(module), symbols(symbols) {}
+
+  LogicalResult expand(MatmulCallOpInterface call);
+
+private:
+  FailureOr<DictionaryAttr> completeConfig(MatmulCallOpInterface call);
+  MatmulKernelOp findKernel(MatmulCallOpInterface call, DictionaryAttr config);
+  /// Appends the staging and the workspace, as far as the kernel has them.
+  void appendMemory(MatmulCallOpInterface call, MatmulKernelOp kernel,
+                    const MatmulConfig &config,
+                    SmallVectorImpl<Value> &arguments);
+
+  ModuleOp module;
+  SymbolTable &symbols;
+  /// Keyed by what tells kernels apart.
+  llvm::DenseMap<Attribute, MatmulKernelOp> kernels;
+  /// Memory of calls with the same kernel and matrices.
+  struct Known {
+    MatmulKernelOp kernel;
+    SmallVector<Value> matrices;
+    Attribute group;
+    SmallVector<Value> buffers;
+  };
+  SmallVector<Known> memory;
+};
+} // namespace
+
+/// The call's config with what its operands say.
+FailureOr<DictionaryAttr>
+MatmulExpansion::completeConfig(MatmulCallOpInterface call) {
+  NamedAttrList entries(call.getConfigAttr());
+  Builder b(call.getContext());
+  for (auto [name, matrix] :
+       {std::pair("a", call.getA()), std::pair("b", call.getB())}) {
+    std::optional<MatmulConfig::Layout> layout =
+        getLayout(cast<MemRefType>(matrix.getType()));
+    if (!layout)
+      return call->emitOpError(name)
+             << " is " << matrix.getType() << "; expected no offset";
+    if (entries.get(name))
+      return call->emitOpError("config has ")
+             << name << "; expected none in a call, whose operand says it";
+    if (*layout != MatmulConfig::Layout::Row)
+      entries.set(name, b.getStringAttr(stringifyLayout(*layout)));
+  }
+  if (!cast<MemRefType>(call.getC().getType()).getLayout().isIdentity())
+    return call->emitOpError("c is ")
+           << call.getC().getType() << "; expected rows that follow each other";
+  if (call.getBias() && !entries.get("bias"))
+    entries.set("bias", b.getStringAttr("column"));
+  if (!call.getBias() && entries.get("bias"))
+    return call->emitOpError("config has bias = ")
+           << entries.get("bias") << "; expected bias(...) in the call";
+  if (entries.get("scale"))
+    return call->emitOpError(
+        "config has scale; expected scale(...) in the call");
+  if (call.getScale())
+    entries.set("scale", b.getBoolAttr(true));
+  return entries.empty() ? DictionaryAttr()
+                         : entries.getDictionary(call.getContext());
+}
+
+MatmulKernelOp MatmulExpansion::findKernel(MatmulCallOpInterface call,
+                                           DictionaryAttr config) {
+  Builder b(module.getContext());
+  MatmulKind kind = call.getMatmulKind();
+  StringAttr name = b.getStringAttr(stringifyMatmulKind(kind));
+  Type element = call.getElement().value_or(
+      cast<MemRefType>(call.getA().getType()).getElementType());
+  Type result = cast<MemRefType>(call.getC().getType()).getElementType();
+  DenseI32ArrayAttr group = call.getGroupAttr();
+  auto size = group ? b.getI64IntegerAttr(group.size()) : IntegerAttr();
+  auto optional = [&](Attribute attr) {
+    return attr ? attr : static_cast<Attribute>(b.getUnitAttr());
+  };
+  Attribute key =
+      b.getArrayAttr({name, TypeAttr::get(element), TypeAttr::get(result),
+                      optional(size), optional(config)});
+  MatmulKernelOp &kernel = kernels[key];
+  if (!kernel) {
+    OpBuilder at = OpBuilder::atBlockBegin(module.getBody());
+    kernel = MatmulKernelOp::create(at, call.getLoc(), name, name,
+                                    TypeAttr::get(element),
+                                    TypeAttr::get(result), size, config);
+    symbols.insert(kernel);
+  }
+  return kernel;
+}
+
+/// A place where all of `matrices` are known: right after the last of them.
+static void setInsertionPointAfter(OpBuilder &b, ArrayRef<Value> matrices) {
+  Value last;
+  for (Value matrix : matrices) {
+    Region *region = matrix.getParentRegion();
+    if (!last || last.getParentRegion()->isProperAncestor(region)) {
+      last = matrix;
+      continue;
+    }
+    Operation *before = last.getDefiningOp(), *now = matrix.getDefiningOp();
+    if (now && region == last.getParentRegion() &&
+        (!before || before->isBeforeInBlock(now)))
+      last = matrix;
+  }
+  b.setInsertionPointAfterValue(last);
+}
+
+/// A matrix of `type`: of rows or of columns that follow each other.
+static Value allocate(ImplicitLocOpBuilder &b, MemRefType type, Value rows,
+                      Value columns) {
+  if (type.getLayout().isIdentity())
+    return AllocOp::create(b, type, ValueRange{rows, columns});
+  MemRefType turned =
+      MatmulConfig::matrix(type.getElementType(), MatmulConfig::Layout::Row);
+  Value buffer = AllocOp::create(b, turned, ValueRange{columns, rows});
+  return memref::ReinterpretCastOp::create(
+      b, type, buffer, /*offset=*/OpFoldResult(b.getIndexAttr(0)),
+      ArrayRef<OpFoldResult>{rows, columns},
+      ArrayRef<OpFoldResult>{b.getIndexAttr(1), rows});
+}
+
+/// Calls of one kernel on the same matrices share it: other matrices may have
+/// other shapes. It is allocated before the first of them.
+void MatmulExpansion::appendMemory(MatmulCallOpInterface call,
+                                   MatmulKernelOp kernel,
+                                   const MatmulConfig &config,
+                                   SmallVectorImpl<Value> &arguments) {
+  if (!config.hasWorkspace())
+    return;
+  SmallVector<Value> matrices = {call.getA(), call.getB(), call.getC()};
+  for (const Known &known : memory)
+    if (known.kernel == kernel && known.matrices == matrices &&
+        known.group == call.getGroupAttr()) {
+      arguments.append(known.buffers);
+      return;
+    }
+
+  ScalarBuilder n(call.getLoc());
+  setInsertionPointAfter(n.b, matrices);
+  auto extent = [&](Value matrix, int64_t dim) -> Value {
+    return memref::DimOp::create(n.b, matrix, dim);
+  };
+  DenseI32ArrayAttr group = call.getGroupAttr();
+  Value size = group
+                   ? n.index(group.size())
+                   : NumRanksOp::create(n.b, n.b.getIndexType(), call.getCtx())
+                         .getResult();
+  FusedSizes sizes =
+      getFusedSizes(n, config,
+                    {extent(call.getA(), 0), extent(call.getA(), 1),
+                     extent(call.getB(), 1), size});
+  SmallVector<Value> buffers;
+  if (config.hasStaging())
+    buffers.push_back(allocate(n.b, config.stagingType(), sizes.stagingRows,
+                               sizes.stagingColumns));
+  auto bytes =
+      MemRefType::get({ShapedType::kDynamic}, n.b.getI8Type(), AffineMap(),
+                      SymmetricAttr::get(n.b.getContext()));
+  buffers.push_back(AllocOp::create(
+      n.b, bytes, ValueRange{FusedWorkspace::bytes(n, sizes.numFlags)}));
+  arguments.append(buffers);
+  memory.push_back({kernel, matrices, group, buffers});
+}
+
+LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
+  if (!call->getParentOfType<func::FuncOp>())
+    return call->emitOpError("is in a kernel; expected a host program");
+  FailureOr<DictionaryAttr> entries = completeConfig(call);
+  if (failed(entries))
+    return failure();
+  MatmulKernelOp kernel = findKernel(call, *entries);
+  FailureOr<MatmulConfig> config = getConfig(kernel);
+  if (failed(config))
+    return failure();
+
+  ScalarBuilder n(call.getLoc());
+  n.b.setInsertionPoint(call);
+  SmallVector<Value> arguments = {call.getA(), call.getB(), call.getC()};
+  if (Value bias = call.getBias())
+    arguments.push_back(bias);
+  if (Value scale = call.getScale())
+    arguments.push_back(scale);
+  appendMemory(call, kernel, *config, arguments);
+  // Sizes that the program knows are no part of the kernel.
+  for (auto [argument, type] :
+       llvm::zip_equal(arguments, config->argumentTypes()))
+    if (argument.getType() != type)
+      argument = memref::CastOp::create(n.b, type, argument);
+  // As many programs as there are tiles, but one at least.
+  auto tiles = [&](int64_t dim, int64_t extent) {
+    Value size = memref::DimOp::create(n.b, call.getC(), dim);
+    return n.ceilDiv(size, n.index(extent));
+  };
+  Value count = n.mul(tiles(0, config->tileM), tiles(1, config->tileN));
+  Value programs = n.index(config->programs);
+  // Those that move have no tiles.
+  if (!config->hasMovers())
+    programs = n.max(n.index(1), n.min(programs, count));
+  arguments.insert(arguments.begin(), call.getCtx());
+  LaunchOp::create(
+      n.b,
+      SymbolRefAttr::get(kernel.getSymNameAttr(),
+                         {FlatSymbolRefAttr::get(kernel.getSymNameAttr())}),
+      programs, arguments, call.getGroupAttr());
+  call->erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ExpandMatmulsPass
+    : iris::impl::IrisExpandMatmulsPassBase<ExpandMatmulsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    MatmulExpansion calls(module, symbols);
+    SmallVector<MatmulCallOpInterface> found;
+    module.walk([&](MatmulCallOpInterface call) { found.push_back(call); });
+    for (MatmulCallOpInterface call : found)
+      if (failed(calls.expand(call)))
+        return signalPassFailure();
+    for (auto op :
+         llvm::make_early_inc_range(module.getOps<MatmulKernelOp>())) {
+      if (failed(buildMatmulKernel(op)))
+        return signalPassFailure();
+      op.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GroupBuilder.cpp - Programs of a group of ranks --------------------===//
+
+#include "iris/Kernels/GroupBuilder.h"
+
+#include "iris/Kernels/TileSchedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+GroupBuilder::GroupBuilder(gpu::GPUModuleOp module, TypeRange arguments,
+                           const Launch &launch)
+    : ScalarBuilder(module.getLoc()), knownSize(launch.size) {
+  MLIRContext *context = module.getContext();
+  SmallVector<Type> types = {CtxType::get(context)};
+  llvm::append_range(types, arguments);
+  b.setInsertionPointToStart(module.getBody());
+  // Kernels of one image need names of their own.
+  kernel =
+      gpu::GPUFuncOp::create(b, module.getName(), b.getFunctionType(types, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  kernel->setAttr(kNumWarpsAttr, b.getI32IntegerAttr(launch.warps));
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  ctx = kernel.getArgument(0);
+  programs = gpu::GridDimOp::create(b, gpu::Dimension::x);
+  program = gpu::BlockIdOp::create(b, gpu::Dimension::x);
+  program = dealOut<ScalarBuilder>(*this, program, programs, launch.xcds);
+  Type index = b.getIndexType();
+  size = knownSize ? this->index(knownSize)
+                   : GroupSizeOp::create(b, index, ctx).getResult();
+  me = GroupIndexOp::create(b, index, ctx);
+}
+
+void GroupBuilder::setDescription(DictionaryAttr description) {
+  kernel->setAttr(kConfigAttr, description);
+}
+
+void GroupBuilder::finish() { gpu::ReturnOp::create(b); }
+
+void GroupBuilder::forMembers(int64_t first, Body body) {
+  if (!knownSize)
+    return loop(index(first), size, index(1), body);
+  for (int64_t member = first; member < knownSize; ++member)
+    body(index(member));
+}
+
+Value GroupBuilder::rotate(Value start, Value k) {
+  return rem(add(start, k), size);
+}
+
+Value GroupBuilder::rankOf(Value member) {
+  return GroupMemberOp::create(b, b.getIndexType(), ctx, member);
+}
+
+Value GroupBuilder::view(Value offset, ValueRange sizes, Type type) {
+  SmallVector<int64_t> shape(sizes.size(), ShapedType::kDynamic);
+  auto buffer = cast<MemRefType>(workspace.getType());
+  return memref::ViewOp::create(
+      b, MemRefType::get(shape, type, AffineMap(), buffer.getMemorySpace()),
+      workspace, offset, sizes);
+}
+
+Value GroupBuilder::words(int64_t offset, int64_t bytes) {
+  return view(index(offset), index(bytes / 4), b.getI32Type());
+}
+
+void GroupBuilder::barrier() {
+  BarrierOp::create(b, ctx, barrierState, /*group=*/true);
+}
+
+void GroupBuilder::storeEpoch(Value epochs, int64_t maxPrograms, Value last) {
+  // A program reads the word with its own number. It writes that one and those
+  // of the numbers that this launch does not have, dealt out to the programs,
+  // so that all words are the same for a next launch of any size. Nobody else
+  // touches the words that it writes: nothing has to be ordered.
+  auto splat = [&](Type type, Value number) -> Value {
+    Value word = arith::IndexCastOp::create(b, b.getI32Type(), number);
+    return tensor::SplatOp::create(b, type, word);
+  };
+  auto type = RankedTensorType::get({maxPrograms}, b.getI32Type());
+  Value number = tile::RangeOp::create(b, type, /*dim=*/0);
+  Value turn = arith::RemUIOp::create(b, number, splat(type, programs));
+  Value isOurs = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, turn,
+                                       splat(type, program));
+  Value place =
+      tile::RangeOp::create(b, type.clone(b.getIndexType()), /*dim=*/0);
+  tile::ScatterOp::create(b, tensor::SplatOp::create(b, type, last), epochs,
+                          ValueRange{place}, isOurs);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulAllGather.cpp - Products that all ranks get ------------------===//
+//
+//   push          every rank stores each finished tile to all ranks
+//   specialized   some programs multiply and store tiles to the own result;
+//                 the others wait for them and store them to all other ranks
+//
+// Ranks are visited in rotated order, so that no two ranks store to one
+// receiver at once. See docs/fused.md for why they are correct.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/MatmulKernels.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+/// The own part of c.
+class OwnPart {
+public:
+  explicit OwnPart(MatmulBuilder &k)
+      : k(k), rows(k.rowsOf(k.a)), columns(k.columnsOf(k.b_)),
+        rowTiles(k.rowTiles(rows)), columnTiles(k.columnTiles(columns)) {
+    bool isM = k.config.shard == "m";
+    firstRow = isM ? k.mul(k.me, rows) : k.index(0);
+    firstColumn = isM ? k.index(0) : k.mul(k.me, columns);
+    // Tiles do not reach into other parts.
+    part = isM ? k.rows(k.c, firstRow, rows)
+               : k.columns(k.c, firstColumn, columns);
+  }
+
+  /// body(place, number) for the tiles of one of `count` programs.
+  void forTiles(Value program, Value count,
+                llvm::function_ref<void(Place, Value)> body) {
+    k.order(rowTiles, columnTiles)
+        .forTiles(program, count, [&](Value rowTile, Value columnTile) {
+          Place place{part, k.mul(rowTile, k.tileRows()),
+                      k.mul(columnTile, k.tileColumns())};
+          body(place, k.add(k.mul(rowTile, columnTiles), columnTile));
+        });
+  }
+  Value compute(Place place) {
+    return k.finishTile(k.ownProduct(place.row, place.column),
+                        k.add(firstRow, place.row),
+                        k.add(firstColumn, place.column));
+  }
+
+private:
+  MatmulBuilder &k;
+  Value rows, columns, rowTiles, columnTiles;
+  Value firstRow, firstColumn, part;
+};
+} // namespace
+
+static void buildPush(MatmulBuilder &k) {
+  OwnPart own(k);
+  k.barrier();
+  own.forTiles(k.program, k.programs, [&](Place place, Value) {
+    Value tile = own.compute(place);
+    k.forMembers(0,
+                 [&](Value i) { k.storeTo(k.rotate(k.me, i), tile, place); });
+  });
+  k.barrier();
+}
+
+/// With fewer programs than are to move tiles all of them multiply first.
+static void buildSpecialized(MatmulBuilder &k) {
+  OwnPart own(k);
+  k.beginEpoch(getFusedSizes(
+                   k, k.config,
+                   {k.rowsOf(k.a), k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
+                   .numFlags);
+  Value wanted = k.index(k.config.fetchPrograms);
+  Value movers = k.min(wanted, k.programs);
+  Value first = k.select(k.less(wanted, k.programs), wanted, k.index(0));
+  k.ifThen(k.notLess(k.program, first), [&] {
+    own.forTiles(k.sub(k.program, first), k.sub(k.programs, first),
+                 [&](Place place, Value number) {
+                   k.store(own.compute(place), place);
+                   k.raiseHere(number);
+                 });
+  });
+  RankedTensorType type =
+      RankedTensorType::get({k.config.tileM, k.config.tileN}, k.config.result);
+  k.ifThen(k.less(k.program, movers), [&] {
+    k.barrier();
+    own.forTiles(k.program, movers, [&](Place place, Value number) {
+      k.awaitHere(number);
+      Value tile = k.load(place, type);
+      k.forMembers(1,
+                   [&](Value i) { k.storeTo(k.rotate(k.me, i), tile, place); });
+    });
+    k.barrier();
+  });
+  k.endEpoch();
+}
+
+void mlir::iris::buildMatmulAllGather(MatmulBuilder &k) {
+  if (k.config.variant == "specialized")
+    return buildSpecialized(k);
+  buildPush(k);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulKernels.cpp - From an op to its kernel -----------------------===//
+
+#include "iris/Kernels/MatmulKernels.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,
+                                     const MatmulConfig &config,
+                                     const MatmulShape &shape) {
+  auto tiles = [&](Value extent, int64_t tile) {
+    return n.ceilDiv(extent, n.index(tile));
+  };
+  Value none = n.index(0);
+  Value columnTiles = tiles(shape.bColumns, config.tileN);
+  // The members' parts of a, below each other; a flag for each unit.
+  if (config.isStaged()) {
+    Value units = n.mul(tiles(shape.aRows, config.tileM),
+                        tiles(shape.aColumns, config.kPerFlag * config.tileK));
+    return {n.mul(shape.size, units), n.mul(shape.size, shape.aRows),
+            shape.aColumns};
+  }
+  // The members' shares of the own rows, below each other; a flag for each tile
+  // of each.
+  if (config.kind == MatmulKind::MatmulReduceScatter) {
+    Value rows = n.div(shape.aRows, shape.size);
+    Value units = n.mul(tiles(rows, config.tileM), columnTiles);
+    return {n.mul(shape.size, units), n.mul(shape.size, rows), shape.bColumns};
+  }
+  // The own share of everything; a flag for each tile of each member.
+  if (config.hasStaging()) {
+    Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
+    return {n.mul(shape.size, units), shape.aRows, shape.bColumns};
+  }
+  // A flag for each own tile.
+  if (config.hasMovers()) {
+    Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
+    return {units, none, none};
+  }
+  return {none, none, none};
+}
+
+static void buildBody(MatmulBuilder &k) {
+  switch (k.config.kind) {
+  case MatmulKind::Matmul:
+    return buildMatmul(k);
+  case MatmulKind::AllGatherMatmul:
+    return buildAllGatherMatmul(k);
+  case MatmulKind::MatmulAllGather:
+    return buildMatmulAllGather(k);
+  case MatmulKind::MatmulReduceScatter:
+    return buildMatmulReduceScatter(k);
+  case MatmulKind::MatmulAllReduce:
+    return buildMatmulAllReduce(k);
+  }
+}
+
+/// What the runtime must know to launch the kernel.
+static DictionaryAttr describe(const MatmulConfig &config, MLIRContext *c) {
+  Builder b(c);
+  auto spell = [&](Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return b.getStringAttr(text);
+  };
+  auto number = [&](StringRef name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  };
+  static constexpr StringRef biases[] = {"none", "row", "column"};
+  static constexpr StringRef activations[] = {"none", "relu", "gelu"};
+  SmallVector<NamedAttribute> entries = {
+      b.getNamedAttr("matmul",
+                     b.getStringAttr(stringifyMatmulKind(config.kind))),
+      b.getNamedAttr("element", spell(config.element)),
+      b.getNamedAttr("result", spell(config.result)),
+      b.getNamedAttr("variant", b.getStringAttr(config.variant)),
+      b.getNamedAttr("shard", b.getStringAttr(config.shard)),
+      b.getNamedAttr("a", b.getStringAttr(stringifyLayout(config.a))),
+      b.getNamedAttr("b", b.getStringAttr(stringifyLayout(config.b))),
+      b.getNamedAttr("bias",
+                     b.getStringAttr(biases[static_cast<size_t>(config.bias)])),
+      b.getNamedAttr("scale", b.getBoolAttr(config.scale)),
+      b.getNamedAttr(
+          "activation",
+          b.getStringAttr(activations[static_cast<size_t>(config.activation)])),
+      number("group", config.size),
+      number("tile_m", config.tileM),
+      number("tile_n", config.tileN),
+      number("tile_k", config.tileK),
+      number("group_m", config.groupM),
+      number("xcds", config.xcds),
+      number("warps", config.warps),
+      number("programs", config.programs)};
+  if (config.hasMovers())
+    entries.push_back(number("num_fetch_programs", config.fetchPrograms));
+  if (config.isStaged()) {
+    bool isColumn = config.staged == MatmulConfig::Layout::Column;
+    entries.push_back(b.getNamedAttr(
+        "staged_layout",
+        b.getStringAttr(isColumn ? "m_contiguous" : "k_contiguous")));
+    entries.append(
+        {number("k_per_flag", config.kPerFlag),
+         number("num_fetch_stages", config.fetchStages),
+         number("first_stage_fetch_programs", config.firstStageFetchPrograms)});
+  }
+  return b.getDictionaryAttr(entries);
+}
+
+FailureOr<gpu::GPUModuleOp> mlir::iris::buildMatmulKernel(MatmulKernelOp op) {
+  FailureOr<MatmulConfig> config = getConfig(op);
+  if (failed(config))
+    return failure();
+  OpBuilder b(op);
+  auto module = gpu::GPUModuleOp::create(b, op.getLoc(), op.getSymName());
+  MatmulBuilder k(module, *config);
+  k.setDescription(describe(*config, b.getContext()));
+  buildBody(k);
+  k.finish();
+  return module;
+}

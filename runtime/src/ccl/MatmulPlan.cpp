@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Shapes, requests and memory of products.  The compiler's side of it is
+// lib/Kernels/MatmulKernels.cpp.
+#include "ccl/MatmulPlan.h"
+
+#include "ccl/Spec.h"
+
+#include <cinttypes>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+const char *iris::ccl::kindName(MatmulKind kind) {
+  switch (kind) {
+  case MatmulKind::matmul:
+    return "matmul";
+  case MatmulKind::allGatherMatmul:
+    return "all_gather_matmul";
+  case MatmulKind::matmulAllGather:
+    return "matmul_all_gather";
+  case MatmulKind::matmulReduceScatter:
+    return "matmul_reduce_scatter";
+  case MatmulKind::matmulAllReduce:
+    return "matmul_all_reduce";
+  }
+  return "unknown";
+}
+
+static const char *defaultVariant(MatmulKind kind) {
+  switch (kind) {
+  case MatmulKind::matmul:
+    return "tiles";
+  case MatmulKind::allGatherMatmul:
+    return "pull";
+  case MatmulKind::matmulAllReduce:
+    return "two_shot";
+  default:
+    return "push";
+  }
+}
+
+static const char *defaultShard(MatmulKind kind) {
+  bool isK = kind == MatmulKind::allGatherMatmul ||
+             kind == MatmulKind::matmulAllReduce;
+  return isK ? "k" : "m";
+}
+
+static uint64_t divideUp(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+/// What the compiler would find wrong only after shapes were computed.
+static Status check(const MatmulProblem &p, uint32_t groupSize) {
+  const char *name = kindName(p.kind);
+  if (std::string(name) == "unknown")
+    return makeStatus(StatusCode::invalidArgument,
+                      "matmul: %d is no kind of product",
+                      static_cast<int>(p.kind));
+  if (groupSize > IRISRT_MAX_GROUP)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: a world of %u ranks; expected at most %u", name,
+                      groupSize, static_cast<unsigned>(IRISRT_MAX_GROUP));
+  constexpr uint64_t most = uint64_t(1) << 24;
+  if (p.m == 0 || p.n == 0 || p.k == 0 || p.m > most || p.n > most ||
+      p.k > most)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: m = %" PRIu64 ", n = %" PRIu64 ", k = %" PRIu64
+                      "; expected 1 to %" PRIu64,
+                      name, p.m, p.n, p.k, most);
+  if (dtypeBytes(p.element) == 0 || dtypeBytes(p.result) == 0)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: element type %d, result type %d; expected DTypes",
+                      name, static_cast<int>(p.element),
+                      static_cast<int>(p.result));
+  for (int64_t value :
+       {p.config.tileM, p.config.tileN, p.config.tileK, p.config.kPerFlag})
+    if (value < 0 || value > 1024)
+      return makeStatus(StatusCode::invalidArgument,
+                        "%s: the config has a tile or group of %" PRId64
+                        "; expected 0 to 1024",
+                        name, value);
+  return Status::success();
+}
+
+Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
+  IRISRT_RETURN_IF_ERROR(check(p, groupSize));
+  MatmulConfig &config = p.config;
+  auto fill = [](int64_t &value, int64_t normal) {
+    value = value == 0 ? normal : value;
+  };
+  if (config.variant.empty())
+    config.variant = defaultVariant(p.kind);
+  if (config.shard.empty())
+    config.shard = defaultShard(p.kind);
+  fill(config.tileM, 128);
+  fill(config.tileN, 128);
+  fill(config.tileK, 64);
+  const uint64_t size = groupSize;
+  MatmulPlan plan;
+  plan.a = {p.m, p.k};
+  plan.b = {p.k, p.n};
+  plan.c = {p.m, p.n};
+  bool isStaged =
+      p.kind == MatmulKind::allGatherMatmul && config.variant != "pull";
+  if (p.kind == MatmulKind::allGatherMatmul && config.shard == "k")
+    plan.b.rows *= size;
+  else if (p.kind == MatmulKind::allGatherMatmul)
+    plan.c.rows *= size;
+  else if (p.kind == MatmulKind::matmulAllGather && config.shard == "m")
+    plan.c.rows *= size;
+  else if (p.kind == MatmulKind::matmulAllGather)
+    plan.c.columns *= size;
+  else if (p.kind == MatmulKind::matmulReduceScatter)
+    plan.a.rows *= size;
+
+  const uint64_t rowTiles = divideUp(p.m, config.tileM);
+  const uint64_t columnTiles = divideUp(p.n, config.tileN);
+  uint64_t flags = 0;
+  uint32_t stagedBytes = 4; // of sums
+  if (isStaged) {
+    fill(config.kPerFlag, 4);
+    flags = size * rowTiles * divideUp(p.k, config.kPerFlag * config.tileK);
+    plan.staging = {size * p.m, p.k};
+    stagedBytes = dtypeBytes(p.element);
+  } else if (p.kind == MatmulKind::matmulReduceScatter) {
+    flags = size * rowTiles * columnTiles;
+    plan.staging = {size * p.m, p.n};
+  } else if (p.kind == MatmulKind::matmulAllReduce &&
+             config.variant != "atomic") {
+    flags = size * rowTiles * columnTiles;
+    plan.staging = {p.m, p.n};
+  } else if (config.variant == "specialized") {
+    flags = rowTiles * columnTiles;
+  }
+  plan.stagingBytes = plan.staging.rows * plan.staging.columns * stagedBytes;
+  if (p.kind != MatmulKind::matmul)
+    plan.workspaceBytes = matmulWorkspaceBase + flags * matmulFlagBytes;
+  plan.hasMovers = isStaged || config.variant == "specialized";
+  plan.tiles = divideUp(plan.c.rows, config.tileM) *
+               divideUp(plan.c.columns, config.tileN);
+  return plan;
+}
+
+std::string iris::ccl::kernelSource(const MatmulProblem &p,
+                                    uint32_t groupSize) {
+  const MatmulConfig &config = p.config;
+  std::string entries;
+  auto add = [&](const char *key, const std::string &value) {
+    entries += (entries.empty() ? "" : ", ") + std::string(key) + " = " + value;
+  };
+  auto addNumber = [&](const char *key, int64_t value) {
+    if (value != 0)
+      add(key, std::to_string(value));
+  };
+  auto addName = [&](const char *key, const std::string &value) {
+    // Quotes and escapes have no place in any of them.
+    if (!value.empty())
+      add(key, '"' + value.substr(0, value.find_first_of("\"\\\n")) + '"');
+  };
+  addName("variant", config.variant);
+  addName("shard", config.shard);
+  addNumber("tile_m", config.tileM);
+  addNumber("tile_n", config.tileN);
+  addNumber("tile_k", config.tileK);
+  addNumber("group_m", config.groupM);
+  addNumber("xcds", config.xcds);
+  addNumber("warps", config.warps);
+  addNumber("programs",
+            config.programs ? config.programs : int64_t(matmulMaxPrograms));
+  addNumber("k_per_flag", config.kPerFlag);
+  addNumber("num_fetch_programs", config.numFetchPrograms);
+  addNumber("num_fetch_stages", config.numFetchStages);
+  addNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
+  addName("staged_layout", config.stagedLayout);
+  addName("a", p.aIsColumnMajor ? "column" : "");
+  addName("b", p.bIsColumnMajor ? "column" : "");
+  addName("bias", p.bias == Bias::row      ? "row"
+                  : p.bias == Bias::column ? "column"
+                                           : "");
+  addName("activation", p.activation == Activation::relu   ? "relu"
+                        : p.activation == Activation::gelu ? "gelu"
+                                                           : "");
+  if (p.hasScale)
+    add("scale", "true");
+  return std::string("iris.matmul_kernel @kernel ") + kindName(p.kind) + " " +
+         mlirType(p.element) + " -> " + mlirType(p.result) + " size " +
+         std::to_string(groupSize) + " {" + entries + "}\n";
+}

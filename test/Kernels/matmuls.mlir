@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The order of what the generators of products write: barriers, flags, products,
+// stores. docs/fused.md says why.
+//
+// RUN: iris-opt %s --iris-expand-matmuls --canonicalize --cse | FileCheck %s
+
+!half = memref<?x?xf16, #iris.symmetric>
+
+// CHECK-LABEL: gpu.func @alone
+// CHECK-SAME: %{{[a-z0-9]+}}: !iris.ctx, %[[A:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>, %[[B:[a-z0-9]+]]: memref<?x?xf16, strided<[1, ?]>, #iris.symmetric>, %[[C:[a-z0-9]+]]: memref<?x?xbf16, #iris.symmetric>, %[[BIAS:[a-z0-9]+]]: memref<?xbf16, #iris.symmetric>, %[[SCALE:[a-z0-9]+]]: f32)
+// CHECK-SAME: matmul = "matmul"
+// CHECK-SAME: iris.num_warps = 8 : i32
+// CHECK-NOT: iris.barrier
+// CHECK: scf.for
+// CHECK:   %[[SUM:.+]] = tile.matmul %[[A]]{{.*}}, %[[B]]{{.*}} block(32) :
+// CHECK:   %[[F:.+]] = tensor.splat %[[SCALE]]
+// CHECK:   %[[X:.+]] = arith.mulf %[[SUM]], %[[F]]
+// CHECK:   tile.load %[[BIAS]]
+// CHECK:   tile.expand_dims %{{.+}} dim 1
+// CHECK:   arith.addf %[[X]]
+// CHECK:   math.erf
+// CHECK:   arith.truncf
+// CHECK:   tile.store %{{.+}}, %[[C]]
+iris.matmul_kernel @alone matmul f16 -> bf16
+    {tile_m = 64, tile_n = 32, tile_k = 32, warps = 8, b = "column",
+     bias = "row", scale = true, activation = "gelu"}
+
+// Reads of peers lie between two barriers; the own part needs no peer.
+// CHECK-LABEL: gpu.func @pull
+// CHECK: iris.barrier %{{.+}} group
+// CHECK: scf.for
+// CHECK:   scf.if
+// CHECK:     %[[OWN:.+]] = tile.matmul %arg1
+// CHECK:     tile.matmul {{.*}} init(%[[OWN]]) {
+// CHECK:       iris.translate
+// CHECK:       tile.yield {{.*}} : memref<?x?xf16, #iris.peer>, memref<?x?xf16, #iris.symmetric>
+// CHECK:     tile.store
+// CHECK:   } else {
+// CHECK:     scf.for
+// CHECK:       tile.matmul
+// CHECK:     tile.store
+// CHECK: iris.barrier %{{.+}} group
+// CHECK-NEXT: gpu.return
+iris.matmul_kernel @pull all_gather_matmul f16 -> f16 size 4
+
+// Fetching: barrier, units and their flags, barrier; multiplying: waits.
+// CHECK-LABEL: gpu.func @fetch
+// CHECK-SAME: %[[STAGING:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?xi8, #iris.symmetric>)
+// CHECK: scf.if
+// CHECK:   iris.barrier %{{.+}} group
+// CHECK:   scf.for
+// CHECK:     iris.load {{.*}} from
+// CHECK:     tile.store
+// CHECK:     iris.signal set {{.*}} scope(gpu)
+// CHECK:   iris.barrier %{{.+}} group
+// CHECK: scf.if
+// CHECK:   scf.for
+// CHECK:     tile.matmul %arg1
+// CHECK:     tile.matmul %[[STAGING]]
+// CHECK:       scf.if
+// CHECK-NEXT:    arith.divui
+// CHECK:         iris.wait {{.*}} ge {{.*}} scope(gpu)
+// CHECK:       tile.yield %[[STAGING]]
+// CHECK: tile.scatter
+// CHECK-NEXT: gpu.return
+iris.matmul_kernel @fetch all_gather_matmul f16 -> f16
+    {variant = "hbm_buffer", k_per_flag = 2}
+
+// Pushing: flags of other ranks, and no barrier at the end.
+// CHECK-LABEL: gpu.func @push
+// CHECK: iris.barrier %{{.+}} group
+// CHECK: iris.store {{.*}} to
+// CHECK: iris.signal set {{.*}} to
+// CHECK-NOT: iris.barrier
+// CHECK: tile.matmul
+// CHECK: iris.wait {{.*}} ge
+// CHECK-NOT: iris.barrier
+// CHECK: gpu.return
+iris.matmul_kernel @push all_gather_matmul f16 -> f16 {variant = "push"}
+
+// Shares are in the type of the sum.
+// CHECK-LABEL: gpu.func @reduce_scatter
+// CHECK-SAME: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?x?xf32, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?xi8, #iris.symmetric>)
+// CHECK: iris.barrier %{{.+}} group
+// CHECK: scf.for
+// CHECK:   %[[SHARE:.+]] = tile.matmul
+// CHECK:   iris.store %{{.+}}, %[[SHARE]]
+// CHECK:   iris.signal set
+// CHECK: scf.for
+// CHECK:   iris.wait
+// CHECK:   tile.load
+// CHECK:   arith.addf
+// CHECK:   arith.truncf
+// CHECK:   tile.store
+// CHECK-NOT: iris.barrier
+iris.matmul_kernel @reduce_scatter matmul_reduce_scatter f16 -> f16 size 2
+
+// CHECK-LABEL: gpu.func @atomic
+// CHECK: tile.store
+// CHECK: iris.barrier %{{.+}} group
+// CHECK: tile.matmul
+// CHECK: iris.atomic_rmw add {{.*}} sem(relaxed)
+// CHECK: iris.barrier %{{.+}} group
+iris.matmul_kernel @atomic matmul_all_reduce bf16 -> f32 {variant = "atomic"}
+
+// A call becomes a launch; calls on the same matrices share staging and
+// workspace, which are allocated when the matrices are.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[A:.+]] = iris.alloc
+// CHECK: %[[B:.+]] = iris.alloc
+// CHECK: %[[C:.+]] = iris.alloc
+// CHECK: %[[S:.+]] = iris.alloc({{.*}}) : memref<?x?xf32, #iris.symmetric>
+// CHECK: %[[W:.+]] = iris.alloc({{.*}}) : memref<?xi8, #iris.symmetric>
+// CHECK: scf.for
+// CHECK:   iris.launch @matmul_all_reduce::@matmul_all_reduce programs(%{{.+}}) args(%{{.+}}, %[[A]], %[[B]], %[[C]], %[[S]], %[[W]] :
+// CHECK: iris.launch @matmul_all_reduce::@matmul_all_reduce programs(%{{.+}}) args(%{{.+}}, %[[A]], %[[B]], %[[C]], %[[S]], %[[W]] :
+// CHECK-NOT: iris.alloc
+func.func @main(%ctx: !iris.ctx) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 100 : index
+  %a = iris.alloc(%n, %n) : !half
+  %b = iris.alloc(%n, %n) : !half
+  %c = iris.alloc(%n, %n) : !half
+  scf.for %i = %c0 to %n step %c1 {
+    iris.matmul_all_reduce %ctx, %a, %b, %c : !half, !half, !half
+  }
+  iris.matmul_all_reduce %ctx, %a, %b, %c : !half, !half, !half
+  return
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Products through the C++ API, compiled by iris-compile, on ranks of the host.
+//
+// All problems are parts of one product whose elements are small whole numbers,
+// hashes of their places in the whole matrix: every sum is exact in any order.
+#include "iris/ccl/Matmul.h"
+
+#include "support/Ranks.h"
+#include "support/ccl/Kernels.h"
+#include "support/ccl/Solve.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <type_traits>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+/// -4 to 3.
+static int number(uint64_t row, uint64_t column, uint64_t salt) {
+  uint64_t h = (row * 1009 + column + 1) * 0x9E3779B97F4A7C15ull +
+               salt * 0xC2B2AE3D27D4EB4Full;
+  h = (h ^ (h >> 31)) * 0xD6E8FEB86659FD93ull;
+  return static_cast<int>(h >> 61) - 4;
+}
+
+namespace {
+/// A rank's part of a whole matrix: its size, and where it begins.
+struct Part {
+  uint64_t rows, columns, row0, column0;
+
+  uint64_t count() const { return rows * columns; }
+};
+
+/// What a rank has of a problem's matrices.
+struct Parts {
+  Parts(const MatmulProblem &p, uint64_t ranks, uint64_t me)
+      : a{p.m, p.k, 0, 0}, b{p.k, p.n, 0, 0}, c{p.m, p.n, 0, 0}, depth(p.k) {
+    bool isK = p.config.shard.empty() || p.config.shard == "k";
+    switch (p.kind) {
+    case MatmulKind::matmul:
+      break;
+    case MatmulKind::allGatherMatmul:
+      if (isK) {
+        a.column0 = me * p.k;
+        b.rows = depth = ranks * p.k;
+      } else {
+        a.row0 = me * p.m;
+        c.rows *= ranks;
+      }
+      break;
+    case MatmulKind::matmulAllGather:
+      if (p.config.shard == "n") {
+        b.column0 = me * p.n;
+        c.columns *= ranks;
+      } else {
+        a.row0 = me * p.m;
+        c.rows *= ranks;
+      }
+      break;
+    case MatmulKind::matmulReduceScatter:
+      a.rows *= ranks;
+      c.row0 = me * p.m;
+      [[fallthrough]];
+    case MatmulKind::matmulAllReduce:
+      a.column0 = b.row0 = me * p.k;
+      depth = ranks * p.k;
+      break;
+    }
+  }
+
+  Part a, b, c;
+  uint64_t depth;
+};
+} // namespace
+
+template <typename T>
+static std::vector<T> elements(const Part &part, bool isColumnMajor,
+                               uint64_t salt) {
+  std::vector<T> values(part.count());
+  for (uint64_t i = 0; i < part.rows; ++i)
+    for (uint64_t j = 0; j < part.columns; ++j)
+      values[isColumnMajor ? j * part.rows + i : i * part.columns + j] =
+          static_cast<T>(number(part.row0 + i, part.column0 + j, salt));
+  return values;
+}
+
+/// Calls back to back whose inputs change, or replays of one; no host waits for
+/// another.
+template <typename T, typename R>
+static std::string runTurns(World &world, const MatmulProblem &p,
+                            bool replays) {
+  constexpr uint64_t turns = 4;
+  Parts parts(p, world.numRanks(), world.rank());
+  RANK_ASSIGN(auto matmul,
+              Matmul::create(world, p, communicatorOptions().cache));
+  RANK_ASSIGN(uint64_t a, world.allocate(parts.a.count() * sizeof(T)));
+  RANK_ASSIGN(uint64_t b, world.allocate(parts.b.count() * sizeof(T)));
+  RANK_ASSIGN(uint64_t c, world.allocate(parts.c.count() * sizeof(R)));
+  RANK_ASSIGN(uint64_t bias, world.allocate(parts.c.rows * sizeof(R)));
+  RANK_ASSIGN(uint64_t results,
+              world.allocate(turns * parts.c.count() * sizeof(R)));
+  std::vector<R> rowBias(parts.c.rows);
+  for (uint64_t i = 0; i < parts.c.rows; ++i)
+    rowBias[i] = static_cast<R>(number(parts.c.row0 + i, 0, 77));
+  RANK_TRY(
+      world.copyToDevice(bias, rowBias.data(), rowBias.size() * sizeof(R)));
+  auto at = [](uint64_t address) { return reinterpret_cast<void *>(address); };
+  // Must stay until the stream has come to the copies.
+  std::vector<std::vector<T>> inputs;
+  for (uint64_t turn = 0; turn < turns; ++turn) {
+    inputs.push_back(elements<T>(parts.a, p.aIsColumnMajor, 2 * turn + 1));
+    inputs.push_back(elements<T>(parts.b, p.bIsColumnMajor, 2 * turn + 2));
+  }
+  Epilogue epilogue;
+  epilogue.bias = at(bias);
+  epilogue.scale = 0.5f;
+  Graph graph;
+  if (replays) {
+    RANK_TRY(world.beginCapture());
+    RANK_TRY(matmul->run(at(a), at(b), at(c), epilogue));
+    RANK_ASSIGN(graph, world.endCapture());
+  }
+  for (uint64_t turn = 0; turn < turns; ++turn) {
+    const std::vector<T> &left = inputs[2 * turn],
+                         &right = inputs[2 * turn + 1];
+    RANK_TRY(world.copyToDevice(a, left.data(), left.size() * sizeof(T)));
+    RANK_TRY(world.copyToDevice(b, right.data(), right.size() * sizeof(T)));
+    RANK_TRY(replays ? world.launchGraph(graph)
+                     : matmul->run(at(a), at(b), at(c), epilogue));
+    RANK_TRY(world.copyOnDevice(results + turn * parts.c.count() * sizeof(R), c,
+                                parts.c.count() * sizeof(R)));
+  }
+  std::vector<R> got(turns * parts.c.count());
+  RANK_TRY(world.copyToHost(got.data(), results, got.size() * sizeof(R)));
+  RANK_TRY(world.synchronize());
+  for (uint64_t turn = 0, place = 0; turn < turns; ++turn)
+    for (uint64_t i = 0; i < parts.c.rows; ++i)
+      for (uint64_t j = 0; j < parts.c.columns; ++j, ++place) {
+        int64_t sum = 0;
+        for (uint64_t k = 0; k < parts.depth; ++k)
+          sum += number(parts.c.row0 + i, k, 2 * turn + 1) *
+                 number(k, parts.c.column0 + j, 2 * turn + 2);
+        R want = static_cast<R>(sum);
+        if (p.hasScale)
+          want = static_cast<R>(want * 0.5f);
+        if (p.bias == Bias::row)
+          want += rowBias[i];
+        if (p.activation == Activation::relu)
+          want = std::max(want, R(0));
+        if (got[place] != want)
+          return "turn " + std::to_string(turn) + ", (" + std::to_string(i) +
+                 ", " + std::to_string(j) + "): " + std::to_string(got[place]) +
+                 "; expected " + std::to_string(want);
+      }
+  RANK_TRY(world.sync());
+  if (replays)
+    RANK_TRY(world.destroyGraph(graph));
+  for (uint64_t memory : {results, bias, c, b, a})
+    RANK_TRY(world.deallocate(memory));
+  RANK_TRY(matmul->destroy());
+  return "";
+}
+
+static std::string runProblem(const LaunchInfo &launch,
+                              const std::vector<MatmulProblem> &problems,
+                              bool replays) {
+  RANK_ASSIGN(auto world,
+              World::create(worldOptions(DeviceKind::host, launch)));
+  for (const MatmulProblem &p : problems) {
+    std::string wrong = p.element == DType::i8
+                            ? runTurns<int8_t, int32_t>(*world, p, replays)
+                            : runTurns<float, float>(*world, p, replays);
+    if (!wrong.empty())
+      return "problem " + std::to_string(&p - problems.data()) + ": " + wrong;
+  }
+  RANK_TRY(world->sync());
+  return "";
+}
+
+/// Every kind, variant and shard, on tiles that hang over every edge.
+static std::vector<MatmulProblem> everyVariant() {
+  struct Way {
+    MatmulKind kind;
+    const char *variant, *shard;
+  };
+  std::vector<MatmulProblem> problems;
+  for (Way way : {Way{MatmulKind::matmul, "", ""},
+                  Way{MatmulKind::allGatherMatmul, "", ""},
+                  Way{MatmulKind::allGatherMatmul, "hbm_buffer", "k"},
+                  Way{MatmulKind::allGatherMatmul, "push", "m"},
+                  Way{MatmulKind::matmulAllGather, "", "m"},
+                  Way{MatmulKind::matmulAllGather, "specialized", "n"},
+                  Way{MatmulKind::matmulReduceScatter, "", ""},
+                  Way{MatmulKind::matmulAllReduce, "", ""},
+                  Way{MatmulKind::matmulAllReduce, "one_shot", ""},
+                  Way{MatmulKind::matmulAllReduce, "atomic", ""}}) {
+    MatmulProblem p;
+    p.kind = way.kind;
+    p.config.variant = way.variant;
+    p.config.shard = way.shard;
+    p.config.tileM = p.config.tileN = 32;
+    p.config.tileK = 16;
+    p.config.programs = 4;
+    p.m = 37, p.n = 41, p.k = 26;
+    bool isInteger = problems.size() % 2 == 0;
+    p.element = isInteger ? DType::i8 : DType::f32;
+    p.result = isInteger ? DType::i32 : DType::f32;
+    p.bias = problems.size() % 3 == 0 ? Bias::none : Bias::row;
+    p.hasScale = !isInteger;
+    bool isAtomic = p.config.variant == "atomic";
+    p.activation = isAtomic ? Activation::none : Activation::relu;
+    p.bIsColumnMajor = problems.size() % 4 == 1;
+    problems.push_back(p);
+  }
+  return problems;
+}
+
+TEST(Matmul, ComputesEveryVariantOnHostRanks) {
+  (void)communicatorOptions(); // reads the packages
+  std::vector<MatmulProblem> problems = everyVariant();
+  for (bool replays : {false, true})
+    for (uint32_t ranks : {1u, 3u, 4u})
+      EXPECT_EQ("", complaints(runProcesses(
+                        ranks,
+                        [&](const LaunchInfo &launch) {
+                          return runProblem(launch, problems, replays);
+                        },
+                        280)))
+          << ranks << " ranks" << (replays ? ", replayed" : "");
+}
+
+/// Errors name what was found and what is expected, on all ranks.
+static std::string refusals(const LaunchInfo &launch) {
+  RANK_ASSIGN(auto world,
+              World::create(worldOptions(DeviceKind::host, launch)));
+  auto cache = communicatorOptions().cache;
+  auto says = [](const Status &status, const char *text) {
+    return !status.ok() && status.message().find(text) != std::string::npos;
+  };
+  MatmulProblem p;
+  p.element = p.result = DType::f32;
+  p.m = p.n = 8;
+  RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
+                  "matmul: m = 8, n = 8, k = 0; expected 1 to"));
+  p.k = 8;
+  p.config.tileM = 48;
+  RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
+                  "config has tile_m = 48"));
+  p.config.tileM = 0;
+  p.config.variant = "pull";
+  RANK_CHECK(
+      says(Matmul::create(*world, p, cache).status(), "expected one of tiles"));
+  p.config.variant = "";
+  // Members that differ.
+  p.n = 8 + world->rank();
+  RANK_CHECK(!Matmul::create(*world, p, cache).ok());
+  p.n = 8;
+  RANK_ASSIGN(auto matmul, Matmul::create(*world, p, cache));
+  RANK_CHECK(matmul->sharedBytes() == 0);
+  RANK_ASSIGN(uint64_t memory, world->allocate(256));
+  void *good = reinterpret_cast<void *>(memory);
+  float elsewhere[64];
+  RANK_CHECK(
+      says(matmul->run(good, elsewhere, good), "matmul: b, 256 bytes at"));
+  RANK_CHECK(says(matmul->run(good, good, nullptr), "c is at 0x0; expected"));
+  RANK_TRY(matmul->destroy());
+  RANK_CHECK(says(matmul->run(good, good, good), "it was destroyed"));
+  RANK_TRY(world->sync());
+  return "";
+}
+
+TEST(Matmul, RefusesWhatItCannotDo) {
+  (void)communicatorOptions();
+  EXPECT_EQ("", complaints(runProcesses(2, refusals, 120)));
+}
+
+extern "C" int irisTestMatmulCApi(const char *job, uint32_t rank,
+                                  uint32_t numRanks, const char *cacheDirectory,
+                                  const char *compiler);
+
+TEST(Matmul, IsCalledFromC) {
+  auto body = [](const LaunchInfo &launch) -> std::string {
+    int line =
+        irisTestMatmulCApi(launch.job.c_str(), launch.rank, launch.numRanks,
+                           IRIS_TEST_CACHE, IRIS_TEST_COMPILER);
+    return line == 0 ? "" : "MatmulCApiTest.c:" + std::to_string(line);
+  };
+  for (uint32_t n : {1u, 3u})
+    EXPECT_EQ("", complaints(runProcesses(n, body))) << n;
+}

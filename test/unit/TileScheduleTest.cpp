@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TileScheduleTest.cpp - Schedules cover every tile exactly once -----===//
+//
+// Evaluates the schedules that kernel generators write, on numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/TileSchedule.h"
+
+#include "gtest/gtest.h"
+
+#include <random>
+#include <vector>
+
+using namespace mlir::iris;
+
+using Order = TileOrder<IntegerArithmetic>;
+
+static IntegerArithmetic n;
+
+namespace {
+/// How often each tile of a grid was visited.
+struct Visits {
+  Visits(int64_t rows, int64_t columns)
+      : rows(rows), columns(columns), counts(rows * columns) {}
+
+  void visit(int64_t row, int64_t column) {
+    ASSERT_TRUE(0 <= row && row < rows) << row << " of " << rows;
+    ASSERT_TRUE(0 <= column && column < columns) << column << " of " << columns;
+    ++counts[row * columns + column];
+  }
+  bool areOneEach() const {
+    return std::all_of(counts.begin(), counts.end(),
+                       [](int count) { return count == 1; });
+  }
+
+  int64_t rows, columns;
+  std::vector<int> counts;
+};
+
+/// A random shape, order and launch; small and prime numbers are frequent.
+struct Sample {
+  explicit Sample(std::mt19937 &random)
+      : rows(pick(random, 70)), columns(pick(random, 40)),
+        group(pick(random, 30)), stageRows(pick(random, rows + 3)),
+        programs(pick(random, 320)), chiplets(pick(random, 16)) {
+    if (random() % 50 == 0)
+      rows = 0;
+    if (random() % 50 == 0)
+      columns = 0;
+  }
+
+  static int64_t pick(std::mt19937 &random, int64_t most) {
+    int64_t value = std::uniform_int_distribution<int64_t>(1, most)(random);
+    return random() % 4 ? value : std::min<int64_t>(value % 5 + 1, most);
+  }
+
+  int64_t rows, columns, group, stageRows, programs, chiplets;
+};
+} // namespace
+
+static ::testing::Message describe(const Sample &s) {
+  return ::testing::Message()
+         << s.rows << " x " << s.columns << " tiles, group " << s.group
+         << ", stages of " << s.stageRows << ", " << s.programs
+         << " programs on " << s.chiplets << " chiplets";
+}
+
+TEST(TileSchedule, DealsProgramsOutOneToOne) {
+  for (int64_t programs = 1; programs <= 400; ++programs)
+    for (int64_t chiplets = 1; chiplets <= 17; ++chiplets) {
+      std::vector<int> seen(programs);
+      for (int64_t program = 0; program < programs; ++program) {
+        int64_t place = dealOut(n, program, programs, chiplets);
+        ASSERT_TRUE(0 <= place && place < programs);
+        ASSERT_EQ(++seen[place], 1) << programs << " on " << chiplets;
+      }
+    }
+}
+
+TEST(TileSchedule, GivesNeighbouringPlacesToOneChiplet) {
+  // 10 programs on 4 chiplets: 0, 4, 8 run on the first, 1, 5, 9 on the second.
+  std::vector<int64_t> places;
+  for (int64_t program = 0; program < 10; ++program)
+    places.push_back(dealOut(n, program, int64_t(10), 4));
+  EXPECT_EQ(places, (std::vector<int64_t>{0, 3, 6, 8, 1, 4, 7, 9, 2, 5}));
+}
+
+TEST(TileSchedule, VisitsGroupsColumnByColumn) {
+  Order order(n, 3, 2, 2);
+  std::vector<std::pair<int64_t, int64_t>> tiles;
+  order.forTiles(0, 1, [&](int64_t row, int64_t column) {
+    tiles.push_back({row, column});
+  });
+  EXPECT_EQ(tiles, (std::vector<std::pair<int64_t, int64_t>>{
+                       {0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, {2, 1}}));
+}
+
+TEST(TileSchedule, CoversEveryTileOnce) {
+  std::mt19937 random(1);
+  for (int turn = 0; turn < 20000; ++turn) {
+    Sample s(random);
+    Order order = turn % 2 ? Order(n, s.rows, s.columns, s.group)
+                           : Order(n, s.rows, s.columns, s.group, s.stageRows);
+    Visits visits(s.rows, s.columns);
+    for (int64_t program = 0; program < s.programs; ++program)
+      order.forTiles(
+          dealOut(n, program, s.programs, s.chiplets), s.programs,
+          [&](int64_t row, int64_t column) { visits.visit(row, column); });
+    ASSERT_TRUE(visits.areOneEach()) << describe(s);
+  }
+}
+
+/// As fetchers do: stage by stage, with more programs in the first one.
+TEST(TileSchedule, CoversEveryTileOnceStageByStage) {
+  std::mt19937 random(2);
+  for (int turn = 0; turn < 20000; ++turn) {
+    Sample s(random);
+    // What a share of no rows gives.
+    int64_t stageRows = s.rows ? s.stageRows : 0;
+    Order order(n, s.rows, s.columns, s.group, stageRows);
+    Visits visits(s.rows, s.columns);
+    int64_t last = 0;
+    for (int64_t stage = 0; stage < order.stages(); ++stage) {
+      int64_t programs = stage == 0 ? s.programs + s.chiplets : s.programs;
+      EXPECT_EQ(order.stageBegin(stage), last);
+      last = order.stageBegin(stage + 1);
+      for (int64_t program = 0; program < programs; ++program)
+        order.forTiles(program, programs, order.stageBegin(stage), last,
+                       [&](int64_t row, int64_t column) {
+                         EXPECT_EQ(row / s.stageRows, stage);
+                         visits.visit(row, column);
+                       });
+    }
+    EXPECT_EQ(last, order.count());
+    ASSERT_TRUE(visits.areOneEach()) << describe(s);
+  }
+}

@@ -5,6 +5,7 @@
 
 #include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/KernelABI.h"
+#include "iris/Conversion/Matmul.h"
 #include "iris/Conversion/Sync.h"
 #include "iris/Conversion/TileToLoops.h"
 #include "iris/Conversion/TileToThreads.h"
@@ -17,6 +18,7 @@ void mlir::iris::registerAllPasses() {
   registerIrisHostProgramPasses();
   registerIrisKernelABIPasses();
   registerIrisKernelsPasses();
+  registerIrisMatmulPasses();
   registerIrisSyncPasses();
   registerIrisTileToLoopsPasses();
   registerIrisTileToThreadsPasses();

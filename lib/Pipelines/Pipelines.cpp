@@ -5,6 +5,7 @@
 
 #include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/KernelABI.h"
+#include "iris/Conversion/Matmul.h"
 #include "iris/Conversion/Sync.h"
 #include "iris/Conversion/TileToLoops.h"
 #include "iris/Conversion/TileToThreads.h"
@@ -44,8 +45,11 @@ static unsigned waveSize(const IrisPipelineOptions &options) {
   return StringRef(options.target).starts_with("gfx9") ? 64 : 32;
 }
 
-/// Static workgroup memory of one program: 64 KiB on AMD, 48 KiB on NVIDIA.
+/// Static workgroup memory of one program: 160 KiB on gfx950, 64 KiB on the
+/// other AMD GPUs, 48 KiB on NVIDIA's.
 static uint64_t maxScratchBytes(const IrisPipelineOptions &options) {
+  if (options.target == "gfx950")
+    return 160 << 10;
   return (isAMD(options) ? 64 : 48) << 10;
 }
 
@@ -101,9 +105,15 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
   } else {
     // Each thread waits for its own packets.
     kernels.addPass(createIrisTakeVerdictsPass());
+    kernels.addPass(
+        createTileAssignMatmulLayoutsPass({options.target.getValue()}));
     kernels.addPass(tile::createTileAssignLayoutsPass({waveSize(options)}));
     // Needs the layouts to know which thread accesses what, and whole windows.
     kernels.addPass(tile::createTileInsertBarriersPass());
+    // Needs the barriers to lie outside of the loops that it makes.
+    kernels.addPass(createTileLowerMatmulPass({options.target.getValue(),
+                                               waveSize(options),
+                                               maxScratchBytes(options)}));
     kernels.addPass(createConvertTileToThreadsPass(
         {waveSize(options), maxScratchBytes(options)}));
     // No target has a libm to link.

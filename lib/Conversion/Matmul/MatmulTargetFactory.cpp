@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulTargetFactory.cpp - From names to matrix instructions --------===//
+
+#include "iris/Conversion/MatmulTarget.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+std::unique_ptr<MatmulTarget> mlir::iris::createMatmulTarget(StringRef) {
+  return nullptr;
+}

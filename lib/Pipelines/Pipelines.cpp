@@ -190,6 +190,7 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
     kernels.addPass(createIrisBf16AsBitsPass());
   }
   kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createIrisApplyLoopAnnotationsPass());
   addCleanup(kernels);
 }
 

@@ -79,4 +79,20 @@ def TileLowerMatmulPass : Pass<"tile-lower-matmul"> {
   ];
 }
 
+def IrisApplyLoopAnnotationsPass : Pass<"iris-apply-loop-annotations"> {
+  let summary = "Hands annotations of loops on to LLVM";
+  let description = [{
+    `llvm.loop_annotation` on an `scf.for` reaches the loop's branch as an
+    attribute that says nothing to LLVM. This pass makes it the branch's own.
+
+    Before, and after:
+
+    ```mlir
+    llvm.br ^header {llvm.loop_annotation = #annotation}
+    llvm.br ^header {loop_annotation = #annotation}
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // IRIS_CONVERSION_MATMUL_TD

@@ -223,8 +223,7 @@ mlir::iris::getMatrixInstruction(StringRef target, tile::MatmulOp op) {
     auto [before, after] = entry.intrinsic.split('%');
     result.intrinsic = ("llvm.amdgcn." + before).str();
     if (entry.intrinsic.contains('%'))
-      result.intrinsic += (getFloat8Name(op.getBElementType()) +
-                           (chip.isMfma ? "." : "_") +
+      result.intrinsic += (getFloat8Name(op.getBElementType()) + "." +
                            getFloat8Name(op.getAElementType()))
                               .str();
     result.form = chip.isMfma ? IntrinsicForm::Mfma

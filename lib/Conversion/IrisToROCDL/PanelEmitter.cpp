@@ -328,13 +328,21 @@ void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
                 [&](ThreadBuilder &inner) { fillElement(inner, thread); });
     return;
   }
-  scf::ForOp::create(
+  auto loop = scf::ForOp::create(
       t.b, t.loc, t.index(0), t.index(total), t.index(threads), ValueRange(),
       [&](OpBuilder &b, Location loc, Value first, ValueRange) {
         ThreadBuilder inner(b, loc, t.kernel);
         fillElement(inner, inner.add(toI32(inner, first), thread));
         scf::YieldOp::create(b, loc);
       });
+  // The slow form is to be small.
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      t.b.getContext(), /*disable=*/t.b.getBoolAttr(true), {}, {}, {}, {}, {},
+      {});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(t.b.getContext(), {}, {}, {},
+                                              unroll, {}, {}, {}, {}, {}, {},
+                                              {}, {}, {}, {}, {}));
 }
 
 //===----------------------------------------------------------------------===//

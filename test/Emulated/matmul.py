@@ -264,7 +264,7 @@ def get_kinds(chip):
         kinds.append("f32")
     if chip == "gfx942":
         kinds += ["f8E4M3FNUZ", "f8E5M2FNUZ"]
-    if chip in ("gfx950", "gfx1201"):
+    if chip == "gfx950":  # nor does it know f8 on gfx1201
         kinds += ["f8E4M3FN", "f8E5M2"]
     return kinds
 

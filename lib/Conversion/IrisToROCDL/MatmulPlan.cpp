@@ -78,12 +78,16 @@ PanelMemory::PanelMemory(unsigned rows, unsigned pitch, const RowMap &map,
   }
 }
 
-uint64_t PanelMemory::getOffset(uint64_t row, uint64_t byte) const {
+uint64_t PanelMemory::getFlip(uint64_t row) const {
   uint64_t flip = 0;
   for (auto [bit, value] : llvm::enumerate(flips))
     if ((row >> bit) & 1)
       flip ^= value;
-  return row * pitch + (byte ^ (flip * kChunkBytes));
+  return flip * kChunkBytes;
+}
+
+uint64_t PanelMemory::getOffset(uint64_t row, uint64_t byte) const {
+  return row * pitch + (byte ^ getFlip(row));
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,7 +144,7 @@ static unsigned getMaxAccumulators(unsigned warpSize, unsigned numWarps) {
 
 /// `kDim` is the dimension of `buffer` along which k lies.
 static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
-                          const MatmulPlan &plan) {
+                          StringRef target, const MatmulPlan &plan) {
   PanelFill fill;
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -190,19 +194,24 @@ static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
   unsigned threadBits = llvm::Log2_32(plan.getNumThreads());
   for (auto [i, bit] : llvm::enumerate(bits))
     (i < threadBits ? fill.threadBits : fill.unitBits).push_back(bit);
+  fill.isDirect = target == "gfx950" && fill.alongK && fill.hasNeighbours &&
+                  fill.ks * bytes == kChunkBytes && bits.size() >= threadBits;
   fill.threadBits.resize(threadBits, {0, 0});
   fill.unitsPerThread = 1u << fill.unitBits.size();
   return fill;
 }
 
 static void planPanel(PanelPlan &panel, MemRefType buffer, unsigned kDim,
-                      const MatmulPlan &plan) {
-  panel.fill = planFill(buffer, kDim, panel.rows, plan);
+                      StringRef target, const MatmulPlan &plan) {
+  panel.fill = planFill(buffer, kDim, panel.rows, target, plan);
   std::optional<unsigned> firstFilled;
   if (!panel.fill.alongK)
     firstFilled = llvm::Log2_32(panel.fill.rows);
   panel.memory = PanelMemory(panel.rows, plan.block * plan.elementBytes,
                              panel.map, firstFilled);
+  // All units of a thread permute their chunks alike.
+  for (auto [row, k] : panel.fill.unitBits)
+    panel.fill.isDirect &= panel.memory.getFlip(row) == 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -210,12 +219,20 @@ static void planPanel(PanelPlan &panel, MemRefType buffer, unsigned kDim,
 //===----------------------------------------------------------------------===//
 
 /// Two blocks, one to read and one to fill, need only one barrier per block.
-/// That is not worth the place of a second program, whose instructions fill the
-/// time in which this one waits.
-static unsigned planStages(uint64_t stageBytes, uint64_t maxBytes) {
-  bool twoPrograms = 2 * stageBytes <= maxBytes;
-  bool twoProgramsOfTwo = 4 * stageBytes <= maxBytes;
-  return twoPrograms && twoProgramsOfTwo ? 2 : 1;
+/// That is not worth the place of a second program on the compute unit, whose
+/// instructions fill the time in which this one waits.
+static unsigned planStages(const MatmulPlan &plan, unsigned accumulators,
+                           uint64_t maxBytes) {
+  uint64_t stageBytes = plan.getStageBytes();
+  if (2 * stageBytes > maxBytes)
+    return 1;
+  // Operands, what is on its way, and addresses take some 80 registers.
+  unsigned registers = plan.warpSize == 64 ? 512 : 1024;
+  unsigned wavesPerSimd = registers / (accumulators + 80);
+  uint64_t programs = std::max(1u, wavesPerSimd * 4 / plan.numWarps);
+  uint64_t wanted =
+      std::min<uint64_t>(2, std::min(programs, maxBytes / stageBytes));
+  return maxBytes / (2 * stageBytes) >= wanted ? 2 : 1;
 }
 
 FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
@@ -275,9 +292,9 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
                             std::min(kChunkBytes, blockBytes / groups));
   plan.numSteps = blockBytes / (plan.laneBytes * groups);
 
-  planPanel(plan.a, op.getA().getType(), /*kDim=*/1, plan);
-  planPanel(plan.b, op.getB().getType(), /*kDim=*/0, plan);
-  plan.stages = planStages(plan.getStageBytes(), maxBytes);
+  planPanel(plan.a, op.getA().getType(), /*kDim=*/1, target, plan);
+  planPanel(plan.b, op.getB().getType(), /*kDim=*/0, target, plan);
+  plan.stages = planStages(plan, accumulators, maxBytes);
   return plan;
 }
 

@@ -47,6 +47,9 @@ public:
   /// Offset of byte `byte` of row `row`. Linear: the offset of an exclusive-or
   /// is the exclusive-or of the offsets.
   uint64_t getOffset(uint64_t row, uint64_t byte) const;
+  /// What that is exclusive-or'ed with: the byte of the row that lies at its
+  /// begin.
+  uint64_t getFlip(uint64_t row) const;
 
 private:
   unsigned rows = 0, pitch = 0;
@@ -63,6 +66,9 @@ struct PanelFill {
   /// False if the buffer has no dimension of neighbours: element by element.
   bool hasNeighbours = true;
   unsigned rows = 1, ks = 1;
+  /// True if loads may go to workgroup memory without passing through
+  /// registers: 16 bytes per thread, in the order of the threads.
+  bool isDirect = false;
   /// Units of one thread. Several threads may have the same ones.
   unsigned unitsPerThread = 1;
   /// Row and k of a unit, for each bit of its number; a thread's units are its
@@ -96,6 +102,11 @@ struct MatmulPlan {
     return a.memory.getBytes() + b.memory.getBytes();
   }
   unsigned getNumThreads() const { return numWarps * warpSize; }
+  /// True if both panels go directly to workgroup memory, which takes two
+  /// stages.
+  bool isDirect() const {
+    return a.fill.isDirect && b.fill.isDirect && stages == 2;
+  }
 };
 
 /// Plans `op` for `target`, whose programs have up to `maxBytes` of workgroup

@@ -128,52 +128,87 @@ static Value emitResource(ThreadBuilder &t, Value pointer) {
       emitI64(b, kResourceBytes), emitI32(b, flags));
 }
 
-SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
-                                           const PanelPlace &place) const {
+/// The window of a panel in memory, as the loads of a thread see it.
+struct PanelEmitter::Source {
+  /// Pointer to its begin, the same in all threads.
+  Value window;
+  /// Bytes between lines, and rows inside of the buffer, i32.
+  Value pitch, limit;
+  /// The thread's part of row, of k, and of the offset in bytes, i32.
+  Value row, k, offset;
+};
+
+PanelEmitter::Source PanelEmitter::getSource(ThreadBuilder &t,
+                                             const PanelPlace &place,
+                                             bool permuted) const {
   const PanelFill &fill = panel.fill;
   BufferView view(place.buffer, t);
   unsigned rowDim = getRowDim();
   int64_t bytes = plan.elementBytes;
-  Value pitch = toI32(
+  Source source;
+  source.window = view.getPointer(t, getStart(t, view, place));
+  source.pitch = toI32(
       t, t.mul(view.getStride(fill.alongK ? rowDim : getKDim()), bytes));
   Value left = t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(rowDim),
                                                place.offsets[rowDim]);
-  Value limit = toI32(t, t.b.createOrFold<arith::MinSIOp>(
-                             t.loc, left, t.index(panel.rows)));
-
+  source.limit = toI32(t, t.b.createOrFold<arith::MinSIOp>(
+                              t.loc, left, t.index(panel.rows)));
   SmallVector<uint64_t> rowBases, kBases;
   for (auto [row, k] : fill.threadBits) {
     rowBases.push_back(row);
-    kBases.push_back(k);
+    kBases.push_back(permuted ? k ^ panel.memory.getFlip(row) / bytes : k);
   }
-  Value threadRow = applyThread(t, rowBases), threadK = applyThread(t, kBases);
-  Value lines = fill.alongK ? threadRow : threadK;
-  Value neighbours = fill.alongK ? threadK : threadRow;
-  Value offset = t.add(t.mul(lines, pitch), t.mul(neighbours, bytes));
+  source.row = applyThread(t, rowBases);
+  source.k = applyThread(t, kBases);
+  Value lines = fill.alongK ? source.row : source.k;
+  Value neighbours = fill.alongK ? source.k : source.row;
+  source.offset = t.add(t.mul(lines, source.pitch), t.mul(neighbours, bytes));
+  return source;
+}
 
-  Value window = view.getPointer(t, getStart(t, view, place));
+/// Row and k of unit `unit` of the first thread.
+static std::pair<unsigned, unsigned> getUnit(const PanelFill &fill,
+                                             unsigned unit) {
+  std::pair<unsigned, unsigned> result(0, 0);
+  for (auto [i, bit] : llvm::enumerate(fill.unitBits))
+    if ((unit >> i) & 1) {
+      result.first += bit.first;
+      result.second += bit.second;
+    }
+  return result;
+}
+
+/// Whether the rows of a unit lie inside of the buffer.
+static Value emitInside(ThreadBuilder &t, Value row, unsigned unitRow,
+                        Value limit) {
+  return compare(t, arith::CmpIPredicate::slt, t.add(row, t.i32(unitRow)),
+                 limit);
+}
+
+Value PanelEmitter::emitUnitOffset(ThreadBuilder &t, const Source &source,
+                                   unsigned unit) const {
+  auto [row, k] = getUnit(panel.fill, unit);
+  bool alongK = panel.fill.alongK;
+  return t.add(t.add(source.offset, t.mul(source.pitch, alongK ? row : k)),
+               t.i32((alongK ? k : row) * plan.elementBytes));
+}
+
+SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
+                                           const PanelPlace &place) const {
+  const PanelFill &fill = panel.fill;
+  Source source = getSource(t, place, /*permuted=*/false);
   bool hasResources = plan.warpSize == 64;
-  Value resource = hasResources ? emitResource(t, window) : Value();
+  Value resource = hasResources ? emitResource(t, source.window) : Value();
   Type type = getLoadTypes(t.b.getContext()).front();
   SmallVector<Value> loaded;
   for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
-    unsigned unitRow = 0, unitK = 0;
-    for (auto [i, bit] : llvm::enumerate(fill.unitBits))
-      if ((unit >> i) & 1) {
-        unitRow += bit.first;
-        unitK += bit.second;
-      }
-    Value inside =
-        compare(t, arith::CmpIPredicate::slt, t.add(threadRow, t.i32(unitRow)),
-                limit);
-    Value unitOffset =
-        t.add(t.add(offset, t.mul(pitch, fill.alongK ? unitRow : unitK)),
-              t.i32((fill.alongK ? unitK : unitRow) * bytes));
+    Value inside = emitInside(t, source.row, getUnit(fill, unit).first,
+                              source.limit);
     Value safe = arith::SelectOp::create(
-        t.b, t.loc, inside, unitOffset,
-        hasResources ? t.i32(static_cast<int32_t>(kResourceBytes)) : t.i32(0));
+        t.b, t.loc, inside, emitUnitOffset(t, source, unit),
+        t.i32(hasResources ? static_cast<int32_t>(kResourceBytes) : 0));
     for (unsigned line = 0; line < fill.getLoadsPerUnit(); ++line) {
-      Value skipped = t.mul(pitch, line);
+      Value skipped = t.mul(source.pitch, line);
       if (hasResources) {
         loaded.push_back(ROCDL::RawPtrBufferLoadOp::create(
             t.b, t.loc, type, resource, safe, skipped, t.i32(0), ArrayAttr(),
@@ -183,10 +218,10 @@ SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
       auto wide = [&](Value number) -> Value {
         return arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), number);
       };
-      Value pointer = advance(t, window, wide(skipped));
+      Value pointer = advance(t, source.window, wide(skipped));
       Value value = LLVM::LoadOp::create(
           t.b, t.loc, type, advance(t, pointer, wide(safe)),
-          fill.getElementsPerLoad() * bytes);
+          fill.getElementsPerLoad() * plan.elementBytes);
       Value zero = arith::ConstantOp::create(
           t.b, t.loc, cast<TypedAttr>(t.b.getZeroAttr(type)));
       loaded.push_back(
@@ -194,6 +229,48 @@ SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
     }
   }
   return loaded;
+}
+
+/// Marks what moves to workgroup memory on its own. Reads of a stage come after
+/// a wait and a barrier; without this, LLVM would have every read wait for all
+/// such moves, those to the other stage too.
+static ArrayAttr getDirectScopes(MLIRContext *context) {
+  Builder b(context);
+  auto domain = LLVM::AliasScopeDomainAttr::get(
+      context, b.getStringAttr("iris.matmul"), StringAttr());
+  auto scope =
+      LLVM::AliasScopeAttr::get(context, b.getStringAttr("iris.matmul.direct"),
+                                domain, StringAttr());
+  return b.getArrayAttr({scope});
+}
+
+void PanelEmitter::emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
+                                   Value stage) const {
+  const PanelFill &fill = panel.fill;
+  // The place of a lane is the wave's plus 16 bytes per lane: chunks are
+  // permuted by loading other ones.
+  Source source = getSource(t, place, /*permuted=*/true);
+  Value resource = emitResource(t, source.window);
+  ImplicitLocOpBuilder b(t.loc, t.b);
+  ArrayAttr scopes = getDirectScopes(t.b.getContext());
+  Value wave = target.emitUniform(
+      b, t.mul(t.kernel.warp, plan.warpSize * kChunkBytes));
+  for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
+    auto [row, k] = getUnit(fill, unit);
+    Value inside = emitInside(t, source.row, row, source.limit);
+    Value safe = arith::SelectOp::create(
+        t.b, t.loc, inside, emitUnitOffset(t, source, unit),
+        t.i32(static_cast<int32_t>(kResourceBytes)));
+    unsigned fixed = unit * plan.getNumThreads() * kChunkBytes;
+    if (side == Side::B)
+      fixed += plan.a.memory.getBytes();
+    Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
+    pointer = advance(t, pointer,
+                      t.add(t.add(wave, stage), t.i32(fixed)));
+    ROCDL::RawPtrBufferLoadLdsOp::create(
+        t.b, t.loc, resource, pointer, t.i32(kChunkBytes), safe, t.i32(0),
+        t.i32(0), t.i32(0), scopes, ArrayAttr(), ArrayAttr());
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,12 +315,7 @@ void PanelEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
                           std::min(storeBytes, kChunkBytes));
   };
   for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
-    unsigned row = 0, k = 0;
-    for (auto [i, bit] : llvm::enumerate(fill.unitBits))
-      if ((unit >> i) & 1) {
-        row += bit.first;
-        k += bit.second;
-      }
+    auto [row, k] = getUnit(fill, unit);
     unsigned loads = fill.getLoadsPerUnit();
     ValueRange lines = loaded.slice(unit * loads, loads);
     if (fill.alongK) {
@@ -305,8 +377,7 @@ void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
     Value offset = t.add(t.mul(row, panel.memory.getPitch()),
                          t.mul(k, plan.elementBytes));
     for (unsigned bit = 0; (1u << bit) < panel.rows; ++bit) {
-      uint64_t flip = panel.memory.getOffset(1u << bit, 0) -
-                      (uint64_t(panel.memory.getPitch()) << bit);
+      uint64_t flip = panel.memory.getFlip(1u << bit);
       if (!flip)
         continue;
       Value isSet = arith::AndIOp::create(
@@ -377,9 +448,12 @@ SmallVector<Value> PanelEmitter::emitOperands(ThreadBuilder &t,
   for (unsigned part = 0; part < plan.laneBytes; part += readBytes) {
     uint64_t place = panel.memory.getOffset(
         row, step * plan.laneBytes * instruction.groups + part);
-    parts.push_back(LLVM::LoadOp::create(
+    auto load = LLVM::LoadOp::create(
         t.b, t.loc, getWordsType(context, readBytes),
-        emitPointer(t, bases, place, stage), readBytes));
+        emitPointer(t, bases, place, stage), readBytes);
+    if (plan.isDirect())
+      load.setNoaliasScopesAttr(getDirectScopes(context));
+    parts.push_back(load);
   }
 
   Type operand = instruction.getOperandType(context);

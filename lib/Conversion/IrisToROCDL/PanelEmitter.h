@@ -33,6 +33,10 @@ public:
   /// Loads the thread's part of the block at `place`, which must lie inside
   /// along k. Rows outside of the buffer are 0.
   SmallVector<Value> emitLoads(ThreadBuilder &t, const PanelPlace &place) const;
+  /// The same, straight to the stage at `stage`: it is there when the thread
+  /// has waited for its loads. Only if the plan says that this can be.
+  void emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
+                       Value stage) const;
   /// The types of what is loaded.
   SmallVector<Type> getLoadTypes(MLIRContext *context) const;
 
@@ -63,6 +67,13 @@ private:
   /// `bases` and `constant`.
   Value emitPointer(ThreadBuilder &t, ArrayRef<uint64_t> bases,
                     uint64_t constant, Value stage) const;
+  /// Calls `visit` with the offset of each load in registers or, with
+  /// `permuted`, of what belongs to the thread's place in workgroup memory.
+  struct Source;
+  Source getSource(ThreadBuilder &t, const PanelPlace &place,
+                   bool permuted) const;
+  Value emitUnitOffset(ThreadBuilder &t, const Source &source,
+                       unsigned unit) const;
   /// Offset, row and k of the fill, for each bit of the thread's number.
   SmallVector<uint64_t> getFillBases() const;
 

@@ -9,7 +9,9 @@
 //       load i; multiply i - 1; [meet;] store i; meet
 //     multiply the last one
 //
-// With two stages of workgroup memory the meeting in brackets is not needed.
+// With two stages of workgroup memory the meeting in brackets is not needed;
+// and where loads can go to workgroup memory directly, they do, and to store is
+// to wait for them.
 // The region of the op runs right before the loads of its block.
 //
 // Blocks that hang over the end of k, or lie in buffers whose rows are not whole
@@ -23,8 +25,10 @@
 
 #include "MatmulPlan.h"
 #include "PanelEmitter.h"
+#include "WaitCounts.h"
 #include "iris/Conversion/EmitHelpers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -53,8 +57,11 @@ private:
     SmallVector<Value> loadedA, loadedB;
   };
 
-  Block emitLoad(ThreadBuilder &t, Value number, bool isChecked);
+  /// `stage` is where direct loads go.
+  Block emitLoad(ThreadBuilder &t, Value number, bool isChecked, Value stage);
   void emitStore(ThreadBuilder &t, const Block &block, Value stage);
+  /// Fills a stage element by element.
+  void fill(ThreadBuilder &t, const Block &block, Value stage);
   SmallVector<Value> emitMultiply(ThreadBuilder &t, ValueRange accumulators,
                                   Value stage);
   SmallVector<Value> emitPipeline(ThreadBuilder &t, Value count,
@@ -89,6 +96,19 @@ private:
 // One block
 //===----------------------------------------------------------------------===//
 
+static void emitEither(ThreadBuilder &t, Value condition,
+                       function_ref<void(ThreadBuilder &)> first,
+                       function_ref<void(ThreadBuilder &)> second) {
+  auto branch = [&](function_ref<void(ThreadBuilder &)> body) {
+    return [&t, body](OpBuilder &builder, Location loc) {
+      ThreadBuilder inner(builder, loc, t.kernel);
+      body(inner);
+      scf::YieldOp::create(builder, loc);
+    };
+  };
+  scf::IfOp::create(t.b, t.loc, condition, branch(first), branch(second));
+}
+
 Value MatmulEmitter::emitLeft(ThreadBuilder &t, Value number) {
   Value before = t.mul(number, plan.block);
   return t.b.createOrFold<arith::SubIOp>(t.loc, op.getK(), before);
@@ -110,9 +130,17 @@ Value MatmulEmitter::emitBlockCondition(ThreadBuilder &t, const Block &block) {
 }
 
 MatmulEmitter::Block MatmulEmitter::emitLoad(ThreadBuilder &t, Value number,
-                                             bool isChecked) {
+                                             bool isChecked, Value stage) {
   Block block;
   block.places = emitBlockRegion(t.b, op, number);
+  auto loadDirectly = [&](ThreadBuilder &inner) {
+    a.emitDirectLoads(inner, block.places.a, stage);
+    b.emitDirectLoads(inner, block.places.b, stage);
+  };
+  if (!isChecked && plan.isDirect()) {
+    loadDirectly(t);
+    return block;
+  }
   if (!isChecked) {
     block.loadedA = a.emitLoads(t, block.places.a);
     block.loadedB = b.emitLoads(t, block.places.b);
@@ -120,6 +148,12 @@ MatmulEmitter::Block MatmulEmitter::emitLoad(ThreadBuilder &t, Value number,
   }
   block.left = emitLeft(t, number);
   block.isLoaded = emitBlockCondition(t, block);
+  if (plan.isDirect()) {
+    emitEither(t, block.isLoaded, loadDirectly, [&](ThreadBuilder &inner) {
+      fill(inner, block, stage);
+    });
+    return block;
+  }
   SmallVector<Type> types = a.getLoadTypes(t.b.getContext());
   size_t countA = types.size();
   llvm::append_range(types, b.getLoadTypes(t.b.getContext()));
@@ -143,27 +177,28 @@ MatmulEmitter::Block MatmulEmitter::emitLoad(ThreadBuilder &t, Value number,
   return block;
 }
 
+void MatmulEmitter::fill(ThreadBuilder &t, const Block &block, Value stage) {
+  a.emitFill(t, block.places.a, block.left, stage);
+  b.emitFill(t, block.places.b, block.left, stage);
+}
+
 void MatmulEmitter::emitStore(ThreadBuilder &t, const Block &block,
                               Value stage) {
+  if (plan.isDirect()) {
+    ROCDL::SWaitcntOp::create(t.b, t.loc, kWaitForMemoryGFX9);
+    return;
+  }
+  // Nothing that waits for loads moves up between the matrix instructions.
+  ROCDL::SchedBarrier::create(t.b, t.loc, 0);
   auto storeLoaded = [&](ThreadBuilder &inner) {
     a.emitStores(inner, block.loadedA, stage);
     b.emitStores(inner, block.loadedB, stage);
   };
   if (!block.isLoaded)
     return storeLoaded(t);
-  scf::IfOp::create(
-      t.b, t.loc, block.isLoaded,
-      [&](OpBuilder &builder, Location loc) {
-        ThreadBuilder inner(builder, loc, t.kernel);
-        storeLoaded(inner);
-        scf::YieldOp::create(builder, loc);
-      },
-      [&](OpBuilder &builder, Location loc) {
-        ThreadBuilder inner(builder, loc, t.kernel);
-        a.emitFill(inner, block.places.a, block.left, stage);
-        b.emitFill(inner, block.places.b, block.left, stage);
-        scf::YieldOp::create(builder, loc);
-      });
+  emitEither(t, block.isLoaded, storeLoaded, [&](ThreadBuilder &inner) {
+    fill(inner, block, stage);
+  });
 }
 
 Value MatmulEmitter::emitInstruction(ThreadBuilder &t, Value first,
@@ -241,9 +276,12 @@ SmallVector<Value> MatmulEmitter::emitPipeline(ThreadBuilder &t, Value count,
   auto build = [&](OpBuilder &builder, Location loc) {
     ThreadBuilder t2(builder, loc, t.kernel);
     Value noStage = twoStages ? t2.i32(0) : Value();
-    Block first = emitLoad(t2, t2.index(0), isChecked);
     // Who used the memory before is done with it.
-    emitBarrier(t2);
+    if (plan.isDirect())
+      emitBarrier(t2);
+    Block first = emitLoad(t2, t2.index(0), isChecked, noStage);
+    if (!plan.isDirect())
+      emitBarrier(t2);
     emitStore(t2, first, noStage);
     emitBarrier(t2);
 
@@ -261,7 +299,7 @@ SmallVector<Value> MatmulEmitter::emitPipeline(ThreadBuilder &t, Value count,
             nextStage = arith::SubIOp::create(
                 inner, loc, body.i32(plan.getStageBytes()), stage);
           }
-          Block next = emitLoad(body, number, isChecked);
+          Block next = emitLoad(body, number, isChecked, nextStage);
           SmallVector<Value> sums = emitMultiply(body, values, stage);
           if (!twoStages)
             emitBarrier(body);

@@ -184,12 +184,13 @@ void MatmulEmitter::fill(ThreadBuilder &t, const Block &block, Value stage) {
 
 void MatmulEmitter::emitStore(ThreadBuilder &t, const Block &block,
                               Value stage) {
+  // Nothing that waits for loads moves up between the matrix instructions, and
+  // none of these moves down behind it.
+  ROCDL::SchedBarrier::create(t.b, t.loc, 0);
   if (plan.isDirect()) {
     ROCDL::SWaitcntOp::create(t.b, t.loc, kWaitForMemoryGFX9);
     return;
   }
-  // Nothing that waits for loads moves up between the matrix instructions.
-  ROCDL::SchedBarrier::create(t.b, t.loc, 0);
   auto storeLoaded = [&](ThreadBuilder &inner) {
     a.emitStores(inner, block.loadedA, stage);
     b.emitStores(inner, block.loadedB, stage);
@@ -300,6 +301,8 @@ SmallVector<Value> MatmulEmitter::emitPipeline(ThreadBuilder &t, Value count,
                 inner, loc, body.i32(plan.getStageBytes()), stage);
           }
           Block next = emitLoad(body, number, isChecked, nextStage);
+          // The scheduler would save registers by loading late.
+          ROCDL::SchedBarrier::create(inner, loc, 0);
           SmallVector<Value> sums = emitMultiply(body, values, stage);
           if (!twoStages)
             emitBarrier(body);

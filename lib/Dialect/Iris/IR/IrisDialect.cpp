@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- IrisDialect.cpp - The iris dialect ---------------------------------===//
 
-#include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/IrisRoles.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
@@ -46,6 +46,9 @@ void IrisDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "iris/Dialect/Iris/IR/IrisOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "iris/Dialect/Iris/IR/IrisRoleOps.cpp.inc"
       >();
   addInterfaces<IrisInlinerInterface>();
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulTarget.h - What the matmul loop asks of a target ---*- C++ -*-===//
 //
-// `tile.matmul` is lowered in two steps. Before layouts are assigned, the target
-// names the layout in which its instructions leave the result; everything that
-// works on the result, and `init`, takes that layout where the kernel pins no
-// other. Later, when every tile has a layout and barriers are in place, the
-// target replaces the op by what one thread does.
+// `tile.matmul` is lowered in two steps. Before layouts are assigned, the
+// target names the layout in which its instructions leave the result;
+// everything that works on the result, and `init`, takes that layout where the
+// kernel pins no other. Later, when every tile has a layout and barriers are in
+// place, the target replaces the op by what one thread does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,6 +58,16 @@ public:
   /// be using them. Returns the thread's part of the result, a vector.
   virtual FailureOr<Value> emit(tile::MatmulOp op, ThreadBuilder &builder,
                                 Value init) const = 0;
+
+  /// True if the target rewrites a kernel with matmuls as a whole, by
+  /// `lowerKernel`; then `getWorkgroupBytes` and `emit` are not called.
+  virtual bool lowersKernels() const { return false; }
+  /// Replaces every matmul of `function`; `kernel` has its numbers of waves and
+  /// threads, nothing else. Between a thread's vectors and tiles come casts.
+  /// `scratchBytes` is static workgroup memory that others will take, at most.
+  virtual LogicalResult lowerKernel(FunctionOpInterface function,
+                                    const KernelInfo &kernel,
+                                    uint64_t scratchBytes) const;
 };
 
 /// The matrix instructions of the target called `name`; null if it has none.

@@ -11,6 +11,12 @@ using namespace mlir::iris;
 
 MatmulTarget::~MatmulTarget() = default;
 
+LogicalResult MatmulTarget::lowerKernel(FunctionOpInterface function,
+                                        const KernelInfo &, uint64_t) const {
+  return function.emitOpError("is rewritten as a whole; expected a target that "
+                              "does so");
+}
+
 bool mlir::iris::yieldsPlaces(tile::MatmulOp op) {
   tile::YieldOp yield = op.getYield();
   return yield && yield.getA();
@@ -36,8 +42,7 @@ BlockPlaces mlir::iris::emitBlockRegion(OpBuilder &builder, tile::MatmulOp op,
   auto advance = [&](PanelPlace &panel, unsigned dim) {
     Value size = arith::ConstantIndexOp::create(
         builder, op.getLoc(), static_cast<int64_t>(op.getBlock()));
-    Value first =
-        builder.createOrFold<arith::MulIOp>(op.getLoc(), block, size);
+    Value first = builder.createOrFold<arith::MulIOp>(op.getLoc(), block, size);
     panel.offsets[dim] = builder.createOrFold<arith::AddIOp>(
         op.getLoc(), panel.offsets[dim], first);
   };

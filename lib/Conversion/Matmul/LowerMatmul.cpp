@@ -44,6 +44,21 @@ static LogicalResult lowerMatmul(tile::MatmulOp op, const MatmulTarget &target,
   return success();
 }
 
+/// Workgroup memory that moving tiles between layouts will take, at most.
+static uint64_t estimateExchangeBytes(FunctionOpInterface function) {
+  uint64_t bytes = 0;
+  function->walk([&](Operation *op) {
+    if (!isa<tile::BroadcastOp, tile::ConvertLayoutOp, tile::ExpandDimsOp,
+             tile::ReduceOp, tile::TransposeOp>(op))
+      return;
+    auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+    uint64_t width =
+        getStorageType(type.getElementType()).getIntOrFloatBitWidth();
+    bytes = std::max<uint64_t>(bytes, type.getNumElements() * width / 8);
+  });
+  return bytes;
+}
+
 static LogicalResult lowerFunction(FunctionOpInterface function,
                                    const MatmulTarget *target,
                                    StringRef targetName, unsigned warpSize,
@@ -67,6 +82,8 @@ static LogicalResult lowerFunction(FunctionOpInterface function,
              << type
              << "; expected the target's layout, from "
                 "tile-assign-matmul-layouts and tile-assign-layouts";
+    if (target->lowersKernels())
+      continue;
     uint64_t needed = target->getWorkgroupBytes(op, kernel.numWarps);
     if (needed > maxScratchBytes)
       return op.emitOpError("needs ")
@@ -75,6 +92,10 @@ static LogicalResult lowerFunction(FunctionOpInterface function,
              << " columns; expected at most " << maxScratchBytes;
     bytes = std::max(bytes, needed);
   }
+  if (target->lowersKernels())
+    return target->lowerKernel(
+        function, kernel,
+        std::min(estimateExchangeBytes(function), maxScratchBytes));
   emitThreadNumbers(function, kernel);
   if (bytes)
     kernel.scratch = getScratch(function, bytes);

@@ -2,7 +2,7 @@
 #include "iris/Conversion/ThreadContext.h"
 
 #include "iris/Analysis/TileLayout.h"
-#include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/IrisRoles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,9 +35,12 @@ void mlir::iris::emitThreadNumbers(FunctionOpInterface function,
   OpBuilder builder =
       OpBuilder::atBlockBegin(&function.getFunctionBody().front());
   Location loc = function.getLoc();
+  int64_t numWarps = kernel.numWarps;
+  if (auto more = function->getAttrOfType<IntegerAttr>(kProducerWarpsAttr))
+    numWarps += more.getInt();
   auto thread = gpu::ThreadIdOp::create(
       builder, loc, builder.getIndexType(), gpu::Dimension::x,
-      builder.getIndexAttr(kernel.numWarps * kernel.warpSize));
+      builder.getIndexAttr(numWarps * kernel.warpSize));
   Value id =
       arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(), thread);
   auto constant = [&](unsigned value) {
@@ -45,8 +48,8 @@ void mlir::iris::emitThreadNumbers(FunctionOpInterface function,
   };
   kernel.lane =
       arith::AndIOp::create(builder, loc, id, constant(kernel.warpSize - 1));
-  kernel.warp = arith::ShRUIOp::create(builder, loc, id,
-                                       constant(llvm::Log2_32(kernel.warpSize)));
+  kernel.warp = arith::ShRUIOp::create(
+      builder, loc, id, constant(llvm::Log2_32(kernel.warpSize)));
 }
 
 LLVM::GlobalOp mlir::iris::getScratch(FunctionOpInterface function,

@@ -4,6 +4,7 @@
 #include "iris/InitAllPasses.h"
 
 #include "iris/Conversion/HostProgram.h"
+#include "iris/Conversion/IrisToNVVM.h"
 #include "iris/Conversion/KernelABI.h"
 #include "iris/Conversion/Matmul.h"
 #include "iris/Conversion/Sync.h"
@@ -20,6 +21,7 @@ void mlir::iris::registerAllPasses() {
   registerIrisKernelsPasses();
   registerIrisMatmulPasses();
   registerIrisSyncPasses();
+  registerIrisToNVVMPasses();
   registerIrisTileToLoopsPasses();
   registerIrisTileToThreadsPasses();
   registerIrisTransformsPasses();

@@ -4,6 +4,7 @@
 #include "iris/Pipelines/Pipelines.h"
 
 #include "iris/Conversion/HostProgram.h"
+#include "iris/Conversion/IrisToNVVM.h"
 #include "iris/Conversion/KernelABI.h"
 #include "iris/Conversion/Matmul.h"
 #include "iris/Conversion/Sync.h"
@@ -111,9 +112,9 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
     // Needs the layouts to know which thread accesses what, and whole windows.
     kernels.addPass(tile::createTileInsertBarriersPass());
     // Needs the barriers to lie outside of the loops that it makes.
-    kernels.addPass(createTileLowerMatmulPass({options.target.getValue(),
-                                               waveSize(options),
-                                               maxScratchBytes(options)}));
+    kernels.addPass(
+        createTileLowerMatmulPass({options.target.getValue(), waveSize(options),
+                                   maxScratchBytes(options)}));
     kernels.addPass(createConvertTileToThreadsPass(
         {waveSize(options), maxScratchBytes(options)}));
     // No target has a libm to link.
@@ -183,7 +184,9 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
   } else if (!isHost(options)) {
     ConvertGpuOpsToNVVMOpsOptions nvvm;
     nvvm.indexBitwidth = 64;
+    kernels.addPass(createIrisNVVMNameBarriersPass());
     kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+    kernels.addPass(createIrisNVVMPassTensorMapsPass());
   } else {
     // Every dialect brings its own patterns, through an interface.
     kernels.addPass(createConvertToLLVMPass());

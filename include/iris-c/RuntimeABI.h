@@ -18,8 +18,9 @@
  * A loader accepts the same major version and its own or any older minor one.
  *
  * Minor versions: 1 gave groups their members by value (nothing read
- * groupMembers before) and appended IrisRtHostApi.launchGroup; 2 says what
- * IrisRtContext.trace means, which was 0 before.
+ * groupMembers before) and appended IrisRtHostApi.launchGroup; 2 gave kernels
+ * hidden arguments (tensor maps) and says what IrisRtContext.trace means, which
+ * was 0 before.
  */
 #ifndef IRIS_C_RUNTIMEABI_H
 #define IRIS_C_RUNTIMEABI_H
@@ -238,8 +239,26 @@ IRISRT_STATIC_ASSERT(sizeof(IrisRtTraceEvent) == 40, "IrisRtTraceEvent layout");
  *   index                 int64
  *   iN, fN                N/8 bytes (i1: one byte, 0 or 1)
  *
- * Hidden arguments named by the metadata follow the explicit ones.
+ * Hidden arguments named by the metadata follow the explicit ones; the runtime
+ * makes them for each launch (since 1.2):
+ *
+ *   tensor_map_mask   int64; bit i: the kernel's tensor map number i was made
+ *   tensor_map        IRISRT_TENSOR_MAP_BYTES bytes, aligned to
+ *                     IRISRT_TENSOR_MAP_ALIGNMENT: how the copy engine sees the
+ *                     memref `arg`, in CUDA's form (CUtensorMap). Three
+ *                     dimensions: the memref's dimension `contiguous`, whose
+ *                     stride is 1, the other one, and ranks. With `ranks` there
+ *                     is a slice for each rank of the world, heapStride apart,
+ *                     the first one rank 0's copy of the memref; without it one
+ *                     slice, the memref itself. A copy moves `box[0]` x
+ *`box[1]` x 1 elements, in rows swizzled over `swizzle` bytes; elements outside
+ *read as 0. Not made, and zero, where an address or a stride does not suit the
+ *engine.
  */
+#define IRISRT_TENSOR_MAP_BYTES 128
+#define IRISRT_TENSOR_MAP_ALIGNMENT 128
+/* Most tensor maps of one kernel. */
+#define IRISRT_MAX_TENSOR_MAPS 16
 
 /* One argument of a launch, before packing: what `iris.launch` and the C API
  * hand to the runtime, which checks it against the kernel's metadata. */
@@ -361,7 +380,10 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  *        },
  *        {"kind": "scalar", "offset": 120, "element": "i32",
  *         "divisibility": 1}],
- *      "hidden": [],
+ *      "hidden": [
+ *        {"kind": "tensor_map_mask", "offset": 128},
+ *        {"kind": "tensor_map", "offset": 256, "arg": 1, "contiguous": 1,
+ *         "box": [64, 128], "swizzle": 128, "ranks": false}],
  *      "sites": [{"op": "iris.wait", "loc": "a.mlir:12:5", "what": "",
  *                 "element": "i32"}],
  *      "config": {}

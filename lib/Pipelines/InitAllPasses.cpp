@@ -4,8 +4,10 @@
 #include "iris/InitAllPasses.h"
 
 #include "iris/Conversion/HostProgram.h"
+#include "iris/Conversion/IrisToNVVM.h"
 #include "iris/Conversion/KernelABI.h"
 #include "iris/Conversion/MathToIntrinsics.h"
+#include "iris/Conversion/Matmul.h"
 #include "iris/Conversion/Sync.h"
 #include "iris/Conversion/TileToLoops.h"
 #include "iris/Conversion/TileToThreads.h"
@@ -19,7 +21,9 @@ void mlir::iris::registerAllPasses() {
   registerIrisKernelABIPasses();
   registerIrisKernelsPasses();
   registerIrisMathToIntrinsicsPasses();
+  registerIrisMatmulPasses();
   registerIrisSyncPasses();
+  registerIrisToNVVMPasses();
   registerIrisTileToLoopsPasses();
   registerIrisTileToThreadsPasses();
   registerIrisTransformsPasses();

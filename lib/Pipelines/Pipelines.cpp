@@ -4,8 +4,10 @@
 #include "iris/Pipelines/Pipelines.h"
 
 #include "iris/Conversion/HostProgram.h"
+#include "iris/Conversion/IrisToNVVM.h"
 #include "iris/Conversion/KernelABI.h"
 #include "iris/Conversion/MathToIntrinsics.h"
+#include "iris/Conversion/Matmul.h"
 #include "iris/Conversion/Sync.h"
 #include "iris/Conversion/TileToLoops.h"
 #include "iris/Conversion/TileToThreads.h"
@@ -45,8 +47,11 @@ static unsigned waveSize(const IrisPipelineOptions &options) {
   return StringRef(options.target).starts_with("gfx9") ? 64 : 32;
 }
 
-/// Static workgroup memory of one program: 64 KiB on AMD, 48 KiB on NVIDIA.
+/// Static workgroup memory of one program: 160 KiB on gfx950, 64 KiB on the
+/// other AMD GPUs, 48 KiB on NVIDIA's.
 static uint64_t maxScratchBytes(const IrisPipelineOptions &options) {
+  if (options.target == "gfx950")
+    return 160 << 10;
   return (isAMD(options) ? 64 : 48) << 10;
 }
 
@@ -104,9 +109,15 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
   } else {
     // Each thread waits for its own packets.
     kernels.addPass(createIrisTakeVerdictsPass());
+    kernels.addPass(
+        createTileAssignMatmulLayoutsPass({options.target.getValue()}));
     kernels.addPass(tile::createTileAssignLayoutsPass({waveSize(options)}));
     // Needs the layouts to know which thread accesses what, and whole windows.
     kernels.addPass(tile::createTileInsertBarriersPass());
+    // Needs the barriers to lie outside of the loops that it makes.
+    kernels.addPass(
+        createTileLowerMatmulPass({options.target.getValue(), waveSize(options),
+                                   maxScratchBytes(options)}));
     kernels.addPass(createConvertTileToThreadsPass(
         {waveSize(options), maxScratchBytes(options)}));
     // No target has a libm to link.
@@ -178,13 +189,16 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
     kernels.addPass(createIrisMathToIntrinsicsPass());
     ConvertGpuOpsToNVVMOpsOptions nvvm;
     nvvm.indexBitwidth = 64;
+    kernels.addPass(createIrisNVVMNameBarriersPass());
     kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+    kernels.addPass(createIrisNVVMPassTensorMapsPass());
   } else {
     // Every dialect brings its own patterns, through an interface.
     kernels.addPass(createConvertToLLVMPass());
     kernels.addPass(createIrisBf16AsBitsPass());
   }
   kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createIrisApplyLoopAnnotationsPass());
   addCleanup(kernels);
 }
 

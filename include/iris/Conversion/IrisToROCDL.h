@@ -3,12 +3,16 @@
 #ifndef IRIS_CONVERSION_IRISTOROCDL_H
 #define IRIS_CONVERSION_IRISTOROCDL_H
 
+#include "iris/Conversion/MatmulTarget.h"
 #include "iris/Conversion/TargetInfo.h"
 
 namespace mlir::iris {
 
 /// An AMD GPU (gfx942, gfx950, gfx90a, gfx1100, gfx1201); null for other names.
 std::unique_ptr<TargetInfo> createROCDLTargetInfo(StringRef name);
+
+/// The matrix instructions of the same GPUs.
+std::unique_ptr<MatmulTarget> createROCDLMatmulTarget(StringRef name);
 
 } // namespace mlir::iris
 

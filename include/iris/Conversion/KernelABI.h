@@ -8,6 +8,11 @@
 
 namespace mlir::iris {
 
+/// On a kernel: the number of the first parameter that is a tensor map; all
+/// after it are, too.
+inline constexpr StringLiteral kFirstMapParameterAttr =
+    "iris.first_map_parameter";
+
 #define GEN_PASS_DECL
 #include "iris/Conversion/KernelABI.h.inc"
 

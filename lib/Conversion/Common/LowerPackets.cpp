@@ -114,6 +114,8 @@ LogicalResult SyncLowering::lower(ReadPacketsOp op) {
 
 LogicalResult SyncLowering::lower(LeaveIfFailedOp op) {
   Builder b(op.getLoc(), op);
+  if (givenUp)
+    emitInLeader(b, target, [&] { emitTakeGivenUp(b); });
   target.emitWorkgroupBarrier(b);
   emitExitIfFailed(b);
   op.erase();

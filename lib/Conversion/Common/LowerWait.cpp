@@ -137,14 +137,17 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
   b.setInsertionPointToStart(success);
 }
 
-Value SyncLowering::emitPoll(Builder &b, const Poll &poll, Block *failed) {
+Value SyncLowering::emitPoll(Builder &b, const Poll &poll, Block *failed,
+                             bool looksAtVerdict) {
   Value seen;
   auto probe = [&] {
     seen = emitAtomicLoad(b, poll.want.getType(), poll.address, poll.ordering,
                           target.getSyncScope(poll.scope));
     return emitHolds(b, poll.comparison, seen, poll.want);
   };
-  emitPollLoop(b, poll.ctx, failed, probe, [&] { emitHang(b, poll, seen); });
+  emitPollLoop(
+      b, poll.ctx, failed, probe, [&] { emitHang(b, poll, seen); },
+      looksAtVerdict);
   return seen;
 }
 
@@ -214,6 +217,10 @@ LogicalResult SyncLowering::lower(WaitOp op) {
                                      .getResult()
                                : emitI32(b, -1);
 
+  if (op->hasAttr(kInWaveAttr)) {
+    lowerInWave(op, poll);
+    return success();
+  }
   if (target.hasOneThread()) {
     Value seen = emitPoll(b, poll, getExitBlock());
     op.replaceAllUsesWith(seen);
@@ -245,6 +252,68 @@ LogicalResult SyncLowering::lower(WaitOp op) {
   emitExitIfFailed(b);
   if (isUsed)
     op.replaceAllUsesWith(emitLoadSlot(b, Slot::Value, type));
+  op.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Waits of one wave
+//===----------------------------------------------------------------------===//
+
+/// The first lane polls; what it has seen the others know once the wave has
+/// met. A wave that gives up says so, and goes on: the others of the program
+/// learn of it where they look.
+void SyncLowering::lowerInWave(WaitOp op, const Poll &poll) {
+  Builder b(op.getLoc(), op);
+  Type type = op.getType();
+  Value thread = target.emitThreadId(b);
+  Value lane =
+      arith::AndIOp::create(b, thread, emitI32(b, target.getWaveSize() - 1));
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, emitI32(b, 0));
+  Block *joined = splitBlockHere(b);
+  Block *head = b.getInsertionBlock();
+  Value seen = joined->addArgument(type, b.getLoc());
+  Block *failure = b.createBlock(joined);
+  LLVM::StoreOp::create(b, emitI32(b, 1), emitGivenUp(b), /*alignment=*/4,
+                        /*isVolatile=*/true);
+  cf::BranchOp::create(b, joined, poll.want);
+  Block *first = b.createBlock(failure);
+  b.setInsertionPointToEnd(head);
+  cf::CondBranchOp::create(b, isFirst, first, ValueRange(), joined,
+                           ValueRange(poll.want));
+  b.setInsertionPointToStart(first);
+  Value found = emitPoll(b, poll, failure, /*looksAtVerdict=*/true);
+  if (isAcquire(op.getSem()) && !target.accessesCarryOrdering())
+    target.emitAcquireFence(b, op.getScope());
+  cf::BranchOp::create(b, joined, found);
+  b.setInsertionPointToStart(joined);
+  if (!op.use_empty()) {
+    Value fromFirst = gpu::ShuffleOp::create(b, seen, emitI32(b, 0),
+                                             emitI32(b, target.getWaveSize()),
+                                             gpu::ShuffleMode::IDX)
+                          .getShuffleResult();
+    op.replaceAllUsesWith(fromFirst);
+  }
+  op.erase();
+}
+
+LogicalResult SyncLowering::lower(HasFailedOp op) {
+  Builder b(op.getLoc(), op);
+  Value failed = arith::ConstantIntOp::create(b, 0, 1);
+  auto look = [&](Value word) {
+    // Volatile: another thread may write it at any time.
+    Value value = LLVM::LoadOp::create(b, b.getI32Type(), word, /*alignment=*/4,
+                                       /*isVolatile=*/true);
+    Value is = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value,
+                                     emitI32(b, 0));
+    failed = arith::OrIOp::create(b, failed, is);
+  };
+  if (slots)
+    look(emitSlot(b, Slot::Verdict));
+  if (givenUp)
+    look(emitGivenUp(b));
+  op.replaceAllUsesWith(failed);
   op.erase();
   return success();
 }

@@ -21,6 +21,9 @@ using namespace mlir::iris;
 
 /// Name of the workgroup variable with the words that threads share.
 static constexpr StringLiteral kSlotsName = "__iris_sync_slots";
+/// Name of the variable by which waves that wait on their own say that they
+/// have given up.
+static constexpr StringLiteral kGivenUpName = "__iris_given_up";
 /// One word of 64 bits per slot.
 static constexpr int64_t kNumSlots = 2;
 static constexpr int64_t kSlotBytes = 8;
@@ -49,12 +52,18 @@ LogicalResult SyncLowering::run() {
   kernel.walk([&](Operation *op) {
     // What the kernel's arguments give is resolved with its signature.
     if (isa_and_nonnull<IrisDialect>(op->getDialect()) &&
-        !isa<CtxFieldOp, HostArenaOp>(op))
+        !isa<CtxFieldOp, HostArenaOp, TensorMapOp>(op))
       ops.push_back(op);
   });
   // The shared words change the entry block, so they come before the rest.
-  if (!target.hasOneThread() && llvm::any_of(ops, needsSlots))
-    createSlots(llvm::any_of(ops, llvm::IsaPred<ReadPacketsOp>));
+  if (!target.hasOneThread() && llvm::any_of(ops, needsSlots)) {
+    if (llvm::any_of(ops,
+                     [](Operation *op) { return op->hasAttr(kInWaveAttr); }))
+      givenUp = getOrCreateWords(kGivenUpName, 1);
+    // All waves of a kernel in roles meet before they part.
+    createSlots(llvm::any_of(ops, llvm::IsaPred<ReadPacketsOp>) &&
+                !kernel->hasAttr(kProducerWarpsAttr));
+  }
   for (Operation *op : ops) {
     if (op->getParentOp() != kernel.getOperation())
       return op->emitOpError("is inside ")
@@ -64,8 +73,9 @@ LogicalResult SyncLowering::run() {
         llvm::TypeSwitch<Operation *, LogicalResult>(op)
             .Case<AtomicCASOp, AtomicRMWOp, BarrierOp, ElementCASOp,
                   ElementRMWOp, ExpectEqOp, FenceOp, GroupIndexOp,
-                  GroupMemberOp, GroupSizeOp, LeaveIfFailedOp, NumRanksOp,
-                  RankOp, ReadPacketsOp, RecordExpectOp, SignalOp, TraceOp,
+                  GroupMemberOp, GroupSizeOp, HasFailedOp, LeaveIfFailedOp,
+                  NumRanksOp, RankOp, ReadPacketsOp, RecordExpectOp, SignalOp,
+                  TraceOp,
                   TranslateOp, WaitOp, WritePacketsOp>(
                 [&](auto concrete) { return lower(concrete); })
             .Default([](Operation *other) {
@@ -136,35 +146,47 @@ void SyncLowering::leaveAttributes() {
   if (!slots)
     return;
   auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr);
-  kernel->setAttr(kSharedBytesAttr,
-                  b.getI64IntegerAttr((bytes ? bytes.getInt() : 0) +
-                                      kNumSlots * kSlotBytes));
+  int64_t words = kNumSlots + (givenUp ? 1 : 0);
+  kernel->setAttr(
+      kSharedBytesAttr,
+      b.getI64IntegerAttr((bytes ? bytes.getInt() : 0) + words * kSlotBytes));
 }
 
 //===----------------------------------------------------------------------===//
 // Shared words
 //===----------------------------------------------------------------------===//
 
+/// `count` words of workgroup memory, the same for all kernels of the module.
+LLVM::GlobalOp SyncLowering::getOrCreateWords(StringRef name, int64_t count) {
+  Operation *module = kernel->getParentOp();
+  if (auto words = dyn_cast_or_null<LLVM::GlobalOp>(
+          SymbolTable::lookupSymbolIn(module, name)))
+    return words;
+  Builder b(kernel.getLoc(), kernel.getContext());
+  b.setInsertionPointToStart(&module->getRegion(0).front());
+  return LLVM::GlobalOp::create(
+      b, LLVM::LLVMArrayType::get(b.getI64Type(), count),
+      /*isConstant=*/false, LLVM::Linkage::Internal, name, Attribute(),
+      kSlotBytes, target.getWorkgroupAddressSpace());
+}
+
 /// The verdict is 0 as long as the program runs: the leader clears it at the
 /// kernel's entry, only failed waits write it, and after one of those every
 /// thread leaves. A wait that succeeds need not touch it. Waits for packets may
 /// fail in any thread, whose verdict the leader must not clear.
 void SyncLowering::createSlots(bool meet) {
-  Operation *module = kernel->getParentOp();
-  slots = dyn_cast_or_null<LLVM::GlobalOp>(
-      SymbolTable::lookupSymbolIn(module, kSlotsName));
-  if (!slots) {
-    Builder b(kernel.getLoc(), kernel.getContext());
-    b.setInsertionPointToStart(&module->getRegion(0).front());
-    slots = LLVM::GlobalOp::create(
-        b, LLVM::LLVMArrayType::get(b.getI64Type(), kNumSlots),
-        /*isConstant=*/false, LLVM::Linkage::Internal, kSlotsName, Attribute(),
-        kSlotBytes, target.getWorkgroupAddressSpace());
-  }
+  slots = getOrCreateWords(kSlotsName, kNumSlots);
   Builder b(kernel.getLoc(), kernel.getContext());
-  b.setInsertionPointToStart(&kernel.getFunctionBody().front());
+  Block &entry = kernel.getFunctionBody().front();
+  b.setInsertionPointToStart(&entry);
+  // Variables become registers only if they stay in the first block, which is
+  // split here.
+  for (auto variable : entry.getOps<LLVM::AllocaOp>())
+    b.setInsertionPointAfter(variable);
   emitInLeader(b, target, [&] {
     LLVM::StoreOp::create(b, emitI32(b, 0), emitSlot(b, Slot::Verdict));
+    if (givenUp)
+      LLVM::StoreOp::create(b, emitI32(b, 0), emitGivenUp(b));
   });
   if (meet)
     target.emitWorkgroupBarrier(b);
@@ -177,6 +199,12 @@ Value SyncLowering::emitSlot(Builder &b, Slot slot) {
   return LLVM::GEPOp::create(
       b, pointer, b.getI64Type(), base,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(slot)});
+}
+
+Value SyncLowering::emitGivenUp(Builder &b) {
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext(),
+                                            target.getWorkgroupAddressSpace());
+  return LLVM::AddressOfOp::create(b, pointer, givenUp.getSymName());
 }
 
 Value SyncLowering::emitLoadSlot(Builder &b, Slot slot, Type type) {
@@ -218,10 +246,22 @@ void SyncLowering::emitFailure(Builder &b) {
     LLVM::StoreOp::create(b, emitI32(b, 1), emitSlot(b, Slot::Verdict));
 }
 
+void SyncLowering::emitTakeGivenUp(Builder &b) {
+  // Volatile: a wave may write it at any time.
+  Value said = LLVM::LoadOp::create(b, b.getI32Type(), emitGivenUp(b),
+                                    /*alignment=*/4, /*isVolatile=*/true);
+  Value isSaid =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, said, emitI32(b, 0));
+  emitIf(b, isSaid, [&] { emitFailure(b); });
+}
+
 void SyncLowering::emitExitIfFailed(Builder &b) {
   if (target.hasOneThread())
     return;
   Value verdict = emitLoadSlot(b, Slot::Verdict, b.getI32Type());
+  // The next one to write it waits until all have read.
+  if (givenUp)
+    target.emitWorkgroupBarrier(b);
   Value failed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, verdict,
                                        emitI32(b, 0));
   Block *rest = splitBlockHere(b);

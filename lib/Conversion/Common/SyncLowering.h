@@ -6,6 +6,7 @@
 
 #include "iris/Conversion/EmitHelpers.h"
 #include "iris/Conversion/LowerSync.h"
+#include "iris/Dialect/Iris/IR/IrisRoles.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 
 namespace mlir::iris {
@@ -96,6 +97,9 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult lower(WaitOp op);
+  /// A wait of one wave; `poll` says for what.
+  void lowerInWave(WaitOp op, const Poll &poll);
+  LogicalResult lower(HasFailedOp op);
   LogicalResult lower(BarrierOp op);
   /// Repeats `probe` until the value (i1) that it returns holds; branches to
   /// `failed` when the wait is given up, after `report` if that is for time.
@@ -110,7 +114,8 @@ private:
                     bool looksAtVerdict = false);
   /// Polls until the comparison holds; branches to `failed` when the wait is
   /// given up. Continues after it, with the value seen.
-  Value emitPoll(Builder &b, const Poll &poll, Block *failed);
+  Value emitPoll(Builder &b, const Poll &poll, Block *failed,
+                 bool looksAtVerdict = false);
   /// Reports that a wait ran out of time, and sets the abort word.
   void emitHang(Builder &b, const Poll &poll, Value observed);
   /// The block that the program leaves through, in all its threads.
@@ -171,6 +176,10 @@ private:
   /// Makes the words, and the code at the entry that clears the verdict; if
   /// `meet`, before any thread goes on.
   void createSlots(bool meet);
+  LLVM::GlobalOp getOrCreateWords(StringRef name, int64_t count);
+  Value emitGivenUp(Builder &b);
+  /// In one thread, before all meet: what a wave said becomes the verdict.
+  void emitTakeGivenUp(Builder &b);
   /// FNV-1a 64 of the kernel's name.
   uint64_t getKernelHash();
   void leaveAttributes();
@@ -182,6 +191,10 @@ private:
   SmallVector<Attribute> sites;
   Block *exitBlock = nullptr;
   LLVM::GlobalOp slots;
+  /// Not 0 after the wait of a wave has failed, which it may at any time: the
+  /// verdict, which all threads must agree on, is taken from it where they
+  /// meet.
+  LLVM::GlobalOp givenUp;
   bool waits = false;
 };
 

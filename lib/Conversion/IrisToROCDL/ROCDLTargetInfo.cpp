@@ -10,6 +10,7 @@
 
 #include "iris/Conversion/IrisToROCDL.h"
 
+#include "WaitCounts.h"
 #include "iris-c/RuntimeABI.h"
 #include "iris/Conversion/EmitHelpers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -121,10 +122,7 @@ protected:
     return {/*load=*/sc0 | sc1, /*store=*/sc0 | sc1};
   }
   void emitDrain(ImplicitLocOpBuilder &b) const override {
-    // The fields of gfx9's immediate: vmcnt 3:0 and 15:14, expcnt 6:4,
-    // lgkmcnt 11:8; all ones means that the counter is not waited for.
-    constexpr uint32_t vmcnt0 = (0x7 << 4) | (0xf << 8);
-    ROCDL::SWaitcntOp::create(b, vmcnt0);
+    ROCDL::SWaitcntOp::create(b, kWaitForMemoryGFX9);
   }
 };
 

@@ -90,6 +90,49 @@ static LogicalResult verifyAttributions(gpu::GPUFuncOp kernel) {
   return success();
 }
 
+/// True if one map serves both.
+static bool isSameMap(TensorMapOp a, TensorMapOp b) {
+  return a.getBuffer() == b.getBuffer() &&
+         a.getContiguous() == b.getContiguous() && a.getBox() == b.getBox() &&
+         a.getSwizzle() == b.getSwizzle() && a.getRanks() == b.getRanks();
+}
+
+/// Hidden arguments follow the explicit ones.
+static LogicalResult layOutMaps(FunctionOpInterface kernel,
+                                BlockBuilder &builder) {
+  BlockLayout &block = builder.block;
+  WalkResult walk = kernel->walk([&](TensorMapOp op) {
+    auto argument = dyn_cast<BlockArgument>(op.getBuffer());
+    if (!argument || argument.getOwner() != &kernel.getFunctionBody().front()) {
+      op.emitOpError("describes a buffer that is made in the kernel; expected "
+                     "an argument");
+      return WalkResult::interrupt();
+    }
+    for (TensorMapLayout &map : block.maps)
+      if (isSameMap(map.uses.front(), op)) {
+        map.uses.push_back(op);
+        return WalkResult::advance();
+      }
+    block.maps.push_back({0, {op}});
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  if (block.maps.empty())
+    return success();
+  if (block.maps.size() > IRISRT_MAX_TENSOR_MAPS)
+    return kernel.emitOpError("needs ")
+           << block.maps.size() << " tensor maps; expected at most "
+           << IRISRT_MAX_TENSOR_MAPS;
+  block.mapMaskOffset = llvm::alignTo(block.bytes, 8);
+  block.bytes = block.mapMaskOffset + 8;
+  for (TensorMapLayout &map : block.maps) {
+    map.offset = llvm::alignTo(block.bytes, IRISRT_TENSOR_MAP_ALIGNMENT);
+    block.bytes = map.offset + IRISRT_TENSOR_MAP_BYTES;
+  }
+  return success();
+}
+
 FailureOr<BlockLayout> mlir::iris::layOutArguments(FunctionOpInterface kernel) {
   BlockBuilder builder{kernel.getContext(), {}};
   if (auto func = dyn_cast<gpu::GPUFuncOp>(*kernel))
@@ -120,6 +163,8 @@ FailureOr<BlockLayout> mlir::iris::layOutArguments(FunctionOpInterface kernel) {
                 "float";
     }
   }
+  if (failed(layOutMaps(kernel, builder)))
+    return failure();
   return std::move(builder.block);
 }
 
@@ -181,6 +226,30 @@ static DictionaryAttr describeArgument(Builder &builder, Type type,
   return fields.getDictionary(builder.getContext());
 }
 
+/// The metadata's "hidden".
+static ArrayAttr describeHidden(Builder &builder, const BlockLayout &layout) {
+  SmallVector<Attribute> hidden;
+  auto add = [&](StringRef kind, int64_t offset, NamedAttrList fields) {
+    fields.set("kind", builder.getStringAttr(kind));
+    fields.set("offset", builder.getI64IntegerAttr(offset));
+    hidden.push_back(fields.getDictionary(builder.getContext()));
+  };
+  if (!layout.maps.empty())
+    add("tensor_map_mask", layout.mapMaskOffset, {});
+  for (const TensorMapLayout &map : layout.maps) {
+    TensorMapOp op = map.uses.front();
+    NamedAttrList fields;
+    fields.set("arg", builder.getI64IntegerAttr(
+                          cast<BlockArgument>(op.getBuffer()).getArgNumber()));
+    fields.set("contiguous", op.getContiguousAttr());
+    fields.set("box", builder.getI64ArrayAttr(op.getBox()));
+    fields.set("swizzle", op.getSwizzleAttr());
+    fields.set("ranks", builder.getBoolAttr(op.getRanks()));
+    add("tensor_map", map.offset, fields);
+  }
+  return builder.getArrayAttr(hidden);
+}
+
 DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
                                           const BlockLayout &layout,
                                           int64_t threads) {
@@ -201,15 +270,20 @@ DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
     meta.set("module", builder.getStringAttr(module.getName()));
   meta.set("symbol", builder.getStringAttr(kernel.getName()));
   meta.set("workgroup", builder.getI64ArrayAttr({threads, 1, 1}));
-  meta.set("shared_bytes", integer("iris.shared_bytes"));
-  // All of it is static: globals that the compiler laid out.
-  meta.set("dynamic_shared_bytes", builder.getI64IntegerAttr(0));
+  // The static part is globals that the compiler laid out.
+  auto bytes = [&](StringRef name) {
+    return cast<IntegerAttr>(integer(name)).getInt();
+  };
+  meta.set("shared_bytes",
+           builder.getI64IntegerAttr(bytes("iris.shared_bytes") +
+                                     bytes(kDynamicSharedBytesAttr)));
+  meta.set("dynamic_shared_bytes", integer(kDynamicSharedBytesAttr));
   meta.set("arena_bytes", integer("iris.arena_bytes"));
   meta.set("coresident",
            builder.getBoolAttr(kernel->hasAttr("iris.coresident")));
   meta.set("args_bytes", builder.getI64IntegerAttr(layout.bytes));
   meta.set("args", builder.getArrayAttr(arguments));
-  meta.set("hidden", builder.getArrayAttr({}));
+  meta.set("hidden", describeHidden(builder, layout));
   if (auto config = kernel->getAttrOfType<DictionaryAttr>(kConfigAttr))
     meta.set("config", config);
   if (auto sites = kernel->getAttrOfType<ArrayAttr>("iris.sites"))

@@ -9,6 +9,7 @@
 #ifndef IRIS_LIB_CONVERSION_KERNELABI_KERNELMETADATA_H
 #define IRIS_LIB_CONVERSION_KERNELABI_KERNELMETADATA_H
 
+#include "iris/Dialect/Iris/IR/IrisRoles.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -27,10 +28,21 @@ struct ArgumentLayout {
   SmallVector<BlockItem> items;
 };
 
+/// A tensor map that the runtime makes for the kernel, and the operations that
+/// ask for it.
+struct TensorMapLayout {
+  int64_t offset;
+  SmallVector<TensorMapOp> uses;
+};
+
 /// The argument block of a kernel.
 struct BlockLayout {
   SmallVector<ArgumentLayout> arguments;
   int64_t bytes = 0;
+  /// Hidden arguments: an i64 with a bit for each map that there is, then the
+  /// maps. Without maps there is none of both.
+  int64_t mapMaskOffset = 0;
+  SmallVector<TensorMapLayout> maps;
 };
 
 /// Lays out the arguments of `kernel`; reports those that the contract has no

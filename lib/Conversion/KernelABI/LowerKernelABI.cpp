@@ -115,6 +115,7 @@ public:
 private:
   LogicalResult rebuildArguments(ItemSource &source);
   LogicalResult replaceContext(Value context, ArrayRef<Value> fields);
+  void replaceMaps(Value mask, ValueRange maps);
   Value buildMemRef(MemRefType type, ArrayRef<Value> items);
   Value buildScalar(Type type, Value item);
   Value loadProgramField(OpBuilder &at, Value program, Type type,
@@ -230,18 +231,53 @@ LogicalResult KernelLowering::rebuildArguments(ItemSource &source) {
   return success();
 }
 
+/// Bit i of `mask` says whether there is map i.
+void KernelLowering::replaceMaps(Value mask, ValueRange maps) {
+  builder.setInsertionPointToStart(&kernel.getFunctionBody().front());
+  Type i64 = builder.getI64Type();
+  auto constant = [&](int64_t value) {
+    return LLVM::ConstantOp::create(builder, loc, i64,
+                                    builder.getI64IntegerAttr(value));
+  };
+  for (auto [i, map] : llvm::enumerate(layout.maps)) {
+    Value bit =
+        LLVM::AndOp::create(builder, loc, mask, constant(int64_t(1) << i));
+    Value made = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                      bit, constant(0));
+    for (TensorMapOp op : map.uses) {
+      op.getMap().replaceAllUsesWith(maps[i]);
+      op.getMade().replaceAllUsesWith(made);
+      op.erase();
+    }
+  }
+}
+
 LogicalResult KernelLowering::lowerForGPU() {
   SmallVector<Type> types;
   for (const ArgumentLayout &argument : layout.arguments)
     for (const BlockItem &item : argument.items)
       types.push_back(item.type ? item.type : pointer);
+  unsigned firstHidden = types.size();
+  if (!layout.maps.empty()) {
+    types.push_back(builder.getI64Type());
+    types.append(layout.maps.size(),
+                 LLVM::LLVMPointerType::get(builder.getContext()));
+  }
 
   Block &entry = kernel.getFunctionBody().front();
   unsigned numOld = kernel.getNumArguments();
   // Memory attributions follow the arguments; the new ones go in between.
   for (auto [index, type] : llvm::enumerate(types))
     entry.insertArgument(numOld + index, type, loc);
-  ParameterSource source(entry.getArguments().slice(numOld, types.size()));
+  ValueRange parameters = entry.getArguments().slice(numOld, types.size());
+  if (!layout.maps.empty()) {
+    replaceMaps(parameters[firstHidden],
+                parameters.drop_front(firstHidden + 1));
+    // The LLVM dialect has no way to say it before functions are its own.
+    kernel->setAttr(kFirstMapParameterAttr,
+                    builder.getI64IntegerAttr(firstHidden + 1));
+  }
+  ParameterSource source(parameters);
   if (failed(rebuildArguments(source)))
     return failure();
   entry.eraseArguments(0, numOld);
@@ -357,7 +393,9 @@ private:
 
   static int64_t getNumWarps(FunctionOpInterface function) {
     auto warps = function->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
-    return warps ? warps.getInt() : kDefaultNumWarps;
+    auto producers = function->getAttrOfType<IntegerAttr>(kProducerWarpsAttr);
+    return (warps ? warps.getInt() : kDefaultNumWarps) +
+           (producers ? producers.getInt() : 0);
   }
 };
 } // namespace

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "iris/Conversion/Sync.h"
+#include "iris/Dialect/Iris/IR/IrisRoles.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
@@ -44,7 +45,7 @@ static bool isReleasingSignal(SignalOp op) {
 
 static bool isAcquiringWait(WaitOp op) {
   return op && op.getSem() == MemSemantic::Acquire &&
-         !op->hasAttr(kAcquireCoveredAttr);
+         !op->hasAttr(kAcquireCoveredAttr) && !op->hasAttr(kInWaveAttr);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "Patterns.h"
+#include "iris/Conversion/BufferView.h"
 
 #include "iris/Analysis/Divisibility.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

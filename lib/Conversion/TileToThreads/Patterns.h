@@ -5,7 +5,7 @@
 #define IRIS_LIB_CONVERSION_TILETOTHREADS_PATTERNS_H
 
 #include "AccessPlan.h"
-#include "ThreadContext.h"
+#include "iris/Conversion/BufferView.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Transforms/DialectConversion.h"
 
@@ -74,56 +74,6 @@ bool needsExchange(Operation *op);
 
 /// Bytes of scratch memory that `op` needs.
 uint64_t getScratchBytes(Operation *op, unsigned numWarps);
-
-/// A buffer, taken apart once per access: where it starts, how far apart its
-/// elements are, how large it is.
-class BufferView {
-public:
-  BufferView(Value buffer, ThreadBuilder &t);
-
-  /// Address of the first byte of the buffer's allocation, index, on this rank.
-  Value getOwnAddress() const { return ownAddress; }
-  /// Distance from there to the first element, in elements, index.
-  Value getOffset() const { return offset; }
-  Value getStride(unsigned dim) const { return strides[dim]; }
-  Value getSize(unsigned dim) const { return sizes[dim]; }
-  unsigned getRank() const { return sizes.size(); }
-
-  /// Returns the pointer `elements` (index) behind the buffer's first one.
-  Value getPointer(ThreadBuilder &t, Value elements) const;
-
-  /// Returns the pointer to the element at `coordinates` (index each).
-  Value getElementPointer(ThreadBuilder &t, ValueRange coordinates) const;
-
-  /// Returns whether `coordinates` (index each) lie inside of the buffer.
-  Value isInside(ThreadBuilder &t, ValueRange coordinates) const;
-
-private:
-  MemRefType type;
-  Value ownAddress, offset;
-  Value base; // pointer to the first byte, on the accessed rank
-  SmallVector<Value> strides, sizes;
-};
-
-/// Returns, for each register of `layout`, the coordinates in the buffer (index
-/// each) of its element of the window at `offsets`.  With `turn` (i32) it is
-/// the `count` registers (a power of two) from register `turn` * `count` on.
-SmallVector<SmallVector<Value>> getWindowCoordinates(ThreadBuilder &t,
-                                                     const LinearLayout &layout,
-                                                     ValueRange offsets,
-                                                     Value turn = Value(),
-                                                     uint64_t count = 0);
-
-/// Emits `body` under `condition`, or unconditionally if that is null.
-void emitGuarded(ThreadBuilder &t, Value condition,
-                 llvm::function_ref<void(ThreadBuilder &)> body);
-
-/// The same for a value; where the condition fails it is `other`.
-Value emitGuardedValue(ThreadBuilder &t, Value condition, Value other,
-                       llvm::function_ref<Value(ThreadBuilder &)> body);
-
-/// The conjunction of two conditions, either of which may be null.
-Value emitAnd(ThreadBuilder &t, Value lhs, Value rhs);
 
 } // namespace mlir::iris
 

@@ -162,6 +162,23 @@ struct RangePattern : ThreadPattern<tile::RangeOp> {
   }
 };
 
+/// Passes that ran before made registers of some tiles, and say so by a cast.
+struct CastPattern : OpConversionPattern<UnrealizedConversionCastOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(UnrealizedConversionCastOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (op.getNumOperands() != 1 || op.getNumResults() != 1 ||
+        getTypeConverter()->convertType(op.getType(0)) !=
+            adaptor.getInputs().front().getType())
+      return rewriter.notifyMatchFailure(op, "not between a tile and its "
+                                             "registers");
+    rewriter.replaceOp(op, adaptor.getInputs());
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Elementwise ops
 //===----------------------------------------------------------------------===//
@@ -198,5 +215,6 @@ void mlir::iris::populateShapePatterns(const TypeConverter &converter,
                RenamePattern<tile::ExpandDimsOp>,
                RenamePattern<tile::TransposeOp>, SplatPattern>(
       converter, patterns.getContext(), facts);
-  patterns.add<ElementwisePattern>(converter, patterns.getContext());
+  patterns.add<CastPattern, ElementwisePattern>(converter,
+                                                patterns.getContext());
 }

@@ -1,15 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ThreadContext.h"
+#include "iris/Conversion/ThreadContext.h"
 
 #include "iris/Analysis/TileLayout.h"
+#include "iris/Dialect/Iris/IR/IrisRoles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+KernelInfo mlir::iris::getKernelInfo(FunctionOpInterface function,
+                                     unsigned warpSize) {
+  KernelInfo kernel;
+  kernel.warpSize = warpSize;
+  kernel.numWarps = kDefaultNumWarps;
+  if (auto attr = function->getAttrOfType<IntegerAttr>(kNumWarpsAttr))
+    kernel.numWarps = attr.getInt();
+  for (BlockArgument argument : function.getArguments())
+    if (isa<CtxType>(argument.getType()))
+      kernel.ctx = argument;
+  return kernel;
+}
+
+void mlir::iris::emitThreadNumbers(FunctionOpInterface function,
+                                   KernelInfo &kernel) {
+  OpBuilder builder =
+      OpBuilder::atBlockBegin(&function.getFunctionBody().front());
+  Location loc = function.getLoc();
+  int64_t numWarps = kernel.numWarps;
+  if (auto more = function->getAttrOfType<IntegerAttr>(kProducerWarpsAttr))
+    numWarps += more.getInt();
+  auto thread = gpu::ThreadIdOp::create(
+      builder, loc, builder.getIndexType(), gpu::Dimension::x,
+      builder.getIndexAttr(numWarps * kernel.warpSize));
+  Value id =
+      arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(), thread);
+  auto constant = [&](unsigned value) {
+    return arith::ConstantIntOp::create(builder, loc, value, 32);
+  };
+  kernel.lane =
+      arith::AndIOp::create(builder, loc, id, constant(kernel.warpSize - 1));
+  kernel.warp = arith::ShRUIOp::create(
+      builder, loc, id, constant(llvm::Log2_32(kernel.warpSize)));
+}
+
+LLVM::GlobalOp mlir::iris::getScratch(FunctionOpInterface function,
+                                      uint64_t bytes) {
+  Operation *table = SymbolTable::getNearestSymbolTable(function);
+  std::string name = (function.getName() + "__scratch").str();
+  OpBuilder builder(function);
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
+  if (auto global = dyn_cast_or_null<LLVM::GlobalOp>(
+          SymbolTable::lookupSymbolIn(table, name))) {
+    auto present = cast<LLVM::LLVMArrayType>(global.getType());
+    if (present.getNumElements() < bytes)
+      global.setGlobalType(type);
+    return global;
+  }
+  auto global = LLVM::GlobalOp::create(
+      builder, function.getLoc(), type, /*isConstant=*/false,
+      LLVM::Linkage::Internal, name, /*value=*/Attribute(), /*alignment=*/16,
+      /*addrSpace=*/3);
+  SymbolTable(table).insert(global);
+  return global;
+}
 
 //===----------------------------------------------------------------------===//
 // Types

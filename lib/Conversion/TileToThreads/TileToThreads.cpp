@@ -104,34 +104,11 @@ static LogicalResult verifyOp(Operation *op, const KernelInfo &kernel) {
 // Facts
 //===----------------------------------------------------------------------===//
 
-/// Creates the memory through which the kernel's tiles are exchanged.
-static LLVM::GlobalOp createScratch(FunctionOpInterface function,
-                                    uint64_t bytes) {
-  Operation *table = SymbolTable::getNearestSymbolTable(function);
-  OpBuilder builder(function);
-  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
-  std::string name = (function.getName() + "__scratch").str();
-  auto global = LLVM::GlobalOp::create(
-      builder, function.getLoc(), type, /*isConstant=*/false,
-      LLVM::Linkage::Internal, name, /*value=*/Attribute(), /*alignment=*/16,
-      /*addrSpace=*/3);
-  SymbolTable(table).insert(global);
-  return global;
-}
-
 /// Collects what is known about one kernel and checks its ops.
 static LogicalResult analyzeKernel(FunctionOpInterface function,
                                    unsigned warpSize, uint64_t maxScratchBytes,
                                    ConversionFacts &facts) {
-  KernelInfo kernel;
-  kernel.warpSize = warpSize;
-  kernel.numWarps = kDefaultNumWarps;
-  if (auto attr = function->getAttrOfType<IntegerAttr>(kNumWarpsAttr))
-    kernel.numWarps = attr.getInt();
-  for (BlockArgument argument : function.getArguments())
-    if (isa<CtxType>(argument.getType()))
-      kernel.ctx = argument;
-
+  KernelInfo kernel = getKernelInfo(function, warpSize);
   bool hasTiles = false;
   uint64_t scratchBytes = 0;
   WalkResult walk = function->walk([&](Operation *op) {
@@ -163,21 +140,9 @@ static LogicalResult analyzeKernel(FunctionOpInterface function,
   if (!hasTiles)
     return success();
 
-  OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
-  Location loc = function.getLoc();
-  auto thread = gpu::ThreadIdOp::create(
-      builder, loc, builder.getIndexType(), gpu::Dimension::x,
-      builder.getIndexAttr(kernel.numWarps * warpSize));
-  Value id =
-      arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(), thread);
-  auto constant = [&](unsigned value) {
-    return arith::ConstantIntOp::create(builder, loc, value, 32);
-  };
-  kernel.lane = arith::AndIOp::create(builder, loc, id, constant(warpSize - 1));
-  kernel.warp = arith::ShRUIOp::create(builder, loc, id,
-                                       constant(llvm::Log2_32(warpSize)));
+  emitThreadNumbers(function, kernel);
   if (scratchBytes)
-    kernel.scratch = createScratch(function, scratchBytes);
+    kernel.scratch = getScratch(function, scratchBytes);
   facts.kernels[function] = kernel;
   return success();
 }

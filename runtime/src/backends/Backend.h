@@ -95,6 +95,23 @@ struct LaunchConfig {
   uint64_t arenaBytes = 0;
   /// All programs must run at once.
   bool coresident = false;
+  /// Pointers to the kernel's parameters, where the driver is to place them
+  /// itself (GPU); null: they lie in the block as the kernel expects them.
+  void **parameters = nullptr;
+};
+
+/// A buffer as a copy engine for tensors sees it: three dimensions, the first
+/// one contiguous.
+struct TensorMapSpec {
+  IrisRtElement element = IRISRT_ELT_F16;
+  uint64_t address = 0;
+  uint64_t sizes[3] = {1, 1, 1};
+  /// Bytes between neighbours of the second and of the third dimension.
+  uint64_t strides[2] = {16, 16};
+  /// Elements that one copy moves; 1 of the third dimension.
+  uint32_t box[2] = {1, 1};
+  /// Bytes of a row of shared memory: 32, 64 or 128.
+  uint32_t swizzle = 128;
 };
 
 class Backend {
@@ -196,6 +213,13 @@ public:
   /// How many programs of this kernel can run at once on the whole device.
   virtual Expected<uint32_t> maxCoresident(KernelHandle kernel,
                                            const LaunchConfig &config) = 0;
+  /// Writes the IRISRT_TENSOR_MAP_BYTES bytes of a map to `out`; false where
+  /// the device has no such engine, or it refuses the buffer.  Addresses and
+  /// strides are multiples of 16.
+  virtual Expected<bool> encodeTensorMap(const TensorMapSpec &spec, void *out) {
+    (void)spec, (void)out;
+    return false;
+  }
   /// Stream-ordered launch; `args` (the packed block) is copied.
   virtual Status launch(StreamHandle stream, KernelHandle kernel,
                         const LaunchConfig &config, const void *args,

@@ -104,6 +104,7 @@ struct World::Impl {
   /// for a hung queue while a failure must get through to end it.
   std::mutex launchMutex;
   std::vector<uint8_t> argBlock;
+  std::vector<void *> parameters; // into the block
   uint32_t launchCount = 0;
 
   IrisRtControl *block() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A world's kernels, streams and synchronisation.
+#include "core/HiddenArgs.h"
 #include "core/Report.h"
 #include "core/WorldImpl.h"
 
@@ -243,6 +244,13 @@ Status World::launch(const Kernel &kernel, const uint64_t programs[3],
     setGroup(context, *group);
   IRISRT_RETURN_IF_ERROR(
       packArgs(info, context, args, numArgs, impl_->argBlock));
+  IRISRT_RETURN_IF_ERROR(
+      packHiddenArgs(info, context, args, *impl_->backend, impl_->argBlock));
+  impl_->parameters.clear();
+  for (uint32_t offset : info.parameterOffsets)
+    impl_->parameters.push_back(impl_->argBlock.data() + offset);
+  if (!impl_->parameters.empty())
+    config.parameters = impl_->parameters.data();
   if (Log::enabled(LogLevel::debug))
     impl_->log.debug("launch %u: %s, %u x %u x %u programs", context.launchId,
                      info.fullName().c_str(), config.grid[0], config.grid[1],

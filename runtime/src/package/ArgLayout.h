@@ -7,6 +7,7 @@
 #include "iris/rt/Kernel.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace iris::rt {
 
@@ -43,6 +44,10 @@ inline ArgExtent placeArg(const ArgInfo &arg, uint64_t end) {
   uint64_t begin = alignTo(end, bytes);
   return {begin, begin + bytes};
 }
+
+/// Where each parameter of the kernel lies in the packed block: every field of
+/// a context, every word of a memref, every scalar, every hidden argument.
+std::vector<uint32_t> placeParameters(const KernelInfo &kernel);
 
 } // namespace iris::rt
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cstddef>
 #include <cstring>
 
 using namespace iris::rt;
@@ -263,12 +264,12 @@ static Status checkArg(const ArgInfo &want, const IrisRtArg &got,
 
 Status iris::rt::checkArgs(const KernelInfo &kernel, const IrisRtArg *args,
                            size_t count, const HeapCheck &inHeap) {
-  if (!kernel.hidden.empty())
-    return makeStatus(StatusCode::unavailable,
-                      "kernel %s needs a hidden argument of kind '%s', which "
-                      "this runtime does not make",
-                      kernel.fullName().c_str(),
-                      kernel.hidden.front().kind.c_str());
+  for (const HiddenArgInfo &hidden : kernel.hidden)
+    if (hidden.kind == HiddenArgInfo::Kind::unknown)
+      return makeStatus(StatusCode::unavailable,
+                        "kernel %s needs a hidden argument of kind '%s', which "
+                        "this runtime does not make",
+                        kernel.fullName().c_str(), hidden.kindName.c_str());
   if (count != kernel.args.size())
     return makeStatus(StatusCode::invalidArgument,
                       "kernel %s takes %zu arguments, but got %zu",
@@ -287,6 +288,35 @@ Status iris::rt::checkArgs(const KernelInfo &kernel, const IrisRtArg *args,
 //===----------------------------------------------------------------------===//
 // Packing
 //===----------------------------------------------------------------------===//
+
+/// The context's fields, in their order: RuntimeABI.h, section 1.
+static constexpr uint32_t contextOffsets[] = {
+    offsetof(IrisRtContext, rank),       offsetof(IrisRtContext, numRanks),
+    offsetof(IrisRtContext, heapBase),   offsetof(IrisRtContext, heapStride),
+    offsetof(IrisRtContext, heapTable),  offsetof(IrisRtContext, heapBytes),
+    offsetof(IrisRtContext, control),    offsetof(IrisRtContext, waitLimit),
+    offsetof(IrisRtContext, trace),      offsetof(IrisRtContext, groupMembers),
+    offsetof(IrisRtContext, groupSize),  offsetof(IrisRtContext, groupIndex),
+    offsetof(IrisRtContext, memoryKind), offsetof(IrisRtContext, launchId)};
+
+std::vector<uint32_t> iris::rt::placeParameters(const KernelInfo &kernel) {
+  std::vector<uint32_t> offsets;
+  for (const ArgInfo &arg : kernel.args) {
+    if (arg.kind == IRISRT_ARG_CONTEXT) {
+      for (uint32_t field : contextOffsets)
+        offsets.push_back(arg.offset + field);
+      continue;
+    }
+    uint64_t end = placeArg(arg, arg.offset).end;
+    uint32_t step =
+        arg.kind == IRISRT_ARG_MEMREF ? 8 : elementBytes(arg.element);
+    for (uint32_t offset = arg.offset; offset < end; offset += step)
+      offsets.push_back(offset);
+  }
+  for (const HiddenArgInfo &hidden : kernel.hidden)
+    offsets.push_back(hidden.offset);
+  return offsets;
+}
 
 Status iris::rt::packArgs(const KernelInfo &kernel,
                           const IrisRtContext &context, const IrisRtArg *args,

@@ -147,10 +147,56 @@ SiteInfo readSite(const JsonValue &value) {
   return site;
 }
 
-/// Hidden arguments are of kinds that only the code which makes them knows, so
-/// only their kind is read here.
-HiddenArgInfo readHidden(const JsonValue &value) {
-  return {value.member("kind").string()};
+void readTensorMap(const JsonValue &value, const KernelInfo &kernel,
+                   HiddenArgInfo &hidden) {
+  value.expectKeys(
+      {"kind", "offset", "arg", "contiguous", "box", "swizzle", "ranks"});
+  JsonValue arg = value.member("arg");
+  hidden.arg = arg.integer(0, maxArgs);
+  if (hidden.arg >= kernel.args.size() ||
+      kernel.args[hidden.arg].kind != IRISRT_ARG_MEMREF ||
+      kernel.args[hidden.arg].sizes.size() != 2)
+    arg.fail("should name a memref of two dimensions");
+  hidden.contiguous = value.member("contiguous").integer(0, 1);
+  JsonValue box = value.member("box");
+  if (box.arraySize(2) != 2)
+    return box.fail("should have 2 elements");
+  for (size_t i = 0; i < 2; ++i)
+    hidden.box[i] = box.element(i).integer(1, 256);
+  JsonValue swizzle = value.member("swizzle");
+  hidden.swizzle = swizzle.integer(32, 128);
+  if (hidden.swizzle != 32 && hidden.swizzle != 64 && hidden.swizzle != 128)
+    swizzle.fail("should be 32, 64 or 128");
+  hidden.ranks = value.member("ranks").boolean();
+}
+
+/// Arguments of other kinds are for newer runtimes; launches refuse them.
+HiddenArgInfo readHidden(const JsonValue &value, const KernelInfo &kernel) {
+  using Kind = HiddenArgInfo::Kind;
+  HiddenArgInfo hidden;
+  hidden.kindName = value.member("kind").string();
+  uint32_t bytes = 0, alignment = 1;
+  if (hidden.kindName == "tensor_map_mask") {
+    hidden.kind = Kind::tensorMapMask;
+    value.expectKeys({"kind", "offset"});
+    bytes = alignment = 8;
+  } else if (hidden.kindName == "tensor_map") {
+    hidden.kind = Kind::tensorMap;
+    readTensorMap(value, kernel, hidden);
+    bytes = IRISRT_TENSOR_MAP_BYTES;
+    alignment = IRISRT_TENSOR_MAP_ALIGNMENT;
+  } else {
+    return hidden;
+  }
+  JsonValue offset = value.member("offset");
+  hidden.offset = offset.integer(0, maxArgsBytes);
+  if (hidden.offset % alignment != 0 ||
+      hidden.offset + bytes > kernel.argsBytes)
+    offset.fail(formatString("is %u; expected a multiple of %u, and %u bytes "
+                             "of the block's %u from there on",
+                             hidden.offset, alignment, bytes,
+                             kernel.argsBytes));
+  return hidden;
 }
 
 void readWorkgroup(const JsonValue &value, std::array<uint32_t, 3> &workgroup) {
@@ -184,6 +230,28 @@ void checkLayout(const JsonValue &value, const KernelInfo &kernel) {
                            static_cast<unsigned long long>(end)));
 }
 
+/// Bits of the mask stand for maps, and nothing may lie on explicit arguments.
+void checkHidden(const JsonValue &value, const KernelInfo &kernel) {
+  using Kind = HiddenArgInfo::Kind;
+  uint64_t end = 0;
+  for (const ArgInfo &arg : kernel.args)
+    end = placeArg(arg, end).end;
+  size_t maps = 0, masks = 0;
+  for (size_t i = 0; i < kernel.hidden.size(); ++i) {
+    const HiddenArgInfo &hidden = kernel.hidden[i];
+    maps += hidden.kind == Kind::tensorMap;
+    masks += hidden.kind == Kind::tensorMapMask;
+    if (hidden.kind != Kind::unknown && hidden.offset < end)
+      value.element(i).member("offset").fail(
+          formatString("is %u; the arguments before it take %llu",
+                       hidden.offset, static_cast<unsigned long long>(end)));
+  }
+  if (maps > IRISRT_MAX_TENSOR_MAPS || (maps != 0 && masks != 1))
+    value.fail(formatString("has %zu tensor maps and %zu masks; expected at "
+                            "most %d maps, and one mask for them",
+                            maps, masks, IRISRT_MAX_TENSOR_MAPS));
+}
+
 std::string readName(const JsonValue &value) {
   std::string name = value.string();
   if (name.empty())
@@ -213,7 +281,8 @@ KernelInfo readKernel(const JsonValue &value) {
   if (value.has("hidden")) {
     JsonValue hidden = value.member("hidden");
     for (size_t i = 0, count = hidden.arraySize(maxArgs); i < count; ++i)
-      kernel.hidden.push_back(readHidden(hidden.element(i)));
+      kernel.hidden.push_back(readHidden(hidden.element(i), kernel));
+    checkHidden(hidden, kernel);
   }
   if (value.has("sites")) {
     JsonValue sites = value.member("sites");
@@ -232,6 +301,9 @@ KernelInfo readKernel(const JsonValue &value) {
     }
   }
   checkLayout(value, kernel);
+  for (const HiddenArgInfo &hidden : kernel.hidden)
+    if (hidden.kind == HiddenArgInfo::Kind::tensorMap)
+      kernel.parameterOffsets = placeParameters(kernel);
   return kernel;
 }
 

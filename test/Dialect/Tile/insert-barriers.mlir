@@ -232,3 +232,41 @@ func.func @packets(%ctx: !iris.ctx, %b: memref<?xi32>, %i: index, %e: i32, %f: i
   %3 = iris.packet_load %ctx, %b[%i] flag(%e) : memref<?xi32> -> tensor<1024xbf16, #l>
   return
 }
+
+// -----
+
+// A matmul reads both panels: what other threads stored comes before it, what
+// they store next after it.
+// CHECK-LABEL: @matmul
+// CHECK: tile.store
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: tile.matmul
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: return
+func.func @matmul(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %i: index, %v: tensor<64x64xf16, #tile.blocked<size_per_thread = [1, 8], threads_per_warp = [8, 8], warps_per_cta = [4, 1], order = [1, 0]>>) {
+  tile.store %v, %b[%i, %i] : tensor<64x64xf16, #tile.blocked<size_per_thread = [1, 8], threads_per_warp = [8, 8], warps_per_cta = [4, 1], order = [1, 0]>>, memref<?x?xf16>
+  %c = tile.matmul %a[%i, %i], %b[%i, %i] k(%i) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x64xf32>
+  tile.store %v, %a[%i, %i] : tensor<64x64xf16, #tile.blocked<size_per_thread = [1, 8], threads_per_warp = [8, 8], warps_per_cta = [4, 1], order = [1, 0]>>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+// So do the places that its region names, and what the region loads: one
+// barrier before the op, none in its loop.
+// CHECK-LABEL: @matmul_region
+// CHECK: tile.store
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: tile.matmul
+// CHECK-NOT: gpu.barrier
+// CHECK: return
+func.func @matmul_region(%a: memref<?x?xf16>, %s: memref<?x?xf16>, %n: memref<?xindex>, %i: index, %v: tensor<64x64xf16, #tile.blocked<size_per_thread = [1, 8], threads_per_warp = [8, 8], warps_per_cta = [4, 1], order = [1, 0]>>) {
+  tile.store %v, %s[%i, %i] : tensor<64x64xf16, #tile.blocked<size_per_thread = [1, 8], threads_per_warp = [8, 8], warps_per_cta = [4, 1], order = [1, 0]>>, memref<?x?xf16>
+  %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(64) {
+  ^bb0(%kb: index):
+    %k = memref.load %n[%kb] : memref<?xindex>
+    tile.yield %s[%i, %k] : memref<?x?xf16>
+  } : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x64xf32>
+  return
+}

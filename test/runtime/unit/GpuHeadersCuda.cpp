@@ -53,6 +53,18 @@ SAME(cudaAttributePosixFdHandles,
 SAME(cudaAttributeVirtualMemory,
      CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
 
+SAME(tensorMapU8, CU_TENSOR_MAP_DATA_TYPE_UINT8);
+SAME(tensorMapF16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+SAME(tensorMapF32, CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
+SAME(tensorMapBF16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+SAME(tensorMapSwizzle32, CU_TENSOR_MAP_SWIZZLE_32B);
+SAME(tensorMapSwizzle64, CU_TENSOR_MAP_SWIZZLE_64B);
+SAME(tensorMapSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B);
+SAME(tensorMapPromote256, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+SAME(sizeof(TensorMap), sizeof(CUtensorMap));
+static_assert(alignof(TensorMap) >= alignof(CUtensorMap),
+              "64 up to CUDA 12, 128 since");
+
 SAME(sizeof(Address), sizeof(CUdeviceptr));
 SAME(sizeof(Device), sizeof(CUdevice));
 SAME(sizeof(MemoryHandle), sizeof(CUmemGenericAllocationHandle));
@@ -148,6 +160,9 @@ CHECK((Module *, const void *, unsigned, int *, void **), cuModuleLoadDataEx);
 CHECK((Module), cuModuleUnload);
 CHECK((Function *, Module, const char *), cuModuleGetFunction);
 CHECK((Function, int, int), cuFuncSetAttribute);
+CHECK((TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *,
+       const uint32_t *, const uint32_t *, int, int, int, int),
+      cuTensorMapEncodeTiled);
 CHECK((int *, Function, int, size_t),
       cuOccupancyMaxActiveBlocksPerMultiprocessor);
 CHECK((Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,

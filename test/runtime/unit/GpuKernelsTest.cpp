@@ -107,6 +107,20 @@ TEST_P(GpuKernels, AreRefusedClearly) {
   EXPECT_HAS(status.message(), "launch 1x1x1 programs of 1x1x1 threads");
 }
 
+TEST_P(GpuKernels, TakeParametersThatTheDriverPlaces) {
+  // Not where a block of such a kernel has them.
+  uint64_t block[] = {0, address, 3, 0, 41};
+  void *parameters[] = {block + 1, block + 2, block + 4};
+  config.parameters = parameters;
+  EXPECT_OK(
+      backend->launch(stream, find("fill_u32"), config, block, sizeof(block)));
+  uint32_t seen[3] = {};
+  EXPECT_OK(backend->copyToHost(stream, seen, address, sizeof(seen)));
+  EXPECT_OK(synchronize(stream));
+  EXPECT_EQ(seen[0], 41u);
+  EXPECT_EQ(seen[2], 41u);
+}
+
 TEST_P(GpuKernels, FailStickily) {
   EXPECT_OK(backend->launch(stream, find("trap"), config, nullptr, 0));
   Status status = synchronize(stream);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "iris/rt/Kernel.h"
 
+#include "package/ArgLayout.h"
+
 #include "iris/rt/Package.h"
 #include "package/Metadata.h"
 #include "support/Metadata.h"
@@ -177,11 +179,36 @@ TEST_F(KernelArgs, ChecksScalars) {
   expectError("value 0x2 does not fit i1");
 }
 
-TEST_F(KernelArgs, RefusesHiddenOnes) {
-  kernel.hidden.push_back({"tensor_map"});
+TEST_F(KernelArgs, RefusesHiddenOnesOfUnknownKinds) {
+  HiddenArgInfo hidden;
+  hidden.kindName = "sampler";
+  kernel.hidden.push_back(hidden);
   Status status = check();
   EXPECT_EQ(status.code(), StatusCode::unavailable);
-  EXPECT_NE(status.message().find("'tensor_map'"), std::string::npos);
+  EXPECT_NE(status.message().find("'sampler'"), std::string::npos);
+}
+
+// Offsets may differ from the block's: a driver is told where each one lies.
+TEST(Kernel, PlacesParameters) {
+  KernelInfo kernel;
+  kernel.args.resize(4);
+  kernel.args[0].kind = IRISRT_ARG_CONTEXT;
+  kernel.args[1].kind = IRISRT_ARG_MEMREF;
+  kernel.args[1].offset = 88;
+  kernel.args[1].sizes = {std::nullopt, 8};
+  kernel.args[1].identity = false;
+  kernel.args[1].strides = {std::nullopt, 1};
+  kernel.args[2].element = IRISRT_ELT_F16;
+  kernel.args[2].offset = 112;
+  kernel.args[3].element = IRISRT_ELT_I64;
+  kernel.args[3].offset = 120;
+  kernel.hidden.resize(2);
+  kernel.hidden[0].offset = 128;
+  kernel.hidden[1].offset = 256;
+  EXPECT_EQ(
+      placeParameters(kernel),
+      (std::vector<uint32_t>{0,  4,  8,  16, 24, 32,  40,  48,  56,  64, 72,
+                             76, 80, 84, 88, 96, 104, 112, 120, 128, 256}));
 }
 
 TEST(Kernel, NamesElements) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -326,6 +327,58 @@ TEST(Package, ChecksMetadata) {
   kernel.resize(kernel.rfind(']'));
   EXPECT_HAS(metaError("{\"kernels\": [" + kernel + "," + kernel + "]}"),
              "same name");
+}
+
+/// The rich metadata with `hidden` behind its arguments, which end at 152.
+static std::string withHidden(const std::string &hidden) {
+  std::string meta = edited("\"args_bytes\": 152", "\"args_bytes\": 384");
+  size_t at = meta.find("\"hidden\": []");
+  return meta.replace(at, std::strlen("\"hidden\": []"),
+                      "\"hidden\": [" + hidden + "]");
+}
+
+TEST(Package, ReadsHiddenArguments) {
+  const std::string mask = R"({"kind": "tensor_map_mask", "offset": 152})";
+  const std::string map = R"({"kind": "tensor_map", "offset": 256, "arg": 1,
+      "contiguous": 1, "box": [64, 128], "swizzle": 128, "ranks": true})";
+  Expected<Package> package = read(writeEntry(
+      kernelEntry("host", withHidden(mask + "," + map), "an image")));
+  ASSERT_TRUE(package.ok()) << package.status().toString();
+  const auto &hidden = package->images()[0].kernels[0].hidden;
+  ASSERT_EQ(hidden.size(), 2u);
+  EXPECT_EQ(hidden[0].kind, HiddenArgInfo::Kind::tensorMapMask);
+  EXPECT_EQ(hidden[0].offset, 152u);
+  EXPECT_EQ(hidden[1].kind, HiddenArgInfo::Kind::tensorMap);
+  EXPECT_EQ(hidden[1].offset, 256u);
+  EXPECT_EQ(hidden[1].arg, 1u);
+  EXPECT_EQ(hidden[1].contiguous, 1u);
+  EXPECT_EQ(hidden[1].box[1], 128u);
+  EXPECT_EQ(hidden[1].swizzle, 128u);
+  EXPECT_TRUE(hidden[1].ranks);
+
+  // A kind of tomorrow: the package loads, launches are refused.
+  EXPECT_TRUE(read(writeEntry(kernelEntry(
+                       "host", withHidden(R"({"kind": "sampler", "x": 1})"),
+                       "an image")))
+                  .ok());
+
+  auto error = [&](std::string from, const std::string &to) {
+    std::string text = mask + "," + map;
+    return metaError(
+        withHidden(text.replace(text.find(from), from.size(), to)));
+  };
+  EXPECT_HAS(error("\"offset\": 152", "\"offset\": 144"), "take 152");
+  EXPECT_HAS(error("\"offset\": 152", "\"offset\": 156"), "multiple of 8");
+  EXPECT_HAS(error("\"offset\": 256", "\"offset\": 192"), "multiple of 128");
+  EXPECT_HAS(error("\"offset\": 256", "\"offset\": 384"), "128 bytes");
+  EXPECT_HAS(error("\"arg\": 1", "\"arg\": 0"), "memref of two dimensions");
+  EXPECT_HAS(error("\"arg\": 1", "\"arg\": 99"), "memref of two dimensions");
+  EXPECT_HAS(error("[64, 128]", "[64, 257]"), "from 1 to");
+  EXPECT_HAS(error("[64, 128]", "[64]"), "2 elements");
+  EXPECT_HAS(error("\"swizzle\": 128", "\"swizzle\": 96"), "32, 64 or 128");
+  EXPECT_HAS(error("\"contiguous\": 1", "\"contiguous\": 2"), "from 0 to");
+  EXPECT_HAS(metaError(withHidden(map)), "one mask");
+  EXPECT_HAS(metaError(withHidden(mask + "," + mask + "," + map)), "one mask");
 }
 
 TEST(Package, ReadsWhatBoundsACollective) {

@@ -3,6 +3,7 @@
 
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Iris/IR/IrisMatmul.h"
+#include "iris/Dialect/Iris/IR/IrisRoles.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
@@ -47,6 +48,9 @@ void IrisDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "iris/Dialect/Iris/IR/IrisOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "iris/Dialect/Iris/IR/IrisRoleOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

@@ -100,6 +100,11 @@ static void visitTies(Operation *op,
         visit({arg, passed, result});
     return;
   }
+  if (auto matmul = dyn_cast<MatmulOp>(op)) {
+    if (matmul.getInit())
+      visit({matmul.getResult(), matmul.getInit()});
+    return;
+  }
   bool elementwise = op->hasTrait<OpTrait::Elementwise>();
   if (elementwise || isa<GatherOp, ScatterOp, BroadcastOp, iris::AtomicRMWOp,
                          iris::AtomicCASOp, iris::ExpectEqOp>(op)) {
@@ -244,6 +249,11 @@ LogicalResult LayoutAssigner::collectTiles() {
         return failure();
       group.layout = type.getEncoding();
       group.pinned = true;
+    } else if (isa<MatmulOp>(op)) {
+      if (Attribute natural = op->getAttr(kResultLayoutAttr)) {
+        group.layout = natural;
+        group.pinned = true;
+      }
     }
     ids[value] = groups.size();
     parents.push_back(groups.size());
@@ -507,6 +517,16 @@ void LayoutAssigner::convertBoundaries(Operation *op) {
     convertResult(cast<OpResult>(transpose.getResult()),
                   iris::transposeLayout(getLayout(transpose.getSource()),
                                         transpose.getPermutation()));
+    return;
+  }
+  if (auto matmul = dyn_cast<MatmulOp>(op)) {
+    RankedTensorType decided = getTileType(matmul.getResult());
+    Attribute natural = op->getAttr(kResultLayoutAttr);
+    if (!natural || staysInThread(withLayout(decided, natural), decided))
+      natural = getLayout(matmul.getResult());
+    for (OpOperand &init : matmul.getInitMutable())
+      convertOperand(init, natural);
+    convertResult(cast<OpResult>(matmul.getResult()), natural);
     return;
   }
   // Layouts that came from elsewhere may scatter the words of a packet. Pinned

@@ -225,6 +225,8 @@ public:
 private:
   void walk(Operation *op, Accesses &pending);
   void walkLoop(Operation *loop, Accesses &pending);
+  void walkMatmul(MatmulOp op, Accesses &pending);
+  void orderAfter(Operation *op, ArrayRef<Access> accesses, Accesses &pending);
 
   iris::Divisibility facts;
 };
@@ -248,19 +250,12 @@ void BarrierInserter::walk(Operation *op, Accesses &pending) {
     return;
   }
   if (std::optional<Access> access = getAccess(op)) {
-    if (llvm::any_of(pending, [&](const Access &before) {
-          return conflicts(before, *access, facts);
-        })) {
-      OpBuilder builder(op);
-      gpu::BarrierOp::create(builder, op->getLoc());
-      remark::passed(op->getLoc(), remark::RemarkOpts::name("barrier").category(
-                                       "tile-insert-barriers"))
-          << "barrier before an access that depends on another thread's";
-      pending.clear();
-    }
+    orderAfter(op, *access, pending);
     pending.push_back(*access);
     return;
   }
+  if (auto matmul = dyn_cast<MatmulOp>(op))
+    return walkMatmul(matmul, pending);
   if (auto conditional = dyn_cast<scf::IfOp>(op)) {
     Accesses otherwise = pending;
     walk(*conditional.thenBlock(), pending);
@@ -271,6 +266,55 @@ void BarrierInserter::walk(Operation *op, Accesses &pending) {
   }
   if (op->getNumRegions() != 0)
     walkLoop(op, pending);
+}
+
+/// Puts a barrier before `op` if one of its `accesses` depends on another
+/// thread's.
+void BarrierInserter::orderAfter(Operation *op, ArrayRef<Access> accesses,
+                                 Accesses &pending) {
+  bool dependent = llvm::any_of(accesses, [&](const Access &now) {
+    return llvm::any_of(pending, [&](const Access &before) {
+      return conflicts(before, now, facts);
+    });
+  });
+  if (!dependent)
+    return;
+  OpBuilder builder(op);
+  gpu::BarrierOp::create(builder, op->getLoc());
+  remark::passed(op->getLoc(), remark::RemarkOpts::name("barrier").category(
+                                   "tile-insert-barriers"))
+      << "barrier before an access that depends on another thread's";
+  pending.clear();
+}
+
+/// A matmul reads what its region names, a block at a time. All of that is
+/// ordered after earlier stores by one barrier before the op, so that the loop
+/// over blocks has none; the region itself goes by the rules of loops.
+void BarrierInserter::walkMatmul(MatmulOp op, Accesses &pending) {
+  SmallVector<Value> buffers = {op.getA(), op.getB()};
+  if (YieldOp yield = op.getYield()) {
+    if (yield.getA())
+      buffers.push_back(yield.getA());
+    if (yield.getB())
+      buffers.push_back(yield.getB());
+  }
+  Accesses reads;
+  for (Value buffer : buffers) {
+    Access access;
+    access.op = op;
+    access.buffer = buffer;
+    access.reads = true;
+    reads.push_back(access);
+  }
+  Accesses all = reads;
+  op.getBody().walk([&](Operation *inner) {
+    if (std::optional<Access> access = getAccess(inner))
+      all.push_back(*access);
+  });
+  orderAfter(op, all, pending);
+  if (!op.getBody().empty())
+    walkLoop(op, pending);
+  llvm::append_range(pending, reads);
 }
 
 void BarrierInserter::walkLoop(Operation *loop, Accesses &pending) {

@@ -64,9 +64,22 @@ struct SiteInfo {
   std::optional<IrisRtElement> element;
 };
 
-/// An argument that the runtime makes itself.
+/// An argument that the runtime makes itself (RuntimeABI.h, section 3).
 struct HiddenArgInfo {
-  std::string kind;
+  enum class Kind { tensorMapMask, tensorMap, unknown };
+  Kind kind = Kind::unknown;
+  /// The kind as the package spells it.
+  std::string kindName;
+  /// Where it lies in the packed block.
+  uint32_t offset = 0;
+  /// A tensor map: number of the memref argument, its dimension with stride 1,
+  /// the extents of a copy along that and across, bytes of a swizzled row, and
+  /// whether the map covers all ranks.
+  uint32_t arg = 0;
+  uint32_t contiguous = 0;
+  std::array<uint32_t, 2> box = {1, 1};
+  uint32_t swizzle = 0;
+  bool ranks = false;
 };
 
 /// A kernel as its package describes it.
@@ -82,6 +95,11 @@ struct KernelInfo {
   uint32_t argsBytes = 0;
   std::vector<ArgInfo> args;
   std::vector<HiddenArgInfo> hidden;
+  /// Where each parameter of a kernel with tensor maps lies in the packed
+  /// block, in order; else empty.  ptxas aligns a map by its address in
+  /// constant memory, not by its offset, so that the driver must place the
+  /// parameters.
+  std::vector<uint32_t> parameterOffsets;
   std::vector<SiteInfo> sites;
   /// What the kernel was compiled with, as JSON; for people and tools.
   std::string config = "{}";

@@ -83,6 +83,7 @@ public:
                                     const char *symbol) override;
   Expected<uint32_t> maxCoresident(KernelHandle kernel,
                                    const LaunchConfig &config) override;
+  Expected<bool> encodeTensorMap(const TensorMapSpec &spec, void *out) override;
   Status launch(StreamHandle stream, KernelHandle kernel,
                 const LaunchConfig &config, const void *args,
                 size_t argBytes) override;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/gpu/GpuBackend.h"
+#include "iris/rt/Kernel.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -116,6 +117,49 @@ Expected<uint32_t> GpuBackend::maxCoresident(KernelHandle kernel,
   return static_cast<uint32_t>(std::max(blocks, 0)) * info_.processors;
 }
 
+static std::optional<int> tensorMapElement(IrisRtElement element) {
+  switch (element) {
+  case IRISRT_ELT_I8:
+    return tensorMapU8;
+  case IRISRT_ELT_F16:
+    return tensorMapF16;
+  case IRISRT_ELT_BF16:
+    return tensorMapBF16;
+  case IRISRT_ELT_F32:
+    return tensorMapF32;
+  default:
+    return std::nullopt;
+  }
+}
+
+Expected<bool> GpuBackend::encodeTensorMap(const TensorMapSpec &spec,
+                                           void *out) {
+  std::optional<int> element = tensorMapElement(spec.element);
+  if (!api_->encodeTensorMap || !element)
+    return false;
+  TensorMap map = {};
+  const uint32_t box[3] = {spec.box[0], spec.box[1], 1};
+  const uint32_t steps[3] = {1, 1, 1};
+  int swizzle = spec.swizzle == 128  ? tensorMapSwizzle128
+                : spec.swizzle == 64 ? tensorMapSwizzle64
+                                     : tensorMapSwizzle32;
+  Result result = api_->encodeTensorMap(
+      &map, *element, /*rank=*/3, toPointer(spec.address), spec.sizes,
+      spec.strides, box, steps, /*interleave=*/0, swizzle, tensorMapPromote256,
+      /*oobFill=*/0);
+  // A limit of this driver's; the kernel has another way.
+  if (result == errorInvalidValue)
+    return false;
+  IRISRT_RETURN_IF_ERROR(checkDone(
+      result, formatString("make a tensor map of %" PRIu64 " x %" PRIu64
+                           " x %" PRIu64 " %s at 0x%" PRIx64,
+                           spec.sizes[0], spec.sizes[1], spec.sizes[2],
+                           elementName(spec.element).data(), spec.address)
+                  .c_str()));
+  std::memcpy(out, &map, sizeof(map));
+  return true;
+}
+
 Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
                           const LaunchConfig &config, const void *args,
                           size_t argBytes) {
@@ -132,8 +176,8 @@ Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
   return checkDone(
       api_->launch(toPointer(kernel.value), grid[0], grid[1], grid[2], block[0],
                    block[1], block[2], config.dynamicSharedBytes,
-                   toPointer(stream.value), /*parameters=*/nullptr,
-                   argBytes ? extra : nullptr),
+                   toPointer(stream.value), config.parameters,
+                   argBytes && !config.parameters ? extra : nullptr),
       formatString("launch %ux%ux%u programs of %ux%ux%u threads", grid[0],
                    grid[1], grid[2], block[0], block[1], block[2])
           .c_str());

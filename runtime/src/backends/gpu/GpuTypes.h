@@ -81,6 +81,23 @@ struct IpcBytes {
 };
 constexpr unsigned ipcLazyPeerAccess = 1;
 
+/// CUtensorMap.
+struct alignas(128) TensorMap {
+  uint64_t words[16];
+};
+static_assert(sizeof(TensorMap) == 128, "layout of the API");
+/// CUtensorMapDataType, of the elements that tensor cores multiply.
+constexpr int tensorMapU8 = 0;
+constexpr int tensorMapF16 = 6;
+constexpr int tensorMapF32 = 7;
+constexpr int tensorMapBF16 = 9;
+/// CUtensorMapSwizzle; rows of 32 bytes.
+constexpr int tensorMapSwizzle32 = 1;
+constexpr int tensorMapSwizzle64 = 2;
+constexpr int tensorMapSwizzle128 = 3;
+/// CUtensorMapL2promotion: fetches of 256 bytes.
+constexpr int tensorMapPromote256 = 3;
+
 constexpr unsigned streamNonBlocking = 1;
 constexpr int captureRelaxed = 2;
 /// Not CU_EVENT_DISABLE_TIMING: elapsedMs needs the time.

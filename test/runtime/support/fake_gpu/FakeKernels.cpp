@@ -11,6 +11,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <map>
 #include <set>
 #include <string>
 #include <sys/mman.h>
@@ -136,14 +137,32 @@ void *loadSharedObject(const void *image) {
   return library;
 }
 
+/// What a driver does that knows the sizes of the kernel's parameters.
+bool placeParameters(const std::string &kernel, void **parameters,
+                     Block &block) {
+  static const std::map<std::string, std::vector<size_t>> sizes = {
+      {"fill_u32", {8, 8, 4}}, {"store_ids", {8, 4}}};
+  auto found = sizes.find(kernel);
+  if (found == sizes.end())
+    return false;
+  for (size_t size : found->second) {
+    auto *bytes = static_cast<const char *>(*parameters++);
+    block.insert(block.end(), bytes, bytes + size);
+  }
+  return true;
+}
+
 Result launch(Function function, const std::vector<unsigned> &grid,
               unsigned threads, unsigned dynamicShared, Stream stream,
               void **parameters, void **extra, uintptr_t endOfExtra) {
   FAKE_ENTER("launch");
-  if (parameters || grid[0] * grid[1] * grid[2] == 0 || threads == 0 ||
-      threads > 1024)
+  if ((parameters && extra) || grid[0] * grid[1] * grid[2] == 0 ||
+      threads == 0 || threads > 1024)
     return misuse("launch");
+  auto *f = static_cast<FakeFunction *>(function);
   Block block;
+  if (parameters && !placeParameters(f->name, parameters, block))
+    return misuse("launch with parameters of a kernel that is not known");
   if (extra) {
     auto word = [&](int i) { return reinterpret_cast<uintptr_t>(extra[i]); };
     if (word(0) != 1 || word(2) != 2 || word(4) != endOfExtra)
@@ -151,7 +170,6 @@ Result launch(Function function, const std::vector<unsigned> &grid,
     auto *bytes = static_cast<const char *>(extra[1]);
     block.assign(bytes, bytes + *static_cast<size_t *>(extra[3]));
   }
-  auto *f = static_cast<FakeFunction *>(function);
   if (int(dynamicShared) > f->dynamicShared)
     return errorInvalidValue;
   if (IrisRtHostKernel host = f->host)
@@ -230,6 +248,29 @@ Result fake_occupancy(int *blocks, Function, int threads, size_t) {
   return success;
 }
 
+/// The map's words say what it was made of: address, sizes, strides, box,
+/// element and swizzle.
+Result fake_encode_tensor_map(TensorMap *map, int element, unsigned rank,
+                              void *address, const uint64_t *sizes,
+                              const uint64_t *strides, const uint32_t *box,
+                              const uint32_t *elementStrides, int interleave,
+                              int swizzle, int /*l2Promotion*/, int oobFill) {
+  FAKE_ENTER("encodeTensorMap");
+  auto base = reinterpret_cast<uintptr_t>(address);
+  if (reinterpret_cast<uintptr_t>(map) % 128 != 0 || rank != 3 ||
+      base % 16 != 0 || interleave != 0 || oobFill != 0)
+    return misuse("encode a tensor map");
+  for (unsigned dim = 0; dim < rank; ++dim)
+    if (sizes[dim] == 0 || sizes[dim] > uint64_t(1) << 32 || box[dim] == 0 ||
+        box[dim] > 256 || elementStrides[dim] != 1 ||
+        (dim > 0 &&
+         (strides[dim - 1] % 16 != 0 || strides[dim - 1] >= uint64_t(1) << 40)))
+      return misuse("encode a tensor map");
+  *map = {{base, sizes[0], sizes[1], sizes[2], strides[0], strides[1], box[0],
+           box[1], uint64_t(element), uint64_t(swizzle)}};
+  return success;
+}
+
 Result fake_cuda_launch(Function function, unsigned gridX, unsigned gridY,
                         unsigned gridZ, unsigned blockX, unsigned blockY,
                         unsigned blockZ, unsigned dynamicShared, Stream stream,
@@ -255,6 +296,7 @@ FAKE_EXPORT(fake_module_unload, hipModuleUnload)
 FAKE_EXPORT(fake_module_function, cuModuleGetFunction)
 FAKE_EXPORT(fake_module_function, hipModuleGetFunction)
 FAKE_EXPORT(fake_set_function_attribute, cuFuncSetAttribute)
+FAKE_EXPORT(fake_encode_tensor_map, cuTensorMapEncodeTiled)
 FAKE_EXPORT(fake_occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor)
 FAKE_EXPORT(fake_occupancy, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor)
 FAKE_EXPORT(fake_cuda_launch, cuLaunchKernel)

@@ -9,6 +9,10 @@
 
 namespace mlir::tile {
 
+/// On a matmul: the layout in which the target gives the result, and takes
+/// `init`. Users of the result have it too unless the kernel pins another one.
+inline constexpr StringLiteral kResultLayoutAttr = "tile.result_layout";
+
 #define GEN_PASS_DECL
 #include "iris/Dialect/Tile/Transforms/Passes.h.inc"
 

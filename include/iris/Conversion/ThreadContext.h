@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the patterns of convert-tile-to-threads share: who am I, which element
-// do I hold, and how do elements get to other threads.
-#ifndef IRIS_LIB_CONVERSION_TILETOTHREADS_THREADCONTEXT_H
-#define IRIS_LIB_CONVERSION_TILETOTHREADS_THREADCONTEXT_H
+// What code for one thread of a workgroup is made of: who am I, which element do
+// I hold, and how do elements get to other threads.
+#ifndef IRIS_CONVERSION_THREADCONTEXT_H
+#define IRIS_CONVERSION_THREADCONTEXT_H
 
 #include "iris/Analysis/LinearLayout.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -25,6 +25,17 @@ struct KernelInfo {
 };
 
 using KernelInfos = llvm::DenseMap<Operation *, KernelInfo>;
+
+/// Reads `iris.num_warps` and the context from `function`; creates nothing.
+KernelInfo getKernelInfo(FunctionOpInterface function, unsigned warpSize);
+
+/// Fills in lane and warp, computed at the begin of `function`.
+void emitThreadNumbers(FunctionOpInterface function, KernelInfo &kernel);
+
+/// Returns the memory through which the threads of `function` pass elements to
+/// each other, with room for `bytes` at least. All that use it share the place,
+/// one after the other: who wants to write waits for everyone first.
+LLVM::GlobalOp getScratch(FunctionOpInterface function, uint64_t bytes);
 
 /// Emits code about the places of a layout at one point of a kernel.
 class ThreadBuilder {
@@ -104,4 +115,4 @@ unsigned getAddressSpace(MemRefType type);
 
 } // namespace mlir::iris
 
-#endif // IRIS_LIB_CONVERSION_TILETOTHREADS_THREADCONTEXT_H
+#endif // IRIS_CONVERSION_THREADCONTEXT_H

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Describes the main loop of a matmul in AMD assembly.
+
+    main_loop.py ASSEMBLY KERNEL
+
+The main loop is the first innermost one with matrix instructions and loads from
+memory. Printed are its instructions by kind, its accesses to memory, its order
+in runs of a kind, what is waited for, and what the kernel takes.
+"""
+import collections
+import itertools
+import re
+import sys
+
+LIMITS = {"vgprs": r"; TotalNumVgprs: (\d+)", "sgprs": r"; TotalNumSgprs: (\d+)",
+          "scratch": r"; ScratchSize: (\d+)",
+          "lds": r"; LDSByteSize: (\d+)", "occupancy": r"; Occupancy: (\d+)"}
+
+
+def get_kind(instruction):
+    name = instruction.split()[0]
+    for kind, pattern in (("matrix", r"v_(mfma|wmma)"), ("lds", "ds_"),
+                          ("memory", "(global|buffer|flat|scratch)_"),
+                          ("wait", "s_wait"), ("barrier", "s_barrier"),
+                          ("nop", "s_nop"), ("salu", "s_"), ("valu", "v_")):
+        if re.match(pattern, name):
+            return kind
+    return "other"
+
+
+def get_kernel(text, kernel):
+    """The kernel's lines, and what follows: comments with what it takes."""
+    begin = re.search(rf"^{re.escape(kernel)}:", text, re.M).end()
+    end = text.index(".end_amdhsa_kernel", begin)
+    return text[begin:end].splitlines(), text[end:]
+
+
+def get_main_loop(lines):
+    """The instructions of the main loop, in order."""
+    instructions, labels = [], {}
+    for line in lines:
+        line = re.split(r";|//", line)[0].strip()
+        label = re.match(r"([.\w$]+):", line)
+        if label:
+            labels[label[1]] = len(instructions)
+        elif line and not line.startswith("."):
+            instructions.append(line)
+    loops = []
+    for number, instruction in enumerate(instructions):
+        branch = re.match(r"s_c?branch\w*\s+([.\w$]+)", instruction)
+        if branch and labels.get(branch[1], number + 1) <= number:
+            loops.append((labels[branch[1]], number + 1))
+    for begin, end in sorted(loops):
+        if any(begin <= b and e <= end for b, e in loops if (b, e) != (begin, end)):
+            continue
+        loop = instructions[begin:end]
+        kinds = {get_kind(instruction) for instruction in loop}
+        if {"matrix", "memory"} <= kinds:
+            return loop
+    raise ValueError("there is no loop with matrix instructions and loads")
+
+
+def describe(path, kernel):
+    """A dictionary of what `main` prints."""
+    with open(path, encoding="utf-8") as file:
+        lines, comments = get_kernel(file.read(), kernel)
+    loop = get_main_loop(lines)
+    kinds = collections.Counter(map(get_kind, loop))
+    matrix = kinds.pop("matrix")
+    last = max(i for i, x in enumerate(loop) if get_kind(x) == "matrix")
+    result = {"matrix": matrix, "other": sum(kinds.values()),
+              "ratio": round(sum(kinds.values()) / matrix, 3),
+              "kinds": dict(sorted(kinds.items())),
+              "accesses": dict(sorted(collections.Counter(
+                  x.split()[0] for x in loop
+                  if get_kind(x) in ("lds", "memory")).items())),
+              "instructions": sorted({x.split()[0] for x in loop
+                                      if get_kind(x) == "matrix"}),
+              "order": " ".join(f"{kind}:{len(list(run))}" for kind, run
+                                in itertools.groupby(map(get_kind, loop))),
+              # Loads that the products wait for.
+              "early_waits": [x for x in loop[:last]
+                              if get_kind(x) == "wait"
+                              and re.search("vmcnt|loadcnt", x)]}
+    for name, pattern in LIMITS.items():
+        result[name] = int(re.search(pattern, comments)[1])
+    return result
+
+
+def main():
+    facts = describe(*sys.argv[1:3])
+    print(f"{facts['matrix']} matrix instructions:",
+          " ".join(facts["instructions"]))
+    print(f"{facts['other']} others, {facts['ratio']:.3f} for each of them")
+    for name in ("kinds", "accesses"):
+        print(f"{name}:", ", ".join(f"{key} {count}" for key, count
+                                    in facts[name].items()))
+    print("order:", facts["order"])
+    print("waits for memory before the last product:",
+          "; ".join(facts["early_waits"]) or "none")
+    print("kernel:", ", ".join(f"{name} {facts[name]}" for name in LIMITS))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

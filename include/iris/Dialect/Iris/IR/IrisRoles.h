@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- IrisRoles.h - Kernels whose warps have different roles ---*- C++ -*-===//
+
+#ifndef IRIS_DIALECT_IRIS_IR_IRISROLES_H
+#define IRIS_DIALECT_IRIS_IR_IRISROLES_H
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+
+namespace mlir::iris {
+
+/// On a kernel: waves that a program has beside its `iris.num_warps`. They take
+/// no part in its barriers.
+inline constexpr StringLiteral kProducerWarpsAttr = "iris.producer_warps";
+/// On a kernel: bytes of workgroup memory that the launch must ask for, beside
+/// those of `iris.shared_bytes`.
+inline constexpr StringLiteral kDynamicSharedBytesAttr =
+    "iris.dynamic_shared_bytes";
+/// Unit, on `iris.wait`: a wave waits on its own, beside the program's threads,
+/// and goes on whatever happens; `iris.has_failed` tells it.
+inline constexpr StringLiteral kInWaveAttr = "iris.in_wave";
+
+} // namespace mlir::iris
+
+#define GET_OP_CLASSES
+#include "iris/Dialect/Iris/IR/IrisRoleOps.h.inc"
+
+#endif // IRIS_DIALECT_IRIS_IR_IRISROLES_H

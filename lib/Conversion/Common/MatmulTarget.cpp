@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulTarget.cpp - The k-blocks of a matmul ------------------------===//
+
+#include "iris/Conversion/MatmulTarget.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+MatmulTarget::~MatmulTarget() = default;
+
+LogicalResult MatmulTarget::lowerKernel(FunctionOpInterface function,
+                                        const KernelInfo &, uint64_t) const {
+  return function.emitOpError("is rewritten as a whole; expected a target that "
+                              "does so");
+}
+
+bool mlir::iris::yieldsPlaces(tile::MatmulOp op) {
+  tile::YieldOp yield = op.getYield();
+  return yield && yield.getA();
+}
+
+BlockPlaces mlir::iris::emitBlockRegion(OpBuilder &builder, tile::MatmulOp op,
+                                        Value block) {
+  IRMapping mapping;
+  if (tile::YieldOp yield = op.getYield()) {
+    Block &body = op.getBody().front();
+    mapping.map(body.getArgument(0), block);
+    for (Operation &inner : body.without_terminator())
+      builder.clone(inner, mapping);
+  }
+  auto place = [&](Value buffer, ValueRange offsets) {
+    PanelPlace result;
+    result.buffer = mapping.lookupOrDefault(buffer);
+    for (Value offset : offsets)
+      result.offsets.push_back(mapping.lookupOrDefault(offset));
+    return result;
+  };
+  // Along k, the block begins where those before it end.
+  auto advance = [&](PanelPlace &panel, unsigned dim) {
+    Value size = arith::ConstantIndexOp::create(
+        builder, op.getLoc(), static_cast<int64_t>(op.getBlock()));
+    Value first = builder.createOrFold<arith::MulIOp>(op.getLoc(), block, size);
+    panel.offsets[dim] = builder.createOrFold<arith::AddIOp>(
+        op.getLoc(), panel.offsets[dim], first);
+  };
+
+  tile::YieldOp yield = op.getYield();
+  BlockPlaces places;
+  if (yield && yield.getA()) {
+    places.a = place(yield.getA(), yield.getAOffsets());
+  } else {
+    places.a = place(op.getA(), op.getAOffsets());
+    advance(places.a, 1);
+  }
+  if (yield && yield.getB()) {
+    places.b = place(yield.getB(), yield.getBOffsets());
+  } else {
+    places.b = place(op.getB(), op.getBOffsets());
+    advance(places.b, 0);
+  }
+  return places;
+}

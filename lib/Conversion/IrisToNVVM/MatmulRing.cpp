@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulRing.cpp - Panels on their way to the tensor cores -----------===//
+//
+// From the first address that is a multiple of 1024: the slots, the `full`
+// barriers, the `empty` ones, the hand-off barrier.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatmulRing.h"
+
+#include "iris/Dialect/Iris/IR/IrisRoles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+static constexpr StringLiteral kRingName = "__iris_matmul_ring";
+static constexpr int64_t kBarrierBytes = 8;
+static constexpr unsigned kSharedSpace = 3;
+
+static Value i32(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIntOp::create(b, value, 32);
+}
+
+int64_t MatmulRing::getBytes(int64_t stages, int64_t slotBytes) {
+  return kSwizzleAlignment + stages * slotBytes +
+         (2 * stages + 1) * kBarrierBytes;
+}
+
+static Value makeVariable(ImplicitLocOpBuilder &b) {
+  Value variable = LLVM::AllocaOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext()), b.getI32Type(), i32(b, 1));
+  LLVM::StoreOp::create(b, i32(b, 0), variable);
+  return variable;
+}
+
+MatmulRing::MatmulRing(ImplicitLocOpBuilder &b, Operation *symbolTable,
+                       int64_t stages, int64_t slotBytes)
+    : stages(stages), slotBytes(slotBytes) {
+  auto global = dyn_cast_or_null<LLVM::GlobalOp>(
+      SymbolTable::lookupSymbolIn(symbolTable, kRingName));
+  if (!global) {
+    // Dynamic: its size is the launch's.
+    OpBuilder at(&symbolTable->getRegion(0).front().front());
+    global = LLVM::GlobalOp::create(
+        at, b.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0),
+        /*isConstant=*/false, LLVM::Linkage::External, kRingName, Attribute(),
+        kSwizzleAlignment, kSharedSpace);
+  }
+  Value address = LLVM::AddressOfOp::create(b, global);
+  Value start = LLVM::PtrToIntOp::create(b, b.getI32Type(), address);
+  Value above = arith::AddIOp::create(b, start, i32(b, kSwizzleAlignment - 1));
+  base = arith::AndIOp::create(b, above, i32(b, -kSwizzleAlignment));
+  slotVariable = makeVariable(b);
+  phaseVariable = makeVariable(b);
+  handOffVariable = makeVariable(b);
+}
+
+void MatmulRing::emitInit(ImplicitLocOpBuilder &b, Value producers,
+                          int64_t consumerWarps) const {
+  for (int64_t stage = 0; stage < stages; ++stage) {
+    emitBarrierInit(b, getFull(b, i32(b, stage)), producers);
+    emitBarrierInit(b, getEmpty(b, i32(b, stage)), i32(b, consumerWarps));
+  }
+  emitBarrierInit(b, getHandOff(b), i32(b, consumerWarps));
+  emitBarrierInitFence(b);
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+RingPlace MatmulRing::loadPlace(ImplicitLocOpBuilder &b) const {
+  return {LLVM::LoadOp::create(b, b.getI32Type(), slotVariable),
+          LLVM::LoadOp::create(b, b.getI32Type(), phaseVariable)};
+}
+
+void MatmulRing::storePlace(ImplicitLocOpBuilder &b,
+                            const RingPlace &place) const {
+  LLVM::StoreOp::create(b, place.slot, slotVariable);
+  LLVM::StoreOp::create(b, place.phase, phaseVariable);
+}
+
+RingPlace MatmulRing::advance(ImplicitLocOpBuilder &b,
+                              const RingPlace &place) const {
+  Value next = arith::AddIOp::create(b, place.slot, i32(b, 1));
+  Value wraps =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next, i32(b, stages));
+  Value flip = arith::ExtUIOp::create(b, b.getI32Type(), wraps);
+  return {arith::SelectOp::create(b, wraps, i32(b, 0), next),
+          arith::XOrIOp::create(b, place.phase, flip)};
+}
+
+Value MatmulRing::getSlotBefore(ImplicitLocOpBuilder &b, Value slot) const {
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, slot, i32(b, 0));
+  Value before = arith::SubIOp::create(b, slot, i32(b, 1));
+  return arith::SelectOp::create(b, isFirst, i32(b, stages - 1), before);
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+Value MatmulRing::getSlotAddress(ImplicitLocOpBuilder &b, Value slot) const {
+  Value offset = arith::MulIOp::create(b, slot, i32(b, slotBytes));
+  return arith::AddIOp::create(b, base, offset);
+}
+
+Value MatmulRing::getBarrier(ImplicitLocOpBuilder &b, Value slot,
+                             int64_t first) const {
+  Value offset = arith::MulIOp::create(b, slot, i32(b, kBarrierBytes));
+  Value start = arith::AddIOp::create(
+      b, base, i32(b, stages * slotBytes + first * kBarrierBytes));
+  return arith::AddIOp::create(b, start, offset);
+}
+
+Value MatmulRing::getFull(ImplicitLocOpBuilder &b, Value slot) const {
+  return getBarrier(b, slot, 0);
+}
+Value MatmulRing::getEmpty(ImplicitLocOpBuilder &b, Value slot) const {
+  return getBarrier(b, slot, stages);
+}
+Value MatmulRing::getHandOff(ImplicitLocOpBuilder &b) const {
+  return getBarrier(b, i32(b, 0), 2 * stages);
+}
+
+//===----------------------------------------------------------------------===//
+// Waits
+//===----------------------------------------------------------------------===//
+
+void MatmulRing::emitWait(ImplicitLocOpBuilder &b, Value barrier, Value parity,
+                          bool waits) {
+  Location loc = b.getLoc();
+  scf::WhileOp::create(
+      b, TypeRange(), ValueRange(),
+      [&](OpBuilder &inner, Location, ValueRange) {
+        ImplicitLocOpBuilder at(loc, inner);
+        Value done = emitBarrierTry(at, barrier, parity);
+        if (waits)
+          done = arith::OrIOp::create(at, done,
+                                      HasFailedOp::create(at, at.getI1Type()));
+        Value again = arith::XOrIOp::create(
+            at, done, arith::ConstantIntOp::create(at, 1, 1));
+        scf::ConditionOp::create(at, again, ValueRange());
+      },
+      [&](OpBuilder &inner, Location, ValueRange) {
+        scf::YieldOp::create(inner, loc);
+      });
+}
+
+void MatmulRing::emitHandOffArrive(ImplicitLocOpBuilder &b,
+                                   Value isFirstLane) const {
+  emitAsyncProxyFence(b);
+  emitWaveBarrier(b);
+  emitBarrierArriveIf(b, getHandOff(b), isFirstLane);
+}
+
+void MatmulRing::emitHandOffWait(ImplicitLocOpBuilder &b, bool waits) const {
+  Value parity = LLVM::LoadOp::create(b, b.getI32Type(), handOffVariable);
+  emitWait(b, getHandOff(b), parity, waits);
+  emitAsyncProxyFence(b);
+  LLVM::StoreOp::create(b, arith::XOrIOp::create(b, parity, i32(b, 1)),
+                        handOffVariable);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulRing.h - Panels on their way to the tensor cores ---*- C++ -*-===//
+//
+// A ring of slots in shared memory, each with two barriers: producers wait for
+// `empty`, fill the slot and complete `full`; consumers wait for `full`,
+// multiply and complete `empty`. Both roles go round it in step, over all
+// matmuls of the kernel: where they are is in two variables of each thread,
+// which LLVM turns into registers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_LIB_CONVERSION_IRISTONVVM_MATMULRING_H
+#define IRIS_LIB_CONVERSION_IRISTONVVM_MATMULRING_H
+
+#include "PTX.h"
+
+namespace mlir::iris {
+
+/// A place in the ring: the slot, and the parity of the round, i32 each.
+struct RingPlace {
+  Value slot, phase;
+};
+
+/// The ring of one kernel, at one point of it.
+class MatmulRing {
+public:
+  /// Dynamic shared memory of a ring.
+  static int64_t getBytes(int64_t stages, int64_t slotBytes);
+
+  /// Declares the ring's memory and variables at the kernel's entry, where `b`
+  /// stands.
+  MatmulRing(ImplicitLocOpBuilder &b, Operation *symbolTable, int64_t stages,
+             int64_t slotBytes);
+
+  /// In one thread: makes the barriers. `producers` (i32) warps fill a slot,
+  /// `consumerWarps` empty it.
+  void emitInit(ImplicitLocOpBuilder &b, Value producers,
+                int64_t consumerWarps) const;
+
+  RingPlace loadPlace(ImplicitLocOpBuilder &b) const;
+  void storePlace(ImplicitLocOpBuilder &b, const RingPlace &place) const;
+  RingPlace advance(ImplicitLocOpBuilder &b, const RingPlace &place) const;
+  Value getSlotBefore(ImplicitLocOpBuilder &b, Value slot) const;
+
+  /// Addresses in shared memory, i32.
+  Value getSlotAddress(ImplicitLocOpBuilder &b, Value slot) const;
+  Value getFull(ImplicitLocOpBuilder &b, Value slot) const;
+  Value getEmpty(ImplicitLocOpBuilder &b, Value slot) const;
+  /// A barrier that all consumers complete where producers wait for them.
+  Value getHandOff(ImplicitLocOpBuilder &b) const;
+
+  /// Waits until the phase of `parity` is over, or, with `waits`, until a wait
+  /// of the program has failed.
+  static void emitWait(ImplicitLocOpBuilder &b, Value barrier, Value parity,
+                       bool waits);
+
+  /// Consumers tell producers that they are here; one lane of each warp has
+  /// `isFirstLane` (i1).
+  void emitHandOffArrive(ImplicitLocOpBuilder &b, Value isFirstLane) const;
+  void emitHandOffWait(ImplicitLocOpBuilder &b, bool waits) const;
+
+  int64_t getStages() const { return stages; }
+
+private:
+  Value getBarrier(ImplicitLocOpBuilder &b, Value slot, int64_t first) const;
+
+  int64_t stages, slotBytes;
+  Value base;
+  Value slotVariable, phaseVariable, handOffVariable;
+};
+
+} // namespace mlir::iris
+
+#endif // IRIS_LIB_CONVERSION_IRISTONVVM_MATMULRING_H

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SliceRoles.cpp - A kernel for two kinds of warps -------------------===//
+
+#include "SliceRoles.h"
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// The slice
+//===----------------------------------------------------------------------===//
+
+static bool isTile(Type type) { return isa<RankedTensorType>(type); }
+
+/// Producers hold no tiles: whatever carries one through control flow carries
+/// a constant that nobody looks at, and that leaves with dead code.
+static Value makeStandIn(OpBuilder &builder, Location loc, Type type) {
+  auto tile = cast<RankedTensorType>(type);
+  return arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(tile, builder.getZeroAttr(tile.getElementType())));
+}
+
+static bool holdsMatmul(Operation *op) {
+  return op->walk([](tile::MatmulOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+namespace {
+/// Works from the end of a block to its beginning, so that users go first.
+class Slicer {
+public:
+  LogicalResult slice(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (!op.hasTrait<OpTrait::IsTerminator>() && failed(slice(&op)))
+        return failure();
+    return success();
+  }
+
+private:
+  LogicalResult slice(Operation *op) {
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    bool isFlow = isa<scf::SCFDialect>(op->getDialect());
+    for (Value result : op->getResults())
+      if (isTile(result.getType()) && !result.use_empty() && !isFlow)
+        result.replaceAllUsesWith(
+            makeStandIn(builder, op->getLoc(), result.getType()));
+
+    if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
+      matmul.getInitMutable().clear();
+      return success();
+    }
+    if (holdsMatmul(op)) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          if (failed(slice(block)))
+            return failure();
+      return success();
+    }
+    if (op->use_empty()) {
+      op->erase();
+      return success();
+    }
+    if (llvm::all_of(op->getResultTypes(), isTile) && isFlow) {
+      for (Value result : op->getResults())
+        if (!result.use_empty())
+          result.replaceAllUsesWith(
+              makeStandIn(builder, op->getLoc(), result.getType()));
+      op->erase();
+      return success();
+    }
+    if (llvm::any_of(op->getOperandTypes(), isTile) && !isFlow)
+      return refuse(op, "a tile");
+    if (isMemoryEffectFree(op) || isa<memref::LoadOp>(op))
+      return success();
+    if (op->getNumRegions() != 0) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          if (failed(slice(block)))
+            return failure();
+      return success();
+    }
+    return refuse(op, "what this operation returns");
+  }
+
+  static LogicalResult refuse(Operation *op, StringRef what) {
+    return op->emitOpError("decides where a matmul reads, or whether it runs, "
+                           "by ")
+           << what
+           << ", which the warps that load panels do not have on this target; "
+              "expected program numbers, arguments, loaded scalars and "
+              "arithmetic on them";
+  }
+};
+} // namespace
+
+LogicalResult mlir::iris::sliceForProducers(Block &block) {
+  return Slicer().slice(block);
+}
+
+//===----------------------------------------------------------------------===//
+// Hand-offs
+//===----------------------------------------------------------------------===//
+
+/// The argument of the kernel that `buffer` is a view of; null if that is not
+/// known.
+static Value getRoot(Value buffer) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (auto translate = dyn_cast<TranslateOp>(op))
+      buffer = translate.getSource();
+    else if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+      buffer = view.getViewSource();
+    else
+      return Value();
+  }
+  auto argument = cast<BlockArgument>(buffer);
+  bool isOfKernel =
+      argument.getOwner()->isEntryBlock() &&
+      isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return isOfKernel ? buffer : Value();
+}
+
+namespace {
+/// Walks a kernel in program order, loops twice, and remembers whether there is
+/// something that the next matmul's producers have to come after.
+class HandOffMarker {
+public:
+  explicit HandOffMarker(FunctionOpInterface function) {
+    function->walk([&](tile::MatmulOp op) {
+      read(op.getA());
+      read(op.getB());
+      if (tile::YieldOp yield = op.getYield())
+        for (Value buffer : {yield.getA(), yield.getB()})
+          if (buffer)
+            read(buffer);
+    });
+  }
+
+  bool walk(Block &block, bool pending) {
+    for (Operation &op : block)
+      pending = walk(&op, pending);
+    return pending;
+  }
+
+private:
+  void read(Value buffer) {
+    if (Value root = getRoot(buffer))
+      roots.insert(root);
+    else
+      readsAnything = true;
+  }
+
+  bool walk(Operation *op, bool pending) {
+    if (isa<tile::MatmulOp>(op)) {
+      if (pending)
+        op->setAttr(kHandOffAttr, UnitAttr::get(op->getContext()));
+      return false;
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      bool then = walk(*branch.thenBlock(), pending);
+      return (branch.elseBlock() ? walk(*branch.elseBlock(), pending)
+                                 : pending) ||
+             then;
+    }
+    if (op->getNumRegions() != 0) {
+      for (int iteration = 0; iteration < 2; ++iteration)
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            pending = walk(block, pending) || pending;
+      return pending;
+    }
+    return pending || holdsBack(op);
+  }
+
+  /// True if a later matmul may depend on `op`.
+  bool holdsBack(Operation *op) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    if (!effects)
+      return !isMemoryEffectFree(op);
+    // Whoever waits, or meets others, reads what they have written.
+    if (isa<WaitOp, BarrierOp, FenceOp, AtomicRMWOp, AtomicCASOp, SignalOp,
+            PacketLoadOp>(op))
+      return true;
+    SmallVector<MemoryEffects::EffectInstance> instances;
+    effects.getEffects(instances);
+    return llvm::any_of(instances, [&](auto &effect) {
+      if (!isa<MemoryEffects::Write>(effect.getEffect()))
+        return false;
+      Value buffer = effect.getValue();
+      Value root = buffer && isa<MemRefType>(buffer.getType()) ? getRoot(buffer)
+                                                               : Value();
+      return !root || readsAnything || roots.contains(root);
+    });
+  }
+
+  llvm::SmallDenseSet<Value> roots;
+  bool readsAnything = false;
+};
+} // namespace
+
+void mlir::iris::markHandOffs(FunctionOpInterface function) {
+  HandOffMarker(function).walk(function.getFunctionBody().front(), false);
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+LogicalResult mlir::iris::verifyProducerRegion(tile::MatmulOp op) {
+  WalkResult walk = op.getBody().walk([&](Operation *inner) {
+    if (isMemoryEffectFree(inner) || inner->getNumRegions() != 0 ||
+        isa<WaitOp, memref::LoadOp>(inner) ||
+        inner->hasTrait<OpTrait::IsTerminator>())
+      return WalkResult::advance();
+    inner->emitOpError("is in the region of a matmul; expected waits, loads of "
+                       "scalars and arithmetic on this target");
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}

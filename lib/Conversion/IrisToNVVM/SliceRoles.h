@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SliceRoles.h - A kernel for two kinds of warps -----------*- C++ -*-===//
+//
+// A kernel with matmuls runs in two roles: *consumers*, the program's own
+// warps, do everything but load panels; *producers*, some more warps, do
+// nothing else. Both come by the same matmuls in the same order, because the
+// producers run a slice of the kernel: its control flow, and the scalars that
+// it and the matmuls' places depend on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_LIB_CONVERSION_IRISTONVVM_SLICEROLES_H
+#define IRIS_LIB_CONVERSION_IRISTONVVM_SLICEROLES_H
+
+#include "iris/Dialect/Tile/IR/Tile.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::iris {
+
+/// Reduces `block`, a copy of a kernel's body, to the producers' slice. Matmuls
+/// stay, without users; reports matmuls whose place depends on what only
+/// consumers have.
+LogicalResult sliceForProducers(Block &block);
+
+/// Marks, by the unit attribute `kHandOffAttr`, the matmuls of `function` that
+/// may read what the program has written, or waited for, since the last such
+/// matmul: there producers must wait for consumers.
+void markHandOffs(FunctionOpInterface function);
+inline constexpr StringLiteral kHandOffAttr = "iris.hand_off";
+
+/// Checks that a region of `op` does what one wave can do alone.
+LogicalResult verifyProducerRegion(tile::MatmulOp op);
+
+} // namespace mlir::iris
+
+#endif // IRIS_LIB_CONVERSION_IRISTONVVM_SLICEROLES_H

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- WgmmaPlan.cpp - How a matmul is spread over warpgroups ------------===//
+
+#include "WgmmaPlan.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// A program has 32 warps at most.
+static constexpr int64_t kMostConsumerWarps = 32 - kWarpgroupWarps;
+
+/// Bytes of a row of an operand that lies mn-major.
+static constexpr int64_t kChunkBytes = 128;
+
+/// Plans one operand; `kDim` is the buffer's dimension along k.
+/// `groupExtent` is what a warpgroup takes of `extent` rows or columns.
+static WgmmaOperand planOperand(MemRefType buffer, int64_t kDim, int64_t extent,
+                                int64_t groupExtent, const WgmmaPlan &plan) {
+  WgmmaOperand operand;
+  operand.extent = extent;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)buffer.getStridesAndOffset(strides, offset);
+  int64_t elementBytes = plan.elementBytes;
+  int64_t chunk = kChunkBytes / elementBytes;
+  // Only 16-bit operands can be multiplied the other way round.
+  operand.kMajor = !(strides[1 - kDim] == 1 && strides[kDim] != 1 &&
+                     elementBytes == 2 && groupExtent % chunk == 0);
+  if (operand.kMajor) {
+    operand.rowBytes = plan.stageK * elementBytes;
+    if (strides[kDim] == 1)
+      operand.contiguous = static_cast<int>(kDim);
+    operand.box[0] = plan.stageK;
+    operand.box[1] = std::min<int64_t>(extent, 256);
+    operand.numCopies = extent / operand.box[1];
+  } else {
+    operand.rowBytes = kChunkBytes;
+    operand.contiguous = static_cast<int>(1 - kDim);
+    operand.box[0] = chunk;
+    operand.box[1] = plan.stageK;
+    operand.numCopies = extent / chunk;
+  }
+  operand.copyBytes = extent * plan.stageK * elementBytes;
+  operand.slotBytes = llvm::alignTo(operand.copyBytes, kSwizzleAlignment);
+  return operand;
+}
+
+/// Registers of a thread that may hold results: the others are for addresses
+/// and for what the epilogue computes.
+static int64_t getMostResults(int64_t numWarps) {
+  return llvm::bit_floor(
+      static_cast<uint64_t>(getConsumerRegisters(numWarps) - 24));
+}
+
+int64_t mlir::iris::getConsumerRegisters(int64_t numWarps) {
+  int64_t rest = kRegisters - kProducerRegisters * kWarpgroupThreads;
+  int64_t each = rest / (numWarps * kWarpgroupThreads / kWarpgroupWarps);
+  return std::min(kMostRegisters, each / kRegisterUnit * kRegisterUnit);
+}
+
+FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
+                                           int64_t numWarps) {
+  if (numWarps % kWarpgroupWarps != 0)
+    return op.emitOpError("is in a kernel of ")
+           << numWarps << " warps; expected a multiple of " << kWarpgroupWarps
+           << ", which multiply together on this target";
+  if (numWarps > kMostConsumerWarps)
+    return op.emitOpError("is in a kernel of ")
+           << numWarps << " warps; expected at most " << kMostConsumerWarps
+           << ", which leaves " << kWarpgroupWarps
+           << " to load panels, on this target";
+  WgmmaPlan plan;
+  plan.aElement = op.getAElementType();
+  plan.bElement = op.getBElementType();
+  plan.usesTensorCores =
+      !plan.aElement.isF32() || op.getPrecision() == tile::Precision::tf32;
+  for (Type element : {plan.aElement, plan.bElement})
+    if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(element))
+      return op.emitOpError("multiplies ")
+             << element << "; expected f8E4M3FN or f8E5M2 on this target";
+  plan.elementBytes = plan.aElement.getIntOrFloatBitWidth() / 8;
+  plan.stepK = kStepBytes / plan.elementBytes;
+  int64_t block = op.getBlock();
+  if (block < plan.stepK)
+    return op.emitOpError("has k-blocks of ")
+           << block << " " << plan.aElement << "; expected at least "
+           << plan.stepK << " on this target";
+  plan.stageK = std::min(block, kChunkBytes / plan.elementBytes);
+  plan.stagesPerBlock = block / plan.stageK;
+
+  int64_t rows = op.getNumRows(), columns = op.getNumColumns();
+  int64_t groups = numWarps / kWarpgroupWarps;
+  plan.groupsM = std::min(groups, rows / kMmaRows);
+  plan.groupsN = plan.groupsM ? groups / plan.groupsM : 0;
+  if (rows % kMmaRows != 0 || columns < 8 * plan.groupsN)
+    return op.emitOpError("result is ")
+           << op.getResult().getType() << "; expected at least " << kMmaRows
+           << " rows, and 8 columns for each group of " << kWarpgroupWarps
+           << " warps, on this target";
+  plan.blocksM = rows / plan.groupsM / kMmaRows;
+  int64_t groupColumns = columns / plan.groupsN;
+  plan.mmaN = std::min<int64_t>(groupColumns, 256);
+  plan.blocksN = groupColumns / plan.mmaN;
+
+  if (plan.getNumRegisters() > getMostResults(numWarps))
+    return op.emitOpError("result is ")
+           << op.getResult().getType() << ", " << plan.getNumRegisters()
+           << " values in each of " << numWarps
+           << " warps' threads; expected at most " << getMostResults(numWarps)
+           << " on this target";
+
+  plan.a = planOperand(op.getA().getType(), 1, rows, plan.getGroupRows(), plan);
+  plan.b = planOperand(op.getB().getType(), 0, columns, groupColumns, plan);
+  return plan;
+}
+
+/// Register i of an instruction of m64nN: bit 0 is the next column, bit 1 eight
+/// rows below, the others groups of eight columns; lanes hold two columns each,
+/// four of them a row.
+tile::LinearAttr mlir::iris::getAccumulatorLayout(MLIRContext *context,
+                                                  const WgmmaPlan &plan) {
+  Builder builder(context);
+  SmallVector<Attribute> registers, lanes, warps;
+  auto add = [&](SmallVector<Attribute> &bases, int64_t row, int64_t column) {
+    bases.push_back(builder.getI64ArrayAttr({row, column}));
+  };
+  add(registers, 0, 1);
+  add(registers, 8, 0);
+  for (int64_t column = 8; column < plan.mmaN; column *= 2)
+    add(registers, 0, column);
+  for (int64_t column = plan.mmaN; column < plan.getGroupColumns(); column *= 2)
+    add(registers, 0, column);
+  for (int64_t row = kMmaRows; row < plan.getGroupRows(); row *= 2)
+    add(registers, row, 0);
+  for (int64_t column : {2, 4})
+    add(lanes, 0, column);
+  for (int64_t row : {1, 2, 4})
+    add(lanes, row, 0);
+  for (int64_t row : {16, 32})
+    add(warps, row, 0);
+  for (int64_t group = 1; group < plan.groupsM; group *= 2)
+    add(warps, group * plan.getGroupRows(), 0);
+  for (int64_t group = 1; group < plan.groupsN; group *= 2)
+    add(warps, 0, group * plan.getGroupColumns());
+  return tile::LinearAttr::get(context, builder.getArrayAttr(registers),
+                               builder.getArrayAttr(lanes),
+                               builder.getArrayAttr(warps));
+}

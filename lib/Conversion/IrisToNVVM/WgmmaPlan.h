@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- WgmmaPlan.h - How a matmul is spread over warpgroups ----*- C++ -*-===//
+//
+// What one `tile.matmul` needs of the ring in shared memory and of the tensor
+// cores of sm_90a, decided from its types alone.
+//
+// A *stage* is one slot of the ring: `stageK` values of k of the tile's rows of
+// a, then of its columns of b. An operand lies there in one of two ways, both
+// in rows of at most 128 bytes, XOR swizzled, as the copy engine writes them:
+//
+//   k-major    a row per row of a (column of b), `stageK` values of k each;
+//   mn-major   chunks of 64 rows of a (columns of b); in a chunk a row per k.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_LIB_CONVERSION_IRISTONVVM_WGMMAPLAN_H
+#define IRIS_LIB_CONVERSION_IRISTONVVM_WGMMAPLAN_H
+
+#include "iris/Dialect/Tile/IR/Tile.h"
+
+namespace mlir::iris {
+
+/// Threads that multiply together.
+inline constexpr int64_t kWarpgroupThreads = 128;
+inline constexpr int64_t kWarpgroupWarps = 4;
+/// Bytes of k that one instruction takes, of every type.
+inline constexpr int64_t kStepBytes = 32;
+/// Rows of a that one instruction takes.
+inline constexpr int64_t kMmaRows = 64;
+/// A swizzled pattern repeats after so many bytes; slots begin at multiples.
+inline constexpr int64_t kSwizzleAlignment = 1024;
+
+/// Registers of a multiprocessor, of a producer, and most of any thread. What
+/// producers leave goes to consumers, so many at a time.
+inline constexpr int64_t kRegisters = 65536;
+inline constexpr int64_t kProducerRegisters = 40;
+inline constexpr int64_t kMostRegisters = 240;
+inline constexpr int64_t kRegisterUnit = 8;
+
+/// Registers that each consumer may have in a kernel of `numWarps` of them.
+int64_t getConsumerRegisters(int64_t numWarps);
+
+/// One operand in the ring.
+struct WgmmaOperand {
+  /// Rows of a, or columns of b, in the tile.
+  int64_t extent = 0;
+  bool kMajor = true;
+  /// Bytes of a row in shared memory: 32, 64 or 128.
+  int64_t rowBytes = 0;
+  /// Bytes of a slot that it takes, a multiple of `kSwizzleAlignment`.
+  int64_t slotBytes = 0;
+  /// Bytes that are copied there.
+  int64_t copyBytes = 0;
+  /// Dimension of the buffer whose elements are known to be neighbours; -1 if
+  /// none is, or not the one that the ring needs. Then there is no map.
+  int contiguous = -1;
+  /// What one copy moves: elements along `contiguous`, and across.
+  int64_t box[2] = {0, 0};
+  /// Copies for one stage.
+  int64_t numCopies = 1;
+};
+
+/// One matmul.
+struct WgmmaPlan {
+  Type aElement, bElement;
+  /// False for f32 that must not be rounded: then threads multiply.
+  bool usesTensorCores = true;
+  int64_t elementBytes = 0;
+  /// Values of k in a stage and in an instruction.
+  int64_t stageK = 0, stepK = 0;
+  /// Stages of a k-block.
+  int64_t stagesPerBlock = 1;
+  WgmmaOperand a, b;
+  /// How the warpgroups lie over the tile.
+  int64_t groupsM = 1, groupsN = 1;
+  /// Instructions of a warpgroup for a step, and columns of each.
+  int64_t blocksM = 1, blocksN = 1, mmaN = 0;
+
+  int64_t getSlotBytes() const { return a.slotBytes + b.slotBytes; }
+  int64_t getGroupRows() const { return blocksM * kMmaRows; }
+  int64_t getGroupColumns() const { return blocksN * mmaN; }
+  /// Registers of a thread for the results of one instruction, and of all.
+  int64_t getMmaRegisters() const { return mmaN / 2; }
+  int64_t getNumRegisters() const {
+    return blocksM * blocksN * getMmaRegisters();
+  }
+};
+
+/// Plans `op` for `numWarps` warps that multiply; says what does not fit.
+FailureOr<WgmmaPlan> planWgmma(tile::MatmulOp op, int64_t numWarps);
+
+/// The layout in which the warpgroups hold the result.
+tile::LinearAttr getAccumulatorLayout(MLIRContext *context,
+                                      const WgmmaPlan &plan);
+
+} // namespace mlir::iris
+
+#endif // IRIS_LIB_CONVERSION_IRISTONVVM_WGMMAPLAN_H

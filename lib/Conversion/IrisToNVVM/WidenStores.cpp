@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- WidenStores.cpp - Wide stores of accumulators ----------------------===//
+
+#include "WidenStores.h"
+
+#include "iris/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+static constexpr int64_t kWideBytes = 16;
+static constexpr int64_t kWordBytes = 4;
+static constexpr int64_t kWaveSize = 32;
+
+namespace {
+/// A lane bit and a register bit whose places in the tile change.
+struct Swap {
+  unsigned laneBit, registerBit;
+};
+
+/// How a layout becomes one of wide rows.
+struct WidePlan {
+  SmallVector<Swap> swaps;
+  tile::LinearAttr layout;
+};
+} // namespace
+
+/// The column that a basis of a layout of two dimensions stands for; 0 if it is
+/// a row.
+static int64_t getColumn(Attribute basis) {
+  auto row = cast<ArrayAttr>(basis);
+  if (row.size() != 2 || cast<IntegerAttr>(row[0]).getInt() != 0)
+    return 0;
+  return cast<IntegerAttr>(row[1]).getInt();
+}
+
+static unsigned findColumn(ArrayRef<Attribute> bases, int64_t column) {
+  return llvm::find_if(
+             bases,
+             [&](Attribute basis) { return getColumn(basis) == column; }) -
+         bases.begin();
+}
+
+/// Plans the exchange; no swaps where there is nothing to gain.
+static WidePlan planWide(tile::LinearAttr layout, int64_t elementBytes) {
+  WidePlan plan;
+  SmallVector<Attribute> registers(layout.getRegisterBases().getValue());
+  SmallVector<Attribute> lanes(layout.getLaneBases().getValue());
+  // Words move as they are: the elements in one must be neighbours.
+  int64_t wordElements = kWordBytes / elementBytes;
+  for (int64_t column = 1, bit = 0; column < wordElements; column *= 2, ++bit)
+    if (bit >= static_cast<int64_t>(registers.size()) ||
+        getColumn(registers[bit]) != column)
+      return plan;
+  for (int64_t column = wordElements; column < kWideBytes / elementBytes;
+       column *= 2) {
+    if (findColumn(registers, column) < registers.size())
+      continue;
+    unsigned laneBit = findColumn(lanes, column);
+    if (laneBit == lanes.size())
+      return {};
+    // What lanes get instead: the next columns, so that rows stay long.
+    std::optional<unsigned> best;
+    for (auto [bit, basis] : llvm::enumerate(registers))
+      if (getColumn(basis) >= kWideBytes / elementBytes &&
+          (!best || getColumn(basis) < getColumn(registers[*best])))
+        best = bit;
+    if (!best)
+      return {};
+    std::swap(lanes[laneBit], registers[*best]);
+    plan.swaps.push_back({laneBit, *best});
+  }
+  Builder builder(layout.getContext());
+  plan.layout = tile::LinearAttr::get(
+      layout.getContext(), builder.getArrayAttr(registers),
+      builder.getArrayAttr(lanes), layout.getWarpBases());
+  return plan;
+}
+
+/// In lanes whose bit is 0 the register with bit 1 goes out, and what the other
+/// lane sends comes in its place; in the others the one with bit 0.
+static void emitSwap(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &words,
+                     unsigned wordBit, unsigned laneBit, Value lane) {
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIntOp::create(b, value, 32);
+  };
+  int64_t partner = int64_t(1) << laneBit;
+  Value bit = arith::AndIOp::create(b, lane, constant(partner));
+  Value isUpper =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, constant(0));
+  for (size_t low = 0; low < words.size(); ++low) {
+    if (low >> wordBit & 1)
+      continue;
+    Value &x = words[low], &y = words[low | size_t(1) << wordBit];
+    Value sent = arith::SelectOp::create(b, isUpper, x, y);
+    Value got =
+        gpu::ShuffleOp::create(b, sent, constant(partner), constant(kWaveSize),
+                               gpu::ShuffleMode::XOR)
+            .getShuffleResult();
+    Value newX = arith::SelectOp::create(b, isUpper, got, x);
+    y = arith::SelectOp::create(b, isUpper, y, got);
+    x = newX;
+  }
+}
+
+static void widen(tile::StoreOp store, Value lane) {
+  RankedTensorType type = store.getValue().getType();
+  auto layout = dyn_cast_or_null<tile::LinearAttr>(type.getEncoding());
+  int64_t bits = type.getElementType().getIntOrFloatBitWidth();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  MemRefType buffer = store.getDestination().getType();
+  if (!layout || type.getRank() != 2 || (bits != 16 && bits != 32) ||
+      failed(buffer.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1)
+    return;
+  WidePlan plan = planWide(layout, bits / 8);
+  if (plan.swaps.empty())
+    return;
+
+  ImplicitLocOpBuilder b(store.getLoc(), store);
+  int64_t count = int64_t(1) << layout.getRegisterBases().size();
+  auto registers = VectorType::get({count}, type.getElementType());
+  auto words =
+      VectorType::get({count * bits / (8 * kWordBytes)}, b.getI32Type());
+  auto cast = [&](Type to, Value value) {
+    return UnrealizedConversionCastOp::create(b, to, value).getResult(0);
+  };
+  Value packed =
+      vector::BitCastOp::create(b, words, cast(registers, store.getValue()));
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < words.getNumElements(); ++i)
+    values.push_back(vector::ExtractOp::create(b, packed, i));
+  unsigned wordBits = llvm::Log2_64(8 * kWordBytes / bits);
+  for (Swap swap : plan.swaps)
+    emitSwap(b, values, swap.registerBit - wordBits, swap.laneBit, lane);
+  Value exchanged = vector::BitCastOp::create(
+      b, registers, vector::FromElementsOp::create(b, words, values));
+  store.getValueMutable().assign(
+      cast(RankedTensorType::get(type.getShape(), type.getElementType(),
+                                 plan.layout),
+           exchanged));
+}
+
+void mlir::iris::widenStores(Operation *root, Value lane) {
+  SmallVector<tile::StoreOp> stores;
+  root->walk([&](tile::StoreOp store) { stores.push_back(store); });
+  for (tile::StoreOp store : stores)
+    widen(store, lane);
+}

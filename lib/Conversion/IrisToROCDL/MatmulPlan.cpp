@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "MatmulPlan.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+uint64_t RowMap::select(ArrayRef<unsigned> bits, uint64_t index) {
+  uint64_t row = 0;
+  for (auto [i, bit] : llvm::enumerate(bits))
+    row |= ((index >> i) & 1) << bit;
+  return row;
+}
+
+//===----------------------------------------------------------------------===//
+// Banks
+//===----------------------------------------------------------------------===//
+
+/// True if no combination of `vectors` is 0 in the bits of `mask`.
+static bool areIndependent(ArrayRef<unsigned> vectors, unsigned mask) {
+  for (unsigned subset = 1; subset < (1u << vectors.size()); ++subset) {
+    unsigned sum = 0;
+    for (auto [i, vector] : llvm::enumerate(vectors))
+      sum ^= (subset >> i) & 1 ? vector : 0;
+    if ((sum & mask) == 0)
+      return false;
+  }
+  return true;
+}
+
+PanelMemory::PanelMemory(unsigned rows, unsigned pitch, const RowMap &map,
+                         std::optional<unsigned> firstFilled)
+    : rows(rows), pitch(pitch), flips(llvm::Log2_32_Ceil(rows), 0) {
+  unsigned chunks = std::max(1u, pitch / kChunkBytes);
+  // Which of the chunks that the banks hold at once a row bit moves to: 8
+  // chunks are 32 banks, 16 chunks are 64.
+  auto getMove = [&](unsigned bit) { return (chunks << bit) ^ flips[bit]; };
+  // Chooses what `bit` flips so that it and the bits of `others` select
+  // different banks, of 64 if possible, else of 32.
+  auto choose = [&](unsigned bit, ArrayRef<unsigned> others) {
+    auto fits = [&](unsigned flip) {
+      SmallVector<unsigned> few, many;
+      for (unsigned other : others)
+        many.push_back(getMove(other));
+      many.push_back((chunks << bit) ^ flip);
+      few.append(many.begin(), many.begin() + std::min<size_t>(many.size(), 3));
+      return areIndependent(few, 7) && areIndependent(many, 15);
+    };
+    for (unsigned flip = 0; flip < chunks; ++flip)
+      if (fits(flip)) {
+        flips[bit] = flip;
+        return;
+      }
+    flips[bit] = 0;
+  };
+  SmallVector<unsigned> done;
+  for (unsigned bit : map.instruction) {
+    choose(bit, done);
+    done.push_back(bit);
+  }
+  if (!firstFilled)
+    return;
+  // Eight threads store chunks of rows that differ in three bits.
+  SmallVector<unsigned> window;
+  for (unsigned bit = *firstFilled;
+       bit < flips.size() && window.size() < 3; ++bit)
+    window.push_back(bit);
+  for (unsigned bit : window) {
+    if (llvm::is_contained(map.instruction, bit))
+      continue;
+    SmallVector<unsigned> others;
+    for (unsigned other : window)
+      if (llvm::is_contained(map.instruction, other) || other < bit)
+        others.push_back(other);
+    choose(bit, others);
+  }
+}
+
+uint64_t PanelMemory::getFlip(uint64_t row) const {
+  uint64_t flip = 0;
+  for (auto [bit, value] : llvm::enumerate(flips))
+    if ((row >> bit) & 1)
+      flip ^= value;
+  return flip * kChunkBytes;
+}
+
+uint64_t PanelMemory::getOffset(uint64_t row, uint64_t byte) const {
+  return row * pitch + (byte ^ getFlip(row));
+}
+
+//===----------------------------------------------------------------------===//
+// Who computes what
+//===----------------------------------------------------------------------===//
+
+/// Gives out the bits of a row's number, lowest first.
+static RowMap mapColumns(const MatrixInstruction &instruction, unsigned bits,
+                         unsigned warpBits) {
+  RowMap map;
+  unsigned fragmentBits = bits - warpBits - kMatrixBits;
+  map.instruction.resize(kMatrixBits);
+  unsigned next = 0;
+  // First what one lane holds: 8 neighbours, 16 bytes of a 16-bit type.
+  for (auto [i, source] : llvm::enumerate(instruction.rowBits))
+    if (source.source == RowBit::Register)
+      map.instruction[i] = next++;
+  while (next < 3 && map.fragment.size() < fragmentBits)
+    map.fragment.push_back(next++);
+  for (auto [i, source] : llvm::enumerate(instruction.rowBits))
+    if (source.source == RowBit::Group)
+      map.instruction[i] = next++;
+  while (map.fragment.size() < fragmentBits)
+    map.fragment.push_back(next++);
+  while (map.warp.size() < warpBits)
+    map.warp.push_back(next++);
+  return map;
+}
+
+static RowMap mapRows(unsigned bits, unsigned warpBits) {
+  RowMap map;
+  unsigned next = 0;
+  while (map.instruction.size() < kMatrixBits)
+    map.instruction.push_back(next++);
+  while (next < bits - warpBits)
+    map.fragment.push_back(next++);
+  while (next < bits)
+    map.warp.push_back(next++);
+  return map;
+}
+
+/// Registers of a thread that the result may take, half of what it has.
+static unsigned getMaxAccumulators(unsigned warpSize, unsigned numWarps) {
+  if (warpSize == 32)
+    return 128;
+  // Four SIMDs, each with 512 registers per lane for all waves on it.
+  unsigned wavesPerSimd = std::max(1u, numWarps / 4);
+  return std::min(256u, 512 / wavesPerSimd / 2);
+}
+
+//===----------------------------------------------------------------------===//
+// Who fills what
+//===----------------------------------------------------------------------===//
+
+/// `kDim` is the dimension of `buffer` along which k lies.
+static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
+                          StringRef target, const MatmulPlan &plan) {
+  PanelFill fill;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  bool strided = succeeded(buffer.getStridesAndOffset(strides, offset));
+  fill.alongK = !strided || strides[1 - kDim] != 1 || strides[kDim] == 1;
+  fill.hasNeighbours = strided && (strides[0] == 1 || strides[1] == 1);
+
+  unsigned bytes = plan.elementBytes;
+  unsigned widest = kChunkBytes / bytes;
+  unsigned budget =
+      std::max(1u, rows * plan.block / plan.getNumThreads());
+  auto grow = [&](unsigned &extent, unsigned limit) {
+    while (extent * 2 <= limit && fill.rows * fill.ks * 2 <= budget)
+      extent *= 2;
+  };
+  if (fill.alongK) {
+    grow(fill.ks, std::min(widest, plan.block));
+  } else {
+    // Both loads and stores as wide as can be, but none narrower than a word
+    // to have the other ones wide.
+    unsigned word = std::max(1u, 4 / bytes);
+    grow(fill.rows, std::min(word, rows));
+    grow(fill.ks, std::min(word, plan.block));
+    grow(fill.rows, std::min(widest, rows));
+    grow(fill.ks, std::min(widest, plan.block));
+  }
+
+  unsigned rowBits = llvm::Log2_32(rows / fill.rows);
+  unsigned kBits = llvm::Log2_32(plan.block / fill.ks);
+  SmallVector<std::pair<unsigned, unsigned>> bits;
+  auto addRows = [&] {
+    for (unsigned i = 0; i < rowBits; ++i)
+      bits.push_back({fill.rows << i, 0});
+  };
+  auto addKs = [&] {
+    for (unsigned i = 0; i < kBits; ++i)
+      bits.push_back({0, fill.ks << i});
+  };
+  // Neighbouring threads load neighbours.
+  if (fill.alongK) {
+    addKs();
+    addRows();
+  } else {
+    addRows();
+    addKs();
+  }
+  unsigned threadBits = llvm::Log2_32(plan.getNumThreads());
+  for (auto [i, bit] : llvm::enumerate(bits))
+    (i < threadBits ? fill.threadBits : fill.unitBits).push_back(bit);
+  fill.isDirect = target == "gfx950" && fill.alongK && fill.hasNeighbours &&
+                  fill.ks * bytes == kChunkBytes && bits.size() >= threadBits;
+  fill.threadBits.resize(threadBits, {0, 0});
+  fill.unitsPerThread = 1u << fill.unitBits.size();
+  return fill;
+}
+
+static void planPanel(PanelPlan &panel, MemRefType buffer, unsigned kDim,
+                      StringRef target, const MatmulPlan &plan) {
+  panel.fill = planFill(buffer, kDim, panel.rows, target, plan);
+  std::optional<unsigned> firstFilled;
+  if (!panel.fill.alongK)
+    firstFilled = llvm::Log2_32(panel.fill.rows);
+  panel.memory = PanelMemory(panel.rows, plan.block * plan.elementBytes,
+                             panel.map, firstFilled);
+  // All units of a thread permute their chunks alike.
+  for (auto [row, k] : panel.fill.unitBits)
+    panel.fill.isDirect &= panel.memory.getFlip(row) == 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
+
+/// Two blocks, one to read and one to fill, need only one barrier per block.
+/// That is not worth the place of a second program on the compute unit, whose
+/// instructions fill the time in which this one waits.
+static unsigned planStages(const MatmulPlan &plan, unsigned accumulators,
+                           uint64_t maxBytes) {
+  uint64_t stageBytes = plan.getStageBytes();
+  if (2 * stageBytes > maxBytes)
+    return 1;
+  // Operands, what is on its way, and addresses take some 80 registers.
+  unsigned registers = plan.warpSize == 64 ? 512 : 1024;
+  unsigned wavesPerSimd = registers / (accumulators + 80);
+  uint64_t programs = std::max(1u, wavesPerSimd * 4 / plan.numWarps);
+  uint64_t wanted =
+      std::min<uint64_t>(2, std::min(programs, maxBytes / stageBytes));
+  return maxBytes / (2 * stageBytes) >= wanted ? 2 : 1;
+}
+
+FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
+                                             StringRef target,
+                                             unsigned numWarps,
+                                             uint64_t maxBytes) {
+  FailureOr<MatrixInstruction> instruction = getMatrixInstruction(target, op);
+  if (failed(instruction))
+    return failure();
+  MatmulPlan plan;
+  plan.instruction = *instruction;
+  plan.numWarps = numWarps;
+  plan.warpSize = target.starts_with("gfx9") ? 64 : 32;
+  plan.elementBytes = op.getA().getType().getElementTypeBitWidth() / 8;
+  plan.block = op.getBlock();
+  plan.a.rows = op.getNumRows();
+  plan.b.rows = op.getNumColumns();
+
+  if (plan.a.rows < kMatrixSize || plan.b.rows < kMatrixSize)
+    return op.emitOpError("gives ")
+           << op.getResult().getType() << "; expected at least " << kMatrixSize
+           << " rows and columns on " << target;
+  unsigned places = plan.a.rows / kMatrixSize * (plan.b.rows / kMatrixSize);
+  if (places < numWarps || !llvm::isPowerOf2_32(numWarps))
+    return op.emitOpError("gives ")
+           << op.getResult().getType() << " in " << numWarps
+           << " waves; expected a power of two of them, at most " << places
+           << " on " << target;
+  unsigned accumulators =
+      plan.a.rows * plan.b.rows / plan.getNumThreads();
+  unsigned most = getMaxAccumulators(plan.warpSize, numWarps);
+  if (accumulators > most)
+    return op.emitOpError("gives ")
+           << op.getResult().getType() << ", " << accumulators
+           << " elements in each thread of " << numWarps
+           << " waves; expected at most " << most << " on " << target;
+
+  // Waves get parts of the result that are as square as can be: what they read
+  // is the sum of both sides.
+  unsigned warpRows = 1, warpColumns = 1;
+  while (warpRows * warpColumns < numWarps) {
+    unsigned rows = plan.a.rows / warpRows, columns = plan.b.rows / warpColumns;
+    bool canRows = rows > kMatrixSize, canColumns = columns > kMatrixSize;
+    if (canRows && (!canColumns || rows >= columns))
+      warpRows *= 2;
+    else
+      warpColumns *= 2;
+  }
+  plan.a.map =
+      mapRows(llvm::Log2_32(plan.a.rows), llvm::Log2_32(warpRows));
+  plan.b.map = mapColumns(plan.instruction, llvm::Log2_32(plan.b.rows),
+                          llvm::Log2_32(warpColumns));
+
+  unsigned blockBytes = plan.block * plan.elementBytes;
+  unsigned groups = plan.instruction.groups;
+  plan.laneBytes = std::max(plan.instruction.operandBytes,
+                            std::min(kChunkBytes, blockBytes / groups));
+  plan.numSteps = blockBytes / (plan.laneBytes * groups);
+
+  planPanel(plan.a, op.getA().getType(), /*kDim=*/1, target, plan);
+  planPanel(plan.b, op.getB().getType(), /*kDim=*/0, target, plan);
+  plan.stages = planStages(plan, accumulators, maxBytes);
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Layout of the result
+//===----------------------------------------------------------------------===//
+
+tile::LinearAttr mlir::iris::getResultLayout(MLIRContext *context,
+                                             const MatmulPlan &plan) {
+  Builder b(context);
+  auto basis = [&](int64_t row, int64_t column) -> Attribute {
+    return b.getI64ArrayAttr({row, column});
+  };
+  SmallVector<Attribute> registers, lanes, warps;
+  auto addColumnBits = [&](RowBit::Source source,
+                           SmallVectorImpl<Attribute> &bases) {
+    for (auto [i, bit] : llvm::enumerate(plan.instruction.rowBits))
+      if (bit.source == source)
+        bases.push_back(basis(0, int64_t(1) << plan.b.map.instruction[i]));
+  };
+  addColumnBits(RowBit::Register, registers);
+  for (unsigned bit : plan.b.map.fragment)
+    registers.push_back(basis(0, int64_t(1) << bit));
+  for (unsigned bit : plan.a.map.fragment)
+    registers.push_back(basis(int64_t(1) << bit, 0));
+  for (unsigned bit : plan.a.map.instruction)
+    lanes.push_back(basis(int64_t(1) << bit, 0));
+  addColumnBits(RowBit::Group, lanes);
+  for (unsigned bit : plan.b.map.warp)
+    warps.push_back(basis(0, int64_t(1) << bit));
+  for (unsigned bit : plan.a.map.warp)
+    warps.push_back(basis(int64_t(1) << bit, 0));
+  return tile::LinearAttr::get(context, b.getArrayAttr(registers),
+                               b.getArrayAttr(lanes), b.getArrayAttr(warps));
+}

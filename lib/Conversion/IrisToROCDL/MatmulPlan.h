@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is decided about a matmul before any code is emitted: which wave
+// computes what, how panels lie in workgroup memory and who fills them.
+//
+// The *rows* of a panel are those of a, or the columns of b; in workgroup
+// memory both have k along their rows. The instructions see b as their first
+// operand and a as their second, so that a lane holds neighbours of a row of the
+// result.
+#ifndef IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULPLAN_H
+#define IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULPLAN_H
+
+#include "MatmulInstructions.h"
+
+namespace mlir::iris {
+
+/// Workgroup memory is read and written in chunks of this many bytes.
+inline constexpr unsigned kChunkBytes = 16;
+
+/// Which bits of a row's number in the panel the parts of a program supply.
+struct RowMap {
+  /// Of the instruction: bit i of its row or column is this bit of the panel's.
+  SmallVector<unsigned> instruction;
+  /// Of the number of an instruction within a wave, and of the wave.
+  SmallVector<unsigned> fragment, warp;
+
+  unsigned getNumFragments() const { return 1u << fragment.size(); }
+  /// The row that `index` selects through `bits`.
+  static uint64_t select(ArrayRef<unsigned> bits, uint64_t index);
+};
+
+/// A k-block of a panel in workgroup memory: row after row, `pitch` bytes each.
+/// The chunks of a row are permuted by an exclusive-or with a number that
+/// depends on the row, so that lanes which read the same chunk of neighbouring
+/// rows, and threads that fill them, use different banks.
+class PanelMemory {
+public:
+  PanelMemory() = default;
+  /// `firstFilled`: the lowest bit of the row in which neighbouring threads
+  /// that fill the panel differ; none where they differ in k.
+  PanelMemory(unsigned rows, unsigned pitch, const RowMap &map,
+              std::optional<unsigned> firstFilled);
+
+  unsigned getBytes() const { return rows * pitch; }
+  unsigned getPitch() const { return pitch; }
+
+  /// Offset of byte `byte` of row `row`. Linear: the offset of an exclusive-or
+  /// is the exclusive-or of the offsets.
+  uint64_t getOffset(uint64_t row, uint64_t byte) const;
+  /// What that is exclusive-or'ed with: the byte of the row that lies at its
+  /// begin.
+  uint64_t getFlip(uint64_t row) const;
+
+private:
+  unsigned rows = 0, pitch = 0;
+  /// For each bit of the row, what it flips in the number of a chunk.
+  SmallVector<unsigned> flips;
+};
+
+/// How threads fill a panel. A *unit* is what one thread moves at a time:
+/// `rows` rows by `ks` values of k, by loads along the dimension in which
+/// neighbours in memory lie and stores along k.
+struct PanelFill {
+  /// True if neighbours in the buffer are neighbours along k.
+  bool alongK = true;
+  /// False if the buffer has no dimension of neighbours: element by element.
+  bool hasNeighbours = true;
+  unsigned rows = 1, ks = 1;
+  /// True if loads may go to workgroup memory without passing through
+  /// registers: 16 bytes per thread, in the order of the threads.
+  bool isDirect = false;
+  /// Units of one thread. Several threads may have the same ones.
+  unsigned unitsPerThread = 1;
+  /// Row and k of a unit, for each bit of its number; a thread's units are its
+  /// own number plus multiples of the number of threads.
+  SmallVector<std::pair<unsigned, unsigned>> threadBits, unitBits;
+
+  unsigned getLoadsPerUnit() const { return alongK ? rows : ks; }
+  unsigned getElementsPerLoad() const { return alongK ? ks : rows; }
+};
+
+struct PanelPlan {
+  unsigned rows = 0;
+  RowMap map;
+  PanelFill fill;
+  PanelMemory memory;
+};
+
+struct MatmulPlan {
+  MatrixInstruction instruction;
+  unsigned numWarps = 0, warpSize = 0;
+  unsigned elementBytes = 0;
+  /// Values of k of a block.
+  unsigned block = 0;
+  /// Bytes that a lane reads of a row at a time, and such steps in a block.
+  unsigned laneBytes = 0, numSteps = 0;
+  PanelPlan a, b;
+  /// Blocks that lie in workgroup memory at the same time.
+  unsigned stages = 1;
+
+  unsigned getStageBytes() const {
+    return a.memory.getBytes() + b.memory.getBytes();
+  }
+  unsigned getNumThreads() const { return numWarps * warpSize; }
+  /// True if both panels go directly to workgroup memory, which takes two
+  /// stages.
+  bool isDirect() const {
+    return a.fill.isDirect && b.fill.isDirect && stages == 2;
+  }
+};
+
+/// Plans `op` for `target`, whose programs have up to `maxBytes` of workgroup
+/// memory, or reports what does not fit.
+FailureOr<MatmulPlan> planMatmul(tile::MatmulOp op, StringRef target,
+                                 unsigned numWarps, uint64_t maxBytes);
+
+/// The layout of the result that a plan leads to.
+tile::LinearAttr getResultLayout(MLIRContext *context, const MatmulPlan &plan);
+
+} // namespace mlir::iris
+
+#endif // IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULPLAN_H

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "PanelEmitter.h"
+
+#include "iris/Conversion/EmitHelpers.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Loads at this offset from a resource, or behind it, give 0.
+static constexpr int64_t kResourceBytes = int64_t(1) << 31;
+
+static Value compare(ThreadBuilder &t, arith::CmpIPredicate predicate,
+                     Value lhs, Value rhs) {
+  return t.b.createOrFold<arith::CmpIOp>(t.loc, predicate, lhs, rhs);
+}
+
+static Value toI32(ThreadBuilder &t, Value index) {
+  return t.b.createOrFold<arith::IndexCastOp>(t.loc, t.b.getI32Type(), index);
+}
+
+static Value advance(ThreadBuilder &t, Value pointer, LLVM::GEPArg bytes) {
+  return LLVM::GEPOp::create(t.b, t.loc, pointer.getType(), t.b.getI8Type(),
+                             pointer, ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+/// A vector of words, or one number, of `bytes` bytes.
+static Type getWordsType(MLIRContext *context, unsigned bytes) {
+  Type i32 = IntegerType::get(context, 32);
+  if (bytes < 4)
+    return IntegerType::get(context, 8 * bytes);
+  return bytes == 4 ? i32 : VectorType::get({bytes / 4}, i32);
+}
+
+static Value bitcast(ThreadBuilder &t, Type type, Value value) {
+  if (value.getType() == type)
+    return value;
+  return LLVM::BitcastOp::create(t.b, t.loc, type, value);
+}
+
+/// Where the block at `place` begins, in elements from the buffer's first.
+static Value getStart(ThreadBuilder &t, const BufferView &view,
+                      const PanelPlace &place) {
+  Value start = t.index(0);
+  for (auto [dim, offset] : llvm::enumerate(place.offsets))
+    start = t.add(start, t.mul(offset, view.getStride(dim)));
+  return start;
+}
+
+Value PanelEmitter::applyThread(ThreadBuilder &t,
+                                ArrayRef<uint64_t> bases) const {
+  unsigned lanes = llvm::Log2_32(plan.warpSize);
+  return t.applyBases(bases.take_front(lanes), bases.drop_front(lanes));
+}
+
+//===----------------------------------------------------------------------===//
+// From memory
+//===----------------------------------------------------------------------===//
+
+Value PanelEmitter::emitCanLoad(ThreadBuilder &t,
+                                const PanelPlace &place) const {
+  const PanelFill &fill = panel.fill;
+  int64_t loadBytes = fill.getElementsPerLoad() * plan.elementBytes;
+  if (!fill.hasNeighbours || loadBytes < 4)
+    return {};
+  BufferView view(place.buffer, t);
+  unsigned rowDim = getRowDim();
+  Value pitch = t.mul(view.getStride(fill.alongK ? rowDim : getKDim()),
+                      plan.elementBytes);
+  Value start = t.mul(t.add(view.getOffset(), getStart(t, view, place)),
+                      plan.elementBytes);
+  // Divisors are powers of two, so one `or` collects what must be multiples.
+  Value address = t.add(view.getOwnAddress(), start);
+  Value together = t.b.createOrFold<arith::OrIOp>(t.loc, address, pitch);
+  Value rest = t.b.createOrFold<arith::AndIOp>(t.loc, together,
+                                               t.index(loadBytes - 1));
+  using Predicate = arith::CmpIPredicate;
+  Value result = compare(t, Predicate::eq, rest, t.index(0));
+  auto require = [&](Value condition) { result = emitAnd(t, result, condition); };
+
+  // Offsets of threads have 31 bits.
+  int64_t lines = fill.alongK ? panel.rows : plan.block;
+  require(compare(t, Predicate::ult, pitch,
+                  t.index((kResourceBytes - (1 << 16)) / lines)));
+  Value row = place.offsets[rowDim], size = view.getSize(rowDim);
+  require(compare(t, Predicate::ult, row, size));
+  require(compare(t, Predicate::sge, place.offsets[getKDim()], t.index(0)));
+  if (fill.alongK)
+    return result;
+  // A load of several rows is inside or outside as a whole.
+  Value end = t.add(row, t.index(panel.rows));
+  Value both = t.b.createOrFold<arith::OrIOp>(t.loc, row, size);
+  Value part = t.b.createOrFold<arith::AndIOp>(t.loc, both,
+                                               t.index(fill.rows - 1));
+  require(t.b.createOrFold<arith::OrIOp>(
+      t.loc, compare(t, Predicate::sle, end, size),
+      compare(t, Predicate::eq, part, t.index(0))));
+  return result;
+}
+
+Value PanelEmitter::emitExtent(ThreadBuilder &t,
+                               const PanelPlace &place) const {
+  BufferView view(place.buffer, t);
+  return t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(getKDim()),
+                                         place.offsets[getKDim()]);
+}
+
+SmallVector<Type> PanelEmitter::getLoadTypes(MLIRContext *context) const {
+  const PanelFill &fill = panel.fill;
+  return SmallVector<Type>(
+      fill.unitsPerThread * fill.getLoadsPerUnit(),
+      getWordsType(context, fill.getElementsPerLoad() * plan.elementBytes));
+}
+
+/// The memory from `pointer`, which is the same in all threads, on, for loads
+/// with an offset per thread.
+static Value emitResource(ThreadBuilder &t, Value pointer) {
+  ImplicitLocOpBuilder b(t.loc, t.b);
+  Value stride = arith::ConstantOp::create(b, b.getI16IntegerAttr(0));
+  // Raw, of 32-bit elements.
+  constexpr int64_t flags = (7 << 12) | (4 << 15);
+  return ROCDL::MakeBufferRsrcOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext(), 8), pointer, stride,
+      emitI64(b, kResourceBytes), emitI32(b, flags));
+}
+
+/// The window of a panel in memory, as the loads of a thread see it.
+struct PanelEmitter::Source {
+  /// Pointer to its begin, the same in all threads.
+  Value window;
+  /// Bytes between lines, and rows inside of the buffer, i32.
+  Value pitch, limit;
+  /// The thread's part of row, of k, and of the offset in bytes, i32.
+  Value row, k, offset;
+};
+
+PanelEmitter::Source PanelEmitter::getSource(ThreadBuilder &t,
+                                             const PanelPlace &place,
+                                             bool permuted) const {
+  const PanelFill &fill = panel.fill;
+  BufferView view(place.buffer, t);
+  unsigned rowDim = getRowDim();
+  int64_t bytes = plan.elementBytes;
+  Source source;
+  source.window = view.getPointer(t, getStart(t, view, place));
+  source.pitch = toI32(
+      t, t.mul(view.getStride(fill.alongK ? rowDim : getKDim()), bytes));
+  Value left = t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(rowDim),
+                                               place.offsets[rowDim]);
+  source.limit = toI32(t, t.b.createOrFold<arith::MinSIOp>(
+                              t.loc, left, t.index(panel.rows)));
+  SmallVector<uint64_t> rowBases, kBases;
+  for (auto [row, k] : fill.threadBits) {
+    rowBases.push_back(row);
+    kBases.push_back(permuted ? k ^ panel.memory.getFlip(row) / bytes : k);
+  }
+  source.row = applyThread(t, rowBases);
+  source.k = applyThread(t, kBases);
+  Value lines = fill.alongK ? source.row : source.k;
+  Value neighbours = fill.alongK ? source.k : source.row;
+  source.offset = t.add(t.mul(lines, source.pitch), t.mul(neighbours, bytes));
+  return source;
+}
+
+/// Row and k of unit `unit` of the first thread.
+static std::pair<unsigned, unsigned> getUnit(const PanelFill &fill,
+                                             unsigned unit) {
+  std::pair<unsigned, unsigned> result(0, 0);
+  for (auto [i, bit] : llvm::enumerate(fill.unitBits))
+    if ((unit >> i) & 1) {
+      result.first += bit.first;
+      result.second += bit.second;
+    }
+  return result;
+}
+
+/// Whether the rows of a unit lie inside of the buffer.
+static Value emitInside(ThreadBuilder &t, Value row, unsigned unitRow,
+                        Value limit) {
+  return compare(t, arith::CmpIPredicate::slt, t.add(row, t.i32(unitRow)),
+                 limit);
+}
+
+Value PanelEmitter::emitUnitOffset(ThreadBuilder &t, const Source &source,
+                                   unsigned unit) const {
+  auto [row, k] = getUnit(panel.fill, unit);
+  bool alongK = panel.fill.alongK;
+  return t.add(t.add(source.offset, t.mul(source.pitch, alongK ? row : k)),
+               t.i32((alongK ? k : row) * plan.elementBytes));
+}
+
+SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
+                                           const PanelPlace &place) const {
+  const PanelFill &fill = panel.fill;
+  Source source = getSource(t, place, /*permuted=*/false);
+  bool hasResources = plan.warpSize == 64;
+  Value resource = hasResources ? emitResource(t, source.window) : Value();
+  Type type = getLoadTypes(t.b.getContext()).front();
+  SmallVector<Value> loaded;
+  for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
+    Value inside = emitInside(t, source.row, getUnit(fill, unit).first,
+                              source.limit);
+    Value safe = arith::SelectOp::create(
+        t.b, t.loc, inside, emitUnitOffset(t, source, unit),
+        t.i32(hasResources ? static_cast<int32_t>(kResourceBytes) : 0));
+    for (unsigned line = 0; line < fill.getLoadsPerUnit(); ++line) {
+      Value skipped = t.mul(source.pitch, line);
+      if (hasResources) {
+        loaded.push_back(ROCDL::RawPtrBufferLoadOp::create(
+            t.b, t.loc, type, resource, safe, skipped, t.i32(0), ArrayAttr(),
+            ArrayAttr(), ArrayAttr()));
+        continue;
+      }
+      auto wide = [&](Value number) -> Value {
+        return arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), number);
+      };
+      Value pointer = advance(t, source.window, wide(skipped));
+      Value value = LLVM::LoadOp::create(
+          t.b, t.loc, type, advance(t, pointer, wide(safe)),
+          fill.getElementsPerLoad() * plan.elementBytes);
+      Value zero = arith::ConstantOp::create(
+          t.b, t.loc, cast<TypedAttr>(t.b.getZeroAttr(type)));
+      loaded.push_back(
+          arith::SelectOp::create(t.b, t.loc, inside, value, zero));
+    }
+  }
+  return loaded;
+}
+
+/// Marks what moves to workgroup memory on its own. Reads of a stage come after
+/// a wait and a barrier; without this, LLVM would have every read wait for all
+/// such moves, those to the other stage too.
+static ArrayAttr getDirectScopes(MLIRContext *context) {
+  Builder b(context);
+  auto domain = LLVM::AliasScopeDomainAttr::get(
+      context, b.getStringAttr("iris.matmul"), StringAttr());
+  auto scope =
+      LLVM::AliasScopeAttr::get(context, b.getStringAttr("iris.matmul.direct"),
+                                domain, StringAttr());
+  return b.getArrayAttr({scope});
+}
+
+void PanelEmitter::emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
+                                   Value stage) const {
+  const PanelFill &fill = panel.fill;
+  // The place of a lane is the wave's plus 16 bytes per lane: chunks are
+  // permuted by loading other ones.
+  Source source = getSource(t, place, /*permuted=*/true);
+  Value resource = emitResource(t, source.window);
+  ImplicitLocOpBuilder b(t.loc, t.b);
+  ArrayAttr scopes = getDirectScopes(t.b.getContext());
+  Value wave = target.emitUniform(
+      b, t.mul(t.kernel.warp, plan.warpSize * kChunkBytes));
+  for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
+    auto [row, k] = getUnit(fill, unit);
+    Value inside = emitInside(t, source.row, row, source.limit);
+    Value safe = arith::SelectOp::create(
+        t.b, t.loc, inside, emitUnitOffset(t, source, unit),
+        t.i32(static_cast<int32_t>(kResourceBytes)));
+    unsigned fixed = unit * plan.getNumThreads() * kChunkBytes;
+    if (side == Side::B)
+      fixed += plan.a.memory.getBytes();
+    Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
+    pointer = advance(t, pointer,
+                      t.add(t.add(wave, stage), t.i32(fixed)));
+    ROCDL::RawPtrBufferLoadLdsOp::create(
+        t.b, t.loc, resource, pointer, t.i32(kChunkBytes), safe, t.i32(0),
+        t.i32(0), t.i32(0), scopes, ArrayAttr(), ArrayAttr());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// To workgroup memory
+//===----------------------------------------------------------------------===//
+
+Value PanelEmitter::emitPointer(ThreadBuilder &t, ArrayRef<uint64_t> bases,
+                                uint64_t constant, Value stage) const {
+  uint64_t varying = 0;
+  for (uint64_t basis : bases)
+    varying |= basis;
+  // Bits that vary are combined; the others are an offset of the instruction.
+  Value place = applyThread(t, bases);
+  if (uint64_t flipped = constant & varying)
+    place = t.b.createOrFold<arith::XOrIOp>(t.loc, place, t.i32(flipped));
+  uint64_t fixed = constant & ~varying;
+  if (side == Side::B)
+    fixed += plan.a.memory.getBytes();
+  Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
+  pointer = advance(t, pointer, stage ? t.add(place, stage) : place);
+  return fixed ? advance(t, pointer, t.i32(fixed)) : pointer;
+}
+
+SmallVector<uint64_t> PanelEmitter::getFillBases() const {
+  SmallVector<uint64_t> bases;
+  for (auto [row, k] : panel.fill.threadBits)
+    bases.push_back(panel.memory.getOffset(row, k * plan.elementBytes));
+  return bases;
+}
+
+void PanelEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
+                              Value stage) const {
+  const PanelFill &fill = panel.fill;
+  MLIRContext *context = t.b.getContext();
+  SmallVector<uint64_t> bases = getFillBases();
+  unsigned storeBytes = fill.ks * plan.elementBytes;
+  auto store = [&](Value value, unsigned row, unsigned k) {
+    uint64_t place = panel.memory.getOffset(row, k * plan.elementBytes);
+    LLVM::StoreOp::create(t.b, t.loc,
+                          bitcast(t, getWordsType(context, storeBytes), value),
+                          emitPointer(t, bases, place, stage),
+                          std::min(storeBytes, kChunkBytes));
+  };
+  for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
+    auto [row, k] = getUnit(fill, unit);
+    unsigned loads = fill.getLoadsPerUnit();
+    ValueRange lines = loaded.slice(unit * loads, loads);
+    if (fill.alongK) {
+      store(lines.front(), row, k);
+      continue;
+    }
+    // The transpose of a small block, in registers.
+    SmallVector<Value> vectors;
+    for (Value line : lines)
+      vectors.push_back(bitcast(
+          t, VectorType::get({fill.rows}, getBitsType(context)), line));
+    for (unsigned i = 0; i < fill.rows; ++i) {
+      SmallVector<Value> elements;
+      for (Value vector : vectors)
+        elements.push_back(t.extract(vector, i));
+      store(t.pack(elements), row + i, k);
+    }
+  }
+}
+
+void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
+                            Value left, Value stage) const {
+  Type element = getBitsType(t.b.getContext());
+  unsigned total = panel.rows * plan.block;
+  unsigned threads = plan.getNumThreads();
+  Value thread =
+      t.add(t.mul(t.kernel.warp, plan.warpSize), t.kernel.lane);
+  Value extent = emitExtent(t, place);
+  left = t.b.createOrFold<arith::MinSIOp>(t.loc, left, extent);
+  BufferView view(place.buffer, t);
+
+  auto fillElement = [&](ThreadBuilder &t, Value number) {
+    // Neighbouring threads take neighbours in memory.
+    unsigned fast = panel.fill.alongK ? plan.block : panel.rows;
+    Value low = arith::AndIOp::create(t.b, t.loc, number, t.i32(fast - 1));
+    Value high = arith::ShRUIOp::create(t.b, t.loc, number,
+                                        t.i32(llvm::Log2_32(fast)));
+    Value row = panel.fill.alongK ? high : low;
+    Value k = panel.fill.alongK ? low : high;
+    auto toIndex = [&](Value value) -> Value {
+      return arith::IndexCastUIOp::create(t.b, t.loc, t.b.getIndexType(),
+                                          value);
+    };
+    SmallVector<Value> coordinates(2);
+    coordinates[getRowDim()] =
+        t.add(place.offsets[getRowDim()], toIndex(row));
+    coordinates[getKDim()] = t.add(place.offsets[getKDim()], toIndex(k));
+    Value inside = emitAnd(
+        t, view.isInside(t, coordinates),
+        compare(t, arith::CmpIPredicate::slt, toIndex(k), left));
+    Value zero = arith::ConstantOp::create(
+        t.b, t.loc, cast<TypedAttr>(t.b.getZeroAttr(element)));
+    Value value = emitGuardedValue(t, inside, zero, [&](ThreadBuilder &inner) {
+      return LLVM::LoadOp::create(inner.b, inner.loc, element,
+                                  view.getElementPointer(inner, coordinates),
+                                  plan.elementBytes);
+    });
+    // The map of PanelMemory on numbers that only the run time knows.
+    Value offset = t.add(t.mul(row, panel.memory.getPitch()),
+                         t.mul(k, plan.elementBytes));
+    for (unsigned bit = 0; (1u << bit) < panel.rows; ++bit) {
+      uint64_t flip = panel.memory.getFlip(1u << bit);
+      if (!flip)
+        continue;
+      Value isSet = arith::AndIOp::create(
+          t.b, t.loc,
+          arith::ShRUIOp::create(t.b, t.loc, row, t.i32(bit)), t.i32(1));
+      offset = arith::XOrIOp::create(t.b, t.loc, offset, t.mul(isSet, flip));
+    }
+    Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
+    if (side == Side::B)
+      offset = t.add(offset, t.i32(plan.a.memory.getBytes()));
+    if (stage)
+      offset = t.add(offset, stage);
+    LLVM::StoreOp::create(t.b, t.loc, value, advance(t, pointer, offset),
+                          plan.elementBytes);
+  };
+
+  if (total < threads) {
+    emitGuarded(t, compare(t, arith::CmpIPredicate::ult, thread, t.i32(total)),
+                [&](ThreadBuilder &inner) { fillElement(inner, thread); });
+    return;
+  }
+  auto loop = scf::ForOp::create(
+      t.b, t.loc, t.index(0), t.index(total), t.index(threads), ValueRange(),
+      [&](OpBuilder &b, Location loc, Value first, ValueRange) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        fillElement(inner, inner.add(toI32(inner, first), thread));
+        scf::YieldOp::create(b, loc);
+      });
+  // The slow form is to be small.
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      t.b.getContext(), /*disable=*/t.b.getBoolAttr(true), {}, {}, {}, {}, {},
+      {});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(t.b.getContext(), {}, {}, {},
+                                              unroll, {}, {}, {}, {}, {}, {},
+                                              {}, {}, {}, {}, {}));
+}
+
+//===----------------------------------------------------------------------===//
+// To operands
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> PanelEmitter::emitOperands(ThreadBuilder &t,
+                                              unsigned fragment, unsigned step,
+                                              Value stage) const {
+  const MatrixInstruction &instruction = plan.instruction;
+  MLIRContext *context = t.b.getContext();
+  SmallVector<uint64_t> bases;
+  for (unsigned bit : panel.map.instruction)
+    bases.push_back(panel.memory.getOffset(1u << bit, 0));
+  // Lanes of other groups have other k, or the same ones.
+  for (unsigned size = kMatrixSize, group = 1; size < plan.warpSize;
+       size *= 2, group *= 2)
+    bases.push_back(group < instruction.groups
+                        ? panel.memory.getOffset(0, group * plan.laneBytes)
+                        : 0);
+  // The result's layout has the waves along columns first.
+  if (side == Side::A)
+    bases.append(plan.b.map.warp.size(), 0);
+  for (unsigned bit : panel.map.warp)
+    bases.push_back(panel.memory.getOffset(1u << bit, 0));
+  if (side == Side::B)
+    bases.append(plan.a.map.warp.size(), 0);
+
+  unsigned row = RowMap::select(panel.map.fragment, fragment);
+  unsigned readBytes = std::min(plan.laneBytes, kChunkBytes);
+  SmallVector<Value> parts;
+  for (unsigned part = 0; part < plan.laneBytes; part += readBytes) {
+    uint64_t place = panel.memory.getOffset(
+        row, step * plan.laneBytes * instruction.groups + part);
+    auto load = LLVM::LoadOp::create(
+        t.b, t.loc, getWordsType(context, readBytes),
+        emitPointer(t, bases, place, stage), readBytes);
+    if (plan.isDirect())
+      load.setNoaliasScopesAttr(getDirectScopes(context));
+    parts.push_back(load);
+  }
+
+  Type operand = instruction.getOperandType(context);
+  if (parts.size() == 2) {
+    SmallVector<int64_t> order = llvm::to_vector(
+        llvm::seq<int64_t>(0, plan.laneBytes / 4));
+    Value both = vector::ShuffleOp::create(t.b, t.loc, parts[0], parts[1],
+                                           order);
+    return {bitcast(t, operand, both)};
+  }
+  unsigned count = plan.laneBytes / instruction.operandBytes;
+  if (count == 1)
+    return {bitcast(t, operand, parts[0])};
+  Type bits = IntegerType::get(context, 8 * instruction.operandBytes);
+  Value split = bitcast(t, VectorType::get({count}, bits), parts[0]);
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i < count; ++i)
+    operands.push_back(bitcast(t, operand, t.extract(split, i)));
+  return operands;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Code that moves a panel: from memory to registers, from there to workgroup
+// memory, and from there to the operands of matrix instructions.
+#ifndef IRIS_LIB_CONVERSION_IRISTOROCDL_PANELEMITTER_H
+#define IRIS_LIB_CONVERSION_IRISTOROCDL_PANELEMITTER_H
+
+#include "MatmulPlan.h"
+#include "iris/Conversion/BufferView.h"
+#include "iris/Conversion/MatmulTarget.h"
+#include "iris/Conversion/TargetInfo.h"
+
+namespace mlir::iris {
+
+/// Which of the two panels of a matmul.
+enum class Side { A, B };
+
+/// Emits what one thread does for one panel.
+class PanelEmitter {
+public:
+  PanelEmitter(const TargetInfo &target, const MatmulPlan &plan, Side side)
+      : target(target), plan(plan),
+        panel(side == Side::A ? plan.a : plan.b), side(side) {}
+
+  /// Returns whether (i1, the same in all threads) whole chunks of the panel at
+  /// `place` may be loaded, as long as k stays inside; null if never. Does not
+  /// depend on how far along k the place is.
+  Value emitCanLoad(ThreadBuilder &t, const PanelPlace &place) const;
+
+  /// Returns how many values of k (index) the buffer has from `place` on.
+  Value emitExtent(ThreadBuilder &t, const PanelPlace &place) const;
+
+  /// Loads the thread's part of the block at `place`, which must lie inside
+  /// along k. Rows outside of the buffer are 0.
+  SmallVector<Value> emitLoads(ThreadBuilder &t, const PanelPlace &place) const;
+  /// The same, straight to the stage at `stage`: it is there when the thread
+  /// has waited for its loads. Only if the plan says that this can be.
+  void emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
+                       Value stage) const;
+  /// The types of what is loaded.
+  SmallVector<Type> getLoadTypes(MLIRContext *context) const;
+
+  /// Stores what was loaded to the stage at `stage` (bytes, i32).
+  void emitStores(ThreadBuilder &t, ValueRange loaded, Value stage) const;
+
+  /// Fills the stage at `stage` with the block at `place`, element by element.
+  /// What lies outside of the buffer, or behind `left` (index) values of k, is
+  /// 0.
+  void emitFill(ThreadBuilder &t, const PanelPlace &place, Value left,
+                Value stage) const;
+
+  /// Reads the thread's operands for fragment `fragment` and step `step`: one
+  /// for each instruction of the step.
+  SmallVector<Value> emitOperands(ThreadBuilder &t, unsigned fragment,
+                                  unsigned step, Value stage) const;
+
+private:
+  unsigned getKDim() const { return side == Side::A ? 1 : 0; }
+  unsigned getRowDim() const { return 1 - getKDim(); }
+  /// The type of an element as bits.
+  Type getBitsType(MLIRContext *context) const {
+    return IntegerType::get(context, 8 * plan.elementBytes);
+  }
+  /// The thread's part of a map from (lane, warp) bits.
+  Value applyThread(ThreadBuilder &t, ArrayRef<uint64_t> bases) const;
+  /// The place in workgroup memory at the exclusive-or of the thread's part of
+  /// `bases` and `constant`.
+  Value emitPointer(ThreadBuilder &t, ArrayRef<uint64_t> bases,
+                    uint64_t constant, Value stage) const;
+  /// Calls `visit` with the offset of each load in registers or, with
+  /// `permuted`, of what belongs to the thread's place in workgroup memory.
+  struct Source;
+  Source getSource(ThreadBuilder &t, const PanelPlace &place,
+                   bool permuted) const;
+  Value emitUnitOffset(ThreadBuilder &t, const Source &source,
+                       unsigned unit) const;
+  /// Offset, row and k of the fill, for each bit of the thread's number.
+  SmallVector<uint64_t> getFillBases() const;
+
+  const TargetInfo &target;
+  const MatmulPlan &plan;
+  const PanelPlan &panel;
+  Side side;
+};
+
+} // namespace mlir::iris
+
+#endif // IRIS_LIB_CONVERSION_IRISTOROCDL_PANELEMITTER_H

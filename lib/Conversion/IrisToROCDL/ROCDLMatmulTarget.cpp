@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ROCDLMatmulTarget.cpp - The matmul loop on AMD GPUs ----------------===//
+//
+// Blocks of whole chunks go through a pipeline: while the matrix instructions
+// work on one block, the next one is on its way from memory to registers.
+//
+//     load 0; store 0; meet
+//     for every further block i:
+//       load i; multiply i - 1; [meet;] store i; meet
+//     multiply the last one
+//
+// With two stages of workgroup memory the meeting in brackets is not needed;
+// and where loads can go to workgroup memory directly, they do, and to store is
+// to wait for them.
+// The region of the op runs right before the loads of its block.
+//
+// Blocks that hang over the end of k, or lie in buffers whose rows are not whole
+// chunks apart, are filled element by element. Without places from the region
+// they come after the pipeline, in a loop of their own; otherwise each block of
+// the pipeline chooses.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Conversion/IrisToROCDL.h"
+
+#include "MatmulPlan.h"
+#include "PanelEmitter.h"
+#include "WaitCounts.h"
+#include "iris/Conversion/EmitHelpers.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+
+/// Emits the loop of one matmul.
+class MatmulEmitter {
+public:
+  MatmulEmitter(tile::MatmulOp op, const TargetInfo &target,
+                const MatmulPlan &plan)
+      : op(op), target(target), plan(plan), a(target, plan, Side::A),
+        b(target, plan, Side::B) {}
+
+  Value emit(ThreadBuilder &t, Value init);
+
+private:
+  /// A block on its way: where it is, whether it was loaded (i1, null if it
+  /// always is), and what was loaded.
+  struct Block {
+    BlockPlaces places;
+    Value left;
+    Value isLoaded;
+    SmallVector<Value> loadedA, loadedB;
+  };
+
+  /// `stage` is where direct loads go.
+  Block emitLoad(ThreadBuilder &t, Value number, bool isChecked, Value stage);
+  void emitStore(ThreadBuilder &t, const Block &block, Value stage);
+  /// Fills a stage element by element.
+  void fill(ThreadBuilder &t, const Block &block, Value stage);
+  SmallVector<Value> emitMultiply(ThreadBuilder &t, ValueRange accumulators,
+                                  Value stage);
+  SmallVector<Value> emitPipeline(ThreadBuilder &t, Value count,
+                                  bool isChecked, ValueRange accumulators);
+  SmallVector<Value> emitSlowBlocks(ThreadBuilder &t, Value first, Value end,
+                                    ValueRange accumulators);
+  /// The number of leading blocks that need no check.
+  Value emitWholeBlocks(ThreadBuilder &t);
+  /// Values of k from block `number` on.
+  Value emitLeft(ThreadBuilder &t, Value number);
+  Value emitBlockCondition(ThreadBuilder &t, const Block &block);
+  void emitBarrier(ThreadBuilder &t) {
+    ImplicitLocOpBuilder builder(t.loc, t.b);
+    target.emitWorkgroupBarrier(builder);
+  }
+  Value emitInstruction(ThreadBuilder &t, Value first, Value second,
+                        Value accumulator);
+  VectorType getAccumulatorType() {
+    return VectorType::get({plan.instruction.accumulators},
+                           op.getResult().getType().getElementType());
+  }
+
+  tile::MatmulOp op;
+  const TargetInfo &target;
+  const MatmulPlan &plan;
+  PanelEmitter a, b;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// One block
+//===----------------------------------------------------------------------===//
+
+static void emitEither(ThreadBuilder &t, Value condition,
+                       function_ref<void(ThreadBuilder &)> first,
+                       function_ref<void(ThreadBuilder &)> second) {
+  auto branch = [&](function_ref<void(ThreadBuilder &)> body) {
+    return [&t, body](OpBuilder &builder, Location loc) {
+      ThreadBuilder inner(builder, loc, t.kernel);
+      body(inner);
+      scf::YieldOp::create(builder, loc);
+    };
+  };
+  scf::IfOp::create(t.b, t.loc, condition, branch(first), branch(second));
+}
+
+Value MatmulEmitter::emitLeft(ThreadBuilder &t, Value number) {
+  Value before = t.mul(number, plan.block);
+  return t.b.createOrFold<arith::SubIOp>(t.loc, op.getK(), before);
+}
+
+Value MatmulEmitter::emitBlockCondition(ThreadBuilder &t, const Block &block) {
+  Value canA = a.emitCanLoad(t, block.places.a);
+  Value canB = b.emitCanLoad(t, block.places.b);
+  if (!canA || !canB)
+    return arith::ConstantIntOp::create(t.b, t.loc, 0, 1);
+  Value result = emitAnd(t, canA, canB);
+  for (Value extent : {block.left, a.emitExtent(t, block.places.a),
+                       b.emitExtent(t, block.places.b)})
+    result = emitAnd(t, result,
+                     t.b.createOrFold<arith::CmpIOp>(
+                         t.loc, arith::CmpIPredicate::sge, extent,
+                         t.index(plan.block)));
+  return result;
+}
+
+MatmulEmitter::Block MatmulEmitter::emitLoad(ThreadBuilder &t, Value number,
+                                             bool isChecked, Value stage) {
+  Block block;
+  block.places = emitBlockRegion(t.b, op, number);
+  auto loadDirectly = [&](ThreadBuilder &inner) {
+    a.emitDirectLoads(inner, block.places.a, stage);
+    b.emitDirectLoads(inner, block.places.b, stage);
+  };
+  if (!isChecked && plan.isDirect()) {
+    loadDirectly(t);
+    return block;
+  }
+  if (!isChecked) {
+    block.loadedA = a.emitLoads(t, block.places.a);
+    block.loadedB = b.emitLoads(t, block.places.b);
+    return block;
+  }
+  block.left = emitLeft(t, number);
+  block.isLoaded = emitBlockCondition(t, block);
+  if (plan.isDirect()) {
+    emitEither(t, block.isLoaded, loadDirectly, [&](ThreadBuilder &inner) {
+      fill(inner, block, stage);
+    });
+    return block;
+  }
+  SmallVector<Type> types = a.getLoadTypes(t.b.getContext());
+  size_t countA = types.size();
+  llvm::append_range(types, b.getLoadTypes(t.b.getContext()));
+  auto choice = scf::IfOp::create(
+      t.b, t.loc, block.isLoaded,
+      [&](OpBuilder &builder, Location loc) {
+        ThreadBuilder inner(builder, loc, t.kernel);
+        SmallVector<Value> loaded = a.emitLoads(inner, block.places.a);
+        llvm::append_range(loaded, b.emitLoads(inner, block.places.b));
+        scf::YieldOp::create(builder, loc, loaded);
+      },
+      [&](OpBuilder &builder, Location loc) {
+        SmallVector<Value> nothing = llvm::map_to_vector(types, [&](Type type) {
+          return LLVM::PoisonOp::create(builder, loc, type).getResult();
+        });
+        scf::YieldOp::create(builder, loc, nothing);
+      });
+  ValueRange results = choice.getResults();
+  block.loadedA = results.take_front(countA);
+  block.loadedB = results.drop_front(countA);
+  return block;
+}
+
+void MatmulEmitter::fill(ThreadBuilder &t, const Block &block, Value stage) {
+  a.emitFill(t, block.places.a, block.left, stage);
+  b.emitFill(t, block.places.b, block.left, stage);
+}
+
+void MatmulEmitter::emitStore(ThreadBuilder &t, const Block &block,
+                              Value stage) {
+  // Nothing that waits for loads moves up between the matrix instructions, and
+  // none of these moves down behind it.
+  ROCDL::SchedBarrier::create(t.b, t.loc, 0);
+  if (plan.isDirect()) {
+    ROCDL::SWaitcntOp::create(t.b, t.loc, kWaitForMemoryGFX9);
+    return;
+  }
+  auto storeLoaded = [&](ThreadBuilder &inner) {
+    a.emitStores(inner, block.loadedA, stage);
+    b.emitStores(inner, block.loadedB, stage);
+  };
+  if (!block.isLoaded)
+    return storeLoaded(t);
+  emitEither(t, block.isLoaded, storeLoaded, [&](ThreadBuilder &inner) {
+    fill(inner, block, stage);
+  });
+}
+
+Value MatmulEmitter::emitInstruction(ThreadBuilder &t, Value first,
+                                     Value second, Value accumulator) {
+  const MatrixInstruction &instruction = plan.instruction;
+  auto constant = [&](int64_t value, unsigned width) -> Value {
+    return arith::ConstantIntOp::create(t.b, t.loc, value, width);
+  };
+  SmallVector<Value> operands;
+  switch (instruction.form) {
+  case IntrinsicForm::Mfma:
+    operands = {first,          second,         accumulator,
+                constant(0, 32), constant(0, 32), constant(0, 32)};
+    break;
+  case IntrinsicForm::Wmma:
+    operands = {first, second, accumulator};
+    break;
+  case IntrinsicForm::WmmaInteger:
+    operands = {constant(1, 1), first,       constant(1, 1),
+                second,         accumulator, constant(0, 1)};
+    break;
+  }
+  return LLVM::CallIntrinsicOp::create(
+             t.b, t.loc, accumulator.getType(),
+             t.b.getStringAttr(instruction.intrinsic), operands)
+      .getResult(0);
+}
+
+SmallVector<Value> MatmulEmitter::emitMultiply(ThreadBuilder &t,
+                                               ValueRange accumulators,
+                                               Value stage) {
+  SmallVector<Value> result(accumulators);
+  unsigned rows = plan.a.map.getNumFragments();
+  unsigned columns = plan.b.map.getNumFragments();
+  for (unsigned step = 0; step < plan.numSteps; ++step) {
+    SmallVector<SmallVector<Value>> operandsA, operandsB;
+    for (unsigned i = 0; i < rows; ++i)
+      operandsA.push_back(a.emitOperands(t, i, step, stage));
+    for (unsigned j = 0; j < columns; ++j)
+      operandsB.push_back(b.emitOperands(t, j, step, stage));
+    for (size_t part = 0; part < operandsA.front().size(); ++part)
+      for (unsigned i = 0; i < rows; ++i)
+        for (unsigned j = 0; j < columns; ++j) {
+          Value &sum = result[i * columns + j];
+          sum = emitInstruction(t, operandsB[j][part], operandsA[i][part], sum);
+        }
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Many blocks
+//===----------------------------------------------------------------------===//
+
+Value MatmulEmitter::emitWholeBlocks(ThreadBuilder &t) {
+  PanelPlace placeA{op.getA(), SmallVector<Value>(op.getAOffsets())};
+  PanelPlace placeB{op.getB(), SmallVector<Value>(op.getBOffsets())};
+  Value canA = a.emitCanLoad(t, placeA), canB = b.emitCanLoad(t, placeB);
+  if (!canA || !canB)
+    return t.index(0);
+  Value k = op.getK();
+  for (Value extent : {a.emitExtent(t, placeA), b.emitExtent(t, placeB)})
+    k = t.b.createOrFold<arith::MinSIOp>(t.loc, k, extent);
+  k = t.b.createOrFold<arith::MaxSIOp>(t.loc, k, t.index(0));
+  Value blocks =
+      t.b.createOrFold<arith::DivUIOp>(t.loc, k, t.index(plan.block));
+  return arith::SelectOp::create(t.b, t.loc, emitAnd(t, canA, canB), blocks,
+                                 t.index(0));
+}
+
+SmallVector<Value> MatmulEmitter::emitPipeline(ThreadBuilder &t, Value count,
+                                               bool isChecked,
+                                               ValueRange accumulators) {
+  bool twoStages = plan.stages == 2;
+  auto build = [&](OpBuilder &builder, Location loc) {
+    ThreadBuilder t2(builder, loc, t.kernel);
+    Value noStage = twoStages ? t2.i32(0) : Value();
+    // Who used the memory before is done with it.
+    if (plan.isDirect())
+      emitBarrier(t2);
+    Block first = emitLoad(t2, t2.index(0), isChecked, noStage);
+    if (!plan.isDirect())
+      emitBarrier(t2);
+    emitStore(t2, first, noStage);
+    emitBarrier(t2);
+
+    SmallVector<Value> carried(accumulators);
+    if (twoStages)
+      carried.push_back(noStage);
+    auto loop = scf::ForOp::create(
+        builder, loc, t2.index(1), count, t2.index(1), carried,
+        [&](OpBuilder &inner, Location loc, Value number, ValueRange values) {
+          ThreadBuilder body(inner, loc, t.kernel);
+          Value stage, nextStage;
+          if (twoStages) {
+            stage = values.back();
+            values = values.drop_back();
+            nextStage = arith::SubIOp::create(
+                inner, loc, body.i32(plan.getStageBytes()), stage);
+          }
+          Block next = emitLoad(body, number, isChecked, nextStage);
+          // The scheduler would save registers by loading late.
+          ROCDL::SchedBarrier::create(inner, loc, 0);
+          SmallVector<Value> sums = emitMultiply(body, values, stage);
+          if (!twoStages)
+            emitBarrier(body);
+          emitStore(body, next, nextStage);
+          emitBarrier(body);
+          if (twoStages)
+            sums.push_back(nextStage);
+          scf::YieldOp::create(inner, loc, sums);
+        });
+    ValueRange values = loop.getResults();
+    Value stage;
+    if (twoStages) {
+      stage = values.back();
+      values = values.drop_back();
+    }
+    scf::YieldOp::create(builder, loc, emitMultiply(t2, values, stage));
+  };
+  Value isAny = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::sgt, count, t.index(0));
+  auto choice = scf::IfOp::create(
+      t.b, t.loc, isAny, build, [&](OpBuilder &builder, Location loc) {
+        scf::YieldOp::create(builder, loc, accumulators);
+      });
+  return SmallVector<Value>(choice.getResults());
+}
+
+SmallVector<Value> MatmulEmitter::emitSlowBlocks(ThreadBuilder &t, Value first,
+                                                 Value end,
+                                                 ValueRange accumulators) {
+  auto loop = scf::ForOp::create(
+      t.b, t.loc, first, end, t.index(1), accumulators,
+      [&](OpBuilder &builder, Location loc, Value number, ValueRange values) {
+        ThreadBuilder body(builder, loc, t.kernel);
+        Value noStage;
+        BlockPlaces places = emitBlockRegion(builder, op, number);
+        Value left = emitLeft(body, number);
+        emitBarrier(body);
+        a.emitFill(body, places.a, left, noStage);
+        b.emitFill(body, places.b, left, noStage);
+        emitBarrier(body);
+        scf::YieldOp::create(builder, loc, emitMultiply(body, values, noStage));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+Value MatmulEmitter::emit(ThreadBuilder &t, Value init) {
+  VectorType type = getAccumulatorType();
+  unsigned count =
+      plan.a.map.getNumFragments() * plan.b.map.getNumFragments();
+  unsigned size = type.getDimSize(0);
+  SmallVector<Value> accumulators;
+  if (init) {
+    SmallVector<Value> elements = t.unpack(init);
+    for (unsigned i = 0; i < count; ++i)
+      accumulators.push_back(
+          t.pack(ArrayRef(elements).slice(i * size, size)));
+  } else {
+    Value zero = arith::ConstantOp::create(
+        t.b, t.loc, cast<TypedAttr>(t.b.getZeroAttr(type)));
+    accumulators.assign(count, zero);
+  }
+
+  // ceil(k / block), for any k.
+  Value positive =
+      t.b.createOrFold<arith::MaxSIOp>(t.loc, op.getK(), t.index(0));
+  Value blocks = t.b.createOrFold<arith::DivUIOp>(
+      t.loc, t.add(positive, t.index(plan.block - 1)), t.index(plan.block));
+  if (yieldsPlaces(op)) {
+    accumulators = emitPipeline(t, blocks, /*isChecked=*/true, accumulators);
+  } else {
+    Value whole = emitWholeBlocks(t);
+    accumulators = emitPipeline(t, whole, /*isChecked=*/false, accumulators);
+    accumulators = emitSlowBlocks(t, whole, blocks, accumulators);
+  }
+
+  SmallVector<Value> elements;
+  for (Value accumulator : accumulators)
+    llvm::append_range(elements, t.unpack(accumulator));
+  return t.pack(elements);
+}
+
+//===----------------------------------------------------------------------===//
+// Target
+//===----------------------------------------------------------------------===//
+
+namespace {
+class ROCDLMatmulTarget : public MatmulTarget {
+public:
+  explicit ROCDLMatmulTarget(std::unique_ptr<TargetInfo> target)
+      : target(std::move(target)) {}
+
+  FailureOr<tile::LinearAttr>
+  getResultLayout(tile::MatmulOp op, unsigned numWarps) const override {
+    FailureOr<MatmulPlan> plan = getPlan(op, numWarps);
+    if (failed(plan))
+      return failure();
+    return iris::getResultLayout(op.getContext(), *plan);
+  }
+
+  uint64_t getWorkgroupBytes(tile::MatmulOp op,
+                             unsigned numWarps) const override {
+    FailureOr<MatmulPlan> plan = getPlan(op, numWarps);
+    assert(succeeded(plan) && "the result has a layout");
+    return plan->stages * plan->getStageBytes();
+  }
+
+  FailureOr<Value> emit(tile::MatmulOp op, ThreadBuilder &t,
+                        Value init) const override {
+    FailureOr<MatmulPlan> plan = getPlan(op, t.kernel.numWarps);
+    if (failed(plan))
+      return failure();
+    return MatmulEmitter(op, *target, *plan).emit(t, init);
+  }
+
+private:
+  /// Workgroup memory of a compute unit.
+  uint64_t getMaxBytes() const {
+    return (target->getName() == "gfx950" ? 160 : 64) << 10;
+  }
+  FailureOr<MatmulPlan> getPlan(tile::MatmulOp op, unsigned numWarps) const {
+    return planMatmul(op, target->getName(), numWarps, getMaxBytes());
+  }
+
+  std::unique_ptr<TargetInfo> target;
+};
+} // namespace
+
+std::unique_ptr<MatmulTarget>
+mlir::iris::createROCDLMatmulTarget(StringRef name) {
+  std::unique_ptr<TargetInfo> target = createROCDLTargetInfo(name);
+  if (!target)
+    return nullptr;
+  return std::make_unique<ROCDLMatmulTarget>(std::move(target));
+}

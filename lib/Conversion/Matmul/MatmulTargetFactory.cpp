@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulTargetFactory.cpp - From names to matrix instructions --------===//
+
+#include "iris/Conversion/IrisToNVVM.h"
+#include "iris/Conversion/IrisToROCDL.h"
+#include "iris/Conversion/MatmulTarget.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+std::unique_ptr<MatmulTarget> mlir::iris::createMatmulTarget(StringRef name) {
+  for (auto create : {createROCDLMatmulTarget, createNVVMMatmulTarget})
+    if (std::unique_ptr<MatmulTarget> target = create(name))
+      return target;
+  return nullptr;
+}

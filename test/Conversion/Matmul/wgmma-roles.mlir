@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(tile-assign-matmul-layouts{target=sm_90a},tile-assign-layouts{warp-size=32},tile-insert-barriers,tile-lower-matmul{target=sm_90a warp-size=32}))' | FileCheck %s
+
+// Warps beyond the kernel's own load panels, and run nothing but what leads to
+// them; the others multiply, and store.
+gpu.module @kernels {
+  // CHECK: llvm.mlir.global external @__iris_matmul_ring() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+
+  // CHECK-LABEL: gpu.func @persistent
+  // Four stages of 16 and 32 KiB, and nine barriers.
+  // CHECK-SAME: iris.dynamic_shared_bytes = 197704
+  // CHECK-SAME: iris.producer_warps = 4
+  // CHECK-SAME: nvvm.minctasm = 1
+  // CHECK: %[[A:.*]], %[[AMADE:.*]] = iris.tensor_map %{{.*}} contiguous 1 box [64, 128] swizzle 128 : memref<?x?xf16> -> !llvm.ptr
+  // CHECK: %[[B:.*]], %[[BMADE:.*]] = iris.tensor_map %{{.*}} contiguous 0 box [64, 256] swizzle 128
+  // CHECK: %[[ONE:.*]] = arith.andi %{{.*}}, %[[AMADE]] : i1
+  // CHECK: %[[BOTH:.*]] = arith.andi %[[ONE]], %[[BMADE]] : i1
+  // CHECK: arith.select %[[BOTH]]
+  // CHECK-COUNT-9: mbarrier.init
+  // CHECK: fence.mbarrier_init
+  // CHECK: nvvm.barrier0
+  // CHECK: scf.if
+  // CHECK: nvvm.setmaxregister decrease 40
+  // Producers: the loop over tiles, and the one over k-blocks.
+  // CHECK: scf.for
+  // CHECK: scf.for
+  // CHECK: mbarrier.try_wait.parity
+  // CHECK: mbarrier.arrive.expect_tx
+  // CHECK: cp.async.bulk.tensor.3d{{.*}} %{{.*}}, %[[A]],
+  // CHECK: cp.async.bulk.tensor.3d{{.*}} %{{.*}}, %[[B]],
+  // CHECK-NOT: tile.store
+  // CHECK: } else {
+  // CHECK: nvvm.setmaxregister increase 232
+  // CHECK: scf.for
+  // CHECK: scf.for
+  // CHECK: mbarrier.try_wait.parity
+  // CHECK: wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
+  // CHECK: wgmma.wait_group.sync.aligned 1
+  // CHECK: mbarrier.arrive
+  // CHECK: wgmma.wait_group.sync.aligned 0
+  // Lanes exchange halves of their pairs, so that each has 16 bytes of a row.
+  // CHECK: gpu.shuffle  xor
+  // CHECK: tile.store
+  // CHECK-NOT: tile.matmul
+  gpu.func @persistent(%a: memref<?x?xf16>,
+      %b: memref<?x?xf16, strided<[1, ?]>>, %c: memref<?x?xf16>,
+      %tiles: index) kernel attributes {iris.num_warps = 8 : i32} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %rows = arith.constant 128 : index
+    %k = memref.dim %a, %c1 : memref<?x?xf16>
+    %pid = gpu.block_id x
+    %step = gpu.grid_dim x
+    scf.for %t = %pid to %tiles step %step {
+      %i = arith.muli %t, %rows : index
+      %acc = tile.matmul %a[%i, %c0], %b[%c0, %c0] k(%k) block(64)
+          : memref<?x?xf16>, memref<?x?xf16, strided<[1, ?]>>
+          -> tensor<128x256xf32>
+      %h = arith.truncf %acc : tensor<128x256xf32> to tensor<128x256xf16>
+      tile.store %h, %c[%i, %c0] : tensor<128x256xf16>, memref<?x?xf16>
+    }
+    gpu.return
+  }
+
+  // Columns of b that are neighbours in memory stay so: four copies, and the
+  // instruction reads them the other way round.
+  // CHECK-LABEL: gpu.func @row_major
+  // CHECK: iris.tensor_map %{{.*}} contiguous 1 box [64, 64] swizzle 128
+  // CHECK-COUNT-5: cp.async.bulk.tensor.3d
+  // CHECK: wgmma.mma_async{{.*}}bf16.bf16{{.*}}, 1, 1, 0, 1;
+  gpu.func @row_major(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>,
+      %c: memref<?x?xf32>, %k: index)
+      kernel attributes {iris.num_warps = 8 : i32} {
+    %c0 = arith.constant 0 : index
+    %acc = tile.matmul %a[%c0, %c0], %b[%c0, %c0] k(%k) block(64)
+        : memref<?x?xbf16>, memref<?x?xbf16> -> tensor<128x256xf32>
+    tile.store %acc, %c[%c0, %c0] : tensor<128x256xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // What the program has written, and waited for, comes before the loads.
+  // CHECK-LABEL: gpu.func @hand_off
+  // CHECK: mbarrier.try_wait.parity
+  // CHECK: fence.proxy.async
+  // CHECK: cp.async.bulk.tensor.3d
+  // CHECK: } else {
+  // CHECK: tile.store
+  // CHECK: fence.proxy.async
+  // CHECK: mbarrier.arrive
+  // CHECK: wgmma.mma_async
+  gpu.func @hand_off(%a: memref<?x?xf16>,
+      %b: memref<?x?xf16, strided<[1, ?]>>, %c: memref<?x?xf32>,
+      %v: f16, %k: index) kernel attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    %t = tensor.splat %v : tensor<64x64xf16>
+    tile.store %t, %a[%c0, %c0] : tensor<64x64xf16>, memref<?x?xf16>
+    %acc = tile.matmul %a[%c0, %c0], %b[%c0, %c0] k(%k) block(64)
+        : memref<?x?xf16>, memref<?x?xf16, strided<[1, ?]>>
+        -> tensor<64x64xf32>
+    tile.store %acc, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // A region's waits are the producers'; one map has a slice for each rank.
+  // Consumers hear of a wait that failed before they go on.
+  // CHECK-LABEL: gpu.func @region
+  // CHECK: iris.tensor_map %{{.*}} contiguous 1 box [64, 64] swizzle 128 ranks
+  // CHECK: %[[FAILED:.*]] = iris.has_failed
+  // CHECK: scf.if
+  // CHECK: iris.wait {{.*}} {iris.in_wave}
+  // CHECK: iris.translate
+  // CHECK: fence.proxy.async
+  // CHECK: cp.async.bulk.tensor.3d
+  // CHECK: } else {
+  // CHECK-NOT: iris.wait
+  // CHECK: iris.has_failed
+  // CHECK: wgmma.mma_async
+  // CHECK: iris.leave_if_failed
+  // CHECK: tile.store
+  gpu.func @region(%ctx: !iris.ctx, %a: memref<?x?xf16, #iris.symmetric>,
+      %b: memref<?x?xf16, strided<[1, ?]>>, %flags: memref<?xi32>,
+      %c: memref<?x?xf32>, %epoch: i32, %k: index)
+      kernel attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %acc = tile.matmul %a[%c0, %c0], %b[%c0, %c0] k(%k) block(64) {
+    ^bb0(%kb: index):
+      %seen = iris.wait %ctx, %flags[%kb] ge %epoch : i32, memref<?xi32>
+      %p = iris.translate %ctx, %a to %kb
+          : memref<?x?xf16, #iris.symmetric> -> memref<?x?xf16, #iris.peer>
+      %kk = arith.muli %kb, %c64 : index
+      tile.yield %p[%c0, %kk] : memref<?x?xf16, #iris.peer>
+    } : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16, strided<[1, ?]>>
+        -> tensor<64x64xf32>
+    tile.store %acc, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // Strides that nobody knows: no map, every element is loaded.
+  // CHECK-LABEL: gpu.func @any_strides
+  // CHECK-NOT: iris.tensor_map
+  // CHECK: memref.load
+  // CHECK: llvm.store {{.*}} !llvm.ptr<3>
+  // CHECK: fence.proxy.async
+  // CHECK: wgmma.mma_async
+  gpu.func @any_strides(%a: memref<?x?xf16, strided<[?, ?]>>,
+      %c: memref<?x?xf32>, %k: index)
+      kernel attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    %acc = tile.matmul %a[%c0, %c0], %a[%c0, %c0] k(%k) block(64)
+        : memref<?x?xf16, strided<[?, ?]>>, memref<?x?xf16, strided<[?, ?]>>
+        -> tensor<64x64xf32>
+    tile.store %acc, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // f32 is not rounded unless the kernel says so: threads multiply.
+  // CHECK-LABEL: gpu.func @exact
+  // CHECK: iris.tensor_map %{{.*}} contiguous 1 box [32, 64] swizzle 128
+  // CHECK-NOT: wgmma
+  // CHECK: llvm.load {{.*}} -> vector<4xf32>
+  // CHECK: llvm.intr.fma
+  // CHECK: mbarrier.arrive
+  // CHECK: gpu.return
+  gpu.func @exact(%a: memref<?x?xf32>, %b: memref<?x?xf32, strided<[1, ?]>>,
+      %c: memref<?x?xf32>, %k: index)
+      kernel attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    %acc = tile.matmul %a[%c0, %c0], %b[%c0, %c0] k(%k) block(32)
+        : memref<?x?xf32>, memref<?x?xf32, strided<[1, ?]>>
+        -> tensor<64x64xf32>
+    tile.store %acc, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: iris-compile %s --target=gfx950 --emit=asm -o %t
+// RUN: %python %iris_src_root/benchmarks/isa/main_loop.py %t matmul_256x256x64 | FileCheck %s --check-prefix=LARGE
+// RUN: %python %iris_src_root/benchmarks/isa/main_loop.py %t matmul_128x128x64 | FileCheck %s --check-prefix=SMALL
+
+// Loads go straight to workgroup memory, 16 bytes per lane, and one barrier is
+// enough for a block. Nothing waits for the next block before the last product.
+// LARGE: 64 matrix instructions: v_mfma_f32_16x16x32_f16
+// LARGE: {{^[0-7][0-9]}} others
+// LARGE: kinds: barrier 1,
+// LARGE: accesses: buffer_load_dwordx4 8, ds_read_b128 24{{$}}
+// LARGE: waits for memory before the last product: none
+// LARGE: kernel: vgprs {{[0-9]+}}, sgprs {{[0-9]+}}, scratch 0, lds 131072, occupancy 2
+
+// SMALL: 32 matrix instructions: v_mfma_f32_16x16x32_f16
+// SMALL: {{^[0-6][0-9]}} others
+// SMALL: kinds: barrier 1,
+// SMALL: accesses: buffer_load_dwordx4 8, ds_read_b128 16{{$}}
+// SMALL: waits for memory before the last product: none
+// SMALL: kernel: vgprs {{1[0-9][0-9]}}, sgprs {{[0-9]+}}, scratch 0, lds 65536, occupancy
+
+gpu.module @kernels {
+  gpu.func @matmul_256x256x64(%a: memref<?x?xf16>, %b: memref<?x?xf16, strided<[1, ?]>>,
+      %c: memref<?x?xf16>, %i: index, %j: index, %k: index)
+      kernel attributes {iris.num_warps = 8 : i32} {
+    %z = arith.constant 0 : index
+    %sum = tile.matmul %a[%i, %z], %b[%z, %j] k(%k) block(64)
+        : memref<?x?xf16>, memref<?x?xf16, strided<[1, ?]>> -> tensor<256x256xf32>
+    %r = arith.truncf %sum : tensor<256x256xf32> to tensor<256x256xf16>
+    tile.store %r, %c[%i, %j] : tensor<256x256xf16>, memref<?x?xf16>
+    gpu.return
+  }
+  gpu.func @matmul_128x128x64(%a: memref<?x?xf16>, %b: memref<?x?xf16, strided<[1, ?]>>,
+      %c: memref<?x?xf16>, %i: index, %j: index, %k: index)
+      kernel attributes {iris.num_warps = 4 : i32} {
+    %z = arith.constant 0 : index
+    %sum = tile.matmul %a[%i, %z], %b[%z, %j] k(%k) block(64)
+        : memref<?x?xf16>, memref<?x?xf16, strided<[1, ?]>> -> tensor<128x128xf32>
+    %r = arith.truncf %sum : tensor<128x128xf32> to tensor<128x128xf16>
+    tile.store %r, %c[%i, %j] : tensor<128x128xf16>, memref<?x?xf16>
+    gpu.return
+  }
+}

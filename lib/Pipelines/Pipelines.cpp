@@ -111,9 +111,9 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
     // Needs the layouts to know which thread accesses what, and whole windows.
     kernels.addPass(tile::createTileInsertBarriersPass());
     // Needs the barriers to lie outside of the loops that it makes.
-    kernels.addPass(createTileLowerMatmulPass({options.target.getValue(),
-                                               waveSize(options),
-                                               maxScratchBytes(options)}));
+    kernels.addPass(
+        createTileLowerMatmulPass({options.target.getValue(), waveSize(options),
+                                   maxScratchBytes(options)}));
     kernels.addPass(createConvertTileToThreadsPass(
         {waveSize(options), maxScratchBytes(options)}));
     // No target has a libm to link.

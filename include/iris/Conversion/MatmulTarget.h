@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulTarget.h - What the matmul loop asks of a target ---*- C++ -*-===//
 //
-// `tile.matmul` is lowered in two steps. Before layouts are assigned, the target
-// names the layout in which its instructions leave the result; everything that
-// works on the result, and `init`, takes that layout where the kernel pins no
-// other. Later, when every tile has a layout and barriers are in place, the
-// target replaces the op by what one thread does.
+// `tile.matmul` is lowered in two steps. Before layouts are assigned, the
+// target names the layout in which its instructions leave the result;
+// everything that works on the result, and `init`, takes that layout where the
+// kernel pins no other. Later, when every tile has a layout and barriers are in
+// place, the target replaces the op by what one thread does.
 //
 //===----------------------------------------------------------------------===//
 

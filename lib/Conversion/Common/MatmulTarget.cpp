@@ -36,8 +36,7 @@ BlockPlaces mlir::iris::emitBlockRegion(OpBuilder &builder, tile::MatmulOp op,
   auto advance = [&](PanelPlace &panel, unsigned dim) {
     Value size = arith::ConstantIndexOp::create(
         builder, op.getLoc(), static_cast<int64_t>(op.getBlock()));
-    Value first =
-        builder.createOrFold<arith::MulIOp>(op.getLoc(), block, size);
+    Value first = builder.createOrFold<arith::MulIOp>(op.getLoc(), block, size);
     panel.offsets[dim] = builder.createOrFold<arith::AddIOp>(
         op.getLoc(), panel.offsets[dim], first);
   };

@@ -45,8 +45,8 @@ void mlir::iris::emitThreadNumbers(FunctionOpInterface function,
   };
   kernel.lane =
       arith::AndIOp::create(builder, loc, id, constant(kernel.warpSize - 1));
-  kernel.warp = arith::ShRUIOp::create(builder, loc, id,
-                                       constant(llvm::Log2_32(kernel.warpSize)));
+  kernel.warp = arith::ShRUIOp::create(
+      builder, loc, id, constant(llvm::Log2_32(kernel.warpSize)));
 }
 
 LLVM::GlobalOp mlir::iris::getScratch(FunctionOpInterface function,

@@ -5,7 +5,7 @@
 // One block of 32x32 f16 of each panel. Whole blocks go through the pipeline;
 // others are filled element by element.
 // CHECK: llvm.mlir.global internal @plain__scratch() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<8192 x i8>
-// CHECK-LABEL: @plain
+// CHECK-LABEL: gpu.func @plain
 // CHECK: %[[WHOLE:.+]] = arith.select
 // CHECK: scf.if
 // CHECK: rocdl.raw.ptr.buffer.load {{.*}} : vector<2xi32>
@@ -45,7 +45,7 @@ gpu.module @kernels {
 
   // The region runs before the loads of its block: of the first one, and of the
   // next one in the loop. Each block of its places chooses its form.
-  // CHECK-LABEL: @region
+  // CHECK-LABEL: gpu.func @region
   // CHECK: iris.wait
   // CHECK: scf.if
   // CHECK: rocdl.raw.ptr.buffer.load

@@ -61,9 +61,9 @@ void MatmulOp::getEffects(
 static LogicalResult verifyPanel(MatmulOp op, StringRef name, MemRefType buffer,
                                  size_t numOffsets) {
   if (buffer.getRank() != 2)
-    return op.emitOpError(name) << " is " << buffer << " with "
-                                << buffer.getRank()
-                                << " dimensions; expected 2";
+    return op.emitOpError(name)
+           << " is " << buffer << " with " << buffer.getRank()
+           << " dimensions; expected 2";
   if (numOffsets != 2)
     return op.emitOpError(name)
            << " has " << numOffsets << " offsets; expected 2";
@@ -130,8 +130,7 @@ LogicalResult MatmulOp::verifyRegions() {
   if (getBody().empty())
     return success();
   Block &block = getBody().front();
-  if (block.getNumArguments() != 1 ||
-      !block.getArgument(0).getType().isIndex())
+  if (block.getNumArguments() != 1 || !block.getArgument(0).getType().isIndex())
     return emitOpError("region has arguments (")
            << block.getArgumentTypes()
            << "); expected the number of the k-block, index";

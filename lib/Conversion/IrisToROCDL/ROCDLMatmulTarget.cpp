@@ -363,8 +363,9 @@ SmallVector<Value> MatmulEmitter::emitPipeline(ThreadBuilder &t, Value count,
                                                ValueRange accumulators) {
   bool twoStages = plan.stages == 2;
   // A region is not copied more often than needed, and large results leave no
-  // registers to spare.
-  bool inPairs = twoStages && op.getBody().empty() &&
+  // registers to spare. With waves of 32, matrix instructions that reuse
+  // registers so soon would have to wait.
+  bool inPairs = twoStages && op.getBody().empty() && plan.warpSize == 64 &&
                  accumulators.size() * plan.instruction.accumulators <= 64;
   auto build = [&](OpBuilder &builder, Location loc) {
     ThreadBuilder inner(builder, loc, t.kernel);

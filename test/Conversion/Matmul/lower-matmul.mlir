@@ -13,7 +13,8 @@
 // CHECK: rocdl.s.barrier
 // CHECK: rocdl.sched.barrier 0
 // CHECK: llvm.store {{.*}} : vector<2xi32>, !llvm.ptr<3>
-// CHECK: scf.for %{{.*}} = %{{.*}} to %[[WHOLE]]
+// Two stages: two steps to a turn of the loop.
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c2 iter_args
 // CHECK: rocdl.raw.ptr.buffer.load
 // CHECK: rocdl.raw.ptr.buffer.load
 // CHECK-NEXT: rocdl.sched.barrier 0
@@ -24,7 +25,12 @@
 // CHECK: rocdl.sched.barrier 0
 // CHECK: llvm.store
 // CHECK: rocdl.s.barrier
+// CHECK: rocdl.raw.ptr.buffer.load
+// CHECK: llvm.call_intrinsic "llvm.amdgcn.mfma.f32.16x16x16f16"
+// CHECK: rocdl.s.barrier
 // CHECK: scf.yield
+// The last steps.
+// CHECK: scf.if
 // CHECK: llvm.call_intrinsic "llvm.amdgcn.mfma.f32.16x16x16f16"
 // CHECK: scf.for %{{.*}} = %[[WHOLE]] to
 // CHECK: scf.for

@@ -6,7 +6,8 @@
 
 The main loop is the first innermost one with matrix instructions and loads from
 memory. Printed are its instructions by kind, its accesses to memory, its order
-in runs of a kind, what is waited for, and what the kernel takes.
+in runs of a kind, what is computed while loads are under way, and what the
+kernel takes.
 """
 import collections
 import itertools
@@ -61,6 +62,22 @@ def get_main_loop(lines):
     raise ValueError("there is no loop with matrix instructions and loads")
 
 
+def get_overlap(loop):
+    """The fewest matrix instructions between a load from memory and a wait for
+    loads: what is computed while data are on their way."""
+    fewest, since = None, 0
+    for turn, instruction in [(t, x) for t in range(2) for x in loop]:
+        kind = get_kind(instruction)
+        if kind == "memory":
+            since = 0
+        elif kind == "matrix":
+            since += 1
+        elif (kind == "wait" and turn == 1
+              and re.search("vmcnt|loadcnt", instruction)):
+            fewest = since if fewest is None else min(fewest, since)
+    return fewest
+
+
 def describe(path, kernel):
     """A dictionary of what `main` prints."""
     with open(path, encoding="utf-8") as file:
@@ -68,7 +85,6 @@ def describe(path, kernel):
     loop = get_main_loop(lines)
     kinds = collections.Counter(map(get_kind, loop))
     matrix = kinds.pop("matrix")
-    last = max(i for i, x in enumerate(loop) if get_kind(x) == "matrix")
     result = {"matrix": matrix, "other": sum(kinds.values()),
               "ratio": round(sum(kinds.values()) / matrix, 3),
               "kinds": dict(sorted(kinds.items())),
@@ -79,10 +95,7 @@ def describe(path, kernel):
                                       if get_kind(x) == "matrix"}),
               "order": " ".join(f"{kind}:{len(list(run))}" for kind, run
                                 in itertools.groupby(map(get_kind, loop))),
-              # Loads that the products wait for.
-              "early_waits": [x for x in loop[:last]
-                              if get_kind(x) == "wait"
-                              and re.search("vmcnt|loadcnt", x)]}
+              "overlap": get_overlap(loop)}
     for name, pattern in LIMITS.items():
         result[name] = int(re.search(pattern, comments)[1])
     return result
@@ -97,8 +110,8 @@ def main():
         print(f"{name}:", ", ".join(f"{key} {count}" for key, count
                                     in facts[name].items()))
     print("order:", facts["order"])
-    print("waits for memory before the last product:",
-          "; ".join(facts["early_waits"]) or "none")
+    print(f"overlap: {facts['overlap']} matrix instructions between loads and "
+          "waits for them")
     print("kernel:", ", ".join(f"{name} {facts[name]}" for name in LIMITS))
     return 0
 

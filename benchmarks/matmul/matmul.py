@@ -131,7 +131,7 @@ def main():
     options = parser.parse_args()
     programs = torch.cuda.get_device_properties(0).multi_processor_count
     torch.zeros(1, device="cuda")
-    world = runtime.World(options.library, options.package)
+    world = runtime.World(options.library, [options.package])
     wrong = 0
     for name in options.kernels:
         spec = kernels.parse(name)

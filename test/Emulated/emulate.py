@@ -227,6 +227,31 @@ def message_passing(world, flag_words, names_producer):
     return None
 
 
+def matmul_wait(world, size, consumer):
+    """Rank 1 multiplies what rank 0 stores meanwhile, block by block."""
+    blocks = (size + 31) // 32
+    source, staging = (world.alloc((32, size), np.float16) for _ in range(2))
+    b = world.alloc((size, 32), np.float16)
+    c = world.alloc((32, 32), np.float32)
+    flags = world.alloc((32 * blocks,), np.int32)
+    panels = []
+    for rank, buffer in ((0, source), (1, b)):
+        place = np.arange(32 * size, dtype=np.uint32)
+        panel = hash_of(rank + 1, place, 21).astype(np.float16).reshape(
+            buffer.shape)
+        start = buffer.address(rank) - world.base
+        world.memory.real[start:start + panel.nbytes] = panel.view(
+            np.uint8).reshape(-1)
+        panels.append(panel.astype(np.float64))
+    world.run([world.launch(0, "producer", blocks, source, staging, flags, 1),
+               world.launch(1, consumer, 1, staging, b, c, flags, 0)])
+    # Integers of 11 bits: the sum is rounded a little.
+    want = panels[0] @ panels[1]
+    if not np.allclose(c.read(1), want, rtol=size * 2.0 ** -23, atol=0):
+        return "the product is wrong"
+    return None
+
+
 NUMPY_TYPES = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32,
                "f64": np.float64, "i8": np.int8, "i16": np.int16,
                "i32": np.int32, "i64": np.int64}
@@ -286,6 +311,8 @@ PROGRAMS = {
                    lambda w: all_gather(w, (5, 259))],
     "store_signal": [lambda w: message_passing(w, 4 * FLAG_STRIDE, True)],
     "put_signal": [lambda w: message_passing(w, 4 * FLAG_STRIDE, True)],
+    "matmul_wait": [lambda w: matmul_wait(w, 128, "consumer"),
+                    lambda w: matmul_wait(w, 104, "consumer_of_places")],
     "atomic_handshake": [lambda w: message_passing(w, 4, False)],
 }
 

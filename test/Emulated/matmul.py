@@ -255,6 +255,19 @@ class Kernel:
         return wrong, (error / np.maximum(tolerance, 1e-30)).max()
 
 
+def teach_nop(emulator):
+    """The emulator does not know v_nop, which stands between some WMMA."""
+    inner = emulator.E
+    for isa in (inner.ir3, inner.ir4):
+        original = inner._INST_HANDLERS[isa.VOP1]
+
+        def handle(inst, ctx, original=original):
+            if "V_NOP" in inner._op_name(inst):
+                return inner.UOp.sink(*ctx.inc_pc())
+            return original(inst, ctx)
+        inner._INST_HANDLERS[isa.VOP1] = handle
+
+
 def get_kinds(chip):
     kinds = ["f16", "bf16", "i8"]
     if chip == "gfx90a":
@@ -349,6 +362,7 @@ def main():
                                                   os.environ["AMDEMU"])
     emulator = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(emulator)
+    teach_nop(emulator)
     code = emulator.CodeObject(options.hsaco)
     wave = 64 if options.chip.startswith("gfx9") else 32
     failures = 0

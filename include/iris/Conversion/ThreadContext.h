@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What code for one thread of a workgroup is made of: who am I, which element do
-// I hold, and how do elements get to other threads.
+// What code for one thread of a workgroup is made of: who am I, which element
+// do I hold, and how do elements get to other threads.
 #ifndef IRIS_CONVERSION_THREADCONTEXT_H
 #define IRIS_CONVERSION_THREADCONTEXT_H
 

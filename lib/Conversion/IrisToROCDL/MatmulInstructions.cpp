@@ -208,8 +208,7 @@ FailureOr<MatrixInstruction>
 mlir::iris::getMatrixInstruction(StringRef target, tile::MatmulOp op) {
   Chip chip = getChip(target);
   Product product = getProduct(op);
-  unsigned elementBytes =
-      op.getA().getType().getElementTypeBitWidth() / 8;
+  unsigned elementBytes = op.getA().getType().getElementTypeBitWidth() / 8;
   uint64_t blockBytes = op.getBlock() * elementBytes;
   const Entry *narrowest = nullptr;
   for (const Entry &entry : chip.entries) {
@@ -226,7 +225,7 @@ mlir::iris::getMatrixInstruction(StringRef target, tile::MatmulOp op) {
       result.intrinsic += (getFloat8Name(op.getBElementType()) + "." +
                            getFloat8Name(op.getAElementType()))
                               .str();
-    result.form = chip.isMfma ? IntrinsicForm::Mfma
+    result.form = chip.isMfma              ? IntrinsicForm::Mfma
                   : product == Product::I8 ? IntrinsicForm::WmmaInteger
                                            : IntrinsicForm::Wmma;
     result.operandCount = entry.operandCount;

@@ -64,8 +64,8 @@ PanelMemory::PanelMemory(unsigned rows, unsigned pitch, const RowMap &map,
     return;
   // Eight threads store chunks of rows that differ in three bits.
   SmallVector<unsigned> window;
-  for (unsigned bit = *firstFilled;
-       bit < flips.size() && window.size() < 3; ++bit)
+  for (unsigned bit = *firstFilled; bit < flips.size() && window.size() < 3;
+       ++bit)
     window.push_back(bit);
   for (unsigned bit : window) {
     if (llvm::is_contained(map.instruction, bit))
@@ -154,8 +154,7 @@ static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
 
   unsigned bytes = plan.elementBytes;
   unsigned widest = kChunkBytes / bytes;
-  unsigned budget =
-      std::max(1u, rows * plan.block / plan.getNumThreads());
+  unsigned budget = std::max(1u, rows * plan.block / plan.getNumThreads());
   auto grow = [&](unsigned &extent, unsigned limit) {
     while (extent * 2 <= limit && fill.rows * fill.ks * 2 <= budget)
       extent *= 2;
@@ -261,8 +260,7 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
            << op.getResult().getType() << " in " << numWarps
            << " waves; expected a power of two of them, at most " << places
            << " on " << target;
-  unsigned accumulators =
-      plan.a.rows * plan.b.rows / plan.getNumThreads();
+  unsigned accumulators = plan.a.rows * plan.b.rows / plan.getNumThreads();
   unsigned most = getMaxAccumulators(plan.warpSize, numWarps);
   if (accumulators > most)
     return op.emitOpError("gives ")
@@ -281,8 +279,7 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
     else
       warpColumns *= 2;
   }
-  plan.a.map =
-      mapRows(llvm::Log2_32(plan.a.rows), llvm::Log2_32(warpRows));
+  plan.a.map = mapRows(llvm::Log2_32(plan.a.rows), llvm::Log2_32(warpRows));
   plan.b.map = mapColumns(plan.instruction, llvm::Log2_32(plan.b.rows),
                           llvm::Log2_32(warpColumns));
 

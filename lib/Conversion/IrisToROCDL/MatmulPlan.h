@@ -5,8 +5,8 @@
 //
 // The *rows* of a panel are those of a, or the columns of b; in workgroup
 // memory both have k along their rows. The instructions see b as their first
-// operand and a as their second, so that a lane holds neighbours of a row of the
-// result.
+// operand and a as their second, so that a lane holds neighbours of a row of
+// the result.
 #ifndef IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULPLAN_H
 #define IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULPLAN_H
 

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -76,11 +77,13 @@ Value PanelEmitter::emitCanLoad(ThreadBuilder &t,
   // Divisors are powers of two, so one `or` collects what must be multiples.
   Value address = t.add(view.getOwnAddress(), start);
   Value together = t.b.createOrFold<arith::OrIOp>(t.loc, address, pitch);
-  Value rest = t.b.createOrFold<arith::AndIOp>(t.loc, together,
-                                               t.index(loadBytes - 1));
+  Value rest =
+      t.b.createOrFold<arith::AndIOp>(t.loc, together, t.index(loadBytes - 1));
   using Predicate = arith::CmpIPredicate;
   Value result = compare(t, Predicate::eq, rest, t.index(0));
-  auto require = [&](Value condition) { result = emitAnd(t, result, condition); };
+  auto require = [&](Value condition) {
+    result = emitAnd(t, result, condition);
+  };
 
   // Offsets of threads have 31 bits.
   int64_t lines = fill.alongK ? panel.rows : plan.block;
@@ -94,8 +97,8 @@ Value PanelEmitter::emitCanLoad(ThreadBuilder &t,
   // A load of several rows is inside or outside as a whole.
   Value end = t.add(row, t.index(panel.rows));
   Value both = t.b.createOrFold<arith::OrIOp>(t.loc, row, size);
-  Value part = t.b.createOrFold<arith::AndIOp>(t.loc, both,
-                                               t.index(fill.rows - 1));
+  Value part =
+      t.b.createOrFold<arith::AndIOp>(t.loc, both, t.index(fill.rows - 1));
   require(t.b.createOrFold<arith::OrIOp>(
       t.loc, compare(t, Predicate::sle, end, size),
       compare(t, Predicate::eq, part, t.index(0))));
@@ -147,12 +150,12 @@ PanelEmitter::Source PanelEmitter::getSource(ThreadBuilder &t,
   int64_t bytes = plan.elementBytes;
   Source source;
   source.window = view.getPointer(t, getStart(t, view, place));
-  source.pitch = toI32(
-      t, t.mul(view.getStride(fill.alongK ? rowDim : getKDim()), bytes));
+  source.pitch =
+      toI32(t, t.mul(view.getStride(fill.alongK ? rowDim : getKDim()), bytes));
   Value left = t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(rowDim),
                                                place.offsets[rowDim]);
-  source.limit = toI32(t, t.b.createOrFold<arith::MinSIOp>(
-                              t.loc, left, t.index(panel.rows)));
+  source.limit = toI32(
+      t, t.b.createOrFold<arith::MinSIOp>(t.loc, left, t.index(panel.rows)));
   SmallVector<uint64_t> rowBases, kBases;
   for (auto [row, k] : fill.threadBits) {
     rowBases.push_back(row);
@@ -202,8 +205,8 @@ SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
   Type type = getLoadTypes(t.b.getContext()).front();
   SmallVector<Value> loaded;
   for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
-    Value inside = emitInside(t, source.row, getUnit(fill, unit).first,
-                              source.limit);
+    Value inside =
+        emitInside(t, source.row, getUnit(fill, unit).first, source.limit);
     Value safe = arith::SelectOp::create(
         t.b, t.loc, inside, emitUnitOffset(t, source, unit),
         t.i32(hasResources ? static_cast<int32_t>(kResourceBytes) : 0));
@@ -238,9 +241,8 @@ static ArrayAttr getDirectScopes(MLIRContext *context) {
   Builder b(context);
   auto domain = LLVM::AliasScopeDomainAttr::get(
       context, b.getStringAttr("iris.matmul"), StringAttr());
-  auto scope =
-      LLVM::AliasScopeAttr::get(context, b.getStringAttr("iris.matmul.direct"),
-                                domain, StringAttr());
+  auto scope = LLVM::AliasScopeAttr::get(
+      context, b.getStringAttr("iris.matmul.direct"), domain, StringAttr());
   return b.getArrayAttr({scope});
 }
 
@@ -253,8 +255,8 @@ void PanelEmitter::emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
   Value resource = emitResource(t, source.window);
   ImplicitLocOpBuilder b(t.loc, t.b);
   ArrayAttr scopes = getDirectScopes(t.b.getContext());
-  Value wave = target.emitUniform(
-      b, t.mul(t.kernel.warp, plan.warpSize * kChunkBytes));
+  Value wave =
+      target.emitUniform(b, t.mul(t.kernel.warp, plan.warpSize * kChunkBytes));
   for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
     auto [row, k] = getUnit(fill, unit);
     Value inside = emitInside(t, source.row, row, source.limit);
@@ -265,8 +267,7 @@ void PanelEmitter::emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
     if (side == Side::B)
       fixed += plan.a.memory.getBytes();
     Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
-    pointer = advance(t, pointer,
-                      t.add(t.add(wave, stage), t.i32(fixed)));
+    pointer = advance(t, pointer, t.add(t.add(wave, stage), t.i32(fixed)));
     ROCDL::RawPtrBufferLoadLdsOp::create(
         t.b, t.loc, resource, pointer, t.i32(kChunkBytes), safe, t.i32(0),
         t.i32(0), t.i32(0), scopes, ArrayAttr(), ArrayAttr());
@@ -289,8 +290,14 @@ Value PanelEmitter::emitPointer(ThreadBuilder &t, ArrayRef<uint64_t> bases,
   uint64_t fixed = constant & ~varying;
   if (side == Side::B)
     fixed += plan.a.memory.getBytes();
+  if (stage) {
+    if (std::optional<int64_t> known = getConstantIntValue(stage))
+      fixed += *known;
+    else
+      place = t.add(place, stage);
+  }
   Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
-  pointer = advance(t, pointer, stage ? t.add(place, stage) : place);
+  pointer = advance(t, pointer, place);
   return fixed ? advance(t, pointer, t.i32(fixed)) : pointer;
 }
 
@@ -309,10 +316,9 @@ void PanelEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
   unsigned storeBytes = fill.ks * plan.elementBytes;
   auto store = [&](Value value, unsigned row, unsigned k) {
     uint64_t place = panel.memory.getOffset(row, k * plan.elementBytes);
-    LLVM::StoreOp::create(t.b, t.loc,
-                          bitcast(t, getWordsType(context, storeBytes), value),
-                          emitPointer(t, bases, place, stage),
-                          std::min(storeBytes, kChunkBytes));
+    LLVM::StoreOp::create(
+        t.b, t.loc, bitcast(t, getWordsType(context, storeBytes), value),
+        emitPointer(t, bases, place, stage), std::min(storeBytes, kChunkBytes));
   };
   for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
     auto [row, k] = getUnit(fill, unit);
@@ -325,8 +331,8 @@ void PanelEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
     // The transpose of a small block, in registers.
     SmallVector<Value> vectors;
     for (Value line : lines)
-      vectors.push_back(bitcast(
-          t, VectorType::get({fill.rows}, getBitsType(context)), line));
+      vectors.push_back(
+          bitcast(t, VectorType::get({fill.rows}, getBitsType(context)), line));
     for (unsigned i = 0; i < fill.rows; ++i) {
       SmallVector<Value> elements;
       for (Value vector : vectors)
@@ -341,8 +347,7 @@ void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
   Type element = getBitsType(t.b.getContext());
   unsigned total = panel.rows * plan.block;
   unsigned threads = plan.getNumThreads();
-  Value thread =
-      t.add(t.mul(t.kernel.warp, plan.warpSize), t.kernel.lane);
+  Value thread = t.add(t.mul(t.kernel.warp, plan.warpSize), t.kernel.lane);
   Value extent = emitExtent(t, place);
   left = t.b.createOrFold<arith::MinSIOp>(t.loc, left, extent);
   BufferView view(place.buffer, t);
@@ -351,8 +356,8 @@ void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
     // Neighbouring threads take neighbours in memory.
     unsigned fast = panel.fill.alongK ? plan.block : panel.rows;
     Value low = arith::AndIOp::create(t.b, t.loc, number, t.i32(fast - 1));
-    Value high = arith::ShRUIOp::create(t.b, t.loc, number,
-                                        t.i32(llvm::Log2_32(fast)));
+    Value high =
+        arith::ShRUIOp::create(t.b, t.loc, number, t.i32(llvm::Log2_32(fast)));
     Value row = panel.fill.alongK ? high : low;
     Value k = panel.fill.alongK ? low : high;
     auto toIndex = [&](Value value) -> Value {
@@ -360,12 +365,11 @@ void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
                                           value);
     };
     SmallVector<Value> coordinates(2);
-    coordinates[getRowDim()] =
-        t.add(place.offsets[getRowDim()], toIndex(row));
+    coordinates[getRowDim()] = t.add(place.offsets[getRowDim()], toIndex(row));
     coordinates[getKDim()] = t.add(place.offsets[getKDim()], toIndex(k));
-    Value inside = emitAnd(
-        t, view.isInside(t, coordinates),
-        compare(t, arith::CmpIPredicate::slt, toIndex(k), left));
+    Value inside =
+        emitAnd(t, view.isInside(t, coordinates),
+                compare(t, arith::CmpIPredicate::slt, toIndex(k), left));
     Value zero = arith::ConstantOp::create(
         t.b, t.loc, cast<TypedAttr>(t.b.getZeroAttr(element)));
     Value value = emitGuardedValue(t, inside, zero, [&](ThreadBuilder &inner) {
@@ -374,15 +378,15 @@ void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
                                   plan.elementBytes);
     });
     // The map of PanelMemory on numbers that only the run time knows.
-    Value offset = t.add(t.mul(row, panel.memory.getPitch()),
-                         t.mul(k, plan.elementBytes));
+    Value offset =
+        t.add(t.mul(row, panel.memory.getPitch()), t.mul(k, plan.elementBytes));
     for (unsigned bit = 0; (1u << bit) < panel.rows; ++bit) {
       uint64_t flip = panel.memory.getFlip(1u << bit);
       if (!flip)
         continue;
       Value isSet = arith::AndIOp::create(
-          t.b, t.loc,
-          arith::ShRUIOp::create(t.b, t.loc, row, t.i32(bit)), t.i32(1));
+          t.b, t.loc, arith::ShRUIOp::create(t.b, t.loc, row, t.i32(bit)),
+          t.i32(1));
       offset = arith::XOrIOp::create(t.b, t.loc, offset, t.mul(isSet, flip));
     }
     Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
@@ -407,9 +411,9 @@ void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
         scf::YieldOp::create(b, loc);
       });
   // The slow form is to be small.
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      t.b.getContext(), /*disable=*/t.b.getBoolAttr(true), {}, {}, {}, {}, {},
-      {});
+  auto unroll = LLVM::LoopUnrollAttr::get(t.b.getContext(),
+                                          /*disable=*/t.b.getBoolAttr(true), {},
+                                          {}, {}, {}, {}, {});
   loop->setAttr("llvm.loop_annotation",
                 LLVM::LoopAnnotationAttr::get(t.b.getContext(), {}, {}, {},
                                               unroll, {}, {}, {}, {}, {}, {},
@@ -448,9 +452,9 @@ SmallVector<Value> PanelEmitter::emitOperands(ThreadBuilder &t,
   for (unsigned part = 0; part < plan.laneBytes; part += readBytes) {
     uint64_t place = panel.memory.getOffset(
         row, step * plan.laneBytes * instruction.groups + part);
-    auto load = LLVM::LoadOp::create(
-        t.b, t.loc, getWordsType(context, readBytes),
-        emitPointer(t, bases, place, stage), readBytes);
+    auto load =
+        LLVM::LoadOp::create(t.b, t.loc, getWordsType(context, readBytes),
+                             emitPointer(t, bases, place, stage), readBytes);
     if (plan.isDirect())
       load.setNoaliasScopesAttr(getDirectScopes(context));
     parts.push_back(load);
@@ -458,10 +462,10 @@ SmallVector<Value> PanelEmitter::emitOperands(ThreadBuilder &t,
 
   Type operand = instruction.getOperandType(context);
   if (parts.size() == 2) {
-    SmallVector<int64_t> order = llvm::to_vector(
-        llvm::seq<int64_t>(0, plan.laneBytes / 4));
-    Value both = vector::ShuffleOp::create(t.b, t.loc, parts[0], parts[1],
-                                           order);
+    SmallVector<int64_t> order =
+        llvm::to_vector(llvm::seq<int64_t>(0, plan.laneBytes / 4));
+    Value both =
+        vector::ShuffleOp::create(t.b, t.loc, parts[0], parts[1], order);
     return {bitcast(t, operand, both)};
   }
   unsigned count = plan.laneBytes / instruction.operandBytes;

@@ -19,8 +19,8 @@ enum class Side { A, B };
 class PanelEmitter {
 public:
   PanelEmitter(const TargetInfo &target, const MatmulPlan &plan, Side side)
-      : target(target), plan(plan),
-        panel(side == Side::A ? plan.a : plan.b), side(side) {}
+      : target(target), plan(plan), panel(side == Side::A ? plan.a : plan.b),
+        side(side) {}
 
   /// Returns whether (i1, the same in all threads) whole chunks of the panel at
   /// `place` may be loaded, as long as k stays inside; null if never. Does not

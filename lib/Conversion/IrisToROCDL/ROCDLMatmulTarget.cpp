@@ -14,10 +14,10 @@
 // to wait for them.
 // The region of the op runs right before the loads of its block.
 //
-// Blocks that hang over the end of k, or lie in buffers whose rows are not whole
-// chunks apart, are filled element by element. Without places from the region
-// they come after the pipeline, in a loop of their own; otherwise each block of
-// the pipeline chooses.
+// Blocks that hang over the end of k, or lie in buffers whose rows are not
+// whole chunks apart, are filled element by element. Without places from the
+// region they come after the pipeline, in a loop of their own; otherwise each
+// block of the pipeline chooses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,8 +64,14 @@ private:
   void fill(ThreadBuilder &t, const Block &block, Value stage);
   SmallVector<Value> emitMultiply(ThreadBuilder &t, ValueRange accumulators,
                                   Value stage);
-  SmallVector<Value> emitPipeline(ThreadBuilder &t, Value count,
-                                  bool isChecked, ValueRange accumulators);
+  SmallVector<Value> emitStep(ThreadBuilder &t, Value number, bool isChecked,
+                              Value stage, Value next, ValueRange sums);
+  SmallVector<Value> emitSteps(ThreadBuilder &t, Value count, bool isChecked,
+                               ValueRange sums);
+  SmallVector<Value> emitPairsOfSteps(ThreadBuilder &t, Value count,
+                                      bool isChecked, ValueRange sums);
+  SmallVector<Value> emitPipeline(ThreadBuilder &t, Value count, bool isChecked,
+                                  ValueRange accumulators);
   SmallVector<Value> emitSlowBlocks(ThreadBuilder &t, Value first, Value end,
                                     ValueRange accumulators);
   /// The number of leading blocks that need no check.
@@ -122,10 +128,10 @@ Value MatmulEmitter::emitBlockCondition(ThreadBuilder &t, const Block &block) {
   Value result = emitAnd(t, canA, canB);
   for (Value extent : {block.left, a.emitExtent(t, block.places.a),
                        b.emitExtent(t, block.places.b)})
-    result = emitAnd(t, result,
-                     t.b.createOrFold<arith::CmpIOp>(
-                         t.loc, arith::CmpIPredicate::sge, extent,
-                         t.index(plan.block)));
+    result = emitAnd(
+        t, result,
+        t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::sge,
+                                        extent, t.index(plan.block)));
   return result;
 }
 
@@ -149,9 +155,8 @@ MatmulEmitter::Block MatmulEmitter::emitLoad(ThreadBuilder &t, Value number,
   block.left = emitLeft(t, number);
   block.isLoaded = emitBlockCondition(t, block);
   if (plan.isDirect()) {
-    emitEither(t, block.isLoaded, loadDirectly, [&](ThreadBuilder &inner) {
-      fill(inner, block, stage);
-    });
+    emitEither(t, block.isLoaded, loadDirectly,
+               [&](ThreadBuilder &inner) { fill(inner, block, stage); });
     return block;
   }
   SmallVector<Type> types = a.getLoadTypes(t.b.getContext());
@@ -197,9 +202,8 @@ void MatmulEmitter::emitStore(ThreadBuilder &t, const Block &block,
   };
   if (!block.isLoaded)
     return storeLoaded(t);
-  emitEither(t, block.isLoaded, storeLoaded, [&](ThreadBuilder &inner) {
-    fill(inner, block, stage);
-  });
+  emitEither(t, block.isLoaded, storeLoaded,
+             [&](ThreadBuilder &inner) { fill(inner, block, stage); });
 }
 
 Value MatmulEmitter::emitInstruction(ThreadBuilder &t, Value first,
@@ -211,7 +215,7 @@ Value MatmulEmitter::emitInstruction(ThreadBuilder &t, Value first,
   SmallVector<Value> operands;
   switch (instruction.form) {
   case IntrinsicForm::Mfma:
-    operands = {first,          second,         accumulator,
+    operands = {first,           second,          accumulator,
                 constant(0, 32), constant(0, 32), constant(0, 32)};
     break;
   case IntrinsicForm::Wmma:
@@ -222,9 +226,9 @@ Value MatmulEmitter::emitInstruction(ThreadBuilder &t, Value first,
                 second,         accumulator, constant(0, 1)};
     break;
   }
-  return LLVM::CallIntrinsicOp::create(
-             t.b, t.loc, accumulator.getType(),
-             t.b.getStringAttr(instruction.intrinsic), operands)
+  return LLVM::CallIntrinsicOp::create(t.b, t.loc, accumulator.getType(),
+                                       t.b.getStringAttr(instruction.intrinsic),
+                                       operands)
       .getResult(0);
 }
 
@@ -270,55 +274,114 @@ Value MatmulEmitter::emitWholeBlocks(ThreadBuilder &t) {
                                  t.index(0));
 }
 
+/// Moves block `number` to stage `next` while the one at `stage` is multiplied.
+SmallVector<Value> MatmulEmitter::emitStep(ThreadBuilder &t, Value number,
+                                           bool isChecked, Value stage,
+                                           Value next, ValueRange sums) {
+  Block block = emitLoad(t, number, isChecked, next);
+  // The scheduler would save registers by loading late.
+  ROCDL::SchedBarrier::create(t.b, t.loc, 0);
+  SmallVector<Value> result = emitMultiply(t, sums, stage);
+  if (plan.stages == 1)
+    emitBarrier(t);
+  emitStore(t, block, next);
+  emitBarrier(t);
+  return result;
+}
+
+/// Steps 1 to `count` - 1 and the last product. The stage is carried along.
+SmallVector<Value> MatmulEmitter::emitSteps(ThreadBuilder &t, Value count,
+                                            bool isChecked, ValueRange sums) {
+  bool twoStages = plan.stages == 2;
+  SmallVector<Value> carried(sums);
+  if (twoStages)
+    carried.push_back(t.i32(0));
+  auto loop = scf::ForOp::create(
+      t.b, t.loc, t.index(1), count, t.index(1), carried,
+      [&](OpBuilder &builder, Location loc, Value number, ValueRange values) {
+        ThreadBuilder body(builder, loc, t.kernel);
+        Value stage, next;
+        if (twoStages) {
+          stage = values.back();
+          values = values.drop_back();
+          next = arith::SubIOp::create(builder, loc,
+                                       body.i32(plan.getStageBytes()), stage);
+        }
+        SmallVector<Value> results =
+            emitStep(body, number, isChecked, stage, next, values);
+        if (twoStages)
+          results.push_back(next);
+        scf::YieldOp::create(builder, loc, results);
+      });
+  ValueRange values = loop.getResults();
+  Value stage;
+  if (twoStages) {
+    stage = values.back();
+    values = values.drop_back();
+  }
+  return emitMultiply(t, values, stage);
+}
+
+/// The same, two steps at a time: stages are offsets of the accesses.
+SmallVector<Value> MatmulEmitter::emitPairsOfSteps(ThreadBuilder &t,
+                                                   Value count, bool isChecked,
+                                                   ValueRange sums) {
+  Value last = t.b.createOrFold<arith::SubIOp>(t.loc, count, t.index(1));
+  auto loop = scf::ForOp::create(
+      t.b, t.loc, t.index(1), last, t.index(2), sums,
+      [&](OpBuilder &builder, Location loc, Value number, ValueRange values) {
+        ThreadBuilder body(builder, loc, t.kernel);
+        Value even = body.i32(0), odd = body.i32(plan.getStageBytes());
+        SmallVector<Value> results =
+            emitStep(body, number, isChecked, even, odd, values);
+        results = emitStep(body, body.add(number, body.index(1)), isChecked,
+                           odd, even, results);
+        scf::YieldOp::create(builder, loc, results);
+      });
+  Value parity = t.b.createOrFold<arith::AndIOp>(t.loc, last, t.index(1));
+  Value isLeft = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::ne, parity, t.index(0));
+  auto tail = scf::IfOp::create(
+      t.b, t.loc, isLeft,
+      [&](OpBuilder &builder, Location loc) {
+        ThreadBuilder inner(builder, loc, t.kernel);
+        Value even = inner.i32(0), odd = inner.i32(plan.getStageBytes());
+        SmallVector<Value> results =
+            emitStep(inner, last, isChecked, even, odd, loop.getResults());
+        scf::YieldOp::create(builder, loc, emitMultiply(inner, results, odd));
+      },
+      [&](OpBuilder &builder, Location loc) {
+        ThreadBuilder inner(builder, loc, t.kernel);
+        scf::YieldOp::create(
+            builder, loc, emitMultiply(inner, loop.getResults(), inner.i32(0)));
+      });
+  return SmallVector<Value>(tail.getResults());
+}
+
 SmallVector<Value> MatmulEmitter::emitPipeline(ThreadBuilder &t, Value count,
                                                bool isChecked,
                                                ValueRange accumulators) {
   bool twoStages = plan.stages == 2;
+  // A region is not copied more often than needed, and large results leave no
+  // registers to spare. With waves of 32, matrix instructions that reuse
+  // registers so soon would have to wait.
+  bool inPairs = twoStages && op.getBody().empty() && plan.warpSize == 64 &&
+                 accumulators.size() * plan.instruction.accumulators <= 64;
   auto build = [&](OpBuilder &builder, Location loc) {
-    ThreadBuilder t2(builder, loc, t.kernel);
-    Value noStage = twoStages ? t2.i32(0) : Value();
+    ThreadBuilder inner(builder, loc, t.kernel);
+    Value stage = twoStages ? inner.i32(0) : Value();
     // Who used the memory before is done with it.
     if (plan.isDirect())
-      emitBarrier(t2);
-    Block first = emitLoad(t2, t2.index(0), isChecked, noStage);
+      emitBarrier(inner);
+    Block first = emitLoad(inner, inner.index(0), isChecked, stage);
     if (!plan.isDirect())
-      emitBarrier(t2);
-    emitStore(t2, first, noStage);
-    emitBarrier(t2);
-
-    SmallVector<Value> carried(accumulators);
-    if (twoStages)
-      carried.push_back(noStage);
-    auto loop = scf::ForOp::create(
-        builder, loc, t2.index(1), count, t2.index(1), carried,
-        [&](OpBuilder &inner, Location loc, Value number, ValueRange values) {
-          ThreadBuilder body(inner, loc, t.kernel);
-          Value stage, nextStage;
-          if (twoStages) {
-            stage = values.back();
-            values = values.drop_back();
-            nextStage = arith::SubIOp::create(
-                inner, loc, body.i32(plan.getStageBytes()), stage);
-          }
-          Block next = emitLoad(body, number, isChecked, nextStage);
-          // The scheduler would save registers by loading late.
-          ROCDL::SchedBarrier::create(inner, loc, 0);
-          SmallVector<Value> sums = emitMultiply(body, values, stage);
-          if (!twoStages)
-            emitBarrier(body);
-          emitStore(body, next, nextStage);
-          emitBarrier(body);
-          if (twoStages)
-            sums.push_back(nextStage);
-          scf::YieldOp::create(inner, loc, sums);
-        });
-    ValueRange values = loop.getResults();
-    Value stage;
-    if (twoStages) {
-      stage = values.back();
-      values = values.drop_back();
-    }
-    scf::YieldOp::create(builder, loc, emitMultiply(t2, values, stage));
+      emitBarrier(inner);
+    emitStore(inner, first, stage);
+    emitBarrier(inner);
+    scf::YieldOp::create(
+        builder, loc,
+        inPairs ? emitPairsOfSteps(inner, count, isChecked, accumulators)
+                : emitSteps(inner, count, isChecked, accumulators));
   };
   Value isAny = t.b.createOrFold<arith::CmpIOp>(
       t.loc, arith::CmpIPredicate::sgt, count, t.index(0));
@@ -350,15 +413,13 @@ SmallVector<Value> MatmulEmitter::emitSlowBlocks(ThreadBuilder &t, Value first,
 
 Value MatmulEmitter::emit(ThreadBuilder &t, Value init) {
   VectorType type = getAccumulatorType();
-  unsigned count =
-      plan.a.map.getNumFragments() * plan.b.map.getNumFragments();
+  unsigned count = plan.a.map.getNumFragments() * plan.b.map.getNumFragments();
   unsigned size = type.getDimSize(0);
   SmallVector<Value> accumulators;
   if (init) {
     SmallVector<Value> elements = t.unpack(init);
     for (unsigned i = 0; i < count; ++i)
-      accumulators.push_back(
-          t.pack(ArrayRef(elements).slice(i * size, size)));
+      accumulators.push_back(t.pack(ArrayRef(elements).slice(i * size, size)));
   } else {
     Value zero = arith::ConstantOp::create(
         t.b, t.loc, cast<TypedAttr>(t.b.getZeroAttr(type)));

@@ -20,8 +20,8 @@ struct IrisApplyLoopAnnotationsPass
           IrisApplyLoopAnnotationsPass> {
   void runOnOperation() override {
     auto apply = [](auto branch) {
-      auto annotation = branch->template getAttrOfType<LLVM::LoopAnnotationAttr>(
-          kAttr);
+      auto annotation =
+          branch->template getAttrOfType<LLVM::LoopAnnotationAttr>(kAttr);
       if (!annotation)
         return;
       branch->removeAttr(kAttr);

@@ -4,8 +4,8 @@
 #include "iris/Conversion/Matmul.h"
 
 #include "iris/Conversion/MatmulTarget.h"
-#include "iris/Dialect/Tile/Transforms/Passes.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

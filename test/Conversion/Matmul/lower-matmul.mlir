@@ -5,7 +5,7 @@
 // One block of 32x32 f16 of each panel. Whole blocks go through the pipeline;
 // others are filled element by element.
 // CHECK: llvm.mlir.global internal @plain__scratch() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<8192 x i8>
-// CHECK-LABEL: @plain
+// CHECK-LABEL: gpu.func @plain
 // CHECK: %[[WHOLE:.+]] = arith.select
 // CHECK: scf.if
 // CHECK: rocdl.raw.ptr.buffer.load {{.*}} : vector<2xi32>
@@ -13,7 +13,8 @@
 // CHECK: rocdl.s.barrier
 // CHECK: rocdl.sched.barrier 0
 // CHECK: llvm.store {{.*}} : vector<2xi32>, !llvm.ptr<3>
-// CHECK: scf.for %{{.*}} = %{{.*}} to %[[WHOLE]]
+// Two stages: two steps to a turn of the loop.
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c2 iter_args
 // CHECK: rocdl.raw.ptr.buffer.load
 // CHECK: rocdl.raw.ptr.buffer.load
 // CHECK-NEXT: rocdl.sched.barrier 0
@@ -24,7 +25,12 @@
 // CHECK: rocdl.sched.barrier 0
 // CHECK: llvm.store
 // CHECK: rocdl.s.barrier
+// CHECK: rocdl.raw.ptr.buffer.load
+// CHECK: llvm.call_intrinsic "llvm.amdgcn.mfma.f32.16x16x16f16"
+// CHECK: rocdl.s.barrier
 // CHECK: scf.yield
+// The last steps.
+// CHECK: scf.if
 // CHECK: llvm.call_intrinsic "llvm.amdgcn.mfma.f32.16x16x16f16"
 // CHECK: scf.for %{{.*}} = %[[WHOLE]] to
 // CHECK: scf.for
@@ -45,7 +51,7 @@ gpu.module @kernels {
 
   // The region runs before the loads of its block: of the first one, and of the
   // next one in the loop. Each block of its places chooses its form.
-  // CHECK-LABEL: @region
+  // CHECK-LABEL: gpu.func @region
   // CHECK: iris.wait
   // CHECK: scf.if
   // CHECK: rocdl.raw.ptr.buffer.load

@@ -4,19 +4,20 @@
 // RUN: %python %iris_src_root/benchmarks/isa/main_loop.py %t matmul_128x128x64 | FileCheck %s --check-prefix=SMALL
 
 // Every access moves 16 bytes per lane. The loads of the next block come first,
-// and nothing waits for them before the last product. Scratch is not used.
+// and nothing waits for them before the last product of this one. Scratch is not
+// used.
 // LARGE: 128 matrix instructions: v_mfma_f32_16x16x16_f16
 // LARGE: {{^[0-6][0-9]}} others
 // LARGE: accesses: buffer_load_dwordx4 8, ds_read_b128 24, ds_write_b128 8{{$}}
 // LARGE: order: salu:{{[0-9]+}} memory:4 salu:{{[0-9]+}} memory:4 lds:
-// LARGE: waits for memory before the last product: none
+// LARGE: overlap: 128 matrix
 // LARGE: kernel: vgprs {{[0-9]+}}, sgprs {{[0-9]+}}, scratch 0, lds 65536, occupancy 2
 
 // Two programs fit a compute unit.
 // SMALL: 64 matrix instructions: v_mfma_f32_16x16x16_f16
 // SMALL: {{^[0-6][0-9]}} others
 // SMALL: accesses: buffer_load_dwordx4 8, ds_read_b128 16, ds_write_b128 8{{$}}
-// SMALL: waits for memory before the last product: none
+// SMALL: overlap: 64 matrix
 // SMALL: kernel: vgprs {{1[0-9][0-9]}}, sgprs {{[0-9]+}}, scratch 0, lds 32768, occupancy
 
 gpu.module @kernels {

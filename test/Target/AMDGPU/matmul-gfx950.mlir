@@ -9,14 +9,15 @@
 // LARGE: {{^[0-7][0-9]}} others
 // LARGE: kinds: barrier 1,
 // LARGE: accesses: buffer_load_dwordx4 8, ds_read_b128 24{{$}}
-// LARGE: waits for memory before the last product: none
+// LARGE: overlap: 64 matrix
 // LARGE: kernel: vgprs {{[0-9]+}}, sgprs {{[0-9]+}}, scratch 0, lds 131072, occupancy 2
 
-// SMALL: 32 matrix instructions: v_mfma_f32_16x16x32_f16
-// SMALL: {{^[0-6][0-9]}} others
-// SMALL: kinds: barrier 1,
-// SMALL: accesses: buffer_load_dwordx4 8, ds_read_b128 16{{$}}
-// SMALL: waits for memory before the last product: none
+// Two blocks in each turn of the loop.
+// SMALL: 64 matrix instructions: v_mfma_f32_16x16x32_f16
+// SMALL: {{^1[0-2][0-9]}} others
+// SMALL: kinds: barrier 2,
+// SMALL: accesses: buffer_load_dwordx4 16, ds_read_b128 32{{$}}
+// SMALL: overlap: 32 matrix
 // SMALL: kernel: vgprs {{1[0-9][0-9]}}, sgprs {{[0-9]+}}, scratch 0, lds 65536, occupancy
 
 gpu.module @kernels {

@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks and times fused kernels beside a product and a collective, on CUDA.
+
+    benchmarks/fused/fused_kernels.py -n 8 SPEC... > fused.mlir
+    iris-compile fused.mlir --target=sm_90a -o fused.iris
+    benchmarks/fused/fused.py -n 8 --package=fused.iris SPEC... --shapes ...
+
+Starts a process for each GPU. A shape is M x N x K: what one rank gets or
+computes is M x N, over K in all; a rank has its share of what the kind divides.
+Random data; a result is compared with torch's, computed in f64, on every rank
+before its time counts.
+
+The peers, in the same job, each a CUDA graph as ours is:
+
+    gemm        torch.matmul alone, on matrices that are already there
+    collective  NCCL's alone
+    pair        one after the other
+
+For `all_gather_matmul` with shard k the pair multiplies a matrix that lies as
+it should, though the gathered one does not: bringing it into that order, which
+a program would have to pay for, is not in its time.
+
+Times are medians over replays of the slowest rank, in us.
+"""
+import argparse
+import json
+import math
+import os
+import socket
+import statistics
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "matmul"))
+# No multicast, neither in NCCL nor in PyTorch's symmetric memory.
+os.environ["NCCL_NVLS_ENABLE"] = "0"
+os.environ["TORCH_SYMM_MEM_DISABLE_MULTICAST"] = "1"
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as multiprocessing
+
+import runtime
+from fused_kernels import Spec
+
+GRAPH_MS = 20
+LINE, MAX_PROGRAMS, MAX_MEMBERS = 128, 512, 8
+DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
+ROUNDING = {"f16": 2**-11, "bf16": 2**-8}
+
+
+def ceil_div(a, b):
+    return -(-a // b)
+
+
+class Problem:
+    """The matrices of one rank, and how large staging and workspace are."""
+
+    def __init__(self, spec, shape, ranks):
+        m, n, k = shape
+        kind = spec.kind
+        self.spec, self.shape, self.ranks = spec, shape, ranks
+        self.shard = spec.get("shard", {"all_gather_matmul": "k",
+                                        "matmul_all_gather": "m"}.get(kind))
+        self.c = (m, n)
+        if kind == "all_gather_matmul":
+            self.a = (m, k // ranks) if self.shard == "k" else (m // ranks, k)
+            self.b = (k, n)
+        elif kind == "matmul_all_gather":
+            self.a = (m // ranks, k) if self.shard == "m" else (m, k)
+            self.b = (k, n) if self.shard == "m" else (k, n // ranks)
+        elif kind == "matmul_reduce_scatter":
+            self.a, self.b, self.c = (m, k // ranks), (k // ranks, n), \
+                (m // ranks, n)
+        elif kind == "matmul_all_reduce":
+            self.a, self.b = (m, k // ranks), (k // ranks, n)
+        else:
+            self.a, self.b = (m, k), (k, n)
+
+    def sizes(self):
+        """Flags, and rows and columns of the staging: getFusedSizes."""
+        spec, ranks = self.spec, self.ranks
+        row_tiles = ceil_div(self.a[0], spec["tile_m"])
+        column_tiles = ceil_div(self.b[1], spec["tile_n"])
+        variant = spec.get("variant", "")
+        if spec.kind == "all_gather_matmul" and variant in ("hbm_buffer",
+                                                             "push"):
+            units = row_tiles * ceil_div(
+                self.a[1], spec.get("k_per_flag", 4) * spec["tile_k"])
+            return ranks * units, ranks * self.a[0], self.a[1]
+        if spec.kind == "matmul_reduce_scatter":
+            rows = self.a[0] // ranks
+            units = ceil_div(rows, spec["tile_m"]) * column_tiles
+            return ranks * units, ranks * rows, self.b[1]
+        if spec.kind == "matmul_all_reduce" and variant != "atomic":
+            return ranks * row_tiles * column_tiles, self.a[0], self.b[1]
+        if variant == "specialized":
+            return row_tiles * column_tiles, 0, 0
+        return 0, 0, 0
+
+    def staging_type(self):
+        return self.spec.element if self.spec.kind == "all_gather_matmul" \
+            else "f32"
+
+
+class Rank:
+    """One process: its device, its world, NCCL."""
+
+    def __init__(self, rank, options):
+        self.rank, self.ranks = rank, options.n
+        torch.cuda.set_device(rank)
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(options.port))
+        dist.init_process_group("nccl", rank=rank, world_size=self.ranks,
+                                device_id=torch.device("cuda", rank))
+        self.world = runtime.World(options.library, options.packages, rank,
+                                   self.ranks, f"fused-{options.port}")
+        self.programs = torch.cuda.get_device_properties(
+            rank).multi_processor_count
+
+    def worst(self, value):
+        """The largest of all ranks' values."""
+        tensor = torch.tensor([float(value)], device="cuda")
+        dist.all_reduce(tensor, op=dist.ReduceOp.MAX)
+        return tensor.item()
+
+
+class Case:
+    """One kernel at one shape on this rank."""
+
+    def __init__(self, me, spec, shape):
+        self.me, self.spec = me, spec
+        self.problem = Problem(spec, shape, me.ranks)
+        world, self.owned = me.world, []
+        dtype = spec.element
+
+        def alloc(element, rows, columns):
+            tensor, address = world.tensor(element, rows, columns)
+            self.owned.append(address)
+            return tensor
+
+        self.a = alloc(dtype, *self.problem.a)
+        self.b = alloc(dtype, *self.problem.b)
+        self.c = alloc(dtype, *self.problem.c)
+        flags, rows, columns = self.problem.sizes()
+        self.args = [world.context(), runtime.memref(dtype, self.a, True),
+                     runtime.memref(dtype, self.b, True),
+                     runtime.memref(dtype, self.c, True)]
+        if rows:
+            self.staging = alloc(self.problem.staging_type(), rows, columns)
+            self.args.append(runtime.memref(self.problem.staging_type(),
+                                            self.staging, True))
+        if spec.kind != "matmul":
+            size = (LINE * MAX_PROGRAMS * MAX_MEMBERS + 4 * MAX_PROGRAMS
+                    + flags * LINE)
+            address = world.alloc(size)
+            self.owned.append(address)
+            self.args.append(runtime.vector("i8", address, size))
+        self.kernel = world.find(spec.name)
+        self.programs = min(spec["programs"], me.programs)
+
+    def close(self):
+        torch.cuda.synchronize()
+        self.me.world.synchronize()
+        for address in self.owned:
+            self.me.world.free(address)
+        self.me.world.sync()
+
+    def fill(self, turn):
+        generator = torch.Generator("cuda").manual_seed(
+            1000 * turn + self.me.rank)
+        for tensor in (self.a, self.b):
+            tensor.copy_(torch.randn(tensor.shape, device="cuda",
+                                     generator=generator).to(tensor.dtype))
+        self.c.fill_(7)
+        torch.cuda.synchronize()
+        dist.barrier()
+        torch.cuda.synchronize()
+
+    def launch(self):
+        self.me.world.launch(self.kernel, self.programs, self.args)
+
+    def gathered(self, tensor, dim):
+        parts = [torch.empty_like(tensor) for _ in range(self.me.ranks)]
+        dist.all_gather(parts, tensor.contiguous())
+        return torch.cat(parts, dim=dim)
+
+    def check(self):
+        """Largest difference on any rank, in units of the bound; 1 or more is
+        wrong."""
+        worst = 0.0
+        kind, shard = self.spec.kind, self.problem.shard
+        for turn in range(2):
+            self.fill(turn)
+            self.launch()
+            self.me.world.synchronize()
+            a, b = self.a, self.b
+            if kind == "all_gather_matmul":
+                a = self.gathered(a, 1 if shard == "k" else 0)
+            elif kind == "matmul_all_gather":
+                a = self.gathered(a, 0) if shard == "m" else a
+                b = self.gathered(b, 1) if shard == "n" else b
+            elif kind in ("matmul_reduce_scatter", "matmul_all_reduce"):
+                a, b = self.gathered(a, 1), self.gathered(b, 0)
+            first = 0
+            if kind == "matmul_reduce_scatter":
+                first = self.me.rank * self.c.shape[0]
+            step = 1024
+            for row in range(0, self.c.shape[0], step):
+                rows = a[first + row:first + min(row + step, self.c.shape[0])]
+                want = rows.double() @ b.double()
+                size = rows.double().abs() @ b.double().abs()
+                got = self.c[row:row + step].double()
+                bound = (ROUNDING[self.spec.element] * want.abs()
+                         + a.shape[1] * 2**-24 * size + 1e-30)
+                worst = max(worst, ((got - want).abs() / bound).max().item())
+                if not math.isfinite(worst):
+                    worst = 1e9
+            del a, b
+        return self.me.worst(worst)
+
+    def peers(self):
+        """What is timed beside: (product, collective)."""
+        kind, problem, ranks = self.spec.kind, self.problem, self.me.ranks
+        dtype = DTYPES[self.spec.element]
+
+        def random(*shape):
+            return torch.randn(shape, device="cuda").to(dtype)
+
+        def empty(*shape):
+            return torch.empty(shape, device="cuda", dtype=dtype)
+
+        m, n, k = problem.shape
+        if kind == "all_gather_matmul":
+            part, whole = random(*problem.a), empty(ranks * math.prod(problem.a))
+            a, b, c = random(m, k), random(k, n), empty(m, n)
+            return (lambda: torch.matmul(a, b, out=c),
+                    lambda: dist.all_gather_into_tensor(whole, part.view(-1)),
+                    True)
+        a, b = random(*problem.a), random(*problem.b)
+        c = empty(problem.a[0], problem.b[1])
+        if kind == "matmul_all_gather":
+            whole = empty(ranks * c.numel())
+            collective = lambda: dist.all_gather_into_tensor(whole, c.view(-1))
+        elif kind == "matmul_reduce_scatter":
+            part = empty(c.numel() // ranks)
+            collective = lambda: dist.reduce_scatter_tensor(part, c.view(-1))
+        else:
+            collective = lambda: dist.all_reduce(c)
+        return lambda: torch.matmul(a, b, out=c), collective, False
+
+    def time(self, replays):
+        """Medians in us: ours, and the peers', by name."""
+        product, collective, collective_first = self.peers()
+        pair = (collective, product) if collective_first else (product,
+                                                               collective)
+        flop = 2.0 * math.prod(self.problem.a) * self.problem.b[1]
+        if self.spec.kind == "all_gather_matmul":
+            flop = 2.0 * math.prod(self.problem.shape)
+        calls = max(2, min(20, int(GRAPH_MS * 5e11 / flop)))
+        world = self.me.world
+        graph = world.capture(lambda: [self.launch() for _ in range(calls)])
+        stream = torch.cuda.Stream()
+        runs = {"gemm": (product,), "collective": (collective,), "pair": pair}
+        graphs = {}
+        for name, work in runs.items():
+            with torch.cuda.stream(stream):
+                for step in work:
+                    step()
+                stream.synchronize()
+                graphs[name] = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(graphs[name], stream=stream):
+                    for _ in range(calls):
+                        for step in work:
+                            step()
+        times = {name: [] for name in ("ours", *runs)}
+        for turn in range(replays + 1):
+            for name in times:
+                torch.cuda.synchronize()
+                dist.barrier()
+                torch.cuda.synchronize()
+                if name == "ours":
+                    ms = world.time_graph(graph)
+                else:
+                    start, end = (torch.cuda.Event(enable_timing=True)
+                                  for _ in range(2))
+                    with torch.cuda.stream(stream):
+                        start.record(stream)
+                        graphs[name].replay()
+                        end.record(stream)
+                    end.synchronize()
+                    ms = start.elapsed_time(end)
+                if turn:  # the first one warms up
+                    times[name].append(self.me.worst(ms) * 1e3 / calls)
+        world.free_graph(graph)
+        return {name: statistics.median(values)
+                for name, values in times.items()}
+
+
+def work(rank, options):
+    me = Rank(rank, options)
+    wrong = 0
+    specs = [Spec(text, options.n) for text in options.specs]
+    for spec in specs:
+        for shape in options.shapes:
+            line = {"op": spec.kind, "spec": spec.text, "shape": shape,
+                    "ranks": options.n, "commit": options.commit}
+            try:
+                case = Case(me, spec, shape)
+            except RuntimeError as error:
+                if rank == 0:
+                    print(f"{spec.text} {shape}: {error}", flush=True)
+                raise
+            error = case.check()
+            line["error"] = round(error, 4)
+            if error >= 1:
+                wrong += 1
+                if rank == 0:
+                    print(f"{spec.text} {shape}: WRONG by {error:.3g} bounds",
+                          flush=True)
+            elif not options.check_only:
+                times = case.time(options.replays)
+                line.update({name: round(us, 2) for name, us in times.items()})
+                line["ratio"] = round(times["ours"] / times["pair"], 4)
+                line["to_longer"] = round(
+                    times["ours"] / max(times["gemm"], times["collective"]), 4)
+            case.close()
+            if rank == 0:
+                print(json.dumps(line), flush=True)
+                if options.json:
+                    with open(options.json, "a", encoding="utf-8") as out:
+                        out.write(json.dumps(line) + "\n")
+    dist.barrier()
+    dist.destroy_process_group()
+    if wrong:
+        raise SystemExit(1)
+
+
+def parse_shape(text):
+    return tuple(int(part) for part in text.split("x"))
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-n", type=int, required=True, help="ranks")
+    parser.add_argument("--package", dest="packages", action="append",
+                        required=True, help="may be given several times")
+    parser.add_argument("--library", default="libiris_rt.so")
+    parser.add_argument("specs", nargs="+", help="as for fused_kernels.py")
+    parser.add_argument("--shapes", nargs="+", type=parse_shape, required=True,
+                        help="MxNxK ...")
+    parser.add_argument("--replays", type=int, default=7)
+    parser.add_argument("--check-only", action="store_true")
+    parser.add_argument("--json")
+    parser.add_argument("--commit", default="")
+    options = parser.parse_args()
+    options.port = free_port()
+    multiprocessing.spawn(work, (options,), options.n)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes fused kernels, to be compiled ahead for fused.py.
+
+Usage: fused_kernels.py -n RANKS SPEC...   prints a module with these kernels.
+
+A SPEC is a kind and its config, as docs/fused.md has them:
+
+    all_gather_matmul,variant=hbm_buffer,num_fetch_programs=16
+
+What is left out is what fused.py wants: f16, tiles of 128 x 256 x 64, 8 warps,
+132 programs. `name` is the kernel's: a hash of its spec.
+"""
+import argparse
+import hashlib
+
+DEFAULTS = {"tile_m": 128, "tile_n": 256, "tile_k": 64, "warps": 8,
+            "programs": 132}
+
+
+class Spec:
+    """A kernel: what it does, and how."""
+
+    def __init__(self, text, ranks):
+        kind, *settings = text.split(",")
+        self.text, self.kind, self.ranks = text, kind, ranks
+        self.config = dict(DEFAULTS)
+        for setting in settings:
+            key, value = setting.split("=")
+            self.config[key] = int(value) if value.isdigit() else value
+        self.element = self.config.pop("element", "f16")
+        digest = hashlib.sha256(f"{text} {ranks}".encode()).hexdigest()[:12]
+        self.name = f"{kind}_{digest}"
+
+    def __getitem__(self, key):
+        return self.config[key]
+
+    def get(self, key, default):
+        return self.config.get(key, default)
+
+    def op(self):
+        def spell(value):
+            return str(value) if isinstance(value, int) else f'"{value}"'
+        config = ", ".join(f"{key} = {spell(value)}"
+                           for key, value in sorted(self.config.items()))
+        return (f"iris.matmul_kernel @{self.name} {self.kind} "
+                f"{self.element} -> {self.element} size {self.ranks} "
+                f"{{{config}}}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("-n", type=int, required=True, help="ranks")
+    parser.add_argument("specs", nargs="+")
+    options = parser.parse_args()
+    print("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception")
+    for text in options.specs:
+        print(Spec(text, options.n).op())
+
+
+if __name__ == "__main__":
+    main()

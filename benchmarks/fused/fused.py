@@ -167,9 +167,12 @@ class Case:
         self.me.world.sync()
 
     def fill(self, turn):
-        generator = torch.Generator("cuda").manual_seed(
-            1000 * turn + self.me.rank)
-        for tensor in (self.a, self.b):
+        same = {"m": self.b, "n": self.a}.get(self.problem.shard) \
+            if self.spec.kind == "matmul_all_gather" else None
+        for number, tensor in enumerate((self.a, self.b)):
+            who = self.me.ranks if tensor is same else self.me.rank
+            generator = torch.Generator("cuda").manual_seed(
+                1000 * turn + 10 * who + number)
             tensor.copy_(torch.randn(tensor.shape, device="cuda",
                                      generator=generator).to(tensor.dtype))
         self.c.fill_(7)

@@ -218,17 +218,34 @@ public:
   void forTiles(Value rowTile, Value group,
                 llvm::function_ref<void(Value, Value)> move);
   RankedTensorType tileType() const {
-    return RankedTensorType::get({k.config.tileM, k.config.tileK},
-                                 k.config.storage);
+    return RankedTensorType::get(
+        {k.config.tileM, blocksAtOnce() * k.config.tileK}, k.config.storage);
   }
 
 private:
+  /// k-blocks that are moved at once. A program that moves waits for the link
+  /// again and again: the more it asks for at once, the fewer programs it takes
+  /// to use the link. A thread keeps up to 256 bytes of them.
+  int64_t blocksAtOnce() const;
+
   MatmulBuilder &k;
   Parts &parts;
   /// k-blocks of a unit, and units of a row of tiles.
   Value blocks, groups;
 };
 } // namespace
+
+int64_t Staging::blocksAtOnce() const {
+  constexpr int64_t threadBytes = 256, waveSize = 32;
+  int64_t most = threadBytes * k.config.warps * waveSize;
+  int64_t blockBytes =
+      k.config.tileM * k.config.tileK * k.config.storageBytes();
+  int64_t blocks = 1;
+  while (k.config.kPerFlag % (2 * blocks) == 0 &&
+         2 * blocks * blockBytes <= most)
+    blocks *= 2;
+  return blocks;
+}
 
 void Staging::await(Value source, Value rowTile, Value kb) {
   k.ifThen(k.equal(k.rem(kb, blocks), k.index(0)), [&] {
@@ -269,7 +286,7 @@ void Staging::forUnits(UnitBody body) {
 void Staging::forTiles(Value rowTile, Value group,
                        llvm::function_ref<void(Value, Value)> move) {
   Value row = k.mul(rowTile, k.tileRows());
-  k.loop(k.index(0), blocks, k.index(1), [&](Value i) {
+  k.loop(k.index(0), blocks, k.index(blocksAtOnce()), [&](Value i) {
     Value block = k.add(k.mul(group, blocks), i);
     move(row, k.mul(block, k.index(k.config.tileK)));
   });

@@ -32,8 +32,8 @@ LogicalResult SyncLowering::lower(TraceOp op) {
   Builder b(op.getLoc(), op);
   int64_t site = addSite(op, op.getSpan(), /*element=*/Type());
   Value trace = emitField(b, "trace", op.getCtx());
-  Value isOn = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, trace,
-                                     emitI64(b, 0));
+  Value isOn =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, trace, emitI64(b, 0));
   auto record = [&] {
     // First of all, so that the event's own cost is not in what precedes it.
     Value clock = target.emitClock(b);

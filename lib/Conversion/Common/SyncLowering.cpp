@@ -75,8 +75,7 @@ LogicalResult SyncLowering::run() {
                   ElementRMWOp, ExpectEqOp, FenceOp, GroupIndexOp,
                   GroupMemberOp, GroupSizeOp, HasFailedOp, LeaveIfFailedOp,
                   NumRanksOp, RankOp, ReadPacketsOp, RecordExpectOp, SignalOp,
-                  TraceOp,
-                  TranslateOp, WaitOp, WritePacketsOp>(
+                  TraceOp, TranslateOp, WaitOp, WritePacketsOp>(
                 [&](auto concrete) { return lower(concrete); })
             .Default([](Operation *other) {
               return other->emitOpError("cannot be lowered here; expected an "

@@ -32,8 +32,8 @@ static LogicalResult addClock(gpu::GPUModuleOp module) {
            << IRISRT_SYM_CLOCK << "; traces need a kernel of that name";
   auto b = ImplicitLocOpBuilder::atBlockEnd(module.getLoc(), module.getBody());
   Type ctx = CtxType::get(module.getContext());
-  auto kernel = gpu::GPUFuncOp::create(b, IRISRT_SYM_CLOCK,
-                                       b.getFunctionType({ctx}, {}));
+  auto kernel =
+      gpu::GPUFuncOp::create(b, IRISRT_SYM_CLOCK, b.getFunctionType({ctx}, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   b.setInsertionPointToStart(&kernel.getBody().front());
   TraceOp::create(b, TracePhase::Begin, kernel.getArgument(0), "clock",

@@ -50,8 +50,7 @@ Status World::startTrace(const TraceOptions &options) {
   trace.first.reset();
   std::lock_guard<std::mutex> lock(impl_->launchMutex);
   impl_->context.trace =
-      trace.buffer |
-      (uint64_t(shape.ringsLog2) << IRISRT_TRACE_RINGS_SHIFT) |
+      trace.buffer | (uint64_t(shape.ringsLog2) << IRISRT_TRACE_RINGS_SHIFT) |
       (uint64_t(shape.eventsLog2) << IRISRT_TRACE_EVENTS_SHIFT);
   return Status::success();
 }
@@ -78,8 +77,7 @@ static Expected<IrisRtTraceEvent> lastEvent(World &world, uint64_t buffer,
   uint64_t place = (ring.written - 1) & (shape.eventsPerRing() - 1);
   IrisRtTraceEvent event;
   IRISRT_RETURN_IF_ERROR(world.copyToHost(
-      &event,
-      buffer + shape.rings() * sizeof(ring) + place * sizeof(event),
+      &event, buffer + shape.rings() * sizeof(ring) + place * sizeof(event),
       sizeof(event)));
   IRISRT_RETURN_IF_ERROR(world.synchronize());
   return event;
@@ -92,8 +90,7 @@ static Expected<ClockSample> sampleClock(World &world, const Kernel &clock,
   std::optional<ClockSample> best;
   for (int i = 0; i < clockSamples; ++i) {
     double before = hostNowUs();
-    IRISRT_RETURN_IF_ERROR(
-        world.launch(clock, {1, 1, 1}, {makeContextArg()}));
+    IRISRT_RETURN_IF_ERROR(world.launch(clock, {1, 1, 1}, {makeContextArg()}));
     IRISRT_RETURN_IF_ERROR(world.synchronize());
     double after = hostNowUs();
     IRISRT_ASSIGN_OR_RETURN(IrisRtTraceEvent event,
@@ -129,9 +126,9 @@ Expected<std::optional<ClockSample>> World::askClock() {
     if (kernel.name == IRISRT_SYM_CLOCK)
       name = kernel.fullName();
   IRISRT_ASSIGN_OR_RETURN(Kernel clock, findKernel(name));
-  IRISRT_ASSIGN_OR_RETURN(ClockSample sample,
-                          sampleClock(*this, clock, impl_->trace.buffer,
-                                      impl_->trace.shape));
+  IRISRT_ASSIGN_OR_RETURN(
+      ClockSample sample,
+      sampleClock(*this, clock, impl_->trace.buffer, impl_->trace.shape));
   return std::optional<ClockSample>(sample);
 }
 

@@ -11,9 +11,9 @@ namespace iris::rt {
 
 /// A moment on both clocks.
 struct ClockSample {
-  uint64_t ticks = 0;  ///< of the device
-  double hostUs = 0;   ///< the middle of what the host knows
-  double errorUs = 0;  ///< at most so far off
+  uint64_t ticks = 0; ///< of the device
+  double hostUs = 0;  ///< the middle of what the host knows
+  double errorUs = 0; ///< at most so far off
 };
 
 /// The host's time of a device's ticks: a line through one or two samples.

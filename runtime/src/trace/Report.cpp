@@ -11,11 +11,11 @@ using nlohmann::json;
 namespace iris::rt {
 
 static json processName(size_t rank, const std::string &device) {
-  return {{"ph", "M"},
-          {"name", "process_name"},
-          {"pid", rank},
-          {"args", {{"name", formatString("rank %zu: %s", rank,
-                                          device.c_str())}}}};
+  return {
+      {"ph", "M"},
+      {"name", "process_name"},
+      {"pid", rank},
+      {"args", {{"name", formatString("rank %zu: %s", rank, device.c_str())}}}};
 }
 
 static json spanEvent(size_t rank, const TraceSpan &span, double begin,
@@ -27,7 +27,7 @@ static json spanEvent(size_t rank, const TraceSpan &span, double begin,
     args["bytes"] = span.bytes;
   if (span.cut)
     args["cut"] = true;
-  return {{"ph", "X"},          {"name", span.name}, {"cat", "iris"},
+  return {{"ph", "X"},          {"name", span.name},   {"cat", "iris"},
           {"pid", rank},        {"tid", span.program}, {"ts", begin},
           {"dur", end - begin}, {"args", args}};
 }
@@ -97,16 +97,15 @@ TraceSummary summarizeTrace(const std::vector<RankTrace> &ranks) {
 }
 
 std::string TraceSummary::toString() const {
-  std::string text = formatString("%4s  %-16s %8s %8s %12s %12s %14s\n", "rank",
-                                  "span", "count", "programs", "median us",
-                                  "most us", "bytes");
+  std::string text =
+      formatString("%4s  %-16s %8s %8s %12s %12s %14s\n", "rank", "span",
+                   "count", "programs", "median us", "most us", "bytes");
   for (const TraceRow &row : rows)
-    text += formatString("%4u  %-16s %8llu %8llu %12.2f %12.2f %14llu\n",
-                         row.rank, row.span.c_str(),
-                         static_cast<unsigned long long>(row.count),
-                         static_cast<unsigned long long>(row.programs),
-                         row.medianUs, row.mostUs,
-                         static_cast<unsigned long long>(row.bytes));
+    text += formatString(
+        "%4u  %-16s %8llu %8llu %12.2f %12.2f %14llu\n", row.rank,
+        row.span.c_str(), static_cast<unsigned long long>(row.count),
+        static_cast<unsigned long long>(row.programs), row.medianUs, row.mostUs,
+        static_cast<unsigned long long>(row.bytes));
   text += formatString("%llu events, %llu dropped; times are per program; "
                        "clocks differ by at most %.1f us\n",
                        static_cast<unsigned long long>(events),

@@ -19,8 +19,8 @@ TraceEvents readTraceBuffer(const std::vector<uint8_t> &buffer,
     uint64_t kept = std::min(head.written, shape.eventsPerRing());
     result.dropped += head.written - kept;
     for (uint64_t n = head.written - kept; n < head.written; ++n) {
-      uint64_t place = (ring << shape.eventsLog2) +
-                       (n & (shape.eventsPerRing() - 1));
+      uint64_t place =
+          (ring << shape.eventsLog2) + (n & (shape.eventsPerRing() - 1));
       IrisRtTraceEvent event;
       std::memcpy(&event, events + place * sizeof(event), sizeof(event));
       result.events.push_back(event);
@@ -88,8 +88,7 @@ std::vector<TraceSpan> makeSpans(const std::vector<IrisRtTraceEvent> &events,
     const KernelInfo *kernel = findKernel(event.kernelHash);
     if (!kernel || event.site >= kernel->sites.size() || event.phase > 1)
       continue;
-    Thread &thread =
-        threads[{event.launchId, event.kernelHash, event.program}];
+    Thread &thread = threads[{event.launchId, event.kernelHash, event.program}];
     thread.kernel = kernel;
     thread.events.push_back(event);
   }

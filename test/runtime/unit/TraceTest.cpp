@@ -48,8 +48,7 @@ std::vector<uint8_t> bufferOf(const TraceShape &shape, uint64_t ring,
   std::memcpy(buffer.data() + ring * sizeof(head), &head, sizeof(head));
   for (uint64_t n = 0; n < written; ++n) {
     IrisRtTraceEvent each = event(n, 0, n % 2);
-    uint64_t place =
-        (ring << shape.eventsLog2) + n % shape.eventsPerRing();
+    uint64_t place = (ring << shape.eventsLog2) + n % shape.eventsPerRing();
     std::memcpy(buffer.data() + shape.rings() * sizeof(head) +
                     place * sizeof(each),
                 &each, sizeof(each));
@@ -72,9 +71,9 @@ TEST(Trace, KeepsTheLatestEventsOfARing) {
 }
 
 TEST(Trace, PairsSpansThatNest) {
-  auto spans = spansOf({event(10, 0, 0), event(12, 1, 0), event(15, 1, 1),
-                        event(20, 0, 1, 0, 64), event(7, 0, 0, 3),
-                        event(9, 0, 1, 3)});
+  auto spans =
+      spansOf({event(10, 0, 0), event(12, 1, 0), event(15, 1, 1),
+               event(20, 0, 1, 0, 64), event(7, 0, 0, 3), event(9, 0, 1, 3)});
   ASSERT_EQ(spans.size(), 3u);
   EXPECT_EQ(spans[0].name, "wait");
   EXPECT_EQ(spans[0].begin, 12u);
@@ -117,8 +116,8 @@ TEST(Trace, ClocksOfDifferentSpeed) {
   EXPECT_DOUBLE_EQ(line.errorUs(), 3);
   // Too close, or absurd: the nominal speed.
   ClockSample near = {last.ticks - 100, last.hostUs - 1, 2};
-  EXPECT_NEAR(ClockLine(near, last, 1e8).toHostUs(last.ticks - 1000),
-              6e6 - 10, 1e-6);
+  EXPECT_NEAR(ClockLine(near, last, 1e8).toHostUs(last.ticks - 1000), 6e6 - 10,
+              1e-6);
   ClockSample absurd = {last.ticks - 10, 5e6, 2};
   EXPECT_NEAR(ClockLine(absurd, last, 1e8).toHostUs(last.ticks + 1000),
               6e6 + 10, 1e-6);
@@ -138,8 +137,7 @@ TEST(Trace, ReportsAllRanksOnOneClock) {
   }
   nlohmann::json trace = nlohmann::json::parse(toChromeTrace(ranks));
   ASSERT_EQ(trace["traceEvents"].size(), 4u);
-  EXPECT_EQ(trace["traceEvents"][0]["args"]["name"],
-            "rank 0: device \"x\"");
+  EXPECT_EQ(trace["traceEvents"][0]["args"]["name"], "rank 0: device \"x\"");
   for (int i : {1, 3}) {
     EXPECT_DOUBLE_EQ(trace["traceEvents"][i]["ts"], 0);
     EXPECT_DOUBLE_EQ(trace["traceEvents"][i]["dur"], 10);

@@ -180,8 +180,8 @@ Value MatmulBuilder::addBias(Value tile, Value row, Value column) {
     return tile;
   auto type = cast<RankedTensorType>(tile.getType());
   bool isColumn = config.bias == Bias::Column;
-  auto line = RankedTensorType::get({isColumn ? config.tileN : config.tileM},
-                                    config.result);
+  auto line =
+      RankedTensorType::get({type.getDimSize(isColumn ? 1 : 0)}, config.result);
   Value values = tile::LoadOp::create(b, line, bias, isColumn ? column : row,
                                       /*other=*/Value());
   values = convert(b, values, type.getElementType());
@@ -219,6 +219,22 @@ Value MatmulBuilder::accumulate(int64_t first, Value initial,
 
 RankedTensorType MatmulBuilder::sumType() const {
   return tileType(config, config.sum);
+}
+
+Value MatmulBuilder::convertTo(Value tile, Type element) {
+  return convert(b, tile, element);
+}
+
+RankedTensorType MatmulBuilder::stripType(Type element) const {
+  constexpr int64_t threadElements = 32, waveSize = 32;
+  int64_t most = threadElements * config.warps * waveSize / config.tileM;
+  return RankedTensorType::get(
+      {config.tileM, std::clamp<int64_t>(most, 1, config.tileN)}, element);
+}
+
+void MatmulBuilder::forStrips(Value column, Body body) {
+  Value end = add(column, tileColumns());
+  loop(column, end, index(stripType(config.sum).getDimSize(1)), body);
 }
 
 Value MatmulBuilder::zeros(Type element) {

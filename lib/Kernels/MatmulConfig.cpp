@@ -15,7 +15,7 @@ using Layout = MatmulConfig::Layout;
 static constexpr StringLiteral kKeys =
     "variant, shard, tile_m, tile_n, tile_k, group_m, xcds, warps, programs, "
     "a, b, bias, scale, activation, k_per_flag, num_fetch_programs, "
-    "num_fetch_stages, first_stage_fetch_programs or staged_layout";
+    "num_fetch_stages, first_stage_fetch_programs, staged_layout or share";
 static constexpr StringRef kLayouts[] = {"row", "pitched", "column", "strided"};
 
 ArrayRef<StringRef> mlir::iris::getVariants(MatmulKind kind) {
@@ -142,6 +142,7 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
                        : config.element;
   config.sum = getSumElement(config.element);
   config.result = op.getResultElement();
+  config.share = config.sum;
   config.size = op.getSize().value_or(0);
 
   ConfigReader reader(op, op.getConfigAttr());
@@ -192,6 +193,13 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
                                isColumn)))
       return failure();
     config.staged = isColumn ? Layout::Column : Layout::Row;
+  }
+  if (config.hasShares()) {
+    bool isResult = false;
+    if (failed(reader.readEnum("share", {"sum", "result"},
+                               "shares of a sum over ranks", isResult)))
+      return failure();
+    config.share = isResult ? config.result : config.sum;
   }
   if (failed(reader.finish(kKeys)) || failed(checkCombination(op, config)))
     return failure();

@@ -96,6 +96,10 @@ static DictionaryAttr describe(const MatmulConfig &config, MLIRContext *c) {
       number("programs", config.programs)};
   if (config.hasMovers())
     entries.push_back(number("num_fetch_programs", config.fetchPrograms));
+  if (config.hasShares())
+    entries.push_back(b.getNamedAttr(
+        "share",
+        b.getStringAttr(config.share == config.sum ? "sum" : "result")));
   if (config.isStaged()) {
     bool isColumn = config.staged == MatmulConfig::Layout::Column;
     entries.push_back(b.getNamedAttr(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulReduce.cpp - Sums of the products of all ranks ---------------===//
 //
-// Partial sums travel in the type of the sum. They are added in the group's
-// order, by all who add: ranks get the same bits. See docs/fused.md for why the
-// protocols are correct.
+// Shares travel in the type of the sum, or rounded to that of the result. They
+// are added in the group's order, by all who add: ranks get the same bits. See
+// docs/fused.md for why the protocols are correct.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,14 +21,42 @@ static void beginEpoch(MatmulBuilder &k) {
                    .numFlags);
 }
 
-/// The sum of a tile of every member.
+static Value add(MatmulBuilder &k, Value sum, Value share) {
+  share = k.convertTo(share, k.config.sum);
+  if (k.config.sum.isInteger())
+    return arith::AddIOp::create(k.b, sum, share);
+  return arith::AddFOp::create(k.b, sum, share);
+}
+
+/// The sum of what `load` gives for every member, in the group's order. Where
+/// the size is known, several are on their way at once.
 static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
-  Value zeros = k.zeros(k.config.sum);
-  return k.accumulate(0, zeros, [&](Value source, Value sum) -> Value {
-    Value tile = load(source);
-    if (k.config.sum.isInteger())
-      return arith::AddIOp::create(k.b, sum, tile);
-    return arith::AddFOp::create(k.b, sum, tile);
+  RankedTensorType type = k.stripType(k.config.sum);
+  Value sum =
+      arith::ConstantOp::create(k.b, cast<TypedAttr>(k.b.getZeroAttr(type)));
+  if (!k.config.size)
+    return k.accumulate(0, sum, [&](Value source, Value before) {
+      return add(k, before, load(source));
+    });
+  constexpr int64_t atOnce = 4;
+  for (int64_t first = 0; first < k.config.size; first += atOnce) {
+    SmallVector<Value> shares;
+    for (int64_t i = first; i < std::min(first + atOnce, k.config.size); ++i)
+      shares.push_back(load(k.index(i)));
+    for (Value share : shares)
+      sum = add(k, sum, share);
+  }
+  return sum;
+}
+
+/// Adds up the members' shares of the tile at (row, column), which `load(member,
+/// column)` gives in strips, and hands the strips of the result to `use`.
+static void addUp(MatmulBuilder &k, Value row, Value column,
+                  llvm::function_ref<Value(Value, Value)> load,
+                  llvm::function_ref<void(Value, Value)> use) {
+  k.forStrips(column, [&](Value at) {
+    Value sum = sumOf(k, [&](Value source) { return load(source, at); });
+    use(k.finishTile(sum, row, at), at);
   });
 }
 
@@ -61,7 +89,8 @@ void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
         Value row = k.mul(rowTile, k.tileRows());
         Value column = k.mul(columnTile, k.tileColumns());
         Value product = k.ownProduct(k.add(k.mul(owner, rows), row), column);
-        k.storeTo(owner, product, {own, row, column});
+        k.storeTo(owner, k.convertTo(product, k.config.share),
+                  {own, row, column});
         k.raise(owner, flag(k.me, rowTile, columnTile));
       });
   k.forTiles(rowTiles, columnTiles, [&](Value rowTile, Value columnTile) {
@@ -70,10 +99,12 @@ void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
     k.forMembers(0, [&](Value source) {
       k.await(flag(source, rowTile, columnTile), source);
     });
-    Value sum = sumOf(k, [&](Value source) {
-      return k.load({slab(source), row, column}, k.sumType());
-    });
-    k.store(k.finishTile(sum, row, column), {k.c, row, column});
+    addUp(
+        k, row, column,
+        [&](Value source, Value at) {
+          return k.load({slab(source), row, at}, k.stripType(k.config.share));
+        },
+        [&](Value result, Value at) { k.store(result, {k.c, row, at}); });
   });
   k.endEpoch();
 }
@@ -124,7 +155,8 @@ static void buildShots(MatmulBuilder &k, bool isTwoShot) {
   k.forTiles(rowTiles, columnTiles, [&](Value rowTile, Value columnTile) {
     Value row = k.mul(rowTile, k.tileRows());
     Value column = k.mul(columnTile, k.tileColumns());
-    k.store(k.ownProduct(row, column), {k.staging, row, column});
+    k.store(k.convertTo(k.ownProduct(row, column), k.config.share),
+            {k.staging, row, column});
     Value tile = number(rowTile, columnTile);
     if (isTwoShot)
       return k.raise(ownerOf(tile), flag(k.me, tile));
@@ -135,20 +167,25 @@ static void buildShots(MatmulBuilder &k, bool isTwoShot) {
     Value row = k.mul(rowTile, k.tileRows());
     Value column = k.mul(columnTile, k.tileColumns());
     Value tile = number(rowTile, columnTile);
-    auto addUp = [&] {
+    auto addUpTile = [&](llvm::function_ref<void(Value, Value)> use) {
       k.forMembers(0,
                    [&](Value source) { k.await(flag(source, tile), source); });
-      Value sum = sumOf(k, [&](Value source) {
-        return k.loadFrom(source, {k.staging, row, column}, k.sumType());
-      });
-      return k.finishTile(sum, row, column);
+      addUp(
+          k, row, column,
+          [&](Value source, Value at) {
+            return k.loadFrom(source, {k.staging, row, at},
+                              k.stripType(k.config.share));
+          },
+          use);
     };
     if (!isTwoShot)
-      return k.store(addUp(), {k.c, row, column});
+      return addUpTile(
+          [&](Value result, Value at) { k.store(result, {k.c, row, at}); });
     k.ifThen(k.equal(ownerOf(tile), k.me), [&] {
-      Value result = addUp();
-      k.forMembers(0, [&](Value i) {
-        k.storeTo(k.rotate(k.me, i), result, {k.c, row, column});
+      addUpTile([&](Value result, Value at) {
+        k.forMembers(0, [&](Value i) {
+          k.storeTo(k.rotate(k.me, i), result, {k.c, row, at});
+        });
       });
     });
   });

@@ -28,6 +28,8 @@ struct MatmulConfig {
   /// The operands' elements, that of the buffers that hold them, of the sum and
   /// of the result.
   Type element, storage, sum, result;
+  /// What ranks' shares of a sum are rounded to on their way.
+  Type share;
   /// Ranks of the group; 0: any number up to 8.
   int64_t size = 0;
   /// Which way; a name from `getVariants`.
@@ -68,10 +70,12 @@ struct MatmulConfig {
            (kind == MatmulKind::MatmulAllReduce && variant != "atomic");
   }
   MemRefType stagingType() const {
-    return matrix(isStaged() ? storage : sum, staged);
+    return matrix(isStaged() ? storage : share, staged);
   }
   /// The kernel has an argument for the workspace.
   bool hasWorkspace() const { return kind != MatmulKind::Matmul; }
+  /// Shares of a sum over ranks pass through the staging.
+  bool hasShares() const { return hasStaging() && !isStaged(); }
   int64_t storageBytes() const { return storage.getIntOrFloatBitWidth() / 8; }
   /// A dynamic matrix of `element` on the heap.
   static MemRefType matrix(Type element, Layout layout);

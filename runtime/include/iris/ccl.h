@@ -225,6 +225,7 @@ typedef struct IrisCclMatmulProblem {
   const char *variant;
   const char *shard;
   const char *stagedLayout;
+  const char *share;
   int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
   int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
   /* The folder of compiled kernels, and the compiler; NULL: as the environment

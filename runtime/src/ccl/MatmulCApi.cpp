@@ -38,6 +38,7 @@ static MatmulProblem convert(const IrisCclMatmulProblem &from) {
   config.variant = text(from.variant);
   config.shard = text(from.shard);
   config.stagedLayout = text(from.stagedLayout);
+  config.share = text(from.share);
   config.tileM = from.tileM;
   config.tileN = from.tileN;
   config.tileK = from.tileK;

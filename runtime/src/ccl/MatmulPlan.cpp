@@ -115,7 +115,8 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   const uint64_t rowTiles = divideUp(p.m, config.tileM);
   const uint64_t columnTiles = divideUp(p.n, config.tileN);
   uint64_t flags = 0;
-  uint32_t stagedBytes = 4; // of sums
+  // Of shares.
+  uint32_t stagedBytes = config.share == "result" ? dtypeBytes(p.result) : 4;
   if (isStaged) {
     fill(config.kPerFlag, 4);
     flags = size * rowTiles * divideUp(p.k, config.kPerFlag * config.tileK);
@@ -171,6 +172,7 @@ std::string iris::ccl::kernelSource(const MatmulProblem &p,
   addNumber("num_fetch_stages", config.numFetchStages);
   addNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
   addName("staged_layout", config.stagedLayout);
+  addName("share", config.share);
   addName("a", p.aIsColumnMajor ? "column" : "");
   addName("b", p.bIsColumnMajor ? "column" : "");
   addName("bias", p.bias == Bias::row      ? "row"

@@ -367,6 +367,10 @@ def fused(kind):
                 if variant == "specialized":
                     configs = [{"programs": 5, "num_fetch_programs": 2},
                                {"programs": 1}]
+                # Shares that are rounded; small numbers stay what they are.
+                if element == "f16" and variant != "atomic" and kind in (
+                        "matmul_reduce_scatter", "matmul_all_reduce"):
+                    configs.append({"programs": 3, "share": '"result"'})
                 for config in configs:
                     turn += 1
                     atomic = variant == "atomic"

@@ -58,7 +58,7 @@ enum class Activation : int32_t { none = 0, relu, gelu };
 /// How it is done.  What is empty or 0 has the default of docs/fused.md, where
 /// the fields are explained.
 struct MatmulConfig {
-  std::string variant, shard, stagedLayout;
+  std::string variant, shard, stagedLayout, share;
   int64_t tileM = 0, tileN = 0, tileK = 0;
   int64_t groupM = 0, xcds = 0, warps = 0;
   /// Most programs of a launch; by default as many as fit on the device.

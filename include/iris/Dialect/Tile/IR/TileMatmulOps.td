@@ -112,7 +112,6 @@ def Tile_YieldOp : Tile_Op<"yield", [
   let arguments = (ins
     Optional<Tile_Buffer>:$a, Variadic<Index>:$aOffsets,
     Optional<Tile_Buffer>:$b, Variadic<Index>:$bOffsets);
-  let builders = [OpBuilder<(ins), [{}]>];
   let assemblyFormat = [{
     ($a^ `[` $aOffsets `]`)? (`,` $b^ `[` $bOffsets `]`)? attr-dict
     (`:` type($a)^)? (`,` type($b)^)?

@@ -49,8 +49,9 @@ static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
   return sum;
 }
 
-/// Adds up the members' shares of the tile at (row, column), which `load(member,
-/// column)` gives in strips, and hands the strips of the result to `use`.
+/// Adds up the members' shares of the tile at (row, column), which
+/// `load(member, column)` gives in strips, and hands the strips of the result
+/// to `use`.
 static void addUp(MatmulBuilder &k, Value row, Value column,
                   llvm::function_ref<Value(Value, Value)> load,
                   llvm::function_ref<void(Value, Value)> use) {
@@ -104,7 +105,9 @@ void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
         [&](Value source, Value at) {
           return k.load({slab(source), row, at}, k.stripType(k.config.share));
         },
-        [&](Value result, Value at) { k.store(result, {k.c, row, at}); });
+        [&](Value result, Value at) {
+          k.store(result, {k.c, row, at});
+        });
   });
   k.endEpoch();
 }
@@ -179,8 +182,9 @@ static void buildShots(MatmulBuilder &k, bool isTwoShot) {
           use);
     };
     if (!isTwoShot)
-      return addUpTile(
-          [&](Value result, Value at) { k.store(result, {k.c, row, at}); });
+      return addUpTile([&](Value result, Value at) {
+        k.store(result, {k.c, row, at});
+      });
     k.ifThen(k.equal(ownerOf(tile), k.me), [&] {
       addUpTile([&](Value result, Value at) {
         k.forMembers(0, [&](Value i) {

@@ -76,9 +76,9 @@ public:
   RankedTensorType sumType() const;
   /// A tile with other elements.
   Value convertTo(Value tile, Type element);
-  /// body(column) for the strips of columns of the tile that begins at `column`:
-  /// as many columns at a time as leave a thread registers for a sum and for
-  /// what is added to it.
+  /// body(column) for the strips of columns of the tile that begins at
+  /// `column`: as many columns at a time as leave a thread registers for a sum
+  /// and for what is added to it.
   void forStrips(Value column, Body body);
   RankedTensorType stripType(Type element) const;
 

@@ -57,7 +57,22 @@ private:
 };
 } // namespace
 
+/// Anything else would be translated where no function is.
+static LogicalResult checkHoldsSymbols(gpu::GPUModuleOp module) {
+  for (Operation &op : *module.getBody())
+    if (!isa<SymbolOpInterface>(op))
+      return op.emitOpError("is outside of the functions of its gpu.module; "
+                            "expected functions and globals there");
+  return success();
+}
+
 LogicalResult Compilation::check() {
+  if (source
+          .walk([](gpu::GPUModuleOp module) {
+            return WalkResult(checkHoldsSymbols(module));
+          })
+          .wasInterrupted())
+    return failure();
   // Calls of collectives and products, in @main, become kernels as well.
   bool hasKernels =
       source

@@ -179,14 +179,15 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   addCleanup(kernels);
+  // The conversions to ROCDL and NVVM would call libraries that nothing links.
+  if (!isHost(options))
+    kernels.addPass(createIrisMathToIntrinsicsPass());
   if (isAMD(options)) {
     ConvertGpuOpsToROCDLOpsOptions rocdl;
     rocdl.chipset = options.target.getValue();
     rocdl.indexBitwidth = 64;
     kernels.addPass(createConvertGpuOpsToROCDLOps(rocdl));
   } else if (!isHost(options)) {
-    // The next pass would call NVIDIA's library.
-    kernels.addPass(createIrisMathToIntrinsicsPass());
     ConvertGpuOpsToNVVMOpsOptions nvvm;
     nvvm.indexBitwidth = 64;
     kernels.addPass(createIrisNVVMNameBarriersPass());

@@ -9,9 +9,9 @@ def IrisMathToIntrinsicsPass
     : Pass<"iris-math-to-intrinsics", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Turns functions that are instructions into LLVM's intrinsics";
   let description = [{
-    For NVIDIA. Upstream's conversion to NVVM calls a function of libdevice for
-    every op of `math`, and refuses LLVM's own ops for them; libdevice is not
-    linked. What `iris-expand-math` leaves has an instruction, or a few, in the
+    For GPUs. Upstream's conversion to NVVM calls a function of libdevice for
+    every op of `math`, and refuses LLVM's own ops for them; that to ROCDL calls
+    ROCm's device library for some. Neither library is linked. What `iris-expand-math` leaves has an instruction, or a few, in the
     back end.
 
     Before:

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: iris-compile %s --target=gfx942 --emit=asm | FileCheck %s
+// RUN: iris-compile %s --target=gfx1100 --emit=asm | FileCheck %s
+
+// Rounding has instructions; no function of a library is called.
+// CHECK-LABEL: rounds:
+// CHECK-NOT: __ocml
+// CHECK-DAG: v_floor_f32
+// CHECK-DAG: v_ceil_f32
+// CHECK-DAG: v_trunc_f32
+// CHECK-DAG: v_rndne_f32
+// CHECK: s_endpgm
+gpu.module @kernels {
+  gpu.func @rounds(%b: memref<?xf32>, %i: index) kernel {
+    %v = tile.load %b[%i] : memref<?xf32> -> tensor<256xf32>
+    %f = math.floor %v : tensor<256xf32>
+    %c = math.ceil %v : tensor<256xf32>
+    %t = math.trunc %v : tensor<256xf32>
+    %r = math.roundeven %v : tensor<256xf32>
+    %fc = arith.addf %f, %c : tensor<256xf32>
+    %tr = arith.mulf %t, %r : tensor<256xf32>
+    %all = arith.subf %fc, %tr : tensor<256xf32>
+    tile.store %all, %b[%i] : tensor<256xf32>, memref<?xf32>
+    gpu.return
+  }
+}

@@ -123,6 +123,10 @@ static LogicalResult checkCombination(MatmulKernelOp op,
       (config.scale || config.activation == MatmulConfig::Activation::Gelu))
     return op.emitOpError("has a result of ")
            << config.result << "; expected no scale and no gelu for integers";
+  // Sums of integers become floats once, when all ranks' shares are added.
+  if (config.share != config.sum && config.sum.isInteger())
+    return op.emitOpError("config has share = \"result\" for sums of ")
+           << config.sum << "; expected \"sum\"";
   if (config.variant != "atomic")
     return success();
   if (config.result != config.sum ||

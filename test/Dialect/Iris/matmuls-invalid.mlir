@@ -144,3 +144,8 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// expected-error @below {{'iris.matmul_kernel' op config has share = "result" for sums of 'i32'; expected "sum"}}
+iris.matmul_kernel @k matmul_reduce_scatter i8 -> f16 {share = "result"}

@@ -55,9 +55,11 @@ static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
 static void addUp(MatmulBuilder &k, Value row, Value column,
                   llvm::function_ref<Value(Value, Value)> load,
                   llvm::function_ref<void(Value, Value)> use) {
-  k.forStrips(column, [&](Value at) {
-    Value sum = sumOf(k, [&](Value source) { return load(source, at); });
-    use(k.finishTile(sum, row, at), at);
+  k.span("reduce", /*bytes=*/Value(), [&] {
+    k.forStrips(column, [&](Value at) {
+      Value sum = sumOf(k, [&](Value source) { return load(source, at); });
+      use(k.finishTile(sum, row, at), at);
+    });
   });
 }
 
@@ -90,8 +92,9 @@ void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
         Value row = k.mul(rowTile, k.tileRows());
         Value column = k.mul(columnTile, k.tileColumns());
         Value product = k.ownProduct(k.add(k.mul(owner, rows), row), column);
-        k.storeTo(owner, k.convertTo(product, k.config.share),
-                  {own, row, column});
+        Value share = k.convertTo(product, k.config.share);
+        Place to{own, row, column};
+        k.span("send", k.bytesOf(to, share), [&] { k.storeTo(owner, share, to); });
         k.raise(owner, flag(k.me, rowTile, columnTile));
       });
   k.forTiles(rowTiles, columnTiles, [&](Value rowTile, Value columnTile) {
@@ -132,8 +135,9 @@ static void buildAtomic(MatmulBuilder &k) {
   k.barrier();
   forOwnTiles([&](Value row, Value column) {
     Value tile = k.applyScale(k.ownProduct(row, column));
-    k.forMembers(0, [&](Value i) {
-      k.addTo(k.rotate(k.me, i), tile, {k.c, row, column});
+    Place to{k.c, row, column};
+    k.span("send", k.bytesOf(to, tile, k.size), [&] {
+      k.forMembers(0, [&](Value i) { k.addTo(k.rotate(k.me, i), tile, to); });
     });
   });
   k.barrier();

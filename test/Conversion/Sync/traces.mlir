@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces))' | FileCheck %s --check-prefix=OFF
-// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces{enable=true}))' | FileCheck %s --check-prefix=ON
-// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces{enable=true},iris-lower-sync{target=gfx942},canonicalize))' | FileCheck %s --check-prefixes=CHECK,AMD
-// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces{enable=true},iris-lower-sync{target=sm_90a},canonicalize))' | FileCheck %s --check-prefixes=CHECK,NVIDIA
+// RUN: iris-opt %s --pass-pipeline='builtin.module(iris-prepare-traces)' | FileCheck %s --check-prefix=OFF
+// RUN: iris-opt %s --pass-pipeline='builtin.module(iris-prepare-traces{enable=true})' | FileCheck %s --check-prefix=ON
+// RUN: iris-opt %s --pass-pipeline='builtin.module(iris-prepare-traces{enable=true},gpu.module(iris-lower-sync{target=gfx942},canonicalize))' | FileCheck %s --check-prefixes=CHECK,AMD
+// RUN: iris-opt %s --pass-pipeline='builtin.module(iris-prepare-traces{enable=true},gpu.module(iris-lower-sync{target=sm_90a},canonicalize))' | FileCheck %s --check-prefixes=CHECK,NVIDIA
 
 gpu.module @kernels {
   // OFF-LABEL: gpu.func @fetch

@@ -88,12 +88,14 @@ Value Parts::multiplyBlocks(Value rowTile, Value column, PlaceOf placeOf,
   Value own = multiplyOwn(row, k.mul(k.me, depth), column);
   Value blocks = k.div(depth, k.index(k.config.tileK));
   Value others = k.sub(k.size, k.index(1));
+  int64_t mostOthers =
+      (k.config.size ? k.config.size : Workspace::maxMembers) - 1;
   return k.multiplyAt(
       placeOf(k.me, row), {k.b_, k.index(0), column}, k.mul(others, depth), own,
       [&](Value kb) -> MatmulBuilder::Places {
-        Value i = k.add(k.div(kb, blocks), k.index(1));
-        Value source = k.rotate(k.me, i);
-        Value block = k.rem(kb, blocks);
+        Value passed = k.divUpTo(kb, blocks, mostOthers - 1);
+        Value source = k.rotate(k.me, k.add(passed, k.index(1)));
+        Value block = k.sub(kb, k.mul(passed, blocks));
         if (before)
           before(source, rowTile, block);
         Value start = k.mul(block, k.index(k.config.tileK));

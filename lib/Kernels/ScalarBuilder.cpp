@@ -34,6 +34,13 @@ Value ScalarBuilder::rem(Value a, Value c) {
 Value ScalarBuilder::ceilDiv(Value a, Value c) {
   return div(add(a, sub(c, index(1))), c);
 }
+Value ScalarBuilder::divUpTo(Value a, Value b, int64_t most) {
+  Value quotient = index(0);
+  for (int64_t i = 1; i <= most; ++i)
+    quotient = select(notLess(a, mul(b, index(i))), index(i), quotient);
+  return quotient;
+}
+
 Value ScalarBuilder::min(Value a, Value c) {
   return arith::MinUIOp::create(b, a, c);
 }

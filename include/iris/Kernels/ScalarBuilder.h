@@ -31,6 +31,9 @@ public:
   Value div(Value a, Value b);
   Value rem(Value a, Value b);
   Value ceilDiv(Value a, Value b);
+  /// a / b where that is `most` or less: by comparisons, for loops in which a
+  /// division takes too long.
+  Value divUpTo(Value a, Value b, int64_t most);
   Value min(Value a, Value b);
   Value max(Value a, Value b);
   Value equal(Value a, Value b);

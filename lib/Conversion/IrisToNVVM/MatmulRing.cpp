@@ -55,6 +55,7 @@ MatmulRing::MatmulRing(ImplicitLocOpBuilder &b, Operation *symbolTable,
   slotVariable = makeVariable(b);
   phaseVariable = makeVariable(b);
   handOffVariable = makeVariable(b);
+  givenUpVariable = makeVariable(b);
 }
 
 void MatmulRing::emitInit(ImplicitLocOpBuilder &b, Value producers,
@@ -130,37 +131,69 @@ Value MatmulRing::getHandOff(ImplicitLocOpBuilder &b) const {
 // Waits
 //===----------------------------------------------------------------------===//
 
-void MatmulRing::emitWait(ImplicitLocOpBuilder &b, Value barrier, Value parity,
-                          bool waits) {
+Value MatmulRing::emitWait(ImplicitLocOpBuilder &b, Value barrier,
+                           Value parity, bool waits) {
   Location loc = b.getLoc();
-  scf::WhileOp::create(
-      b, TypeRange(), ValueRange(),
+  auto loop = scf::WhileOp::create(
+      b, b.getI1Type(), ValueRange(),
       [&](OpBuilder &inner, Location, ValueRange) {
         ImplicitLocOpBuilder at(loc, inner);
         Value done = emitBarrierTry(at, barrier, parity);
-        if (waits)
-          done = arith::OrIOp::create(at, done,
-                                      HasFailedOp::create(at, at.getI1Type()));
         Value again = arith::XOrIOp::create(
             at, done, arith::ConstantIntOp::create(at, 1, 1));
-        scf::ConditionOp::create(at, again, ValueRange());
+        if (waits) {
+          // Nobody asks while all goes well.
+          auto asks = scf::IfOp::create(
+              at, again,
+              [&](OpBuilder &builder, Location) {
+                ImplicitLocOpBuilder at(loc, builder);
+                Value failed = HasFailedOp::create(at, at.getI1Type());
+                scf::YieldOp::create(at, arith::XOrIOp::create(
+                                             at, failed,
+                                             arith::ConstantIntOp::create(
+                                                 at, 1, 1))
+                                             .getResult());
+              },
+              [&](OpBuilder &builder, Location) {
+                scf::YieldOp::create(builder, loc, again);
+              });
+          again = asks.getResult(0);
+        }
+        scf::ConditionOp::create(at, again, done);
       },
       [&](OpBuilder &inner, Location, ValueRange) {
         scf::YieldOp::create(inner, loc);
       });
+  return loop.getResult(0);
 }
 
 void MatmulRing::emitHandOffArrive(ImplicitLocOpBuilder &b,
                                    Value isFirstLane) const {
-  emitAsyncProxyFence(b);
+  emitGlobalProxyFence(b);
   emitWaveBarrier(b);
   emitBarrierArriveIf(b, getHandOff(b), isFirstLane);
 }
 
-void MatmulRing::emitHandOffWait(ImplicitLocOpBuilder &b, bool waits) const {
+Value MatmulRing::emitHandOffWait(ImplicitLocOpBuilder &b, bool waits) const {
   Value parity = LLVM::LoadOp::create(b, b.getI32Type(), handOffVariable);
-  emitWait(b, getHandOff(b), parity, waits);
-  emitAsyncProxyFence(b);
+  Value goesOn = emitWait(b, getHandOff(b), parity, waits);
+  emitGlobalProxyFence(b);
   LLVM::StoreOp::create(b, arith::XOrIOp::create(b, parity, i32(b, 1)),
                         handOffVariable);
+  return goesOn;
+}
+
+void MatmulRing::emitGiveUpUnless(ImplicitLocOpBuilder &b,
+                                  Value goesOn) const {
+  Value all =
+      arith::ExtUIOp::create(b, b.getI32Type(), emitInAllLanes(b, goesOn));
+  Value before = LLVM::LoadOp::create(b, b.getI32Type(), givenUpVariable);
+  Value now = arith::XOrIOp::create(b, all, i32(b, 1));
+  LLVM::StoreOp::create(b, arith::OrIOp::create(b, before, now),
+                        givenUpVariable);
+}
+
+Value MatmulRing::emitGoesOn(ImplicitLocOpBuilder &b) const {
+  Value givenUp = LLVM::LoadOp::create(b, b.getI32Type(), givenUpVariable);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, givenUp, i32(b, 0));
 }

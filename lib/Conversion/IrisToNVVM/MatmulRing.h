@@ -49,15 +49,22 @@ public:
   /// A barrier that all consumers complete where producers wait for them.
   Value getHandOff(ImplicitLocOpBuilder &b) const;
 
-  /// Waits until the phase of `parity` is over, or, with `waits`, until a wait
-  /// of the program has failed.
-  static void emitWait(ImplicitLocOpBuilder &b, Value barrier, Value parity,
-                       bool waits);
+  /// Waits until the phase of `parity` is over: true (i1). With `waits` it may
+  /// also end, for some lanes, because a wait of the program has failed: false.
+  static Value emitWait(ImplicitLocOpBuilder &b, Value barrier, Value parity,
+                        bool waits);
 
   /// Consumers tell producers that they are here; one lane of each warp has
   /// `isFirstLane` (i1).
   void emitHandOffArrive(ImplicitLocOpBuilder &b, Value isFirstLane) const;
-  void emitHandOffWait(ImplicitLocOpBuilder &b, bool waits) const;
+  /// What emitWait returns.
+  Value emitHandOffWait(ImplicitLocOpBuilder &b, bool waits) const;
+
+  /// Producers that have given up, in one lane, leave the ring alone from then
+  /// on, in all lanes. The wave has met.
+  void emitGiveUpUnless(ImplicitLocOpBuilder &b, Value goesOn) const;
+  /// True (i1) in all lanes of a wave that has not given up.
+  Value emitGoesOn(ImplicitLocOpBuilder &b) const;
 
   int64_t getStages() const { return stages; }
 
@@ -66,7 +73,7 @@ private:
 
   int64_t stages, slotBytes;
   Value base;
-  Value slotVariable, phaseVariable, handOffVariable;
+  Value slotVariable, phaseVariable, handOffVariable, givenUpVariable;
 };
 
 } // namespace mlir::iris

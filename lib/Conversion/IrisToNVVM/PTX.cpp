@@ -82,12 +82,27 @@ void mlir::iris::emitTensorCopy(ImplicitLocOpBuilder &b, Value to, Value map,
           "r,l,r,r,r,r,~{memory}");
 }
 
-void mlir::iris::emitAsyncProxyFence(ImplicitLocOpBuilder &b) {
-  emitPTX(b, Type(), {}, "fence.proxy.async;", "~{memory}");
+void mlir::iris::emitGlobalProxyFence(ImplicitLocOpBuilder &b) {
+  emitPTX(b, Type(), {}, "fence.proxy.async.global;", "~{memory}");
+}
+
+void mlir::iris::emitSharedProxyFence(ImplicitLocOpBuilder &b) {
+  emitPTX(b, Type(), {}, "fence.proxy.async.shared::cta;", "~{memory}");
 }
 
 void mlir::iris::emitWaveBarrier(ImplicitLocOpBuilder &b) {
   emitPTX(b, Type(), {}, "bar.warp.sync -1;", "~{memory}");
+}
+
+Value mlir::iris::emitInAllLanes(ImplicitLocOpBuilder &b, Value value) {
+  Value flag = arith::ExtUIOp::create(b, b.getI32Type(), value);
+  Value all = emitPTX(b, b.getI32Type(), flag,
+                      "{ .reg .pred each, all; setp.ne.b32 each, $1, 0; "
+                      "vote.sync.all.pred all, each, -1; "
+                      "selp.b32 $0, 1, 0, all; }",
+                      "=r,r");
+  Value zero = arith::ConstantIntOp::create(b, 0, 32);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, all, zero);
 }
 
 Value mlir::iris::emitFromFirstLane(ImplicitLocOpBuilder &b, Value value) {

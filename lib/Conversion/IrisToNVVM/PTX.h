@@ -38,12 +38,16 @@ void emitBarrierArriveExpect(ImplicitLocOpBuilder &b, Value barrier,
 /// memory; counts its bytes at `barrier`.
 void emitTensorCopy(ImplicitLocOpBuilder &b, Value to, Value map, Value barrier,
                     ValueRange coordinates);
-/// What the thread has seen or written comes before what the copy engine and
-/// the tensor cores do for it next.
-void emitAsyncProxyFence(ImplicitLocOpBuilder &b);
+/// What the thread has seen or written in memory, or in shared memory, comes
+/// before what the copy engine and the tensor cores do for it next. The first
+/// one waits for everything that the thread has on its way.
+void emitGlobalProxyFence(ImplicitLocOpBuilder &b);
+void emitSharedProxyFence(ImplicitLocOpBuilder &b);
 
 /// All threads of a wave meet; their accesses are ordered.
 void emitWaveBarrier(ImplicitLocOpBuilder &b);
+/// `value` (i1) of all lanes of a wave that has met: true if it is in each.
+Value emitInAllLanes(ImplicitLocOpBuilder &b, Value value);
 /// `value` (i32) of the wave's first lane, in all of them.
 Value emitFromFirstLane(ImplicitLocOpBuilder &b, Value value);
 

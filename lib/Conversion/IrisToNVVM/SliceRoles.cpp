@@ -3,7 +3,9 @@
 
 #include "SliceRoles.h"
 
+#include "iris/Conversion/EmitHelpers.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/IrisRoles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -64,6 +66,8 @@ private:
             return failure();
       return success();
     }
+    if (isa<HandOffOp>(op))
+      return success();
     if (op->use_empty()) {
       op->erase();
       return success();
@@ -130,9 +134,9 @@ static Value getRoot(Value buffer) {
 namespace {
 /// Walks a kernel in program order, loops twice, and remembers whether there is
 /// something that the next matmul's producers have to come after.
-class HandOffMarker {
+class HandOffPlacer {
 public:
-  explicit HandOffMarker(FunctionOpInterface function) {
+  explicit HandOffPlacer(FunctionOpInterface function) {
     function->walk([&](tile::MatmulOp op) {
       read(op.getA());
       read(op.getB());
@@ -158,46 +162,73 @@ private:
   }
 
   bool walk(Operation *op, bool pending) {
-    if (isa<tile::MatmulOp>(op)) {
-      if (pending)
-        op->setAttr(kHandOffAttr, UnitAttr::get(op->getContext()));
+    if (!holdsMatmul(op)) {
+      WalkResult found = op->walk([&](Operation *inner) {
+        return inner->getNumRegions() == 0 && holdsBack(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      });
+      return pending || found.wasInterrupted();
+    }
+    if (pending)
+      placeBefore(op);
+    if (isa<tile::MatmulOp>(op))
       return false;
-    }
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      bool then = walk(*branch.thenBlock(), pending);
-      return (branch.elseBlock() ? walk(*branch.elseBlock(), pending)
-                                 : pending) ||
-             then;
-    }
-    if (op->getNumRegions() != 0) {
-      for (int iteration = 0; iteration < 2; ++iteration)
-        for (Region &region : op->getRegions())
-          for (Block &block : region)
-            pending = walk(block, pending) || pending;
-      return pending;
-    }
-    return pending || holdsBack(op);
+    auto walkRegions = [&](bool before) {
+      bool after = false;
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          after |= walk(block, before);
+      return after;
+    };
+    bool after = walkRegions(false);
+    // The next round of a loop comes after this one.
+    if (after && !isa<scf::IfOp>(op))
+      walkRegions(true);
+    return after;
+  }
+
+  static void placeBefore(Operation *op) {
+    if (isa_and_nonnull<HandOffOp>(op->getPrevNode()))
+      return;
+    OpBuilder builder(op);
+    HandOffOp::create(builder, op->getLoc());
   }
 
   /// True if a later matmul may depend on `op`.
   bool holdsBack(Operation *op) {
+    if (isa<HandOffOp, TraceOp>(op))
+      return false;
+    // Whoever waits, or meets others, reads what they have written.
+    if (isa<WaitOp, BarrierOp, FenceOp, PacketLoadOp>(op))
+      return true;
+    // A release is about what came before it.
+    auto orders = [&](auto concrete) {
+      return isAcquire(concrete.getSem()) || isRead(concrete.getBuffer());
+    };
+    if (auto signal = dyn_cast<SignalOp>(op))
+      return orders(signal);
+    if (auto atomic = dyn_cast<AtomicRMWOp>(op))
+      return orders(atomic);
+    if (auto atomic = dyn_cast<AtomicCASOp>(op))
+      return orders(atomic);
     auto effects = dyn_cast<MemoryEffectOpInterface>(op);
     if (!effects)
       return !isMemoryEffectFree(op);
-    // Whoever waits, or meets others, reads what they have written.
-    if (isa<WaitOp, BarrierOp, FenceOp, AtomicRMWOp, AtomicCASOp, SignalOp,
-            PacketLoadOp>(op))
-      return true;
     SmallVector<MemoryEffects::EffectInstance> instances;
     effects.getEffects(instances);
     return llvm::any_of(instances, [&](auto &effect) {
       if (!isa<MemoryEffects::Write>(effect.getEffect()))
         return false;
       Value buffer = effect.getValue();
-      Value root = buffer && isa<MemRefType>(buffer.getType()) ? getRoot(buffer)
-                                                               : Value();
-      return !root || readsAnything || roots.contains(root);
+      return !buffer || !isa<MemRefType>(buffer.getType()) || isRead(buffer);
     });
+  }
+
+  /// True if a matmul may read `buffer`.
+  bool isRead(Value buffer) const {
+    Value root = getRoot(buffer);
+    return !root || readsAnything || roots.contains(root);
   }
 
   llvm::SmallDenseSet<Value> roots;
@@ -205,8 +236,8 @@ private:
 };
 } // namespace
 
-void mlir::iris::markHandOffs(FunctionOpInterface function) {
-  HandOffMarker(function).walk(function.getFunctionBody().front(), false);
+void mlir::iris::placeHandOffs(FunctionOpInterface function) {
+  HandOffPlacer(function).walk(function.getFunctionBody().front(), false);
 }
 
 //===----------------------------------------------------------------------===//

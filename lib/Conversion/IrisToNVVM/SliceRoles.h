@@ -22,11 +22,10 @@ namespace mlir::iris {
 /// consumers have.
 LogicalResult sliceForProducers(Block &block);
 
-/// Marks, by the unit attribute `kHandOffAttr`, the matmuls of `function` that
-/// may read what the program has written, or waited for, since the last such
-/// matmul: there producers must wait for consumers.
-void markHandOffs(FunctionOpInterface function);
-inline constexpr StringLiteral kHandOffAttr = "iris.hand_off";
+/// Puts an `iris.hand_off` wherever a matmul of `function` may read what the
+/// program has written, or waited for, since the last one: in front of the
+/// outermost loop or branch around the matmul that does not do so itself.
+void placeHandOffs(FunctionOpInterface function);
 
 /// Checks that a region of `op` does what one wave can do alone.
 LogicalResult verifyProducerRegion(tile::MatmulOp op);

@@ -72,13 +72,17 @@ private:
   void emitRegisterLimit(LocBuilder &b, bool isProducer);
   LogicalResult splitRoles(Block &entry, Operation *firstOp);
 
+  void lowerHandOffs(Operation *role, bool isProducer);
   void lowerConsumer(tile::MatmulOp op);
   Value emitStages(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
                    Value numStages, Value init);
   void lowerProducer(tile::MatmulOp op);
   void emitBlock(LocBuilder &b, tile::MatmulOp op, Value block);
-  void emitStage(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
+  void emitStage(LocBuilder &b, const WgmmaPlan &plan,
                  ArrayRef<PanelPlace> places, Value rest);
+  void emitSlot(LocBuilder &b, const WgmmaPlan &plan,
+                ArrayRef<PanelPlace> places, Value rest,
+                const RingPlace &place);
   /// Fills an operand's part of a slot by loads.
   void emitFill(LocBuilder &b, const WgmmaOperand &operand,
                 const PanelPlace &place, unsigned kDim, const WgmmaPlan &plan,
@@ -88,7 +92,9 @@ private:
                   Value barrier);
 
   OperandMap getMap(Value buffer, const WgmmaOperand &operand);
-  Value emitHasFailed(LocBuilder &b);
+  /// emit() in waves that have not given up.
+  void emitUnlessGivenUp(LocBuilder &b,
+                         llvm::function_ref<void(LocBuilder &)> emit);
 
   const WgmmaPlan &getPlan(tile::MatmulOp op) {
     return plans[op->getAttrOfType<IntegerAttr>(kNumberAttr).getInt()];
@@ -271,6 +277,9 @@ LogicalResult KernelLowering::splitRoles(Block &entry, Operation *firstOp) {
   if (failed(sliceForProducers(*active.thenBlock())))
     return failure();
 
+  lowerHandOffs(active, /*isProducer=*/true);
+  lowerHandOffs(roles, /*isProducer=*/false);
+
   SmallVector<tile::MatmulOp> ops;
   active.walk([&](tile::MatmulOp op) { ops.push_back(op); });
   for (tile::MatmulOp op : ops)
@@ -285,10 +294,27 @@ LogicalResult KernelLowering::splitRoles(Block &entry, Operation *firstOp) {
   return success();
 }
 
+/// Producers that were handed nothing, because a wait failed, give up.
+void KernelLowering::lowerHandOffs(Operation *role, bool isProducer) {
+  SmallVector<HandOffOp> ops;
+  role->walk([&](HandOffOp op) { ops.push_back(op); });
+  for (HandOffOp op : ops) {
+    LocBuilder b(loc, op);
+    if (!isProducer) {
+      ring->emitHandOffArrive(b, isFirstLane);
+    } else {
+      Value goesOn = ring->emitHandOffWait(b, waits);
+      if (waits)
+        ring->emitGiveUpUnless(b, goesOn);
+    }
+    op.erase();
+  }
+}
+
 LogicalResult KernelLowering::run() {
   if (failed(planAll()))
     return failure();
-  markHandOffs(function);
+  placeHandOffs(function);
   Block &entry = function.getFunctionBody().front();
   Operation *firstOp = &entry.front();
   LocBuilder b(loc, firstOp);
@@ -317,13 +343,6 @@ static Value emitCount(LocBuilder &b, Value k, int64_t size) {
       b, extent, arith::ConstantIndexOp::create(b, size - 1));
   return arith::ShRUIOp::create(
       b, above, arith::ConstantIndexOp::create(b, llvm::Log2_64(size)));
-}
-
-Value KernelLowering::emitHasFailed(LocBuilder &b) {
-  Value failed = HasFailedOp::create(b, b.getI1Type());
-  Value bits = arith::ExtUIOp::create(b, b.getI32Type(), failed);
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
-                               emitFromFirstLane(b, bits), constant(b, 0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -365,8 +384,8 @@ Value KernelLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
       [&](OpBuilder &inner, Location, Value stage, ValueRange carried) {
         LocBuilder b(loc, inner);
         RingPlace place = {carried[0], carried[1]};
-        MatmulRing::emitWait(b, ring->getFull(b, place.slot), place.phase,
-                             waits);
+        (void)MatmulRing::emitWait(b, ring->getFull(b, place.slot), place.phase,
+                                   waits);
         Value address = ring->getSlotAddress(b, place.slot);
         Value aAddress = arith::AddIOp::create(b, address, aPart);
         Value bAddress = arith::AddIOp::create(b, address, bPart);
@@ -436,8 +455,8 @@ void KernelLowering::lowerConsumer(tile::MatmulOp op) {
       b, isSome,
       [&](OpBuilder &inner, Location) {
         LocBuilder b(loc, inner);
-        if (op->hasAttr(kHandOffAttr))
-          ring->emitHandOffArrive(b, isFirstLane);
+        // The tensor cores take whole warps; nothing before may part this one.
+        emitWaveBarrier(b);
         // Without `init` the first instructions do not look at the registers.
         Value start = init || !plan.usesTensorCores
                           ? pack(b, init ? init : emitZeros(b))
@@ -470,54 +489,49 @@ void KernelLowering::lowerConsumer(tile::MatmulOp op) {
 
 void KernelLowering::lowerProducer(tile::MatmulOp op) {
   LocBuilder b(loc, op);
-  op.getBody().walk(
-      [&](WaitOp wait) { wait->setAttr(kInWaveAttr, b.getUnitAttr()); });
+  // A wait lets its wave know, and is rare: most blocks come without one.
+  op.getBody().walk([&](WaitOp wait) {
+    wait->setAttr(kInWaveAttr, b.getUnitAttr());
+    LocBuilder after(loc, wait);
+    after.setInsertionPointAfter(wait);
+    emitWaveBarrier(after);
+    emitGlobalProxyFence(after);
+    Value failed = HasFailedOp::create(after, after.getI1Type());
+    ring->emitGiveUpUnless(
+        after, arith::XOrIOp::create(
+                   after, failed, arith::ConstantIntOp::create(after, 1, 1)));
+  });
   Value numBlocks = emitCount(b, op.getK(), op.getBlock());
-  if (op->hasAttr(kHandOffAttr)) {
-    Value isSome = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, numBlocks,
-                                         index(b, 0));
-    scf::IfOp::create(b, isSome, [&](OpBuilder &inner, Location) {
-      LocBuilder b(loc, inner);
-      ring->emitHandOffWait(b, waits);
-      scf::YieldOp::create(b);
-    });
-  }
-  scf::ForOp::create(
-      b, index(b, 0), numBlocks, index(b, 1), ValueRange(),
-      [&](OpBuilder &inner, Location, Value block, ValueRange) {
-        LocBuilder b(loc, inner);
-        if (!waits) {
-          emitBlock(b, op, block);
-        } else {
-          Value goesOn = arith::XOrIOp::create(
-              b, emitHasFailed(b), arith::ConstantIntOp::create(b, 1, 1));
-          scf::IfOp::create(b, goesOn, [&](OpBuilder &inner, Location) {
-            LocBuilder b(loc, inner);
-            emitBlock(b, op, block);
-            scf::YieldOp::create(b);
-          });
-        }
-        scf::YieldOp::create(b);
-      });
+  scf::ForOp::create(b, index(b, 0), numBlocks, index(b, 1), ValueRange(),
+                     [&](OpBuilder &inner, Location, Value block, ValueRange) {
+                       LocBuilder b(loc, inner);
+                       emitUnlessGivenUp(
+                           b, [&](LocBuilder &b) { emitBlock(b, op, block); });
+                       scf::YieldOp::create(b);
+                     });
   op.erase();
+}
+
+void KernelLowering::emitUnlessGivenUp(
+    LocBuilder &b, llvm::function_ref<void(LocBuilder &)> emit) {
+  if (!waits)
+    return emit(b);
+  scf::IfOp::create(b, ring->emitGoesOn(b), [&](OpBuilder &inner, Location) {
+    LocBuilder at(loc, inner);
+    emit(at);
+    scf::YieldOp::create(at);
+  });
 }
 
 void KernelLowering::emitBlock(LocBuilder &b, tile::MatmulOp op, Value block) {
   const WgmmaPlan &plan = getPlan(op);
   BlockPlaces places = emitBlockRegion(b, op, block);
-  bool regionWaits = false;
-  op.getBody().walk([&](WaitOp) { regionWaits = true; });
-  if (regionWaits) {
-    // The first lane has waited: what it saw, all see, and the engine too.
-    emitWaveBarrier(b);
-    emitAsyncProxyFence(b);
-  }
   Value first = arith::MulIOp::create(
       b, block, index(b, static_cast<int64_t>(op.getBlock())));
   Value rest = arith::SubIOp::create(b, op.getK(), first);
   SmallVector<PanelPlace> panels = {places.a, places.b};
   if (plan.stagesPerBlock == 1)
-    return emitStage(b, op, plan, panels, rest);
+    return emitStage(b, plan, panels, rest);
   Value most = index(b, plan.stagesPerBlock);
   Value count =
       arith::MinSIOp::create(b, emitCount(b, rest, plan.stageK), most);
@@ -531,18 +545,31 @@ void KernelLowering::emitBlock(LocBuilder &b, tile::MatmulOp op, Value block) {
           Value &k = shifted[i].offsets[1 - i];
           k = arith::AddIOp::create(b, k, done);
         }
-        emitStage(b, op, plan, shifted, arith::SubIOp::create(b, rest, done));
+        emitStage(b, plan, shifted, arith::SubIOp::create(b, rest, done));
         scf::YieldOp::create(b);
       });
 }
 
 /// `rest` values of k are left, of which the stage takes what it has room for.
-void KernelLowering::emitStage(LocBuilder &b, tile::MatmulOp op,
-                               const WgmmaPlan &plan,
+void KernelLowering::emitStage(LocBuilder &b, const WgmmaPlan &plan,
                                ArrayRef<PanelPlace> places, Value rest) {
   RingPlace place = ring->loadPlace(b);
-  Value parity = arith::XOrIOp::create(b, place.phase, constant(b, 1));
-  MatmulRing::emitWait(b, ring->getEmpty(b, place.slot), parity, waits);
+  emitUnlessGivenUp(b, [&](LocBuilder &b) {
+    Value parity = arith::XOrIOp::create(b, place.phase, constant(b, 1));
+    Value goesOn = MatmulRing::emitWait(b, ring->getEmpty(b, place.slot),
+                                        parity, waits);
+    if (waits)
+      ring->emitGiveUpUnless(b, goesOn);
+    emitUnlessGivenUp(b, [&](LocBuilder &b) {
+      emitSlot(b, plan, places, rest, place);
+    });
+  });
+  ring->storePlace(b, ring->advance(b, place));
+}
+
+void KernelLowering::emitSlot(LocBuilder &b, const WgmmaPlan &plan,
+                              ArrayRef<PanelPlace> places, Value rest,
+                              const RingPlace &place) {
   Value full = ring->getFull(b, place.slot);
   Value address = ring->getSlotAddress(b, place.slot);
   Value isShort = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, rest,
@@ -606,7 +633,6 @@ void KernelLowering::emitStage(LocBuilder &b, tile::MatmulOp op,
   });
   // Parities tell two rounds apart: no lane may be a round behind.
   emitWaveBarrier(b);
-  ring->storePlace(b, ring->advance(b, place));
 }
 
 void KernelLowering::emitCopies(LocBuilder &b, const WgmmaOperand &operand,
@@ -729,7 +755,7 @@ void KernelLowering::emitFill(LocBuilder &b, const WgmmaOperand &operand,
         LLVM::StoreOp::create(b, loaded, to);
         scf::YieldOp::create(b);
       });
-  emitAsyncProxyFence(b);
+  emitSharedProxyFence(b);
   emitWaveBarrier(b);
 }
 

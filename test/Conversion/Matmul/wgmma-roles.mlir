@@ -105,11 +105,12 @@ gpu.module @kernels {
   // Consumers hear of a wait that failed before they go on.
   // CHECK-LABEL: gpu.func @region
   // CHECK: iris.tensor_map %{{.*}} contiguous 1 box [64, 64] swizzle 128 ranks
-  // CHECK: %[[FAILED:.*]] = iris.has_failed
-  // CHECK: scf.if
   // CHECK: iris.wait {{.*}} {iris.in_wave}
+  // CHECK: bar.warp.sync
+  // CHECK: fence.proxy.async.global
+  // CHECK: iris.has_failed
+  // CHECK: vote.sync.all
   // CHECK: iris.translate
-  // CHECK: fence.proxy.async
   // CHECK: cp.async.bulk.tensor.3d
   // CHECK: } else {
   // CHECK-NOT: iris.wait
@@ -133,6 +134,67 @@ gpu.module @kernels {
     } : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16, strided<[1, ?]>>
         -> tensor<64x64xf32>
     tile.store %acc, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // A fence waits for what is on its way: it comes behind a wait, not in front of
+  // every k-block; and what was waited for before a loop is handed over once,
+  // so that the loads of a tile begin while the one before it is stored.
+  // CHECK-LABEL: gpu.func @rare_waits
+  // Producers.
+  // CHECK: mbarrier.try_wait.parity
+  // CHECK: fence.proxy.async.global
+  // CHECK: scf.for
+  // CHECK-NOT: fence.proxy.async.global
+  // CHECK: scf.for
+  // CHECK-NOT: fence.proxy.async.global
+  // CHECK: arith.remui
+  // CHECK-NEXT: arith.cmpi
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: iris.wait
+  // CHECK: fence.proxy.async.global
+  // CHECK: }
+  // CHECK-NOT: fence.proxy.async.global
+  // CHECK: mbarrier.arrive.expect_tx
+  // CHECK: cp.async.bulk.tensor.3d
+  // Consumers.
+  // CHECK: } else {
+  // CHECK: iris.barrier
+  // CHECK: fence.proxy.async.global
+  // CHECK: mbarrier.arrive
+  // CHECK: scf.for
+  // CHECK-NOT: fence.proxy.async.global
+  // CHECK: bar.warp.sync
+  // CHECK: wgmma.mma_async
+  // CHECK: iris.signal
+  // CHECK-NOT: fence.proxy.async.global
+  // CHECK: gpu.return
+  gpu.func @rare_waits(%ctx: !iris.ctx, %a: memref<?x?xf16>,
+      %b: memref<?x?xf16, strided<[1, ?]>>,
+      %state: memref<?xi32, #iris.symmetric>, %flags: memref<?xi32>,
+      %c: memref<?x?xf32>, %epoch: i32, %k: index, %tiles: index)
+      kernel attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %c64 = arith.constant 64 : index
+    %pid = gpu.block_id x
+    %step = gpu.grid_dim x
+    iris.barrier %ctx, %state : memref<?xi32, #iris.symmetric>
+    scf.for %t = %pid to %tiles step %step {
+      %i = arith.muli %t, %c64 : index
+      %acc = tile.matmul %a[%i, %c0], %b[%c0, %c0] k(%k) block(64) {
+      ^bb0(%kb: index):
+        %in = arith.remui %kb, %c4 : index
+        %first = arith.cmpi eq, %in, %c0 : index
+        scf.if %first {
+          %seen = iris.wait %ctx, %flags[%kb] ge %epoch : i32, memref<?xi32>
+        }
+        tile.yield
+      } : memref<?x?xf16>, memref<?x?xf16, strided<[1, ?]>>
+          -> tensor<64x64xf32>
+      tile.store %acc, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+      iris.signal set %ctx, %epoch, %flags[%t] : i32, memref<?xi32>
+    }
     gpu.return
   }
 

@@ -29,6 +29,23 @@ def Iris_HasFailedOp : Iris_Op<"has_failed", [MemoryEffects<[MemRead]>]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Iris_HandOffOp : Iris_Op<"hand_off",
+    [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Those who load panels wait for those who multiply";
+  let description = [{
+    What the program has written, or waited for, before the hand-off is there for
+    the loads of every `tile.matmul` after it. All waves of the program come by
+    it.
+
+    Example:
+
+    ```mlir
+    iris.hand_off
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def Iris_TensorMapOp : Iris_Op<"tensor_map", [Pure]> {
   let summary = "The copy engine's description of a kernel's buffer";
   let description = [{

@@ -77,6 +77,7 @@ private:
   Value emitStages(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
                    Value numStages, Value init);
   void lowerProducer(tile::MatmulOp op);
+  void markTraces(tile::MatmulOp op);
   void emitBlock(LocBuilder &b, tile::MatmulOp op, Value block);
   void emitStage(LocBuilder &b, const WgmmaPlan &plan,
                  ArrayRef<PanelPlace> places, Value rest);
@@ -501,6 +502,7 @@ void KernelLowering::lowerProducer(tile::MatmulOp op) {
         after, arith::XOrIOp::create(
                    after, failed, arith::ConstantIntOp::create(after, 1, 1)));
   });
+  markTraces(op);
   Value numBlocks = emitCount(b, op.getK(), op.getBlock());
   scf::ForOp::create(b, index(b, 0), numBlocks, index(b, 1), ValueRange(),
                      [&](OpBuilder &inner, Location, Value block, ValueRange) {
@@ -510,6 +512,21 @@ void KernelLowering::lowerProducer(tile::MatmulOp op) {
                        scf::YieldOp::create(b);
                      });
   op.erase();
+}
+
+/// One lane of the first producer tells of all: they do the same.
+void KernelLowering::markTraces(tile::MatmulOp op) {
+  SmallVector<TraceOp> traces;
+  op.getBody().walk([&](TraceOp trace) { traces.push_back(trace); });
+  for (TraceOp trace : traces) {
+    LocBuilder b(loc, trace);
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, producer,
+                                          constant(b, 0));
+    auto tells = scf::IfOp::create(
+        b, arith::AndIOp::create(b, isFirst, isFirstLane).getResult());
+    trace->setAttr(kInWaveAttr, b.getUnitAttr());
+    trace->moveBefore(tells.thenBlock()->getTerminator());
+  }
 }
 
 void KernelLowering::emitUnlessGivenUp(

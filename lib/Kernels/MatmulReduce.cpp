@@ -94,7 +94,8 @@ void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
         Value product = k.ownProduct(k.add(k.mul(owner, rows), row), column);
         Value share = k.convertTo(product, k.config.share);
         Place to{own, row, column};
-        k.span("send", k.bytesOf(to, share), [&] { k.storeTo(owner, share, to); });
+        k.span("send", k.bytesOf(to, share),
+               [&] { k.storeTo(owner, share, to); });
         k.raise(owner, flag(k.me, rowTile, columnTile));
       });
   k.forTiles(rowTiles, columnTiles, [&](Value rowTile, Value columnTile) {

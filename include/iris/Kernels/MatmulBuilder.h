@@ -95,8 +95,8 @@ public:
   void addTo(Value member, Value tile, Place to);
   /// `matrix` in a member's memory.
   Value onMember(Value member, Value matrix);
-  /// Bytes of a tile at a place, as far as it lies in the matrix; `times`: of as
-  /// many of them.
+  /// Bytes of a tile at a place, as far as it lies in the matrix; `times`: of
+  /// as many of them.
   Value bytesOf(Place place, RankedTensorType type);
   Value bytesOf(Place place, Value tile, Value times = {});
   /// Stores a tile of the result to members first, first + 1, ... after the

@@ -83,8 +83,7 @@ LogicalResult SyncLowering::lower(TraceOp op) {
     store(offsetof(IrisRtTraceEvent, launchId),
           emitField(b, "launchId", op.getCtx()));
     store(offsetof(IrisRtTraceEvent, site), emitI32(b, site));
-    store(offsetof(IrisRtTraceEvent, phase),
-          emitI32(b, phase));
+    store(offsetof(IrisRtTraceEvent, phase), emitI32(b, phase));
   };
   if (inWave)
     emitIf(b, isOn, record);

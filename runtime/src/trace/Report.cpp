@@ -91,7 +91,7 @@ std::string toChromeTrace(const std::vector<RankTrace> &ranks) {
                {"otherData",
                 {{"dropped_events", summary.dropped},
                  {"clock_error_us", summary.clockErrorUs},
-                {"programs", programs}}}};
+                 {"programs", programs}}}};
   // Names come from source files; what is no UTF-8 must not end the program.
   return root.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -178,12 +178,11 @@ std::string TraceSummary::toString() const {
                    "count", "programs", "median us", "most us", "bytes");
   for (const std::vector<TraceRow> *part : {&rows, &exposed})
     for (const TraceRow &row : *part)
-      text += formatString("%4u  %-16s %8llu %8llu %12.2f %12.2f %14llu\n",
-                           row.rank, row.span.c_str(),
-                           static_cast<unsigned long long>(row.count),
-                           static_cast<unsigned long long>(row.programs),
-                           row.medianUs, row.mostUs,
-                           static_cast<unsigned long long>(row.bytes));
+      text += formatString(
+          "%4u  %-16s %8llu %8llu %12.2f %12.2f %14llu\n", row.rank,
+          row.span.c_str(), static_cast<unsigned long long>(row.count),
+          static_cast<unsigned long long>(row.programs), row.medianUs,
+          row.mostUs, static_cast<unsigned long long>(row.bytes));
   text += formatString("%llu events, %llu dropped; times are per program; "
                        "clocks differ by at most %.1f us\n",
                        static_cast<unsigned long long>(events),

@@ -44,4 +44,16 @@ gpu.module @kernels {
     iris.trace end %ctx, "fetch" bytes(%n)
     gpu.return
   }
+
+  // A thread that loads for the program tells of itself, whoever it is, and that
+  // it is one: 2 is added to the phase.
+  // CHECK-LABEL: gpu.func @loads
+  // CHECK: %[[PHASE:.*]] = arith.constant 3 : i32
+  // CHECK-NOT: gpu.thread_id
+  // CHECK: llvm.store %[[PHASE]]
+  // CHECK: gpu.return
+  gpu.func @loads(%ctx: !iris.ctx) kernel {
+    iris.trace end %ctx, "wait" {iris.in_wave}
+    gpu.return
+  }
 }

@@ -280,23 +280,20 @@ Value MatmulBuilder::onMember(Value member, Value matrix) {
   return TranslateOp::create(b, ctx, matrix, rankOf(member));
 }
 
-Value MatmulBuilder::bytesOf(Place place, RankedTensorType type) {
+Value MatmulBuilder::bytesOf(Place place, Type tile, Value times) {
+  auto type = cast<RankedTensorType>(tile);
   auto inside = [&](unsigned dim, Value size, Value first) {
     return min(index(type.getDimSize(dim)), sub(size, min(size, first)));
   };
   Value elements = mul(inside(0, rowsOf(place.matrix), place.row),
                        inside(1, columnsOf(place.matrix), place.column));
-  return mul(elements, index(type.getElementTypeBitWidth() / 8));
-}
-
-Value MatmulBuilder::bytesOf(Place place, Value tile, Value times) {
-  Value bytes = bytesOf(place, cast<RankedTensorType>(tile.getType()));
+  Value bytes = mul(elements, index(type.getElementTypeBitWidth() / 8));
   return times ? mul(bytes, times) : bytes;
 }
 
 void MatmulBuilder::sendTo(int64_t first, Value tile, Place to) {
   Value receivers = sub(size, index(first));
-  span("send", bytesOf(to, tile, receivers), [&] {
+  span("send", bytesOf(to, tile.getType(), receivers), [&] {
     forMembers(first, [&](Value i) { storeTo(rotate(me, i), tile, to); });
   });
 }

@@ -22,8 +22,9 @@ ArrayRef<StringRef> mlir::iris::getVariants(MatmulKind kind) {
   static constexpr StringRef alone[] = {"tiles"};
   static constexpr StringRef gathers[] = {"pull", "hbm_buffer", "push"};
   static constexpr StringRef gathersResult[] = {"push", "specialized"};
-  static constexpr StringRef scatters[] = {"push"};
-  static constexpr StringRef reduces[] = {"two_shot", "one_shot", "atomic"};
+  static constexpr StringRef scatters[] = {"push", "specialized"};
+  static constexpr StringRef reduces[] = {"two_shot", "one_shot", "atomic",
+                                          "specialized"};
   switch (kind) {
   case MatmulKind::Matmul:
     return alone;

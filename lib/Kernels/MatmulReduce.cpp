@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulReduce.cpp - Sums of the products of all ranks ---------------===//
 //
+// matmul_reduce_scatter
+//   push          every rank stores its share of a tile to the tile's owner,
+//                 who adds up what it got
+// both
+//   specialized   shares stay where they are computed; some programs multiply,
+//                 the others add up the own tiles as soon as all members have
+//                 theirs, and store the sum, to all ranks for an all-reduce
+// matmul_all_reduce
+//   two_shot      the same, but every program multiplies first
+//   one_shot      every rank adds up all tiles
+//   atomic        tiles are added up in every rank's result
+//
 // Shares travel in the type of the sum, or rounded to that of the result. They
 // are added in the group's order, by all who add: ranks get the same bits. See
 // docs/fused.md for why the protocols are correct.
@@ -13,13 +25,6 @@
 
 using namespace mlir;
 using namespace mlir::iris;
-
-static void beginEpoch(MatmulBuilder &k) {
-  k.beginEpoch(getFusedSizes(
-                   k, k.config,
-                   {k.rowsOf(k.a), k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
-                   .numFlags);
-}
 
 static Value add(MatmulBuilder &k, Value sum, Value share) {
   share = k.convertTo(share, k.config.sum);
@@ -49,75 +54,231 @@ static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
   return sum;
 }
 
-/// Adds up the members' shares of the tile at (row, column), which
-/// `load(member, column)` gives in strips, and hands the strips of the result
-/// to `use`.
-static void addUp(MatmulBuilder &k, Value row, Value column,
-                  llvm::function_ref<Value(Value, Value)> load,
-                  llvm::function_ref<void(Value, Value)> use) {
-  k.span("reduce", /*bytes=*/Value(), [&] {
-    k.forStrips(column, [&](Value at) {
+namespace {
+/// A tile of the sum: who adds it up, where it is in the owner's part of c (all
+/// of c for an all-reduce), and its number among the tiles of that part.
+struct SumTile {
+  Value owner, row, column, number;
+};
+
+/// The tiles of the sum. All ranks compute their shares at about the same time,
+/// for all owners in turn: no link is busy while another one is idle, and tiles
+/// are complete long before the last one is.
+class SumTiles {
+public:
+  explicit SumTiles(MatmulBuilder &k)
+      : k(k), isScatter(k.config.kind == MatmulKind::MatmulReduceScatter),
+        rows(k.rowsOf(k.c)), columns(k.columnsOf(k.c)),
+        rowTiles(k.rowTiles(rows)), columnTiles(k.columnTiles(columns)),
+        partTiles(k.mul(rowTiles, columnTiles)) {
+    k.beginEpoch(
+        getFusedSizes(
+            k, k.config,
+            {k.rowsOf(k.a), k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
+            .numFlags);
+  }
+
+  using Body = llvm::function_ref<void(const SumTile &)>;
+  /// The shares that one of `count` programs computes.
+  void forShares(Value program, Value count, Body body);
+  /// The tiles that one of `count` programs of their owner adds up, in the
+  /// order in which they are computed.
+  void forOwn(Value program, Value count, Body body);
+  /// All tiles, in the same order: for ranks that all add up.
+  void forAll(Value program, Value count, Body body);
+
+  /// The rank's product for a tile, in the type that shares travel in.
+  Value computeShare(const SumTile &tile);
+  /// Where the share of member `source` lies, in the staging.
+  Place shareAt(Value source, const SumTile &tile);
+  Value flag(Value source, const SumTile &tile) {
+    return k.add(k.mul(source, partTiles), tile.number);
+  }
+  /// Waits for all members' shares of a tile, which `load(member, column)`
+  /// gives in strips, adds them up, and hands the strips of the result to
+  /// `use`.
+  void addUp(const SumTile &tile, llvm::function_ref<Value(Value, Value)> load,
+             llvm::function_ref<void(Value, Value)> use);
+
+private:
+  SumTile at(Value owner, Value rowTile, Value columnTile, Value number) {
+    return {owner, k.mul(rowTile, k.tileRows()),
+            k.mul(columnTile, k.tileColumns()), number};
+  }
+  SumTile atPlace(Value place);
+
+  MatmulBuilder &k;
+  bool isScatter;
+  Value rows, columns, rowTiles, columnTiles, partTiles;
+};
+} // namespace
+
+/// All-reduce: the tile at a place in the order of shares.
+SumTile SumTiles::atPlace(Value place) {
+  auto tile = k.order(rowTiles, columnTiles).at(place);
+  return at(k.rem(place, k.size), tile.row, tile.column, place);
+}
+
+void SumTiles::forShares(Value program, Value count, Body body) {
+  if (!isScatter)
+    return forAll(program, count, body);
+  // A row of tiles of every owner, then the next one.
+  k.order(k.mul(k.size, rowTiles), columnTiles)
+      .forTiles(program, count, [&](Value row, Value columnTile) {
+        Value owner = k.rotate(k.me, k.add(k.rem(row, k.size), k.index(1)));
+        Value rowTile = k.div(row, k.size);
+        body(at(owner, rowTile, columnTile,
+                k.add(k.mul(rowTile, columnTiles), columnTile)));
+      });
+}
+
+void SumTiles::forOwn(Value program, Value count, Body body) {
+  if (isScatter) {
+    k.loop(program, partTiles, count, [&](Value number) {
+      body(at(k.me, k.div(number, columnTiles), k.rem(number, columnTiles),
+              number));
+    });
+    return;
+  }
+  k.loop(k.add(k.me, k.mul(program, k.size)), partTiles, k.mul(count, k.size),
+         [&](Value place) { body(atPlace(place)); });
+}
+
+void SumTiles::forAll(Value program, Value count, Body body) {
+  k.loop(program, partTiles, count,
+         [&](Value place) { body(atPlace(place)); });
+}
+
+Value SumTiles::computeShare(const SumTile &tile) {
+  Value first = isScatter ? k.mul(tile.owner, rows) : k.index(0);
+  return k.convertTo(k.ownProduct(k.add(first, tile.row), tile.column),
+                     k.config.share);
+}
+
+/// Of a scatter that pushes, members' shares of the own rows lie below each
+/// other; otherwise a rank has its shares of everything. Tiles do not reach
+/// into the next part.
+Place SumTiles::shareAt(Value source, const SumTile &tile) {
+  if (!isScatter)
+    return {k.staging, tile.row, tile.column};
+  Value part = k.config.hasMovers() ? tile.owner : source;
+  return {k.rows(k.staging, k.mul(part, rows), rows), tile.row, tile.column};
+}
+
+void SumTiles::addUp(const SumTile &tile,
+                     llvm::function_ref<Value(Value, Value)> load,
+                     llvm::function_ref<void(Value, Value)> use) {
+  k.forMembers(0, [&](Value source) { k.await(flag(source, tile), source); });
+  // Pushed shares have been moved before.
+  Value bytes;
+  if (!isScatter || k.config.hasMovers())
+    bytes = k.bytesOf(Place{k.c, tile.row, tile.column},
+                      k.sumType().clone(k.config.share), k.size);
+  k.span("reduce", bytes, [&] {
+    k.forStrips(tile.column, [&](Value at) {
       Value sum = sumOf(k, [&](Value source) { return load(source, at); });
-      use(k.finishTile(sum, row, at), at);
+      use(k.finishTile(sum, tile.row, at), at);
     });
   });
 }
 
 //===----------------------------------------------------------------------===//
-// matmul_reduce_scatter
+// Shares that are pushed
 //===----------------------------------------------------------------------===//
 
-/// Every rank stores its share of a tile to the tile's owner, the own tiles
-/// last; then it adds up what it got.
-void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
-  Value rows = k.rowsOf(k.c), columns = k.columnsOf(k.c);
-  Value rowTiles = k.rowTiles(rows), columnTiles = k.columnTiles(columns);
-  beginEpoch(k);
-  // A member's share of the own rows. Tiles do not reach into the next one.
-  auto slab = [&](Value source) {
-    return k.rows(k.staging, k.mul(source, rows), rows);
-  };
-  auto flag = [&](Value source, Value rowTile, Value columnTile) {
-    Value row = k.add(k.mul(source, rowTiles), rowTile);
-    return k.add(k.mul(row, columnTiles), columnTile);
-  };
-
+static void buildPush(MatmulBuilder &k) {
+  SumTiles tiles(k);
   k.barrier();
-  Value own = slab(k.me);
-  k.forTiles(
-      k.mul(k.size, rowTiles), columnTiles, [&](Value place, Value columnTile) {
-        Value i = k.add(k.div(place, rowTiles), k.index(1));
-        Value owner = k.rotate(k.me, i);
-        Value rowTile = k.rem(place, rowTiles);
-        Value row = k.mul(rowTile, k.tileRows());
-        Value column = k.mul(columnTile, k.tileColumns());
-        Value product = k.ownProduct(k.add(k.mul(owner, rows), row), column);
-        Value share = k.convertTo(product, k.config.share);
-        Place to{own, row, column};
-        k.span("send", k.bytesOf(to, share),
-               [&] { k.storeTo(owner, share, to); });
-        k.raise(owner, flag(k.me, rowTile, columnTile));
-      });
-  k.forTiles(rowTiles, columnTiles, [&](Value rowTile, Value columnTile) {
-    Value row = k.mul(rowTile, k.tileRows());
-    Value column = k.mul(columnTile, k.tileColumns());
-    k.forMembers(0, [&](Value source) {
-      k.await(flag(source, rowTile, columnTile), source);
-    });
-    addUp(
-        k, row, column,
-        [&](Value source, Value at) {
-          return k.load({slab(source), row, at}, k.stripType(k.config.share));
+  tiles.forShares(k.program, k.programs, [&](const SumTile &tile) {
+    Value share = tiles.computeShare(tile);
+    Place to = tiles.shareAt(k.me, tile);
+    k.span("send", k.bytesOf(to, share.getType()),
+           [&] { k.storeTo(tile.owner, share, to); });
+    k.raise(tile.owner, tiles.flag(k.me, tile));
+  });
+  tiles.forOwn(k.program, k.programs, [&](const SumTile &tile) {
+    tiles.addUp(
+        tile,
+        [&](Value source, Value column) {
+          Place share = tiles.shareAt(source, tile);
+          share.column = column;
+          return k.load(share, k.stripType(k.config.share));
         },
-        [&](Value result, Value at) {
-          k.store(result, {k.c, row, at});
+        [&](Value result, Value column) {
+          k.store(result, {k.c, tile.row, column});
         });
   });
   k.endEpoch();
 }
 
 //===----------------------------------------------------------------------===//
-// matmul_all_reduce
+// Shares that stay
+//===----------------------------------------------------------------------===//
+
+/// Tells those who add a tile up of the own share.
+static void raiseShare(MatmulBuilder &k, SumTiles &tiles, const SumTile &tile) {
+  if (k.config.variant != "one_shot")
+    return k.raise(tile.owner, tiles.flag(k.me, tile));
+  k.forMembers(0, [&](Value i) {
+    k.raise(k.rotate(k.me, i), tiles.flag(k.me, tile));
+  });
+}
+
+/// Adds up a tile from where its shares are, and stores it for all who need it.
+static void addUpShares(MatmulBuilder &k, SumTiles &tiles,
+                        const SumTile &tile) {
+  bool isForAll = k.config.kind == MatmulKind::MatmulAllReduce &&
+                  k.config.variant != "one_shot";
+  tiles.addUp(
+      tile,
+      [&](Value source, Value column) {
+        Place share = tiles.shareAt(source, tile);
+        share.column = column;
+        return k.loadFrom(source, share, k.stripType(k.config.share));
+      },
+      [&](Value result, Value column) {
+        Place place{k.c, tile.row, column};
+        if (!isForAll)
+          return k.store(result, place);
+        k.sendTo(0, result, place);
+      });
+}
+
+/// Only those who add up touch what is a peer's: they meet their namesakes, at
+/// the entry if they also write there. Without movers, and with fewer programs
+/// than are to move, all programs multiply first.
+static void buildShots(MatmulBuilder &k) {
+  SumTiles tiles(k);
+  bool isOneShot = k.config.variant == "one_shot";
+  Value movers = k.programs, first = k.index(0);
+  if (k.config.hasMovers()) {
+    Value wanted = k.index(k.config.fetchPrograms);
+    movers = k.min(wanted, k.programs);
+    first = k.select(k.less(wanted, k.programs), wanted, k.index(0));
+  }
+  k.ifThen(k.notLess(k.program, first), [&] {
+    tiles.forShares(k.sub(k.program, first), k.sub(k.programs, first),
+                    [&](const SumTile &tile) {
+                      k.store(tiles.computeShare(tile),
+                              tiles.shareAt(k.me, tile));
+                      raiseShare(k, tiles, tile);
+                    });
+  });
+  k.ifThen(k.less(k.program, movers), [&] {
+    if (k.config.kind == MatmulKind::MatmulAllReduce && !isOneShot)
+      k.barrier();
+    auto add = [&](const SumTile &tile) { addUpShares(k, tiles, tile); };
+    if (isOneShot)
+      tiles.forAll(k.program, movers, add);
+    else
+      tiles.forOwn(k.program, movers, add);
+    k.barrier();
+  });
+  k.endEpoch();
+}
+
+//===----------------------------------------------------------------------===//
+// Sums in place
 //===----------------------------------------------------------------------===//
 
 /// Tiles are added up in every rank's result, which is cleared before.
@@ -137,73 +298,21 @@ static void buildAtomic(MatmulBuilder &k) {
   forOwnTiles([&](Value row, Value column) {
     Value tile = k.applyScale(k.ownProduct(row, column));
     Place to{k.c, row, column};
-    k.span("send", k.bytesOf(to, tile, k.size), [&] {
+    k.span("send", k.bytesOf(to, tile.getType(), k.size), [&] {
       k.forMembers(0, [&](Value i) { k.addTo(k.rotate(k.me, i), tile, to); });
     });
   });
   k.barrier();
 }
 
-/// Shares stay where they are computed. `one_shot`: every rank adds up all
-/// tiles. `two_shot`: the owner of a tile does, for all.
-static void buildShots(MatmulBuilder &k, bool isTwoShot) {
-  Value rows = k.rowsOf(k.c), columns = k.columnsOf(k.c);
-  Value rowTiles = k.rowTiles(rows), columnTiles = k.columnTiles(columns);
-  beginEpoch(k);
-  auto number = [&](Value rowTile, Value columnTile) {
-    return k.add(k.mul(rowTile, columnTiles), columnTile);
-  };
-  auto flag = [&](Value source, Value tile) {
-    return k.add(k.mul(source, k.mul(rowTiles, columnTiles)), tile);
-  };
-  auto ownerOf = [&](Value tile) { return k.rem(tile, k.size); };
-
-  if (isTwoShot)
-    k.barrier();
-  k.forTiles(rowTiles, columnTiles, [&](Value rowTile, Value columnTile) {
-    Value row = k.mul(rowTile, k.tileRows());
-    Value column = k.mul(columnTile, k.tileColumns());
-    k.store(k.convertTo(k.ownProduct(row, column), k.config.share),
-            {k.staging, row, column});
-    Value tile = number(rowTile, columnTile);
-    if (isTwoShot)
-      return k.raise(ownerOf(tile), flag(k.me, tile));
-    k.forMembers(
-        0, [&](Value i) { k.raise(k.rotate(k.me, i), flag(k.me, tile)); });
-  });
-  k.forTiles(rowTiles, columnTiles, [&](Value rowTile, Value columnTile) {
-    Value row = k.mul(rowTile, k.tileRows());
-    Value column = k.mul(columnTile, k.tileColumns());
-    Value tile = number(rowTile, columnTile);
-    auto addUpTile = [&](llvm::function_ref<void(Value, Value)> use) {
-      k.forMembers(0,
-                   [&](Value source) { k.await(flag(source, tile), source); });
-      addUp(
-          k, row, column,
-          [&](Value source, Value at) {
-            return k.loadFrom(source, {k.staging, row, at},
-                              k.stripType(k.config.share));
-          },
-          use);
-    };
-    if (!isTwoShot)
-      return addUpTile([&](Value result, Value at) {
-        k.store(result, {k.c, row, at});
-      });
-    k.ifThen(k.equal(ownerOf(tile), k.me), [&] {
-      addUpTile([&](Value result, Value at) {
-        k.forMembers(0, [&](Value i) {
-          k.storeTo(k.rotate(k.me, i), result, {k.c, row, at});
-        });
-      });
-    });
-  });
-  k.barrier();
-  k.endEpoch();
+void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
+  if (k.config.variant == "push")
+    return buildPush(k);
+  buildShots(k);
 }
 
 void mlir::iris::buildMatmulAllReduce(MatmulBuilder &k) {
   if (k.config.variant == "atomic")
     return buildAtomic(k);
-  buildShots(k, k.config.variant == "two_shot");
+  buildShots(k);
 }

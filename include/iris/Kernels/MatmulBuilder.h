@@ -97,8 +97,7 @@ public:
   Value onMember(Value member, Value matrix);
   /// Bytes of a tile at a place, as far as it lies in the matrix; `times`: of
   /// as many of them.
-  Value bytesOf(Place place, RankedTensorType type);
-  Value bytesOf(Place place, Value tile, Value times = {});
+  Value bytesOf(Place place, Type tile, Value times = {});
   /// Stores a tile of the result to members first, first + 1, ... after the
   /// own place; a span "send".
   void sendTo(int64_t first, Value tile, Place to);

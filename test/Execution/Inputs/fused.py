@@ -16,8 +16,9 @@ PROGRAMS = 3
 VARIANTS = {"matmul": ["tiles"],
             "all_gather_matmul": ["pull", "hbm_buffer", "push"],
             "matmul_all_gather": ["push", "specialized"],
-            "matmul_reduce_scatter": ["push"],
-            "matmul_all_reduce": ["two_shot", "one_shot", "atomic"]}
+            "matmul_reduce_scatter": ["push", "specialized"],
+            "matmul_all_reduce": ["two_shot", "one_shot", "atomic",
+                                  "specialized"]}
 SHARDS = {"matmul": ["m"], "all_gather_matmul": ["k", "m"],
           "matmul_all_gather": ["m", "n"], "matmul_reduce_scatter": ["m"],
           "matmul_all_reduce": ["k"]}

@@ -18,6 +18,8 @@ inline constexpr StringLiteral kDynamicSharedBytesAttr =
 /// Unit, on `iris.wait`: a wave waits on its own, beside the program's threads,
 /// and goes on whatever happens; `iris.has_failed` tells it.
 inline constexpr StringLiteral kInWaveAttr = "iris.in_wave";
+/// Unit, beside `iris.in_wave`: one lane of the wave comes by, whichever it is.
+inline constexpr StringLiteral kInLaneAttr = "iris.in_lane";
 
 } // namespace mlir::iris
 

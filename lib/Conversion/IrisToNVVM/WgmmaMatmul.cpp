@@ -77,11 +77,12 @@ private:
   Value emitStages(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
                    Value numStages, Value init);
   void lowerProducer(tile::MatmulOp op);
-  void prepareWaits(tile::MatmulOp op, bool isInLane);
+  void prepareRegion(tile::MatmulOp op, bool isInLane);
   void emitWholeBlocks(LocBuilder &b, tile::MatmulOp op, Value count);
   void emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
                       ArrayRef<PanelPlace> places);
   Value emitWaitForSlot(LocBuilder &b, const RingPlace &place);
+  void markTraces(tile::MatmulOp op, bool isInLane);
   void emitBlock(LocBuilder &b, tile::MatmulOp op, Value block);
   void emitStage(LocBuilder &b, const WgmmaPlan &plan,
                  ArrayRef<PanelPlace> places, Value rest);
@@ -504,10 +505,10 @@ void KernelLowering::lowerConsumer(tile::MatmulOp op) {
 // Producers
 //===----------------------------------------------------------------------===//
 
-/// Waits of the region are the wave's, or one lane's. What they have seen the
+/// Waits of the region are the wave's, or one lane's. What they have seen, the
 /// copy engine sees, too. Most blocks come without a wait, so the fence, which
 /// takes its time, is behind the wait and not in front of the copies.
-void KernelLowering::prepareWaits(tile::MatmulOp op, bool isInLane) {
+void KernelLowering::prepareRegion(tile::MatmulOp op, bool isInLane) {
   OpBuilder b(op);
   op.getBody().walk([&](WaitOp wait) {
     wait->setAttr(kInWaveAttr, b.getUnitAttr());
@@ -524,6 +525,7 @@ void KernelLowering::prepareWaits(tile::MatmulOp op, bool isInLane) {
     ring->emitGiveUpUnless(after,
                            isInLane ? goesOn : emitInAllLanes(after, goesOn));
   });
+  markTraces(op, isInLane);
 }
 
 /// Where every operand has a map, one lane orders the copies of all whole
@@ -540,7 +542,7 @@ void KernelLowering::lowerProducer(tile::MatmulOp op) {
     first = arith::SelectOp::create(b, allMade, whole, first);
     emitWholeBlocks(b, op, first);
   }
-  prepareWaits(op, /*isInLane=*/false);
+  prepareRegion(op, /*isInLane=*/false);
   scf::ForOp::create(b, first, numBlocks, index(b, 1), ValueRange(),
                      [&](OpBuilder &inner, Location, Value block, ValueRange) {
                        LocBuilder b(loc, inner);
@@ -571,7 +573,7 @@ void KernelLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
         [&](OpBuilder &inner, Location, ValueRange block) {
           LocBuilder b(loc, inner);
           auto own = cast<tile::MatmulOp>(b.clone(*op));
-          prepareWaits(own, /*isInLane=*/true);
+          prepareRegion(own, /*isInLane=*/true);
           b.setInsertionPoint(own);
           BlockPlaces places = emitBlockRegion(b, own, block[0]);
           for (int64_t stage = 0; stage < plan.stagesPerBlock; ++stage) {
@@ -619,6 +621,23 @@ void KernelLowering::emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
 Value KernelLowering::emitWaitForSlot(LocBuilder &b, const RingPlace &place) {
   Value parity = arith::XOrIOp::create(b, place.phase, constant(b, 1));
   return MatmulRing::emitWait(b, ring->getEmpty(b, place.slot), parity, waits);
+}
+
+/// One lane of the first producer tells of all: they do the same.
+void KernelLowering::markTraces(tile::MatmulOp op, bool isInLane) {
+  SmallVector<TraceOp> traces;
+  op.getBody().walk([&](TraceOp trace) { traces.push_back(trace); });
+  for (TraceOp trace : traces) {
+    LocBuilder b(loc, trace);
+    trace->setAttr(kInWaveAttr, b.getUnitAttr());
+    if (isInLane)
+      continue;
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, producer,
+                                          constant(b, 0));
+    auto tells = scf::IfOp::create(
+        b, arith::AndIOp::create(b, isFirst, isFirstLane).getResult());
+    trace->moveBefore(tells.thenBlock()->getTerminator());
+  }
 }
 
 void KernelLowering::emitUnlessGivenUp(

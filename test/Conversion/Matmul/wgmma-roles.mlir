@@ -137,6 +137,39 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // What the region tells, the first producer tells, of its own; the threads that
+  // multiply tell of the product.
+  // CHECK-LABEL: gpu.func @traced_region
+  // CHECK: iris.trace begin %{{.*}}, "wait" {iris.in_wave}
+  // CHECK-NEXT: }
+  // CHECK: iris.wait
+  // CHECK: fence.proxy.async.global
+  // CHECK: iris.trace end %{{.*}}, "wait" {iris.in_wave}
+  // CHECK-NEXT: }
+  // CHECK-NOT: iris.trace
+  // CHECK: } else {
+  // CHECK-NOT: "wait"
+  // CHECK: iris.trace begin %{{.*}}, "gemm"{{$}}
+  // CHECK: wgmma.mma_async
+  // CHECK: iris.trace end %{{.*}}, "gemm"{{$}}
+  gpu.func @traced_region(%ctx: !iris.ctx, %a: memref<?x?xf16>,
+      %b: memref<?x?xf16, strided<[1, ?]>>, %flags: memref<?xi32>,
+      %c: memref<?x?xf32>, %epoch: i32, %k: index)
+      kernel attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    iris.trace begin %ctx, "gemm"
+    %acc = tile.matmul %a[%c0, %c0], %b[%c0, %c0] k(%k) block(64) {
+    ^bb0(%kb: index):
+      iris.trace begin %ctx, "wait"
+      %seen = iris.wait %ctx, %flags[%kb] ge %epoch : i32, memref<?xi32>
+      iris.trace end %ctx, "wait"
+      tile.yield
+    } : memref<?x?xf16>, memref<?x?xf16, strided<[1, ?]>> -> tensor<64x64xf32>
+    iris.trace end %ctx, "gemm"
+    tile.store %acc, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
   // Where there are maps one lane copies whole blocks. A fence waits for what is
   // on its way: it comes behind a wait, not in front of every block; and what was
   // waited for before a loop is handed over once, so that the loads of a tile

@@ -19,6 +19,8 @@ inline constexpr StringLiteral kDynamicSharedBytesAttr =
 /// and goes on whatever happens; `iris.has_failed` tells it. On `iris.trace`: a
 /// thread of such a wave tells of it, as of one that loads for the program.
 inline constexpr StringLiteral kInWaveAttr = "iris.in_wave";
+/// Unit, beside `iris.in_wave`: one lane of the wave comes by, whichever it is.
+inline constexpr StringLiteral kInLaneAttr = "iris.in_lane";
 
 } // namespace mlir::iris
 

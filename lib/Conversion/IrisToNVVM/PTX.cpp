@@ -105,6 +105,11 @@ Value mlir::iris::emitInAllLanes(ImplicitLocOpBuilder &b, Value value) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, all, zero);
 }
 
+Value mlir::iris::emitMostOfLanes(ImplicitLocOpBuilder &b, Value value) {
+  return emitPTX(b, b.getI32Type(), value, "redux.sync.max.u32 $0, $1, -1;",
+                 "=r,r");
+}
+
 Value mlir::iris::emitFromFirstLane(ImplicitLocOpBuilder &b, Value value) {
   return emitPTX(b, b.getI32Type(), value,
                  "shfl.sync.idx.b32 $0, $1, 0, 31, -1;", "=r,r");

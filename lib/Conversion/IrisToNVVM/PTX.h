@@ -48,6 +48,8 @@ void emitSharedProxyFence(ImplicitLocOpBuilder &b);
 void emitWaveBarrier(ImplicitLocOpBuilder &b);
 /// `value` (i1) of all lanes of a wave that has met: true if it is in each.
 Value emitInAllLanes(ImplicitLocOpBuilder &b, Value value);
+/// The largest `value` (i32, unsigned) of the lanes of a wave that has met.
+Value emitMostOfLanes(ImplicitLocOpBuilder &b, Value value);
 /// `value` (i32) of the wave's first lane, in all of them.
 Value emitFromFirstLane(ImplicitLocOpBuilder &b, Value value);
 

@@ -46,6 +46,9 @@ using namespace mlir::iris;
 static constexpr int64_t kSharedBytes = 227 << 10;
 static constexpr int64_t kMaxStages = 8;
 static constexpr int64_t kWaveSize = 32;
+/// A row of a box begins at a multiple of so many bytes; elsewhere the engine
+/// ends the kernel with an illegal instruction.
+static constexpr int64_t kEngineBytes = 16;
 
 namespace {
 using LocBuilder = ImplicitLocOpBuilder;
@@ -78,7 +81,10 @@ private:
                    Value numStages, Value init);
   void lowerProducer(tile::MatmulOp op);
   void prepareRegion(tile::MatmulOp op, bool isInLane);
-  void emitWholeBlocks(LocBuilder &b, tile::MatmulOp op, Value count);
+  Value emitWholeBlocks(LocBuilder &b, tile::MatmulOp op, Value count);
+  void emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan, BlockPlaces places);
+  Value emitStartsWhole(LocBuilder &b, const WgmmaOperand &operand,
+                        const PanelPlace &place, int64_t elementBytes);
   void emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
                       ArrayRef<PanelPlace> places);
   Value emitWaitForSlot(LocBuilder &b, const RingPlace &place);
@@ -539,8 +545,8 @@ void KernelLowering::lowerProducer(tile::MatmulOp op) {
     Value whole = arith::ShRUIOp::create(
         b, arith::MaxSIOp::create(b, op.getK(), index(b, 0)),
         index(b, llvm::Log2_64(op.getBlock())));
-    first = arith::SelectOp::create(b, allMade, whole, first);
-    emitWholeBlocks(b, op, first);
+    whole = arith::SelectOp::create(b, allMade, whole, first);
+    first = emitWholeBlocks(b, op, whole);
   }
   prepareRegion(op, /*isInLane=*/false);
   scf::ForOp::create(b, first, numBlocks, index(b, 1), ValueRange(),
@@ -553,51 +559,105 @@ void KernelLowering::lowerProducer(tile::MatmulOp op) {
   op.erase();
 }
 
-void KernelLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
-                                     Value count) {
+/// Returns how many blocks, at most `count`, there are copies for: a block that
+/// begins in the midst of what the engine moves at a time ends the row.
+Value KernelLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
+                                      Value count) {
   const WgmmaPlan &plan = getPlan(op);
   RingPlace start = ring->loadPlace(b);
-  Value isElected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
-  scf::IfOp::create(b, isElected, [&](OpBuilder &inner, Location) {
-    LocBuilder b(loc, inner);
-    scf::WhileOp::create(
-        b, b.getIndexType(), ValueRange(index(b, 0)),
-        [&](OpBuilder &inner, Location, ValueRange block) {
+  Value goesOn = arith::ConstantIntOp::create(b, 1, 1);
+  auto emitLoop = [&](LocBuilder &b) -> Value {
+    auto loop = scf::WhileOp::create(
+        b, TypeRange{b.getIndexType(), b.getI1Type()},
+        ValueRange{index(b, 0), goesOn},
+        [&](OpBuilder &inner, Location, ValueRange state) {
           LocBuilder b(loc, inner);
           Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
-                                             block[0], count);
+                                             state[0], count);
+          more = arith::AndIOp::create(b, more, state[1]);
           if (waits)
             more = arith::AndIOp::create(b, more, ring->emitGoesOn(b));
-          scf::ConditionOp::create(b, more, block);
+          scf::ConditionOp::create(b, more, state);
         },
-        [&](OpBuilder &inner, Location, ValueRange block) {
+        [&](OpBuilder &inner, Location, ValueRange state) {
           LocBuilder b(loc, inner);
           auto own = cast<tile::MatmulOp>(b.clone(*op));
           prepareRegion(own, /*isInLane=*/true);
           b.setInsertionPoint(own);
-          BlockPlaces places = emitBlockRegion(b, own, block[0]);
-          for (int64_t stage = 0; stage < plan.stagesPerBlock; ++stage) {
-            for (auto [dim, panel] : {std::pair(1, &places.a), {0, &places.b}})
-              if (stage != 0)
-                panel->offsets[dim] = arith::AddIOp::create(
-                    b, panel->offsets[dim], index(b, plan.stageK));
-            emitUnlessGivenUp(b, [&](LocBuilder &b) {
-              emitWholeStage(b, plan, {places.a, places.b});
-            });
-          }
+          BlockPlaces places = emitBlockRegion(b, own, state[0]);
+          Value starts = arith::AndIOp::create(
+              b, emitStartsWhole(b, plan.a, places.a, plan.elementBytes),
+              emitStartsWhole(b, plan.b, places.b, plan.elementBytes));
+          scf::IfOp::create(b, starts, [&](OpBuilder &inner, Location) {
+            LocBuilder b(loc, inner);
+            emitWholeBlock(b, plan, places);
+            scf::YieldOp::create(b);
+          });
           b.setInsertionPointAfter(own);
           own.erase();
-          scf::YieldOp::create(
-              b, arith::AddIOp::create(b, block[0], index(b, 1)).getResult());
+          Value step = arith::ExtUIOp::create(b, b.getI64Type(), starts);
+          step = arith::IndexCastOp::create(b, b.getIndexType(), step);
+          Value next = arith::AddIOp::create(b, state[0], step);
+          scf::YieldOp::create(b, ValueRange{next, starts});
         });
-    scf::YieldOp::create(b);
-  });
+    return toI32(b, loop.getResult(0));
+  };
+  auto emitZero = [&](OpBuilder &inner, Location) {
+    LocBuilder b(loc, inner);
+    scf::YieldOp::create(b, constant(b, 0));
+  };
+  // The election comes last: the assembler sees that one lane is left only where
+  // nothing else decides with it.
+  Value isSome = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, count,
+                                       index(b, 0));
+  auto some = scf::IfOp::create(
+      b, isSome,
+      [&](OpBuilder &inner, Location) {
+        LocBuilder b(loc, inner);
+        Value isElected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
+        auto elected = scf::IfOp::create(
+            b, isElected,
+            [&](OpBuilder &inner, Location) {
+              LocBuilder b(loc, inner);
+              scf::YieldOp::create(b, emitLoop(b));
+            },
+            emitZero);
+        scf::YieldOp::create(b, elected.getResults());
+      },
+      emitZero);
   // The other lanes have stayed behind.
-  Value stages = arith::MulIOp::create(b, toI32(b, count),
-                                       constant(b, plan.stagesPerBlock));
+  Value done = emitMostOfLanes(b, some.getResult(0));
+  Value stages =
+      arith::MulIOp::create(b, done, constant(b, plan.stagesPerBlock));
   ring->storePlace(b, ring->skip(b, start, stages));
   if (waits)
     ring->emitGiveUpUnless(b, emitInAllLanes(b, ring->emitGoesOn(b)));
+  return arith::IndexCastUIOp::create(b, b.getIndexType(), done);
+}
+
+/// The engine's rows begin at multiples of 16 bytes, wherever the box ends.
+Value KernelLowering::emitStartsWhole(LocBuilder &b,
+                                      const WgmmaOperand &operand,
+                                      const PanelPlace &place,
+                                      int64_t elementBytes) {
+  Value within =
+      arith::AndIOp::create(b, place.offsets[operand.contiguous],
+                            index(b, kEngineBytes / elementBytes - 1));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, within,
+                               index(b, 0));
+}
+
+void KernelLowering::emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan,
+                                    BlockPlaces places) {
+  for (int64_t stage = 0; stage < plan.stagesPerBlock; ++stage) {
+    for (auto [dim, panel] : {std::pair(1, &places.a), {0, &places.b}})
+      if (stage != 0)
+        panel->offsets[dim] = arith::AddIOp::create(b, panel->offsets[dim],
+                                                    index(b, plan.stageK));
+    emitUnlessGivenUp(b, [&](LocBuilder &b) {
+      emitWholeStage(b, plan, {places.a, places.b});
+    });
+  }
 }
 
 void KernelLowering::emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
@@ -724,6 +784,8 @@ void KernelLowering::emitSlot(LocBuilder &b, const WgmmaPlan &plan,
     Value cut = arith::AndIOp::create(b, isShort, endsBefore);
     Value whole =
         arith::XOrIOp::create(b, cut, arith::ConstantIntOp::create(b, 1, 1));
+    whole = arith::AndIOp::create(
+        b, whole, emitStartsWhole(b, operand, places[i], plan.elementBytes));
     copies[i] = arith::AndIOp::create(b, whole, map.made);
     Value more = arith::SelectOp::create(
         b, copies[i], constant(b, operand.copyBytes), constant(b, 0));

@@ -6,7 +6,9 @@
 
 #include "ccl/Spec.h"
 
+#include <algorithm>
 #include <cinttypes>
+#include <tuple>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -46,10 +48,74 @@ static const char *defaultShard(MatmulKind kind) {
   return isK ? "k" : "m";
 }
 
-static uint64_t divideUp(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+uint64_t iris::ccl::divideUp(uint64_t a, uint64_t b) {
+  return a / b + (a % b != 0);
+}
+
+DType iris::ccl::sumType(DType element) {
+  return element == DType::i8 ? DType::i32 : DType::f32;
+}
+
+bool MatmulConfig::operator==(const MatmulConfig &other) const {
+  auto all = [](const MatmulConfig &c) {
+    return std::tie(c.variant, c.shard, c.stagedLayout, c.share, c.tileM,
+                    c.tileN, c.tileK, c.groupM, c.xcds, c.warps, c.programs,
+                    c.kPerFlag, c.numFetchPrograms, c.numFetchStages,
+                    c.firstStageFetchPrograms);
+  };
+  return all(*this) == all(other);
+}
+
+const std::vector<std::string> &iris::ccl::variantsOf(MatmulKind kind) {
+  static const std::vector<std::string> alone = {"tiles"};
+  static const std::vector<std::string> gathers = {"pull", "hbm_buffer", "push",
+                                                   "unfused"};
+  static const std::vector<std::string> gathersResult = {"push", "specialized",
+                                                         "unfused"};
+  static const std::vector<std::string> scatters = {"push", "specialized",
+                                                    "unfused"};
+  static const std::vector<std::string> reduces = {
+      "two_shot", "one_shot", "atomic", "specialized", "unfused"};
+  switch (kind) {
+  case MatmulKind::allGatherMatmul:
+    return gathers;
+  case MatmulKind::matmulAllGather:
+    return gathersResult;
+  case MatmulKind::matmulReduceScatter:
+    return scatters;
+  case MatmulKind::matmulAllReduce:
+    return reduces;
+  default:
+    return alone;
+  }
+}
+
+bool iris::ccl::hasUnits(MatmulKind kind, const std::string &variant) {
+  return kind == MatmulKind::allGatherMatmul &&
+         (variant == "hbm_buffer" || variant == "push");
+}
+
+bool iris::ccl::hasMovers(MatmulKind kind, const std::string &variant) {
+  return hasUnits(kind, variant) || variant == "specialized";
+}
+
+/// The variant is one of the kind's.
+static Status checkVariant(const MatmulProblem &p) {
+  const std::vector<std::string> &all = variantsOf(p.kind);
+  const std::string &variant = p.config.variant;
+  if (variant.empty() ||
+      std::find(all.begin(), all.end(), variant) != all.end())
+    return Status::success();
+  std::string allowed;
+  for (const std::string &each : all)
+    allowed += (allowed.empty() ? "" : ", ") + each;
+  return makeStatus(StatusCode::invalidArgument,
+                    "%s: variant '%s'; expected one of %s", kindName(p.kind),
+                    variant.c_str(), allowed.c_str());
+}
 
 /// What the compiler would find wrong only after shapes were computed.
-static Status check(const MatmulProblem &p, uint32_t groupSize) {
+Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
   const char *name = kindName(p.kind);
   if (std::string(name) == "unknown")
     return makeStatus(StatusCode::invalidArgument,
@@ -78,19 +144,26 @@ static Status check(const MatmulProblem &p, uint32_t groupSize) {
                         "%s: the config has a tile or group of %" PRId64
                         "; expected 0 to 1024",
                         name, value);
-  return Status::success();
+  return checkVariant(p);
+}
+
+void iris::ccl::fillMeaning(MatmulProblem &p) {
+  if (p.config.shard.empty())
+    p.config.shard = defaultShard(p.kind);
+  bool hasShares = p.kind == MatmulKind::matmulReduceScatter ||
+                   p.kind == MatmulKind::matmulAllReduce;
+  if (hasShares && p.config.share.empty() && p.config.variant != "atomic")
+    p.config.share = "sum";
 }
 
 Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
-  IRISRT_RETURN_IF_ERROR(check(p, groupSize));
   MatmulConfig &config = p.config;
   auto fill = [](int64_t &value, int64_t normal) {
     value = value == 0 ? normal : value;
   };
   if (config.variant.empty())
     config.variant = defaultVariant(p.kind);
-  if (config.shard.empty())
-    config.shard = defaultShard(p.kind);
+  fillMeaning(p);
   fill(config.tileM, 128);
   fill(config.tileN, 128);
   fill(config.tileK, 64);
@@ -99,8 +172,11 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   plan.a = {p.m, p.k};
   plan.b = {p.k, p.n};
   plan.c = {p.m, p.n};
-  bool isStaged =
-      p.kind == MatmulKind::allGatherMatmul && config.variant != "pull";
+  bool isGathered = config.variant == "gathered";
+  bool isUnfused = config.variant == "unfused";
+  bool isStaged = hasUnits(p.kind, config.variant);
+  if (isGathered)
+    plan.a.rows *= size;
   if (p.kind == MatmulKind::allGatherMatmul && config.shard == "k")
     plan.b.rows *= size;
   else if (p.kind == MatmulKind::allGatherMatmul)
@@ -115,6 +191,10 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   const uint64_t rowTiles = divideUp(p.m, config.tileM);
   const uint64_t columnTiles = divideUp(p.n, config.tileN);
   uint64_t flags = 0;
+  plan.tiles = divideUp(plan.c.rows, config.tileM) *
+               divideUp(plan.c.columns, config.tileN);
+  if (isGathered || isUnfused)
+    return plan;
   // Of shares.
   uint32_t stagedBytes = config.share == "result" ? dtypeBytes(p.result) : 4;
   if (isStaged) {
@@ -135,9 +215,7 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   plan.stagingBytes = plan.staging.rows * plan.staging.columns * stagedBytes;
   if (p.kind != MatmulKind::matmul)
     plan.workspaceBytes = matmulWorkspaceBase + flags * matmulFlagBytes;
-  plan.hasMovers = isStaged || config.variant == "specialized";
-  plan.tiles = divideUp(plan.c.rows, config.tileM) *
-               divideUp(plan.c.columns, config.tileN);
+  plan.hasMovers = hasMovers(p.kind, config.variant);
   return plan;
 }
 
@@ -183,7 +261,13 @@ std::string iris::ccl::kernelSource(const MatmulProblem &p,
                                                            : "");
   if (p.hasScale)
     add("scale", "true");
-  return std::string("iris.matmul_kernel @kernel ") + kindName(p.kind) + " " +
-         mlirType(p.element) + " -> " + mlirType(p.result) + " size " +
-         std::to_string(groupSize) + " {" + entries + "}\n";
+  std::string description = std::string(kindName(p.kind)) + " " +
+                            mlirType(p.element) + " -> " + mlirType(p.result) +
+                            " size " + std::to_string(groupSize) + " {" +
+                            entries + "}";
+  // A name of its own for every kernel: reports of hung kernels find it by
+  // that.  The place makes the package independent of where the file lies.
+  return formatString("iris.matmul_kernel @%s_%016llx ", kindName(p.kind),
+                      static_cast<unsigned long long>(fnv1a64(description))) +
+         description + " loc(\"request\":1:1)\n";
 }

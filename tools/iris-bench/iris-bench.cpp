@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// iris-bench: measures the collectives; see Options.cpp for what it does. It
-// starts itself once per rank; under another launcher (torchrun, mpirun) it is
-// a rank at once.
+// iris-bench: measures collectives and products; see Options.cpp for what it
+// does. It starts itself once per rank; under another launcher (torchrun,
+// mpirun) it is a rank at once.
 #include "Measure.h"
 #include "Options.h"
 #include "Report.h"
@@ -30,24 +30,22 @@ static int report(const rt::Status &status) {
 // A rank
 //===----------------------------------------------------------------------===//
 
-static rt::Status measure(const Options &options) {
-  std::vector<Case> cases = casesOf(options);
-  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Measurement> measurement,
-                          Measurement::create(options, cases));
-  std::unique_ptr<Report> report;
-  if (measurement->world().rank() == 0) {
-    IRISRT_ASSIGN_OR_RETURN(report, Report::open(options));
-    report->begin(measurement->world(), cases.size());
-  }
+/// Measures cases one after the other; the last thing that went wrong.
+template <typename Each, typename Measure, typename Use>
+static rt::Status measureAll(const std::vector<Each> &cases,
+                             Measurement &measurement, Report *report,
+                             Measure measureOne, Use use) {
   rt::Status worst;
   for (size_t i = 0; i < cases.size(); ++i) {
     if (report)
       report->progress(i, cases[i]);
-    rt::Expected<Timing> timing = measurement->run(cases[i]);
-    if (report && timing.ok())
-      report->add(cases[i], *timing);
-    if (timing.ok())
+    auto timing = measureOne(cases[i]);
+    if (timing.ok()) {
+      if (report)
+        report->add(cases[i], *timing);
+      use(cases[i], *timing);
       continue;
+    }
     // Who asks for all variants does not ask for what one of them cannot do.
     if (cases[i].mayBeImpossible &&
         timing.status().code() == rt::StatusCode::invalidArgument) {
@@ -59,14 +57,55 @@ static rt::Status measure(const Options &options) {
       report->fail(cases[i], timing.status());
     worst = timing.status();
     // What is not possible is no reason to stop; a failed world is.
-    IRISRT_RETURN_IF_ERROR(measurement->world().failure());
+    IRISRT_RETURN_IF_ERROR(measurement.world().failure());
   }
+  return worst;
+}
+
+static rt::Status measure(const Options &options) {
+  std::vector<Case> cases = casesOf(options);
+  IRISRT_ASSIGN_OR_RETURN(std::vector<ProductCase> products,
+                          productsOf(options));
+  IRISRT_ASSIGN_OR_RETURN(
+      std::unique_ptr<Measurement> measurement,
+      Measurement::create(options, cases, heapBytesOf(options, products)));
+  std::unique_ptr<Report> report;
+  if (measurement->world().rank() == 0) {
+    IRISRT_ASSIGN_OR_RETURN(report, Report::open(options));
+    report->begin(measurement->world(), cases.size(), products.size());
+  }
+  rt::Status worst = measureAll(
+      cases, *measurement, report.get(),
+      [&](const Case &each) { return measurement->run(each); },
+      [](const Case &, const Timing &) {});
+  IRISRT_RETURN_IF_ERROR(measurement->world().failure());
+  Tuning tuning;
+  rt::Status status = measureAll(
+      products, *measurement, report.get(),
+      [&](const ProductCase &each) {
+        return bench::measure(*measurement, each);
+      },
+      [&](const ProductCase &each, const ProductTiming &result) {
+        tuning.add(each, result.timing.median);
+      });
+  if (!status.ok())
+    worst = status;
+  IRISRT_RETURN_IF_ERROR(measurement->world().failure());
+  if (options.tune != 0 && report && worst.ok())
+    worst = tuning.write(options, measurement->world());
   IRISRT_RETURN_IF_ERROR(measurement->finish());
   return worst;
 }
 
 static rt::Status writeRequests(const Options &options) {
-  std::string text = requestsOf(options, casesOf(options));
+  std::vector<Case> cases = casesOf(options);
+  IRISRT_ASSIGN_OR_RETURN(std::vector<ProductCase> products,
+                          productsOf(options));
+  std::set<std::string> requests = requestsOf(options, cases);
+  addRequests(options, products, requests);
+  std::string text;
+  for (const std::string &request : requests)
+    text += request;
   if (options.requestsPath == "-") {
     std::fputs(text.c_str(), stdout);
     return rt::Status::success();
@@ -130,7 +169,8 @@ int main(int argc, char **argv) {
   }
   if (options->explain) {
     explain(*options);
-    return 0;
+    rt::Status status = explainProducts(*options);
+    return status.ok() ? 0 : report(status);
   }
   if (!options->requestsPath.empty()) {
     rt::Status status = writeRequests(*options);

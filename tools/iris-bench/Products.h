@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Measurements of products, alone and fused with communication, and the search
+// for the best config.
+#ifndef IRIS_TOOLS_IRIS_BENCH_PRODUCTS_H
+#define IRIS_TOOLS_IRIS_BENCH_PRODUCTS_H
+
+#include "Measure.h"
+
+#include "iris/ccl/MatmulSelector.h"
+
+#include <set>
+
+namespace iris::bench {
+
+/// A product, done one way.
+struct ProductCase {
+  ccl::MatmulProblem problem;
+  Shape shape;
+  Mode mode = Mode::graph;
+  /// Whether the config is what the selector chooses.
+  bool chosen = false;
+  /// The variant is one of all, and may not be able to do this.
+  bool mayBeImpossible = false;
+  /// Cases that differ in their configs only: of one problem.
+  size_t group = 0;
+  /// Why it cannot be done, if that is known.
+  rt::Status status;
+};
+
+/// What comes of a case.
+struct ProductTiming {
+  Timing timing;
+  /// Of what rounding may make.
+  double error = 0;
+  double tflops = 0;
+};
+
+/// The cases that the options ask for, in order.
+rt::Expected<std::vector<ProductCase>> productsOf(const Options &options);
+
+/// Adds the .mlir text that the cases' kernels are compiled of.
+void addRequests(const Options &options, const std::vector<ProductCase> &cases,
+                 std::set<std::string> &requests);
+
+/// Most bytes of heap that one of the cases takes.
+uint64_t heapBytesOf(const Options &options,
+                     const std::vector<ProductCase> &cases);
+
+/// Collective.  An error if the result was wrong on any rank.
+rt::Expected<ProductTiming> measure(Measurement &measurement,
+                                    const ProductCase &each);
+
+/// What the selector is told.
+ccl::MatmulSituation situationOf(const Options &options,
+                                 const ccl::MatmulProblem &problem,
+                                 const std::string &target);
+
+/// The best config of each problem, as measured.
+class Tuning {
+public:
+  void add(const ProductCase &each, double us);
+  /// Adds entries to the table of the options; says how many.
+  rt::Status write(const Options &options, const rt::World &world) const;
+
+private:
+  struct Best {
+    ProductCase which;
+    double us = 0;
+    /// Of what the selector chose.
+    double chosenUs = 0;
+  };
+  std::vector<Best> best;
+};
+
+/// Prints what the selector chooses for every product, and why.
+rt::Status explainProducts(const Options &options);
+
+} // namespace iris::bench
+
+#endif // IRIS_TOOLS_IRIS_BENCH_PRODUCTS_H

@@ -16,6 +16,10 @@ The peers, in the same job, each a CUDA graph as ours is:
     gemm        torch.matmul alone, on matrices that are already there
     collective  NCCL's alone
     pair        one after the other
+    pair_symm   the same, the collective on memory that NCCL has registered as
+                symmetric; left out where that is more than 1.5 GiB
+    torch_fused PyTorch's fused op, where there is one: not a graph, but calls
+                that follow each other
 
 For `all_gather_matmul` with shard k the pair multiplies a matrix that lies as
 it should, though the gathered one does not: bringing it into that order, which
@@ -45,6 +49,8 @@ import runtime
 from fused_kernels import Spec
 
 GRAPH_MS = 20
+# What NCCL registers: room for the largest input and output of a collective.
+SYMMETRIC_BYTES = 3 << 29
 LINE, MAX_PROGRAMS, MAX_MEMBERS = 128, 512, 8
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
 ROUNDING = {"f16": 2**-11, "bf16": 2**-8}
@@ -118,6 +124,25 @@ class Rank:
                                    self.ranks, f"fused-{options.port}")
         self.programs = torch.cuda.get_device_properties(
             rank).multi_processor_count
+        self.registered = None
+
+    def symmetric(self, dtype, *counts):
+        """Tensors of so many elements in memory that NCCL has registered, which
+        all calls share."""
+        if self.registered is None:
+            backend = dist.group.WORLD._get_backend(torch.device("cuda"))
+            self.pool = torch.cuda.MemPool(backend.mem_allocator)
+            with torch.cuda.use_mem_pool(self.pool):
+                self.registered = torch.zeros(SYMMETRIC_BYTES, device="cuda",
+                                              dtype=torch.uint8)
+            torch.cuda.synchronize()
+            backend.register_mem_pool(self.pool, symm=True)
+        tensors, at = [], 0
+        for count in counts:
+            size = count * dtype.itemsize
+            tensors.append(self.registered[at:at + size].view(dtype))
+            at += ceil_div(size, 1 << 21) << 21
+        return tensors
 
     def worst(self, value):
         """The largest of all ranks' values."""
@@ -225,41 +250,61 @@ class Case:
             del a, b
         return self.me.worst(worst)
 
+    def collective(self, inputs, whole):
+        """NCCL's, and what it needs: from `inputs` elements to `whole`, both
+        tensors of one dimension; of an all-reduce only the first is used."""
+        kind = self.spec.kind
+        if kind in ("all_gather_matmul", "matmul_all_gather"):
+            return lambda: dist.all_gather_into_tensor(whole, inputs)
+        if kind == "matmul_reduce_scatter":
+            return lambda: dist.reduce_scatter_tensor(whole, inputs)
+        return lambda: dist.all_reduce(inputs)
+
     def peers(self):
-        """What is timed beside: (product, collective)."""
+        """What is timed beside: steps by name, each a graph."""
         kind, problem, ranks = self.spec.kind, self.problem, self.me.ranks
         dtype = DTYPES[self.spec.element]
 
         def random(*shape):
             return torch.randn(shape, device="cuda").to(dtype)
 
-        def empty(*shape):
-            return torch.empty(shape, device="cuda", dtype=dtype)
-
         m, n, k = problem.shape
-        if kind == "all_gather_matmul":
-            part, whole = random(*problem.a), empty(ranks * math.prod(problem.a))
-            a, b, c = random(m, k), random(k, n), empty(m, n)
-            return (lambda: torch.matmul(a, b, out=c),
-                    lambda: dist.all_gather_into_tensor(whole, part.view(-1)),
-                    True)
-        a, b = random(*problem.a), random(*problem.b)
-        c = empty(problem.a[0], problem.b[1])
-        if kind == "matmul_all_gather":
-            whole = empty(ranks * c.numel())
-            collective = lambda: dist.all_gather_into_tensor(whole, c.view(-1))
-        elif kind == "matmul_reduce_scatter":
-            part = empty(c.numel() // ranks)
-            collective = lambda: dist.reduce_scatter_tensor(part, c.view(-1))
-        else:
-            collective = lambda: dist.all_reduce(c)
-        return lambda: torch.matmul(a, b, out=c), collective, False
+        first = kind == "all_gather_matmul"
+        a, b = random(*((m, k) if first else problem.a)), random(*problem.b)
+        shape = (m, n) if first else (problem.a[0], problem.b[1])
+        moved = math.prod(problem.a) if first else math.prod(shape)
+        count = {"matmul_reduce_scatter": moved // ranks,
+                 "matmul_all_reduce": 0}.get(kind, moved * ranks)
+
+        def pair(inputs, whole):
+            c = torch.empty(shape, device="cuda", dtype=dtype) if first else \
+                inputs.view(shape)
+            product = lambda: torch.matmul(a, b, out=c)
+            collective = self.collective(inputs, whole)
+            steps = (collective, product) if first else (product, collective)
+            return product, collective, steps
+
+        product, collective, steps = pair(random(moved), random(count))
+        runs = {"gemm": (product,), "collective": (collective,), "pair": steps}
+        if (moved + count) * dtype.itemsize < SYMMETRIC_BYTES - (1 << 22):
+            runs["pair_symm"] = pair(*self.me.symmetric(dtype, moved, count))[2]
+        return runs
+
+    def torch_fused(self):
+        """PyTorch's own fused op on random data; None if there is none."""
+        dtype, group = DTYPES[self.spec.element], dist.group.WORLD.group_name
+        a, b = (torch.randn(size, device="cuda").to(dtype)
+                for size in (self.problem.a, self.problem.b))
+        if self.spec.kind == "matmul_reduce_scatter":
+            return lambda: torch.ops.symm_mem.fused_matmul_reduce_scatter(
+                a, b, "sum", 0, group)
+        if self.spec.kind == "all_gather_matmul" and self.problem.shard == "m":
+            return lambda: torch.ops.symm_mem.fused_all_gather_matmul(
+                a, [b], 0, group)
+        return None
 
     def time(self, replays):
         """Medians in us: ours, and the peers', by name."""
-        product, collective, collective_first = self.peers()
-        pair = (collective, product) if collective_first else (product,
-                                                               collective)
         flop = 2.0 * math.prod(self.problem.a) * self.problem.b[1]
         if self.spec.kind == "all_gather_matmul":
             flop = 2.0 * math.prod(self.problem.shape)
@@ -267,8 +312,7 @@ class Case:
         world = self.me.world
         graph = world.capture(lambda: [self.launch() for _ in range(calls)])
         stream = torch.cuda.Stream()
-        runs = {"gemm": (product,), "collective": (collective,), "pair": pair}
-        graphs = {}
+        runs, graphs, eager = self.peers(), {}, self.torch_fused()
         for name, work in runs.items():
             with torch.cuda.stream(stream):
                 for step in work:
@@ -280,6 +324,8 @@ class Case:
                         for step in work:
                             step()
         times = {name: [] for name in ("ours", *runs)}
+        if eager:
+            times["torch_fused"] = []
         for turn in range(replays + 1):
             for name in times:
                 torch.cuda.synchronize()
@@ -292,7 +338,11 @@ class Case:
                                   for _ in range(2))
                     with torch.cuda.stream(stream):
                         start.record(stream)
-                        graphs[name].replay()
+                        if name in graphs:
+                            graphs[name].replay()
+                        else:
+                            for _ in range(calls):
+                                eager()
                         end.record(stream)
                     end.synchronize()
                     ms = start.elapsed_time(end)

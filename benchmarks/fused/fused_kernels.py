@@ -38,14 +38,16 @@ class Spec:
     def get(self, key, default):
         return self.config.get(key, default)
 
-    def op(self):
+    def config_text(self):
         def spell(value):
             return str(value) if isinstance(value, int) else f'"{value}"'
-        config = ", ".join(f"{key} = {spell(value)}"
-                           for key, value in sorted(self.config.items()))
+        return ", ".join(f"{key} = {spell(value)}"
+                         for key, value in sorted(self.config.items()))
+
+    def op(self):
         return (f"iris.matmul_kernel @{self.name} {self.kind} "
                 f"{self.element} -> {self.element} size {self.ranks} "
-                f"{{{config}}}")
+                f"{{{self.config_text()}}}")
 
 
 def main():

@@ -200,6 +200,9 @@ IRISRT_STATIC_ASSERT(sizeof(IrisRtControl) == 512, "IrisRtControl layout");
 #define IRISRT_TRACE_RINGS_SHIFT 0
 #define IRISRT_TRACE_EVENTS_SHIFT 4
 #define IRISRT_TRACE_MAX_LOG2 15
+/* What the warps do that load for a program, beside its threads: spans of their
+ * own, which are no part of the threads' ones. */
+#define IRISRT_TRACE_LOADS 2
 
 typedef struct IrisRtTraceRing {
   uint64_t written; /* events that were ever written */
@@ -214,7 +217,7 @@ typedef struct IrisRtTraceEvent {
   uint32_t program;    /* linear index in the grid */
   uint32_t launchId;   /* IrisRtContext.launchId */
   uint32_t site;       /* index into the kernel's `sites`: "what" is the span */
-  uint32_t phase;      /* 0: begin, 1: end */
+  uint32_t phase;      /* 0: begin, 1: end; plus IRISRT_TRACE_LOADS or 0 */
 } IrisRtTraceEvent;
 IRISRT_STATIC_ASSERT(sizeof(IrisRtTraceEvent) == 40, "IrisRtTraceEvent layout");
 

@@ -220,16 +220,19 @@ public:
   /// move(row, column) for the tiles of a unit: their first element.
   void forTiles(Value rowTile, Value group,
                 llvm::function_ref<void(Value, Value)> move);
-  RankedTensorType tileType() const {
-    return RankedTensorType::get(
-        {k.config.tileM, blocksAtOnce() * k.config.tileK}, k.config.storage);
-  }
+  RankedTensorType tileType() const { return typeOf(blocksAtOnce()); }
+  /// Bytes of a unit, as far as there is something of it.
+  Value unitBytes(Value rowTile, Value group);
 
 private:
   /// k-blocks that are moved at once. A program that moves waits for the link
   /// again and again: the more it asks for at once, the fewer programs it takes
   /// to use the link. A thread keeps up to 256 bytes of them.
   int64_t blocksAtOnce() const;
+  RankedTensorType typeOf(int64_t blocks) const {
+    return RankedTensorType::get({k.config.tileM, blocks * k.config.tileK},
+                                 k.config.storage);
+  }
 
   MatmulBuilder &k;
   Parts &parts;
@@ -248,6 +251,12 @@ int64_t Staging::blocksAtOnce() const {
          2 * blocks * blockBytes <= most)
     blocks *= 2;
   return blocks;
+}
+
+Value Staging::unitBytes(Value rowTile, Value group) {
+  RankedTensorType type = typeOf(k.config.kPerFlag);
+  Value column = k.mul(group, k.index(type.getDimSize(1)));
+  return k.bytesOf({k.a, k.mul(rowTile, k.tileRows()), column}, type);
 }
 
 void Staging::await(Value source, Value rowTile, Value kb) {
@@ -298,8 +307,9 @@ void Staging::forTiles(Value rowTile, Value group,
 /// Programs that move parts meet their namesakes before, and after if they
 /// read what is not theirs. With fewer programs than are to fetch, all of them
 /// multiply as well.
+/// Moving a unit is a span of the given name.
 static void
-buildStaged(MatmulBuilder &k, bool meetsAfter,
+buildStaged(MatmulBuilder &k, StringRef move, bool meetsAfter,
             llvm::function_ref<void(Staging &, Value, Value, Value)> moveUnit) {
   Parts parts(k);
   Staging staging(k, parts);
@@ -307,7 +317,8 @@ buildStaged(MatmulBuilder &k, bool meetsAfter,
   k.ifThen(k.less(k.program, movers), [&] {
     k.barrier();
     staging.forUnits([&](Value i, Value rowTile, Value group) {
-      moveUnit(staging, i, rowTile, group);
+      k.span(move, staging.unitBytes(rowTile, group),
+             [&] { moveUnit(staging, i, rowTile, group); });
     });
     if (meetsAfter)
       k.barrier();
@@ -331,7 +342,7 @@ buildStaged(MatmulBuilder &k, bool meetsAfter,
 
 static void buildHBMBuffer(MatmulBuilder &k) {
   buildStaged(
-      k, /*meetsAfter=*/true,
+      k, "fetch", /*meetsAfter=*/true,
       [&](Staging &s, Value i, Value rowTile, Value group) {
         Value source = k.rotate(k.me, i);
         Value slab = s.slab(source);
@@ -345,7 +356,7 @@ static void buildHBMBuffer(MatmulBuilder &k) {
 
 /// A unit goes first to those that need it first.
 static void buildPush(MatmulBuilder &k) {
-  buildStaged(k, /*meetsAfter=*/false,
+  buildStaged(k, "send", /*meetsAfter=*/false,
               [&](Staging &s, Value i, Value rowTile, Value group) {
                 Value receiver = k.rotate(k.me, k.sub(k.size, i));
                 Value slab = s.slab(k.me);

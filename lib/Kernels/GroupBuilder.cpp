@@ -72,6 +72,13 @@ void GroupBuilder::barrier() {
   BarrierOp::create(b, ctx, barrierState, /*group=*/true);
 }
 
+void GroupBuilder::span(StringRef name, Value bytes,
+                        llvm::function_ref<void()> body) {
+  TraceOp::create(b, TracePhase::Begin, ctx, name, /*bytes=*/Value());
+  body();
+  TraceOp::create(b, TracePhase::End, ctx, name, bytes);
+}
+
 void GroupBuilder::storeEpoch(Value epochs, int64_t maxPrograms, Value last) {
   // A program reads the word with its own number. It writes that one and those
   // of the numbers that this launch does not have, dealt out to the programs,

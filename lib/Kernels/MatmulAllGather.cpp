@@ -57,9 +57,7 @@ static void buildPush(MatmulBuilder &k) {
   OwnPart own(k);
   k.barrier();
   own.forTiles(k.program, k.programs, [&](Place place, Value) {
-    Value tile = own.compute(place);
-    k.forMembers(0,
-                 [&](Value i) { k.storeTo(k.rotate(k.me, i), tile, place); });
+    k.sendTo(0, own.compute(place), place);
   });
   k.barrier();
 }
@@ -87,9 +85,7 @@ static void buildSpecialized(MatmulBuilder &k) {
     k.barrier();
     own.forTiles(k.program, movers, [&](Place place, Value number) {
       k.awaitHere(number);
-      Value tile = k.load(place, type);
-      k.forMembers(1,
-                   [&](Value i) { k.storeTo(k.rotate(k.me, i), tile, place); });
+      k.sendTo(1, k.load(place, type), place);
     });
     k.barrier();
   });

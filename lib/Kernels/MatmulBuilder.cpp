@@ -88,10 +88,14 @@ tile::MatmulOp MatmulBuilder::createProduct(Place left, Place right,
   TypeAttr element = config.element == config.storage
                          ? TypeAttr()
                          : TypeAttr::get(config.element);
-  return tile::MatmulOp::create(
-      b, sumType(), left.matrix, ValueRange{left.row, left.column},
-      right.matrix, ValueRange{right.row, right.column}, length, init,
-      b.getI64IntegerAttr(config.tileK), element, element);
+  tile::MatmulOp op;
+  span("gemm", /*bytes=*/Value(), [&] {
+    op = tile::MatmulOp::create(
+        b, sumType(), left.matrix, ValueRange{left.row, left.column},
+        right.matrix, ValueRange{right.row, right.column}, length, init,
+        b.getI64IntegerAttr(config.tileK), element, element);
+  });
+  return op;
 }
 
 Value MatmulBuilder::multiply(Place left, Place right, Value length, Value init,
@@ -274,6 +278,24 @@ void MatmulBuilder::addTo(Value member, Value value, Place to) {
 
 Value MatmulBuilder::onMember(Value member, Value matrix) {
   return TranslateOp::create(b, ctx, matrix, rankOf(member));
+}
+
+Value MatmulBuilder::bytesOf(Place place, Type tile, Value times) {
+  auto type = cast<RankedTensorType>(tile);
+  auto inside = [&](unsigned dim, Value size, Value first) {
+    return min(index(type.getDimSize(dim)), sub(size, min(size, first)));
+  };
+  Value elements = mul(inside(0, rowsOf(place.matrix), place.row),
+                       inside(1, columnsOf(place.matrix), place.column));
+  Value bytes = mul(elements, index(type.getElementTypeBitWidth() / 8));
+  return times ? mul(bytes, times) : bytes;
+}
+
+void MatmulBuilder::sendTo(int64_t first, Value tile, Place to) {
+  Value receivers = sub(size, index(first));
+  span("send", bytesOf(to, tile.getType(), receivers), [&] {
+    forMembers(first, [&](Value i) { storeTo(rotate(me, i), tile, to); });
+  });
 }
 
 //===----------------------------------------------------------------------===//

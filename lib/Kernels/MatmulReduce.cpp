@@ -169,9 +169,16 @@ void SumTiles::addUp(const SumTile &tile,
                      llvm::function_ref<Value(Value, Value)> load,
                      llvm::function_ref<void(Value, Value)> use) {
   k.forMembers(0, [&](Value source) { k.await(flag(source, tile), source); });
-  k.forStrips(tile.column, [&](Value at) {
-    Value sum = sumOf(k, [&](Value source) { return load(source, at); });
-    use(k.finishTile(sum, tile.row, at), at);
+  // Pushed shares have been moved before.
+  Value bytes;
+  if (!isScatter || k.config.hasMovers())
+    bytes = k.bytesOf(Place{k.c, tile.row, tile.column},
+                      k.sumType().clone(k.config.share), k.size);
+  k.span("reduce", bytes, [&] {
+    k.forStrips(tile.column, [&](Value at) {
+      Value sum = sumOf(k, [&](Value source) { return load(source, at); });
+      use(k.finishTile(sum, tile.row, at), at);
+    });
   });
 }
 
@@ -183,7 +190,10 @@ static void buildPush(MatmulBuilder &k) {
   SumTiles tiles(k);
   k.barrier();
   tiles.forShares(k.program, k.programs, [&](const SumTile &tile) {
-    k.storeTo(tile.owner, tiles.computeShare(tile), tiles.shareAt(k.me, tile));
+    Value share = tiles.computeShare(tile);
+    Place to = tiles.shareAt(k.me, tile);
+    k.span("send", k.bytesOf(to, share.getType()),
+           [&] { k.storeTo(tile.owner, share, to); });
     k.raise(tile.owner, tiles.flag(k.me, tile));
   });
   tiles.forOwn(k.program, k.programs, [&](const SumTile &tile) {
@@ -230,8 +240,7 @@ static void addUpShares(MatmulBuilder &k, SumTiles &tiles,
         Place place{k.c, tile.row, column};
         if (!isForAll)
           return k.store(result, place);
-        k.forMembers(
-            0, [&](Value i) { k.storeTo(k.rotate(k.me, i), result, place); });
+        k.sendTo(0, result, place);
       });
 }
 
@@ -288,8 +297,9 @@ static void buildAtomic(MatmulBuilder &k) {
   k.barrier();
   forOwnTiles([&](Value row, Value column) {
     Value tile = k.applyScale(k.ownProduct(row, column));
-    k.forMembers(0, [&](Value i) {
-      k.addTo(k.rotate(k.me, i), tile, {k.c, row, column});
+    Place to{k.c, row, column};
+    k.span("send", k.bytesOf(to, tile.getType(), k.size), [&] {
+      k.forMembers(0, [&](Value i) { k.addTo(k.rotate(k.me, i), tile, to); });
     });
   });
   k.barrier();

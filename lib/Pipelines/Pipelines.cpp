@@ -76,8 +76,8 @@ void mlir::iris::buildIrisExpandPipeline(OpPassManager &pm,
 
 void mlir::iris::buildIrisTranslatePipeline(
     OpPassManager &pm, const IrisPipelineOptions &options) {
+  pm.addPass(createIrisPrepareTracesPass({options.trace}));
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addPass(createIrisPrepareTracesPass({options.trace}));
   // Every target takes the same kernels: what one of them could not lower is
   // refused for all, before any lowering.
   kernels.addPass(createIrisVerifyMathPass());

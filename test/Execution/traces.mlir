@@ -27,6 +27,8 @@
 // CHECK: 0  outer                  8 4 {{.*}} 8192
 // CHECK: 0  wait                   8        4
 // CHECK: 2  inner                 16 4
+// CHECK: 0  exposed                8        4 {{.*}} 8192
+// CHECK: 2  exposed                8        4 {{.*}} 8192
 // CHECK: events, 0 dropped
 // CHECK: iris-run: trace in {{.*}}.json
 // CHECK: iris-run: 3 ranks on host: all 24 checks held

@@ -91,6 +91,9 @@ static rt::Status startRanks(Supervisor &supervisor, const Options &options,
                  "/proc/self/fd/" + std::to_string(packageFd)};
     if (!options.trace.empty())
       spec.args.push_back("--trace=" + options.trace);
+    if (options.traceEvents != 0)
+      spec.args.push_back(
+          rt::formatString("--trace-events=%u", options.traceEvents));
     if (options.waitLimit)
       spec.args.push_back(
           rt::formatString("--timeout=%.17g", *options.waitLimit));

@@ -42,6 +42,9 @@ options:
                         and barriers, to FILE for ui.perfetto.dev, and a summary
                         to standard output (a package must be compiled with
                         iris-compile --trace)
+  --trace-events=N      events that the trace keeps of a program, the latest ones
+                        (default 512, at most 32768; 40 bytes of the heap each,
+                        for 512 programs)
   -v                    log what the runtime does
   --help, --version
 
@@ -147,6 +150,16 @@ static rt::Status parseOne(int argc, char **argv, int &index,
       return rt::makeStatus(StatusCode::invalidArgument,
                             "--trace=; expected the name of a file");
     options.trace = *value;
+    return {};
+  }
+  if (auto value = valueOf("--trace-events", argc, argv, index)) {
+    IRISRT_ASSIGN_OR_RETURN(
+        uint64_t events,
+        parseCount(*value, 1u << IRISRT_TRACE_MAX_LOG2, "--trace-events"));
+    if (events == 0)
+      return rt::makeStatus(StatusCode::invalidArgument,
+                            "--trace-events=0; expected 1 or more");
+    options.traceEvents = static_cast<uint32_t>(events);
     return {};
   }
   if (auto value = valueOf("--result-fd", argc, argv, index)) {

@@ -22,6 +22,8 @@ struct Options {
   std::optional<double> waitLimit;
   /// Where the trace goes; empty: there is none.
   std::string trace;
+  /// Events that a program's ring keeps; 0: the runtime's default.
+  uint32_t traceEvents = 0;
   std::string program;
 
   bool help = false;

@@ -23,7 +23,10 @@ static rt::Status runMain(rt::World &world, const Options &options,
                           const rt::Package &package) {
   if (options.trace.empty())
     return rt::runProgram(world, package);
-  IRISRT_RETURN_IF_ERROR(world.startTrace());
+  rt::TraceOptions trace;
+  if (options.traceEvents != 0)
+    trace.eventsPerRing = options.traceEvents;
+  IRISRT_RETURN_IF_ERROR(world.startTrace(trace));
   IRISRT_RETURN_IF_ERROR(rt::runProgram(world, package));
   IRISRT_ASSIGN_OR_RETURN(rt::TraceSummary summary,
                           world.writeTrace(options.trace));

@@ -112,7 +112,7 @@ def IrisLowerHostCallbacksPass : Pass<"iris-lower-host-callbacks"> {
 }
 
 def IrisPrepareTracesPass
-    : Pass<"iris-prepare-traces", "::mlir::gpu::GPUModuleOp"> {
+    : Pass<"iris-prepare-traces", "::mlir::ModuleOp"> {
   let summary = "Removes traces, or completes them";
   let description = [{
     Without `enable` every `iris.trace` is erased: the kernels are those that
@@ -120,8 +120,8 @@ def IrisPrepareTracesPass
 
     * each `iris.wait` and `iris.barrier` becomes a span, "wait" or "barrier", so
       that time in which a program could not go on shows;
-    * a module with traces gets a kernel `__iris_clock`, which tells the runtime
-      the device's time, so that it can show all devices on one clock.
+    * the first module with traces gets a kernel `__iris_clock`, which tells the
+      runtime the device's time, so that it can show all devices on one clock.
 
     Before:
 

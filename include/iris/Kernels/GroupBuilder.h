@@ -58,6 +58,10 @@ public:
   /// Meets this program's namesakes in the group.
   void barrier();
 
+  /// What `body` writes is a span of the program's time, in which it moves
+  /// `bytes` (index; null: not told); see docs/tracing.md.
+  void span(StringRef name, Value bytes, llvm::function_ref<void()> body);
+
   /// Tells the next kernel, of at most `maxPrograms` programs, that the epoch
   /// `last` is over: `epochs` are as many words.
   void storeEpoch(Value epochs, int64_t maxPrograms, Value last);

@@ -55,7 +55,7 @@ public:
   /// A tile of the sum's type: the products of the rows from `left` on and the
   /// columns from `right` on, over `length` values of k, plus `init` if there
   /// is one. `before(kb)` runs before k-block kb is read; `placesOf(kb)` as
-  /// well, and says where.
+  /// well, and says where. A span "gemm".
   Value multiply(Place left, Place right, Value length, Value init = {},
                  llvm::function_ref<void(Value)> before = {});
   Value multiplyAt(Place left, Place right, Value length, Value init,
@@ -95,6 +95,12 @@ public:
   void addTo(Value member, Value tile, Place to);
   /// `matrix` in a member's memory.
   Value onMember(Value member, Value matrix);
+  /// Bytes of a tile at a place, as far as it lies in the matrix; `times`: of
+  /// as many of them.
+  Value bytesOf(Place place, Type tile, Value times = {});
+  /// Stores a tile of the result to members first, first + 1, ... after the
+  /// own place; a span "send".
+  void sendTo(int64_t first, Value tile, Place to);
 
   //===--------------------------------------------------------------------===//
   // The workspace

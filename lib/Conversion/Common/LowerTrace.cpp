@@ -31,6 +31,9 @@ static Value emitNibble(ImplicitLocOpBuilder &b, Value value, int64_t from) {
 LogicalResult SyncLowering::lower(TraceOp op) {
   Builder b(op.getLoc(), op);
   int64_t site = addSite(op, op.getSpan(), /*element=*/Type());
+  bool inWave = op->hasAttr(kInWaveAttr);
+  int64_t phase =
+      static_cast<int64_t>(op.getPhase()) | (inWave ? IRISRT_TRACE_LOADS : 0);
   Value trace = emitField(b, "trace", op.getCtx());
   Value isOn =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ne, trace, emitI64(b, 0));
@@ -80,10 +83,12 @@ LogicalResult SyncLowering::lower(TraceOp op) {
     store(offsetof(IrisRtTraceEvent, launchId),
           emitField(b, "launchId", op.getCtx()));
     store(offsetof(IrisRtTraceEvent, site), emitI32(b, site));
-    store(offsetof(IrisRtTraceEvent, phase),
-          emitI32(b, static_cast<int64_t>(op.getPhase())));
+    store(offsetof(IrisRtTraceEvent, phase), emitI32(b, phase));
   };
-  emitInLeader(b, target, [&] { emitIf(b, isOn, record); });
+  if (inWave)
+    emitIf(b, isOn, record);
+  else
+    emitInLeader(b, target, [&] { emitIf(b, isOn, record); });
   op.erase();
   return success();
 }

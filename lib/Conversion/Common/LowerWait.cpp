@@ -260,17 +260,20 @@ LogicalResult SyncLowering::lower(WaitOp op) {
 // Waits of one wave
 //===----------------------------------------------------------------------===//
 
-/// The first lane polls; what it has seen the others know once the wave has
-/// met. A wave that gives up says so, and goes on: the others of the program
-/// learn of it where they look.
+/// The first lane polls, or the only one that comes by; what it has seen the
+/// others know once the wave has met. A wave that gives up says so, and goes on:
+/// the others of the program learn of it where they look.
 void SyncLowering::lowerInWave(WaitOp op, const Poll &poll) {
   Builder b(op.getLoc(), op);
   Type type = op.getType();
-  Value thread = target.emitThreadId(b);
-  Value lane =
-      arith::AndIOp::create(b, thread, emitI32(b, target.getWaveSize() - 1));
-  Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, emitI32(b, 0));
+  bool isAlone = op->hasAttr(kInLaneAttr);
+  Value isFirst;
+  if (!isAlone) {
+    Value lane = arith::AndIOp::create(b, target.emitThreadId(b),
+                                       emitI32(b, target.getWaveSize() - 1));
+    isFirst =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, emitI32(b, 0));
+  }
   Block *joined = splitBlockHere(b);
   Block *head = b.getInsertionBlock();
   Value seen = joined->addArgument(type, b.getLoc());
@@ -280,15 +283,20 @@ void SyncLowering::lowerInWave(WaitOp op, const Poll &poll) {
   cf::BranchOp::create(b, joined, poll.want);
   Block *first = b.createBlock(failure);
   b.setInsertionPointToEnd(head);
-  cf::CondBranchOp::create(b, isFirst, first, ValueRange(), joined,
-                           ValueRange(poll.want));
+  if (isAlone)
+    cf::BranchOp::create(b, first);
+  else
+    cf::CondBranchOp::create(b, isFirst, first, ValueRange(), joined,
+                             ValueRange(poll.want));
   b.setInsertionPointToStart(first);
   Value found = emitPoll(b, poll, failure, /*looksAtVerdict=*/true);
   if (isAcquire(op.getSem()) && !target.accessesCarryOrdering())
     target.emitAcquireFence(b, op.getScope());
   cf::BranchOp::create(b, joined, found);
   b.setInsertionPointToStart(joined);
-  if (!op.use_empty()) {
+  if (isAlone) {
+    op.replaceAllUsesWith(seen);
+  } else if (!op.use_empty()) {
     Value fromFirst = gpu::ShuffleOp::create(b, seen, emitI32(b, 0),
                                              emitI32(b, target.getWaveSize()),
                                              gpu::ShuffleMode::IDX)

@@ -93,6 +93,15 @@ RingPlace MatmulRing::advance(ImplicitLocOpBuilder &b,
           arith::XOrIOp::create(b, place.phase, flip)};
 }
 
+RingPlace MatmulRing::skip(ImplicitLocOpBuilder &b, const RingPlace &place,
+                           Value count) const {
+  Value sum = arith::AddIOp::create(b, place.slot, count);
+  Value rounds = arith::DivUIOp::create(b, sum, i32(b, stages));
+  Value odd = arith::AndIOp::create(b, rounds, i32(b, 1));
+  return {arith::RemUIOp::create(b, sum, i32(b, stages)),
+          arith::XOrIOp::create(b, place.phase, odd)};
+}
+
 Value MatmulRing::getSlotBefore(ImplicitLocOpBuilder &b, Value slot) const {
   Value isFirst =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, slot, i32(b, 0));
@@ -185,10 +194,9 @@ Value MatmulRing::emitHandOffWait(ImplicitLocOpBuilder &b, bool waits) const {
 
 void MatmulRing::emitGiveUpUnless(ImplicitLocOpBuilder &b,
                                   Value goesOn) const {
-  Value all =
-      arith::ExtUIOp::create(b, b.getI32Type(), emitInAllLanes(b, goesOn));
   Value before = LLVM::LoadOp::create(b, b.getI32Type(), givenUpVariable);
-  Value now = arith::XOrIOp::create(b, all, i32(b, 1));
+  Value now = arith::XOrIOp::create(
+      b, arith::ExtUIOp::create(b, b.getI32Type(), goesOn), i32(b, 1));
   LLVM::StoreOp::create(b, arith::OrIOp::create(b, before, now),
                         givenUpVariable);
 }

@@ -40,6 +40,9 @@ public:
   RingPlace loadPlace(ImplicitLocOpBuilder &b) const;
   void storePlace(ImplicitLocOpBuilder &b, const RingPlace &place) const;
   RingPlace advance(ImplicitLocOpBuilder &b, const RingPlace &place) const;
+  /// `count` (i32) places further.
+  RingPlace skip(ImplicitLocOpBuilder &b, const RingPlace &place,
+                 Value count) const;
   Value getSlotBefore(ImplicitLocOpBuilder &b, Value slot) const;
 
   /// Addresses in shared memory, i32.
@@ -60,10 +63,10 @@ public:
   /// What emitWait returns.
   Value emitHandOffWait(ImplicitLocOpBuilder &b, bool waits) const;
 
-  /// Producers that have given up, in one lane, leave the ring alone from then
-  /// on, in all lanes. The wave has met.
+  /// Producers that have given up leave the ring alone from then on. Each lane
+  /// knows for itself: a wave that goes on together tells all of them.
   void emitGiveUpUnless(ImplicitLocOpBuilder &b, Value goesOn) const;
-  /// True (i1) in all lanes of a wave that has not given up.
+  /// True (i1) in a lane that has not given up.
   Value emitGoesOn(ImplicitLocOpBuilder &b) const;
 
   int64_t getStages() const { return stages; }

@@ -247,7 +247,7 @@ void mlir::iris::placeHandOffs(FunctionOpInterface function) {
 LogicalResult mlir::iris::verifyProducerRegion(tile::MatmulOp op) {
   WalkResult walk = op.getBody().walk([&](Operation *inner) {
     if (isMemoryEffectFree(inner) || inner->getNumRegions() != 0 ||
-        isa<WaitOp, memref::LoadOp>(inner) ||
+        isa<WaitOp, TraceOp, memref::LoadOp>(inner) ||
         inner->hasTrait<OpTrait::IsTerminator>())
       return WalkResult::advance();
     inner->emitOpError("is in the region of a matmul; expected waits, loads of "

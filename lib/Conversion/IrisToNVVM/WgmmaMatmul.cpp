@@ -77,6 +77,12 @@ private:
   Value emitStages(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
                    Value numStages, Value init);
   void lowerProducer(tile::MatmulOp op);
+  void prepareRegion(tile::MatmulOp op, bool isInLane);
+  void emitWholeBlocks(LocBuilder &b, tile::MatmulOp op, Value count);
+  void emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
+                      ArrayRef<PanelPlace> places);
+  Value emitWaitForSlot(LocBuilder &b, const RingPlace &place);
+  void markTraces(tile::MatmulOp op, bool isInLane);
   void emitBlock(LocBuilder &b, tile::MatmulOp op, Value block);
   void emitStage(LocBuilder &b, const WgmmaPlan &plan,
                  ArrayRef<PanelPlace> places, Value rest);
@@ -91,7 +97,10 @@ private:
                   const PanelPlace &place, unsigned kDim, Value address,
                   Value barrier);
 
+  std::array<std::pair<Value, const WgmmaOperand *>, 2>
+  getOperands(tile::MatmulOp op);
   OperandMap getMap(Value buffer, const WgmmaOperand &operand);
+  bool canHaveMaps(tile::MatmulOp op);
   /// emit() in waves that have not given up.
   void emitUnlessGivenUp(LocBuilder &b,
                          llvm::function_ref<void(LocBuilder &)> emit);
@@ -121,13 +130,14 @@ private:
   int64_t stages = 0, slotBytes = 0;
   /// True if some wait of the kernel may fail.
   bool waits = false;
-  bool allHaveMaps = true;
   /// Where maps are made: the kernel's entry.
   Operation *mapPoint = nullptr;
   SmallVector<TensorMapOp> maps;
   /// i32: lane, warp, warp among the producers, and how many of those work.
   Value lane, warp, producer, producers;
   Value isFirstLane;
+  /// i1: all operands of all matmuls have maps.
+  Value allMade;
 };
 } // namespace
 
@@ -198,6 +208,21 @@ OperandMap KernelLowering::getMap(Value buffer, const WgmmaOperand &operand) {
   return result;
 }
 
+/// What an op reads: buffers, and how.
+std::array<std::pair<Value, const WgmmaOperand *>, 2>
+KernelLowering::getOperands(tile::MatmulOp op) {
+  const WgmmaPlan &plan = getPlan(op);
+  tile::YieldOp yield = op.getYield();
+  return {{{yield && yield.getA() ? yield.getA() : op.getA(), &plan.a},
+           {yield && yield.getB() ? yield.getB() : op.getB(), &plan.b}}};
+}
+
+bool KernelLowering::canHaveMaps(tile::MatmulOp op) {
+  return llvm::all_of(getOperands(op), [&](auto operand) {
+    return static_cast<bool>(getMap(operand.first, *operand.second).map);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//
@@ -214,23 +239,16 @@ void KernelLowering::emitPrologue(LocBuilder &b) {
   ring.emplace(b, SymbolTable::getNearestSymbolTable(function), stages,
                slotBytes);
 
-  Value all = arith::ConstantIntOp::create(b, 1, 1);
+  allMade = arith::ConstantIntOp::create(b, 1, 1);
   function->walk([&](tile::MatmulOp op) {
-    const WgmmaPlan &plan = getPlan(op);
-    SmallVector<std::pair<Value, const WgmmaOperand *>> operands;
-    tile::YieldOp yield = op.getYield();
-    operands.push_back(
-        {yield && yield.getA() ? yield.getA() : op.getA(), &plan.a});
-    operands.push_back(
-        {yield && yield.getB() ? yield.getB() : op.getB(), &plan.b});
-    for (auto [buffer, operand] : operands) {
+    for (auto [buffer, operand] : getOperands(op)) {
       OperandMap map = getMap(buffer, *operand);
       Value made = map.made ? map.made
                             : arith::ConstantIntOp::create(b, 0, 1).getResult();
-      all = arith::AndIOp::create(b, all, made);
+      allMade = arith::AndIOp::create(b, allMade, made);
     }
   });
-  producers = arith::SelectOp::create(b, all, constant(b, 1),
+  producers = arith::SelectOp::create(b, allMade, constant(b, 1),
                                       constant(b, kWarpgroupWarps));
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread,
                                         constant(b, 0));
@@ -305,7 +323,7 @@ void KernelLowering::lowerHandOffs(Operation *role, bool isProducer) {
     } else {
       Value goesOn = ring->emitHandOffWait(b, waits);
       if (waits)
-        ring->emitGiveUpUnless(b, goesOn);
+        ring->emitGiveUpUnless(b, emitInAllLanes(b, goesOn));
     }
     op.erase();
   }
@@ -487,22 +505,45 @@ void KernelLowering::lowerConsumer(tile::MatmulOp op) {
 // Producers
 //===----------------------------------------------------------------------===//
 
-void KernelLowering::lowerProducer(tile::MatmulOp op) {
-  LocBuilder b(loc, op);
-  // A wait lets its wave know, and is rare: most blocks come without one.
+/// Waits of the region are the wave's, or one lane's. What they have seen, the
+/// copy engine sees, too. Most blocks come without a wait, so the fence, which
+/// takes its time, is behind the wait and not in front of the copies.
+void KernelLowering::prepareRegion(tile::MatmulOp op, bool isInLane) {
+  OpBuilder b(op);
   op.getBody().walk([&](WaitOp wait) {
     wait->setAttr(kInWaveAttr, b.getUnitAttr());
+    if (isInLane)
+      wait->setAttr(kInLaneAttr, b.getUnitAttr());
     LocBuilder after(loc, wait);
     after.setInsertionPointAfter(wait);
-    emitWaveBarrier(after);
+    if (!isInLane)
+      emitWaveBarrier(after);
     emitGlobalProxyFence(after);
-    Value failed = HasFailedOp::create(after, after.getI1Type());
-    ring->emitGiveUpUnless(
-        after, arith::XOrIOp::create(
-                   after, failed, arith::ConstantIntOp::create(after, 1, 1)));
+    Value goesOn = arith::XOrIOp::create(
+        after, HasFailedOp::create(after, after.getI1Type()),
+        arith::ConstantIntOp::create(after, 1, 1));
+    ring->emitGiveUpUnless(after,
+                           isInLane ? goesOn : emitInAllLanes(after, goesOn));
   });
+  markTraces(op, isInLane);
+}
+
+/// Where every operand has a map, one lane orders the copies of all whole
+/// blocks: it is alone with the loop, which must be faster than the tensor
+/// cores. What is left, or all blocks, the producers' waves do together.
+void KernelLowering::lowerProducer(tile::MatmulOp op) {
+  LocBuilder b(loc, op);
   Value numBlocks = emitCount(b, op.getK(), op.getBlock());
-  scf::ForOp::create(b, index(b, 0), numBlocks, index(b, 1), ValueRange(),
+  Value first = index(b, 0);
+  if (canHaveMaps(op)) {
+    Value whole = arith::ShRUIOp::create(
+        b, arith::MaxSIOp::create(b, op.getK(), index(b, 0)),
+        index(b, llvm::Log2_64(op.getBlock())));
+    first = arith::SelectOp::create(b, allMade, whole, first);
+    emitWholeBlocks(b, op, first);
+  }
+  prepareRegion(op, /*isInLane=*/false);
+  scf::ForOp::create(b, first, numBlocks, index(b, 1), ValueRange(),
                      [&](OpBuilder &inner, Location, Value block, ValueRange) {
                        LocBuilder b(loc, inner);
                        emitUnlessGivenUp(
@@ -510,6 +551,93 @@ void KernelLowering::lowerProducer(tile::MatmulOp op) {
                        scf::YieldOp::create(b);
                      });
   op.erase();
+}
+
+void KernelLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
+                                     Value count) {
+  const WgmmaPlan &plan = getPlan(op);
+  RingPlace start = ring->loadPlace(b);
+  Value isElected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
+  scf::IfOp::create(b, isElected, [&](OpBuilder &inner, Location) {
+    LocBuilder b(loc, inner);
+    scf::WhileOp::create(
+        b, b.getIndexType(), ValueRange(index(b, 0)),
+        [&](OpBuilder &inner, Location, ValueRange block) {
+          LocBuilder b(loc, inner);
+          Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                             block[0], count);
+          if (waits)
+            more = arith::AndIOp::create(b, more, ring->emitGoesOn(b));
+          scf::ConditionOp::create(b, more, block);
+        },
+        [&](OpBuilder &inner, Location, ValueRange block) {
+          LocBuilder b(loc, inner);
+          auto own = cast<tile::MatmulOp>(b.clone(*op));
+          prepareRegion(own, /*isInLane=*/true);
+          b.setInsertionPoint(own);
+          BlockPlaces places = emitBlockRegion(b, own, block[0]);
+          for (int64_t stage = 0; stage < plan.stagesPerBlock; ++stage) {
+            for (auto [dim, panel] : {std::pair(1, &places.a), {0, &places.b}})
+              if (stage != 0)
+                panel->offsets[dim] = arith::AddIOp::create(
+                    b, panel->offsets[dim], index(b, plan.stageK));
+            emitUnlessGivenUp(b, [&](LocBuilder &b) {
+              emitWholeStage(b, plan, {places.a, places.b});
+            });
+          }
+          b.setInsertionPointAfter(own);
+          own.erase();
+          scf::YieldOp::create(
+              b, arith::AddIOp::create(b, block[0], index(b, 1)).getResult());
+        });
+    scf::YieldOp::create(b);
+  });
+  // The other lanes have stayed behind.
+  Value stages = arith::MulIOp::create(b, toI32(b, count),
+                                       constant(b, plan.stagesPerBlock));
+  ring->storePlace(b, ring->skip(b, start, stages));
+  if (waits)
+    ring->emitGiveUpUnless(b, emitInAllLanes(b, ring->emitGoesOn(b)));
+}
+
+void KernelLowering::emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
+                                    ArrayRef<PanelPlace> places) {
+  RingPlace place = ring->loadPlace(b);
+  Value goesOn = emitWaitForSlot(b, place);
+  if (waits)
+    ring->emitGiveUpUnless(b, goesOn);
+  emitUnlessGivenUp(b, [&](LocBuilder &b) {
+    Value full = ring->getFull(b, place.slot);
+    Value address = ring->getSlotAddress(b, place.slot);
+    emitBarrierArriveExpect(
+        b, full, constant(b, plan.a.copyBytes + plan.b.copyBytes));
+    emitCopies(b, plan.a, places[0], /*kDim=*/1, address, full);
+    address = arith::AddIOp::create(b, address, constant(b, plan.a.slotBytes));
+    emitCopies(b, plan.b, places[1], /*kDim=*/0, address, full);
+  });
+  ring->storePlace(b, ring->advance(b, place));
+}
+
+Value KernelLowering::emitWaitForSlot(LocBuilder &b, const RingPlace &place) {
+  Value parity = arith::XOrIOp::create(b, place.phase, constant(b, 1));
+  return MatmulRing::emitWait(b, ring->getEmpty(b, place.slot), parity, waits);
+}
+
+/// One lane of the first producer tells of all: they do the same.
+void KernelLowering::markTraces(tile::MatmulOp op, bool isInLane) {
+  SmallVector<TraceOp> traces;
+  op.getBody().walk([&](TraceOp trace) { traces.push_back(trace); });
+  for (TraceOp trace : traces) {
+    LocBuilder b(loc, trace);
+    trace->setAttr(kInWaveAttr, b.getUnitAttr());
+    if (isInLane)
+      continue;
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, producer,
+                                          constant(b, 0));
+    auto tells = scf::IfOp::create(
+        b, arith::AndIOp::create(b, isFirst, isFirstLane).getResult());
+    trace->moveBefore(tells.thenBlock()->getTerminator());
+  }
 }
 
 void KernelLowering::emitUnlessGivenUp(
@@ -555,11 +683,9 @@ void KernelLowering::emitStage(LocBuilder &b, const WgmmaPlan &plan,
                                ArrayRef<PanelPlace> places, Value rest) {
   RingPlace place = ring->loadPlace(b);
   emitUnlessGivenUp(b, [&](LocBuilder &b) {
-    Value parity = arith::XOrIOp::create(b, place.phase, constant(b, 1));
-    Value goesOn = MatmulRing::emitWait(b, ring->getEmpty(b, place.slot),
-                                        parity, waits);
+    Value goesOn = emitWaitForSlot(b, place);
     if (waits)
-      ring->emitGiveUpUnless(b, goesOn);
+      ring->emitGiveUpUnless(b, emitInAllLanes(b, goesOn));
     emitUnlessGivenUp(b, [&](LocBuilder &b) {
       emitSlot(b, plan, places, rest, place);
     });

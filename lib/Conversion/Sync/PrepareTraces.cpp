@@ -24,6 +24,11 @@ static void enclose(Operation *op, Value ctx, StringRef span) {
   TraceOp::create(b, op->getLoc(), TracePhase::End, ctx, span, Value());
 }
 
+static bool hasTraces(gpu::GPUModuleOp module) {
+  return module.walk([](TraceOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 /// The kernel that tells what time it is on the device: an event, which says
 /// when, and nothing else.
 static LogicalResult addClock(gpu::GPUModuleOp module) {
@@ -49,20 +54,22 @@ struct IrisPrepareTracesPass
 
   void runOnOperation() override {
     if (!enable) {
-      getOperation()->walk([](TraceOp trace) { trace.erase(); });
+      getOperation().walk([](TraceOp trace) { trace.erase(); });
       return;
     }
-    getOperation()->walk([](Operation *op) {
+    getOperation().walk([](Operation *op) {
       if (auto wait = dyn_cast<WaitOp>(op))
         enclose(op, wait.getCtx(), "wait");
       else if (auto barrier = dyn_cast<BarrierOp>(op))
         enclose(op, barrier.getCtx(), "barrier");
     });
-    bool any = getOperation()
-                   ->walk([](TraceOp) { return WalkResult::interrupt(); })
-                   .wasInterrupted();
-    if (any && failed(addClock(getOperation())))
-      signalPassFailure();
+    // One for all modules: they become one image.
+    for (auto module : getOperation().getOps<gpu::GPUModuleOp>())
+      if (hasTraces(module)) {
+        if (failed(addClock(module)))
+          signalPassFailure();
+        return;
+      }
   }
 };
 } // namespace

@@ -18,17 +18,46 @@ static json processName(size_t rank, const std::string &device) {
       {"args", {{"name", formatString("rank %zu: %s", rank, device.c_str())}}}};
 }
 
+/// The number of a row of spans in its rank: those of one program are
+/// neighbours. Thread 0 is nobody in some tools.
+static uint64_t threadOf(const TraceSpan &span) {
+  return 2 * uint64_t(span.program) + (span.loads ? 2 : 1);
+}
+
+/// Names the rows of a rank that there are.
+static void nameThreads(size_t rank, const std::vector<TraceSpan> &spans,
+                        json &events) {
+  std::map<uint64_t, std::string> names;
+  for (const TraceSpan &span : spans)
+    names.emplace(threadOf(span), formatString("program %u%s", span.program,
+                                               span.loads ? ", loads" : ""));
+  for (const auto &[thread, name] : names) {
+    events.push_back({{"ph", "M"},
+                      {"name", "thread_name"},
+                      {"pid", rank},
+                      {"tid", thread},
+                      {"args", {{"name", name}}}});
+    events.push_back({{"ph", "M"},
+                      {"name", "thread_sort_index"},
+                      {"pid", rank},
+                      {"tid", thread},
+                      {"args", {{"sort_index", thread}}}});
+  }
+}
+
 static json spanEvent(size_t rank, const TraceSpan &span, double begin,
                       double end) {
-  json args = {{"kernel", span.kernel}, {"launch", span.launchId}};
+  json args = {{"kernel", span.kernel},
+               {"launch", span.launchId},
+               {"program", span.program}};
   if (!span.location.empty())
     args["at"] = span.location;
   if (span.bytes != 0)
     args["bytes"] = span.bytes;
   if (span.cut)
     args["cut"] = true;
-  return {{"ph", "X"},          {"name", span.name},   {"cat", "iris"},
-          {"pid", rank},        {"tid", span.program}, {"ts", begin},
+  return {{"ph", "X"},          {"name", span.name},     {"cat", "iris"},
+          {"pid", rank},        {"tid", threadOf(span)}, {"ts", begin},
           {"dur", end - begin}, {"args", args}};
 }
 
@@ -44,19 +73,65 @@ std::string toChromeTrace(const std::vector<RankTrace> &ranks) {
   json events = json::array();
   for (size_t i = 0; i < ranks.size(); ++i) {
     events.push_back(processName(i, ranks[i].device));
+    nameThreads(i, ranks[i].spans, events);
     for (const TraceSpan &span : ranks[i].spans)
       events.push_back(spanEvent(i, span,
                                  ranks[i].clock.toHostUs(span.begin) - origin,
                                  ranks[i].clock.toHostUs(span.end) - origin));
   }
   TraceSummary summary = summarizeTrace(ranks);
+  json programs = json::array();
+  for (const TraceProgram &program : summary.programs)
+    programs.push_back({{"rank", program.rank},
+                        {"program", program.program},
+                        {"exposed_us", program.exposedUs},
+                        {"bytes", program.bytes}});
   json root = {{"traceEvents", events},
                {"displayTimeUnit", "ns"},
                {"otherData",
                 {{"dropped_events", summary.dropped},
-                 {"clock_error_us", summary.clockErrorUs}}}};
+                 {"clock_error_us", summary.clockErrorUs},
+                 {"programs", programs}}}};
   // Names come from source files; what is no UTF-8 must not end the program.
   return root.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+/// Time in which communication keeps a program from going on.
+static bool isExposed(const TraceSpan &span) {
+  return span.name == "wait" || span.name == "barrier";
+}
+
+/// Sums up a rank's spans by program, and the time in waits over them.
+static void sumPrograms(const RankTrace &rank, uint32_t number,
+                        TraceSummary &summary) {
+  std::map<uint32_t, TraceProgram> programs;
+  TraceRow row;
+  row.rank = number;
+  row.span = "exposed";
+  for (const TraceSpan &span : rank.spans) {
+    TraceProgram &sum = programs[span.program];
+    sum.rank = number;
+    sum.program = span.program;
+    sum.bytes += span.bytes;
+    row.bytes += span.bytes;
+    if (!isExposed(span))
+      continue;
+    ++row.count;
+    sum.exposedUs +=
+        rank.clock.toHostUs(span.end) - rank.clock.toHostUs(span.begin);
+  }
+  std::vector<double> times;
+  for (const auto &[program, sum] : programs) {
+    times.push_back(sum.exposedUs);
+    summary.programs.push_back(sum);
+  }
+  if (times.empty())
+    return;
+  std::sort(times.begin(), times.end());
+  row.programs = times.size();
+  row.medianUs = times[times.size() / 2];
+  row.mostUs = times.back();
+  summary.exposed.push_back(row);
 }
 
 TraceSummary summarizeTrace(const std::vector<RankTrace> &ranks) {
@@ -74,7 +149,7 @@ TraceSummary summarizeTrace(const std::vector<RankTrace> &ranks) {
     };
     std::map<std::string, Sum> sums;
     for (const TraceSpan &span : rank.spans) {
-      Sum &sum = sums[span.name];
+      Sum &sum = sums[span.loads ? "loads: " + span.name : span.name];
       ++sum.row.count;
       sum.row.bytes += span.bytes;
       sum.byProgram[span.program] +=
@@ -92,6 +167,7 @@ TraceSummary summarizeTrace(const std::vector<RankTrace> &ranks) {
       sum.row.mostUs = times.back();
       summary.rows.push_back(sum.row);
     }
+    sumPrograms(rank, static_cast<uint32_t>(i), summary);
   }
   return summary;
 }
@@ -100,12 +176,13 @@ std::string TraceSummary::toString() const {
   std::string text =
       formatString("%4s  %-16s %8s %8s %12s %12s %14s\n", "rank", "span",
                    "count", "programs", "median us", "most us", "bytes");
-  for (const TraceRow &row : rows)
-    text += formatString(
-        "%4u  %-16s %8llu %8llu %12.2f %12.2f %14llu\n", row.rank,
-        row.span.c_str(), static_cast<unsigned long long>(row.count),
-        static_cast<unsigned long long>(row.programs), row.medianUs, row.mostUs,
-        static_cast<unsigned long long>(row.bytes));
+  for (const std::vector<TraceRow> *part : {&rows, &exposed})
+    for (const TraceRow &row : *part)
+      text += formatString(
+          "%4u  %-16s %8llu %8llu %12.2f %12.2f %14llu\n", row.rank,
+          row.span.c_str(), static_cast<unsigned long long>(row.count),
+          static_cast<unsigned long long>(row.programs), row.medianUs,
+          row.mostUs, static_cast<unsigned long long>(row.bytes));
   text += formatString("%llu events, %llu dropped; times are per program; "
                        "clocks differ by at most %.1f us\n",
                        static_cast<unsigned long long>(events),

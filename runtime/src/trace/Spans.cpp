@@ -31,7 +31,8 @@ TraceEvents readTraceBuffer(const std::vector<uint8_t> &buffer,
 
 namespace {
 
-/// The events of one program in one launch, in the order it wrote them.
+/// The events of one program's threads, or of those that load for it, in one
+/// launch, in the order they wrote them.
 struct Thread {
   const KernelInfo *kernel = nullptr;
   std::vector<IrisRtTraceEvent> events;
@@ -49,12 +50,13 @@ void pair(const Thread &thread, std::vector<TraceSpan> &spans) {
     span.launchId = event.launchId;
     span.begin = span.end = event.clock;
     span.bytes = event.bytes;
+    span.loads = (event.phase & IRISRT_TRACE_LOADS) != 0;
     return span;
   };
   std::vector<TraceSpan> open;
   for (const IrisRtTraceEvent &event : thread.events) {
     TraceSpan span = spanOf(event);
-    if (event.phase == 0) {
+    if ((event.phase & 1) == 0) {
       open.push_back(span);
       continue;
     }
@@ -83,12 +85,14 @@ void pair(const Thread &thread, std::vector<TraceSpan> &spans) {
 
 std::vector<TraceSpan> makeSpans(const std::vector<IrisRtTraceEvent> &events,
                                  const KernelByHash &findKernel) {
-  std::map<std::tuple<uint32_t, uint64_t, uint32_t>, Thread> threads;
+  std::map<std::tuple<uint32_t, uint64_t, uint32_t, uint32_t>, Thread> threads;
   for (const IrisRtTraceEvent &event : events) {
     const KernelInfo *kernel = findKernel(event.kernelHash);
-    if (!kernel || event.site >= kernel->sites.size() || event.phase > 1)
+    if (!kernel || event.site >= kernel->sites.size() ||
+        event.phase > (IRISRT_TRACE_LOADS | 1))
       continue;
-    Thread &thread = threads[{event.launchId, event.kernelHash, event.program}];
+    Thread &thread = threads[{event.launchId, event.kernelHash, event.program,
+                              event.phase & IRISRT_TRACE_LOADS}];
     thread.kernel = kernel;
     thread.events.push_back(event);
   }

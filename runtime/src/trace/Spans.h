@@ -48,6 +48,8 @@ struct TraceSpan {
   uint64_t begin = 0; ///< ticks of the device
   uint64_t end = 0;
   uint64_t bytes = 0;
+  /// Of the warps that load for the program, beside its threads.
+  bool loads = false;
   /// Its beginning was dropped, or its end never came: it is cut at the first
   /// or last event of its program in that launch.
   bool cut = false;

@@ -137,37 +137,83 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A fence waits for what is on its way: it comes behind a wait, not in front of
-  // every k-block; and what was waited for before a loop is handed over once,
-  // so that the loads of a tile begin while the one before it is stored.
+  // What the region tells, the first producer tells, of its own; the threads that
+  // multiply tell of the product.
+  // CHECK-LABEL: gpu.func @traced_region
+  // CHECK: iris.trace begin %{{.*}}, "wait" {iris.in_wave}
+  // CHECK-NEXT: }
+  // CHECK: iris.wait
+  // CHECK: fence.proxy.async.global
+  // CHECK: iris.trace end %{{.*}}, "wait" {iris.in_wave}
+  // CHECK-NEXT: }
+  // CHECK-NOT: iris.trace
+  // CHECK: } else {
+  // CHECK-NOT: "wait"
+  // CHECK: iris.trace begin %{{.*}}, "gemm"{{$}}
+  // CHECK: wgmma.mma_async
+  // CHECK: iris.trace end %{{.*}}, "gemm"{{$}}
+  gpu.func @traced_region(%ctx: !iris.ctx, %a: memref<?x?xf16>,
+      %b: memref<?x?xf16, strided<[1, ?]>>, %flags: memref<?xi32>,
+      %c: memref<?x?xf32>, %epoch: i32, %k: index)
+      kernel attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    iris.trace begin %ctx, "gemm"
+    %acc = tile.matmul %a[%c0, %c0], %b[%c0, %c0] k(%k) block(64) {
+    ^bb0(%kb: index):
+      iris.trace begin %ctx, "wait"
+      %seen = iris.wait %ctx, %flags[%kb] ge %epoch : i32, memref<?xi32>
+      iris.trace end %ctx, "wait"
+      tile.yield
+    } : memref<?x?xf16>, memref<?x?xf16, strided<[1, ?]>> -> tensor<64x64xf32>
+    iris.trace end %ctx, "gemm"
+    tile.store %acc, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // Where there are maps one lane copies whole blocks. A fence waits for what is
+  // on its way: it comes behind a wait, not in front of every block; and what was
+  // waited for before a loop is handed over once, so that the loads of a tile
+  // begin while the one before it is stored.
   // CHECK-LABEL: gpu.func @rare_waits
   // Producers.
   // CHECK: mbarrier.try_wait.parity
   // CHECK: fence.proxy.async.global
   // CHECK: scf.for
-  // CHECK-NOT: fence.proxy.async.global
-  // CHECK: scf.for
-  // CHECK-NOT: fence.proxy.async.global
+  // CHECK-NOT: fence.proxy
+  // CHECK: nvvm.elect.sync
+  // CHECK: scf.while
   // CHECK: arith.remui
   // CHECK-NEXT: arith.cmpi
   // CHECK-NEXT: scf.if
-  // CHECK-NEXT: iris.wait
+  // CHECK-NEXT: iris.wait {{.*}} {iris.in_lane, iris.in_wave}
+  // CHECK-NOT: bar.warp.sync
   // CHECK: fence.proxy.async.global
+  // CHECK-NOT: vote.sync
   // CHECK: }
-  // CHECK-NOT: fence.proxy.async.global
+  // CHECK-NOT: fence.proxy
+  // CHECK: mbarrier.try_wait.parity
   // CHECK: mbarrier.arrive.expect_tx
   // CHECK: cp.async.bulk.tensor.3d
+  // CHECK: cp.async.bulk.tensor.3d
+  // CHECK-NOT: bar.warp.sync
+  // CHECK: vote.sync.all
+  // What is left.
+  // CHECK: scf.for
+  // CHECK: iris.wait {{.*}} {iris.in_wave}
+  // CHECK: bar.warp.sync
+  // CHECK: fence.proxy.async.global
+  // CHECK: mbarrier.arrive.expect_tx
   // Consumers.
   // CHECK: } else {
   // CHECK: iris.barrier
   // CHECK: fence.proxy.async.global
   // CHECK: mbarrier.arrive
   // CHECK: scf.for
-  // CHECK-NOT: fence.proxy.async.global
+  // CHECK-NOT: fence.proxy
   // CHECK: bar.warp.sync
   // CHECK: wgmma.mma_async
   // CHECK: iris.signal
-  // CHECK-NOT: fence.proxy.async.global
+  // CHECK-NOT: fence.proxy
   // CHECK: gpu.return
   gpu.func @rare_waits(%ctx: !iris.ctx, %a: memref<?x?xf16>,
       %b: memref<?x?xf16, strided<[1, ?]>>,

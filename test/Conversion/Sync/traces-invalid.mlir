@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --split-input-file --verify-diagnostics \
-// RUN:   --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces{enable=true}))'
+// RUN:   --pass-pipeline='builtin.module(iris-prepare-traces{enable=true})'
 
 gpu.module @kernels {
   gpu.func @no_name(%ctx: !iris.ctx) kernel {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces))' | FileCheck %s --check-prefix=OFF
-// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces{enable=true}))' | FileCheck %s --check-prefix=ON
-// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces{enable=true},iris-lower-sync{target=gfx942},canonicalize))' | FileCheck %s --check-prefixes=CHECK,AMD
-// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-prepare-traces{enable=true},iris-lower-sync{target=sm_90a},canonicalize))' | FileCheck %s --check-prefixes=CHECK,NVIDIA
+// RUN: iris-opt %s --pass-pipeline='builtin.module(iris-prepare-traces)' | FileCheck %s --check-prefix=OFF
+// RUN: iris-opt %s --pass-pipeline='builtin.module(iris-prepare-traces{enable=true})' | FileCheck %s --check-prefix=ON
+// RUN: iris-opt %s --pass-pipeline='builtin.module(iris-prepare-traces{enable=true},gpu.module(iris-lower-sync{target=gfx942},canonicalize))' | FileCheck %s --check-prefixes=CHECK,AMD
+// RUN: iris-opt %s --pass-pipeline='builtin.module(iris-prepare-traces{enable=true},gpu.module(iris-lower-sync{target=sm_90a},canonicalize))' | FileCheck %s --check-prefixes=CHECK,NVIDIA
 
 gpu.module @kernels {
   // OFF-LABEL: gpu.func @fetch
@@ -42,6 +42,18 @@ gpu.module @kernels {
     %a = iris.wait %ctx, %f[%i] ge %v : i32, memref<?xi32, #iris.symmetric>
     iris.barrier %ctx, %state : memref<?xi32, #iris.symmetric>
     iris.trace end %ctx, "fetch" bytes(%n)
+    gpu.return
+  }
+
+  // A thread that loads for the program tells of itself, whoever it is, and that
+  // it is one: 2 is added to the phase.
+  // CHECK-LABEL: gpu.func @loads
+  // CHECK: %[[PHASE:.*]] = arith.constant 3 : i32
+  // CHECK-NOT: gpu.thread_id
+  // CHECK: llvm.store %[[PHASE]]
+  // CHECK: gpu.return
+  gpu.func @loads(%ctx: !iris.ctx) kernel {
+    iris.trace end %ctx, "wait" {iris.in_wave}
     gpu.return
   }
 }

@@ -27,7 +27,8 @@ by_program = collections.defaultdict(list)
 for span in spans:
     assert span["dur"] >= 0 and span["args"]["kernel"] == "kernels::ring"
     assert "traces.mlir:" in span["args"]["at"], span
-    by_program[span["pid"], span["tid"], span["args"]["launch"]].append(span)
+    by_program[span["pid"], span["args"]["program"],
+               span["args"]["launch"]].append(span)
 assert len(by_program) == 2 * args.ranks * args.programs, len(by_program)
 for place, own in by_program.items():
     count = collections.Counter(e["name"] for e in own)
@@ -42,10 +43,25 @@ for place, own in by_program.items():
 
 # One clock: a wait that was not over at once ends after the signal, which comes
 # after the neighbour's beginning.
-begins = {(e["pid"], e["tid"], e["args"]["launch"]): e["ts"]
+begins = {(e["pid"], e["args"]["program"], e["args"]["launch"]): e["ts"]
           for e in spans if e["name"] == "outer"}
 for wait in (e for e in spans if e["name"] == "wait"):
     before = (wait["pid"] - 1) % args.ranks
-    begin = begins[before, wait["tid"], wait["args"]["launch"]]
+    begin = begins[before, wait["args"]["program"], wait["args"]["launch"]]
     assert wait["ts"] + wait["dur"] >= begin, (wait, begin)
+
+# Rows are called what they are, and sums are those of the spans.
+rows = {(e["pid"], e["tid"]): e["args"]["name"]
+        for e in events if e["name"] == "thread_name"}
+for span in spans:
+    assert rows[span["pid"], span["tid"]] == \
+        f"program {span['args']['program']}", span
+sums = {(e["rank"], e["program"]): e for e in trace["otherData"]["programs"]}
+assert len(sums) == args.ranks * args.programs, sums
+for (rank, program), total in sums.items():
+    own = [e for e in spans
+           if (e["pid"], e["args"]["program"]) == (rank, program)]
+    exposed = sum(e["dur"] for e in own if e["name"] == "wait")
+    assert abs(total["exposed_us"] - exposed) < 1e-3, (total, exposed)
+    assert total["bytes"] == 2 * 1024, total
 print(f"{len(spans)} spans")

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include <cstring>
+#include <map>
+#include <string>
 
 using namespace iris::rt;
 
@@ -136,9 +138,10 @@ TEST(Trace, ReportsAllRanksOnOneClock) {
     ranks[rank].dropped = rank;
   }
   nlohmann::json trace = nlohmann::json::parse(toChromeTrace(ranks));
-  ASSERT_EQ(trace["traceEvents"].size(), 4u);
+  ASSERT_EQ(trace["traceEvents"].size(), 8u);
   EXPECT_EQ(trace["traceEvents"][0]["args"]["name"], "rank 0: device \"x\"");
-  for (int i : {1, 3}) {
+  EXPECT_EQ(trace["traceEvents"][1]["args"]["name"], "program 0");
+  for (int i : {3, 7}) {
     EXPECT_DOUBLE_EQ(trace["traceEvents"][i]["ts"], 0);
     EXPECT_DOUBLE_EQ(trace["traceEvents"][i]["dur"], 10);
     EXPECT_EQ(trace["traceEvents"][i]["args"]["bytes"], 32);
@@ -156,4 +159,38 @@ TEST(Trace, ReportsAllRanksOnOneClock) {
   EXPECT_EQ(summary.dropped, 1u);
   EXPECT_DOUBLE_EQ(summary.clockErrorUs, 1);
   EXPECT_NE(summary.toString().find("4 events, 1 dropped"), std::string::npos);
+}
+
+TEST(Trace, TellsLoadingWarpsApart) {
+  // The threads are in a product while the warps that load wait for an operand.
+  std::vector<RankTrace> ranks(1);
+  ranks[0].clock = ClockLine({}, {0, 0, 0}, /*hz=*/1e6);
+  ranks[0].spans =
+      spansOf({event(10, 0, 0, 5), event(11, 1, IRISRT_TRACE_LOADS, 5),
+               event(14, 0, 1, 5, 7), event(17, 1, IRISRT_TRACE_LOADS | 1, 5)});
+  ASSERT_EQ(ranks[0].spans.size(), 2u);
+  for (const TraceSpan &span : ranks[0].spans) {
+    EXPECT_FALSE(span.cut);
+    EXPECT_EQ(span.loads, span.name == "wait");
+  }
+
+  nlohmann::json trace = nlohmann::json::parse(toChromeTrace(ranks));
+  std::map<uint64_t, std::string> names;
+  for (const nlohmann::json &each : trace["traceEvents"])
+    if (each["name"] == "thread_name")
+      names[each["tid"]] = each["args"]["name"];
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_EQ(names.begin()->second, "program 5");
+  EXPECT_EQ(names.rbegin()->second, "program 5, loads");
+  EXPECT_EQ(names.begin()->first + 1, names.rbegin()->first);
+
+  TraceSummary summary = summarizeTrace(ranks);
+  ASSERT_EQ(summary.rows.size(), 2u);
+  EXPECT_EQ(summary.rows[1].span, "loads: wait");
+  ASSERT_EQ(summary.programs.size(), 1u);
+  EXPECT_EQ(summary.programs[0].program, 5u);
+  EXPECT_DOUBLE_EQ(summary.programs[0].exposedUs, 6);
+  EXPECT_EQ(summary.programs[0].bytes, 7u);
+  ASSERT_EQ(summary.exposed.size(), 1u);
+  EXPECT_DOUBLE_EQ(summary.exposed[0].mostUs, 6);
 }

@@ -38,10 +38,25 @@ struct TraceRow {
   uint64_t bytes = 0;
 };
 
+/// What one program on one rank did, in all its launches.
+struct TraceProgram {
+  uint32_t rank = 0;
+  uint32_t program = 0;
+  /// In waits and barriers.
+  double exposedUs = 0;
+  /// What its spans say that they moved.
+  uint64_t bytes = 0;
+};
+
 /// A trace in numbers.
 struct TraceSummary {
   /// By rank, then by name.
   std::vector<TraceRow> rows;
+  /// By rank, then by number.
+  std::vector<TraceProgram> programs;
+  /// A row "exposed" for each rank: waits and barriers over all its programs,
+  /// and the bytes that its spans moved.
+  std::vector<TraceRow> exposed;
   uint64_t events = 0;
   /// Events that later ones have taken the place of.
   uint64_t dropped = 0;

@@ -16,8 +16,11 @@ inline constexpr StringLiteral kProducerWarpsAttr = "iris.producer_warps";
 inline constexpr StringLiteral kDynamicSharedBytesAttr =
     "iris.dynamic_shared_bytes";
 /// Unit, on `iris.wait`: a wave waits on its own, beside the program's threads,
-/// and goes on whatever happens; `iris.has_failed` tells it.
+/// and goes on whatever happens; `iris.has_failed` tells it. On `iris.trace`: a
+/// thread of such a wave tells of it, as of one that loads for the program.
 inline constexpr StringLiteral kInWaveAttr = "iris.in_wave";
+/// Unit, beside `iris.in_wave`: one lane of the wave comes by, whichever it is.
+inline constexpr StringLiteral kInLaneAttr = "iris.in_lane";
 
 } // namespace mlir::iris
 

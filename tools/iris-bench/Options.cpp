@@ -73,6 +73,8 @@ of products (docs/fused.md):
 where and how:
   -n N                  ranks (default 2)
   --device=host|cuda|hip
+  --target=TARGET       of --explain and --requests for products: sm_90a, gfx942
+                        or gfx950 (default: by the device)
   --calls=N             most calls in a sample (default 20); fewer if the
                         sample would take more than 20 ms
   --samples=N           samples (default 15), after --warmups=N (default 3)
@@ -311,6 +313,8 @@ static Expected<bool> parseValue(const std::string &name,
     status = count(1, IRISRT_MAX_GROUP, options.numRanks);
   } else if (name == "--device") {
     IRISRT_ASSIGN_OR_RETURN(options.device, rt::parseDeviceKind(value));
+  } else if (name == "--target") {
+    options.target = value;
   } else if (name == "--ops") {
     status = parseOps(value, options);
   } else if (name == "--dtypes") {
@@ -419,7 +423,7 @@ static Status parseInto(const std::vector<std::string> &words,
 /// A line of a plan says what is measured; where and how is for all lines.
 static Status checkPlanned(const std::vector<std::string> &words) {
   static const std::set<std::string> general = {
-      "-n",       "--device",  "--calls",   "--samples",  "--warmups",
+      "-n",       "--device",  "--target",  "--calls",   "--samples",  "--warmups",
       "--heap",   "--package", "--plan",    "--requests", "--json",
       "--commit", "--machine", "--explain", "--tune",     "--table"};
   for (const std::string &word : words)

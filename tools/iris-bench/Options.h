@@ -26,6 +26,8 @@ struct Shape {
 struct Options {
   uint32_t numRanks = 2;
   rt::DeviceKind device = rt::DeviceKind::host;
+  /// "sm_90a"; empty: the device's own, or the best known of its kind.
+  std::string target;
   std::vector<ccl::Op> ops = {ccl::Op::allReduce, ccl::Op::allGather};
   std::vector<ccl::DType> dtypes = {ccl::DType::bf16};
   /// Bytes of one chunk.

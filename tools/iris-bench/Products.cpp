@@ -91,14 +91,13 @@ static Expected<MatmulProblem> problemOf(const Options &options,
 }
 
 ccl::MatmulSituation iris::bench::situationOf(const Options &options,
-                                              const MatmulProblem &problem,
-                                              const std::string &target) {
+                                              const MatmulProblem &problem) {
   ccl::MatmulSituation situation;
   situation.problem = problem;
   situation.groupSize = options.numRanks;
   situation.device = options.device;
-  situation.target = target;
-  if (target.empty())
+  situation.target = options.target;
+  if (options.target.empty())
     situation.target = options.device == rt::DeviceKind::cuda  ? "sm_90a"
                        : options.device == rt::DeviceKind::hip ? "gfx942"
                                                                : "host";
@@ -164,7 +163,7 @@ static std::vector<MatmulConfig> wishesFor(const Options &options,
 static void addProblem(const Options &options, const MatmulProblem &problem,
                        const ProductCase &base,
                        std::vector<ProductCase> &cases) {
-  ccl::MatmulSituation situation = situationOf(options, problem, "");
+  ccl::MatmulSituation situation = situationOf(options, problem);
   Expected<ccl::MatmulChoice> chosen = ccl::select(situation);
   auto add = [&](const MatmulConfig &config, const Status &status) {
     ProductCase each = base;
@@ -232,7 +231,7 @@ void iris::bench::addRequests(const Options &options,
   for (const ProductCase &each : cases)
     if (each.status.ok())
       for (std::string &source :
-           ccl::kernelSources(situationOf(options, each.problem, "")))
+           ccl::kernelSources(situationOf(options, each.problem)))
         requests.insert(std::move(source));
 }
 
@@ -245,7 +244,7 @@ uint64_t iris::bench::heapBytesOf(const Options &options,
     uint64_t bytes =
         (data.a.count() + data.b.count()) * element + data.resultBytes();
     Expected<uint64_t> shared =
-        ccl::sharedBytes(situationOf(options, each.problem, ""));
+        ccl::sharedBytes(situationOf(options, each.problem));
     bytes += shared.ok() ? *shared : 0;
     most = std::max(most, bytes);
   }
@@ -422,7 +421,7 @@ Status iris::bench::explainProducts(const Options &options) {
     IRISRT_RETURN_IF_ERROR(explainProducts(part));
   if (!options.plan.empty() || options.products.empty())
     return {};
-  ccl::MatmulSituation any = situationOf(options, {}, "");
+  ccl::MatmulSituation any = situationOf(options, {});
   std::printf("%u ranks on %s; the products' numbers: %s\n", options.numRanks,
               any.target.c_str(),
               ccl::matmulModelSource(any.device, any.target).c_str());
@@ -445,7 +444,7 @@ Status iris::bench::explainProducts(const Options &options) {
       std::printf("%s\n", each.status.message().c_str());
       continue;
     }
-    ccl::MatmulSituation situation = situationOf(options, each.problem, "");
+    ccl::MatmulSituation situation = situationOf(options, each.problem);
     if (options.variants.empty())
       situation.problem.config = MatmulConfig();
     situation.problem.config.shard = config.shard;

@@ -53,8 +53,7 @@ rt::Expected<ProductTiming> measure(Measurement &measurement,
 
 /// What the selector is told.
 ccl::MatmulSituation situationOf(const Options &options,
-                                 const ccl::MatmulProblem &problem,
-                                 const std::string &target);
+                                 const ccl::MatmulProblem &problem);
 
 /// The best config of each problem, as measured.
 class Tuning {

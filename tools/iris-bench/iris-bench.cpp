@@ -181,9 +181,16 @@ int main(int argc, char **argv) {
     return report(info.status());
   if (info->launcher == "none")
     return launch(*options, argc, argv);
+  // What kernels are chosen for.
+  rt::Expected<std::string> target = rt::deviceTarget(options->device, 0);
+  if (!target.ok())
+    return report(target.status());
   options->numRanks = info->numRanks;
-  for (Options &part : options->plan)
+  options->target = *target;
+  for (Options &part : options->plan) {
     part.numRanks = info->numRanks;
+    part.target = *target;
+  }
   rt::Status status = measure(*options);
   return status.ok() ? 0 : report(status);
 }

@@ -423,9 +423,10 @@ static Status parseInto(const std::vector<std::string> &words,
 /// A line of a plan says what is measured; where and how is for all lines.
 static Status checkPlanned(const std::vector<std::string> &words) {
   static const std::set<std::string> general = {
-      "-n",       "--device",  "--target",  "--calls",   "--samples",  "--warmups",
-      "--heap",   "--package", "--plan",    "--requests", "--json",
-      "--commit", "--machine", "--explain", "--tune",     "--table"};
+      "-n",        "--device",   "--target", "--calls",
+      "--samples", "--warmups",  "--heap",   "--package",
+      "--plan",    "--requests", "--json",   "--commit",
+      "--machine", "--explain",  "--tune",   "--table"};
   for (const std::string &word : words)
     if (std::string name = word.substr(0, word.find('='));
         general.count(name) != 0)

@@ -32,6 +32,7 @@ static const ProcessorModel hopper = {
     2,
     3,
     22.5e3,
+    50e3,
     0.15,
     0.5,
     0.2,
@@ -65,6 +66,7 @@ static const ProcessorModel mi300 = {
     4,
     4,
     12e3,
+    30e3,
     0.15,
     1.5,
     0.5,
@@ -95,6 +97,7 @@ static const ProcessorModel mi350 = {
     4,
     4,
     12e3,
+    30e3,
     0.15,
     1.5,
     0.5,
@@ -121,6 +124,7 @@ static const ProcessorModel host = {
     0.1,
     5,
     20,
+    5e3,
     5e3,
     1,
     1,
@@ -348,14 +352,22 @@ MatmulEstimate Estimation::sum() {
       moving += transfer(peers() * part * result, link.push, by);
     return pipelined(own, moving);
   }
+  auto tiles = static_cast<double>(
+      divideUp(problem.m, static_cast<uint64_t>(config.tileM)) *
+      divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
   if (scatters) {
-    // Shares go to their owners, who read all of them again.
+    // Shares go to their owners, who read all of them again: tile by tile,
+    // which few programs do where there are few tiles.
+    double turns = std::ceil(tiles / programs());
+    double ofTile = static_cast<double>(config.tileM * config.tileN) * share;
     moving = transfer(peers() * all * share, link.push, programs()) +
-             members * all * share / chip.memory;
+             std::max(members * all * share / chip.memory,
+                      turns * members * ofTile / chip.adder);
   } else if (config.variant == "two_shot") {
     double part = peers() / members * all;
-    moving = transfer(part * share, link.pull, programs()) +
-             transfer(part * result, link.push, programs());
+    double owners = std::min(programs(), std::ceil(tiles / members));
+    moving = transfer(part * share, link.pull, owners) +
+             transfer(part * result, link.push, owners);
   } else if (config.variant == "one_shot") {
     moving = transfer(peers() * all * share, link.pull, programs());
   } else {

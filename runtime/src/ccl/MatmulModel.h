@@ -43,8 +43,9 @@ struct ProcessorModel {
   double block, tile;
   /// From the start of a kernel to its first tile.
   double start;
-  /// Bytes that a program moves to or from peers.
-  double mover;
+  /// Bytes that a program moves to or from peers, and that it adds up in own
+  /// memory.
+  double mover, adder;
   /// What the shorter of product and transfer adds where they overlap: they
   /// share memory and caches.
   double interference;

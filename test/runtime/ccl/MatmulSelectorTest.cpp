@@ -2,8 +2,8 @@
 //
 // How products are chosen: what the model prefers, that a caller's config is
 // kept, and tables that may hold anything.
-#include "ccl/MatmulModel.h"
 #include "iris/ccl/MatmulSelector.h"
+#include "ccl/MatmulModel.h"
 
 #include <gtest/gtest.h>
 
@@ -308,7 +308,8 @@ TEST(MatmulTable, RefusesWhatIsNoEntry) {
            {with("\"dtype\": \"f16\"", "\"dtype\": \"i64\""),
             "'dtype' is 'i64'; expected one of f16"},
            {with("\"m\": 4096", "\"m\": 0"), "'m' should be an integer from 1"},
-           {with("\"m\": 4096", "\"m\": -1"), "'m' should be an integer from 1"},
+           {with("\"m\": 4096", "\"m\": -1"),
+            "'m' should be an integer from 1"},
            {with("\"push\"", "\"two_shot\""),
             "'config.variant' is 'two_shot'; expected one of pull"},
            {with("\"tile_m\": 128", "\"tile_m\": 512"),

@@ -64,6 +64,7 @@ of products (docs/fused.md):
                         (default 512x512x512)
   --shard=LIST          what ranks have parts of: k, m, n
   --share=LIST          what sums over ranks travel in: sum (default), result
+  --a=LIST --b=LIST     how matrices lie in memory: row (default), column
   --num-fetch-programs=LIST --k-per-flag=LIST
                         of the config
   --tune[=N]            measures the N (default 12) configs that the model finds
@@ -341,6 +342,9 @@ static Expected<bool> parseValue(const std::string &name,
     status = parseNames("shard", value, {"k", "m", "n"}, options.shards);
   } else if (name == "--share") {
     status = parseNames("share", value, {"sum", "result"}, options.shares);
+  } else if (name == "--a" || name == "--b") {
+    status = parseNames("layout", value, {"row", "column"},
+                        name == "--a" ? options.aLayouts : options.bLayouts);
   } else if (name == "--num-fetch-programs") {
     status = parseNumbers(name, value, 512, options.fetchPrograms);
   } else if (name == "--k-per-flag") {

@@ -44,6 +44,8 @@ struct Options {
   /// Empty: the selector's, or the kind's default.
   std::vector<Shape> productTiles = {{}};
   std::vector<std::string> shards = {""}, shares = {""};
+  /// How a and b lie in memory: "row" or "column".
+  std::vector<std::string> aLayouts = {"row"}, bLayouts = {"row"};
   std::vector<int64_t> fetchPrograms = {0}, kPerFlag = {0};
   /// Candidates to measure for each product; 0: none.
   uint64_t tune = 0;

@@ -51,12 +51,11 @@ static DType resultOf(DType element) {
 }
 
 /// What one rank has of a shape.
-static Expected<MatmulProblem> problemOf(const Options &options,
-                                         MatmulKind kind, DType dtype,
-                                         const std::string &shard,
-                                         const std::string &share,
-                                         const Shape &shape) {
-  MatmulProblem p;
+static Expected<MatmulProblem>
+problemOf(const Options &options, MatmulKind kind, DType dtype,
+          const std::string &shard, const std::string &share,
+          const Shape &shape, const MatmulProblem &layouts) {
+  MatmulProblem p = layouts;
   p.kind = kind;
   p.element = dtype;
   p.result = resultOf(dtype);
@@ -88,6 +87,15 @@ static Expected<MatmulProblem> problemOf(const Options &options,
   if (isGather && shard == "n")
     IRISRT_RETURN_IF_ERROR(divide(p.n, "N"));
   return p;
+}
+
+std::string iris::bench::productName(const MatmulProblem &p) {
+  std::string name = ccl::kindName(p.kind);
+  for (const std::string &word : {p.config.shard, p.config.share})
+    if (!word.empty() && p.kind != MatmulKind::matmul)
+      name += " " + word;
+  return name + (p.aIsColumnMajor ? ", a column" : "") +
+         (p.bIsColumnMajor ? ", b column" : "");
 }
 
 ccl::MatmulSituation iris::bench::situationOf(const Options &options,
@@ -203,6 +211,13 @@ iris::bench::productsOf(const Options &options) {
   }
   if (!options.plan.empty())
     return cases;
+  std::vector<MatmulProblem> layouts;
+  for (const std::string &a : options.aLayouts)
+    for (const std::string &b : options.bLayouts) {
+      layouts.emplace_back();
+      layouts.back().aIsColumnMajor = a == "column";
+      layouts.back().bIsColumnMajor = b == "column";
+    }
   ProductCase base;
   base.mayBeImpossible = asksForAll(options) || options.tune != 0;
   for (MatmulKind kind : options.products)
@@ -210,18 +225,19 @@ iris::bench::productsOf(const Options &options) {
       for (const std::string &shard : shardsFor(options, kind))
         for (const std::string &share :
              reduces(kind) ? options.shares : std::vector<std::string>{""})
-          for (Mode mode : options.modes)
-            for (const Shape &shape : options.shapes) {
-              IRISRT_ASSIGN_OR_RETURN(
-                  MatmulProblem problem,
-                  problemOf(options, kind, dtype, shard,
-                            share.empty() && reduces(kind) ? "sum" : share,
-                            shape));
-              base.shape = shape;
-              base.mode = mode;
-              addProblem(options, problem, base, cases);
-              ++base.group;
-            }
+          for (const MatmulProblem &layout : layouts)
+            for (Mode mode : options.modes)
+              for (const Shape &shape : options.shapes) {
+                IRISRT_ASSIGN_OR_RETURN(
+                    MatmulProblem problem,
+                    problemOf(options, kind, dtype, shard,
+                              share.empty() && reduces(kind) ? "sum" : share,
+                              shape, layout));
+                base.shape = shape;
+                base.mode = mode;
+                addProblem(options, problem, base, cases);
+                ++base.group;
+              }
   return cases;
 }
 
@@ -431,10 +447,7 @@ Status iris::bench::explainProducts(const Options &options) {
   IRISRT_ASSIGN_OR_RETURN(std::vector<ProductCase> cases, productsOf(once));
   for (const ProductCase &each : cases) {
     const MatmulConfig &config = each.problem.config;
-    std::string what = ccl::kindName(each.problem.kind);
-    for (const std::string &word : {config.shard, config.share})
-      if (!word.empty())
-        what += " " + word;
+    std::string what = productName(each.problem);
     std::printf("%-29s %-6s %llux%llux%llu  ", what.c_str(),
                 std::string(ccl::dtypeName(each.problem.element)).c_str(),
                 static_cast<unsigned long long>(each.shape.m),

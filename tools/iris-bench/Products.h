@@ -51,6 +51,9 @@ uint64_t heapBytesOf(const Options &options,
 rt::Expected<ProductTiming> measure(Measurement &measurement,
                                     const ProductCase &each);
 
+/// "all_gather_matmul k, a column".
+std::string productName(const ccl::MatmulProblem &problem);
+
 /// What the selector is told.
 ccl::MatmulSituation situationOf(const Options &options,
                                  const ccl::MatmulProblem &problem);

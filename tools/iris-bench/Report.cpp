@@ -204,10 +204,7 @@ static std::string shapeText(const Shape &shape) {
 
 static std::string describe(const ProductCase &each) {
   const ccl::MatmulConfig &config = each.problem.config;
-  std::string what = ccl::kindName(each.problem.kind);
-  for (const std::string &word : {config.shard, config.share})
-    if (!word.empty())
-      what += " " + word;
+  std::string what = productName(each.problem);
   std::string way = config.variant;
   if (config.tileM != 0)
     way += rt::formatString(" %lldx%lldx%lld",
@@ -235,6 +232,10 @@ void Report::progress(size_t number, const ProductCase &each) {
                     ccl::describe(each.problem.config));
 }
 
+static const char *layoutName(bool isColumnMajor) {
+  return isColumnMajor ? "column" : "row";
+}
+
 void Report::add(const ProductCase &each, const ProductTiming &result) {
   clearProgress();
   const Timing &timing = result.timing;
@@ -251,7 +252,7 @@ void Report::add(const ProductCase &each, const ProductTiming &result) {
       "\"shape\": [%llu, %llu, %llu], \"us\": %.3f, \"q1\": %.3f, "
       "\"q3\": %.3f, \"min\": %.3f, \"max\": %.3f, \"tflops\": %.3f, "
       "\"ranks\": %u, \"mode\": %s, \"variant\": %s, \"chosen\": %s, "
-      "\"shard\": %s, \"share\": %s, ",
+      "\"shard\": %s, \"share\": %s, \"a\": %s, \"b\": %s, ",
       quote(ccl::kindName(p.kind)).c_str(),
       quote(std::string(ccl::dtypeName(p.element))).c_str(),
       quote(std::string(ccl::dtypeName(p.result))).c_str(),
@@ -261,7 +262,8 @@ void Report::add(const ProductCase &each, const ProductTiming &result) {
       timing.q3, timing.least, timing.most, result.tflops, options_.numRanks,
       quote(modeName(each.mode)).c_str(), quote(config.variant).c_str(),
       each.chosen ? "true" : "false", quote(config.shard).c_str(),
-      quote(config.share).c_str());
+      quote(config.share).c_str(), quote(layoutName(p.aIsColumnMajor)).c_str(),
+      quote(layoutName(p.bIsColumnMajor)).c_str());
   struct Number {
     const char *key;
     int64_t value;

@@ -222,6 +222,7 @@ public:
   Expected<MatmulEstimate> run();
 
 private:
+  Status check() const;
   double programs() const {
     auto asked = static_cast<double>(config.programs);
     auto all = static_cast<double>(chip.processors);
@@ -388,7 +389,17 @@ Expected<MatmulEstimate> Estimation::unfused() {
   return finish(own, moving, own.us + moving);
 }
 
+/// What the generators do not make is no candidate: see checkCombination in
+/// lib/Kernels/MatmulConfig.cpp.
+Status Estimation::check() const {
+  if (hasUnits(problem.kind, config.variant) && problem.aIsColumnMajor)
+    return makeStatus(StatusCode::invalidArgument,
+                      "copies a as it lies in memory");
+  return Status::success();
+}
+
 Expected<MatmulEstimate> Estimation::run() {
+  IRISRT_RETURN_IF_ERROR(check());
   if (config.variant == "unfused")
     return unfused();
   switch (problem.kind) {

@@ -42,12 +42,6 @@ static const char *defaultVariant(MatmulKind kind) {
   }
 }
 
-static const char *defaultShard(MatmulKind kind) {
-  bool isK = kind == MatmulKind::allGatherMatmul ||
-             kind == MatmulKind::matmulAllReduce;
-  return isK ? "k" : "m";
-}
-
 uint64_t iris::ccl::divideUp(uint64_t a, uint64_t b) {
   return a / b + (a % b != 0);
 }
@@ -99,19 +93,59 @@ bool iris::ccl::hasMovers(MatmulKind kind, const std::string &variant) {
   return hasUnits(kind, variant) || variant == "specialized";
 }
 
-/// The variant is one of the kind's.
-static Status checkVariant(const MatmulProblem &p) {
-  const std::vector<std::string> &all = variantsOf(p.kind);
-  const std::string &variant = p.config.variant;
-  if (variant.empty() ||
-      std::find(all.begin(), all.end(), variant) != all.end())
+/// What ranks may have parts of; the first is the default.
+static std::vector<std::string> shardsOf(MatmulKind kind) {
+  switch (kind) {
+  case MatmulKind::allGatherMatmul:
+    return {"k", "m"};
+  case MatmulKind::matmulAllGather:
+    return {"m", "n"};
+  case MatmulKind::matmulAllReduce:
+    return {"k"};
+  default:
+    return {"m"};
+  }
+}
+
+static bool hasShares(MatmulKind kind) {
+  return kind == MatmulKind::matmulReduceScatter ||
+         kind == MatmulKind::matmulAllReduce;
+}
+
+/// A word of the config is empty or one of those.
+static Status checkWord(MatmulKind kind, const char *what,
+                        const std::string &word,
+                        const std::vector<std::string> &all) {
+  if (word.empty() || std::find(all.begin(), all.end(), word) != all.end())
     return Status::success();
   std::string allowed;
   for (const std::string &each : all)
     allowed += (allowed.empty() ? "" : ", ") + each;
-  return makeStatus(StatusCode::invalidArgument,
-                    "%s: variant '%s'; expected one of %s", kindName(p.kind),
-                    variant.c_str(), allowed.c_str());
+  return makeStatus(StatusCode::invalidArgument, "%s: %s '%s'; expected %s%s",
+                    kindName(kind), what, word.c_str(),
+                    all.empty() ? "none" : "one of ", allowed.c_str());
+}
+
+/// What decides on the way before a compiler sees it.
+static Status checkWords(const MatmulProblem &p) {
+  const MatmulConfig &config = p.config;
+  IRISRT_RETURN_IF_ERROR(
+      checkWord(p.kind, "variant", config.variant, variantsOf(p.kind)));
+  IRISRT_RETURN_IF_ERROR(
+      checkWord(p.kind, "shard", config.shard, shardsOf(p.kind)));
+  std::vector<std::string> shares;
+  if (hasShares(p.kind))
+    shares = {"sum", "result"};
+  IRISRT_RETURN_IF_ERROR(checkWord(p.kind, "share", config.share, shares));
+  auto bias = static_cast<int>(p.bias);
+  auto activation = static_cast<int>(p.activation);
+  if (bias < 0 || bias > static_cast<int>(Bias::column) || activation < 0 ||
+      activation > static_cast<int>(Activation::gelu))
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: bias %d, activation %d; expected a Bias and an "
+                      "Activation",
+                      kindName(p.kind), bias, activation);
+  return Status::success();
 }
 
 /// What the compiler would find wrong only after shapes were computed.
@@ -144,15 +178,14 @@ Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
                         "%s: the config has a tile or group of %" PRId64
                         "; expected 0 to 1024",
                         name, value);
-  return checkVariant(p);
+  return checkWords(p);
 }
 
 void iris::ccl::fillMeaning(MatmulProblem &p) {
   if (p.config.shard.empty())
-    p.config.shard = defaultShard(p.kind);
-  bool hasShares = p.kind == MatmulKind::matmulReduceScatter ||
-                   p.kind == MatmulKind::matmulAllReduce;
-  if (hasShares && p.config.share.empty() && p.config.variant != "atomic")
+    p.config.shard = shardsOf(p.kind).front();
+  if (hasShares(p.kind) && p.config.share.empty() &&
+      p.config.variant != "atomic")
     p.config.share = "sum";
 }
 

@@ -202,6 +202,17 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
   MatmulSituation s = situation;
   IRISRT_RETURN_IF_ERROR(checkProblem(s.problem, s.groupSize));
   fillMeaning(s.problem);
+  const MatmulConfig &wish = s.problem.config;
+  if (!wish.variant.empty() && !hasFields(s.problem.kind, wish, wish.variant))
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: variant %s has no %s; expected the config without",
+                      kindName(s.problem.kind), wish.variant.c_str(),
+                      hasMovers(s.problem.kind, wish.variant)
+                          ? "units (k_per_flag, num_fetch_stages, "
+                            "first_stage_fetch_programs, staged_layout)"
+                          : "programs that move (num_fetch_programs, "
+                            "k_per_flag, num_fetch_stages, "
+                            "first_stage_fetch_programs, staged_layout)");
   const Expected<MatmulTable> &own = MatmulTable::fromEnvironment();
   IRISRT_RETURN_IF_ERROR(own.status());
   if (const MatmulEntry *entry = findEntry(*own, s))
@@ -214,9 +225,9 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
   std::vector<MatmulEstimate> all = estimates(s);
   if (all.empty())
     return makeStatus(StatusCode::invalidArgument,
-                      "%s: no variant has all fields that the config sets; "
-                      "expected none of k_per_flag, num_fetch_programs and the "
-                      "like, or a variant that has them",
+                      "%s: no variant that takes these layouts has all fields "
+                      "that the config sets; expected fewer, or rows that "
+                      "follow each other in a",
                       kindName(s.problem.kind));
   const MatmulEstimate &best = all.front();
   return MatmulChoice{

@@ -50,6 +50,9 @@ static Status planGather(const MatmulProblem &p, uint32_t size,
 
 static Status planSum(const MatmulProblem &p, uint32_t size,
                       UnfusedPlan &plan) {
+  if (p.result != sumType(p.element) && sumType(p.element) == DType::i32)
+    return refuse(p, "rounds every rank's share to the type of the result; "
+                     "expected i32 for sums of integers");
   if (p.config.share != "result" && p.result != sumType(p.element))
     return refuse(p, "rounds every rank's share to the type of the result; "
                      "expected share = \"result\"");

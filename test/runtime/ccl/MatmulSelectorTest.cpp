@@ -189,7 +189,45 @@ TEST(MatmulSelector, KeepsWhatTheCallerSays) {
   EXPECT_EQ("specialized", choice->config.variant);
   s.problem.config.kPerFlag = 5;
   EXPECT_NE(std::string::npos,
-            select(s).status().message().find("no variant has all fields"));
+            select(s).status().message().find("has all fields"));
+}
+
+TEST(MatmulSelector, RefusesWhatNobodyCanDo) {
+  auto says = [](const MatmulSituation &s, const char *text) {
+    auto choice = select(s);
+    EXPECT_FALSE(choice.ok()) << text;
+    return choice.ok() ||
+                   choice.status().message().find(text) != std::string::npos
+               ? ""
+               : choice.status().message();
+  };
+  MatmulSituation s = onH200(MatmulKind::allGatherMatmul, 512, 512, 512);
+  s.problem.config.shard = "n";
+  EXPECT_EQ("", says(s, "shard 'n'; expected one of k, m"));
+  s.problem.config.shard = "";
+  s.problem.config.share = "result";
+  EXPECT_EQ("", says(s, "share 'result'; expected none"));
+  s.problem.config.share = "";
+  s.problem.config.variant = "unfused";
+  s.problem.config.kPerFlag = 4;
+  EXPECT_EQ("", says(s, "variant unfused has no programs that move"));
+  s.problem.config.kPerFlag = 0;
+  s.problem.bias = static_cast<Bias>(7);
+  EXPECT_EQ("", says(s, "bias 7, activation 0; expected a Bias"));
+  s.problem.bias = Bias::none;
+  s.problem.aIsColumnMajor = true;
+  s.problem.config.shard = "m";
+  EXPECT_EQ("", says(s, "expected rows that follow each other with shard m"));
+  // Copies of columns are no matrix; what reads peers' parts does not copy.
+  s.problem.config.variant = "";
+  auto choice = select(s);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ("pull", choice->config.variant);
+  s = onH200(MatmulKind::matmulAllReduce, 512, 512, 512);
+  s.problem.element = DType::i8;
+  s.problem.config.share = "result";
+  s.problem.config.variant = "unfused";
+  EXPECT_EQ("", says(s, "expected i32 for sums of integers"));
 }
 
 TEST(MatmulSelector, TunesEveryVariantFirst) {

@@ -189,13 +189,15 @@ static std::vector<MatmulProblem> everyVariant() {
   };
   std::vector<MatmulProblem> problems;
   for (Way way : {Way{MatmulKind::matmul, "", ""},
-                  Way{MatmulKind::allGatherMatmul, "", ""},
+                  Way{MatmulKind::allGatherMatmul, "pull", ""},
                   Way{MatmulKind::allGatherMatmul, "hbm_buffer", "k"},
                   Way{MatmulKind::allGatherMatmul, "push", "m"},
-                  Way{MatmulKind::matmulAllGather, "", "m"},
+                  Way{MatmulKind::matmulAllGather, "push", "m"},
                   Way{MatmulKind::matmulAllGather, "specialized", "n"},
-                  Way{MatmulKind::matmulReduceScatter, "", ""},
-                  Way{MatmulKind::matmulAllReduce, "", ""},
+                  Way{MatmulKind::matmulReduceScatter, "push", ""},
+                  Way{MatmulKind::matmulReduceScatter, "specialized", ""},
+                  Way{MatmulKind::matmulAllReduce, "two_shot", ""},
+                  Way{MatmulKind::matmulAllReduce, "specialized", ""},
                   Way{MatmulKind::matmulAllReduce, "one_shot", ""},
                   Way{MatmulKind::matmulAllReduce, "atomic", ""}}) {
     MatmulProblem p;
@@ -234,6 +236,7 @@ static std::vector<MatmulProblem> chosenAndUnfused() {
                   Way{MatmulKind::allGatherMatmul, "unfused", "k", false},
                   Way{MatmulKind::allGatherMatmul, "unfused", "k", true},
                   Way{MatmulKind::allGatherMatmul, "unfused", "m", false},
+                  Way{MatmulKind::allGatherMatmul, "", "m", true},
                   Way{MatmulKind::matmulAllGather, "", "m", false},
                   Way{MatmulKind::matmulAllGather, "", "n", true},
                   Way{MatmulKind::matmulAllGather, "unfused", "m", false},

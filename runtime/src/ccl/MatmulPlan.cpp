@@ -187,6 +187,9 @@ void iris::ccl::fillMeaning(MatmulProblem &p) {
   if (hasShares(p.kind) && p.config.share.empty() &&
       p.config.variant != "atomic")
     p.config.share = "sum";
+  // The same, which kernels call by the first name.
+  if (p.config.share == "result" && p.result == sumType(p.element))
+    p.config.share = "sum";
 }
 
 Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {

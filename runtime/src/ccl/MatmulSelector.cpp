@@ -8,7 +8,9 @@
 #include "iris/ccl/KernelCache.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -128,18 +130,43 @@ iris::ccl::estimates(const MatmulSituation &situation) {
   return all;
 }
 
+/// A variant that is expected to take so many times as long is not tried.
+static constexpr double hopeless = 3;
+/// What a config is expected to lose for each that was picked with the same
+/// variant and tile: they teach less.
+static constexpr double repetition = 0.02;
+
 std::vector<MatmulConfig>
 iris::ccl::tuningCandidates(const MatmulSituation &situation, size_t most) {
   std::vector<MatmulEstimate> all = estimates(situation);
   std::vector<MatmulConfig> configs;
   std::set<std::string> variants;
-  for (const MatmulEstimate &each : all)
-    if (variants.insert(each.config.variant).second)
-      configs.push_back(each.config);
-  for (const MatmulEstimate &each : all)
-    if (std::find(configs.begin(), configs.end(), each.config) == configs.end())
-      configs.push_back(each.config);
-  configs.resize(std::min(configs.size(), most));
+  std::map<std::tuple<std::string, int64_t, int64_t>, int> picked;
+  auto countOf = [&](const MatmulConfig &config) -> int & {
+    return picked[{config.variant, config.tileM, config.tileN}];
+  };
+  auto pick = [&](size_t i) {
+    ++countOf(all[i].config);
+    configs.push_back(all[i].config);
+    all.erase(all.begin() + static_cast<ptrdiff_t>(i));
+  };
+  const double least = all.empty() ? 0 : all.front().us;
+  for (size_t i = 0; i < all.size() && configs.size() < most;) {
+    bool isFirst = all[i].us <= hopeless * least &&
+                   variants.insert(all[i].config.variant).second;
+    isFirst ? pick(i) : static_cast<void>(++i);
+  }
+  while (!all.empty() && configs.size() < most) {
+    auto scoreOf = [&](const MatmulEstimate &each) {
+      return each.us * (1 + repetition * countOf(each.config));
+    };
+    auto best =
+        std::min_element(all.begin(), all.end(),
+                         [&](const MatmulEstimate &a, const MatmulEstimate &b) {
+                           return scoreOf(a) < scoreOf(b);
+                         });
+    pick(static_cast<size_t>(best - all.begin()));
+  }
   return configs;
 }
 

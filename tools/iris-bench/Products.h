@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Measurements of products, alone and fused with communication, and the search
-// for the best config.
+// Measurements of products, alone and fused with communication.
 #ifndef IRIS_TOOLS_IRIS_BENCH_PRODUCTS_H
 #define IRIS_TOOLS_IRIS_BENCH_PRODUCTS_H
 
@@ -57,23 +56,6 @@ std::string productName(const ccl::MatmulProblem &problem);
 /// What the selector is told.
 ccl::MatmulSituation situationOf(const Options &options,
                                  const ccl::MatmulProblem &problem);
-
-/// The best config of each problem, as measured.
-class Tuning {
-public:
-  void add(const ProductCase &each, double us);
-  /// Adds entries to the table of the options; says how many.
-  rt::Status write(const Options &options, const rt::World &world) const;
-
-private:
-  struct Best {
-    ProductCase which;
-    double us = 0;
-    /// Of what the selector chose.
-    double chosenUs = 0;
-  };
-  std::vector<Best> best;
-};
 
 /// Prints what the selector chooses for every product, and why.
 rt::Status explainProducts(const Options &options);

@@ -6,6 +6,7 @@
 #include "Measure.h"
 #include "Options.h"
 #include "Report.h"
+#include "Tuning.h"
 
 #include "ChildProcess.h"
 #include "iris-c/RuntimeABI.h"

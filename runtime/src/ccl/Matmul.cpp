@@ -8,7 +8,6 @@
 #include "ccl/MatmulUnfused.h"
 #include "ccl/Spec.h"
 #include "iris/ccl/Communicator.h"
-#include "package/JsonReader.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -79,47 +78,6 @@ Matmul::create(World &world, const MatmulProblem &problem,
       impl->prepareCollective().withContext(kindName(problem.kind)));
   IRISRT_RETURN_IF_ERROR(impl->allocate().withContext(kindName(problem.kind)));
   return std::unique_ptr<Matmul>(new Matmul(std::move(impl)));
-}
-
-/// Whether a kernel that was compiled ahead is the one that is asked for.
-static bool isKernelOf(const KernelInfo &kernel, const MatmulProblem &p,
-                       uint32_t groupSize) {
-  nlohmann::json json =
-      nlohmann::json::parse(kernel.config, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object())
-    return false;
-  auto isName = [&](const char *key, const std::string &wish) {
-    auto found = json.find(key);
-    return wish.empty() || (found != json.end() && *found == wish);
-  };
-  auto isNumber = [&](const char *key, int64_t wish) {
-    auto found = json.find(key);
-    return wish == 0 || (found != json.end() && *found == wish);
-  };
-  const MatmulConfig &config = p.config;
-  static const char *const biases[] = {"none", "row", "column"};
-  static const char *const activations[] = {"none", "relu", "gelu"};
-  auto scale = json.find("scale");
-  return isName("matmul", kindName(p.kind)) &&
-         isName("element", mlirType(p.element)) &&
-         isName("result", mlirType(p.result)) &&
-         isName("variant", config.variant) && isName("shard", config.shard) &&
-         isName("share", config.share) &&
-         isName("staged_layout", config.stagedLayout) &&
-         isName("a", p.aIsColumnMajor ? "column" : "row") &&
-         isName("b", p.bIsColumnMajor ? "column" : "row") &&
-         isName("bias", biases[static_cast<size_t>(p.bias)]) &&
-         isName("activation", activations[static_cast<size_t>(p.activation)]) &&
-         scale != json.end() && *scale == p.hasScale &&
-         isNumber("group", groupSize) && isNumber("tile_m", config.tileM) &&
-         isNumber("tile_n", config.tileN) && isNumber("tile_k", config.tileK) &&
-         isNumber("group_m", config.groupM) && isNumber("xcds", config.xcds) &&
-         isNumber("warps", config.warps) &&
-         isNumber("programs", config.programs) &&
-         isNumber("k_per_flag", config.kPerFlag) &&
-         isNumber("num_fetch_programs", config.numFetchPrograms) &&
-         isNumber("num_fetch_stages", config.numFetchStages) &&
-         isNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
 }
 
 /// Gets the kernel and loads it; gives the most programs of a launch.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Shapes, requests and memory of products.  The compiler's side of it is
-// lib/Kernels/MatmulKernels.cpp.
+// Shapes and memory of products, and what a problem must be.  The compiler's
+// side of it is lib/Kernels/MatmulKernels.cpp.
 #include "ccl/MatmulPlan.h"
 
 #include "ccl/Spec.h"
@@ -253,57 +253,4 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
     plan.workspaceBytes = matmulWorkspaceBase + flags * matmulFlagBytes;
   plan.hasMovers = hasMovers(p.kind, config.variant);
   return plan;
-}
-
-std::string iris::ccl::kernelSource(const MatmulProblem &p,
-                                    uint32_t groupSize) {
-  const MatmulConfig &config = p.config;
-  std::string entries;
-  auto add = [&](const char *key, const std::string &value) {
-    entries += (entries.empty() ? "" : ", ") + std::string(key) + " = " + value;
-  };
-  auto addNumber = [&](const char *key, int64_t value) {
-    if (value != 0)
-      add(key, std::to_string(value));
-  };
-  auto addName = [&](const char *key, const std::string &value) {
-    // Quotes and escapes have no place in any of them.
-    if (!value.empty())
-      add(key, '"' + value.substr(0, value.find_first_of("\"\\\n")) + '"');
-  };
-  addName("variant", config.variant);
-  addName("shard", config.shard);
-  addNumber("tile_m", config.tileM);
-  addNumber("tile_n", config.tileN);
-  addNumber("tile_k", config.tileK);
-  addNumber("group_m", config.groupM);
-  addNumber("xcds", config.xcds);
-  addNumber("warps", config.warps);
-  addNumber("programs",
-            config.programs ? config.programs : int64_t(matmulMaxPrograms));
-  addNumber("k_per_flag", config.kPerFlag);
-  addNumber("num_fetch_programs", config.numFetchPrograms);
-  addNumber("num_fetch_stages", config.numFetchStages);
-  addNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
-  addName("staged_layout", config.stagedLayout);
-  addName("share", config.share);
-  addName("a", p.aIsColumnMajor ? "column" : "");
-  addName("b", p.bIsColumnMajor ? "column" : "");
-  addName("bias", p.bias == Bias::row      ? "row"
-                  : p.bias == Bias::column ? "column"
-                                           : "");
-  addName("activation", p.activation == Activation::relu   ? "relu"
-                        : p.activation == Activation::gelu ? "gelu"
-                                                           : "");
-  if (p.hasScale)
-    add("scale", "true");
-  std::string description = std::string(kindName(p.kind)) + " " +
-                            mlirType(p.element) + " -> " + mlirType(p.result) +
-                            " size " + std::to_string(groupSize) + " {" +
-                            entries + "}";
-  // A name of its own for every kernel: reports of hung kernels find it by
-  // that.  The place makes the package independent of where the file lies.
-  return formatString("iris.matmul_kernel @%s_%016llx ", kindName(p.kind),
-                      static_cast<unsigned long long>(fnv1a64(description))) +
-         description + " loc(\"request\":1:1)\n";
 }

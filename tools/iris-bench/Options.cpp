@@ -65,10 +65,11 @@ of products (docs/fused.md):
   --shard=LIST          what ranks have parts of: k, m, n
   --share=LIST          what sums over ranks travel in: sum (default), result
   --a=LIST --b=LIST     how matrices lie in memory: row (default), column
-  --num-fetch-programs=LIST --k-per-flag=LIST
+  --num-fetch-programs=LIST --k-per-flag=LIST --group-m=LIST
                         of the config
   --tune[=N]            measures the N (default 12) configs that the model finds
-                        most promising, and writes the best to the table:
+                        most promising, of those that agree with the options
+                        above, and writes the best to the table:
   --table=FILE          (default: IRIS_MATMUL_TABLE) where later calls find it
                         if IRIS_MATMUL_TABLE names it
 where and how:
@@ -349,6 +350,8 @@ static Expected<bool> parseValue(const std::string &name,
     status = parseNumbers(name, value, 512, options.fetchPrograms);
   } else if (name == "--k-per-flag") {
     status = parseNumbers(name, value, 1024, options.kPerFlag);
+  } else if (name == "--group-m") {
+    status = parseNumbers(name, value, 1024, options.groupM);
   } else if (name == "--tune") {
     status = count(1, 10000, options.tune);
   } else if (name == "--table") {

@@ -142,27 +142,32 @@ static std::vector<MatmulConfig> wishesFor(const Options &options,
                                            const MatmulProblem &p) {
   const std::vector<int64_t> none = {0};
   std::vector<MatmulConfig> wishes;
-  for (const std::string &variant : variantsFor(options, p.kind, p)) {
+  std::vector<std::string> variants = variantsFor(options, p.kind, p);
+  if (options.tune != 0 && asksForAll(options))
+    variants = {""};
+  for (const std::string &variant : variants) {
     bool hasFetch = variant.empty() || ccl::hasMovers(p.kind, variant);
     bool hasFlags = variant.empty() || ccl::hasUnits(p.kind, variant);
     for (const Shape &tile : options.productTiles)
       for (int64_t warps : options.warps)
         for (int64_t programs : options.programs)
-          for (int64_t fetch : hasFetch ? options.fetchPrograms : none)
-            for (int64_t blocks : hasFlags ? options.kPerFlag : none) {
-              MatmulConfig config = p.config;
-              config.variant = variant;
-              config.tileM = static_cast<int64_t>(tile.m);
-              config.tileN = static_cast<int64_t>(tile.n);
-              config.tileK = static_cast<int64_t>(tile.k);
-              config.warps = warps;
-              config.programs = programs;
-              config.numFetchPrograms = fetch;
-              config.kPerFlag = blocks;
-              if (variant == "atomic")
-                config.share = "";
-              wishes.push_back(config);
-            }
+          for (int64_t group : options.groupM)
+            for (int64_t fetch : hasFetch ? options.fetchPrograms : none)
+              for (int64_t blocks : hasFlags ? options.kPerFlag : none) {
+                MatmulConfig config = p.config;
+                config.variant = variant;
+                config.tileM = static_cast<int64_t>(tile.m);
+                config.tileN = static_cast<int64_t>(tile.n);
+                config.tileK = static_cast<int64_t>(tile.k);
+                config.warps = warps;
+                config.programs = programs;
+                config.groupM = group;
+                config.numFetchPrograms = fetch;
+                config.kPerFlag = blocks;
+                if (variant == "atomic")
+                  config.share = "";
+                wishes.push_back(config);
+              }
   }
   return wishes;
 }
@@ -182,12 +187,18 @@ static void addProblem(const Options &options, const MatmulProblem &problem,
   };
   if (options.tune != 0) {
     // What is chosen now is among them: the table may know better.
+    std::vector<MatmulConfig> all;
     if (chosen.ok())
-      add(chosen->config, {});
-    for (const MatmulConfig &config :
-         ccl::tuningCandidates(situation, options.tune))
-      if (!chosen.ok() || !(config == chosen->config))
-        add(config, {});
+      all.push_back(chosen->config);
+    for (const MatmulConfig &wish : wishesFor(options, problem)) {
+      situation.problem.config = wish;
+      for (const MatmulConfig &config :
+           ccl::tuningCandidates(situation, options.tune))
+        if (std::find(all.begin(), all.end(), config) == all.end())
+          all.push_back(config);
+    }
+    for (const MatmulConfig &config : all)
+      add(config, {});
     return;
   }
   for (const MatmulConfig &wish : wishesFor(options, problem)) {

@@ -217,6 +217,7 @@ static std::string describe(const ProductCase &each) {
   };
   add("w", config.warps);
   add("p", config.programs);
+  add("g", config.groupM);
   add("f", config.numFetchPrograms);
   add("k", config.kPerFlag);
   return rt::formatString(

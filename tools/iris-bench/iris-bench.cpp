@@ -13,6 +13,7 @@
 #include "iris/rt/Env.h"
 #include "iris/rt/Program.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -182,8 +183,14 @@ int main(int argc, char **argv) {
     return report(info.status());
   if (info->launcher == "none")
     return launch(*options, argc, argv);
-  // What kernels are chosen for.
-  rt::Expected<std::string> target = rt::deviceTarget(options->device, 0);
+  // What kernels are chosen for: before the world is made, whose heap has to
+  // hold what they take.
+  rt::Expected<int> devices = rt::deviceCount(options->device);
+  if (!devices.ok())
+    return report(devices.status());
+  rt::Expected<std::string> target =
+      rt::deviceTarget(options->device, static_cast<int>(info->localRank) %
+                                            std::max(*devices, 1));
   if (!target.ok())
     return report(target.status());
   options->numRanks = info->numRanks;

@@ -5,6 +5,7 @@
 #include "Products.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace iris;
 using namespace iris::bench;
@@ -13,24 +14,6 @@ using ccl::MatmulProblem;
 using rt::Expected;
 using rt::Status;
 using rt::StatusCode;
-
-namespace {
-/// The matrices of a case on the heap.
-struct Matrices {
-  uint64_t a = 0, b = 0, c = 0;
-};
-} // namespace
-
-static Status fillMatrices(Measurement &m, const ProductData &data,
-                           const Matrices &at) {
-  rt::World &world = m.world();
-  std::vector<uint8_t> left = data.left(), right = data.right();
-  IRISRT_RETURN_IF_ERROR(
-      world.copyToDevice(at.a, left.data(), left.size(), m.stream()));
-  IRISRT_RETURN_IF_ERROR(
-      world.copyToDevice(at.b, right.data(), right.size(), m.stream()));
-  return world.synchronize(m.stream());
-}
 
 /// The largest error on any rank; an error if a result is wrong.
 static Expected<double> checkResult(Measurement &m, const ProductData &data,
@@ -66,7 +49,7 @@ static double flopsOf(const ProductData &data, const MatmulProblem &p) {
 static Expected<ProductTiming> measureOn(Measurement &m, ccl::Matmul &matmul,
                                          const ProductCase &each,
                                          const ProductData &data,
-                                         const Matrices &at) {
+                                         const ProductRun::Matrices &at) {
   auto pointer = [](uint64_t address) {
     return reinterpret_cast<void *>(address);
   };
@@ -89,37 +72,55 @@ static Expected<ProductTiming> measureOn(Measurement &m, ccl::Matmul &matmul,
   return result;
 }
 
-Expected<ProductTiming> iris::bench::measure(Measurement &m,
-                                             const ProductCase &each) {
+//===----------------------------------------------------------------------===//
+// ProductRun
+//===----------------------------------------------------------------------===//
+
+/// a and b are made once for all cases of a group.
+Status ProductRun::prepare(const ProductCase &each, const ProductData &data) {
+  if (group == each.group)
+    return Status::success();
+  IRISRT_RETURN_IF_ERROR(release());
+  rt::World &world = measurement.world();
+  std::vector<uint8_t> left = data.left(), right = data.right();
+  IRISRT_ASSIGN_OR_RETURN(at.a, world.allocate(left.size()));
+  IRISRT_ASSIGN_OR_RETURN(at.b, world.allocate(right.size()));
+  IRISRT_ASSIGN_OR_RETURN(at.c, world.allocate(data.resultBytes()));
+  rt::Stream stream = measurement.stream();
+  IRISRT_RETURN_IF_ERROR(
+      world.copyToDevice(at.a, left.data(), left.size(), stream));
+  IRISRT_RETURN_IF_ERROR(
+      world.copyToDevice(at.b, right.data(), right.size(), stream));
+  IRISRT_RETURN_IF_ERROR(world.synchronize(stream));
+  group = each.group;
+  return Status::success();
+}
+
+Status ProductRun::release() {
+  rt::World &world = measurement.world();
+  for (uint64_t *address : {&at.c, &at.b, &at.a})
+    if (*address != 0)
+      IRISRT_RETURN_IF_ERROR(world.deallocate(std::exchange(*address, 0)));
+  group.reset();
+  // Memory that was freed is there again.
+  return world.sync();
+}
+
+Expected<ProductTiming> ProductRun::run(const ProductCase &each) {
   IRISRT_RETURN_IF_ERROR(each.status);
-  rt::World &world = m.world();
+  rt::World &world = measurement.world();
   ProductData data(each.problem, world.rank(), world.numRanks());
+  if (Status status = prepare(each, data); !status.ok()) {
+    IRISRT_RETURN_IF_ERROR(release());
+    return status;
+  }
+  IRISRT_RETURN_IF_ERROR(
+      world.zero(at.c, data.resultBytes(), measurement.stream()));
   IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<ccl::Matmul> matmul,
                           ccl::Matmul::create(world, each.problem));
-  uint64_t element = ccl::dtypeBytes(each.problem.element);
-  Matrices at;
-  Status status;
-  auto take = [&](uint64_t bytes, uint64_t &address) {
-    if (!status.ok())
-      return;
-    Expected<uint64_t> got = world.allocate(bytes);
-    status = got.status();
-    if (got.ok())
-      address = *got;
-  };
-  take(data.a.count() * element, at.a);
-  take(data.b.count() * element, at.b);
-  take(data.resultBytes(), at.c);
-  Expected<ProductTiming> timing = status;
-  if (status.ok()) {
-    status = fillMatrices(m, data, at);
-    timing = status.ok() ? measureOn(m, *matmul, each, data, at) : status;
-  }
-  for (uint64_t address : {at.c, at.b, at.a})
-    if (address != 0)
-      IRISRT_RETURN_IF_ERROR(world.deallocate(address));
+  Expected<ProductTiming> timing =
+      measureOn(measurement, *matmul, each, data, at);
   IRISRT_RETURN_IF_ERROR(matmul->destroy());
-  // Memory that was freed is there again.
   IRISRT_RETURN_IF_ERROR(world.sync());
   return timing;
 }

@@ -8,9 +8,12 @@
 
 #include "iris/ccl/MatmulSelector.h"
 
+#include <optional>
 #include <set>
 
 namespace iris::bench {
+
+class ProductData;
 
 /// A product, done one way.
 struct ProductCase {
@@ -46,9 +49,29 @@ void addRequests(const Options &options, const std::vector<ProductCase> &cases,
 uint64_t heapBytesOf(const Options &options,
                      const std::vector<ProductCase> &cases);
 
-/// Collective.  An error if the result was wrong on any rank.
-rt::Expected<ProductTiming> measure(Measurement &measurement,
-                                    const ProductCase &each);
+/// One rank's part.
+class ProductRun {
+public:
+  explicit ProductRun(Measurement &measurement) : measurement(measurement) {}
+
+  /// Collective.  An error if the result was wrong on any rank.
+  rt::Expected<ProductTiming> run(const ProductCase &each);
+  /// Frees the matrices.  Collective.
+  rt::Status release();
+
+  /// On the heap.
+  struct Matrices {
+    uint64_t a = 0, b = 0, c = 0;
+  };
+
+private:
+  rt::Status prepare(const ProductCase &each, const ProductData &data);
+
+  Measurement &measurement;
+  Matrices at;
+  /// Whose matrices they are.
+  std::optional<size_t> group;
+};
 
 /// "all_gather_matmul k, a column".
 std::string productName(const ccl::MatmulProblem &problem);

@@ -81,12 +81,11 @@ static rt::Status measure(const Options &options) {
       [&](const Case &each) { return measurement->run(each); },
       [](const Case &, const Timing &) {});
   IRISRT_RETURN_IF_ERROR(measurement->world().failure());
+  ProductRun run(*measurement);
   Tuning tuning;
   rt::Status status = measureAll(
       products, *measurement, report.get(),
-      [&](const ProductCase &each) {
-        return bench::measure(*measurement, each);
-      },
+      [&](const ProductCase &each) { return run.run(each); },
       [&](const ProductCase &each, const ProductTiming &result) {
         tuning.add(each, result.timing.median);
       });
@@ -95,6 +94,7 @@ static rt::Status measure(const Options &options) {
   IRISRT_RETURN_IF_ERROR(measurement->world().failure());
   if (options.tune != 0 && report && worst.ok())
     worst = tuning.write(options, measurement->world());
+  IRISRT_RETURN_IF_ERROR(run.release());
   IRISRT_RETURN_IF_ERROR(measurement->finish());
   return worst;
 }

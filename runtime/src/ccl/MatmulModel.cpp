@@ -20,7 +20,8 @@ static const ProcessorModel hopper = {
     "H200: 128x256x64 tiles of f16 measured (0.70 us a block, 97 us for a wave "
     "of K = 8192; benchmarks/results/nvidia-h200-x8/matmul.jsonl), 128x128x64 "
     "measured once (0.38 us); smaller tiles estimated from the L2 traffic of "
-    "those two; movers 20 to 25 GB/s a program",
+    "those two; movers 20 to 25 GB/s a program; no overlap of parts that come "
+    "with products, most of that of tiles that leave (fused-8-ranks.jsonl)",
     132,
     6.0e6,
     2,
@@ -34,6 +35,7 @@ static const ProcessorModel hopper = {
     22.5e3,
     50e3,
     0.15,
+    1,
     0.5,
     0.2,
     1,
@@ -68,6 +70,7 @@ static const ProcessorModel mi300 = {
     12e3,
     30e3,
     0.15,
+    1,
     1.5,
     0.5,
     8,
@@ -99,6 +102,7 @@ static const ProcessorModel mi350 = {
     12e3,
     30e3,
     0.15,
+    1,
     1.5,
     0.5,
     8,
@@ -126,6 +130,7 @@ static const ProcessorModel host = {
     20,
     5e3,
     5e3,
+    1,
     1,
     1,
     1,
@@ -274,9 +279,7 @@ private:
 };
 } // namespace
 
-/// Programs that load or store for others multiply at the same time.  So far
-/// measurements show no overlap: what moves takes its time on top (8 H200,
-/// results/nvidia-h200-x8/fused-8-ranks.jsonl).
+/// Some programs move parts while others multiply those that have come.
 MatmulEstimate Estimation::gatherFirst() {
   bool isK = config.shard == "k";
   double part =
@@ -304,7 +307,9 @@ MatmulEstimate Estimation::gatherFirst() {
   moving += units / movers() * chip.raise;
   double waiting = own.waves * rowUnits * static_cast<double>(depths) *
                    (peers() == 0 ? 0 : chip.await);
-  return finish(own, moving, own.us + waiting + moving + barriers(2));
+  double together =
+      std::max(own.us, moving) + chip.beforeProduct * std::min(own.us, moving);
+  return finish(own, moving, together + waiting + barriers(2));
 }
 
 /// push: a program that stores its tile everywhere does not multiply.
@@ -326,7 +331,7 @@ MatmulEstimate Estimation::pipelined(const Product &own, double moving) const {
   double ofWave = moving / own.waves;
   double together = chip.start + own.tileUs +
                     (own.waves - 1) * std::max(own.tileUs, ofWave) + ofWave;
-  together += (own.waves - 1) / own.waves * chip.interference *
+  together += (own.waves - 1) / own.waves * chip.afterProduct *
               std::min(own.us, moving);
   return finish(own, moving, together + barriers(2));
 }

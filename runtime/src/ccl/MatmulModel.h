@@ -46,9 +46,10 @@ struct ProcessorModel {
   /// Bytes that a program moves to or from peers, and that it adds up in own
   /// memory.
   double mover, adder;
-  /// What the shorter of product and transfer adds where they overlap: they
-  /// share memory and caches.
-  double interference;
+  /// What of the shorter of product and transfer comes on top of the longer
+  /// one: 0 where they overlap, 1 where they do not.  For tiles that move when
+  /// they are finished, and for parts that are multiplied when they have come.
+  double afterProduct, beforeProduct;
   /// Raising a flag after a release, waiting for one that is there.
   double raise, await;
   int64_t xcds;

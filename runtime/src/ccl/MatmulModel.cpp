@@ -118,6 +118,37 @@ static const ProcessorModel mi350 = {
     /*movers=*/{16, 32, 64},
     /*kPerFlag=*/{16, 8, 32}};
 
+// Waves have 32 lanes with half as many registers for results.
+static const ProcessorModel rdna = {
+    "Radeon RX 7900 XTX, not measured: 123 TFLOP/s of f16 and 960 GB/s (AMD's "
+    "data sheet), half of the peak reached; links and programs as guessed for "
+    "MI300X",
+    /*processors=*/96,
+    /*operations=*/0.64e6,
+    /*narrow=*/1,
+    /*wide=*/0.5,
+    /*panels=*/100e3,
+    /*panelsOfAll=*/3e6,
+    /*memory=*/0.8e6,
+    /*block=*/0.03,
+    /*tile=*/4,
+    /*start=*/4,
+    /*mover=*/12e3,
+    /*adder=*/30e3,
+    /*afterProduct=*/0.15,
+    /*beforeProduct=*/1,
+    /*raise=*/1.5,
+    /*await=*/0.5,
+    /*xcds=*/1,
+    /*tiles=*/
+    {{256, 128, 128, 8},
+     {128, 128, 128, 4},
+     {128, 64, 128, 4},
+     {64, 128, 128, 4},
+     {64, 64, 128, 4}},
+    /*movers=*/{8, 16, 32},
+    /*kPerFlag=*/{16, 8, 32}};
+
 // A program is a thread, and ranks share the cores.
 static const ProcessorModel host = {
     "4 threads of some 20 GFLOP/s each, not measured",
@@ -148,7 +179,9 @@ const ProcessorModel &iris::ccl::processorModelOf(DeviceKind device,
   if (device == DeviceKind::cuda)
     return hopper;
   if (device == DeviceKind::hip)
-    return target == "gfx950" ? mi350 : mi300;
+    return target == "gfx950"                  ? mi350
+           : target.compare(0, 4, "gfx1") == 0 ? rdna
+                                               : mi300;
   return host;
 }
 

@@ -8,21 +8,30 @@
 
 namespace iris::bench {
 
-/// The best config of each problem, as measured.
+/// Puts the best config of each problem into the table of the options, as soon
+/// as all of the problem's were measured: what ends early keeps what it has.
 class Tuning {
 public:
+  /// Fails if there is a table already that cannot be extended.
+  static rt::Expected<Tuning> open(const Options &options,
+                                   const rt::World &world);
+
+  /// Before a case is measured; those of one problem follow each other.
+  rt::Status begin(const ProductCase &each);
   void add(const ProductCase &each, double us);
-  /// Adds entries to the table of the options; says how many.
-  rt::Status write(const Options &options, const rt::World &world) const;
+  rt::Status finish();
 
 private:
-  struct Best {
-    ProductCase which;
-    double us = 0;
-    /// Of what the selector chose.
-    double chosenUs = 0;
-  };
-  std::vector<Best> best;
+  Tuning(const Options &options, const rt::World &world)
+      : options(&options), world(&world) {}
+  rt::Status save();
+
+  const Options *options;
+  const rt::World *world;
+  ccl::MatmulTable table;
+  /// Of the present problem: the best so far, and the selector's.
+  std::optional<ProductCase> best;
+  double bestUs = 0, chosenUs = 0;
 };
 
 } // namespace iris::bench

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <unistd.h>
 
@@ -82,18 +83,34 @@ static rt::Status measure(const Options &options) {
       [](const Case &, const Timing &) {});
   IRISRT_RETURN_IF_ERROR(measurement->world().failure());
   ProductRun run(*measurement);
-  Tuning tuning;
+  std::optional<Tuning> tuning;
+  rt::Status tuned;
+  if (options.tune != 0 && report) {
+    rt::Expected<Tuning> opened = Tuning::open(options, measurement->world());
+    tuned = opened.status();
+    if (opened.ok())
+      tuning = opened.take();
+    else
+      measurement->world().fail(tuned); // nobody shall measure for nothing
+  }
   rt::Status status = measureAll(
       products, *measurement, report.get(),
-      [&](const ProductCase &each) { return run.run(each); },
+      [&](const ProductCase &each) {
+        if (tuning && tuned.ok())
+          tuned = tuning->begin(each);
+        return run.run(each);
+      },
       [&](const ProductCase &each, const ProductTiming &result) {
-        tuning.add(each, result.timing.median);
+        if (tuning)
+          tuning->add(each, result.timing.median);
       });
   if (!status.ok())
     worst = status;
   IRISRT_RETURN_IF_ERROR(measurement->world().failure());
-  if (options.tune != 0 && report && worst.ok())
-    worst = tuning.write(options, measurement->world());
+  if (tuning && tuned.ok())
+    tuned = tuning->finish();
+  if (!tuned.ok())
+    worst = tuned;
   IRISRT_RETURN_IF_ERROR(run.release());
   IRISRT_RETURN_IF_ERROR(measurement->finish());
   return worst;

@@ -71,7 +71,9 @@ of products (docs/fused.md):
                         most promising, of those that agree with the options
                         above, and writes the best to the table:
   --table=FILE          (default: IRIS_MATMUL_TABLE) where later calls find it
-                        if IRIS_MATMUL_TABLE names it
+                        if IRIS_MATMUL_TABLE names it.  It is written after
+                        each problem
+  --resume              leaves out problems that the table has
 where and how:
   -n N                  ranks (default 2)
   --device=host|cuda|hip
@@ -399,6 +401,8 @@ static bool parseFlag(const std::string &name, Options &options) {
     options.staged = true;
   else if (name == "--tune")
     options.tune = 12;
+  else if (name == "--resume")
+    options.resume = true;
   else
     return false;
   return true;
@@ -430,10 +434,10 @@ static Status parseInto(const std::vector<std::string> &words,
 /// A line of a plan says what is measured; where and how is for all lines.
 static Status checkPlanned(const std::vector<std::string> &words) {
   static const std::set<std::string> general = {
-      "-n",        "--device",   "--target", "--calls",
-      "--samples", "--warmups",  "--heap",   "--package",
-      "--plan",    "--requests", "--json",   "--commit",
-      "--machine", "--explain",  "--tune",   "--table"};
+      "-n",        "--device", "--target",  "--calls",   "--samples",
+      "--warmups", "--heap",   "--package", "--plan",    "--requests",
+      "--json",    "--commit", "--machine", "--explain", "--resume",
+      "--tune",    "--table"};
   for (const std::string &word : words)
     if (std::string name = word.substr(0, word.find('='));
         general.count(name) != 0)

@@ -49,6 +49,8 @@ struct Options {
   std::vector<int64_t> fetchPrograms = {0}, kPerFlag = {0}, groupM = {0};
   /// Candidates to measure for each product; 0: none.
   uint64_t tune = 0;
+  /// Problems that the table has are left out.
+  bool resume = false;
   /// The table that the best of them go to.
   std::string tablePath;
   /// Calls in a sample, samples, and samples that are not counted.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <unistd.h>
 
 using namespace iris;
 using namespace iris::bench;
@@ -228,6 +229,11 @@ iris::bench::productsOf(const Options &options) {
       layouts.back().aIsColumnMajor = a == "column";
       layouts.back().bIsColumnMajor = b == "column";
     }
+  ccl::MatmulTable done;
+  if (options.tune != 0 && options.resume &&
+      ::access(options.tablePath.c_str(), F_OK) == 0) {
+    IRISRT_ASSIGN_OR_RETURN(done, ccl::MatmulTable::read(options.tablePath));
+  }
   ProductCase base;
   base.mayBeImpossible = asksForAll(options) || options.tune != 0;
   for (MatmulKind kind : options.products)
@@ -243,6 +249,8 @@ iris::bench::productsOf(const Options &options) {
                     problemOf(options, kind, dtype, shard,
                               share.empty() && reduces(kind) ? "sum" : share,
                               shape, layout));
+                if (done.find(situationOf(options, problem)))
+                  continue;
                 base.shape = shape;
                 base.mode = mode;
                 addProblem(options, problem, base, cases);

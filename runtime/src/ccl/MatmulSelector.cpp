@@ -213,6 +213,7 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
               agrees(wish.numFetchPrograms, has.numFetchPrograms) &&
               agrees(wish.numFetchStages, has.numFetchStages) &&
               agrees(wish.firstStageFetchPrograms, has.firstStageFetchPrograms);
+  fits = fits && (!wish.variant.empty() || isEligible(has.variant));
   if (!fits || (has.variant == "unfused" &&
                 !planUnfused(s.problem, s.groupSize, s.device).ok()))
     return nullptr;

@@ -222,15 +222,18 @@ static bool isSame(const MatmulProblem &a, const MatmulProblem &b) {
 }
 
 const MatmulEntry *MatmulTable::find(const MatmulSituation &situation) const {
+  MatmulProblem wanted = situation.problem;
+  fillMeaning(wanted);
   for (const MatmulEntry &entry : entries_)
     if (entry.target == situation.target &&
-        entry.groupSize == situation.groupSize &&
-        isSame(entry.problem, situation.problem))
+        entry.groupSize == situation.groupSize && isSame(entry.problem, wanted))
       return &entry;
   return nullptr;
 }
 
-void MatmulTable::add(const MatmulEntry &entry) {
+void MatmulTable::add(const MatmulEntry &given) {
+  MatmulEntry entry = given;
+  fillMeaning(entry.problem);
   for (MatmulEntry &old : entries_)
     if (old.target == entry.target && old.groupSize == entry.groupSize &&
         isSame(old.problem, entry.problem)) {

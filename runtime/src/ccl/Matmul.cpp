@@ -140,8 +140,8 @@ Status Matmul::Impl::load(uint32_t channel) {
     return all.status();
   Agreement agreement(world, group, channel);
   IRISRT_RETURN_IF_ERROR(agreement.succeeded(choose()));
-  std::string wish = kernelSource(problem, world.numRanks()) +
-                     " m = " + std::to_string(problem.m) +
+  std::string wish = describeRequest(problem, world.numRanks()) +
+                     ", m = " + std::to_string(problem.m) +
                      ", n = " + std::to_string(problem.n) +
                      ", k = " + std::to_string(problem.k);
   IRISRT_RETURN_IF_ERROR(agreement.same("a product", wish));

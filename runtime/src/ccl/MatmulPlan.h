@@ -32,6 +32,9 @@ void fillMeaning(MatmulProblem &problem);
 /// Checks the problem, fills in what sizes depend on, and says what follows.
 rt::Expected<MatmulPlan> makePlan(MatmulProblem &problem, uint32_t groupSize);
 
+/// "matmul f16 -> f16 size 8 {variant = ...}": the same for the same kernel.
+std::string describeRequest(const MatmulProblem &problem, uint32_t groupSize);
+
 /// Whether a kernel that was compiled ahead is the one that the problem, with
 /// its complete config, asks for.
 bool isKernelOf(const rt::KernelInfo &kernel, const MatmulProblem &problem,

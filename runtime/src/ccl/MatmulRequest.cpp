@@ -10,8 +10,8 @@
 using namespace iris::ccl;
 using namespace iris::rt;
 
-std::string iris::ccl::kernelSource(const MatmulProblem &p,
-                                    uint32_t groupSize) {
+std::string iris::ccl::describeRequest(const MatmulProblem &p,
+                                       uint32_t groupSize) {
   const MatmulConfig &config = p.config;
   std::string entries;
   auto add = [&](const char *key, const std::string &value) {
@@ -52,10 +52,14 @@ std::string iris::ccl::kernelSource(const MatmulProblem &p,
                                                            : "");
   if (p.hasScale)
     add("scale", "true");
-  std::string description = std::string(kindName(p.kind)) + " " +
-                            mlirType(p.element) + " -> " + mlirType(p.result) +
-                            " size " + std::to_string(groupSize) + " {" +
-                            entries + "}";
+  return std::string(kindName(p.kind)) + " " + mlirType(p.element) + " -> " +
+         mlirType(p.result) + " size " + std::to_string(groupSize) + " {" +
+         entries + "}";
+}
+
+std::string iris::ccl::kernelSource(const MatmulProblem &p,
+                                    uint32_t groupSize) {
+  std::string description = describeRequest(p, groupSize);
   // A name of its own for every kernel: reports of hung kernels find it by
   // that.  The place makes the package independent of where the file lies.
   return formatString("iris.matmul_kernel @%s_%016llx ", kindName(p.kind),

@@ -220,10 +220,16 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
   return entry;
 }
 
-static MatmulChoice choiceOf(const MatmulEntry &entry, const char *where) {
-  return {entry.config,
-          formatString("%s: %.1f us when it was tuned (%s)",
-                       describe(entry.config).c_str(), entry.us, where)};
+/// What an entry leaves open is chosen as ever.
+static MatmulChoice choiceOf(const MatmulEntry &entry, MatmulSituation s,
+                             const char *where) {
+  MatmulConfig config = entry.config;
+  s.problem.config = config;
+  std::vector<MatmulEstimate> all = estimates(s);
+  if (!all.empty())
+    config = all.front().config;
+  return {config, formatString("%s: %.1f us when it was tuned (%s)",
+                               describe(config).c_str(), entry.us, where)};
 }
 
 Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
@@ -244,9 +250,9 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
   const Expected<MatmulTable> &own = MatmulTable::fromEnvironment();
   IRISRT_RETURN_IF_ERROR(own.status());
   if (const MatmulEntry *entry = findEntry(*own, s))
-    return choiceOf(*entry, "IRIS_MATMUL_TABLE");
+    return choiceOf(*entry, s, "IRIS_MATMUL_TABLE");
   if (const MatmulEntry *entry = findEntry(MatmulTable::builtIn(), s))
-    return choiceOf(*entry, "built in");
+    return choiceOf(*entry, s, "built in");
   if (s.problem.config.variant == "unfused")
     IRISRT_RETURN_IF_ERROR(
         planUnfused(s.problem, s.groupSize, s.device).status());

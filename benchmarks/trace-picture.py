@@ -66,7 +66,8 @@ def read(path):
 
 
 def flatten(spans):
-    """(name, begin, end) that do not overlap: the innermost span counts."""
+    """(name, begin, end) that do not overlap: the innermost span counts. Spans
+    come in the order in which they ended."""
     result = []
     open_spans = []
     at = None
@@ -82,7 +83,9 @@ def flatten(spans):
             result.append((open_spans[-1].name, at, time))
         at = time
 
-    for span in sorted(spans, key=lambda span: (span.begin, -span.end)):
+    # Of two that are equally long, the inner one ended first.
+    for span in sorted(reversed(spans),
+                       key=lambda span: (span.begin, -span.end)):
         if at is None:
             at = span.begin
         pass_to(span.begin)

@@ -111,6 +111,14 @@ void KernelBuilder::forTiles(Value length,
   forTilesFrom(program, programs, length, body);
 }
 
+Value KernelBuilder::bytesOf(Value first, Value step, Value length) {
+  Value whole = div(length, tileSize());
+  Value tiles = ceilDiv(sub(max(whole, first), first), step);
+  Value cut =
+      select(equal(rem(whole, step), first), rem(length, tileSize()), index(0));
+  return mul(add(mul(tiles, tileSize()), cut), index(config.elementBytes()));
+}
+
 void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
                                  llvm::function_ref<void(Value, Value)> body) {
   assert(!sectionStart && "stretches do not nest");
@@ -127,12 +135,14 @@ void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
     sectionLength = min(sectionSize, sub(length, start));
     Value before = div(start, tileSize());
     Value whole = div(sectionLength, tileSize());
-    loop(first, whole, step,
-         [&](Value t) { body(add(before, t), mul(t, tileSize())); });
-    Value isCut = notEqual(rem(sectionLength, tileSize()), index(0));
-    Value isOurs = equal(rem(whole, step), first);
-    ifThen(arith::AndIOp::create(b, isCut, isOurs),
-           [&] { body(add(before, whole), mul(whole, tileSize())); });
+    span("tiles", bytesOf(first, step, sectionLength), [&] {
+      loop(first, whole, step,
+           [&](Value t) { body(add(before, t), mul(t, tileSize())); });
+      Value isCut = notEqual(rem(sectionLength, tileSize()), index(0));
+      Value isOurs = equal(rem(whole, step), first);
+      ifThen(arith::AndIOp::create(b, isCut, isOurs),
+             [&] { body(add(before, whole), mul(whole, tileSize())); });
+    });
     sectionStart = sectionLength = Value();
   });
 }

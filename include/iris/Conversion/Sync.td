@@ -115,8 +115,8 @@ def IrisPrepareTracesPass
     : Pass<"iris-prepare-traces", "::mlir::ModuleOp"> {
   let summary = "Removes traces, or completes them";
   let description = [{
-    Without `enable` every `iris.trace` is erased: the kernels are those that
-    one gets without them. With it,
+    Without `enable` every `iris.trace` is erased, and what only computes its
+    bytes: the kernels are those that one gets without them. With it,
 
     * each `iris.wait` and `iris.barrier` becomes a span, "wait" or "barrier", so
       that time in which a program could not go on shows;

@@ -52,7 +52,8 @@ public:
   Value chunk(Value buffer, Value i);
   /// `length` elements from `start` of chunk `i`.
   Value part(Value buffer, Value i, Value start, Value length);
-  /// body(tile, offset) for this program's tiles of a stretch of elements.
+  /// body(tile, offset) for this program's tiles of a stretch of elements; a
+  /// span "tiles" with the bytes of those.
   void forTiles(Value length, llvm::function_ref<void(Value, Value)> body);
   /// The same for the tiles first, first + step, ...; first < step. Whole tiles
   /// have a loop of their own, so that accesses to windows of that length need
@@ -137,6 +138,8 @@ public:
   Value allParts(Value buffer, Value start, Value length);
 
 private:
+  /// Bytes of the tiles first, first + step, ... of a stretch.
+  Value bytesOf(Value first, Value step, Value length);
   /// `buffer` from where the present section begins, as long as it is.
   Value sectionOf(Value buffer);
 

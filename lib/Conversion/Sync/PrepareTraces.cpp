@@ -7,6 +7,7 @@
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::iris {
 #define GEN_PASS_DEF_IRISPREPARETRACESPASS
@@ -22,6 +23,23 @@ static void enclose(Operation *op, Value ctx, StringRef span) {
   TraceOp::create(b, op->getLoc(), TracePhase::Begin, ctx, span, Value());
   b.setInsertionPointAfter(op);
   TraceOp::create(b, op->getLoc(), TracePhase::End, ctx, span, Value());
+}
+
+/// Erases a trace, and what only computes its bytes: nothing that comes after
+/// sees that it was there.
+static void erase(TraceOp trace) {
+  SmallVector<Value> unused(trace->getOperands());
+  trace.erase();
+  while (!unused.empty()) {
+    Operation *op = unused.pop_back_val().getDefiningOp();
+    if (!op || !isOpTriviallyDead(op))
+      continue;
+    llvm::append_range(unused, op->getOperands());
+    // Its results may be on the list more than once.
+    llvm::erase_if(unused,
+                   [&](Value value) { return value.getDefiningOp() == op; });
+    op->erase();
+  }
 }
 
 static bool hasTraces(gpu::GPUModuleOp module) {
@@ -54,7 +72,7 @@ struct IrisPrepareTracesPass
 
   void runOnOperation() override {
     if (!enable) {
-      getOperation().walk([](TraceOp trace) { trace.erase(); });
+      getOperation().walk([](TraceOp trace) { erase(trace); });
       return;
     }
     getOperation().walk([](Operation *op) {

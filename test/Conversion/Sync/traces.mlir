@@ -56,4 +56,23 @@ gpu.module @kernels {
     iris.trace end %ctx, "wait" {iris.in_wave}
     gpu.return
   }
+
+  // What only computes a span's bytes goes with it.
+  // OFF-LABEL: gpu.func @bytes
+  // OFF-SAME: %[[N:[a-z0-9]+]]: index
+  // OFF-NEXT: %[[KEPT:.*]] = arith.addi %[[N]], %[[N]]
+  // OFF-NEXT: arith.index_cast %[[KEPT]]
+  // OFF-NOT: arith
+  // OFF: gpu.return
+  gpu.func @bytes(%ctx: !iris.ctx, %n: index, %f: memref<?xi32>) kernel {
+    %c4 = arith.constant 4 : index
+    %kept = arith.addi %n, %n : index
+    %bytes = arith.muli %kept, %c4 : index
+    %square = arith.muli %bytes, %bytes : index
+    iris.trace begin %ctx, "all"
+    %word = arith.index_cast %kept : index to i32
+    memref.store %word, %f[%n] : memref<?xi32>
+    iris.trace end %ctx, "all" bytes(%square)
+    gpu.return
+  }
 }

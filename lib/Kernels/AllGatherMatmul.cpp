@@ -6,10 +6,11 @@
 // shard m it comes from one part, and tiles of the own part come first.
 //
 //   pull         reads the parts where they are
-//   hbm_buffer   some programs fetch the others' parts to the staging, unit
-//   by
+//   hbm_buffer   some programs fetch the others' parts to the staging, unit by
 //                unit; the others wait for a unit when they need it
 //   push         the same, but the owner of a part stores it to all others
+//   gathered     a has all parts already, below each other: what an all-gather
+//                has left there (shard k; of shard m that is one matrix)
 //
 // See docs/fused.md for why they are correct.
 //
@@ -367,8 +368,53 @@ static void buildPush(MatmulBuilder &k) {
               });
 }
 
+//===----------------------------------------------------------------------===//
+// gathered
+//===----------------------------------------------------------------------===//
+
+/// All is here: a tile is one loop over the parts, in the group's order.
+static void buildGathered(MatmulBuilder &k) {
+  Value rows = k.rowsOf(k.c), depth = k.columnsOf(k.a);
+  Value block = k.index(k.config.tileK), zero = k.index(0);
+  // Rows of the next part, where a tile reaches that far, are not stored.
+  auto placeIn = [&](Value part, Value row, Value column) -> Place {
+    return {k.a, k.add(k.mul(part, rows), row), column};
+  };
+  auto wholeBlocks = [&](Value row, Value column) {
+    Value blocks = k.div(depth, block);
+    return k.multiplyAt(
+        placeIn(zero, row, zero), {k.b_, zero, column}, k.mul(k.size, depth),
+        /*init=*/{}, [&](Value kb) -> MatmulBuilder::Places {
+          Value part = k.div(kb, blocks);
+          Value start = k.mul(k.rem(kb, blocks), block);
+          return {placeIn(part, row, start),
+                  {k.b_, k.add(k.mul(part, depth), start), column}};
+        });
+  };
+  auto partByPart = [&](Value row, Value column) {
+    return k.accumulate(0, k.zeros(k.config.sum), [&](Value part, Value sum) {
+      return k.multiply(placeIn(part, row, zero),
+                        {k.b_, k.mul(part, depth), column}, depth, sum);
+    });
+  };
+  k.forTiles(k.rowTiles(rows), k.columnTiles(k.columnsOf(k.c)),
+             [&](Value rowTile, Value columnTile) {
+               Value row = k.mul(rowTile, k.tileRows());
+               Value column = k.mul(columnTile, k.tileColumns());
+               auto write = [&](Value sum) {
+                 k.store(k.finishTile(sum, row, column), {k.c, row, column});
+               };
+               k.ifThenElse(
+                   k.equal(k.rem(depth, block), zero),
+                   [&] { write(wholeBlocks(row, column)); },
+                   [&] { write(partByPart(row, column)); });
+             });
+}
+
 void mlir::iris::buildAllGatherMatmul(MatmulBuilder &k) {
   StringRef variant = k.config.variant;
+  if (variant == "gathered")
+    return buildGathered(k);
   if (variant == "hbm_buffer")
     return buildHBMBuffer(k);
   if (variant == "push")

@@ -20,7 +20,8 @@ static constexpr StringRef kLayouts[] = {"row", "pitched", "column", "strided"};
 
 ArrayRef<StringRef> mlir::iris::getVariants(MatmulKind kind) {
   static constexpr StringRef alone[] = {"tiles"};
-  static constexpr StringRef gathers[] = {"pull", "hbm_buffer", "push"};
+  static constexpr StringRef gathers[] = {"pull", "hbm_buffer", "push",
+                                          "gathered"};
   static constexpr StringRef gathersResult[] = {"push", "specialized"};
   static constexpr StringRef scatters[] = {"push", "specialized"};
   static constexpr StringRef reduces[] = {"two_shot", "one_shot", "atomic",
@@ -110,8 +111,11 @@ SmallVector<Type> MatmulConfig::argumentTypes() const {
 /// Combinations that no generator makes.
 static LogicalResult checkCombination(MatmulKernelOp op,
                                       const MatmulConfig &config) {
-  if (config.kind == MatmulKind::AllGatherMatmul && config.variant != "pull" &&
-      config.a != Layout::Row)
+  if (config.isGathered() && config.shard != "k")
+    return op.emitOpError("variant gathered takes parts that lie below each "
+                          "other; with shard = \"")
+           << config.shard << "\" they are one matrix, expected matmul";
+  if ((config.isStaged() || config.isGathered()) && config.a != Layout::Row)
     return op.emitOpError("variant ")
            << config.variant << " copies a as it lies in memory; expected a = "
            << "\"row\", not \"" << stringifyLayout(config.a) << "\"";

@@ -129,3 +129,22 @@ func.func @main(%ctx: !iris.ctx) {
   iris.matmul_all_reduce %ctx, %a, %b, %c : !half, !half, !half
   return
 }
+
+// All parts are there: one loop over them, or one after the other where a part
+// ends within a k-block; nobody is waited for.
+// CHECK-LABEL: gpu.func @gathered
+// CHECK-SAME: %[[A:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>, %[[B:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>, %[[C:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>) kernel
+// CHECK-NOT: iris.barrier
+// CHECK-NOT: iris.wait
+// CHECK: scf.if
+// CHECK:   tile.matmul %[[A]]
+// CHECK:     tile.yield %[[A]]{{.*}}, %[[B]]
+// CHECK:   tile.store
+// CHECK: } else {
+// CHECK:   scf.for
+// CHECK:     tile.matmul %[[A]]
+// CHECK:   tile.store
+// CHECK-NOT: iris.barrier
+// CHECK: gpu.return
+iris.matmul_kernel @gathered all_gather_matmul f16 -> f16 size 4
+    {variant = "gathered"}

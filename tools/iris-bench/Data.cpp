@@ -72,36 +72,37 @@ static uint64_t floatBits(uint64_t number, unsigned mantissa, unsigned bias) {
   return (uint64_t(exponent + bias) << mantissa) | fraction;
 }
 
-void Data::store(uint64_t number, uint8_t *place) const {
-  uint64_t bits = number;
+uint64_t iris::bench::encode(int64_t number, unsigned shift, DType dtype) {
+  auto size = static_cast<uint64_t>(number < 0 ? -number : number);
+  auto real = [&](unsigned mantissa, unsigned bias) {
+    uint64_t sign =
+        number < 0 ? uint64_t(1) << (8 * ccl::dtypeBytes(dtype) - 1) : 0;
+    return sign | floatBits(size, mantissa, bias - shift);
+  };
   switch (dtype) {
   case DType::f16:
-    bits = floatBits(number, 10, 15);
-    break;
+    return real(10, 15);
   case DType::bf16:
-    bits = floatBits(number, 7, 127);
-    break;
+    return real(7, 127);
   case DType::f32:
-    bits = floatBits(number, 23, 127);
-    break;
+    return real(23, 127);
   case DType::f64:
-    bits = floatBits(number, 52, 1023);
-    break;
+    return real(52, 1023);
   case DType::f8e4m3fn:
-    bits = floatBits(number, 3, 7);
-    break;
+    return real(3, 7);
   case DType::f8e5m2:
-    bits = floatBits(number, 2, 15);
-    break;
+    return real(2, 15);
   case DType::f8e4m3fnuz:
-    bits = floatBits(number, 3, 8);
-    break;
+    return real(3, 8);
   case DType::f8e5m2fnuz:
-    bits = floatBits(number, 2, 16);
-    break;
+    return real(2, 16);
   default:
-    break;
+    return static_cast<uint64_t>(number) >> shift;
   }
+}
+
+void Data::store(uint64_t number, uint8_t *place) const {
+  uint64_t bits = encode(static_cast<int64_t>(number), 0, dtype);
   std::memcpy(place, &bits, elementBytes); // little endian
 }
 

@@ -12,6 +12,9 @@
 
 namespace iris::bench {
 
+/// The bits of number / 2^shift in a type that represents it.
+uint64_t encode(int64_t number, unsigned shift, ccl::DType dtype);
+
 class Data {
 public:
   Data(ccl::Op op, ccl::DType dtype, ccl::ReduceOp reduce, uint32_t numRanks,

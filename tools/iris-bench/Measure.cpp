@@ -132,8 +132,8 @@ std::vector<Case> iris::bench::casesOf(const Options &options) {
   return cases;
 }
 
-std::string iris::bench::requestsOf(const Options &options,
-                                    const std::vector<Case> &cases) {
+std::set<std::string> iris::bench::requestsOf(const Options &options,
+                                              const std::vector<Case> &cases) {
   std::set<std::string> requests;
   auto add = [&](Op op, ccl::DType dtype, ccl::ReduceOp reduce,
                  const ccl::Config &config) {
@@ -161,10 +161,7 @@ std::string iris::bench::requestsOf(const Options &options,
   }
   add(Op::barrier, ccl::DType::i8, {},
       chooseConfig(options, Op::barrier, ccl::DType::i8, 0));
-  std::string text;
-  for (const std::string &request : requests)
-    text += request;
-  return text;
+  return requests;
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,7 +169,8 @@ std::string iris::bench::requestsOf(const Options &options,
 //===----------------------------------------------------------------------===//
 
 Expected<std::unique_ptr<Measurement>>
-Measurement::create(const Options &options, const std::vector<Case> &cases) {
+Measurement::create(const Options &options, const std::vector<Case> &cases,
+                    uint64_t more) {
   uint64_t largest = 1;
   for (const Case &each : cases)
     largest = std::max(largest, each.count * ccl::dtypeBytes(each.dtype));
@@ -182,8 +180,9 @@ Measurement::create(const Options &options, const std::vector<Case> &cases) {
   rt::WorldOptions worldOptions;
   worldOptions.device = options.device;
   worldOptions.heapBytes =
-      options.heapBytes ? options.heapBytes
-                        : 2 * bytes + commOptions.workspaceBytes + (64 << 20);
+      options.heapBytes
+          ? options.heapBytes
+          : 2 * bytes + commOptions.workspaceBytes + (64 << 20) + more;
   IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<rt::World> world,
                           rt::World::create(worldOptions));
   std::unique_ptr<Measurement> self(new Measurement(options, std::move(world)));
@@ -250,7 +249,6 @@ Status Measurement::call(const Case &each, uint64_t inAddress,
   }
 }
 
-/// The largest of all ranks' numbers.
 Expected<double> Measurement::largest(double mine) {
   void *place = reinterpret_cast<void *>(exchange_);
   IRISRT_RETURN_IF_ERROR(world_->copyToDevice(exchange_, &mine, 8, stream_));
@@ -305,15 +303,15 @@ static uint32_t callsOf(const Options &options, double callMs) {
   return static_cast<uint32_t>(calls);
 }
 
-Expected<Timing> Measurement::time(const Case &each, uint64_t in, uint64_t out,
-                                   uint32_t calls) {
+Expected<Timing> Measurement::time(Mode mode, const Call &call, double callMs) {
   rt::World &w = *world_;
+  const uint32_t calls = callsOf(options_, callMs);
   std::optional<rt::Graph> graph;
-  if (each.mode == Mode::graph) {
+  if (mode == Mode::graph) {
     IRISRT_RETURN_IF_ERROR(w.beginCapture(stream_));
     Status status;
     for (uint32_t i = 0; status.ok() && i < calls; ++i)
-      status = call(each, in, out);
+      status = call();
     IRISRT_ASSIGN_OR_RETURN(graph, w.endCapture(stream_));
     IRISRT_RETURN_IF_ERROR(status);
   }
@@ -327,7 +325,7 @@ Expected<Timing> Measurement::time(const Case &each, uint64_t in, uint64_t out,
       IRISRT_RETURN_IF_ERROR(w.launchGraph(*graph, stream_));
     } else {
       for (uint32_t c = 0; c < calls; ++c)
-        IRISRT_RETURN_IF_ERROR(call(each, in, out));
+        IRISRT_RETURN_IF_ERROR(call());
     }
     IRISRT_RETURN_IF_ERROR(w.record(end_, stream_));
     IRISRT_RETURN_IF_ERROR(w.synchronize(stream_));
@@ -342,6 +340,26 @@ Expected<Timing> Measurement::time(const Case &each, uint64_t in, uint64_t out,
   return Timing{quantile(samples, 0.5),  quantile(samples, 0.25),
                 quantile(samples, 0.75), samples.front(),
                 samples.back(),          calls};
+}
+
+Expected<double> Measurement::first(const Call &call, const Call &check) {
+  auto begin = std::chrono::steady_clock::now();
+  IRISRT_RETURN_IF_ERROR(call());
+  IRISRT_RETURN_IF_ERROR(world_->synchronize(stream_));
+  std::chrono::duration<double, std::milli> first =
+      std::chrono::steady_clock::now() - begin;
+  IRISRT_RETURN_IF_ERROR(check());
+  return first.count();
+}
+
+Expected<double> Measurement::timeOne(const Call &call) {
+  IRISRT_RETURN_IF_ERROR(comm_->barrier(stream_));
+  IRISRT_RETURN_IF_ERROR(world_->record(start_, stream_));
+  IRISRT_RETURN_IF_ERROR(call());
+  IRISRT_RETURN_IF_ERROR(world_->record(end_, stream_));
+  IRISRT_RETURN_IF_ERROR(world_->synchronize(stream_));
+  IRISRT_ASSIGN_OR_RETURN(double ms, world_->elapsedMs(start_, end_));
+  return largest(ms);
 }
 
 Expected<Timing> Measurement::run(const Case &each) {
@@ -363,25 +381,15 @@ Expected<Timing> Measurement::run(const Case &each) {
     return world_->synchronize(stream_);
   };
   IRISRT_RETURN_IF_ERROR(prepare());
+  Call callOnce = [&] { return call(each, in, out); };
+  Call check = [&] { return checkOutput(each, out); };
   // May compile, or load from disk.
-  auto begin = std::chrono::steady_clock::now();
-  IRISRT_RETURN_IF_ERROR(call(each, in, out));
-  IRISRT_RETURN_IF_ERROR(world_->synchronize(stream_));
-  std::chrono::duration<double, std::milli> first =
-      std::chrono::steady_clock::now() - begin;
-  IRISRT_RETURN_IF_ERROR(checkOutput(each, out));
-  IRISRT_RETURN_IF_ERROR(comm_->barrier(stream_));
-  IRISRT_RETURN_IF_ERROR(world_->record(start_, stream_));
-  IRISRT_RETURN_IF_ERROR(call(each, in, out));
-  IRISRT_RETURN_IF_ERROR(world_->record(end_, stream_));
-  IRISRT_RETURN_IF_ERROR(world_->synchronize(stream_));
-  IRISRT_ASSIGN_OR_RETURN(double ms, world_->elapsedMs(start_, end_));
-  IRISRT_ASSIGN_OR_RETURN(ms, largest(ms));
+  IRISRT_ASSIGN_OR_RETURN(double firstMs, first(callOnce, check));
+  IRISRT_ASSIGN_OR_RETURN(double ms, timeOne(callOnce));
   if (!each.inPlace)
     IRISRT_RETURN_IF_ERROR(prepare()); // what is checked below is written below
-  IRISRT_ASSIGN_OR_RETURN(Timing timing,
-                          time(each, in, out, callsOf(options_, ms)));
-  timing.firstMs = first.count();
+  IRISRT_ASSIGN_OR_RETURN(Timing timing, time(each.mode, callOnce, ms));
+  timing.firstMs = firstMs;
   if (!each.inPlace)
     IRISRT_RETURN_IF_ERROR(checkOutput(each, out));
   return timing;

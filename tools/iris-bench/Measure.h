@@ -9,6 +9,9 @@
 #include "iris/ccl/Communicator.h"
 #include "iris/ccl/Selector.h"
 
+#include <functional>
+#include <set>
+
 namespace iris::bench {
 
 /// A collective of one size, done one way.
@@ -40,7 +43,8 @@ struct Timing {
 std::vector<Case> casesOf(const Options &options);
 
 /// The .mlir text that the cases' kernels are compiled of.
-std::string requestsOf(const Options &options, const std::vector<Case> &cases);
+std::set<std::string> requestsOf(const Options &options,
+                                 const std::vector<Case> &cases);
 
 /// What the selector knows of a case.
 ccl::Situation situationOf(const Options &options, ccl::Op op, ccl::DType dtype,
@@ -48,14 +52,27 @@ ccl::Situation situationOf(const Options &options, ccl::Op op, ccl::DType dtype,
 
 class Measurement {
 public:
+  /// `bytes`: of heap that is needed beside the cases' buffers.
   static rt::Expected<std::unique_ptr<Measurement>>
-  create(const Options &options, const std::vector<Case> &cases);
+  create(const Options &options, const std::vector<Case> &cases,
+         uint64_t bytes);
 
   /// Collective.  An error if the result was wrong on any rank.
   rt::Expected<Timing> run(const Case &each);
 
   rt::World &world() { return *world_; }
+  rt::Stream stream() const { return stream_; }
   rt::Status finish();
+
+  using Call = std::function<rt::Status()>;
+  /// The first call, whose result `check` looks at.
+  rt::Expected<double> first(const Call &call, const Call &check);
+  /// Samples of calls of which each takes about `callMs`.
+  rt::Expected<Timing> time(Mode mode, const Call &call, double callMs);
+  /// Milliseconds of one call, of the slowest rank.
+  rt::Expected<double> timeOne(const Call &call);
+  /// The largest of all ranks' numbers.
+  rt::Expected<double> largest(double mine);
 
 private:
   Measurement(const Options &options, std::unique_ptr<rt::World> world)
@@ -63,9 +80,6 @@ private:
 
   rt::Status call(const Case &each, uint64_t in, uint64_t out);
   rt::Status checkOutput(const Case &each, uint64_t out);
-  rt::Expected<Timing> time(const Case &each, uint64_t in, uint64_t out,
-                            uint32_t calls);
-  rt::Expected<double> largest(double mine);
 
   const Options &options_;
   std::unique_ptr<rt::World> world_;

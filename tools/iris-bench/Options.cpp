@@ -2,8 +2,10 @@
 #include "Options.h"
 
 #include "iris-c/RuntimeABI.h"
+#include "iris/ccl/MatmulSelector.h"
 #include "iris/rt/Env.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -21,39 +23,62 @@ using rt::Status;
 using rt::StatusCode;
 
 const char iris::bench::helpText[] =
-    R"(iris-bench: measures Iris' collectives, and checks what they compute
+    R"(iris-bench: measures Iris' collectives and products of matrices, and checks
+what they compute
 
 usage: iris-bench [options]
 
 Every rank is a process on a device of its own.  A sample is a number of calls
 back to back, as one graph or one by one; its time is that of the slowest rank.
 The median of the samples is reported, with the first and third quartile.  The
-output is compared with the right one, element by element.
+output is compared with the right one, element by element; of a large product
+some elements, spread over all of it.
 
 what is measured (lists are separated by commas):
   --ops=LIST            all, or some of all_reduce, all_gather, reduce_scatter,
                         all_to_all, broadcast, reduce, gather, scatter, send
-                        (default all_reduce,all_gather)
+                        (default all_reduce,all_gather); products, or some of
+                        matmul, all_gather_matmul, matmul_all_gather,
+                        matmul_reduce_scatter, matmul_all_reduce
   --sizes=FROM:TO[:FACTOR]
                         bytes of one chunk, each FACTOR (default 4) times the
                         one before, or a list (default 1K:16M)
   --dtypes=LIST         f16 bf16 f32 f64 i8 i16 i32 i64 u8 f8e4m3fn f8e5m2 ...
                         (default bf16)
   --reduce=OP           sum (default), prod, min or max
-  --variants=LIST       all, or some; by default what the selector chooses
+  --variants=LIST       all, or some; by default what the selector chooses.
+                        "unfused": a product and a collective
   --modes=LIST          graph (default), eager
   --plan=FILE           more of these options from each line of a file, on top
                         of those given here; the lines are measured one after
                         the other in the same run
   --programs=LIST --tile=LIST --warps=LIST
                         of the config, every combination; by default the
-                        selector's
+                        selector's.  A product's tile is MxNxK
   --in-place            the output is the input
   --staged              through the workspace, as for buffers that peers cannot
                         reach
+of products (docs/fused.md):
+  --shape=MxNxK         rows and columns of what a rank gets or computes, and
+                        values of k over all ranks; may be given several times
+                        (default 512x512x512)
+  --shard=LIST          what ranks have parts of: k, m, n
+  --share=LIST          what sums over ranks travel in: sum (default), result
+  --a=LIST --b=LIST     how matrices lie in memory: row (default), column
+  --num-fetch-programs=LIST --k-per-flag=LIST --group-m=LIST
+                        of the config
+  --tune[=N]            measures the N (default 12) configs that the model finds
+                        most promising, of those that agree with the options
+                        above, and writes the best to the table:
+  --table=FILE          (default: IRIS_MATMUL_TABLE) where later calls find it
+                        if IRIS_MATMUL_TABLE names it.  It is written after
+                        each problem
+  --resume              leaves out problems that the table has
 where and how:
   -n N                  ranks (default 2)
   --device=host|cuda|hip
+  --target=TARGET       of --explain and --requests for products: sm_90a, gfx942
+                        or gfx950 (default: by the device)
   --calls=N             most calls in a sample (default 20); fewer if the
                         sample would take more than 20 ms
   --samples=N           samples (default 15), after --warmups=N (default 3)
@@ -77,6 +102,10 @@ examples:
   iris-bench -n 4 --ops=all --sizes=1K:1M
   iris-bench -n 8 --device=cuda --variants=all --json=h200.jsonl
   iris-bench -n 8 --device=cuda --explain
+  iris-bench -n 8 --device=cuda --ops=all_gather_matmul --shape=4096x3584x8192 \
+      --dtypes=f16 --variants=all
+  iris-bench -n 8 --device=cuda --ops=matmul_reduce_scatter --dtypes=f16 \
+      --shape=4096x4096x8192 --share=result --tune --table=$PWD/h200.jsonl
 
 on a machine without a compiler, with the same options in both:
   iris-bench -n 8 --device=cuda --ops=all --requests=kernels.mlir
@@ -169,6 +198,10 @@ static const std::vector<Op> allOps = {
     Op::allReduce, Op::allGather, Op::reduceScatter,
     Op::allToAll,  Op::broadcast, Op::reduce,
     Op::gather,    Op::scatter,   Op::send};
+static const std::vector<ccl::MatmulKind> allProducts = {
+    ccl::MatmulKind::matmul, ccl::MatmulKind::allGatherMatmul,
+    ccl::MatmulKind::matmulAllGather, ccl::MatmulKind::matmulReduceScatter,
+    ccl::MatmulKind::matmulAllReduce};
 static const std::vector<DType> allDTypes = {
     DType::f16,       DType::bf16,     DType::f32,    DType::f64,
     DType::i8,        DType::i16,      DType::i32,    DType::i64,
@@ -206,6 +239,66 @@ static Status parseSizes(const std::string &text,
   return {};
 }
 
+/// "128x256x64".
+static Status parseShape(const std::string &name, const std::string &text,
+                         uint64_t most, Shape &shape) {
+  std::vector<std::string> words = split(text, 'x');
+  if (words.size() != 3)
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "%s=%s; expected MxNxK, such as 128x256x64",
+                          name.c_str(), text.c_str());
+  IRISRT_RETURN_IF_ERROR(parseNumber(name, words[0], 1, most, shape.m));
+  IRISRT_RETURN_IF_ERROR(parseNumber(name, words[1], 1, most, shape.n));
+  return parseNumber(name, words[2], 1, most, shape.k);
+}
+
+/// Tiles of collectives are numbers, those of products MxNxK.
+static Status parseTiles(const std::string &name, const std::string &text,
+                         Options &options) {
+  if (text.find('x') == std::string::npos)
+    return parseNumbers(name, text, 1 << 14, options.tiles);
+  options.productTiles.clear();
+  for (const std::string &word : split(text, ','))
+    IRISRT_RETURN_IF_ERROR(
+        parseShape(name, word, 256, options.productTiles.emplace_back()));
+  return {};
+}
+
+/// Names of collectives and of products, in one list.
+static Status parseOps(const std::string &text, Options &options) {
+  options.ops.clear();
+  options.products.clear();
+  if (text == "all") {
+    options.ops = allOps;
+    return {};
+  }
+  if (text == "products") {
+    options.products = allProducts;
+    return {};
+  }
+  for (const std::string &word : split(text, ',')) {
+    auto product = std::find_if(
+        allProducts.begin(), allProducts.end(),
+        [&](ccl::MatmulKind kind) { return word == ccl::kindName(kind); });
+    if (product != allProducts.end()) {
+      options.products.push_back(*product);
+      continue;
+    }
+    Op op{};
+    IRISRT_RETURN_IF_ERROR(
+        parseWord("operation", word, allOps, ccl::opName, op));
+    options.ops.push_back(op);
+  }
+  return {};
+}
+
+static Status parseNames(const char *what, const std::string &text,
+                         const std::vector<std::string> &all,
+                         std::vector<std::string> &names) {
+  return parseWords(
+      what, text, all, [](const std::string &name) { return name; }, names);
+}
+
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
@@ -224,8 +317,10 @@ static Expected<bool> parseValue(const std::string &name,
     status = count(1, IRISRT_MAX_GROUP, options.numRanks);
   } else if (name == "--device") {
     IRISRT_ASSIGN_OR_RETURN(options.device, rt::parseDeviceKind(value));
+  } else if (name == "--target") {
+    options.target = value;
   } else if (name == "--ops") {
-    status = parseWords("operation", value, allOps, ccl::opName, options.ops);
+    status = parseOps(value, options);
   } else if (name == "--dtypes") {
     status =
         parseWords("type", value, allDTypes, ccl::dtypeName, options.dtypes);
@@ -241,9 +336,28 @@ static Expected<bool> parseValue(const std::string &name,
   } else if (name == "--variants") {
     options.variants = split(value, ',');
   } else if (name == "--programs") {
-    status = parseNumbers(name, value, 128, options.programs);
+    status = parseNumbers(name, value, 512, options.programs);
   } else if (name == "--tile") {
-    status = parseNumbers(name, value, 1 << 14, options.tiles);
+    status = parseTiles(name, value, options);
+  } else if (name == "--shape") {
+    status = parseShape(name, value, 1 << 24, options.shapes.emplace_back());
+  } else if (name == "--shard") {
+    status = parseNames("shard", value, {"k", "m", "n"}, options.shards);
+  } else if (name == "--share") {
+    status = parseNames("share", value, {"sum", "result"}, options.shares);
+  } else if (name == "--a" || name == "--b") {
+    status = parseNames("layout", value, {"row", "column"},
+                        name == "--a" ? options.aLayouts : options.bLayouts);
+  } else if (name == "--num-fetch-programs") {
+    status = parseNumbers(name, value, 512, options.fetchPrograms);
+  } else if (name == "--k-per-flag") {
+    status = parseNumbers(name, value, 1024, options.kPerFlag);
+  } else if (name == "--group-m") {
+    status = parseNumbers(name, value, 1024, options.groupM);
+  } else if (name == "--tune") {
+    status = count(1, 10000, options.tune);
+  } else if (name == "--table") {
+    options.tablePath = value;
   } else if (name == "--warps") {
     status = parseNumbers(name, value, 16, options.warps);
   } else if (name == "--calls") {
@@ -285,6 +399,10 @@ static bool parseFlag(const std::string &name, Options &options) {
     options.inPlace = true;
   else if (name == "--staged")
     options.staged = true;
+  else if (name == "--tune")
+    options.tune = 12;
+  else if (name == "--resume")
+    options.resume = true;
   else
     return false;
   return true;
@@ -316,9 +434,10 @@ static Status parseInto(const std::vector<std::string> &words,
 /// A line of a plan says what is measured; where and how is for all lines.
 static Status checkPlanned(const std::vector<std::string> &words) {
   static const std::set<std::string> general = {
-      "-n",       "--device",  "--calls",  "--samples",  "--warmups",
-      "--heap",   "--package", "--plan",   "--requests", "--json",
-      "--commit", "--machine", "--explain"};
+      "-n",        "--device", "--target",  "--calls",   "--samples",
+      "--warmups", "--heap",   "--package", "--plan",    "--requests",
+      "--json",    "--commit", "--machine", "--explain", "--resume",
+      "--tune",    "--table"};
   for (const std::string &word : words)
     if (std::string name = word.substr(0, word.find('='));
         general.count(name) != 0)
@@ -346,6 +465,10 @@ static Expected<std::vector<Options>> readPlan(const std::string &path,
       continue;
     Options options = base;
     Status status = checkPlanned(words);
+    if (std::any_of(words.begin(), words.end(), [](const std::string &word) {
+          return word.compare(0, 7, "--shape") == 0;
+        }))
+      options.shapes.clear();
     if (status.ok())
       status = parseInto(words, options);
     if (!status.ok())
@@ -366,5 +489,16 @@ Expected<Options> iris::bench::parseOptions(int argc, char **argv) {
     options.planPath.clear();
     IRISRT_ASSIGN_OR_RETURN(options.plan, readPlan(path, options));
   }
+  if (options.shapes.empty())
+    options.shapes = {{512, 512, 512}};
+  if (options.tablePath.empty())
+    options.tablePath = rt::Env::get().matmulTable();
+  if (options.tune != 0 && options.tablePath.empty())
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "--tune has nowhere to write to; expected --table, "
+                          "or IRIS_MATMUL_TABLE in the environment");
+  for (Options &part : options.plan)
+    if (part.shapes.empty())
+      part.shapes = options.shapes;
   return options;
 }

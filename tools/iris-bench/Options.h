@@ -2,6 +2,7 @@
 #ifndef IRIS_TOOLS_IRIS_BENCH_OPTIONS_H
 #define IRIS_TOOLS_IRIS_BENCH_OPTIONS_H
 
+#include "iris/ccl/Matmul.h"
 #include "iris/ccl/Types.h"
 #include "iris/rt/Device.h"
 
@@ -16,9 +17,17 @@ extern const char helpText[];
 enum class Mode { eager, graph };
 const char *modeName(Mode mode);
 
+/// Rows and columns of what is computed, and values of k, over all ranks; or
+/// those of a tile.
+struct Shape {
+  uint64_t m = 0, n = 0, k = 0;
+};
+
 struct Options {
   uint32_t numRanks = 2;
   rt::DeviceKind device = rt::DeviceKind::host;
+  /// "sm_90a"; empty: the device's own, or the best known of its kind.
+  std::string target;
   std::vector<ccl::Op> ops = {ccl::Op::allReduce, ccl::Op::allGather};
   std::vector<ccl::DType> dtypes = {ccl::DType::bf16};
   /// Bytes of one chunk.
@@ -29,6 +38,21 @@ struct Options {
   /// Each combination is measured; zero: the selector's.
   std::vector<int64_t> programs = {0}, tiles = {0}, warps = {0};
   ccl::ReduceOp reduce = ccl::ReduceOp::sum;
+  /// Products, which the options below are for.
+  std::vector<ccl::MatmulKind> products;
+  std::vector<Shape> shapes;
+  /// Empty: the selector's, or the kind's default.
+  std::vector<Shape> productTiles = {{}};
+  std::vector<std::string> shards = {""}, shares = {""};
+  /// How a and b lie in memory: "row" or "column".
+  std::vector<std::string> aLayouts = {"row"}, bLayouts = {"row"};
+  std::vector<int64_t> fetchPrograms = {0}, kPerFlag = {0}, groupM = {0};
+  /// Candidates to measure for each product; 0: none.
+  uint64_t tune = 0;
+  /// Problems that the table has are left out.
+  bool resume = false;
+  /// The table that the best of them go to.
+  std::string tablePath;
   /// Calls in a sample, samples, and samples that are not counted.
   uint32_t calls = 20, samples = 15, warmups = 3;
   uint64_t heapBytes = 0;

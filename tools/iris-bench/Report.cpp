@@ -85,15 +85,22 @@ Report::~Report() {
     std::fclose(json_);
 }
 
-void Report::begin(const rt::World &world, size_t numCases) {
+void Report::begin(const rt::World &world, size_t numCases,
+                   size_t numProducts) {
   numCases_ = numCases;
+  numAll_ = numCases + numProducts;
   device_ = world.deviceName();
   std::printf("%u ranks on %s (%s), %u calls in a sample, %u samples\n",
               world.numRanks(), device_.c_str(), world.target().c_str(),
               options_.calls, options_.samples);
-  std::printf("%-15s %-10s %10s %-6s %-24s %10s %21s %9s  %s\n", "operation",
-              "type", "chunk", "mode", "variant", "us", "quartiles", "GB/s bus",
-              "result");
+  if (numCases != 0)
+    std::printf("%-15s %-10s %10s %-6s %-24s %10s %21s %9s  %s\n", "operation",
+                "type", "chunk", "mode", "variant", "us", "quartiles",
+                "GB/s bus", "result");
+  if (numProducts != 0)
+    std::printf("%-29s %-6s %18s %-6s %-44s %10s %21s %8s  %s\n", "product",
+                "type", "shape", "mode", "variant", "us", "quartiles",
+                "TFLOP/s", "result");
   std::fflush(stdout);
 }
 
@@ -102,14 +109,18 @@ void Report::clearProgress() {
     std::fprintf(stderr, "\r\033[K");
 }
 
-void Report::progress(size_t number, const Case &each) {
+void Report::printProgress(size_t number, const std::string &what) {
   if (!showsProgress_)
     return;
-  uint64_t bytes = each.count * ccl::dtypeBytes(each.dtype);
-  std::fprintf(stderr, "\r\033[K%zu of %zu: %s %s, %s", number + 1, numCases_,
-               std::string(ccl::opName(each.op)).c_str(),
-               each.config.variant.c_str(), formatBytes(bytes).c_str());
+  std::fprintf(stderr, "\r\033[K%zu of %zu: %s", number + 1, numAll_,
+               what.c_str());
   std::fflush(stderr);
+}
+
+void Report::progress(size_t number, const Case &each) {
+  uint64_t bytes = each.count * ccl::dtypeBytes(each.dtype);
+  printProgress(number, std::string(ccl::opName(each.op)) + " " +
+                            each.config.variant + ", " + formatBytes(bytes));
 }
 
 /// The variant, and of the config what a sweep may change.
@@ -180,10 +191,126 @@ void Report::fail(const Case &each, const rt::Status &status) {
   std::fflush(stdout);
 }
 
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+static std::string shapeText(const Shape &shape) {
+  return rt::formatString("%llux%llux%llu",
+                          static_cast<unsigned long long>(shape.m),
+                          static_cast<unsigned long long>(shape.n),
+                          static_cast<unsigned long long>(shape.k));
+}
+
+static std::string describe(const ProductCase &each) {
+  const ccl::MatmulConfig &config = each.problem.config;
+  std::string what = productName(each.problem);
+  std::string way = config.variant;
+  if (config.tileM != 0)
+    way += rt::formatString(" %lldx%lldx%lld",
+                            static_cast<long long>(config.tileM),
+                            static_cast<long long>(config.tileN),
+                            static_cast<long long>(config.tileK));
+  auto add = [&way](const char *key, int64_t value) {
+    if (value != 0)
+      way += rt::formatString(" %s%lld", key, static_cast<long long>(value));
+  };
+  add("w", config.warps);
+  add("p", config.programs);
+  add("g", config.groupM);
+  add("f", config.numFetchPrograms);
+  add("k", config.kPerFlag);
+  return rt::formatString(
+      "%-29s %-6s %18s %-6s %-44s", what.c_str(),
+      std::string(ccl::dtypeName(each.problem.element)).c_str(),
+      shapeText(each.shape).c_str(), modeName(each.mode), way.c_str());
+}
+
+void Report::progress(size_t number, const ProductCase &each) {
+  printProgress(numCases_ + number,
+                std::string(ccl::kindName(each.problem.kind)) + " " +
+                    shapeText(each.shape) + ", " +
+                    ccl::describe(each.problem.config));
+}
+
+static const char *layoutName(bool isColumnMajor) {
+  return isColumnMajor ? "column" : "row";
+}
+
+void Report::add(const ProductCase &each, const ProductTiming &result) {
+  clearProgress();
+  const Timing &timing = result.timing;
+  std::printf("%s %10.2f %10.2f-%-10.2f %8.2f  right\n", describe(each).c_str(),
+              timing.median, timing.q1, timing.q3, result.tflops);
+  std::fflush(stdout);
+  if (!json_)
+    return;
+  const ccl::MatmulProblem &p = each.problem;
+  const ccl::MatmulConfig &config = p.config;
+  std::fprintf(
+      json_,
+      "{\"op\": %s, \"peer\": \"iris\", \"dtype\": %s, \"result\": %s, "
+      "\"shape\": [%llu, %llu, %llu], \"us\": %.3f, \"q1\": %.3f, "
+      "\"q3\": %.3f, \"min\": %.3f, \"max\": %.3f, \"tflops\": %.3f, "
+      "\"ranks\": %u, \"mode\": %s, \"variant\": %s, \"chosen\": %s, "
+      "\"shard\": %s, \"share\": %s, \"a\": %s, \"b\": %s, ",
+      quote(ccl::kindName(p.kind)).c_str(),
+      quote(std::string(ccl::dtypeName(p.element))).c_str(),
+      quote(std::string(ccl::dtypeName(p.result))).c_str(),
+      static_cast<unsigned long long>(each.shape.m),
+      static_cast<unsigned long long>(each.shape.n),
+      static_cast<unsigned long long>(each.shape.k), timing.median, timing.q1,
+      timing.q3, timing.least, timing.most, result.tflops, options_.numRanks,
+      quote(modeName(each.mode)).c_str(), quote(config.variant).c_str(),
+      each.chosen ? "true" : "false", quote(config.shard).c_str(),
+      quote(config.share).c_str(), quote(layoutName(p.aIsColumnMajor)).c_str(),
+      quote(layoutName(p.bIsColumnMajor)).c_str());
+  struct Number {
+    const char *key;
+    int64_t value;
+  };
+  for (Number number : {Number{"tile_m", config.tileM},
+                        {"tile_n", config.tileN},
+                        {"tile_k", config.tileK},
+                        {"warps", config.warps},
+                        {"programs", config.programs},
+                        {"group_m", config.groupM},
+                        {"xcds", config.xcds},
+                        {"num_fetch_programs", config.numFetchPrograms},
+                        {"k_per_flag", config.kPerFlag}})
+    std::fprintf(json_, "\"%s\": %lld, ", number.key,
+                 static_cast<long long>(number.value));
+  std::fprintf(json_,
+               "\"error\": %.4f, \"calls\": %u, \"first_ms\": %.3f, "
+               "\"device\": %s, \"machine\": %s, \"commit\": %s}\n",
+               result.error, timing.calls, timing.firstMs,
+               quote(device_).c_str(), quote(options_.machine).c_str(),
+               quote(options_.commit).c_str());
+  std::fflush(json_);
+}
+
+void Report::skip(const ProductCase &each, const rt::Status &status) {
+  clearProgress();
+  std::printf("%s not possible: %s\n", describe(each).c_str(),
+              status.message().c_str());
+  std::fflush(stdout);
+}
+
+void Report::fail(const ProductCase &each, const rt::Status &status) {
+  clearProgress();
+  std::printf("%s FAILED: %s\n", describe(each).c_str(),
+              status.message().c_str());
+  std::fflush(stdout);
+}
+
+//===----------------------------------------------------------------------===//
+// Explanations
+//===----------------------------------------------------------------------===//
+
 void iris::bench::explain(const Options &options) {
   for (const Options &part : options.plan)
     explain(part);
-  if (!options.plan.empty())
+  if (!options.plan.empty() || options.ops.empty())
     return;
   std::printf("%u ranks on %s; the model's numbers: %s\n", options.numRanks,
               std::string(rt::deviceKindName(options.device)).c_str(),

@@ -5,6 +5,7 @@
 #define IRIS_TOOLS_IRIS_BENCH_REPORT_H
 
 #include "Measure.h"
+#include "Products.h"
 
 #include <cstdio>
 
@@ -16,20 +17,26 @@ public:
   static rt::Expected<std::unique_ptr<Report>> open(const Options &options);
   ~Report();
 
-  void begin(const rt::World &world, size_t numCases);
+  void begin(const rt::World &world, size_t numCases, size_t numProducts);
   void progress(size_t number, const Case &each);
+  void progress(size_t number, const ProductCase &each);
   void add(const Case &each, const Timing &timing);
   /// The variant cannot do this case.
   void skip(const Case &each, const rt::Status &status);
   void fail(const Case &each, const rt::Status &status);
 
+  void add(const ProductCase &each, const ProductTiming &timing);
+  void skip(const ProductCase &each, const rt::Status &status);
+  void fail(const ProductCase &each, const rt::Status &status);
+
 private:
   explicit Report(const Options &options) : options_(options) {}
   void clearProgress();
+  void printProgress(size_t number, const std::string &what);
 
   const Options &options_;
   std::FILE *json_ = nullptr;
-  size_t numCases_ = 0;
+  size_t numCases_ = 0, numAll_ = 0;
   bool showsProgress_ = false;
   std::string device_;
 };

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// iris-bench: measures the collectives; see Options.cpp for what it does. It
-// starts itself once per rank; under another launcher (torchrun, mpirun) it is
-// a rank at once.
+// iris-bench: measures collectives and products; see Options.cpp for what it
+// does. It starts itself once per rank; under another launcher (torchrun,
+// mpirun) it is a rank at once.
 #include "Measure.h"
 #include "Options.h"
 #include "Report.h"
+#include "Tuning.h"
 
 #include "ChildProcess.h"
 #include "iris-c/RuntimeABI.h"
 #include "iris/rt/Env.h"
 #include "iris/rt/Program.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <unistd.h>
 
@@ -30,24 +33,22 @@ static int report(const rt::Status &status) {
 // A rank
 //===----------------------------------------------------------------------===//
 
-static rt::Status measure(const Options &options) {
-  std::vector<Case> cases = casesOf(options);
-  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Measurement> measurement,
-                          Measurement::create(options, cases));
-  std::unique_ptr<Report> report;
-  if (measurement->world().rank() == 0) {
-    IRISRT_ASSIGN_OR_RETURN(report, Report::open(options));
-    report->begin(measurement->world(), cases.size());
-  }
+/// Measures cases one after the other; the last thing that went wrong.
+template <typename Each, typename Measure, typename Use>
+static rt::Status measureAll(const std::vector<Each> &cases,
+                             Measurement &measurement, Report *report,
+                             Measure measureOne, Use use) {
   rt::Status worst;
   for (size_t i = 0; i < cases.size(); ++i) {
     if (report)
       report->progress(i, cases[i]);
-    rt::Expected<Timing> timing = measurement->run(cases[i]);
-    if (report && timing.ok())
-      report->add(cases[i], *timing);
-    if (timing.ok())
+    auto timing = measureOne(cases[i]);
+    if (timing.ok()) {
+      if (report)
+        report->add(cases[i], *timing);
+      use(cases[i], *timing);
       continue;
+    }
     // Who asks for all variants does not ask for what one of them cannot do.
     if (cases[i].mayBeImpossible &&
         timing.status().code() == rt::StatusCode::invalidArgument) {
@@ -59,14 +60,71 @@ static rt::Status measure(const Options &options) {
       report->fail(cases[i], timing.status());
     worst = timing.status();
     // What is not possible is no reason to stop; a failed world is.
-    IRISRT_RETURN_IF_ERROR(measurement->world().failure());
+    IRISRT_RETURN_IF_ERROR(measurement.world().failure());
   }
+  return worst;
+}
+
+static rt::Status measure(const Options &options) {
+  std::vector<Case> cases = casesOf(options);
+  IRISRT_ASSIGN_OR_RETURN(std::vector<ProductCase> products,
+                          productsOf(options));
+  IRISRT_ASSIGN_OR_RETURN(
+      std::unique_ptr<Measurement> measurement,
+      Measurement::create(options, cases, heapBytesOf(options, products)));
+  std::unique_ptr<Report> report;
+  if (measurement->world().rank() == 0) {
+    IRISRT_ASSIGN_OR_RETURN(report, Report::open(options));
+    report->begin(measurement->world(), cases.size(), products.size());
+  }
+  rt::Status worst = measureAll(
+      cases, *measurement, report.get(),
+      [&](const Case &each) { return measurement->run(each); },
+      [](const Case &, const Timing &) {});
+  IRISRT_RETURN_IF_ERROR(measurement->world().failure());
+  ProductRun run(*measurement);
+  std::optional<Tuning> tuning;
+  rt::Status tuned;
+  if (options.tune != 0 && report) {
+    rt::Expected<Tuning> opened = Tuning::open(options, measurement->world());
+    tuned = opened.status();
+    if (opened.ok())
+      tuning = opened.take();
+    else
+      measurement->world().fail(tuned); // nobody shall measure for nothing
+  }
+  rt::Status status = measureAll(
+      products, *measurement, report.get(),
+      [&](const ProductCase &each) {
+        if (tuning && tuned.ok())
+          tuned = tuning->begin(each);
+        return run.run(each);
+      },
+      [&](const ProductCase &each, const ProductTiming &result) {
+        if (tuning)
+          tuning->add(each, result.timing.median);
+      });
+  if (!status.ok())
+    worst = status;
+  IRISRT_RETURN_IF_ERROR(measurement->world().failure());
+  if (tuning && tuned.ok())
+    tuned = tuning->finish();
+  if (!tuned.ok())
+    worst = tuned;
+  IRISRT_RETURN_IF_ERROR(run.release());
   IRISRT_RETURN_IF_ERROR(measurement->finish());
   return worst;
 }
 
 static rt::Status writeRequests(const Options &options) {
-  std::string text = requestsOf(options, casesOf(options));
+  std::vector<Case> cases = casesOf(options);
+  IRISRT_ASSIGN_OR_RETURN(std::vector<ProductCase> products,
+                          productsOf(options));
+  std::set<std::string> requests = requestsOf(options, cases);
+  addRequests(options, products, requests);
+  std::string text;
+  for (const std::string &request : requests)
+    text += request;
   if (options.requestsPath == "-") {
     std::fputs(text.c_str(), stdout);
     return rt::Status::success();
@@ -130,7 +188,8 @@ int main(int argc, char **argv) {
   }
   if (options->explain) {
     explain(*options);
-    return 0;
+    rt::Status status = explainProducts(*options);
+    return status.ok() ? 0 : report(status);
   }
   if (!options->requestsPath.empty()) {
     rt::Status status = writeRequests(*options);
@@ -141,9 +200,22 @@ int main(int argc, char **argv) {
     return report(info.status());
   if (info->launcher == "none")
     return launch(*options, argc, argv);
+  // What kernels are chosen for: before the world is made, whose heap has to
+  // hold what they take.
+  rt::Expected<int> devices = rt::deviceCount(options->device);
+  if (!devices.ok())
+    return report(devices.status());
+  rt::Expected<std::string> target =
+      rt::deviceTarget(options->device, static_cast<int>(info->localRank) %
+                                            std::max(*devices, 1));
+  if (!target.ok())
+    return report(target.status());
   options->numRanks = info->numRanks;
-  for (Options &part : options->plan)
+  options->target = *target;
+  for (Options &part : options->plan) {
     part.numRanks = info->numRanks;
+    part.target = *target;
+  }
   rt::Status status = measure(*options);
   return status.ok() ? 0 : report(status);
 }

@@ -59,8 +59,11 @@ struct MatmulConfig {
 
   /// Parts of a are copied to the workspace.
   bool isStaged() const {
-    return kind == MatmulKind::AllGatherMatmul && variant != "pull";
+    return kind == MatmulKind::AllGatherMatmul &&
+           (variant == "hbm_buffer" || variant == "push");
   }
+  /// a is what an all-gather has left: nobody has to be waited for.
+  bool isGathered() const { return variant == "gathered"; }
   /// Some programs move, others multiply.
   bool hasMovers() const { return isStaged() || variant == "specialized"; }
   /// The kernel has an argument for matrices that are passed on; of which
@@ -73,7 +76,9 @@ struct MatmulConfig {
     return matrix(isStaged() ? storage : share, staged);
   }
   /// The kernel has an argument for the workspace.
-  bool hasWorkspace() const { return kind != MatmulKind::Matmul; }
+  bool hasWorkspace() const {
+    return kind != MatmulKind::Matmul && !isGathered();
+  }
   /// Shares of a sum over ranks pass through the staging.
   bool hasShares() const { return hasStaging() && !isStaged(); }
   int64_t storageBytes() const { return storage.getIntOrFloatBitWidth() / 8; }

@@ -221,8 +221,9 @@ typedef struct IrisCclMatmulProblem {
   IrisCclBias bias;
   int32_t hasScale;
   IrisCclActivation activation;
-  /* How it is done; NULL or 0: the default. */
-  const char *variant;
+  /* How it is done; NULL or 0: chosen, but for shard and share, which say what
+   * is computed and have defaults. */
+  const char *variant; /* also "unfused": a product and a collective */
   const char *shard;
   const char *stagedLayout;
   const char *share;
@@ -250,6 +251,24 @@ IRISRT_API IrisRtStatusCode iriscclMatmulRun(IrisCclMatmul *matmul,
                                              float scale, uint64_t stream);
 /* Bytes of heap that it holds on every rank; 0 for NULL. */
 IRISRT_API uint64_t iriscclMatmulSharedBytes(const IrisCclMatmul *matmul);
+
+/* How a product is done; texts live as long as the product. */
+typedef struct IrisCclMatmulConfig {
+  uint64_t structBytes; /* sizeof(IrisCclMatmulConfig) */
+  const char *variant;
+  const char *shard;
+  const char *stagedLayout; /* "": the kernel's own; 0 below as well */
+  const char *share;
+  int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
+  int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
+} IrisCclMatmulConfig;
+
+/* The config with what was chosen filled in. */
+IRISRT_API IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
+                                                   IrisCclMatmulConfig *config);
+/* What was chosen and why, in a line; lives as long as the product.  "" for
+ * NULL. */
+IRISRT_API const char *iriscclMatmulExplain(const IrisCclMatmul *matmul);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -5,11 +5,14 @@
 
 #include "ccl/Agreement.h"
 #include "ccl/MatmulPlan.h"
+#include "ccl/MatmulUnfused.h"
 #include "ccl/Spec.h"
+#include "iris/ccl/Communicator.h"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 using namespace iris::ccl;
@@ -21,20 +24,38 @@ struct Matmul::Impl {
       : world(world), problem(problem),
         cache(cache ? std::move(cache) : KernelCache::shared()) {}
 
+  Status choose();
   Status load(uint32_t channel);
   Expected<uint64_t> loadAlone();
+  Status prepareCollective();
   Status allocate();
+  Status free();
+  Status launch(uint64_t a, uint64_t b, uint64_t c, uint64_t bias, float scale,
+                Stream stream);
+  Status communicate(const void *in, void *out, Stream stream);
+  Status runUnfused(uint64_t a, uint64_t b, uint64_t c, uint64_t bias,
+                    float scale, Stream stream);
   Status checkMatrix(const char *name, const void *matrix, uint64_t bytes,
                      uint32_t alignment) const;
 
   World &world;
+  /// What is computed, and why in that way.
   MatmulProblem problem;
+  std::string reason;
   const std::shared_ptr<KernelCache> cache;
   Group group;
+  /// The matrices that a call gets.
+  MatmulPlan matrices;
+  /// The kernel's problem, which is all of it where it is fused.
+  MatmulProblem part;
   MatmulPlan plan;
   Kernel kernel;
   uint64_t programs = 1;
   uint64_t staging = 0, workspace = 0;
+  /// Where it is not: the collective, and what lies between.
+  std::optional<UnfusedPlan> unfused;
+  std::unique_ptr<Communicator> communicator;
+  uint64_t between = 0;
   bool isDestroyed = false;
 };
 
@@ -53,6 +74,8 @@ Matmul::create(World &world, const MatmulProblem &problem,
   auto impl = std::make_unique<Impl>(world, problem, std::move(cache));
   IRISRT_RETURN_IF_ERROR(
       impl->load(channel).withContext(kindName(problem.kind)));
+  IRISRT_RETURN_IF_ERROR(
+      impl->prepareCollective().withContext(kindName(problem.kind)));
   IRISRT_RETURN_IF_ERROR(impl->allocate().withContext(kindName(problem.kind)));
   return std::unique_ptr<Matmul>(new Matmul(std::move(impl)));
 }
@@ -60,13 +83,16 @@ Matmul::create(World &world, const MatmulProblem &problem,
 /// Gets the kernel and loads it; gives the most programs of a launch.
 Expected<uint64_t> Matmul::Impl::loadAlone() {
   KernelRequest request;
-  request.source = kernelSource(problem, world.numRanks());
+  request.source = kernelSource(part, world.numRanks());
   request.target = world.target();
   request.translation = world.translation();
+  request.matches = [this](const KernelInfo &kernel) {
+    return isKernelOf(kernel, part, world.numRanks());
+  };
   IRISRT_ASSIGN_OR_RETURN(CompiledKernel compiled, cache->find(request));
   IRISRT_ASSIGN_OR_RETURN(Module module, world.load(compiled.package));
   IRISRT_ASSIGN_OR_RETURN(kernel, module.kernel(compiled.name));
-  size_t expected = 4 + (problem.bias != Bias::none) + problem.hasScale +
+  size_t expected = 4 + (part.bias != Bias::none) + part.hasScale +
                     (plan.stagingBytes != 0) + (plan.workspaceBytes != 0);
   if (kernel.info().args.size() != expected)
     return makeStatus(
@@ -79,23 +105,43 @@ Expected<uint64_t> Matmul::Impl::loadAlone() {
   return std::min<uint64_t>(most, fit);
 }
 
+/// Completes the config, and says what follows from it.
+Status Matmul::Impl::choose() {
+  MatmulSituation situation;
+  situation.problem = problem;
+  situation.groupSize = world.numRanks();
+  situation.device = world.deviceKind();
+  situation.target = world.target();
+  IRISRT_ASSIGN_OR_RETURN(MatmulChoice choice, select(situation));
+  problem.config = choice.config;
+  reason = choice.reason;
+  IRISRT_ASSIGN_OR_RETURN(matrices, makePlan(problem, world.numRanks()));
+  part = problem;
+  if (problem.config.variant == "unfused") {
+    IRISRT_ASSIGN_OR_RETURN(
+        unfused, planUnfused(problem, world.numRanks(), world.deviceKind()));
+    part = unfused->product;
+    reason += "; " + std::string(opName(unfused->op)) + " " +
+              describe(unfused->collective);
+  }
+  IRISRT_ASSIGN_OR_RETURN(plan, makePlan(part, world.numRanks()));
+  return Status::success();
+}
+
 /// All ranks load the kernel of one problem, or none does.
 Status Matmul::Impl::load(uint32_t channel) {
   std::vector<uint32_t> ranks;
   for (uint32_t rank = 0; rank < world.numRanks(); ++rank)
     ranks.push_back(rank);
-  Status mine;
   Expected<Group> all = world.makeGroup(ranks);
   if (all.ok())
     group = all.take();
   else
     return all.status();
   Agreement agreement(world, group, channel);
-  Expected<MatmulPlan> made = makePlan(problem, world.numRanks());
-  IRISRT_RETURN_IF_ERROR(agreement.succeeded(made.status()));
-  plan = *made;
-  std::string wish = kernelSource(problem, world.numRanks()) +
-                     " m = " + std::to_string(problem.m) +
+  IRISRT_RETURN_IF_ERROR(agreement.succeeded(choose()));
+  std::string wish = describeRequest(problem, world.numRanks()) +
+                     ", m = " + std::to_string(problem.m) +
                      ", n = " + std::to_string(problem.n) +
                      ", k = " + std::to_string(problem.k);
   IRISRT_RETURN_IF_ERROR(agreement.same("a product", wish));
@@ -110,36 +156,60 @@ Status Matmul::Impl::load(uint32_t channel) {
   return agreement.same("a kernel", kernel.info().config);
 }
 
-Status Matmul::Impl::allocate() {
-  if (plan.stagingBytes != 0) {
-    IRISRT_ASSIGN_OR_RETURN(staging, world.allocate(plan.stagingBytes));
-  }
-  if (plan.workspaceBytes == 0)
+/// Loads the collective's kernel, so that calls can be captured.
+Status Matmul::Impl::prepareCollective() {
+  if (!unfused)
     return Status::success();
-  Expected<uint64_t> got = world.allocate(plan.workspaceBytes);
-  if (!got.ok()) {
-    if (staging != 0)
-      IRISRT_RETURN_IF_ERROR(world.deallocate(std::exchange(staging, 0)));
-    return got.status();
-  }
-  workspace = *got;
-  return Status::success();
+  CommunicatorOptions options;
+  options.cache = cache;
+  IRISRT_ASSIGN_OR_RETURN(communicator, Communicator::create(world, options));
+  // All of them work in place where that is needed: an all-gather's do.
+  return communicator->prepare(unfused->op, unfused->dtype, ReduceOp::sum,
+                               &unfused->collective);
+}
+
+/// All of it, or nothing.
+Status Matmul::Impl::allocate() {
+  Status status;
+  auto take = [&](uint64_t bytes, uint64_t &address) {
+    if (bytes == 0 || !status.ok())
+      return;
+    Expected<uint64_t> got = world.allocate(bytes);
+    status = got.status();
+    if (got.ok())
+      address = *got;
+  };
+  take(plan.stagingBytes, staging);
+  take(plan.workspaceBytes, workspace);
+  take(unfused ? unfused->stagingBytes : 0, between);
+  if (!status.ok())
+    IRISRT_RETURN_IF_ERROR(free());
+  return status;
+}
+
+Status Matmul::Impl::free() {
+  for (uint64_t *address : {&staging, &workspace, &between})
+    if (*address != 0)
+      IRISRT_RETURN_IF_ERROR(world.deallocate(std::exchange(*address, 0)));
+  return communicator ? communicator->destroy() : Status::success();
 }
 
 Status Matmul::destroy() {
-  impl_->isDestroyed = true;
-  if (impl_->staging != 0)
-    IRISRT_RETURN_IF_ERROR(
-        impl_->world.deallocate(std::exchange(impl_->staging, 0)));
-  if (impl_->workspace != 0)
-    IRISRT_RETURN_IF_ERROR(
-        impl_->world.deallocate(std::exchange(impl_->workspace, 0)));
-  return Status::success();
+  if (std::exchange(impl_->isDestroyed, true))
+    return Status::success();
+  return impl_->free();
 }
 
 uint64_t Matmul::sharedBytes() const {
-  return impl_->plan.stagingBytes + impl_->plan.workspaceBytes;
+  const Impl &i = *impl_;
+  uint64_t bytes = i.plan.stagingBytes + i.plan.workspaceBytes;
+  return i.unfused ? bytes + i.unfused->stagingBytes + defaultWorkspaceBytes
+                   : bytes;
 }
+
+const MatmulConfig &Matmul::config() const { return impl_->problem.config; }
+
+const std::string &Matmul::explain() const { return impl_->reason; }
 
 //===----------------------------------------------------------------------===//
 // Calls
@@ -175,56 +245,102 @@ Status Matmul::Impl::checkMatrix(const char *name, const void *matrix,
   return Status::success();
 }
 
+/// The kernel, on matrices and a bias that were checked.
+Status Matmul::Impl::launch(uint64_t a, uint64_t b, uint64_t c, uint64_t bias,
+                            float scale, Stream stream) {
+  const MatmulProblem &p = part;
+  std::vector<IrisRtArg> args = {
+      makeContextArg(),
+      matrixArg(bufferElement(p.element), a, plan.a, p.aIsColumnMajor),
+      matrixArg(bufferElement(p.element), b, plan.b, p.bIsColumnMajor),
+      matrixArg(bufferElement(p.result), c, plan.c, false)};
+  if (p.bias != Bias::none) {
+    uint64_t count = p.bias == Bias::row ? plan.c.rows : plan.c.columns;
+    args.push_back(makeMemrefArg(bufferElement(p.result), bias,
+                                 {static_cast<int64_t>(count)}));
+  }
+  if (p.hasScale) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, &scale, sizeof bits);
+    args.push_back(makeScalarArg(IRISRT_ELT_F32, bits));
+  }
+  if (plan.stagingBytes != 0) {
+    const ArgInfo &info = kernel.info().args[args.size()];
+    args.push_back(
+        matrixArg(info.element, staging, plan.staging, !info.identity));
+  }
+  if (plan.workspaceBytes != 0)
+    args.push_back(makeMemrefArg(IRISRT_ELT_I8, workspace,
+                                 {static_cast<int64_t>(plan.workspaceBytes)}));
+  // Those that move have no tiles.
+  uint64_t count =
+      plan.hasMovers ? programs : std::clamp<uint64_t>(plan.tiles, 1, programs);
+  uint64_t grid[3] = {count, 1, 1};
+  return world.launch(kernel, grid, args.data(), args.size(), stream, &group);
+}
+
+Status Matmul::Impl::communicate(const void *in, void *out, Stream stream) {
+  const UnfusedPlan &u = *unfused;
+  switch (u.op) {
+  case Op::allGather:
+    return communicator->allGather(in, out, u.count, u.dtype, stream,
+                                   &u.collective);
+  case Op::reduceScatter:
+    return communicator->reduceScatter(in, out, u.count, u.dtype, ReduceOp::sum,
+                                       stream, &u.collective);
+  default:
+    return communicator->allReduce(in, out, u.count, u.dtype, ReduceOp::sum,
+                                   stream, &u.collective);
+  }
+}
+
+Status Matmul::Impl::runUnfused(uint64_t a, uint64_t b, uint64_t c,
+                                uint64_t bias, float scale, Stream stream) {
+  auto at = [](uint64_t address) { return reinterpret_cast<void *>(address); };
+  if (unfused->collectiveFirst) {
+    IRISRT_RETURN_IF_ERROR(communicate(at(a), at(between), stream));
+    return launch(between, b, c, bias, scale, stream);
+  }
+  if (between != 0) {
+    IRISRT_RETURN_IF_ERROR(launch(a, b, between, bias, scale, stream));
+    return communicate(at(between), at(c), stream);
+  }
+  // The own rows of c, and of what is added to them.
+  uint64_t result = dtypeBytes(part.result);
+  uint64_t own = c + world.rank() * plan.c.rows * plan.c.columns * result;
+  if (part.bias == Bias::row)
+    bias += world.rank() * plan.c.rows * result;
+  IRISRT_RETURN_IF_ERROR(launch(a, b, own, bias, scale, stream));
+  return communicate(at(own), at(c), stream);
+}
+
 Status Matmul::run(const void *a, const void *b, void *c,
                    const Epilogue &epilogue, Stream stream) {
   Impl &i = *impl_;
   const MatmulProblem &p = i.problem;
-  const MatmulPlan &plan = i.plan;
+  const MatmulPlan &given = i.matrices;
   IRISRT_RETURN_IF_ERROR(i.world.failure());
   if (i.isDestroyed)
     return makeStatus(StatusCode::failedPrecondition, "%s: it was destroyed",
                       kindName(p.kind));
   uint32_t element = dtypeBytes(p.element), result = dtypeBytes(p.result);
+  auto bytes = [](Extents extents, uint32_t size) {
+    return extents.rows * extents.columns * size;
+  };
   IRISRT_RETURN_IF_ERROR(
-      i.checkMatrix("a", a, plan.a.rows * plan.a.columns * element, element));
+      i.checkMatrix("a", a, bytes(given.a, element), element));
   IRISRT_RETURN_IF_ERROR(
-      i.checkMatrix("b", b, plan.b.rows * plan.b.columns * element, element));
-  IRISRT_RETURN_IF_ERROR(
-      i.checkMatrix("c", c, plan.c.rows * plan.c.columns * result, result));
+      i.checkMatrix("b", b, bytes(given.b, element), element));
+  IRISRT_RETURN_IF_ERROR(i.checkMatrix("c", c, bytes(given.c, result), result));
+  if (p.bias != Bias::none) {
+    uint64_t count = p.bias == Bias::row ? given.c.rows : given.c.columns;
+    IRISRT_RETURN_IF_ERROR(
+        i.checkMatrix("the bias", epilogue.bias, count * result, result));
+  }
   auto address = [](const void *matrix) {
     return reinterpret_cast<uint64_t>(matrix);
   };
-  std::vector<IrisRtArg> args = {
-      makeContextArg(),
-      matrixArg(bufferElement(p.element), address(a), plan.a, p.aIsColumnMajor),
-      matrixArg(bufferElement(p.element), address(b), plan.b, p.bIsColumnMajor),
-      matrixArg(bufferElement(p.result), address(c), plan.c, false)};
-  if (p.bias != Bias::none) {
-    uint64_t count = p.bias == Bias::row ? plan.c.rows : plan.c.columns;
-    IRISRT_RETURN_IF_ERROR(
-        i.checkMatrix("the bias", epilogue.bias, count * result, result));
-    args.push_back(makeMemrefArg(bufferElement(p.result),
-                                 address(epilogue.bias),
-                                 {static_cast<int64_t>(count)}));
-  }
-  if (p.hasScale) {
-    uint32_t bits = 0;
-    std::memcpy(&bits, &epilogue.scale, sizeof bits);
-    args.push_back(makeScalarArg(IRISRT_ELT_F32, bits));
-  }
-  if (plan.stagingBytes != 0) {
-    const ArgInfo &info = i.kernel.info().args[args.size()];
-    args.push_back(
-        matrixArg(info.element, i.staging, plan.staging, !info.identity));
-  }
-  if (plan.workspaceBytes != 0)
-    args.push_back(makeMemrefArg(IRISRT_ELT_I8, i.workspace,
-                                 {static_cast<int64_t>(plan.workspaceBytes)}));
-  // Those that move have no tiles.
-  uint64_t programs = plan.hasMovers
-                          ? i.programs
-                          : std::clamp<uint64_t>(plan.tiles, 1, i.programs);
-  uint64_t grid[3] = {programs, 1, 1};
-  return i.world.launch(i.kernel, grid, args.data(), args.size(), stream,
-                        &i.group);
+  auto run = i.unfused ? &Impl::runUnfused : &Impl::launch;
+  return (i.*run)(address(a), address(b), address(c), address(epilogue.bias),
+                  epilogue.scale, stream);
 }

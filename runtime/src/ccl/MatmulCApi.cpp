@@ -99,3 +99,36 @@ IrisRtStatusCode iriscclMatmulRun(IrisCclMatmul *matmul, const void *a,
 uint64_t iriscclMatmulSharedBytes(const IrisCclMatmul *matmul) {
   return matmul ? matmul->matmul->sharedBytes() : 0;
 }
+
+IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
+                                        IrisCclMatmulConfig *config) {
+  IRISRT_REQUIRE(matmul);
+  IRISRT_REQUIRE(config);
+  if (config->structBytes != sizeof(IrisCclMatmulConfig))
+    return finish(
+        makeStatus(StatusCode::invalidArgument,
+                   "IrisCclMatmulConfig.structBytes is %llu; expected %zu",
+                   static_cast<unsigned long long>(config->structBytes),
+                   sizeof(IrisCclMatmulConfig)));
+  const MatmulConfig &from = matmul->matmul->config();
+  config->variant = from.variant.c_str();
+  config->shard = from.shard.c_str();
+  config->stagedLayout = from.stagedLayout.c_str();
+  config->share = from.share.c_str();
+  config->tileM = from.tileM;
+  config->tileN = from.tileN;
+  config->tileK = from.tileK;
+  config->groupM = from.groupM;
+  config->xcds = from.xcds;
+  config->warps = from.warps;
+  config->programs = from.programs;
+  config->kPerFlag = from.kPerFlag;
+  config->numFetchPrograms = from.numFetchPrograms;
+  config->numFetchStages = from.numFetchStages;
+  config->firstStageFetchPrograms = from.firstStageFetchPrograms;
+  return IRISRT_OK;
+}
+
+const char *iriscclMatmulExplain(const IrisCclMatmul *matmul) {
+  return matmul ? matmul->matmul->explain().c_str() : "";
+}

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Shapes, requests and memory of products.  The compiler's side of it is
-// lib/Kernels/MatmulKernels.cpp.
+// Shapes and memory of products, and what a problem must be.  The compiler's
+// side of it is lib/Kernels/MatmulKernels.cpp.
 #include "ccl/MatmulPlan.h"
 
 #include "ccl/Spec.h"
 
+#include <algorithm>
 #include <cinttypes>
+#include <tuple>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -40,16 +42,114 @@ static const char *defaultVariant(MatmulKind kind) {
   }
 }
 
-static const char *defaultShard(MatmulKind kind) {
-  bool isK = kind == MatmulKind::allGatherMatmul ||
-             kind == MatmulKind::matmulAllReduce;
-  return isK ? "k" : "m";
+uint64_t iris::ccl::divideUp(uint64_t a, uint64_t b) {
+  return a / b + (a % b != 0);
 }
 
-static uint64_t divideUp(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+DType iris::ccl::sumType(DType element) {
+  return element == DType::i8 ? DType::i32 : DType::f32;
+}
+
+bool MatmulConfig::operator==(const MatmulConfig &other) const {
+  auto all = [](const MatmulConfig &c) {
+    return std::tie(c.variant, c.shard, c.stagedLayout, c.share, c.tileM,
+                    c.tileN, c.tileK, c.groupM, c.xcds, c.warps, c.programs,
+                    c.kPerFlag, c.numFetchPrograms, c.numFetchStages,
+                    c.firstStageFetchPrograms);
+  };
+  return all(*this) == all(other);
+}
+
+const std::vector<std::string> &iris::ccl::variantsOf(MatmulKind kind) {
+  static const std::vector<std::string> alone = {"tiles"};
+  static const std::vector<std::string> gathers = {"pull", "hbm_buffer", "push",
+                                                   "unfused"};
+  static const std::vector<std::string> gathersResult = {"push", "specialized",
+                                                         "unfused"};
+  static const std::vector<std::string> scatters = {"push", "specialized",
+                                                    "unfused"};
+  static const std::vector<std::string> reduces = {
+      "two_shot", "one_shot", "atomic", "specialized", "unfused"};
+  switch (kind) {
+  case MatmulKind::allGatherMatmul:
+    return gathers;
+  case MatmulKind::matmulAllGather:
+    return gathersResult;
+  case MatmulKind::matmulReduceScatter:
+    return scatters;
+  case MatmulKind::matmulAllReduce:
+    return reduces;
+  default:
+    return alone;
+  }
+}
+
+bool iris::ccl::hasUnits(MatmulKind kind, const std::string &variant) {
+  return kind == MatmulKind::allGatherMatmul &&
+         (variant == "hbm_buffer" || variant == "push");
+}
+
+bool iris::ccl::hasMovers(MatmulKind kind, const std::string &variant) {
+  return hasUnits(kind, variant) || variant == "specialized";
+}
+
+/// What ranks may have parts of; the first is the default.
+static std::vector<std::string> shardsOf(MatmulKind kind) {
+  switch (kind) {
+  case MatmulKind::allGatherMatmul:
+    return {"k", "m"};
+  case MatmulKind::matmulAllGather:
+    return {"m", "n"};
+  case MatmulKind::matmulAllReduce:
+    return {"k"};
+  default:
+    return {"m"};
+  }
+}
+
+static bool hasShares(MatmulKind kind) {
+  return kind == MatmulKind::matmulReduceScatter ||
+         kind == MatmulKind::matmulAllReduce;
+}
+
+/// A word of the config is empty or one of those.
+static Status checkWord(MatmulKind kind, const char *what,
+                        const std::string &word,
+                        const std::vector<std::string> &all) {
+  if (word.empty() || std::find(all.begin(), all.end(), word) != all.end())
+    return Status::success();
+  std::string allowed;
+  for (const std::string &each : all)
+    allowed += (allowed.empty() ? "" : ", ") + each;
+  return makeStatus(StatusCode::invalidArgument, "%s: %s '%s'; expected %s%s",
+                    kindName(kind), what, word.c_str(),
+                    all.empty() ? "none" : "one of ", allowed.c_str());
+}
+
+/// What decides on the way before a compiler sees it.
+static Status checkWords(const MatmulProblem &p) {
+  const MatmulConfig &config = p.config;
+  IRISRT_RETURN_IF_ERROR(
+      checkWord(p.kind, "variant", config.variant, variantsOf(p.kind)));
+  IRISRT_RETURN_IF_ERROR(
+      checkWord(p.kind, "shard", config.shard, shardsOf(p.kind)));
+  std::vector<std::string> shares;
+  if (hasShares(p.kind))
+    shares = {"sum", "result"};
+  IRISRT_RETURN_IF_ERROR(checkWord(p.kind, "share", config.share, shares));
+  auto bias = static_cast<int>(p.bias);
+  auto activation = static_cast<int>(p.activation);
+  if (bias < 0 || bias > static_cast<int>(Bias::column) || activation < 0 ||
+      activation > static_cast<int>(Activation::gelu))
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: bias %d, activation %d; expected a Bias and an "
+                      "Activation",
+                      kindName(p.kind), bias, activation);
+  return Status::success();
+}
 
 /// What the compiler would find wrong only after shapes were computed.
-static Status check(const MatmulProblem &p, uint32_t groupSize) {
+Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
   const char *name = kindName(p.kind);
   if (std::string(name) == "unknown")
     return makeStatus(StatusCode::invalidArgument,
@@ -78,19 +178,28 @@ static Status check(const MatmulProblem &p, uint32_t groupSize) {
                         "%s: the config has a tile or group of %" PRId64
                         "; expected 0 to 1024",
                         name, value);
-  return Status::success();
+  return checkWords(p);
+}
+
+void iris::ccl::fillMeaning(MatmulProblem &p) {
+  if (p.config.shard.empty())
+    p.config.shard = shardsOf(p.kind).front();
+  if (hasShares(p.kind) && p.config.share.empty() &&
+      p.config.variant != "atomic")
+    p.config.share = "sum";
+  // The same, which kernels call by the first name.
+  if (p.config.share == "result" && p.result == sumType(p.element))
+    p.config.share = "sum";
 }
 
 Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
-  IRISRT_RETURN_IF_ERROR(check(p, groupSize));
   MatmulConfig &config = p.config;
   auto fill = [](int64_t &value, int64_t normal) {
     value = value == 0 ? normal : value;
   };
   if (config.variant.empty())
     config.variant = defaultVariant(p.kind);
-  if (config.shard.empty())
-    config.shard = defaultShard(p.kind);
+  fillMeaning(p);
   fill(config.tileM, 128);
   fill(config.tileN, 128);
   fill(config.tileK, 64);
@@ -99,8 +208,11 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   plan.a = {p.m, p.k};
   plan.b = {p.k, p.n};
   plan.c = {p.m, p.n};
-  bool isStaged =
-      p.kind == MatmulKind::allGatherMatmul && config.variant != "pull";
+  bool isGathered = config.variant == "gathered";
+  bool isUnfused = config.variant == "unfused";
+  bool isStaged = hasUnits(p.kind, config.variant);
+  if (isGathered)
+    plan.a.rows *= size;
   if (p.kind == MatmulKind::allGatherMatmul && config.shard == "k")
     plan.b.rows *= size;
   else if (p.kind == MatmulKind::allGatherMatmul)
@@ -115,6 +227,10 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   const uint64_t rowTiles = divideUp(p.m, config.tileM);
   const uint64_t columnTiles = divideUp(p.n, config.tileN);
   uint64_t flags = 0;
+  plan.tiles = divideUp(plan.c.rows, config.tileM) *
+               divideUp(plan.c.columns, config.tileN);
+  if (isGathered || isUnfused)
+    return plan;
   // Of shares.
   uint32_t stagedBytes = config.share == "result" ? dtypeBytes(p.result) : 4;
   if (isStaged) {
@@ -135,55 +251,6 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   plan.stagingBytes = plan.staging.rows * plan.staging.columns * stagedBytes;
   if (p.kind != MatmulKind::matmul)
     plan.workspaceBytes = matmulWorkspaceBase + flags * matmulFlagBytes;
-  plan.hasMovers = isStaged || config.variant == "specialized";
-  plan.tiles = divideUp(plan.c.rows, config.tileM) *
-               divideUp(plan.c.columns, config.tileN);
+  plan.hasMovers = hasMovers(p.kind, config.variant);
   return plan;
-}
-
-std::string iris::ccl::kernelSource(const MatmulProblem &p,
-                                    uint32_t groupSize) {
-  const MatmulConfig &config = p.config;
-  std::string entries;
-  auto add = [&](const char *key, const std::string &value) {
-    entries += (entries.empty() ? "" : ", ") + std::string(key) + " = " + value;
-  };
-  auto addNumber = [&](const char *key, int64_t value) {
-    if (value != 0)
-      add(key, std::to_string(value));
-  };
-  auto addName = [&](const char *key, const std::string &value) {
-    // Quotes and escapes have no place in any of them.
-    if (!value.empty())
-      add(key, '"' + value.substr(0, value.find_first_of("\"\\\n")) + '"');
-  };
-  addName("variant", config.variant);
-  addName("shard", config.shard);
-  addNumber("tile_m", config.tileM);
-  addNumber("tile_n", config.tileN);
-  addNumber("tile_k", config.tileK);
-  addNumber("group_m", config.groupM);
-  addNumber("xcds", config.xcds);
-  addNumber("warps", config.warps);
-  addNumber("programs",
-            config.programs ? config.programs : int64_t(matmulMaxPrograms));
-  addNumber("k_per_flag", config.kPerFlag);
-  addNumber("num_fetch_programs", config.numFetchPrograms);
-  addNumber("num_fetch_stages", config.numFetchStages);
-  addNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
-  addName("staged_layout", config.stagedLayout);
-  addName("share", config.share);
-  addName("a", p.aIsColumnMajor ? "column" : "");
-  addName("b", p.bIsColumnMajor ? "column" : "");
-  addName("bias", p.bias == Bias::row      ? "row"
-                  : p.bias == Bias::column ? "column"
-                                           : "");
-  addName("activation", p.activation == Activation::relu   ? "relu"
-                        : p.activation == Activation::gelu ? "gelu"
-                                                           : "");
-  if (p.hasScale)
-    add("scale", "true");
-  return std::string("iris.matmul_kernel @kernel ") + kindName(p.kind) + " " +
-         mlirType(p.element) + " -> " + mlirType(p.result) + " size " +
-         std::to_string(groupSize) + " {" + entries + "}\n";
 }

@@ -5,7 +5,7 @@
 #ifndef IRIS_RT_CCL_MATMULPLAN_H
 #define IRIS_RT_CCL_MATMULPLAN_H
 
-#include "iris/ccl/Matmul.h"
+#include "iris/ccl/MatmulSelector.h"
 
 namespace iris::ccl {
 
@@ -23,11 +23,27 @@ struct MatmulPlan {
   bool hasMovers = false;
 };
 
-/// "all_gather_matmul"; "unknown" for a value that is no kind.
-const char *kindName(MatmulKind kind);
+/// What is wrong with the problem before anything is chosen, or success.
+rt::Status checkProblem(const MatmulProblem &problem, uint32_t groupSize);
+
+/// Fills in what says what is computed, and not how.
+void fillMeaning(MatmulProblem &problem);
 
 /// Checks the problem, fills in what sizes depend on, and says what follows.
 rt::Expected<MatmulPlan> makePlan(MatmulProblem &problem, uint32_t groupSize);
+
+/// "matmul f16 -> f16 size 8 {variant = ...}": the same for the same kernel.
+std::string describeRequest(const MatmulProblem &problem, uint32_t groupSize);
+
+/// Whether a kernel that was compiled ahead is the one that the problem, with
+/// its complete config, asks for.
+bool isKernelOf(const rt::KernelInfo &kernel, const MatmulProblem &problem,
+                uint32_t groupSize);
+
+/// The type that sums of products have.
+DType sumType(DType element);
+
+uint64_t divideUp(uint64_t a, uint64_t b);
 
 /// The workspace, as include/iris/Kernels/FusedWorkspace.h lays it out: barrier
 /// state for so many programs of 8 ranks, their epochs, flags.

@@ -225,6 +225,12 @@ Env Env::read(const Lookup &lookup) {
   if (env.cacheDir_.empty() && home[0] == '/')
     env.cacheDir_ = home + "/.cache/iris";
 
+  env.matmulTable_ = var("IRIS_MATMUL_TABLE");
+  if (!env.matmulTable_.empty() && env.matmulTable_[0] != '/') {
+    complain("IRIS_MATMUL_TABLE", env.matmulTable_, "an absolute path");
+    env.matmulTable_.clear();
+  }
+
   text = var("IRIS_CHECK_COLLECTIVES");
   env.checkCollectives_ = text == "1";
   if (!text.empty() && text != "0" && text != "1")

@@ -128,6 +128,14 @@ public:
     return 0;
   }
 
+  /// Any number; 0 with an error otherwise.
+  double number() const {
+    if (value_->is_number())
+      return value_->get<double>();
+    fail("should be a number");
+    return 0;
+  }
+
   /// The value as JSON text.
   std::string dump() const {
     using Json = nlohmann::json;

@@ -149,3 +149,19 @@ gpu.module @kernels {
 
 // expected-error @below {{'iris.matmul_kernel' op config has share = "result" for sums of 'i32'; expected "sum"}}
 iris.matmul_kernel @k matmul_reduce_scatter i8 -> f16 {share = "result"}
+
+// -----
+
+// expected-error @below {{'iris.matmul_kernel' op variant gathered takes parts that lie below each other; with shard = "m" they are one matrix, expected matmul}}
+iris.matmul_kernel @k all_gather_matmul f16 -> f16
+    {variant = "gathered", shard = "m"}
+
+// -----
+
+!half = memref<?x?xf16, #iris.symmetric>
+func.func @main(%ctx: !iris.ctx, %a: !half) {
+  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "gathered", a kernel for parts that were gathered before; expected pull, hbm_buffer or push in a call}}
+  iris.all_gather_matmul %ctx, %a, %a, %a {variant = "gathered"}
+      : !half, !half, !half
+  return
+}

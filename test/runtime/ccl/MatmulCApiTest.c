@@ -50,6 +50,16 @@ int irisTestMatmulCApi(const char *job, uint32_t rank, uint32_t numRanks,
   TRY(iriscclMatmulCreate(world, &problem, &matmul));
   CHECK(iriscclMatmulSharedBytes(matmul) > M * N * sizeof(float));
   CHECK(iriscclMatmulSharedBytes(NULL) == 0);
+  CHECK(strstr(iriscclMatmulExplain(matmul), "one_shot, tile 16x16"));
+  CHECK(strcmp(iriscclMatmulExplain(NULL), "") == 0);
+  IrisCclMatmulConfig config;
+  memset(&config, 0, sizeof config);
+  CHECK(iriscclMatmulGetConfig(matmul, &config) != IRISRT_OK);
+  config.structBytes = sizeof config;
+  TRY(iriscclMatmulGetConfig(matmul, &config));
+  CHECK(strcmp(config.variant, "one_shot") == 0 &&
+        strcmp(config.share, "sum") == 0 && config.tileM == 16 &&
+        config.programs == 2 && config.warps > 0);
 
   float a[M * K], b[K * N], c[M * N];
   for (int i = 0; i < M; ++i)

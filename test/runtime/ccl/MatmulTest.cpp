@@ -189,13 +189,15 @@ static std::vector<MatmulProblem> everyVariant() {
   };
   std::vector<MatmulProblem> problems;
   for (Way way : {Way{MatmulKind::matmul, "", ""},
-                  Way{MatmulKind::allGatherMatmul, "", ""},
+                  Way{MatmulKind::allGatherMatmul, "pull", ""},
                   Way{MatmulKind::allGatherMatmul, "hbm_buffer", "k"},
                   Way{MatmulKind::allGatherMatmul, "push", "m"},
-                  Way{MatmulKind::matmulAllGather, "", "m"},
+                  Way{MatmulKind::matmulAllGather, "push", "m"},
                   Way{MatmulKind::matmulAllGather, "specialized", "n"},
-                  Way{MatmulKind::matmulReduceScatter, "", ""},
-                  Way{MatmulKind::matmulAllReduce, "", ""},
+                  Way{MatmulKind::matmulReduceScatter, "push", ""},
+                  Way{MatmulKind::matmulReduceScatter, "specialized", ""},
+                  Way{MatmulKind::matmulAllReduce, "two_shot", ""},
+                  Way{MatmulKind::matmulAllReduce, "specialized", ""},
                   Way{MatmulKind::matmulAllReduce, "one_shot", ""},
                   Way{MatmulKind::matmulAllReduce, "atomic", ""}}) {
     MatmulProblem p;
@@ -217,6 +219,66 @@ static std::vector<MatmulProblem> everyVariant() {
     problems.push_back(p);
   }
   return problems;
+}
+
+/// What is left to the selector, and what is not fused, with all that ranks may
+/// have parts of: on tiles that hang over every edge, and with parts that end
+/// in the middle of a line.
+static std::vector<MatmulProblem> chosenAndUnfused() {
+  struct Way {
+    MatmulKind kind;
+    const char *variant, *shard;
+    bool aIsColumnMajor;
+  };
+  std::vector<MatmulProblem> problems;
+  for (Way way : {Way{MatmulKind::matmul, "", "", true},
+                  Way{MatmulKind::allGatherMatmul, "", "k", false},
+                  Way{MatmulKind::allGatherMatmul, "unfused", "k", false},
+                  Way{MatmulKind::allGatherMatmul, "unfused", "k", true},
+                  Way{MatmulKind::allGatherMatmul, "unfused", "m", false},
+                  Way{MatmulKind::allGatherMatmul, "", "m", true},
+                  Way{MatmulKind::matmulAllGather, "", "m", false},
+                  Way{MatmulKind::matmulAllGather, "", "n", true},
+                  Way{MatmulKind::matmulAllGather, "unfused", "m", false},
+                  Way{MatmulKind::matmulReduceScatter, "", "", false},
+                  Way{MatmulKind::matmulReduceScatter, "unfused", "", false},
+                  Way{MatmulKind::matmulAllReduce, "", "", false},
+                  Way{MatmulKind::matmulAllReduce, "unfused", "", true}}) {
+    MatmulProblem p;
+    p.kind = way.kind;
+    p.config.variant = way.variant;
+    p.config.shard = way.shard;
+    p.m = 37, p.n = 41;
+    // Whole k-blocks as well as others.
+    p.k = problems.size() % 4 == 2 ? 64 : 26;
+    bool isInteger = problems.size() % 3 == 0;
+    p.element = isInteger ? DType::i8 : DType::f32;
+    p.result = isInteger ? DType::i32 : DType::f32;
+    bool isSum = p.kind == MatmulKind::matmulReduceScatter ||
+                 p.kind == MatmulKind::matmulAllReduce;
+    bool hasEpilogue = !isSum || p.config.variant != "unfused";
+    p.bias = hasEpilogue ? Bias::row : Bias::none;
+    p.hasScale = hasEpilogue && !isInteger;
+    p.activation = hasEpilogue ? Activation::relu : Activation::none;
+    p.aIsColumnMajor = way.aIsColumnMajor;
+    p.bIsColumnMajor = problems.size() % 2 == 1;
+    problems.push_back(p);
+  }
+  return problems;
+}
+
+TEST(Matmul, ComputesWhatIsChosenAndUnfused) {
+  (void)communicatorOptions();
+  std::vector<MatmulProblem> problems = chosenAndUnfused();
+  for (bool replays : {false, true})
+    for (uint32_t ranks : {1u, 2u, 3u, 4u})
+      EXPECT_EQ("", complaints(runProcesses(
+                        ranks,
+                        [&](const LaunchInfo &launch) {
+                          return runProblem(launch, problems, replays);
+                        },
+                        280)))
+          << ranks << " ranks" << (replays ? ", replayed" : "");
 }
 
 TEST(Matmul, ComputesEveryVariantOnHostRanks) {
@@ -252,15 +314,33 @@ static std::string refusals(const LaunchInfo &launch) {
                   "config has tile_m = 48"));
   p.config.tileM = 0;
   p.config.variant = "pull";
-  RANK_CHECK(
-      says(Matmul::create(*world, p, cache).status(), "expected one of tiles"));
-  p.config.variant = "";
+  RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
+                  "matmul: variant 'pull'; expected one of tiles"));
+  // What is not fused must not change results without a word.
+  p.config.variant = "unfused";
+  p.kind = MatmulKind::matmulAllReduce;
+  p.bias = Bias::column;
+  RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
+                  "expected no bias, scale or activation"));
+  p.bias = Bias::none;
+  p.result = DType::f16;
+  RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
+                  "expected share = \"result\""));
+  p.result = DType::f32;
+  p.kind = MatmulKind::matmulAllGather;
+  p.config.shard = "n";
+  RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
+                  "gathers parts below each other; expected shard m"));
+  p.kind = MatmulKind::matmul;
+  p.config.variant = p.config.shard = "";
   // Members that differ.
   p.n = 8 + world->rank();
   RANK_CHECK(!Matmul::create(*world, p, cache).ok());
   p.n = 8;
   RANK_ASSIGN(auto matmul, Matmul::create(*world, p, cache));
   RANK_CHECK(matmul->sharedBytes() == 0);
+  RANK_CHECK(matmul->config().variant == "tiles" && matmul->config().tileM > 0);
+  RANK_CHECK(matmul->explain().find("us expected") != std::string::npos);
   RANK_ASSIGN(uint64_t memory, world->allocate(256));
   void *good = reinterpret_cast<void *>(memory);
   float elsewhere[64];

@@ -141,6 +141,15 @@ TEST(Env, KernelCache) {
   EXPECT_NE(envOf({{"IRIS_CACHE_BYTES", "lots"}}).complaint(), "");
 }
 
+TEST(Env, MatmulTable) {
+  EXPECT_EQ(envOf({{"IRIS_MATMUL_TABLE", "/a/b"}}).matmulTable(), "/a/b");
+  EXPECT_EQ(envOf({}).matmulTable(), "");
+  Env relative = envOf({{"IRIS_MATMUL_TABLE", "b"}});
+  EXPECT_EQ(relative.matmulTable(), "");
+  EXPECT_NE(relative.complaint().find("IRIS_MATMUL_TABLE='b'"),
+            std::string::npos);
+}
+
 TEST(Env, ByteSizes) {
   EXPECT_EQ(*parseByteSize("64"), 64u);
   EXPECT_EQ(*parseByteSize("512K"), 512u << 10);

@@ -55,16 +55,20 @@ enum class Bias : int32_t {
 };
 enum class Activation : int32_t { none = 0, relu, gelu };
 
-/// How it is done.  What is empty or 0 has the default of docs/fused.md, where
-/// the fields are explained.
+/// How it is done; docs/fused.md explains the fields.  What is empty or 0 is
+/// chosen (iris/ccl/MatmulSelector.h), but for `shard` and `share`, which say
+/// what is computed and have the defaults of docs/fused.md.
 struct MatmulConfig {
+  /// A kernel's, or "unfused": a product and a collective, one after the other.
   std::string variant, shard, stagedLayout, share;
   int64_t tileM = 0, tileN = 0, tileK = 0;
   int64_t groupM = 0, xcds = 0, warps = 0;
-  /// Most programs of a launch; by default as many as fit on the device.
+  /// Most programs of a launch.
   int64_t programs = 0;
   int64_t kPerFlag = 0, numFetchPrograms = 0, numFetchStages = 0;
   int64_t firstStageFetchPrograms = 0;
+
+  bool operator==(const MatmulConfig &other) const;
 };
 
 struct MatmulProblem {
@@ -114,6 +118,11 @@ public:
 
   /// Bytes of heap that it holds on every rank, beside the matrices.
   uint64_t sharedBytes() const;
+
+  /// The config with what was chosen filled in.
+  const MatmulConfig &config() const;
+  /// What was chosen and why, in a line.
+  const std::string &explain() const;
 
 private:
   struct __attribute__((visibility("hidden"))) Impl;

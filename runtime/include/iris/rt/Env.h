@@ -65,6 +65,9 @@ public:
   /// IRIS_CACHE_BYTES: most bytes of compiled kernels on disk (suffix K, M, G,
   /// T); 0: none are kept.
   std::optional<uint64_t> cacheBytes() const { return cacheBytes_; }
+  /// IRIS_MATMUL_TABLE: the file of tuned products that `iris-bench --tune`
+  /// writes; may be empty.  Always absolute.
+  const std::string &matmulTable() const { return matmulTable_; }
   /// IRIS_CHECK_COLLECTIVES=1: members compare every call of a communicator.
   bool checkCollectives() const { return checkCollectives_; }
   /// IRIS_WAIT_LIMIT: seconds that one wait of a kernel may take; 0: for ever.
@@ -82,7 +85,7 @@ private:
   Expected<LaunchInfo> launch_;
   LogLevel logLevel_ = LogLevel::warning;
   std::string rendezvousDir_, tempDir_, compiler_, complaint_;
-  std::string searchPath_, cacheDir_;
+  std::string searchPath_, cacheDir_, matmulTable_;
   bool checkCollectives_ = false;
   std::optional<double> waitLimit_, joinLimit_;
   std::optional<uint64_t> heapBytes_, cacheBytes_;

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ccl/MatmulModel.h"
+
+#include "ccl/CostModel.h"
+#include "ccl/MatmulPlan.h"
+#include "ccl/MatmulUnfused.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+//===----------------------------------------------------------------------===//
+// Processors
+//===----------------------------------------------------------------------===//
+
+// Shared memory is filled with stages: one program at a time on a processor.
+static const ProcessorModel hopper = {
+    "H200: 128x256x64 tiles of f16 measured (0.70 us a block, 97 us for a wave "
+    "of K = 8192; benchmarks/results/nvidia-h200-x8/matmul.jsonl), 128x128x64 "
+    "measured once (0.38 us); smaller tiles estimated from the L2 traffic of "
+    "those two; movers 20 to 25 GB/s a program; no overlap of parts that come "
+    "with products, most of that of tiles that leave (fused-8-ranks.jsonl)",
+    /*processors=*/132,
+    /*operations=*/6.0e6,
+    /*narrow=*/2,
+    /*wide=*/0.04,
+    /*panels=*/105e3,
+    /*panelsOfAll=*/11.9e6,
+    /*memory=*/4.0e6,
+    /*block=*/0.01,
+    /*tile=*/2,
+    /*start=*/3,
+    /*mover=*/22.5e3,
+    /*adder=*/50e3,
+    /*afterProduct=*/0.15,
+    /*beforeProduct=*/1,
+    /*raise=*/0.5,
+    /*await=*/0.2,
+    /*xcds=*/1,
+    /*tiles=*/
+    {{128, 256, 128, 8},
+     {256, 128, 128, 8},
+     {128, 128, 128, 4},
+     {128, 128, 128, 8},
+     {64, 256, 128, 4},
+     {128, 64, 128, 4},
+     {64, 128, 128, 4},
+     {64, 64, 128, 4}},
+    /*movers=*/{8, 16, 24, 32},
+    /*kPerFlag=*/{16, 8, 32}};
+
+static const ProcessorModel mi300 = {
+    "MI300X, not measured: 1307 TFLOP/s of f16 and 5.3 TB/s (AMD's data "
+    "sheet), half of the peak reached, as matrix instructions fill 0.65 of the "
+    "main loop's issue slots of 256x256x64 tiles (benchmarks/isa) and the "
+    "clock falls under load; panels at 64 bytes a clock; links as in the "
+    "collectives' model; what one program moves, adds up and signals: guesses "
+    "beside H200's",
+    /*processors=*/304,
+    /*operations=*/2.15e6,
+    /*narrow=*/2,
+    /*wide=*/0.125,
+    /*panels=*/134e3,
+    /*panelsOfAll=*/17e6,
+    /*memory=*/4.0e6,
+    /*block=*/0.03,
+    /*tile=*/4,
+    /*start=*/4,
+    /*mover=*/12e3,
+    /*adder=*/30e3,
+    /*afterProduct=*/0.15,
+    /*beforeProduct=*/1,
+    /*raise=*/1.5,
+    /*await=*/0.5,
+    /*xcds=*/8,
+    /*tiles=*/
+    {{256, 256, 128, 8},
+     {256, 128, 128, 8},
+     {128, 128, 128, 4},
+     {128, 64, 128, 4},
+     {64, 128, 128, 4},
+     {64, 64, 128, 4}},
+    /*movers=*/{16, 32, 64},
+    /*kPerFlag=*/{16, 8, 32}};
+
+static const ProcessorModel mi350 = {
+    "MI355X, not measured: 2516 TFLOP/s of f16 and 8 TB/s (AMD's data sheet), "
+    "half of the peak reached, as matrix instructions fill 0.45 of the main "
+    "loop's issue slots of 256x256x64 tiles (benchmarks/isa), twice as long "
+    "each as others; panels at 64 bytes a clock; links as in the collectives' "
+    "model; what one program moves, adds up and signals: guesses beside H200's",
+    /*processors=*/256,
+    /*operations=*/4.9e6,
+    /*narrow=*/2,
+    /*wide=*/0.063,
+    /*panels=*/154e3,
+    /*panelsOfAll=*/19e6,
+    /*memory=*/6.0e6,
+    /*block=*/0.03,
+    /*tile=*/4,
+    /*start=*/4,
+    /*mover=*/12e3,
+    /*adder=*/30e3,
+    /*afterProduct=*/0.15,
+    /*beforeProduct=*/1,
+    /*raise=*/1.5,
+    /*await=*/0.5,
+    /*xcds=*/8,
+    /*tiles=*/
+    {{256, 256, 128, 8},
+     {256, 128, 128, 8},
+     {128, 128, 128, 4},
+     {128, 64, 128, 4},
+     {64, 128, 128, 4},
+     {64, 64, 128, 4}},
+    /*movers=*/{16, 32, 64},
+    /*kPerFlag=*/{16, 8, 32}};
+
+// Waves have 32 lanes with half as many registers for results.
+static const ProcessorModel rdna = {
+    "Radeon RX 7900 XTX, not measured: 123 TFLOP/s of f16 and 960 GB/s (AMD's "
+    "data sheet), half of the peak reached; links and programs as guessed for "
+    "MI300X",
+    /*processors=*/96,
+    /*operations=*/0.64e6,
+    /*narrow=*/1,
+    /*wide=*/0.5,
+    /*panels=*/100e3,
+    /*panelsOfAll=*/3e6,
+    /*memory=*/0.8e6,
+    /*block=*/0.03,
+    /*tile=*/4,
+    /*start=*/4,
+    /*mover=*/12e3,
+    /*adder=*/30e3,
+    /*afterProduct=*/0.15,
+    /*beforeProduct=*/1,
+    /*raise=*/1.5,
+    /*await=*/0.5,
+    /*xcds=*/1,
+    /*tiles=*/
+    {{256, 128, 128, 8},
+     {128, 128, 128, 4},
+     {128, 64, 128, 4},
+     {64, 128, 128, 4},
+     {64, 64, 128, 4}},
+    /*movers=*/{8, 16, 32},
+    /*kPerFlag=*/{16, 8, 32}};
+
+// A program is a thread, and ranks share the cores.
+static const ProcessorModel host = {
+    "4 threads of some 20 GFLOP/s each, not measured",
+    /*processors=*/4,
+    /*operations=*/20e3,
+    /*narrow=*/0.5,
+    /*wide=*/1,
+    /*panels=*/5e3,
+    /*panelsOfAll=*/10e3,
+    /*memory=*/10e3,
+    /*block=*/0.1,
+    /*tile=*/5,
+    /*start=*/20,
+    /*mover=*/5e3,
+    /*adder=*/5e3,
+    /*afterProduct=*/1,
+    /*beforeProduct=*/1,
+    /*raise=*/1,
+    /*await=*/1,
+    /*xcds=*/1,
+    /*tiles=*/
+    {{64, 64, 128, 4}, {128, 128, 128, 4}, {32, 32, 128, 4}},
+    /*movers=*/{1},
+    /*kPerFlag=*/{4}};
+
+const ProcessorModel &iris::ccl::processorModelOf(DeviceKind device,
+                                                  const std::string &target) {
+  if (device == DeviceKind::cuda)
+    return hopper;
+  if (device == DeviceKind::hip)
+    return target == "gfx950"                  ? mi350
+           : target.compare(0, 4, "gfx1") == 0 ? rdna
+                                               : mi300;
+  return host;
+}
+
+std::string iris::ccl::matmulModelSource(DeviceKind device,
+                                         const std::string &target) {
+  return processorModelOf(device, target).source;
+}
+
+int64_t iris::ccl::tileKOf(const TileShape &tile, DType element) {
+  return tile.kBytes / std::max<int64_t>(dtypeBytes(element), 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The tiles of one launch.
+struct Product {
+  /// Of the busiest program.
+  double waves = 1;
+  /// Of one tile, and of all with the start.
+  double tileUs = 0, us = 0;
+};
+} // namespace
+
+static double blockTime(const ProcessorModel &chip, const MatmulConfig &config,
+                        DType element, double busy) {
+  double bytes = std::max(dtypeBytes(element), 1u);
+  double tileM = static_cast<double>(config.tileM);
+  double tileN = static_cast<double>(config.tileN);
+  double tileK = static_cast<double>(config.tileK);
+  double speed = bytes == 1 ? chip.narrow : bytes == 4 ? chip.wide : 1;
+  double multiplying = 2 * tileM * tileN * tileK / (chip.operations * speed);
+  double rate = std::min(chip.panels, chip.panelsOfAll / busy);
+  double loading = (tileM + tileN) * tileK * bytes / rate;
+  return std::max(multiplying, loading) + chip.block;
+}
+
+/// A product of m x n over `depths` parts of depth k each, by `programs`.
+static Product productOf(const ProcessorModel &chip, const MatmulConfig &config,
+                         DType element, DType result, uint64_t rows,
+                         uint64_t columns, uint64_t k, uint64_t depths,
+                         double programs) {
+  auto tiles = static_cast<double>(
+      divideUp(rows, static_cast<uint64_t>(config.tileM)) *
+      divideUp(columns, static_cast<uint64_t>(config.tileN)));
+  auto blocks = static_cast<double>(
+      depths * divideUp(k, static_cast<uint64_t>(config.tileK)));
+  Product product;
+  double busy = std::max(1.0, std::min(tiles, programs));
+  product.waves = std::ceil(tiles / std::max(1.0, programs));
+  // Writing a tile out takes its share of the memory.
+  double store = static_cast<double>(config.tileM * config.tileN) *
+                 dtypeBytes(result) * busy / chip.memory;
+  product.tileUs =
+      blocks * blockTime(chip, config, element, busy) + chip.tile + store;
+  double unique = (static_cast<double>(rows) + static_cast<double>(columns)) *
+                  static_cast<double>(k * depths) * dtypeBytes(element);
+  product.us = chip.start +
+               std::max(product.waves * product.tileUs, unique / chip.memory);
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// Kinds
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One estimate in the making.
+class Estimation {
+public:
+  Estimation(const MatmulSituation &s, const MatmulConfig &config)
+      : problem(s.problem), config(config), device(s.device),
+        chip(processorModelOf(s.device, s.target)), link(linkModelOf(s.device)),
+        size(s.groupSize) {
+    problem.config = config;
+  }
+
+  Expected<MatmulEstimate> run();
+
+private:
+  Status check() const;
+  double programs() const {
+    auto asked = static_cast<double>(config.programs);
+    auto all = static_cast<double>(chip.processors);
+    return asked == 0 ? all : std::min(asked, all);
+  }
+  double movers() const {
+    double asked = static_cast<double>(config.numFetchPrograms);
+    return std::min(std::max(asked, 1.0), programs());
+  }
+  double multipliers() const { return std::max(programs() - movers(), 1.0); }
+  double peers() const { return static_cast<double>(size) - 1; }
+  /// Microseconds for bytes that all peers together get, or give.
+  double transfer(double bytes, double rate, double byPrograms) const {
+    if (peers() == 0)
+      return 0;
+    return std::max({bytes / rate, bytes / peers() / link.perPeer,
+                     bytes / (byPrograms * chip.mover)});
+  }
+  double barriers(double count) const {
+    return peers() == 0 ? 0 : count * link.barrier;
+  }
+  Product product(uint64_t rows, uint64_t columns, uint64_t k, uint64_t depths,
+                  double by) const {
+    return productOf(chip, config, problem.element, problem.result, rows,
+                     columns, k, depths, by);
+  }
+
+  MatmulEstimate gatherFirst();
+  MatmulEstimate gatherLast();
+  MatmulEstimate sum();
+  MatmulEstimate pipelined(const Product &own, double moving) const;
+  Expected<MatmulEstimate> unfused();
+  MatmulEstimate finish(const Product &product, double moving,
+                        double together) const {
+    MatmulEstimate estimate;
+    estimate.config = config;
+    estimate.product = product.us;
+    estimate.moving = moving;
+    estimate.us = together;
+    return estimate;
+  }
+
+  MatmulProblem problem;
+  const MatmulConfig &config;
+  DeviceKind device;
+  const ProcessorModel &chip;
+  const LinkModel &link;
+  uint64_t size;
+};
+} // namespace
+
+/// Some programs move parts while others multiply those that have come.
+MatmulEstimate Estimation::gatherFirst() {
+  bool isK = config.shard == "k";
+  double part =
+      static_cast<double>(problem.m * problem.k) * dtypeBytes(problem.element);
+  uint64_t rows = isK ? problem.m : size * problem.m;
+  uint64_t depths = isK ? size : 1;
+  if (config.variant == "pull") {
+    Product own = product(rows, problem.n, problem.k, depths, programs());
+    // Every column of tiles reads the parts again.
+    auto columns = static_cast<double>(
+        divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
+    double moving = transfer(columns * peers() * part, link.pull, programs());
+    return finish(own, moving, own.us + moving + barriers(2));
+  }
+  Product own = product(rows, problem.n, problem.k, depths, multipliers());
+  // Programs that fetch ask for so much at once that they do not wait longer
+  // than stores.
+  double moving = transfer(peers() * part, link.push, movers());
+  // Flags: by who moves, and by who multiplies before each unit.
+  auto rowUnits = static_cast<double>(divideUp(
+      problem.k, static_cast<uint64_t>(config.tileK * config.kPerFlag)));
+  auto units = peers() * rowUnits *
+               static_cast<double>(
+                   divideUp(problem.m, static_cast<uint64_t>(config.tileM)));
+  moving += units / movers() * chip.raise;
+  double waiting = own.waves * rowUnits * static_cast<double>(depths) *
+                   (peers() == 0 ? 0 : chip.await);
+  double together =
+      std::max(own.us, moving) + chip.beforeProduct * std::min(own.us, moving);
+  return finish(own, moving, together + waiting + barriers(2));
+}
+
+/// push: a program that stores its tile everywhere does not multiply.
+/// specialized: others move what the wave before has computed.
+MatmulEstimate Estimation::gatherLast() {
+  double bytes = peers() * static_cast<double>(problem.m * problem.n) *
+                 dtypeBytes(problem.result);
+  if (config.variant == "push") {
+    Product own = product(problem.m, problem.n, problem.k, 1, programs());
+    double moving = transfer(bytes, link.push, programs());
+    return finish(own, moving, own.us + moving + barriers(2));
+  }
+  Product own = product(problem.m, problem.n, problem.k, 1, multipliers());
+  return pipelined(own, transfer(bytes, link.push, movers()));
+}
+
+/// What moves of a wave does so while the next one is computed.
+MatmulEstimate Estimation::pipelined(const Product &own, double moving) const {
+  double ofWave = moving / own.waves;
+  double together = chip.start + own.tileUs +
+                    (own.waves - 1) * std::max(own.tileUs, ofWave) + ofWave;
+  together += (own.waves - 1) / own.waves * chip.afterProduct *
+              std::min(own.us, moving);
+  return finish(own, moving, together + barriers(2));
+}
+
+MatmulEstimate Estimation::sum() {
+  bool scatters = problem.kind == MatmulKind::matmulReduceScatter;
+  double share = config.share == "result"
+                     ? dtypeBytes(problem.result)
+                     : dtypeBytes(sumType(problem.element));
+  double all = static_cast<double>(problem.m * problem.n);
+  double result = dtypeBytes(problem.result);
+  uint64_t rows = scatters ? size * problem.m : problem.m;
+  bool isSpecialized = config.variant == "specialized";
+  double by = isSpecialized ? movers() : programs();
+  Product own = product(rows, problem.n, problem.k, 1,
+                        isSpecialized ? multipliers() : programs());
+  double moving = 0;
+  auto members = static_cast<double>(size);
+  if (isSpecialized) {
+    // Owners read the shares of a tile where they are.
+    double part = scatters ? all : all / members;
+    moving = transfer(peers() * part * share, link.pull, by);
+    if (!scatters)
+      moving += transfer(peers() * part * result, link.push, by);
+    return pipelined(own, moving);
+  }
+  auto tiles = static_cast<double>(
+      divideUp(problem.m, static_cast<uint64_t>(config.tileM)) *
+      divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
+  if (scatters) {
+    // Shares go to their owners, who read all of them again: tile by tile,
+    // which few programs do where there are few tiles.
+    double turns = std::ceil(tiles / programs());
+    double ofTile = static_cast<double>(config.tileM * config.tileN) * share;
+    moving = transfer(peers() * all * share, link.push, programs()) +
+             std::max(members * all * share / chip.memory,
+                      turns * members * ofTile / chip.adder);
+  } else if (config.variant == "two_shot") {
+    double part = peers() / members * all;
+    double owners = std::min(programs(), std::ceil(tiles / members));
+    moving = transfer(part * share, link.pull, owners) +
+             transfer(part * result, link.push, owners);
+  } else if (config.variant == "one_shot") {
+    moving = transfer(peers() * all * share, link.pull, programs());
+  } else {
+    // Atomics read and write every element on every rank.
+    moving = 4 * transfer(peers() * all * result, link.push, programs());
+  }
+  return finish(own, moving, own.us + moving + barriers(2));
+}
+
+Expected<MatmulEstimate> Estimation::unfused() {
+  IRISRT_ASSIGN_OR_RETURN(
+      UnfusedPlan plan,
+      planUnfused(problem, static_cast<uint32_t>(size), device));
+  bool isGathered = plan.product.kind == MatmulKind::allGatherMatmul;
+  Product own = product(plan.product.m, plan.product.n, plan.product.k,
+                        isGathered ? size : 1, programs());
+  double moving = peers() == 0 ? 0 : plan.collectiveUs;
+  return finish(own, moving, own.us + moving);
+}
+
+/// What the generators do not make is no candidate: see checkCombination in
+/// lib/Kernels/MatmulConfig.cpp.
+Status Estimation::check() const {
+  if (hasUnits(problem.kind, config.variant) && problem.aIsColumnMajor)
+    return makeStatus(StatusCode::invalidArgument,
+                      "copies a as it lies in memory");
+  return Status::success();
+}
+
+Expected<MatmulEstimate> Estimation::run() {
+  IRISRT_RETURN_IF_ERROR(check());
+  if (config.variant == "unfused")
+    return unfused();
+  switch (problem.kind) {
+  case MatmulKind::allGatherMatmul:
+    return gatherFirst();
+  case MatmulKind::matmulAllGather:
+    return gatherLast();
+  case MatmulKind::matmulReduceScatter:
+  case MatmulKind::matmulAllReduce:
+    return sum();
+  default: {
+    Product own = product(problem.m, problem.n, problem.k, 1, programs());
+    return finish(own, 0, own.us);
+  }
+  }
+}
+
+Expected<MatmulEstimate> iris::ccl::estimate(const MatmulSituation &situation,
+                                             const MatmulConfig &config) {
+  return Estimation(situation, config).run();
+}

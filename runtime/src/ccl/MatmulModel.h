@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a product is expected to take, alone and with what moves.
+//
+//   product   start + waves * (k-blocks * time of a block + time of a tile)
+//
+// Waves are the tiles that the busiest program computes one after another: what
+// decides for small matrices, where few large tiles leave processors idle.  A
+// block takes as long as its multiplications, or as loading its panels.
+//
+//   fused     product + bytes / rate + barriers, less what overlaps
+//   unfused   product + the collective, as its own model has it + a launch
+//
+// docs/fused.md compares this with measurements.
+#ifndef IRIS_RT_CCL_MATMULMODEL_H
+#define IRIS_RT_CCL_MATMULMODEL_H
+
+#include "iris/ccl/MatmulSelector.h"
+
+namespace iris::ccl {
+
+/// Rows, columns and k-block of a tile, and the warps that compute it.
+struct TileShape {
+  int64_t m, n, kBytes, warps;
+};
+
+/// A kind of processors.  Times are microseconds, rates are per microsecond
+/// (bytes: 1000 = 1 GB/s; operations: 1e6 = 1 TFLOP/s).
+struct ProcessorModel {
+  /// Where the numbers come from.
+  const char *source;
+  /// Programs that compute at once; 0 in a config: as many as fit.
+  int64_t processors;
+  /// Operations of one processor on 16-bit elements.
+  double operations;
+  /// How much faster 8-bit ones are, and how much slower f32.
+  double narrow, wide;
+  /// Bytes of panels that one processor loads, and that all do at once.
+  double panels, panelsOfAll;
+  /// Memory of the device.
+  double memory;
+  /// What each k-block and each tile costs beside that.
+  double block, tile;
+  /// From the start of a kernel to its first tile.
+  double start;
+  /// Bytes that a program moves to or from peers, and that it adds up in own
+  /// memory.
+  double mover, adder;
+  /// What of the shorter of product and transfer comes on top of the longer
+  /// one: 0 where they overlap, 1 where they do not.  For tiles that move when
+  /// they are finished, and for parts that are multiplied when they have come.
+  double afterProduct, beforeProduct;
+  /// Raising a flag after a release, waiting for one that is there.
+  double raise, await;
+  int64_t xcds;
+  /// Tiles to choose from.
+  std::vector<TileShape> tiles;
+  /// Programs that move, and k-blocks to a flag, to choose from.
+  std::vector<int64_t> movers, kPerFlag;
+};
+
+const ProcessorModel &processorModelOf(rt::DeviceKind device,
+                                       const std::string &target);
+
+/// k-blocks of a tile shape for elements of that type.
+int64_t tileKOf(const TileShape &tile, DType element);
+
+/// The estimate of one complete config; an error where it cannot be done.
+rt::Expected<MatmulEstimate> estimate(const MatmulSituation &situation,
+                                      const MatmulConfig &config);
+
+} // namespace iris::ccl
+
+#endif // IRIS_RT_CCL_MATMULMODEL_H

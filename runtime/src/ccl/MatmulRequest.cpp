@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The request that makes the compiler generate a product's kernel, and what
+// such a kernel says about itself.  The compiler's side of it is
+// lib/Kernels/MatmulKernels.cpp.
+#include "ccl/MatmulPlan.h"
+#include "ccl/Spec.h"
+#include "package/JsonReader.h"
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+std::string iris::ccl::describeRequest(const MatmulProblem &p,
+                                       uint32_t groupSize) {
+  const MatmulConfig &config = p.config;
+  std::string entries;
+  auto add = [&](const char *key, const std::string &value) {
+    entries += (entries.empty() ? "" : ", ") + std::string(key) + " = " + value;
+  };
+  auto addNumber = [&](const char *key, int64_t value) {
+    if (value != 0)
+      add(key, std::to_string(value));
+  };
+  auto addName = [&](const char *key, const std::string &value) {
+    // Quotes and escapes have no place in any of them.
+    if (!value.empty())
+      add(key, '"' + value.substr(0, value.find_first_of("\"\\\n")) + '"');
+  };
+  addName("variant", config.variant);
+  addName("shard", config.shard);
+  addNumber("tile_m", config.tileM);
+  addNumber("tile_n", config.tileN);
+  addNumber("tile_k", config.tileK);
+  addNumber("group_m", config.groupM);
+  addNumber("xcds", config.xcds);
+  addNumber("warps", config.warps);
+  addNumber("programs",
+            config.programs ? config.programs : int64_t(matmulMaxPrograms));
+  addNumber("k_per_flag", config.kPerFlag);
+  addNumber("num_fetch_programs", config.numFetchPrograms);
+  addNumber("num_fetch_stages", config.numFetchStages);
+  addNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
+  addName("staged_layout", config.stagedLayout);
+  addName("share", config.share);
+  addName("a", p.aIsColumnMajor ? "column" : "");
+  addName("b", p.bIsColumnMajor ? "column" : "");
+  addName("bias", p.bias == Bias::row      ? "row"
+                  : p.bias == Bias::column ? "column"
+                                           : "");
+  addName("activation", p.activation == Activation::relu   ? "relu"
+                        : p.activation == Activation::gelu ? "gelu"
+                                                           : "");
+  if (p.hasScale)
+    add("scale", "true");
+  return std::string(kindName(p.kind)) + " " + mlirType(p.element) + " -> " +
+         mlirType(p.result) + " size " + std::to_string(groupSize) + " {" +
+         entries + "}";
+}
+
+std::string iris::ccl::kernelSource(const MatmulProblem &p,
+                                    uint32_t groupSize) {
+  std::string description = describeRequest(p, groupSize);
+  // A name of its own for every kernel: reports of hung kernels find it by
+  // that.  The place makes the package independent of where the file lies.
+  return formatString("iris.matmul_kernel @%s_%016llx ", kindName(p.kind),
+                      static_cast<unsigned long long>(fnv1a64(description))) +
+         description + " loc(\"request\":1:1)\n";
+}
+
+bool iris::ccl::isKernelOf(const KernelInfo &kernel, const MatmulProblem &p,
+                           uint32_t groupSize) {
+  nlohmann::json json =
+      nlohmann::json::parse(kernel.config, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object())
+    return false;
+  auto isName = [&](const char *key, const std::string &wish) {
+    auto found = json.find(key);
+    return wish.empty() || (found != json.end() && *found == wish);
+  };
+  auto isNumber = [&](const char *key, int64_t wish) {
+    auto found = json.find(key);
+    return wish == 0 || (found != json.end() && *found == wish);
+  };
+  const MatmulConfig &config = p.config;
+  static const char *const biases[] = {"none", "row", "column"};
+  static const char *const activations[] = {"none", "relu", "gelu"};
+  auto scale = json.find("scale");
+  return isName("matmul", kindName(p.kind)) &&
+         isName("element", mlirType(p.element)) &&
+         isName("result", mlirType(p.result)) &&
+         isName("variant", config.variant) && isName("shard", config.shard) &&
+         isName("share", config.share) &&
+         isName("staged_layout", config.stagedLayout) &&
+         isName("a", p.aIsColumnMajor ? "column" : "row") &&
+         isName("b", p.bIsColumnMajor ? "column" : "row") &&
+         isName("bias", biases[static_cast<size_t>(p.bias)]) &&
+         isName("activation", activations[static_cast<size_t>(p.activation)]) &&
+         scale != json.end() && *scale == p.hasScale &&
+         isNumber("group", groupSize) && isNumber("tile_m", config.tileM) &&
+         isNumber("tile_n", config.tileN) && isNumber("tile_k", config.tileK) &&
+         isNumber("group_m", config.groupM) && isNumber("xcds", config.xcds) &&
+         isNumber("warps", config.warps) &&
+         isNumber("programs", config.programs) &&
+         isNumber("k_per_flag", config.kPerFlag) &&
+         isNumber("num_fetch_programs", config.numFetchPrograms) &&
+         isNumber("num_fetch_stages", config.numFetchStages) &&
+         isNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
+}

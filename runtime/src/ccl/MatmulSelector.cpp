@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "iris/ccl/MatmulSelector.h"
+
+#include "ccl/MatmulModel.h"
+#include "ccl/MatmulPlan.h"
+#include "ccl/MatmulUnfused.h"
+#include "ccl/Spec.h"
+#include "iris/ccl/KernelCache.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+/// Whether a variant may be chosen without being asked for: results of `atomic`
+/// are not the same in every run.
+static bool isEligible(const std::string &variant) {
+  return variant != "atomic";
+}
+
+/// Whether the variant has what the config asks for.
+static bool hasFields(MatmulKind kind, const MatmulConfig &wish,
+                      const std::string &variant) {
+  bool wantsUnits = wish.kPerFlag != 0 || wish.numFetchStages != 0 ||
+                    wish.firstStageFetchPrograms != 0 ||
+                    !wish.stagedLayout.empty();
+  return (wish.numFetchPrograms == 0 || hasMovers(kind, variant)) &&
+         (!wantsUnits || hasUnits(kind, variant));
+}
+
+static bool agrees(int64_t wish, int64_t value) {
+  return wish == 0 || wish == value;
+}
+
+/// The tiles that agree with the config; if it wants another, that one, with
+/// what the generators take for the rest.
+static std::vector<TileShape> tilesFor(const ProcessorModel &chip,
+                                       const MatmulConfig &wish) {
+  std::vector<TileShape> tiles;
+  for (const TileShape &tile : chip.tiles)
+    if (agrees(wish.tileM, tile.m) && agrees(wish.tileN, tile.n) &&
+        agrees(wish.warps, tile.warps))
+      tiles.push_back(tile);
+  if (tiles.empty())
+    tiles.push_back({wish.tileM ? wish.tileM : 128,
+                     wish.tileN ? wish.tileN : 128, 128,
+                     wish.warps ? wish.warps : 4});
+  return tiles;
+}
+
+static std::vector<int64_t> choicesOf(int64_t wish,
+                                      const std::vector<int64_t> &all) {
+  return wish != 0 ? std::vector<int64_t>{wish} : all;
+}
+
+/// All configs of a variant and a tile.
+static void addCandidates(const MatmulSituation &s, const ProcessorModel &chip,
+                          const std::string &variant, const TileShape &tile,
+                          std::vector<MatmulConfig> &configs) {
+  const MatmulProblem &p = s.problem;
+  MatmulConfig config = p.config;
+  config.variant = variant;
+  config.tileM = tile.m;
+  config.tileN = tile.n;
+  config.warps = tile.warps;
+  if (config.tileK == 0)
+    config.tileK = tileKOf(tile, p.element);
+  if (config.programs == 0)
+    config.programs = chip.processors;
+  if (config.xcds == 0 && chip.xcds > 1)
+    config.xcds = chip.xcds;
+  if (!hasMovers(p.kind, variant)) {
+    configs.push_back(config);
+    return;
+  }
+  // More k-blocks than there are do not differ.
+  auto blocks =
+      static_cast<int64_t>(divideUp(p.k, static_cast<uint64_t>(config.tileK)));
+  for (int64_t movers : choicesOf(p.config.numFetchPrograms, chip.movers)) {
+    if (p.config.numFetchPrograms == 0 && config.programs != 0)
+      movers = std::min(movers, std::max<int64_t>(config.programs / 2, 1));
+    config.numFetchPrograms = movers;
+    if (!hasUnits(p.kind, variant)) {
+      configs.push_back(config);
+      continue;
+    }
+    for (int64_t count : choicesOf(p.config.kPerFlag, chip.kPerFlag)) {
+      config.kPerFlag = p.config.kPerFlag
+                            ? count
+                            : std::min(count, std::max(blocks, int64_t(1)));
+      configs.push_back(config);
+    }
+  }
+}
+
+std::vector<MatmulEstimate>
+iris::ccl::estimates(const MatmulSituation &situation) {
+  MatmulSituation s = situation;
+  fillMeaning(s.problem);
+  const ProcessorModel &chip = processorModelOf(s.device, s.target);
+  const std::string &wish = s.problem.config.variant;
+  std::vector<MatmulConfig> configs;
+  for (const std::string &variant : variantsOf(s.problem.kind))
+    if (wish.empty() ? isEligible(variant) &&
+                           hasFields(s.problem.kind, s.problem.config, variant)
+                     : wish == variant)
+      for (const TileShape &tile : tilesFor(chip, s.problem.config))
+        addCandidates(s, chip, variant, tile, configs);
+  std::vector<MatmulEstimate> all;
+  for (const MatmulConfig &config : configs) {
+    bool isNew = std::none_of(all.begin(), all.end(), [&](const auto &other) {
+      return other.config == config;
+    });
+    Expected<MatmulEstimate> each = estimate(s, config);
+    if (isNew && each.ok())
+      all.push_back(*each);
+  }
+  // The first of equals, on all members.
+  std::stable_sort(all.begin(), all.end(),
+                   [](const MatmulEstimate &a, const MatmulEstimate &b) {
+                     return a.us < b.us;
+                   });
+  return all;
+}
+
+/// A variant that is expected to take so many times as long is not tried.
+static constexpr double hopeless = 3;
+/// What a config is expected to lose for each that was picked with the same
+/// variant and tile: they teach less.
+static constexpr double repetition = 0.02;
+
+std::vector<MatmulConfig>
+iris::ccl::tuningCandidates(const MatmulSituation &situation, size_t most) {
+  std::vector<MatmulEstimate> all = estimates(situation);
+  std::vector<MatmulConfig> configs;
+  std::set<std::string> variants;
+  std::map<std::tuple<std::string, int64_t, int64_t>, int> picked;
+  auto countOf = [&](const MatmulConfig &config) -> int & {
+    return picked[{config.variant, config.tileM, config.tileN}];
+  };
+  auto pick = [&](size_t i) {
+    ++countOf(all[i].config);
+    configs.push_back(all[i].config);
+    all.erase(all.begin() + static_cast<ptrdiff_t>(i));
+  };
+  const double least = all.empty() ? 0 : all.front().us;
+  for (size_t i = 0; i < all.size() && configs.size() < most;) {
+    bool isFirst = all[i].us <= hopeless * least &&
+                   variants.insert(all[i].config.variant).second;
+    isFirst ? pick(i) : static_cast<void>(++i);
+  }
+  while (!all.empty() && configs.size() < most) {
+    auto scoreOf = [&](const MatmulEstimate &each) {
+      return each.us * (1 + repetition * countOf(each.config));
+    };
+    auto best =
+        std::min_element(all.begin(), all.end(),
+                         [&](const MatmulEstimate &a, const MatmulEstimate &b) {
+                           return scoreOf(a) < scoreOf(b);
+                         });
+    pick(static_cast<size_t>(best - all.begin()));
+  }
+  return configs;
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+std::string iris::ccl::describe(const MatmulConfig &config) {
+  std::string text = config.variant;
+  text += formatString(", tile %lldx%lldx%lld",
+                       static_cast<long long>(config.tileM),
+                       static_cast<long long>(config.tileN),
+                       static_cast<long long>(config.tileK));
+  auto add = [&text](int64_t value, const char *format) {
+    if (value != 0)
+      text += formatString(format, static_cast<long long>(value));
+  };
+  add(config.warps, ", %lld warps");
+  add(config.programs, ", %lld programs");
+  add(config.numFetchPrograms, ", %lld fetch");
+  add(config.kPerFlag, ", %lld k-blocks a flag");
+  return text;
+}
+
+/// An entry whose config agrees with what the problem asks for, and can be
+/// done.
+static const MatmulEntry *findEntry(const MatmulTable &table,
+                                    const MatmulSituation &s) {
+  const MatmulEntry *entry = table.find(s);
+  if (!entry)
+    return nullptr;
+  const MatmulConfig &wish = s.problem.config, &has = entry->config;
+  auto agreesName = [](const std::string &a, const std::string &b) {
+    return a.empty() || a == b;
+  };
+  bool fits = agreesName(wish.variant, has.variant) &&
+              agreesName(wish.stagedLayout, has.stagedLayout) &&
+              agrees(wish.tileM, has.tileM) && agrees(wish.tileN, has.tileN) &&
+              agrees(wish.tileK, has.tileK) &&
+              agrees(wish.groupM, has.groupM) && agrees(wish.xcds, has.xcds) &&
+              agrees(wish.warps, has.warps) &&
+              agrees(wish.programs, has.programs) &&
+              agrees(wish.kPerFlag, has.kPerFlag) &&
+              agrees(wish.numFetchPrograms, has.numFetchPrograms) &&
+              agrees(wish.numFetchStages, has.numFetchStages) &&
+              agrees(wish.firstStageFetchPrograms, has.firstStageFetchPrograms);
+  fits = fits && (!wish.variant.empty() || isEligible(has.variant));
+  if (!fits || (has.variant == "unfused" &&
+                !planUnfused(s.problem, s.groupSize, s.device).ok()))
+    return nullptr;
+  return entry;
+}
+
+/// What an entry leaves open is chosen as ever.
+static MatmulChoice choiceOf(const MatmulEntry &entry, MatmulSituation s,
+                             const char *where) {
+  MatmulConfig config = entry.config;
+  s.problem.config = config;
+  std::vector<MatmulEstimate> all = estimates(s);
+  if (!all.empty())
+    config = all.front().config;
+  return {config, formatString("%s: %.1f us when it was tuned (%s)",
+                               describe(config).c_str(), entry.us, where)};
+}
+
+Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
+  MatmulSituation s = situation;
+  IRISRT_RETURN_IF_ERROR(checkProblem(s.problem, s.groupSize));
+  fillMeaning(s.problem);
+  const MatmulConfig &wish = s.problem.config;
+  if (!wish.variant.empty() && !hasFields(s.problem.kind, wish, wish.variant))
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: variant %s has no %s; expected the config without",
+                      kindName(s.problem.kind), wish.variant.c_str(),
+                      hasMovers(s.problem.kind, wish.variant)
+                          ? "units (k_per_flag, num_fetch_stages, "
+                            "first_stage_fetch_programs, staged_layout)"
+                          : "programs that move (num_fetch_programs, "
+                            "k_per_flag, num_fetch_stages, "
+                            "first_stage_fetch_programs, staged_layout)");
+  const Expected<MatmulTable> &own = MatmulTable::fromEnvironment();
+  IRISRT_RETURN_IF_ERROR(own.status());
+  if (const MatmulEntry *entry = findEntry(*own, s))
+    return choiceOf(*entry, s, "IRIS_MATMUL_TABLE");
+  if (const MatmulEntry *entry = findEntry(MatmulTable::builtIn(), s))
+    return choiceOf(*entry, s, "built in");
+  if (s.problem.config.variant == "unfused")
+    IRISRT_RETURN_IF_ERROR(
+        planUnfused(s.problem, s.groupSize, s.device).status());
+  std::vector<MatmulEstimate> all = estimates(s);
+  if (all.empty())
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: no variant that takes these layouts has all fields "
+                      "that the config sets; expected fewer, or rows that "
+                      "follow each other in a",
+                      kindName(s.problem.kind));
+  const MatmulEstimate &best = all.front();
+  return MatmulChoice{
+      best.config,
+      formatString("%s: %.1f us expected, %.1f of them for the product and "
+                   "%.1f for what moves",
+                   describe(best.config).c_str(), best.us, best.product,
+                   best.moving)};
+}
+
+//===----------------------------------------------------------------------===//
+// What follows from a choice
+//===----------------------------------------------------------------------===//
+
+std::vector<std::string>
+iris::ccl::kernelSources(const MatmulSituation &situation) {
+  MatmulProblem p = situation.problem;
+  if (!makePlan(p, situation.groupSize).ok())
+    return {};
+  if (p.config.variant != "unfused")
+    return {kernelSource(p, situation.groupSize)};
+  Expected<UnfusedPlan> plan =
+      planUnfused(p, situation.groupSize, situation.device);
+  if (!plan.ok())
+    return {};
+  return {kernelSource(plan->product, situation.groupSize),
+          kernelSource(plan->op, plan->dtype, ReduceOp::sum,
+                       situation.groupSize, plan->collective)};
+}
+
+Expected<uint64_t> iris::ccl::sharedBytes(const MatmulSituation &situation) {
+  MatmulProblem p = situation.problem;
+  IRISRT_ASSIGN_OR_RETURN(MatmulPlan plan, makePlan(p, situation.groupSize));
+  if (p.config.variant != "unfused")
+    return plan.stagingBytes + plan.workspaceBytes;
+  IRISRT_ASSIGN_OR_RETURN(
+      UnfusedPlan unfused,
+      planUnfused(p, situation.groupSize, situation.device));
+  return unfused.stagingBytes + defaultWorkspaceBytes;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tuned products as lines of JSON:
+//
+//   {"target": "sm_90a", "ranks": 8, "op": "all_gather_matmul", "shard": "k",
+//    "dtype": "f16", "result": "f16", "m": 4096, "n": 3584, "k": 1024,
+//    "config": {"variant": "unfused", "tile_m": 128, ...}, "us": 535.2}
+//
+// m, n and k are those of MatmulProblem.  Everything is checked against the
+// same limits as a caller's config: a file can make a product slow, not wrong.
+#include "iris/ccl/MatmulSelector.h"
+
+#include "ccl/MatmulPlan.h"
+#include "core/Files.h"
+#include "iris/rt/Env.h"
+#include "package/JsonReader.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+using Json = nlohmann::ordered_json;
+
+/// Bytes of a file; some ten thousand entries.
+static constexpr uint64_t mostBytes = 4 << 20;
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+static const MatmulKind allKinds[] = {
+    MatmulKind::matmul, MatmulKind::allGatherMatmul,
+    MatmulKind::matmulAllGather, MatmulKind::matmulReduceScatter,
+    MatmulKind::matmulAllReduce};
+static const DType allTypes[] = {
+    DType::f16,    DType::bf16,       DType::f32,
+    DType::i8,     DType::i32,        DType::f8e4m3fn,
+    DType::f8e5m2, DType::f8e4m3fnuz, DType::f8e5m2fnuz};
+
+/// The one of `all` with the name that `value` holds.
+template <typename T, size_t N, typename Name>
+static T readWord(const JsonValue &value, const T (&all)[N], Name nameOf) {
+  std::string text = value.string(), allowed;
+  for (T each : all) {
+    if (text == nameOf(each))
+      return each;
+    allowed += (allowed.empty() ? "" : ", ") + std::string(nameOf(each));
+  }
+  value.fail("is '" + text + "'; expected one of " + allowed);
+  return all[0];
+}
+
+/// One of the words, or the empty one.
+static std::string readName(const JsonValue &object, const char *key,
+                            const std::vector<std::string> &allowed) {
+  if (!object.has(key))
+    return "";
+  std::string text = object.member(key).string(), all;
+  for (const std::string &each : allowed) {
+    if (text == each)
+      return text;
+    all += (all.empty() ? "" : ", ") + each;
+  }
+  object.member(key).fail("is '" + text + "'; expected one of " + all);
+  return "";
+}
+
+namespace {
+struct Field {
+  const char *key;
+  int64_t MatmulConfig::*value;
+  uint64_t most;
+};
+} // namespace
+
+static const Field fields[] = {
+    {"tile_m", &MatmulConfig::tileM, 256},
+    {"tile_n", &MatmulConfig::tileN, 256},
+    {"tile_k", &MatmulConfig::tileK, 256},
+    {"group_m", &MatmulConfig::groupM, 1024},
+    {"xcds", &MatmulConfig::xcds, 64},
+    {"warps", &MatmulConfig::warps, 16},
+    {"programs", &MatmulConfig::programs, matmulMaxPrograms},
+    {"k_per_flag", &MatmulConfig::kPerFlag, 1024},
+    {"num_fetch_programs", &MatmulConfig::numFetchPrograms, matmulMaxPrograms},
+    {"num_fetch_stages", &MatmulConfig::numFetchStages, 1024},
+    {"first_stage_fetch_programs", &MatmulConfig::firstStageFetchPrograms,
+     matmulMaxPrograms},
+};
+
+//===----------------------------------------------------------------------===//
+// Lines
+//===----------------------------------------------------------------------===//
+
+static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
+  json.expectKeys({"variant", "tile_m", "tile_n", "tile_k", "group_m", "xcds",
+                   "warps", "programs", "k_per_flag", "num_fetch_programs",
+                   "num_fetch_stages", "first_stage_fetch_programs",
+                   "staged_layout"});
+  MatmulConfig config;
+  config.variant = readName(json, "variant", variantsOf(kind));
+  if (!json.has("variant"))
+    (void)json.member("variant"); // is missing
+  config.stagedLayout =
+      readName(json, "staged_layout", {"k_contiguous", "m_contiguous"});
+  for (const Field &field : fields)
+    if (json.has(field.key))
+      config.*field.value =
+          static_cast<int64_t>(json.member(field.key).integer(1, field.most));
+  for (const char *key : {"tile_m", "tile_n", "tile_k"})
+    if (!json.has(key))
+      (void)json.member(key);
+  for (int64_t tile : {config.tileM, config.tileN, config.tileK, config.warps})
+    if ((tile & (tile - 1)) != 0)
+      json.fail("has a tile or warps of " + std::to_string(tile) +
+                "; expected powers of two");
+  return config;
+}
+
+static MatmulEntry readEntry(const JsonValue &json) {
+  json.expectKeys({"target", "ranks", "op", "shard", "share", "dtype", "result",
+                   "a", "b", "m", "n", "k", "config", "us"});
+  MatmulEntry entry;
+  MatmulProblem &p = entry.problem;
+  constexpr uint64_t most = uint64_t(1) << 24;
+  entry.target = json.member("target").string();
+  entry.groupSize =
+      static_cast<uint32_t>(json.member("ranks").integer(1, IRISRT_MAX_GROUP));
+  p.kind = readWord(json.member("op"), allKinds, kindName);
+  p.element = readWord(json.member("dtype"), allTypes, dtypeName);
+  p.result = readWord(json.member("result"), allTypes, dtypeName);
+  p.aIsColumnMajor = readName(json, "a", {"row", "column"}) == "column";
+  p.bIsColumnMajor = readName(json, "b", {"row", "column"}) == "column";
+  p.m = json.member("m").integer(1, most);
+  p.n = json.member("n").integer(1, most);
+  p.k = json.member("k").integer(1, most);
+  entry.config = readConfig(json.member("config"), p.kind);
+  entry.config.shard = readName(json, "shard", {"k", "m", "n"});
+  entry.config.share = readName(json, "share", {"sum", "result"});
+  p.config.shard = entry.config.shard;
+  p.config.share = entry.config.share;
+  fillMeaning(p);
+  entry.config.shard = p.config.shard;
+  entry.config.share = p.config.share;
+  // Only for people.
+  if (json.has("us"))
+    entry.us = json.member("us").number();
+  return entry;
+}
+
+Expected<MatmulTable> MatmulTable::parse(const std::string &text,
+                                         const std::string &name) {
+  MatmulTable table;
+  size_t number = 0;
+  for (size_t start = 0; start < text.size();) {
+    size_t end = std::min(text.find('\n', start), text.size());
+    std::string line = text.substr(start, end - start);
+    start = end + 1;
+    ++number;
+    if (line.empty() || line[0] == '#')
+      continue;
+    nlohmann::json json =
+        nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    std::string where = formatString("%s:%zu", name.c_str(), number);
+    if (json.is_discarded())
+      return makeStatus(StatusCode::invalidArgument,
+                        "%s: the line is no JSON; expected an object for each "
+                        "entry",
+                        where.c_str());
+    JsonErrors errors;
+    MatmulEntry entry = readEntry(JsonValue(&json, "", errors));
+    if (!errors.status().ok())
+      return errors.status().withContext(where);
+    table.add(entry);
+  }
+  return table;
+}
+
+static std::string lineOf(const MatmulEntry &entry) {
+  const MatmulProblem &p = entry.problem;
+  Json config;
+  config["variant"] = entry.config.variant;
+  for (const Field &field : fields)
+    if (entry.config.*field.value != 0)
+      config[field.key] = entry.config.*field.value;
+  if (!entry.config.stagedLayout.empty())
+    config["staged_layout"] = entry.config.stagedLayout;
+  Json json;
+  json["target"] = entry.target;
+  json["ranks"] = entry.groupSize;
+  json["op"] = kindName(p.kind);
+  json["shard"] = p.config.shard;
+  if (!p.config.share.empty())
+    json["share"] = p.config.share;
+  json["dtype"] = std::string(dtypeName(p.element));
+  json["result"] = std::string(dtypeName(p.result));
+  if (p.aIsColumnMajor)
+    json["a"] = "column";
+  if (p.bIsColumnMajor)
+    json["b"] = "column";
+  json["m"] = p.m;
+  json["n"] = p.n;
+  json["k"] = p.k;
+  json["config"] = config;
+  json["us"] = static_cast<double>(static_cast<int64_t>(entry.us * 100)) / 100;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+static bool isSame(const MatmulProblem &a, const MatmulProblem &b) {
+  return a.kind == b.kind && a.m == b.m && a.n == b.n && a.k == b.k &&
+         a.element == b.element && a.result == b.result &&
+         a.aIsColumnMajor == b.aIsColumnMajor &&
+         a.bIsColumnMajor == b.bIsColumnMajor &&
+         a.config.shard == b.config.shard && a.config.share == b.config.share;
+}
+
+const MatmulEntry *MatmulTable::find(const MatmulSituation &situation) const {
+  MatmulProblem wanted = situation.problem;
+  fillMeaning(wanted);
+  for (const MatmulEntry &entry : entries_)
+    if (entry.target == situation.target &&
+        entry.groupSize == situation.groupSize && isSame(entry.problem, wanted))
+      return &entry;
+  return nullptr;
+}
+
+void MatmulTable::add(const MatmulEntry &given) {
+  MatmulEntry entry = given;
+  fillMeaning(entry.problem);
+  for (MatmulEntry &old : entries_)
+    if (old.target == entry.target && old.groupSize == entry.groupSize &&
+        isSame(old.problem, entry.problem)) {
+      old = entry;
+      return;
+    }
+  entries_.push_back(entry);
+}
+
+std::string MatmulTable::text() const {
+  std::string text;
+  for (const MatmulEntry &entry : entries_)
+    text += lineOf(entry);
+  return text;
+}
+
+Expected<MatmulTable> MatmulTable::read(const std::string &path) {
+  UniqueFd fd(
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  if (!fd.valid())
+    return makeErrnoStatus(StatusCode::invalidArgument, errno,
+                           "cannot read the table '%s'", path.c_str());
+  struct stat info;
+  if (::fstat(fd.get(), &info) != 0 || info.st_uid != ::geteuid() ||
+      (info.st_mode & 077) != 0)
+    return makeStatus(
+        StatusCode::failedPrecondition,
+        "the table '%s' must be a file of user %u with mode 0600; "
+        "it belongs to user %u with mode %04o",
+        path.c_str(), ::geteuid(), info.st_uid, info.st_mode & 07777);
+  IRISRT_ASSIGN_OR_RETURN(std::string text,
+                          readRegularFile(fd.get(), path, mostBytes));
+  return parse(text, path);
+}
+
+Status MatmulTable::write(const std::string &path) const {
+  std::string temporary = formatString("%s.%d.part", path.c_str(), ::getpid());
+  UniqueFd fd(::open(temporary.c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                     0600));
+  if (!fd.valid())
+    return makeErrnoStatus(StatusCode::invalidArgument, errno,
+                           "cannot write '%s'", temporary.c_str());
+  Status status = writeAll(fd.get(), text(), temporary);
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = makeErrnoStatus(StatusCode::invalidArgument, errno,
+                             "cannot rename '%s' to '%s'", temporary.c_str(),
+                             path.c_str());
+  if (!status.ok())
+    ::unlink(temporary.c_str());
+  return status;
+}
+
+const Expected<MatmulTable> &MatmulTable::fromEnvironment() {
+  static const Expected<MatmulTable> table = [] {
+    const std::string &path = Env::get().matmulTable();
+    return path.empty() ? Expected<MatmulTable>(MatmulTable()) : read(path);
+  }();
+  return table;
+}

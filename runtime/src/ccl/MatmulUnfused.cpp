@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ccl/MatmulUnfused.h"
+
+#include "ccl/MatmulPlan.h"
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+static Status refuse(const MatmulProblem &p, const char *why) {
+  return makeStatus(StatusCode::invalidArgument, "%s: variant unfused %s",
+                    kindName(p.kind), why);
+}
+
+/// The product of one rank: no ranks share anything in it.
+static MatmulProblem ownProduct(const MatmulProblem &p) {
+  MatmulProblem product = p;
+  MatmulConfig &config = product.config;
+  product.kind = MatmulKind::matmul;
+  config.variant = "tiles";
+  config.shard = config.share = config.stagedLayout = "";
+  config.kPerFlag = config.numFetchPrograms = config.numFetchStages =
+      config.firstStageFetchPrograms = 0;
+  return product;
+}
+
+/// Parts are gathered below each other.  Beside each other they are a matrix
+/// only if columns follow each other.
+static Status planGather(const MatmulProblem &p, uint32_t size,
+                         UnfusedPlan &plan) {
+  bool isK = p.config.shard == "k";
+  if (!isK && p.aIsColumnMajor)
+    return refuse(p, "copies a as it lies in memory; expected rows that follow "
+                     "each other with shard m");
+  plan.collectiveFirst = true;
+  plan.op = Op::allGather;
+  plan.dtype = p.element;
+  plan.count = p.m * p.k;
+  plan.stagingBytes = size * plan.count * dtypeBytes(p.element);
+  if (!isK) {
+    plan.product.m *= size;
+  } else if (p.aIsColumnMajor) {
+    plan.product.k *= size;
+  } else {
+    plan.product.kind = MatmulKind::allGatherMatmul;
+    plan.product.config.variant = "gathered";
+    plan.product.config.shard = "k";
+  }
+  return Status::success();
+}
+
+static Status planSum(const MatmulProblem &p, uint32_t size,
+                      UnfusedPlan &plan) {
+  if (p.result != sumType(p.element) && sumType(p.element) == DType::i32)
+    return refuse(p, "rounds every rank's share to the type of the result; "
+                     "expected i32 for sums of integers");
+  if (p.config.share != "result" && p.result != sumType(p.element))
+    return refuse(p, "rounds every rank's share to the type of the result; "
+                     "expected share = \"result\"");
+  if (p.bias != Bias::none || p.hasScale || p.activation != Activation::none)
+    return refuse(p, "adds up what ranks computed; expected no bias, scale or "
+                     "activation, which are for the whole sum");
+  bool scatters = p.kind == MatmulKind::matmulReduceScatter;
+  plan.op = scatters ? Op::reduceScatter : Op::allReduce;
+  plan.dtype = p.result;
+  plan.count = p.m * p.n;
+  if (scatters)
+    plan.product.m *= size;
+  plan.stagingBytes = plan.product.m * p.n * dtypeBytes(p.result);
+  return Status::success();
+}
+
+Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
+                                             uint32_t groupSize,
+                                             DeviceKind device) {
+  UnfusedPlan plan;
+  plan.product = ownProduct(p);
+  Status status;
+  switch (p.kind) {
+  case MatmulKind::allGatherMatmul:
+    status = planGather(p, groupSize, plan);
+    break;
+  case MatmulKind::matmulAllGather:
+    if (p.config.shard == "n")
+      status = refuse(p, "gathers parts below each other; expected shard m");
+    plan.op = Op::allGather;
+    plan.dtype = p.result;
+    plan.count = p.m * p.n;
+    break;
+  case MatmulKind::matmulReduceScatter:
+  case MatmulKind::matmulAllReduce:
+    status = planSum(p, groupSize, plan);
+    break;
+  default:
+    status = refuse(p, "is for products and a collective; expected tiles");
+  }
+  IRISRT_RETURN_IF_ERROR(status);
+  Situation situation;
+  situation.op = plan.op;
+  situation.dtype = plan.dtype;
+  situation.bytes = plan.count * dtypeBytes(plan.dtype);
+  situation.groupSize = groupSize;
+  situation.device = device;
+  // Buffers begin at multiples of 16 bytes, or may: chunks do where they can.
+  situation.alignment = situation.bytes & (~situation.bytes + 1);
+  situation.inPlace = plan.stagingBytes == 0;
+  Estimate best = estimates(situation).front();
+  plan.collective = best.config;
+  plan.collectiveUs = best.us;
+  return plan;
+}

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How products are chosen: what the model prefers, that a caller's config is
+// kept, and tables that may hold anything.
+#include "iris/ccl/MatmulSelector.h"
+#include "ccl/MatmulModel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+static const MatmulKind kinds[] = {
+    MatmulKind::matmul, MatmulKind::allGatherMatmul,
+    MatmulKind::matmulAllGather, MatmulKind::matmulReduceScatter,
+    MatmulKind::matmulAllReduce};
+
+static MatmulSituation onH200(MatmulKind kind, uint64_t m, uint64_t n,
+                              uint64_t k, uint32_t ranks = 8) {
+  MatmulSituation s;
+  s.problem.kind = kind;
+  s.problem.m = m;
+  s.problem.n = n;
+  s.problem.k = k;
+  s.groupSize = ranks;
+  s.device = DeviceKind::cuda;
+  s.target = "sm_90a";
+  return s;
+}
+
+static uint64_t tilesOf(const MatmulConfig &config, uint64_t m, uint64_t n) {
+  auto divideUp = [](uint64_t a, int64_t b) {
+    return (a + static_cast<uint64_t>(b) - 1) / static_cast<uint64_t>(b);
+  };
+  return divideUp(m, config.tileM) * divideUp(n, config.tileN);
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+TEST(MatmulSelector, KeepsProcessorsBusyWithFewRows) {
+  // 14 tiles of 128 x 256 would leave most of 132 processors idle.
+  auto choice = select(onH200(MatmulKind::matmul, 128, 3584, 8192));
+  ASSERT_TRUE(choice.ok()) << choice.status().message();
+  EXPECT_GE(tilesOf(choice->config, 128, 3584), 56u);
+  EXPECT_LE(tilesOf(choice->config, 128, 3584), 132u) << "more than a wave";
+  // With many tiles the most efficient ones are best.
+  choice = select(onH200(MatmulKind::matmul, 16384, 8192, 8192));
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ(128 * 256, choice->config.tileM * choice->config.tileN);
+  EXPECT_EQ(8, choice->config.warps);
+  EXPECT_EQ(132, choice->config.programs);
+}
+
+TEST(MatmulSelector, ExpectsLongerForMore) {
+  for (MatmulKind kind : kinds) {
+    double before = 0;
+    for (uint64_t m : {64, 1000, 4096, 16384, 65536}) {
+      double us = estimates(onH200(kind, m, 4096, 4096)).front().us;
+      EXPECT_GE(us, before) << kindName(kind) << " " << m;
+      before = us;
+    }
+  }
+}
+
+TEST(MatmulSelector, AgreesWithMeasurements) {
+  struct Measured {
+    MatmulKind kind;
+    uint64_t m, n, k;
+    const char *variant, *shard, *share;
+    int64_t fetch;
+    double us;
+  };
+  // 8 H200, benchmarks/results/nvidia-h200-x8.
+  for (Measured each :
+       {Measured{MatmulKind::matmul, 1024, 3584, 8192, "", "", "", 0, 96.9},
+        {MatmulKind::matmul, 4096, 3584, 8192, "", "", "", 0, 368.2},
+        {MatmulKind::allGatherMatmul, 4096, 3584, 1024, "hbm_buffer", "k", "",
+         16, 581.6},
+        {MatmulKind::matmulAllGather, 2048, 3584, 8192, "specialized", "m", "",
+         16, 431.3},
+        {MatmulKind::matmulReduceScatter, 512, 4096, 1024, "push", "m",
+         "result", 0, 173.8},
+        {MatmulKind::matmulAllReduce, 4096, 4096, 1024, "two_shot", "k",
+         "result", 0, 267.2}}) {
+    MatmulSituation s = onH200(each.kind, each.m, each.n, each.k);
+    MatmulConfig &config = s.problem.config;
+    config.variant = each.variant;
+    config.shard = each.shard;
+    config.share = each.share;
+    config.tileM = 128, config.tileN = 256;
+    config.numFetchPrograms = each.fetch;
+    double us = estimates(s).front().us;
+    EXPECT_NEAR(us / each.us, 1, 0.1) << kindName(each.kind) << ": " << us;
+  }
+}
+
+TEST(MatmulSelector, DoesWithoutOverlapWhereItDoesNotPay) {
+  // Measured at 1.05 of the pair and more with what is fused today.
+  auto choice = select(onH200(MatmulKind::allGatherMatmul, 4096, 3584, 1024));
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ("unfused", choice->config.variant) << choice->reason;
+  // Measured at 0.84.
+  choice = select(onH200(MatmulKind::matmulAllGather, 2048, 3584, 8192));
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ("specialized", choice->config.variant) << choice->reason;
+}
+
+TEST(MatmulSelector, IsUnfusedOnlyWhereResultsAreTheSame) {
+  auto isOffered = [](const MatmulSituation &s) {
+    std::vector<MatmulEstimate> all = estimates(s);
+    return std::any_of(all.begin(), all.end(), [](const MatmulEstimate &each) {
+      return each.config.variant == "unfused";
+    });
+  };
+  for (MatmulKind kind :
+       {MatmulKind::matmulReduceScatter, MatmulKind::matmulAllReduce}) {
+    MatmulSituation s = onH200(kind, 512, 4096, 1024);
+    EXPECT_FALSE(isOffered(s)) << "sums of f32";
+    s.problem.config.share = "result";
+    EXPECT_TRUE(isOffered(s));
+    s.problem.bias = Bias::column;
+    EXPECT_FALSE(isOffered(s)) << "a bias";
+    s.problem.bias = Bias::none;
+    s.problem.activation = Activation::relu;
+    EXPECT_FALSE(isOffered(s)) << "an activation";
+    s.problem.activation = Activation::none;
+    s.problem.hasScale = true;
+    EXPECT_FALSE(isOffered(s)) << "a scale";
+    s.problem.hasScale = false;
+    s.problem.config.share = "sum";
+    s.problem.result = DType::f32;
+    EXPECT_TRUE(isOffered(s)) << "a result of the type of the sum";
+  }
+  MatmulSituation s = onH200(MatmulKind::matmulAllGather, 512, 4096, 1024);
+  s.problem.bias = Bias::row;
+  EXPECT_TRUE(isOffered(s)) << "a bias of the own rows";
+  s.problem.config.shard = "n";
+  EXPECT_FALSE(isOffered(s)) << "parts beside each other";
+  s = onH200(MatmulKind::allGatherMatmul, 512, 4096, 1024);
+  s.problem.activation = Activation::gelu;
+  EXPECT_TRUE(isOffered(s));
+  EXPECT_FALSE(isOffered(onH200(MatmulKind::matmul, 512, 4096, 1024)));
+}
+
+TEST(MatmulSelector, KeepsWhatTheCallerSays) {
+  for (MatmulKind kind : kinds)
+    for (const std::string &variant : variantsOf(kind)) {
+      MatmulSituation s = onH200(kind, 512, 3584, 1024);
+      s.problem.result = DType::f32;
+      MatmulConfig &wish = s.problem.config;
+      wish.variant = variant;
+      wish.tileM = 64;
+      wish.programs = 100;
+      wish.numFetchPrograms = hasMovers(kind, variant) ? 7 : 0;
+      wish.kPerFlag = hasUnits(kind, variant) ? 3 : 0;
+      auto choice = select(s);
+      ASSERT_TRUE(choice.ok()) << choice.status().message();
+      const MatmulConfig &config = choice->config;
+      EXPECT_EQ(variant, config.variant);
+      EXPECT_EQ(64, config.tileM);
+      EXPECT_GT(config.tileN, 0);
+      EXPECT_GT(config.tileK, 0);
+      EXPECT_EQ(100, config.programs);
+      EXPECT_EQ(wish.numFetchPrograms, config.numFetchPrograms);
+      EXPECT_EQ(wish.kPerFlag, config.kPerFlag);
+    }
+  // A tile that nobody would choose.
+  MatmulSituation s = onH200(MatmulKind::matmul, 512, 512, 512);
+  s.problem.config.tileM = 16;
+  s.problem.config.tileK = 32;
+  auto choice = select(s);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ(16, choice->config.tileM);
+  EXPECT_EQ(32, choice->config.tileK);
+  // Fields narrow down the variants.
+  s = onH200(MatmulKind::matmulAllGather, 512, 512, 512);
+  s.problem.config.numFetchPrograms = 5;
+  choice = select(s);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ("specialized", choice->config.variant);
+  s.problem.config.kPerFlag = 5;
+  EXPECT_NE(std::string::npos,
+            select(s).status().message().find("has all fields"));
+}
+
+TEST(MatmulSelector, RefusesWhatNobodyCanDo) {
+  auto says = [](const MatmulSituation &s, const char *text) {
+    auto choice = select(s);
+    EXPECT_FALSE(choice.ok()) << text;
+    return choice.ok() ||
+                   choice.status().message().find(text) != std::string::npos
+               ? ""
+               : choice.status().message();
+  };
+  MatmulSituation s = onH200(MatmulKind::allGatherMatmul, 512, 512, 512);
+  s.problem.config.shard = "n";
+  EXPECT_EQ("", says(s, "shard 'n'; expected one of k, m"));
+  s.problem.config.shard = "";
+  s.problem.config.share = "result";
+  EXPECT_EQ("", says(s, "share 'result'; expected none"));
+  s.problem.config.share = "";
+  s.problem.config.variant = "unfused";
+  s.problem.config.kPerFlag = 4;
+  EXPECT_EQ("", says(s, "variant unfused has no programs that move"));
+  s.problem.config.kPerFlag = 0;
+  s.problem.bias = static_cast<Bias>(7);
+  EXPECT_EQ("", says(s, "bias 7, activation 0; expected a Bias"));
+  s.problem.bias = Bias::none;
+  s.problem.aIsColumnMajor = true;
+  s.problem.config.shard = "m";
+  EXPECT_EQ("", says(s, "expected rows that follow each other with shard m"));
+  // Copies of columns are no matrix; what reads peers' parts does not copy.
+  s.problem.config.variant = "";
+  auto choice = select(s);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ("pull", choice->config.variant);
+  s = onH200(MatmulKind::matmulAllReduce, 512, 512, 512);
+  s.problem.element = DType::i8;
+  s.problem.config.share = "result";
+  s.problem.config.variant = "unfused";
+  EXPECT_EQ("", says(s, "expected i32 for sums of integers"));
+}
+
+TEST(MatmulSelector, TunesEveryVariantFirst) {
+  MatmulSituation s = onH200(MatmulKind::allGatherMatmul, 4096, 3584, 1024);
+  std::vector<MatmulConfig> configs = tuningCandidates(s, 9);
+  ASSERT_EQ(9u, configs.size());
+  std::set<std::string> variants;
+  for (size_t i = 0; i < 3; ++i)
+    variants.insert(configs[i].variant);
+  EXPECT_EQ(3u, variants.size());
+  // Reads parts again and again.
+  for (const MatmulConfig &config : configs)
+    EXPECT_NE("pull", config.variant);
+  std::set<std::pair<int64_t, int64_t>> tiles;
+  for (const MatmulConfig &config : configs)
+    tiles.insert({config.tileM, config.tileN});
+  EXPECT_GT(tiles.size(), 2u);
+  for (size_t i = 0; i < configs.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      EXPECT_FALSE(configs[i] == configs[j]);
+}
+
+/// What the compiler takes: test/Tools/iris-bench/candidates.test compiles
+/// them.
+TEST(MatmulSelector, HasTilesThatFitRegisters) {
+  for (const char *target : {"sm_90a", "gfx942", "gfx950", "gfx1100", "host"}) {
+    DeviceKind device = target[0] == 's'   ? DeviceKind::cuda
+                        : target[0] == 'g' ? DeviceKind::hip
+                                           : DeviceKind::host;
+    const ProcessorModel &chip = processorModelOf(device, target);
+    EXPECT_GT(chip.tiles.size(), 2u);
+    bool isWide = device == DeviceKind::hip && target[3] == '9';
+    int64_t lanes = isWide ? 64 : 32;
+    for (const TileShape &tile : chip.tiles) {
+      if (device != DeviceKind::host) {
+        EXPECT_LE(tile.m * tile.n / (tile.warps * lanes), 128);
+      }
+      EXPECT_EQ(0, tile.warps % 4);
+      if (device == DeviceKind::cuda) {
+        EXPECT_EQ(0, tile.m % 64);
+      }
+      for (DType element : {DType::f16, DType::f32, DType::i8})
+        EXPECT_GE(tileKOf(tile, element), 16);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+static const char goodLine[] =
+    R"({"target": "sm_90a", "ranks": 8, "op": "all_gather_matmul", )"
+    R"("shard": "k", "dtype": "f16", "result": "f16", "m": 4096, "n": 3584, )"
+    R"("k": 1024, "config": {"variant": "push", "tile_m": 128, )"
+    R"("tile_n": 256, "tile_k": 64, "warps": 8, "programs": 132, )"
+    R"("num_fetch_programs": 16, "k_per_flag": 8}, "us": 500.5})";
+
+/// `goodLine` with one text replaced.
+static std::string with(const std::string &from, const std::string &to) {
+  std::string line = goodLine;
+  size_t place = line.find(from);
+  EXPECT_NE(std::string::npos, place) << from;
+  return line.replace(place, from.size(), to);
+}
+
+TEST(MatmulTable, FindsExactlyTheProblem) {
+  auto table = MatmulTable::parse(std::string("# tuned\n\n") + goodLine, "t");
+  ASSERT_TRUE(table.ok()) << table.status().message();
+  MatmulSituation s = onH200(MatmulKind::allGatherMatmul, 4096, 3584, 1024);
+  s.problem.config.shard = "k";
+  const MatmulEntry *entry = table->find(s);
+  ASSERT_TRUE(entry);
+  EXPECT_EQ("push", entry->config.variant);
+  EXPECT_EQ(8, entry->config.kPerFlag);
+  EXPECT_EQ(500.5, entry->us);
+  for (auto change : std::vector<std::function<void(MatmulSituation &)>>{
+           [](MatmulSituation &s) { s.problem.m = 4095; },
+           [](MatmulSituation &s) { s.problem.bIsColumnMajor = true; },
+           [](MatmulSituation &s) { s.problem.element = DType::bf16; },
+           [](MatmulSituation &s) { s.problem.config.shard = "m"; },
+           [](MatmulSituation &s) { s.groupSize = 4; },
+           [](MatmulSituation &s) { s.target = "gfx942"; }}) {
+    MatmulSituation other = s;
+    change(other);
+    EXPECT_FALSE(table->find(other));
+  }
+}
+
+TEST(MatmulTable, ReadsWhatItWrites) {
+  auto table = MatmulTable::parse(std::string(goodLine) + "\n" + goodLine, "t");
+  ASSERT_TRUE(table.ok());
+  EXPECT_EQ(1u, table->size()) << "the same problem";
+  MatmulEntry entry;
+  entry.target = "host";
+  entry.groupSize = 3;
+  entry.problem.kind = MatmulKind::matmulAllReduce;
+  entry.problem.m = 3, entry.problem.n = 5, entry.problem.k = 7;
+  entry.problem.element = DType::i8, entry.problem.result = DType::i32;
+  entry.problem.aIsColumnMajor = true;
+  entry.problem.config.shard = "k";
+  entry.problem.config.share = "sum";
+  entry.config.variant = "specialized";
+  entry.config.tileM = entry.config.tileN = entry.config.tileK = 32;
+  entry.config.numFetchPrograms = 3;
+  table->add(entry);
+  auto again = MatmulTable::parse(table->text(), "t");
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(table->text(), again->text());
+  EXPECT_EQ(2u, again->size());
+}
+
+TEST(MatmulTable, RefusesWhatIsNoEntry) {
+  struct Bad {
+    std::string line;
+    const char *says;
+  };
+  for (const Bad &bad : std::vector<Bad>{
+           {"nonsense", "t:1: the line is no JSON"},
+           {"[]", "should be an object"},
+           {"{}", "'target' is missing"},
+           {with("\"ranks\": 8", "\"ranks\": 9"),
+            "'ranks' should be an integer from 1 to 8"},
+           {with("all_gather_matmul", "gather"),
+            "'op' is 'gather'; expected one of matmul, all_gather_matmul"},
+           {with("\"dtype\": \"f16\"", "\"dtype\": \"i64\""),
+            "'dtype' is 'i64'; expected one of f16"},
+           {with("\"m\": 4096", "\"m\": 0"), "'m' should be an integer from 1"},
+           {with("\"m\": 4096", "\"m\": -1"),
+            "'m' should be an integer from 1"},
+           {with("\"push\"", "\"two_shot\""),
+            "'config.variant' is 'two_shot'; expected one of pull"},
+           {with("\"tile_m\": 128", "\"tile_m\": 512"),
+            "'config.tile_m' should be an integer from 1 to 256"},
+           {with("\"tile_m\": 128", "\"tile_m\": 96"),
+            "has a tile or warps of 96; expected powers of two"},
+           {with("\"tile_m\": 128, ", ""), "'config.tile_m' is missing"},
+           {with("\"variant\": \"push\", ", ""), "'config.variant' is missing"},
+           {with("\"programs\": 132", "\"programs\": 513"),
+            "'config.programs' should be an integer from 1 to 512"},
+           {with("\"warps\"", "\"threads\""), "unknown key 'threads'"},
+           {with("\"us\": 500.5", "\"us\": \"x\""), "'us' should be a number"},
+           {with("\"shard\": \"k\"", "\"shard\": \"x\""),
+            "'shard' is 'x'; expected one of k, m, n"}}) {
+    auto table = MatmulTable::parse(bad.line, "t");
+    ASSERT_FALSE(table.ok()) << bad.line;
+    EXPECT_NE(std::string::npos, table.status().message().find(bad.says))
+        << table.status().message();
+  }
+}
+
+TEST(MatmulTable, ReadsFilesOfItsUserOnly) {
+  char folder[] = "/tmp/iris-table-XXXXXX";
+  ASSERT_TRUE(::mkdtemp(folder));
+  std::string path = std::string(folder) + "/table";
+  auto message = [&] { return MatmulTable::read(path).status().message(); };
+  auto says = [&](const char *text) {
+    return message().find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(says("cannot read the table")) << message();
+  auto table = MatmulTable::parse(goodLine, "t");
+  ASSERT_TRUE(table.ok() && table->write(path).ok());
+  struct stat info;
+  ASSERT_EQ(0, ::stat(path.c_str(), &info));
+  EXPECT_EQ(0600u, info.st_mode & 07777);
+  auto again = MatmulTable::read(path);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(1u, again->size());
+  ::chmod(path.c_str(), 0644);
+  EXPECT_TRUE(says("with mode 0600; it belongs to")) << message();
+  ::unlink(path.c_str());
+  // Neither links nor things that are no files.
+  ASSERT_EQ(0, ::symlink("/etc/passwd", path.c_str()));
+  EXPECT_TRUE(says("cannot read the table")) << message();
+  ::unlink(path.c_str());
+  ASSERT_EQ(0, ::mkfifo(path.c_str(), 0600));
+  EXPECT_TRUE(says("is not a regular file")) << message();
+  ::unlink(path.c_str());
+  EXPECT_FALSE(table->write(std::string(folder) + "/none/table").ok());
+  ::rmdir(folder);
+}
+
+TEST(MatmulTable, OfTheLibraryIsRight) {
+  // Entries say what they say of: they find themselves.
+  auto again = MatmulTable::parse(MatmulTable::builtIn().text(), "t");
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(MatmulTable::builtIn().size(), again->size());
+}

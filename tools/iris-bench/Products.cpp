@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Products.h"
+
+#include "ProductData.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+using namespace iris;
+using namespace iris::bench;
+using ccl::DType;
+using ccl::MatmulConfig;
+using ccl::MatmulKind;
+using ccl::MatmulProblem;
+using rt::Expected;
+using rt::Status;
+using rt::StatusCode;
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+static bool reduces(MatmulKind kind) {
+  return kind == MatmulKind::matmulReduceScatter ||
+         kind == MatmulKind::matmulAllReduce;
+}
+
+/// Those of the given shards that a kind has; without any, its default.
+static std::vector<std::string> shardsFor(const Options &options,
+                                          MatmulKind kind) {
+  std::vector<std::string> all = {""};
+  if (kind == MatmulKind::allGatherMatmul)
+    all = {"k", "m"};
+  else if (kind == MatmulKind::matmulAllGather)
+    all = {"m", "n"};
+  if (options.shards.front().empty() || all.front().empty())
+    return {all.front()};
+  std::vector<std::string> some;
+  for (const std::string &shard : options.shards)
+    if (std::find(all.begin(), all.end(), shard) != all.end())
+      some.push_back(shard);
+  return some;
+}
+
+/// What elements of that type become.
+static DType resultOf(DType element) {
+  if (element == DType::i8)
+    return DType::i32;
+  return ccl::dtypeBytes(element) == 1 ? DType::f16 : element;
+}
+
+/// What one rank has of a shape.
+static Expected<MatmulProblem>
+problemOf(const Options &options, MatmulKind kind, DType dtype,
+          const std::string &shard, const std::string &share,
+          const Shape &shape, const MatmulProblem &layouts) {
+  MatmulProblem p = layouts;
+  p.kind = kind;
+  p.element = dtype;
+  p.result = resultOf(dtype);
+  p.config.shard = shard;
+  p.config.share = reduces(kind) ? share : "";
+  p.m = shape.m;
+  p.n = shape.n;
+  p.k = shape.k;
+  const uint64_t ranks = options.numRanks;
+  auto divide = [&](uint64_t &extent, const char *name) -> Status {
+    if (extent % ranks != 0)
+      return rt::makeStatus(StatusCode::invalidArgument,
+                            "--shape=%llux%llux%llu for %s on %llu ranks; "
+                            "expected a multiple of that for %s",
+                            static_cast<unsigned long long>(shape.m),
+                            static_cast<unsigned long long>(shape.n),
+                            static_cast<unsigned long long>(shape.k),
+                            ccl::kindName(kind),
+                            static_cast<unsigned long long>(ranks), name);
+    extent /= ranks;
+    return {};
+  };
+  bool isGather = kind == MatmulKind::allGatherMatmul ||
+                  kind == MatmulKind::matmulAllGather;
+  if (reduces(kind) || (isGather && shard == "k"))
+    IRISRT_RETURN_IF_ERROR(divide(p.k, "K"));
+  if (kind == MatmulKind::matmulReduceScatter || (isGather && shard == "m"))
+    IRISRT_RETURN_IF_ERROR(divide(p.m, "M"));
+  if (isGather && shard == "n")
+    IRISRT_RETURN_IF_ERROR(divide(p.n, "N"));
+  return p;
+}
+
+std::string iris::bench::productName(const MatmulProblem &p) {
+  std::string name = ccl::kindName(p.kind);
+  for (const std::string &word : {p.config.shard, p.config.share})
+    if (!word.empty() && p.kind != MatmulKind::matmul)
+      name += " " + word;
+  return name + (p.aIsColumnMajor ? ", a column" : "") +
+         (p.bIsColumnMajor ? ", b column" : "");
+}
+
+ccl::MatmulSituation iris::bench::situationOf(const Options &options,
+                                              const MatmulProblem &problem) {
+  ccl::MatmulSituation situation;
+  situation.problem = problem;
+  situation.groupSize = options.numRanks;
+  situation.device = options.device;
+  situation.target = options.target;
+  if (options.target.empty())
+    situation.target = options.device == rt::DeviceKind::cuda  ? "sm_90a"
+                       : options.device == rt::DeviceKind::hip ? "gfx942"
+                                                               : "host";
+  return situation;
+}
+
+//===----------------------------------------------------------------------===//
+// Cases
+//===----------------------------------------------------------------------===//
+
+static bool asksForAll(const Options &options) {
+  return !options.variants.empty() && options.variants.front() == "all";
+}
+
+static std::vector<std::string>
+variantsFor(const Options &options, MatmulKind kind, const MatmulProblem &p) {
+  if (options.variants.empty())
+    return {""};
+  std::vector<std::string> some;
+  for (const std::string &variant : ccl::variantsOf(kind)) {
+    bool isNamed = std::find(options.variants.begin(), options.variants.end(),
+                             variant) != options.variants.end();
+    // Atomic additions are for results of the type of the sum.
+    bool isPossible =
+        variant != "atomic" || p.result == DType::f32 || p.result == DType::i32;
+    if (isNamed || (asksForAll(options) && isPossible))
+      some.push_back(variant);
+  }
+  return some;
+}
+
+/// Every combination of what the options say of the config, as far as the
+/// variant has it.
+static std::vector<MatmulConfig> wishesFor(const Options &options,
+                                           const MatmulProblem &p) {
+  const std::vector<int64_t> none = {0};
+  std::vector<MatmulConfig> wishes;
+  std::vector<std::string> variants = variantsFor(options, p.kind, p);
+  if (options.tune != 0 && asksForAll(options))
+    variants = {""};
+  for (const std::string &variant : variants) {
+    bool hasFetch = variant.empty() || ccl::hasMovers(p.kind, variant);
+    bool hasFlags = variant.empty() || ccl::hasUnits(p.kind, variant);
+    for (const Shape &tile : options.productTiles)
+      for (int64_t warps : options.warps)
+        for (int64_t programs : options.programs)
+          for (int64_t group : options.groupM)
+            for (int64_t fetch : hasFetch ? options.fetchPrograms : none)
+              for (int64_t blocks : hasFlags ? options.kPerFlag : none) {
+                MatmulConfig config = p.config;
+                config.variant = variant;
+                config.tileM = static_cast<int64_t>(tile.m);
+                config.tileN = static_cast<int64_t>(tile.n);
+                config.tileK = static_cast<int64_t>(tile.k);
+                config.warps = warps;
+                config.programs = programs;
+                config.groupM = group;
+                config.numFetchPrograms = fetch;
+                config.kPerFlag = blocks;
+                if (variant == "atomic")
+                  config.share = "";
+                wishes.push_back(config);
+              }
+  }
+  return wishes;
+}
+
+static void addProblem(const Options &options, const MatmulProblem &problem,
+                       const ProductCase &base,
+                       std::vector<ProductCase> &cases) {
+  ccl::MatmulSituation situation = situationOf(options, problem);
+  Expected<ccl::MatmulChoice> chosen = ccl::select(situation);
+  auto add = [&](const MatmulConfig &config, const Status &status) {
+    ProductCase each = base;
+    each.problem = problem;
+    each.problem.config = config;
+    each.chosen = chosen.ok() && chosen->config == config;
+    each.status = status;
+    cases.push_back(each);
+  };
+  if (options.tune != 0) {
+    // What is chosen now is among them: the table may know better.
+    std::vector<MatmulConfig> all;
+    if (chosen.ok())
+      all.push_back(chosen->config);
+    for (const MatmulConfig &wish : wishesFor(options, problem)) {
+      situation.problem.config = wish;
+      for (const MatmulConfig &config :
+           ccl::tuningCandidates(situation, options.tune))
+        if (std::find(all.begin(), all.end(), config) == all.end())
+          all.push_back(config);
+    }
+    for (const MatmulConfig &config : all)
+      add(config, {});
+    return;
+  }
+  for (const MatmulConfig &wish : wishesFor(options, problem)) {
+    situation.problem.config = wish;
+    Expected<ccl::MatmulChoice> choice = ccl::select(situation);
+    add(choice.ok() ? choice->config : wish, choice.status());
+  }
+}
+
+Expected<std::vector<ProductCase>>
+iris::bench::productsOf(const Options &options) {
+  std::vector<ProductCase> cases;
+  for (const Options &part : options.plan) {
+    IRISRT_ASSIGN_OR_RETURN(std::vector<ProductCase> some, productsOf(part));
+    size_t first = cases.empty() ? 0 : cases.back().group + 1;
+    for (ProductCase &each : some) {
+      each.group += first;
+      cases.push_back(std::move(each));
+    }
+  }
+  if (!options.plan.empty())
+    return cases;
+  std::vector<MatmulProblem> layouts;
+  for (const std::string &a : options.aLayouts)
+    for (const std::string &b : options.bLayouts) {
+      layouts.emplace_back();
+      layouts.back().aIsColumnMajor = a == "column";
+      layouts.back().bIsColumnMajor = b == "column";
+    }
+  ccl::MatmulTable done;
+  if (options.tune != 0 && options.resume &&
+      ::access(options.tablePath.c_str(), F_OK) == 0) {
+    IRISRT_ASSIGN_OR_RETURN(done, ccl::MatmulTable::read(options.tablePath));
+  }
+  ProductCase base;
+  base.mayBeImpossible = asksForAll(options) || options.tune != 0;
+  for (MatmulKind kind : options.products)
+    for (DType dtype : options.dtypes)
+      for (const std::string &shard : shardsFor(options, kind))
+        for (const std::string &share :
+             reduces(kind) ? options.shares : std::vector<std::string>{""})
+          for (const MatmulProblem &layout : layouts)
+            for (Mode mode : options.modes)
+              for (const Shape &shape : options.shapes) {
+                IRISRT_ASSIGN_OR_RETURN(
+                    MatmulProblem problem,
+                    problemOf(options, kind, dtype, shard,
+                              share.empty() && reduces(kind) ? "sum" : share,
+                              shape, layout));
+                if (done.find(situationOf(options, problem)))
+                  continue;
+                base.shape = shape;
+                base.mode = mode;
+                addProblem(options, problem, base, cases);
+                ++base.group;
+              }
+  return cases;
+}
+
+void iris::bench::addRequests(const Options &options,
+                              const std::vector<ProductCase> &cases,
+                              std::set<std::string> &requests) {
+  for (const ProductCase &each : cases)
+    if (each.status.ok())
+      for (std::string &source :
+           ccl::kernelSources(situationOf(options, each.problem)))
+        requests.insert(std::move(source));
+}
+
+uint64_t iris::bench::heapBytesOf(const Options &options,
+                                  const std::vector<ProductCase> &cases) {
+  uint64_t most = 0;
+  for (const ProductCase &each : cases) {
+    ProductData data(each.problem, 0, options.numRanks);
+    uint64_t element = ccl::dtypeBytes(each.problem.element);
+    uint64_t bytes =
+        (data.a.count() + data.b.count()) * element + data.resultBytes();
+    Expected<uint64_t> shared =
+        ccl::sharedBytes(situationOf(options, each.problem));
+    bytes += shared.ok() ? *shared : 0;
+    most = std::max(most, bytes);
+  }
+  // Chunks that are mapped, and what lies between allocations.
+  return most == 0 ? 0 : most + most / 4 + (192 << 20);
+}
+
+//===----------------------------------------------------------------------===//
+// Explanations
+//===----------------------------------------------------------------------===//
+
+Status iris::bench::explainProducts(const Options &options) {
+  for (const Options &part : options.plan)
+    IRISRT_RETURN_IF_ERROR(explainProducts(part));
+  if (!options.plan.empty() || options.products.empty())
+    return {};
+  ccl::MatmulSituation any = situationOf(options, {});
+  std::printf("%u ranks on %s; the products' numbers: %s\n", options.numRanks,
+              any.target.c_str(),
+              ccl::matmulModelSource(any.device, any.target).c_str());
+  Options once = options;
+  once.modes.resize(1);
+  once.tune = 0;
+  IRISRT_ASSIGN_OR_RETURN(std::vector<ProductCase> cases, productsOf(once));
+  for (const ProductCase &each : cases) {
+    const MatmulConfig &config = each.problem.config;
+    std::string what = productName(each.problem);
+    std::printf("%-29s %-6s %llux%llux%llu  ", what.c_str(),
+                std::string(ccl::dtypeName(each.problem.element)).c_str(),
+                static_cast<unsigned long long>(each.shape.m),
+                static_cast<unsigned long long>(each.shape.n),
+                static_cast<unsigned long long>(each.shape.k));
+    if (!each.status.ok()) {
+      std::printf("%s\n", each.status.message().c_str());
+      continue;
+    }
+    ccl::MatmulSituation situation = situationOf(options, each.problem);
+    if (options.variants.empty())
+      situation.problem.config = MatmulConfig();
+    situation.problem.config.shard = config.shard;
+    situation.problem.config.share = config.share;
+    IRISRT_ASSIGN_OR_RETURN(ccl::MatmulChoice choice, ccl::select(situation));
+    std::printf("%s\n", choice.reason.c_str());
+    // The best of the other variants, and of the other tiles.
+    std::set<std::string> said = {choice.config.variant};
+    for (const ccl::MatmulEstimate &other : ccl::estimates(situation))
+      if (said.insert(other.config.variant).second)
+        std::printf("%-38s  rather than %s: %.1f us (%.1f, %.1f)\n", "",
+                    ccl::describe(other.config).c_str(), other.us,
+                    other.product, other.moving);
+  }
+  return {};
+}

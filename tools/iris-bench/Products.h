@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Measurements of products, alone and fused with communication.
+#ifndef IRIS_TOOLS_IRIS_BENCH_PRODUCTS_H
+#define IRIS_TOOLS_IRIS_BENCH_PRODUCTS_H
+
+#include "Measure.h"
+
+#include "iris/ccl/MatmulSelector.h"
+
+#include <optional>
+#include <set>
+
+namespace iris::bench {
+
+class ProductData;
+
+/// A product, done one way.
+struct ProductCase {
+  ccl::MatmulProblem problem;
+  Shape shape;
+  Mode mode = Mode::graph;
+  /// Whether the config is what the selector chooses.
+  bool chosen = false;
+  /// The variant is one of all, and may not be able to do this.
+  bool mayBeImpossible = false;
+  /// Cases that differ in their configs only: of one problem.
+  size_t group = 0;
+  /// Why it cannot be done, if that is known.
+  rt::Status status;
+};
+
+/// What comes of a case.
+struct ProductTiming {
+  Timing timing;
+  /// Of what rounding may make.
+  double error = 0;
+  double tflops = 0;
+};
+
+/// The cases that the options ask for, in order.
+rt::Expected<std::vector<ProductCase>> productsOf(const Options &options);
+
+/// Adds the .mlir text that the cases' kernels are compiled of.
+void addRequests(const Options &options, const std::vector<ProductCase> &cases,
+                 std::set<std::string> &requests);
+
+/// Most bytes of heap that one of the cases takes.
+uint64_t heapBytesOf(const Options &options,
+                     const std::vector<ProductCase> &cases);
+
+/// One rank's part.
+class ProductRun {
+public:
+  explicit ProductRun(Measurement &measurement) : measurement(measurement) {}
+
+  /// Collective.  An error if the result was wrong on any rank.
+  rt::Expected<ProductTiming> run(const ProductCase &each);
+  /// Frees the matrices.  Collective.
+  rt::Status release();
+
+  /// On the heap.
+  struct Matrices {
+    uint64_t a = 0, b = 0, c = 0;
+  };
+
+private:
+  rt::Status prepare(const ProductCase &each, const ProductData &data);
+
+  Measurement &measurement;
+  Matrices at;
+  /// Whose matrices they are.
+  std::optional<size_t> group;
+};
+
+/// "all_gather_matmul k, a column".
+std::string productName(const ccl::MatmulProblem &problem);
+
+/// What the selector is told.
+ccl::MatmulSituation situationOf(const Options &options,
+                                 const ccl::MatmulProblem &problem);
+
+/// Prints what the selector chooses for every product, and why.
+rt::Status explainProducts(const Options &options);
+
+} // namespace iris::bench
+
+#endif // IRIS_TOOLS_IRIS_BENCH_PRODUCTS_H

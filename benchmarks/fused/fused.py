@@ -43,6 +43,7 @@ os.environ["TORCH_SYMM_MEM_DISABLE_MULTICAST"] = "1"
 
 import torch
 import torch.distributed as dist
+import torch.distributed._symmetric_memory  # registers the fused ops
 import torch.multiprocessing as multiprocessing
 
 import runtime

@@ -2,7 +2,7 @@
 //===- MatmulRing.cpp - Panels on their way to the tensor cores -----------===//
 //
 // From the first address that is a multiple of 1024: the slots, the `full`
-// barriers, the `empty` ones, the hand-off barrier.
+// barriers, the `empty` ones, the two of hand-offs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ static Value i32(ImplicitLocOpBuilder &b, int64_t value) {
 
 int64_t MatmulRing::getBytes(int64_t stages, int64_t slotBytes) {
   return kSwizzleAlignment + stages * slotBytes +
-         (2 * stages + 1) * kBarrierBytes;
+         (2 * stages + 2) * kBarrierBytes;
 }
 
 static Value makeVariable(ImplicitLocOpBuilder &b) {
@@ -65,6 +65,7 @@ void MatmulRing::emitInit(ImplicitLocOpBuilder &b, Value producers,
     emitBarrierInit(b, getEmpty(b, i32(b, stage)), i32(b, consumerWarps));
   }
   emitBarrierInit(b, getHandOff(b), i32(b, consumerWarps));
+  emitBarrierInit(b, getTaken(b), producers);
   emitBarrierInitFence(b);
 }
 
@@ -135,6 +136,9 @@ Value MatmulRing::getEmpty(ImplicitLocOpBuilder &b, Value slot) const {
 Value MatmulRing::getHandOff(ImplicitLocOpBuilder &b) const {
   return getBarrier(b, i32(b, 0), 2 * stages);
 }
+Value MatmulRing::getTaken(ImplicitLocOpBuilder &b) const {
+  return getBarrier(b, i32(b, 0), 2 * stages + 1);
+}
 
 //===----------------------------------------------------------------------===//
 // Waits
@@ -176,19 +180,29 @@ Value MatmulRing::emitWait(ImplicitLocOpBuilder &b, Value barrier,
   return loop.getResult(0);
 }
 
-void MatmulRing::emitHandOffArrive(ImplicitLocOpBuilder &b,
-                                   Value isFirstLane) const {
+Value MatmulRing::emitNextHandOff(ImplicitLocOpBuilder &b) const {
+  Value parity = LLVM::LoadOp::create(b, b.getI32Type(), handOffVariable);
+  LLVM::StoreOp::create(b, arith::XOrIOp::create(b, parity, i32(b, 1)),
+                        handOffVariable);
+  return parity;
+}
+
+void MatmulRing::emitHandOffArrive(ImplicitLocOpBuilder &b, Value isFirstLane,
+                                   bool waits) const {
+  // The one before, if there was one.
+  Value before = arith::XOrIOp::create(b, emitNextHandOff(b), i32(b, 1));
+  (void)emitWait(b, getTaken(b), before, waits);
   emitGlobalProxyFence(b);
   emitWaveBarrier(b);
   emitBarrierArriveIf(b, getHandOff(b), isFirstLane);
 }
 
-Value MatmulRing::emitHandOffWait(ImplicitLocOpBuilder &b, bool waits) const {
-  Value parity = LLVM::LoadOp::create(b, b.getI32Type(), handOffVariable);
-  Value goesOn = emitWait(b, getHandOff(b), parity, waits);
+Value MatmulRing::emitHandOffWait(ImplicitLocOpBuilder &b, Value isFirstLane,
+                                  bool waits) const {
+  Value goesOn = emitWait(b, getHandOff(b), emitNextHandOff(b), waits);
   emitGlobalProxyFence(b);
-  LLVM::StoreOp::create(b, arith::XOrIOp::create(b, parity, i32(b, 1)),
-                        handOffVariable);
+  emitWaveBarrier(b);
+  emitBarrierArriveIf(b, getTaken(b), isFirstLane);
   return goesOn;
 }
 

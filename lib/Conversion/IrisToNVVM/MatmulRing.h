@@ -49,8 +49,11 @@ public:
   Value getSlotAddress(ImplicitLocOpBuilder &b, Value slot) const;
   Value getFull(ImplicitLocOpBuilder &b, Value slot) const;
   Value getEmpty(ImplicitLocOpBuilder &b, Value slot) const;
-  /// A barrier that all consumers complete where producers wait for them.
+  /// A barrier that all consumers complete where producers wait for them, and
+  /// one that all producers complete when they have: with nothing to multiply in
+  /// between, consumers would come to the next hand-off before that.
   Value getHandOff(ImplicitLocOpBuilder &b) const;
+  Value getTaken(ImplicitLocOpBuilder &b) const;
 
   /// Waits until the phase of `parity` is over: true (i1). With `waits` it may
   /// also end, for some lanes, because a wait of the program has failed: false.
@@ -59,9 +62,11 @@ public:
 
   /// Consumers tell producers that they are here; one lane of each warp has
   /// `isFirstLane` (i1).
-  void emitHandOffArrive(ImplicitLocOpBuilder &b, Value isFirstLane) const;
+  void emitHandOffArrive(ImplicitLocOpBuilder &b, Value isFirstLane,
+                         bool waits) const;
   /// What emitWait returns.
-  Value emitHandOffWait(ImplicitLocOpBuilder &b, bool waits) const;
+  Value emitHandOffWait(ImplicitLocOpBuilder &b, Value isFirstLane,
+                        bool waits) const;
 
   /// Producers that have given up leave the ring alone from then on. Each lane
   /// knows for itself: a wave that goes on together tells all of them.
@@ -72,6 +77,9 @@ public:
   int64_t getStages() const { return stages; }
 
 private:
+  /// Parity of the hand-off that the thread comes to; the next one's from then
+  /// on.
+  Value emitNextHandOff(ImplicitLocOpBuilder &b) const;
   Value getBarrier(ImplicitLocOpBuilder &b, Value slot, int64_t first) const;
 
   int64_t stages, slotBytes;

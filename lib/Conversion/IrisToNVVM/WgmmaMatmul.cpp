@@ -325,9 +325,9 @@ void KernelLowering::lowerHandOffs(Operation *role, bool isProducer) {
   for (HandOffOp op : ops) {
     LocBuilder b(loc, op);
     if (!isProducer) {
-      ring->emitHandOffArrive(b, isFirstLane);
+      ring->emitHandOffArrive(b, isFirstLane, waits);
     } else {
-      Value goesOn = ring->emitHandOffWait(b, waits);
+      Value goesOn = ring->emitHandOffWait(b, isFirstLane, waits);
       if (waits)
         ring->emitGiveUpUnless(b, emitInAllLanes(b, goesOn));
     }

@@ -357,9 +357,9 @@ class Case:
 def work(rank, options):
     me = Rank(rank, options)
     wrong = 0
-    specs = [Spec(text, options.n) for text in options.specs]
-    for spec in specs:
-        for shape in options.shapes:
+    for text in options.specs:
+        spec = Spec(text, options.n)
+        for shape in map(parse_shape, spec.shapes or options.shapes):
             line = {"op": spec.kind, "spec": spec.text, "shape": shape,
                     "ranks": options.n, "commit": options.commit}
             try:
@@ -411,8 +411,8 @@ def main():
                         required=True, help="may be given several times")
     parser.add_argument("--library", default="libiris_rt.so")
     parser.add_argument("specs", nargs="+", help="as for fused_kernels.py")
-    parser.add_argument("--shapes", nargs="+", type=parse_shape, required=True,
-                        help="MxNxK ...")
+    parser.add_argument("--shapes", nargs="+", default=[],
+                        help="MxNxK ..., of specs that name none")
     parser.add_argument("--replays", type=int, default=7)
     parser.add_argument("--check-only", action="store_true")
     parser.add_argument("--json")

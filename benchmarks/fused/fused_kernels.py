@@ -8,7 +8,8 @@ A SPEC is a kind and its config, as docs/fused.md has them:
 
     all_gather_matmul,variant=hbm_buffer,num_fetch_programs=16
 
-What is left out is what fused.py wants: f16, tiles of 128 x 256 x 64, 8 warps,
+Shapes for fused.py may follow, each behind an @. What is left out is what fused.py
+wants: f16, tiles of 128 x 256 x 64, 8 warps,
 132 programs. `name` is the kernel's: a hash of its spec.
 """
 import argparse
@@ -22,6 +23,7 @@ class Spec:
     """A kernel: what it does, and how."""
 
     def __init__(self, text, ranks):
+        text, *self.shapes = text.split("@")
         kind, *settings = text.split(",")
         self.text, self.kind, self.ranks = text, kind, ranks
         self.config = dict(DEFAULTS)

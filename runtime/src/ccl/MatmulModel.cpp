@@ -20,8 +20,9 @@ static const ProcessorModel hopper = {
     "H200: 128x256x64 tiles of f16 measured (0.70 us a block, 97 us for a wave "
     "of K = 8192; benchmarks/results/nvidia-h200-x8/matmul.jsonl), 128x128x64 "
     "measured once (0.38 us); smaller tiles estimated from the L2 traffic of "
-    "those two; movers 20 to 25 GB/s a program; no overlap of parts that come "
-    "with products, most of that of tiles that leave (fused-8-ranks.jsonl)",
+    "those two; movers 20 to 25 GB/s a program; parts that come and products "
+    "overlap all but wholly, tiles that leave for the most part "
+    "(fused-N-ranks.jsonl)",
     /*processors=*/132,
     /*operations=*/6.0e6,
     /*narrow=*/2,
@@ -35,9 +36,9 @@ static const ProcessorModel hopper = {
     /*mover=*/22.5e3,
     /*adder=*/50e3,
     /*afterProduct=*/0.15,
-    /*beforeProduct=*/1,
+    /*beforeProduct=*/0.05,
     /*raise=*/0.5,
-    /*await=*/0.2,
+    /*await=*/0.02,
     /*xcds=*/1,
     /*tiles=*/
     {{128, 256, 128, 8},

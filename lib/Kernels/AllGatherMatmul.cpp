@@ -38,8 +38,13 @@ public:
   bool isK() const { return k.config.shard == "k"; }
   /// An order of as many rows and columns of things, in the config's stages.
   TileOrder<ScalarBuilder> order(Value rows, Value columns);
-  /// Computes the tiles that program `number` of `count` has.
-  void multiply(Value number, Value count, PlaceOf placeOf, Before before);
+  /// The tiles of c.
+  TileOrder<ScalarBuilder> tiles() {
+    return order(isK() ? rowTiles : k.mul(k.size, rowTiles),
+                 k.columnTiles(k.columnsOf(k.c)));
+  }
+  /// Computes the tiles of a share.
+  void multiply(const TileShare<Value> &share, PlaceOf placeOf, Before before);
 
   /// Of one part.
   Value rows, depth, rowTiles;
@@ -154,17 +159,15 @@ void Parts::computeOne(Value rowTile, Value column, PlaceOf placeOf,
       });
 }
 
-void Parts::multiply(Value number, Value count, PlaceOf placeOf,
+void Parts::multiply(const TileShare<Value> &share, PlaceOf placeOf,
                      Before before) {
-  Value resultRows = isK() ? rowTiles : k.mul(k.size, rowTiles);
-  order(resultRows, k.columnTiles(k.columnsOf(k.c)))
-      .forTiles(number, count, [&](Value rowTile, Value columnTile) {
-        Value column = k.mul(columnTile, k.tileColumns());
-        if (isK())
-          computeAll(rowTile, column, placeOf, before);
-        else
-          computeOne(rowTile, column, placeOf, before);
-      });
+  tiles().forTiles(share, [&](Value rowTile, Value columnTile) {
+    Value column = k.mul(columnTile, k.tileColumns());
+    if (isK())
+      computeAll(rowTile, column, placeOf, before);
+    else
+      computeOne(rowTile, column, placeOf, before);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,7 +177,7 @@ void Parts::multiply(Value number, Value count, PlaceOf placeOf,
 static void buildPull(MatmulBuilder &k) {
   k.barrier();
   Parts parts(k);
-  parts.multiply(k.program, k.programs,
+  parts.multiply(k.evenShareOf(parts.tiles().count()),
                  [&](Value source, Value row) -> Place {
                    return {k.onMember(source, k.a), row, k.index(0)};
                  },
@@ -305,9 +308,8 @@ void Staging::forTiles(Value rowTile, Value group,
 }
 
 /// Programs that move parts meet their namesakes before, and after if they
-/// read what is not theirs. With fewer programs than are to fetch, all of them
-/// multiply as well.
-/// Moving a unit is a span of the given name.
+/// read what is not theirs; then they have the last tiles. Moving a unit is a
+/// span of the given name.
 static void
 buildStaged(MatmulBuilder &k, StringRef move, bool meetsAfter,
             llvm::function_ref<void(Staging &, Value, Value, Value)> moveUnit) {
@@ -323,20 +325,16 @@ buildStaged(MatmulBuilder &k, StringRef move, bool meetsAfter,
     if (meetsAfter)
       k.barrier();
   });
-  Value fetchers = k.index(k.config.fetchPrograms);
-  Value first = k.select(k.less(fetchers, k.programs), fetchers, k.index(0));
-  k.ifThen(k.notLess(k.program, first), [&] {
-    parts.multiply(
-        k.sub(k.program, first), k.sub(k.programs, first),
-        [&](Value source, Value row) -> Place {
-          // Rows of the next part, where a tile reaches that far, are not
-          // stored.
-          return {k.staging, k.add(k.mul(source, parts.rows), row), k.index(0)};
-        },
-        [&](Value source, Value rowTile, Value kb) {
-          staging.await(source, rowTile, kb);
-        });
-  });
+  parts.multiply(
+      k.shareOf(parts.tiles().count(), /*isLate=*/true),
+      [&](Value source, Value row) -> Place {
+        // Rows of the next part, where a tile reaches that far, are not
+        // stored.
+        return {k.staging, k.add(k.mul(source, parts.rows), row), k.index(0)};
+      },
+      [&](Value source, Value rowTile, Value kb) {
+        staging.await(source, rowTile, kb);
+      });
   k.endEpoch();
 }
 

@@ -30,11 +30,12 @@ public:
                : k.columns(k.c, firstColumn, columns);
   }
 
-  /// body(place, number) for the tiles of one of `count` programs.
-  void forTiles(Value program, Value count,
+  Value count() { return k.mul(rowTiles, columnTiles); }
+  /// body(place, number) for the tiles of a share.
+  void forTiles(const TileShare<Value> &share,
                 llvm::function_ref<void(Place, Value)> body) {
     k.order(rowTiles, columnTiles)
-        .forTiles(program, count, [&](Value rowTile, Value columnTile) {
+        .forTiles(share, [&](Value rowTile, Value columnTile) {
           Place place{part, k.mul(rowTile, k.tileRows()),
                       k.mul(columnTile, k.tileColumns())};
           body(place, k.add(k.mul(rowTile, columnTiles), columnTile));
@@ -56,34 +57,31 @@ private:
 static void buildPush(MatmulBuilder &k) {
   OwnPart own(k);
   k.barrier();
-  own.forTiles(k.program, k.programs, [&](Place place, Value) {
+  own.forTiles(k.evenShareOf(own.count()), [&](Place place, Value) {
     k.sendTo(0, own.compute(place), place);
   });
   k.barrier();
 }
 
-/// With fewer programs than are to move tiles all of them multiply first.
+/// Movers have the first tiles, while there is nothing to move.
 static void buildSpecialized(MatmulBuilder &k) {
   OwnPart own(k);
   k.beginEpoch(getFusedSizes(
                    k, k.config,
                    {k.rowsOf(k.a), k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
                    .numFlags);
-  Value wanted = k.index(k.config.fetchPrograms);
-  Value movers = k.min(wanted, k.programs);
-  Value first = k.select(k.less(wanted, k.programs), wanted, k.index(0));
-  k.ifThen(k.notLess(k.program, first), [&] {
-    own.forTiles(k.sub(k.program, first), k.sub(k.programs, first),
-                 [&](Place place, Value number) {
-                   k.store(own.compute(place), place);
-                   k.raiseHere(number);
-                 });
-  });
+  Value movers = k.movers();
+  own.forTiles(k.shareOf(own.count(), /*isLate=*/false),
+               [&](Place place, Value number) {
+                 k.store(own.compute(place), place);
+                 k.raiseHere(number);
+               });
   RankedTensorType type =
       RankedTensorType::get({k.config.tileM, k.config.tileN}, k.config.result);
   k.ifThen(k.less(k.program, movers), [&] {
     k.barrier();
-    own.forTiles(k.program, movers, [&](Place place, Value number) {
+    own.forTiles({k.program, own.count(), movers}, [&](Place place,
+                                                       Value number) {
       k.awaitHere(number);
       k.sendTo(1, k.load(place, type), place);
     });

@@ -15,7 +15,8 @@ using Layout = MatmulConfig::Layout;
 static constexpr StringLiteral kKeys =
     "variant, shard, tile_m, tile_n, tile_k, group_m, xcds, warps, programs, "
     "a, b, bias, scale, activation, k_per_flag, num_fetch_programs, "
-    "num_fetch_stages, first_stage_fetch_programs, staged_layout or share";
+    "num_mover_tiles, num_fetch_stages, first_stage_fetch_programs, "
+    "staged_layout or share";
 static constexpr StringRef kLayouts[] = {"row", "pitched", "column", "strided"};
 
 ArrayRef<StringRef> mlir::iris::getVariants(MatmulKind kind) {
@@ -184,7 +185,9 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
     config.fetchPrograms =
         std::clamp<int64_t>(config.programs / 4, 1, config.fetchPrograms);
     if (failed(reader.readInteger("num_fetch_programs", 1, config.programs,
-                                  false, config.fetchPrograms)))
+                                  false, config.fetchPrograms)) ||
+        failed(reader.readInteger("num_mover_tiles", 0, 1 << 20, false,
+                                  config.moverTiles)))
       return failure();
     config.firstStageFetchPrograms = config.fetchPrograms;
   }

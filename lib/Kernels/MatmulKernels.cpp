@@ -95,7 +95,8 @@ static DictionaryAttr describe(const MatmulConfig &config, MLIRContext *c) {
       number("warps", config.warps),
       number("programs", config.programs)};
   if (config.hasMovers())
-    entries.push_back(number("num_fetch_programs", config.fetchPrograms));
+    entries.append({number("num_fetch_programs", config.fetchPrograms),
+                    number("num_mover_tiles", config.moverTiles)});
   if (config.hasShares())
     entries.push_back(b.getNamedAttr(
         "share",

@@ -79,13 +79,15 @@ public:
   }
 
   using Body = llvm::function_ref<void(const SumTile &)>;
-  /// The shares that one of `count` programs computes.
-  void forShares(Value program, Value count, Body body);
+  /// How many tiles every rank computes a share of.
+  Value numShares() { return isScatter ? k.mul(k.size, partTiles) : partTiles; }
+  /// Those of a share of them.
+  void forShares(const TileShare<Value> &share, Body body);
   /// The tiles that one of `count` programs of their owner adds up, in the
   /// order in which they are computed.
   void forOwn(Value program, Value count, Body body);
   /// All tiles, in the same order: for ranks that all add up.
-  void forAll(Value program, Value count, Body body);
+  void forAll(const TileShare<Value> &share, Body body);
 
   /// The rank's product for a tile, in the type that shares travel in.
   Value computeShare(const SumTile &tile);
@@ -119,12 +121,12 @@ SumTile SumTiles::atPlace(Value place) {
   return at(k.rem(place, k.size), tile.row, tile.column, place);
 }
 
-void SumTiles::forShares(Value program, Value count, Body body) {
+void SumTiles::forShares(const TileShare<Value> &share, Body body) {
   if (!isScatter)
-    return forAll(program, count, body);
+    return forAll(share, body);
   // A row of tiles of every owner, then the next one.
   k.order(k.mul(k.size, rowTiles), columnTiles)
-      .forTiles(program, count, [&](Value row, Value columnTile) {
+      .forTiles(share, [&](Value row, Value columnTile) {
         Value owner = k.rotate(k.me, k.add(k.rem(row, k.size), k.index(1)));
         Value rowTile = k.div(row, k.size);
         body(at(owner, rowTile, columnTile,
@@ -144,8 +146,8 @@ void SumTiles::forOwn(Value program, Value count, Body body) {
          [&](Value place) { body(atPlace(place)); });
 }
 
-void SumTiles::forAll(Value program, Value count, Body body) {
-  k.loop(program, partTiles, count,
+void SumTiles::forAll(const TileShare<Value> &share, Body body) {
+  k.loop(share.begin, share.end, share.step,
          [&](Value place) { body(atPlace(place)); });
 }
 
@@ -189,7 +191,7 @@ void SumTiles::addUp(const SumTile &tile,
 static void buildPush(MatmulBuilder &k) {
   SumTiles tiles(k);
   k.barrier();
-  tiles.forShares(k.program, k.programs, [&](const SumTile &tile) {
+  tiles.forShares(k.evenShareOf(tiles.numShares()), [&](const SumTile &tile) {
     Value share = tiles.computeShare(tile);
     Place to = tiles.shareAt(k.me, tile);
     k.span("send", k.bytesOf(to, share.getType()),
@@ -245,31 +247,26 @@ static void addUpShares(MatmulBuilder &k, SumTiles &tiles,
 }
 
 /// Only those who add up touch what is a peer's: they meet their namesakes, at
-/// the entry if they also write there. Without movers, and with fewer programs
-/// than are to move, all programs multiply first.
+/// the entry if they also write there. They have the first tiles, while there is
+/// nothing to add up; without movers all programs multiply first.
 static void buildShots(MatmulBuilder &k) {
   SumTiles tiles(k);
   bool isOneShot = k.config.variant == "one_shot";
-  Value movers = k.programs, first = k.index(0);
-  if (k.config.hasMovers()) {
-    Value wanted = k.index(k.config.fetchPrograms);
-    movers = k.min(wanted, k.programs);
-    first = k.select(k.less(wanted, k.programs), wanted, k.index(0));
-  }
-  k.ifThen(k.notLess(k.program, first), [&] {
-    tiles.forShares(k.sub(k.program, first), k.sub(k.programs, first),
-                    [&](const SumTile &tile) {
-                      k.store(tiles.computeShare(tile),
-                              tiles.shareAt(k.me, tile));
-                      raiseShare(k, tiles, tile);
-                    });
-  });
+  bool hasMovers = k.config.hasMovers();
+  Value movers = hasMovers ? k.movers() : k.programs;
+  tiles.forShares(hasMovers ? k.shareOf(tiles.numShares(), /*isLate=*/false)
+                            : k.evenShareOf(tiles.numShares()),
+                  [&](const SumTile &tile) {
+                    k.store(tiles.computeShare(tile),
+                            tiles.shareAt(k.me, tile));
+                    raiseShare(k, tiles, tile);
+                  });
   k.ifThen(k.less(k.program, movers), [&] {
     if (k.config.kind == MatmulKind::MatmulAllReduce && !isOneShot)
       k.barrier();
     auto add = [&](const SumTile &tile) { addUpShares(k, tiles, tile); };
     if (isOneShot)
-      tiles.forAll(k.program, movers, add);
+      tiles.forAll(k.evenShareOf(tiles.numShares()), add);
     else
       tiles.forOwn(k.program, movers, add);
     k.barrier();

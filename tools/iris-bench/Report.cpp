@@ -220,6 +220,7 @@ static std::string describe(const ProductCase &each) {
   add("g", config.groupM);
   add("f", config.numFetchPrograms);
   add("k", config.kPerFlag);
+  add("t", config.numMoverTiles);
   return rt::formatString(
       "%-29s %-6s %18s %-6s %-44s", what.c_str(),
       std::string(ccl::dtypeName(each.problem.element)).c_str(),
@@ -277,6 +278,7 @@ void Report::add(const ProductCase &each, const ProductTiming &result) {
                         {"group_m", config.groupM},
                         {"xcds", config.xcds},
                         {"num_fetch_programs", config.numFetchPrograms},
+                        {"num_mover_tiles", config.numMoverTiles},
                         {"k_per_flag", config.kPerFlag}})
     std::fprintf(json_, "\"%s\": %lld, ", number.key,
                  static_cast<long long>(number.value));

@@ -42,6 +42,20 @@ public:
   /// body(row, column) for this program's tiles of a grid.
   void forTiles(Value rows, Value columns,
                 llvm::function_ref<void(Value, Value)> body);
+  /// Programs below this move what others multiply, or have multiplied. With
+  /// fewer than the config wants all programs do both.
+  Value movers() { return min(index(config.fetchPrograms), programs); }
+  /// The share of `tiles` that this program multiplies: movers theirs after they
+  /// have moved (`isLate`), or before.
+  TileShare<Value> shareOf(Value tiles, bool isLate) {
+    return shareTiles(static_cast<ScalarBuilder &>(*this), program, programs,
+                      index(config.fetchPrograms), config.moverTiles, tiles,
+                      isLate);
+  }
+  /// The share of `tiles` where all programs do the same.
+  TileShare<Value> evenShareOf(Value tiles) {
+    return {program, tiles, programs};
+  }
   /// Rows `first` to first + count of a matrix: accesses end there.
   Value rows(Value matrix, Value first, Value count);
   Value columns(Value matrix, Value first, Value count);

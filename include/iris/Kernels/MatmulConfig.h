@@ -56,6 +56,9 @@ struct MatmulConfig {
   /// Programs that move what others multiply, or have multiplied. Staged: more
   /// do so in the first stage; a stage is a share of the rows of tiles.
   int64_t fetchPrograms = 4, fetchStages = 1, firstStageFetchPrograms = 4;
+  /// Most tiles that each of them multiplies as well: when it has moved parts,
+  /// or before it moves tiles.
+  int64_t moverTiles = 0;
 
   /// Parts of a are copied to the workspace.
   bool isStaged() const {

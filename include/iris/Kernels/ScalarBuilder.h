@@ -41,6 +41,10 @@ public:
   Value less(Value a, Value b);
   Value notLess(Value a, Value b);
   Value select(Value condition, Value a, Value b);
+  /// a < b ? x : y.
+  Value ifLess(Value a, Value b, Value x, Value y) {
+    return select(less(a, b), x, y);
+  }
   Value i32(int64_t value);
   Value addI32(Value a, Value b);
 

@@ -30,6 +30,10 @@ struct IntegerArithmetic {
   Number ceilDiv(Number a, Number b) { return (a + b - 1) / b; }
   Number min(Number a, Number b) { return std::min(a, b); }
   Number max(Number a, Number b) { return std::max(a, b); }
+  /// a < b ? x : y.
+  Number ifLess(Number a, Number b, Number x, Number y) {
+    return a < b ? x : y;
+  }
   template <typename BodyT>
   void loop(Number from, Number to, Number step, BodyT body) {
     for (Number i = from; i < to; i += step)
@@ -52,6 +56,46 @@ dealOut(Arithmetic &n, typename Arithmetic::Number program,
   auto before = n.add(n.mul(chiplet, n.div(programs, count)),
                       n.min(chiplet, n.rem(programs, count)));
   return n.add(before, n.div(program, count));
+}
+
+/// Places of an order that one program has: begin, begin + step, ... below end.
+template <typename Number>
+struct TileShare {
+  Number begin, end, step;
+};
+
+/// The share of `program` of `tiles` places where programs below `movers` have
+/// something to move as well, and have at most `each` places; the others have
+/// as few rounds as that allows. With `isLate` movers have the last places, for
+/// what they do when they have moved; otherwise the first ones. No more programs
+/// than movers: all share alike.
+template <typename Arithmetic>
+TileShare<typename Arithmetic::Number>
+shareTiles(Arithmetic &n, typename Arithmetic::Number program,
+           typename Arithmetic::Number programs,
+           typename Arithmetic::Number movers, int64_t each,
+           typename Arithmetic::Number tiles, bool isLate) {
+  // At least one program multiplies, whatever is said of the case below.
+  auto moving = n.min(movers, n.sub(programs, n.index(1)));
+  auto others = n.sub(programs, moving);
+  auto theirs = n.min(tiles, n.mul(moving, n.index(each)));
+  auto rounds = n.ceilDiv(n.sub(tiles, theirs), others);
+  auto ofOthers = n.min(tiles, n.mul(rounds, others));
+  auto rest = n.sub(tiles, ofOthers);
+  auto first = isLate ? ofOthers : n.index(0);
+  auto second = isLate ? n.index(0) : rest;
+  auto ifMover = [&](auto x, auto y) {
+    return n.ifLess(program, moving, x, y);
+  };
+  auto ifShared = [&](auto x, auto y) {
+    return n.ifLess(movers, programs, x, y);
+  };
+  auto number = n.sub(n.max(program, moving), moving);
+  return {ifShared(ifMover(n.add(first, program), n.add(second, number)),
+                   program),
+          ifShared(ifMover(isLate ? tiles : rest, isLate ? ofOthers : tiles),
+                   tiles),
+          ifShared(ifMover(n.max(moving, n.index(1)), others), programs)};
 }
 
 /// An order of the tiles of a grid of rows and columns, which may be empty.
@@ -110,6 +154,14 @@ public:
   template <typename BodyT>
   void forTiles(Number program, Number programs, BodyT body) {
     forTiles(program, programs, n.index(0), count(), body);
+  }
+  /// The same for those of a share.
+  template <typename BodyT>
+  void forTiles(const TileShare<Number> &share, BodyT body) {
+    n.loop(share.begin, share.end, share.step, [&](Number place) {
+      Tile tile = at(place);
+      body(tile.row, tile.column);
+    });
   }
 
 private:

@@ -50,6 +50,7 @@ static MatmulProblem convert(const IrisCclMatmulProblem &from) {
   config.numFetchPrograms = from.numFetchPrograms;
   config.numFetchStages = from.numFetchStages;
   config.firstStageFetchPrograms = from.firstStageFetchPrograms;
+  config.numMoverTiles = from.numMoverTiles;
   return to;
 }
 
@@ -126,6 +127,7 @@ IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
   config->numFetchPrograms = from.numFetchPrograms;
   config->numFetchStages = from.numFetchStages;
   config->firstStageFetchPrograms = from.firstStageFetchPrograms;
+  config->numMoverTiles = from.numMoverTiles;
   return IRISRT_OK;
 }
 

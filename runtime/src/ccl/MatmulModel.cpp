@@ -195,6 +195,15 @@ int64_t iris::ccl::tileKOf(const TileShape &tile, DType element) {
   return tile.kBytes / std::max<int64_t>(dtypeBytes(element), 1);
 }
 
+uint64_t iris::ccl::tilesOf(MatmulKind kind, const MatmulProblem &problem,
+                            const MatmulConfig &config, uint64_t groupSize) {
+  bool isWhole = kind == MatmulKind::matmulReduceScatter ||
+                 (kind == MatmulKind::allGatherMatmul && config.shard == "m");
+  uint64_t rows = isWhole ? groupSize * problem.m : problem.m;
+  return divideUp(rows, static_cast<uint64_t>(config.tileM)) *
+         divideUp(problem.n, static_cast<uint64_t>(config.tileN));
+}
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -222,11 +231,12 @@ static double blockTime(const ProcessorModel &chip, const MatmulConfig &config,
   return std::max(multiplying, loading) + chip.block;
 }
 
-/// A product of m x n over `depths` parts of depth k each, by `programs`.
+/// A product of m x n over `depths` parts of depth k each, by `programs`, with
+/// `elsewhere` tiles that others compute.
 static Product productOf(const ProcessorModel &chip, const MatmulConfig &config,
                          DType element, DType result, uint64_t rows,
                          uint64_t columns, uint64_t k, uint64_t depths,
-                         double programs) {
+                         double programs, double elsewhere) {
   auto tiles = static_cast<double>(
       divideUp(rows, static_cast<uint64_t>(config.tileM)) *
       divideUp(columns, static_cast<uint64_t>(config.tileN)));
@@ -234,7 +244,8 @@ static Product productOf(const ProcessorModel &chip, const MatmulConfig &config,
       depths * divideUp(k, static_cast<uint64_t>(config.tileK)));
   Product product;
   double busy = std::max(1.0, std::min(tiles, programs));
-  product.waves = std::ceil(tiles / std::max(1.0, programs));
+  product.waves = std::ceil(std::max(tiles - elsewhere, 1.0) /
+                            std::max(1.0, programs));
   // Writing a tile out takes its share of the memory.
   double store = static_cast<double>(config.tileM * config.tileN) *
                  dtypeBytes(result) * busy / chip.memory;
@@ -288,10 +299,13 @@ private:
     return peers() == 0 ? 0 : count * link.barrier;
   }
   Product product(uint64_t rows, uint64_t columns, uint64_t k, uint64_t depths,
-                  double by) const {
+                  double by, double elsewhere = 0) const {
     return productOf(chip, config, problem.element, problem.result, rows,
-                     columns, k, depths, by);
+                     columns, k, depths, by, elsewhere);
   }
+  /// Tiles of each that moves, and of all of them.
+  double ownTiles() const { return static_cast<double>(config.numMoverTiles); }
+  double moverTiles() const { return ownTiles() * movers(); }
 
   MatmulEstimate gatherFirst();
   MatmulEstimate gatherLast();
@@ -332,7 +346,8 @@ MatmulEstimate Estimation::gatherFirst() {
     double moving = transfer(columns * peers() * part, link.pull, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
-  Product own = product(rows, problem.n, problem.k, depths, multipliers());
+  Product own = product(rows, problem.n, problem.k, depths, multipliers(),
+                        moverTiles());
   // Programs that fetch ask for so much at once that they do not wait longer
   // than stores.
   double moving = transfer(peers() * part, link.push, movers());
@@ -345,8 +360,8 @@ MatmulEstimate Estimation::gatherFirst() {
   moving += units / movers() * chip.raise;
   double waiting = own.waves * rowUnits * static_cast<double>(depths) *
                    (peers() == 0 ? 0 : chip.await);
-  double together =
-      std::max(own.us, moving) + chip.beforeProduct * std::min(own.us, moving);
+  double together = std::max(own.us, moving + ownTiles() * own.tileUs) +
+                    chip.beforeProduct * std::min(own.us, moving);
   return finish(own, moving, together + waiting + barriers(2));
 }
 
@@ -360,7 +375,8 @@ MatmulEstimate Estimation::gatherLast() {
     double moving = transfer(bytes, link.push, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
-  Product own = product(problem.m, problem.n, problem.k, 1, multipliers());
+  Product own = product(problem.m, problem.n, problem.k, 1, multipliers(),
+                        moverTiles());
   return pipelined(own, transfer(bytes, link.push, movers()));
 }
 
@@ -369,6 +385,8 @@ MatmulEstimate Estimation::pipelined(const Product &own, double moving) const {
   double ofWave = moving / own.waves;
   double together = chip.start + own.tileUs +
                     (own.waves - 1) * std::max(own.tileUs, ofWave) + ofWave;
+  // Those that move multiply first.
+  together = std::max(together, chip.start + ownTiles() * own.tileUs + moving);
   together += (own.waves - 1) / own.waves * chip.afterProduct *
               std::min(own.us, moving);
   return finish(own, moving, together + barriers(2));
@@ -385,7 +403,8 @@ MatmulEstimate Estimation::sum() {
   bool isSpecialized = config.variant == "specialized";
   double by = isSpecialized ? movers() : programs();
   Product own = product(rows, problem.n, problem.k, 1,
-                        isSpecialized ? multipliers() : programs());
+                        isSpecialized ? multipliers() : programs(),
+                        isSpecialized ? moverTiles() : 0);
   double moving = 0;
   auto members = static_cast<double>(size);
   if (isSpecialized) {

@@ -65,6 +65,10 @@ const ProcessorModel &processorModelOf(rt::DeviceKind device,
 /// k-blocks of a tile shape for elements of that type.
 int64_t tileKOf(const TileShape &tile, DType element);
 
+/// Tiles that one rank multiplies, of the config's shape.
+uint64_t tilesOf(MatmulKind kind, const MatmulProblem &problem,
+                 const MatmulConfig &config, uint64_t groupSize);
+
 /// The estimate of one complete config; an error where it cannot be done.
 rt::Expected<MatmulEstimate> estimate(const MatmulSituation &situation,
                                       const MatmulConfig &config);

@@ -54,8 +54,8 @@ bool MatmulConfig::operator==(const MatmulConfig &other) const {
   auto all = [](const MatmulConfig &c) {
     return std::tie(c.variant, c.shard, c.stagedLayout, c.share, c.tileM,
                     c.tileN, c.tileK, c.groupM, c.xcds, c.warps, c.programs,
-                    c.kPerFlag, c.numFetchPrograms, c.numFetchStages,
-                    c.firstStageFetchPrograms);
+                    c.kPerFlag, c.numFetchPrograms, c.numMoverTiles,
+                    c.numFetchStages, c.firstStageFetchPrograms);
   };
   return all(*this) == all(other);
 }

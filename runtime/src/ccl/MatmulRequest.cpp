@@ -38,6 +38,7 @@ std::string iris::ccl::describeRequest(const MatmulProblem &p,
             config.programs ? config.programs : int64_t(matmulMaxPrograms));
   addNumber("k_per_flag", config.kPerFlag);
   addNumber("num_fetch_programs", config.numFetchPrograms);
+  addNumber("num_mover_tiles", config.numMoverTiles);
   addNumber("num_fetch_stages", config.numFetchStages);
   addNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
   addName("staged_layout", config.stagedLayout);
@@ -103,6 +104,7 @@ bool iris::ccl::isKernelOf(const KernelInfo &kernel, const MatmulProblem &p,
          isNumber("programs", config.programs) &&
          isNumber("k_per_flag", config.kPerFlag) &&
          isNumber("num_fetch_programs", config.numFetchPrograms) &&
+         isNumber("num_mover_tiles", config.numMoverTiles) &&
          isNumber("num_fetch_stages", config.numFetchStages) &&
          isNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
 }

@@ -31,7 +31,8 @@ static bool hasFields(MatmulKind kind, const MatmulConfig &wish,
   bool wantsUnits = wish.kPerFlag != 0 || wish.numFetchStages != 0 ||
                     wish.firstStageFetchPrograms != 0 ||
                     !wish.stagedLayout.empty();
-  return (wish.numFetchPrograms == 0 || hasMovers(kind, variant)) &&
+  bool wantsMovers = wish.numFetchPrograms != 0 || wish.numMoverTiles != 0;
+  return (!wantsMovers || hasMovers(kind, variant)) &&
          (!wantsUnits || hasUnits(kind, variant));
 }
 
@@ -58,6 +59,28 @@ static std::vector<TileShape> tilesFor(const ProcessorModel &chip,
 static std::vector<int64_t> choicesOf(int64_t wish,
                                       const std::vector<int64_t> &all) {
   return wish != 0 ? std::vector<int64_t>{wish} : all;
+}
+
+/// How many tiles those that move may multiply as well: as few as leave the
+/// others one round less, or two, ... down to an even share.
+static std::vector<int64_t> moverTilesFor(const MatmulSituation &s,
+                                          const MatmulConfig &config) {
+  if (s.problem.config.numMoverTiles != 0)
+    return {s.problem.config.numMoverTiles};
+  int64_t movers = config.numFetchPrograms;
+  int64_t others = config.programs - movers;
+  std::vector<int64_t> choices = {0};
+  if (others <= 0)
+    return choices;
+  auto tiles =
+      static_cast<int64_t>(tilesOf(s.problem.kind, s.problem, config, s.groupSize));
+  auto ceil = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  constexpr int64_t mostRounds = 8;
+  for (int64_t rounds = ceil(tiles, others) - 1, turn = 0;
+       rounds >= ceil(tiles, config.programs) && turn < mostRounds;
+       --rounds, ++turn)
+    choices.push_back(ceil(tiles - rounds * others, movers));
+  return choices;
 }
 
 /// All configs of a variant and a tile.
@@ -87,15 +110,18 @@ static void addCandidates(const MatmulSituation &s, const ProcessorModel &chip,
     if (p.config.numFetchPrograms == 0 && config.programs != 0)
       movers = std::min(movers, std::max<int64_t>(config.programs / 2, 1));
     config.numFetchPrograms = movers;
-    if (!hasUnits(p.kind, variant)) {
-      configs.push_back(config);
-      continue;
-    }
-    for (int64_t count : choicesOf(p.config.kPerFlag, chip.kPerFlag)) {
-      config.kPerFlag = p.config.kPerFlag
-                            ? count
-                            : std::min(count, std::max(blocks, int64_t(1)));
-      configs.push_back(config);
+    for (int64_t tiles : moverTilesFor(s, config)) {
+      config.numMoverTiles = tiles;
+      if (!hasUnits(p.kind, variant)) {
+        configs.push_back(config);
+        continue;
+      }
+      for (int64_t count : choicesOf(p.config.kPerFlag, chip.kPerFlag)) {
+        config.kPerFlag = p.config.kPerFlag
+                              ? count
+                              : std::min(count, std::max(blocks, int64_t(1)));
+        configs.push_back(config);
+      }
     }
   }
 }
@@ -187,6 +213,7 @@ std::string iris::ccl::describe(const MatmulConfig &config) {
   add(config.warps, ", %lld warps");
   add(config.programs, ", %lld programs");
   add(config.numFetchPrograms, ", %lld fetch");
+  add(config.numMoverTiles, " and multiply %lld tiles");
   add(config.kPerFlag, ", %lld k-blocks a flag");
   return text;
 }
@@ -211,6 +238,7 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
               agrees(wish.programs, has.programs) &&
               agrees(wish.kPerFlag, has.kPerFlag) &&
               agrees(wish.numFetchPrograms, has.numFetchPrograms) &&
+              agrees(wish.numMoverTiles, has.numMoverTiles) &&
               agrees(wish.numFetchStages, has.numFetchStages) &&
               agrees(wish.firstStageFetchPrograms, has.firstStageFetchPrograms);
   fits = fits && (!wish.variant.empty() || isEligible(has.variant));
@@ -245,7 +273,7 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
                           ? "units (k_per_flag, num_fetch_stages, "
                             "first_stage_fetch_programs, staged_layout)"
                           : "programs that move (num_fetch_programs, "
-                            "k_per_flag, num_fetch_stages, "
+                            "num_mover_tiles, k_per_flag, num_fetch_stages, "
                             "first_stage_fetch_programs, staged_layout)");
   const Expected<MatmulTable> &own = MatmulTable::fromEnvironment();
   IRISRT_RETURN_IF_ERROR(own.status());

@@ -86,6 +86,7 @@ static const Field fields[] = {
     {"programs", &MatmulConfig::programs, matmulMaxPrograms},
     {"k_per_flag", &MatmulConfig::kPerFlag, 1024},
     {"num_fetch_programs", &MatmulConfig::numFetchPrograms, matmulMaxPrograms},
+    {"num_mover_tiles", &MatmulConfig::numMoverTiles, 1 << 20},
     {"num_fetch_stages", &MatmulConfig::numFetchStages, 1024},
     {"first_stage_fetch_programs", &MatmulConfig::firstStageFetchPrograms,
      matmulMaxPrograms},
@@ -98,7 +99,7 @@ static const Field fields[] = {
 static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
   json.expectKeys({"variant", "tile_m", "tile_n", "tile_k", "group_m", "xcds",
                    "warps", "programs", "k_per_flag", "num_fetch_programs",
-                   "num_fetch_stages", "first_stage_fetch_programs",
+                   "num_mover_tiles", "num_fetch_stages", "first_stage_fetch_programs",
                    "staged_layout"});
   MatmulConfig config;
   config.variant = readName(json, "variant", variantsOf(kind));

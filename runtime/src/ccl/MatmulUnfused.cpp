@@ -19,7 +19,7 @@ static MatmulProblem ownProduct(const MatmulProblem &p) {
   config.variant = "tiles";
   config.shard = config.share = config.stagedLayout = "";
   config.kPerFlag = config.numFetchPrograms = config.numFetchStages =
-      config.firstStageFetchPrograms = 0;
+      config.firstStageFetchPrograms = config.numMoverTiles = 0;
   return product;
 }
 

@@ -348,7 +348,9 @@ def staged_configs():
              "first_stage_fetch_programs": 3, "k_per_flag": 2},
             {"programs": 3, "num_fetch_programs": 3, "num_fetch_stages": 2,
              "k_per_flag": 2, "group_m": 1,
-             "staged_layout": '"m_contiguous"'}]
+             "staged_layout": '"m_contiguous"'},
+            {"programs": 4, "num_fetch_programs": 2, "k_per_flag": 1,
+             "num_mover_tiles": 1}]
 
 
 def fused(kind):
@@ -367,7 +369,9 @@ def fused(kind):
                     {"programs": 5}, {"programs": 2, "xcds": 2}]
                 if variant == "specialized":
                     configs = [{"programs": 5, "num_fetch_programs": 2},
-                               {"programs": 1}]
+                               {"programs": 1},
+                               {"programs": 4, "num_fetch_programs": 2,
+                                "num_mover_tiles": 2}]
                 # Shares that are rounded; small numbers stay what they are.
                 if element == "f16" and variant != "atomic" and kind in (
                         "matmul_reduce_scatter", "matmul_all_reduce"):

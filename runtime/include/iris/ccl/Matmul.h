@@ -66,7 +66,7 @@ struct MatmulConfig {
   /// Most programs of a launch.
   int64_t programs = 0;
   int64_t kPerFlag = 0, numFetchPrograms = 0, numFetchStages = 0;
-  int64_t firstStageFetchPrograms = 0;
+  int64_t firstStageFetchPrograms = 0, numMoverTiles = 0;
 
   bool operator==(const MatmulConfig &other) const;
 };

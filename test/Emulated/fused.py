@@ -2,18 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products fused with communication, executed on emulated AMD devices.
 
-    fused.py generate RANKS [--only REGEX]                > fused.mlir
-    fused.py check    RANKS [--only REGEX] MAIN HSACO
+    fused.py generate RANKS [--only REGEX]               > fused.mlir
+    iris-compile fused.mlir --emit=mlir --until=expand -o MAIN
+    iris-compile MAIN --target=gfx942 --emit=obj       -o HSACO
+    fused.py check RANKS [--only REGEX] MAIN HSACO
 
-`generate` writes one host function per case, `check` follows it in MAIN, the
-same program after --until=expand, for what the kernel is given: its staging, its
-workspace, its programs. Then every device has a stream (streams.py): it gets
-hashed data, runs the kernel, compares, and goes on to the next launch with other
-data and maybe another number of programs, whatever the others do meanwhile. So a
-barrier that is missing shows, and on weak memory a release or acquire.
+`generate` writes one host function per case, which `check` follows in MAIN for
+what the kernel is given: its staging, its workspace, its programs. Then every
+device has a stream (streams.py): it gets hashed data, runs the kernel, compares,
+and goes on to the next launch with other data and maybe another number of
+programs, whatever the others do meanwhile. So a barrier that is missing shows,
+and on weak memory a release or acquire.
 
 Data are small integers: all sums are exact, and a result is rounded as docs/
 fused.md says. Results and the staging hold NaN (or -1) at first.
+
+    fused.py break WHAT MAIN > BROKEN
+
+takes something from all kernels that they need (BREAKS): what is found wrong then
+is what `check` can find.
 
 AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
 """
@@ -27,7 +34,7 @@ import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
 from streams import Streams
 
-HEAP_BYTES = 640 << 10  # barriers of a workspace take 512 KiB
+HEAP_BYTES = 768 << 10  # barriers of a workspace take 512 KiB
 LAUNCHES = 3
 A, B, BIAS = 1, 2, 3  # salts
 
@@ -93,11 +100,11 @@ class Case:
 
 
 def small(rank, launch, salt, shape):
-    """Integers from -4 to 4, all of them different from launch to launch."""
+    """Integers from -30 to 30; every matrix of every launch has others."""
     place = np.arange(int(np.prod(shape)), dtype=np.uint32)
     value = emulate.hash_of(-2048144789 * (4 * (8 * launch + rank) + salt),
-                            place, 8) % 9
-    return value.astype(np.float64).reshape(shape) - 4
+                            place, 8) % 61
+    return value.astype(np.float64).reshape(shape) - 30
 
 
 def rounded(values, element):
@@ -251,61 +258,167 @@ def get_cases():
     add("hbm_buffer_large", gather,
         {**tiles(64, 64, 64, 4, 3), **fetch, **by_rows, "k_per_flag": 1},
         k=128)
+
+    # The same parts, pushed; and read where they are.
+    push = {"variant": "push", "num_fetch_programs": 1}
+    add("push_k", gather, {**whole, **push, **by_rows, "k_per_flag": 1})
+    add("push_k_ragged_columns", gather,
+        {**ragged, **push, **by_columns, "k_per_flag": 2,
+         "num_fetch_programs": 4}, m=37, n=27, k=40, bias="column",
+        programs=(2, 4, 3))
+    add("push_m", gather,
+        {**whole, **push, **by_rows, "shard": "m", "k_per_flag": 2}, m=32)
+    add("push_m_ragged", gather,
+        {**ragged, **push, **by_rows, "shard": "m", "k_per_flag": 1,
+         "num_fetch_stages": 2, "first_stage_fetch_programs": 2},
+        m=37, n=27, k=43)
+    pull = {"variant": "pull"}
+    add("pull_k", gather, {**whole, **pull})
+    add("pull_k_ragged", gather, {**ragged, **pull}, m=37, n=27, k=43,
+        bias="column", programs=(4, 2, 3))
+    add("pull_m", gather, {**whole, **pull, "shard": "m"}, m=32)
+    add("pull_m_ragged", gather, {**ragged, **pull, "shard": "m"}, m=37, n=27,
+        k=40)
+
+    # Products that all ranks get.
+    spread = "matmul_all_gather"
+    moved = {"variant": "specialized", "num_fetch_programs": 1}
+    add("push_rows", spread, {**whole, "variant": "push"}, m=32)
+    add("push_columns_ragged", spread,
+        {**ragged, "variant": "push", "shard": "n"}, m=37, n=27, k=43,
+        bias="column", programs=(4, 2, 3))
+    add("specialized_rows", spread, {**whole, **moved})
+    add("specialized_rows_ragged", spread,
+        {**ragged, **moved, "num_fetch_programs": 3}, m=37, n=27, k=40,
+        bias="row", programs=(2, 4, 3))
+    add("specialized_columns", spread, {**whole, **moved, "shard": "n"}, n=32)
+    add("specialized_columns_ragged", spread,
+        {**ragged, **moved, "shard": "n", "activation": "relu"}, m=37, n=27,
+        k=43, programs=(4, 2, 3))
+
+    # Sums over ranks, exact or rounded on their way.
+    exact, halves = {"share": "sum"}, {"share": "result"}
+    add("scatter", "matmul_reduce_scatter", {**whole, **exact}, m=32)
+    add("scatter_rounded_ragged", "matmul_reduce_scatter",
+        {**ragged, **halves}, m=37, n=27, k=43, bias="column", scale=0.5,
+        programs=(3, 4, 1))
+    for variant in ("two_shot", "one_shot"):
+        add(variant, "matmul_all_reduce",
+            {**whole, **exact, "variant": variant})
+        add(f"{variant}_rounded_ragged", "matmul_all_reduce",
+            {**ragged, **halves, "variant": variant}, m=37, n=27, k=43,
+            bias="row", programs=(3, 4, 1))
+    add("atomic", "matmul_all_reduce", {**whole, "variant": "atomic"},
+        result="f32")
+    add("atomic_ragged", "matmul_all_reduce", {**ragged, "variant": "atomic"},
+        m=37, n=27, k=43, bias="column", result="f32", programs=(3, 4, 1))
+    add("atomic_integers", "matmul_all_reduce",
+        {**tiles(32, 32, 32, 2, 3), "variant": "atomic"}, m=45,
+        element="i8", result="i32")
     return cases
+
+
+def run_case(emulator, options, name, case, weak, seed):
+    """Gives (what went wrong, instructions)."""
+    most = max((*case.programs, case.config["programs"]))
+    views = options.ranks * (most if weak == "wg" else 1)
+    world = emulate.World(emulator, options.hsaco, options.ranks, weak, seed,
+                          views, HEAP_BYTES)
+    run = Run(case, world, options.main, name)
+    emulation = emulator.Emu(world.memory, seed=seed, weak=weak,
+                             budget=options.budget)
+    try:
+        instructions = Streams(emulation, run.queues()).run()
+    except RuntimeError as error:  # out of bounds, hang, trap
+        return [*run.errors, str(error)], 0
+    return run.errors, instructions
+
+
+def check_memory(emulator, options, cases, memory):
+    """All cases and seeds on one kind of memory; gives the cases that failed,
+    of each up to the first seed that did."""
+    weak = None if memory == "coherent" else memory
+    failed, runs, instructions = set(), 0, 0
+    start = time.time()
+    for name, case in cases.items():
+        for seed in range(1, options.seeds + 1):
+            errors, count = run_case(emulator, options, name, case, weak, seed)
+            runs += 1
+            instructions += count
+            if errors:
+                print(f"{name}, {memory}, seed {seed}: {errors[0]}")
+                failed.add(name)
+                break
+        if options.verbose:
+            print(f"{name}: {time.time() - start:.1f} s", flush=True)
+    print(f"{len(cases)} kernels on {options.ranks} devices ({memory} memory): "
+          f"{runs} runs of {LAUNCHES} launches, {instructions} wave "
+          f"instructions, {len(failed)} failed, {time.time() - start:.1f} s",
+          flush=True)
+    return failed
 
 
 def check(options, cases):
     emulator = emulate.load_emulator()
     good = True
     for memory in options.memory.split(","):
-        weak = None if memory == "coherent" else memory
-        failures, instructions, runs = [], 0, 0
-        start = time.time()
-        for name, case in cases.items():
-            most = max((*case.programs, case.config["programs"]))
-            for seed in range(1, options.seeds + 1):
-                views = options.ranks * (most if memory == "wg" else 1)
-                world = emulate.World(emulator, options.hsaco, options.ranks,
-                                      weak, seed, views, HEAP_BYTES)
-                run = Run(case, world, options.main, name)
-                emulation = emulator.Emu(world.memory, seed=seed, weak=weak,
-                                         budget=options.budget)
-                errors = run.errors
-                try:
-                    instructions += Streams(emulation, run.queues()).run()
-                except RuntimeError as error:  # out of bounds, hang, trap
-                    errors.append(str(error))
-                failures += [f"{name}, {memory}, seed {seed}: {error}"
-                             for error in errors]
-                runs += 1
-            if options.verbose:
-                print(f"{name}: {time.time() - start:.1f} s", flush=True)
-        for failure in failures:
-            print(failure)
-        print(f"{len(cases)} kernels on {options.ranks} devices "
-              f"({world.image.arch}, {memory} memory): {runs} runs of "
-              f"{LAUNCHES} launches, {instructions} wave instructions, "
-              f"{len(failures)} failures, {time.time() - start:.1f} s",
-              flush=True)
-        good = good and bool(failures) == options.expect_failure
+        failed = check_memory(emulator, options, cases, memory)
+        unnoticed = cases.keys() - failed
+        if options.expect_failure and unnoticed:
+            print(f"not found wrong: {', '.join(sorted(unnoticed))}")
+        good = good and not (unnoticed if options.expect_failure else failed)
     return not good
+
+
+# Changes of a line of a kernel's text.
+BREAKS = {"signal": "a signal is no release", "wait": "a wait is no acquire",
+          "first-barrier": "there is no barrier, or only the second one",
+          "last-barrier": "there is no barrier, or only the first one"}
+
+
+def take_away(what, text):
+    lines = text.splitlines()
+    if not what.endswith("barrier"):
+        return "\n".join(
+            re.sub(r"( scope\(gpu\))? : i32", r" sem(relaxed)\1 : i32", line,
+                   count=1) if f"iris.{what} " in line else line
+            for line in lines)
+    kernel, places = 0, {}
+    for number, line in enumerate(lines):
+        kernel += "gpu.func" in line
+        if "iris.barrier" in line:
+            places.setdefault(kernel, []).append(number)
+    for numbers in places.values():
+        lines[numbers[0 if what == "first-barrier" else -1]] = ""
+    return "\n".join(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("action", choices=["generate", "check"])
-    parser.add_argument("ranks", type=int)
-    parser.add_argument("main", nargs="?", help="after --until=expand")
-    parser.add_argument("hsaco", nargs="?")
-    parser.add_argument("--only", default=".", help="names of cases match this")
-    parser.add_argument("--memory", default="coherent,device,wg")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--budget", type=int, default=20_000_000,
-                        help="most instructions of a run")
-    parser.add_argument("--expect-failure", action="store_true",
-                        help="succeed only if some run goes wrong")
-    parser.add_argument("--verbose", action="store_true")
+    actions = parser.add_subparsers(dest="action", required=True)
+    generating = actions.add_parser("generate")
+    checking = actions.add_parser("check")
+    for action in (generating, checking):
+        action.add_argument("ranks", type=int)
+        action.add_argument("--only", default=".",
+                            help="names of cases match this")
+    checking.add_argument("main", help="after --until=expand")
+    checking.add_argument("hsaco")
+    checking.add_argument("--memory", default="coherent,device,wg")
+    checking.add_argument("--seeds", type=int, default=3)
+    checking.add_argument("--budget", type=int, default=20_000_000,
+                          help="most instructions of a run")
+    checking.add_argument("--expect-failure", action="store_true",
+                          help="succeed only if all cases go wrong")
+    checking.add_argument("--verbose", action="store_true")
+    breaking = actions.add_parser("break")
+    breaking.add_argument("what", choices=BREAKS)
+    breaking.add_argument("main", help="after --until=expand")
     options = parser.parse_args()
+    if options.action == "break":
+        with open(options.main, encoding="utf-8") as file:
+            print(take_away(options.what, file.read()))
+        return 0
     cases = {name: case for name, case in get_cases().items()
              if re.search(options.only, name)}
     if not cases:

@@ -24,7 +24,6 @@ tiles, which it loads from all peers and stores to all peers: 2 at least.
 
 import argparse
 import collections
-import importlib.util
 import inspect
 import json
 import os
@@ -46,15 +45,9 @@ COLLECTIVES = {
 }
 
 
-def load_module(name, path):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-emulate = load_module("emulate", HERE.parents[1] / "test/Emulated/emulate.py")
-np = emulate.np
+sys.path.insert(0, str(HERE.parents[1] / "test/Emulated"))
+import emulate  # finds an interpreter that has NumPy
+import numpy as np
 
 
 # Compilation -----------------------------------------------------------------
@@ -154,7 +147,8 @@ class Run:
         count = total // info["bytes"]
         result = total * (ranks if gathers else 1)
         heap = total + result + options.scratch + (1 << 14)
-        world = emulate.World(emulator, str(image), ranks, None, 1, 0, heap)
+        world = emulate.World(emulator, emulator.CodeObject(str(image)), ranks,
+                              None, 1, 0, heap)
         kind = np.uint8 if gathers else np.float16
         inputs = world.alloc((count,), kind)
         outputs = world.alloc((result // info["bytes"],), kind)

@@ -8,49 +8,60 @@ the addresses that their descriptors say.
 CONSTANTS = 128  # operands from here on are no registers but small numbers
 
 
+class Access:
+    """The operands of one instruction."""
+
+    def __init__(self, instruction):
+        assert not int(instruction.idxen), "no structures in buffers"
+        self.descriptor = instruction.srsrc.offset
+        self.extra = instruction.soffset.offset
+        self.offset = int(instruction.offset)
+        self.register = None
+        if int(instruction.offen):
+            self.register = instruction.vaddr.offset - 256
+
+    def addresses(self, state, lanes):
+        """(lane, address) of those lanes that the descriptor lets through."""
+        scalars, vectors = state._sgpr_mv, state._vgpr_mv
+        first, width = self.descriptor, state.wave_size
+        base = (scalars[first] | scalars[first + 1] << 32) & (1 << 48) - 1
+        size = scalars[first + 2]
+        base += (scalars[self.extra] if self.extra < CONSTANTS
+                 else self.extra - CONSTANTS)
+        result = []
+        for lane in range(width):
+            if lanes >> lane & 1:
+                offset = self.offset
+                if self.register is not None:
+                    offset += vectors[self.register * width + lane]
+                    offset &= 0xFFFFFFFF
+                if offset < size:
+                    result.append((lane, base + offset))
+        return result
+
+
 def teach(emulator):
     """Does so in the module `emulator`."""
-    machine, inner = emulator.Emu, emulator.E
+    machine, execution_mask = emulator.Emu, emulator.E.EXEC_LO.offset
     original_fetch, original_addresses = machine.fetch, machine.addrs
-
-    def is_buffer(instruction):
-        return isinstance(instruction, emulator.irc.MUBUF)
 
     def fetch(self, launch, pc):
         is_known = pc in self.prog
         entry = original_fetch(self, launch, pc)
-        if not is_known and is_buffer(entry[4]) and entry[5].startswith(
-                ("BUFFER_LOAD", "BUFFER_STORE")):
+        if not is_known and isinstance(entry[4], emulator.irc.MUBUF) and \
+                entry[5].startswith(("BUFFER_LOAD", "BUFFER_STORE")):
             function, operands, _, scope, instruction, name = entry
-            entry = (function, operands, 1, scope, instruction, name)
+            entry = (function, operands, 1, scope, Access(instruction), name)
             self.prog[pc] = entry
         return entry
 
     def addresses(self, wave, instruction):
-        """(lane, address) of all lanes that the descriptor lets through."""
-        if not is_buffer(instruction):
+        if not isinstance(instruction, Access):
             return original_addresses(self, wave, instruction)
-        assert not int(instruction.idxen), "no structures in buffers"
-        state = wave.st
-        scalars, vectors = state._sgpr_mv, state._vgpr_mv
-        width = state.wave_size
-        first = instruction.srsrc.offset
-        base = (scalars[first] | scalars[first + 1] << 32) & (1 << 48) - 1
-        size, extra = scalars[first + 2], instruction.soffset.offset
-        extra = scalars[extra] if extra < CONSTANTS else extra - CONSTANTS
-        lanes = scalars[inner.EXEC_LO.offset]
-        if width == 64:
-            lanes |= scalars[inner.EXEC_LO.offset + 1] << 32
-        register = instruction.vaddr.offset - 256
-        result = []
-        for lane in range(width):
-            if not lanes >> lane & 1:
-                continue
-            offset = int(instruction.offset)
-            if int(instruction.offen):
-                offset += vectors[register * width + lane]
-            if offset & 0xFFFFFFFF < size:
-                result.append((lane, base + extra + (offset & 0xFFFFFFFF)))
-        return result
+        scalars = wave.st._sgpr_mv
+        lanes = scalars[execution_mask]
+        if wave.st.wave_size == 64:
+            lanes |= scalars[execution_mask + 1] << 32
+        return instruction.addresses(wave.st, lanes)
 
     machine.fetch, machine.addrs = fetch, addresses

@@ -92,10 +92,11 @@ class Buffer:
 class World:
     """N devices whose heaps lie at a uniform stride in one arena."""
 
-    def __init__(self, emulator, hsaco, ranks, weak, seed, views, heap_bytes):
+    def __init__(self, emulator, image, ranks, weak, seed, views, heap_bytes):
+        """image: a CodeObject of the emulator."""
         self.emulator, self.ranks = emulator, ranks
         self.weak, self.seed = weak, seed
-        self.image = emulator.CodeObject(hsaco)
+        self.image = image
         self.stride = (heap_bytes + 4095) & ~4095
         # Behind the heaps: control blocks, and arguments of each launch.
         arena = self.stride * ranks + (1 << 20)
@@ -369,14 +370,15 @@ def run_all(emulator, options, memory):
     """All seeds and shapes on one kind of memory; gives what went wrong."""
     weak = None if memory == "coherent" else memory
     views = options.ranks if weak == "device" else 64
+    image = emulator.CodeObject(options.hsaco)
     runs = compared = instructions = 0
     failures = []
     start = time.time()
     for seed in range(1, options.seeds + 1):
         for sequence in PROGRAMS.get(options.program) or [
                 lambda w: follow_main(w, options.program)]:
-            world = World(emulator, options.hsaco, options.ranks, weak, seed,
-                          views, heap_bytes=options.heap)
+            world = World(emulator, image, options.ranks, weak, seed, views,
+                          heap_bytes=options.heap)
             try:
                 error = sequence(world)
             except RuntimeError as exception:  # out of bounds, hang, trap
@@ -393,7 +395,7 @@ def run_all(emulator, options, memory):
     for failure in failures:
         print(failure)
     print(f"{options.program}: {runs} runs on {options.ranks} devices "
-          f"({world.image.arch}, {memory} memory), {compared} elements "
+          f"({image.arch}, {memory} memory), {compared} elements "
           f"compared, {instructions} wave instructions, {len(failures)} "
           f"failures, {time.time() - start:.1f} s", flush=True)
     return failures

@@ -283,8 +283,8 @@ def get_cases():
     # Products that all ranks get.
     spread = "matmul_all_gather"
     moved = {"variant": "specialized", "num_fetch_programs": 1}
-    add("push_rows", spread, {**whole, "variant": "push"}, m=32)
-    add("push_columns_ragged", spread,
+    add("spread_rows", spread, {**whole, "variant": "push"}, m=32)
+    add("spread_columns_ragged", spread,
         {**ragged, "variant": "push", "shard": "n"}, m=37, n=27, k=43,
         bias="column", programs=(4, 2, 3))
     add("specialized_rows", spread, {**whole, **moved})
@@ -318,23 +318,36 @@ def get_cases():
     return cases
 
 
-def run_case(emulator, options, name, case, weak, seed):
+class Machine:
+    """The emulator with one image, whose instructions it decodes once."""
+
+    def __init__(self, emulator, hsaco):
+        self.emulator, self.image = emulator, emulator.CodeObject(hsaco)
+        self.decoded = {}
+
+    def emulation(self, world, budget):
+        emulation = self.emulator.Emu(world.memory, seed=world.seed,
+                                      weak=world.weak, budget=budget)
+        emulation.prog = self.decoded
+        return emulation
+
+
+def run_case(machine, options, name, case, weak, seed):
     """Gives (what went wrong, instructions)."""
     most = max((*case.programs, case.config["programs"]))
     views = options.ranks * (most if weak == "wg" else 1)
-    world = emulate.World(emulator, options.hsaco, options.ranks, weak, seed,
-                          views, HEAP_BYTES)
+    world = emulate.World(machine.emulator, machine.image, options.ranks, weak,
+                          seed, views, HEAP_BYTES)
     run = Run(case, world, options.main, name)
-    emulation = emulator.Emu(world.memory, seed=seed, weak=weak,
-                             budget=options.budget)
     try:
-        instructions = Streams(emulation, run.queues()).run()
+        instructions = Streams(machine.emulation(world, options.budget),
+                               run.queues()).run()
     except RuntimeError as error:  # out of bounds, hang, trap
         return [*run.errors, str(error)], 0
     return run.errors, instructions
 
 
-def check_memory(emulator, options, cases, memory):
+def check_memory(machine, options, cases, memory):
     """All cases and seeds on one kind of memory; gives the cases that failed,
     of each up to the first seed that did."""
     weak = None if memory == "coherent" else memory
@@ -342,7 +355,7 @@ def check_memory(emulator, options, cases, memory):
     start = time.time()
     for name, case in cases.items():
         for seed in range(1, options.seeds + 1):
-            errors, count = run_case(emulator, options, name, case, weak, seed)
+            errors, count = run_case(machine, options, name, case, weak, seed)
             runs += 1
             instructions += count
             if errors:
@@ -359,10 +372,10 @@ def check_memory(emulator, options, cases, memory):
 
 
 def check(options, cases):
-    emulator = emulate.load_emulator()
+    machine = Machine(emulate.load_emulator(), options.hsaco)
     good = True
     for memory in options.memory.split(","):
-        failed = check_memory(emulator, options, cases, memory)
+        failed = check_memory(machine, options, cases, memory)
         unnoticed = cases.keys() - failed
         if options.expect_failure and unnoticed:
             print(f"not found wrong: {', '.join(sorted(unnoticed))}")

@@ -58,6 +58,19 @@ def hash_of(salt, index, shift):
     return h >> np.uint32(shift)
 
 
+class Image:
+    """A code object of an emulator, whose instructions are decoded once."""
+
+    def __init__(self, emulator, path):
+        self.emulator, self.code = emulator, emulator.CodeObject(path)
+        self.decoded = {}
+
+    def emulation(self, memory, seed, weak, **options):
+        emulation = self.emulator.Emu(memory, seed=seed, weak=weak, **options)
+        emulation.prog = self.decoded
+        return emulation
+
+
 class Buffer:
     """A symmetric buffer: the same offset in every rank's heap."""
 
@@ -92,15 +105,14 @@ class Buffer:
 class World:
     """N devices whose heaps lie at a uniform stride in one arena."""
 
-    def __init__(self, emulator, image, ranks, weak, seed, views, heap_bytes):
-        """image: a CodeObject of the emulator."""
-        self.emulator, self.ranks = emulator, ranks
+    def __init__(self, image, ranks, weak, seed, views, heap_bytes):
+        self.image, self.ranks = image, ranks
         self.weak, self.seed = weak, seed
-        self.image = image
         self.stride = (heap_bytes + 4095) & ~4095
         # Behind the heaps: control blocks, and arguments of each launch.
         arena = self.stride * ranks + (1 << 20)
-        self.memory = emulator.Memory(arena, n_views=views if weak else 0)
+        self.memory = image.emulator.Memory(arena,
+                                            n_views=views if weak else 0)
         self.base = self.memory.base
         self.memory.top = self.base + self.stride * ranks
         self.heap_top = 0
@@ -150,16 +162,15 @@ class World:
                 packed += argument.arguments(rank)
             else:
                 packed.append(argument)
-        threads = self.image.kernels[kernel][".max_flat_workgroup_size"]
-        return self.emulator.Launch(self.image, kernel, (programs, 1, 1),
-                                    (threads, 1, 1), packed, self.memory,
-                                    device=rank)
+        code = self.image.code
+        threads = code.kernels[kernel][".max_flat_workgroup_size"]
+        return self.image.emulator.Launch(code, kernel, (programs, 1, 1),
+                                          (threads, 1, 1), packed, self.memory,
+                                          device=rank)
 
     def run(self, launches):
         """Runs launches at the same time, then waits for all of them."""
-        # The instructions' compiled forms are kept by the emulator's module.
-        emulation = self.emulator.Emu(self.memory, seed=self.seed,
-                                      weak=self.weak)
+        emulation = self.image.emulation(self.memory, self.seed, self.weak)
         self.instructions += emulation.run(launches)
         # The argument blocks are not needed any more.
         self.memory.allocs = [a for a in self.memory.allocs
@@ -370,14 +381,14 @@ def run_all(emulator, options, memory):
     """All seeds and shapes on one kind of memory; gives what went wrong."""
     weak = None if memory == "coherent" else memory
     views = options.ranks if weak == "device" else 64
-    image = emulator.CodeObject(options.hsaco)
+    image = Image(emulator, options.hsaco)
     runs = compared = instructions = 0
     failures = []
     start = time.time()
     for seed in range(1, options.seeds + 1):
         for sequence in PROGRAMS.get(options.program) or [
                 lambda w: follow_main(w, options.program)]:
-            world = World(emulator, image, options.ranks, weak, seed, views,
+            world = World(image, options.ranks, weak, seed, views,
                           heap_bytes=options.heap)
             try:
                 error = sequence(world)
@@ -395,7 +406,7 @@ def run_all(emulator, options, memory):
     for failure in failures:
         print(failure)
     print(f"{options.program}: {runs} runs on {options.ranks} devices "
-          f"({image.arch}, {memory} memory), {compared} elements "
+          f"({image.code.arch}, {memory} memory), {compared} elements "
           f"compared, {instructions} wave instructions, {len(failures)} "
           f"failures, {time.time() - start:.1f} s", flush=True)
     return failures

@@ -233,7 +233,7 @@ def get_cases():
         {**whole, **fetch, **by_columns, "k_per_flag": 2})
     add("hbm_buffer_k_ragged", gather,
         {**ragged, **fetch, **by_rows, "k_per_flag": 2, "num_fetch_stages": 2,
-         "first_stage_fetch_programs": 3},
+         "first_stage_fetch_programs": 3, "group_m": 2, "xcds": 2},
         m=75, n=27, k=40, bias="column", programs=(4, 3, 5))
     add("hbm_buffer_k_ragged_columns", gather,
         {**ragged, **fetch, **by_columns, "k_per_flag": 1,
@@ -249,8 +249,8 @@ def get_cases():
         {**whole, **fetch, **by_columns, "shard": "m", "k_per_flag": 1}, m=32)
     add("hbm_buffer_m_ragged", gather,
         {**ragged, **fetch, **by_rows, "shard": "m", "k_per_flag": 1,
-         "num_fetch_programs": 4}, m=37, n=27, k=43, bias="row",
-        programs=(2, 4, 1))
+         "num_fetch_programs": 4, "group_m": 1, "xcds": 3}, m=37, n=27, k=43,
+        bias="row", programs=(2, 4, 1))
     add("hbm_buffer_m_ragged_columns", gather,
         {**ragged, **fetch, **by_columns, "shard": "m", "k_per_flag": 2,
          "num_fetch_stages": 3, "first_stage_fetch_programs": 2},
@@ -318,36 +318,22 @@ def get_cases():
     return cases
 
 
-class Machine:
-    """The emulator with one image, whose instructions it decodes once."""
-
-    def __init__(self, emulator, hsaco):
-        self.emulator, self.image = emulator, emulator.CodeObject(hsaco)
-        self.decoded = {}
-
-    def emulation(self, world, budget):
-        emulation = self.emulator.Emu(world.memory, seed=world.seed,
-                                      weak=world.weak, budget=budget)
-        emulation.prog = self.decoded
-        return emulation
-
-
-def run_case(machine, options, name, case, weak, seed):
+def run_case(image, options, name, case, weak, seed):
     """Gives (what went wrong, instructions)."""
     most = max((*case.programs, case.config["programs"]))
     views = options.ranks * (most if weak == "wg" else 1)
-    world = emulate.World(machine.emulator, machine.image, options.ranks, weak,
-                          seed, views, HEAP_BYTES)
+    world = emulate.World(image, options.ranks, weak, seed, views, HEAP_BYTES)
     run = Run(case, world, options.main, name)
+    emulation = image.emulation(world.memory, seed, weak,
+                                budget=options.budget)
     try:
-        instructions = Streams(machine.emulation(world, options.budget),
-                               run.queues()).run()
+        instructions = Streams(emulation, run.queues()).run()
     except RuntimeError as error:  # out of bounds, hang, trap
         return [*run.errors, str(error)], 0
     return run.errors, instructions
 
 
-def check_memory(machine, options, cases, memory):
+def check_memory(image, options, cases, memory):
     """All cases and seeds on one kind of memory; gives the cases that failed,
     of each up to the first seed that did."""
     weak = None if memory == "coherent" else memory
@@ -355,7 +341,7 @@ def check_memory(machine, options, cases, memory):
     start = time.time()
     for name, case in cases.items():
         for seed in range(1, options.seeds + 1):
-            errors, count = run_case(machine, options, name, case, weak, seed)
+            errors, count = run_case(image, options, name, case, weak, seed)
             runs += 1
             instructions += count
             if errors:
@@ -372,10 +358,10 @@ def check_memory(machine, options, cases, memory):
 
 
 def check(options, cases):
-    machine = Machine(emulate.load_emulator(), options.hsaco)
+    image = emulate.Image(emulate.load_emulator(), options.hsaco)
     good = True
     for memory in options.memory.split(","):
-        failed = check_memory(machine, options, cases, memory)
+        failed = check_memory(image, options, cases, memory)
         unnoticed = cases.keys() - failed
         if options.expect_failure and unnoticed:
             print(f"not found wrong: {', '.join(sorted(unnoticed))}")

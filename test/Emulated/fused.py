@@ -234,7 +234,7 @@ def get_cases():
     add("hbm_buffer_k_ragged", gather,
         {**ragged, **fetch, **by_rows, "k_per_flag": 2, "num_fetch_stages": 2,
          "first_stage_fetch_programs": 3, "group_m": 2, "xcds": 2},
-        m=75, n=27, k=40, bias="column", programs=(4, 3, 5))
+        m=75, n=27, k=40, bias="column", programs=(4, 3, 2))
     add("hbm_buffer_k_ragged_columns", gather,
         {**ragged, **fetch, **by_columns, "k_per_flag": 1,
          "num_fetch_programs": 4, "activation": "relu"},
@@ -254,7 +254,7 @@ def get_cases():
     add("hbm_buffer_m_ragged_columns", gather,
         {**ragged, **fetch, **by_columns, "shard": "m", "k_per_flag": 2,
          "num_fetch_stages": 3, "first_stage_fetch_programs": 2},
-        m=37, n=27, k=40, bias="column", programs=(3, 4, 5))
+        m=37, n=27, k=40, bias="column", programs=(3, 4, 2))
     add("hbm_buffer_large", gather,
         {**tiles(64, 64, 64, 4, 3), **fetch, **by_rows, "k_per_flag": 1},
         k=128)

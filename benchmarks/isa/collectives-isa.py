@@ -24,7 +24,6 @@ tiles, which it loads from all peers and stores to all peers: 2 at least.
 
 import argparse
 import collections
-import importlib.util
 import inspect
 import json
 import os
@@ -46,15 +45,9 @@ COLLECTIVES = {
 }
 
 
-def load_module(name, path):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-emulate = load_module("emulate", HERE.parents[1] / "test/Emulated/emulate.py")
-np = emulate.np
+sys.path.insert(0, str(HERE.parents[1] / "test/Emulated"))
+import emulate  # finds an interpreter that has NumPy
+import numpy as np
 
 
 # Compilation -----------------------------------------------------------------
@@ -154,7 +147,8 @@ class Run:
         count = total // info["bytes"]
         result = total * (ranks if gathers else 1)
         heap = total + result + options.scratch + (1 << 14)
-        world = emulate.World(emulator, str(image), ranks, None, 1, 0, heap)
+        world = emulate.World(emulate.Image(emulator, str(image)), ranks, None, 1,
+                              0, heap)
         kind = np.uint8 if gathers else np.float16
         inputs = world.alloc((count,), kind)
         outputs = world.alloc((result // info["bytes"],), kind)
@@ -179,12 +173,12 @@ class Run:
                 launches.append(world.launch(rank, kernel, PROGRAMS, inputs,
                                              outputs, workspace, count, 0))
                 continue
-            described = world.image.kernels[kernel][".args"]
+            described = world.image.code.kernels[kernel][".args"]
             packed = [inputs.address(rank), outputs.address(rank), table, rank,
                       count]
             packed += [0] * (len(described) - len(packed))  # Triton's own
             launches.append(emulator.Launch(
-                world.image, kernel, (PROGRAMS, 1, 1), (LANES * warps, 1, 1),
+                world.image.code, kernel, (PROGRAMS, 1, 1), (LANES * warps, 1, 1),
                 packed, world.memory, device=rank))
         counter = make_counter(emulator)(world.memory, seed=1)
         counter.run(launches)
@@ -192,7 +186,7 @@ class Run:
             if not np.array_equal(outputs.read(rank), want.astype(kind)):
                 raise RuntimeError(f"rank {rank}: the output is wrong")
         self.executed, self.names = counter.executed, counter.names
-        self.metadata = world.image.kernels[kernel]
+        self.metadata = world.image.code.kernels[kernel]
 
 
 def class_of(name):

@@ -21,6 +21,8 @@ import re
 import sys
 import time
 
+import buffers
+
 try:
     import numpy as np
 except ImportError:  # the interpreter lit runs with may not have it
@@ -42,6 +44,7 @@ def load_emulator():
     spec = importlib.util.spec_from_file_location("amdemu", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    buffers.teach(module)
     return module
 
 
@@ -55,37 +58,61 @@ def hash_of(salt, index, shift):
     return h >> np.uint32(shift)
 
 
+class Image:
+    """A code object of an emulator, whose instructions are decoded once."""
+
+    def __init__(self, emulator, path):
+        self.emulator, self.code = emulator, emulator.CodeObject(path)
+        self.decoded = {}
+
+    def emulation(self, memory, seed, weak, **options):
+        emulation = self.emulator.Emu(memory, seed=seed, weak=weak, **options)
+        emulation.prog = self.decoded
+        return emulation
+
+
 class Buffer:
     """A symmetric buffer: the same offset in every rank's heap."""
 
     def __init__(self, world, offset, shape, dtype):
         self.world, self.offset, self.shape = world, offset, shape
-        self.dtype = np.dtype(dtype)
+        self.dtype, self.strides = np.dtype(dtype), ()
 
     def address(self, rank):
         return self.world.heap_base(rank) + self.offset
 
     def arguments(self, rank):
-        """A memref with identity layout: a pointer and its dynamic sizes."""
-        return [self.address(rank), *self.shape]
+        """A memref: a pointer, its dynamic sizes and strides."""
+        return [self.address(rank), *self.shape, *self.strides]
+
+    def by_columns(self, rows, columns, pitch):
+        """The same memory as a matrix whose columns are contiguous."""
+        view = Buffer(self.world, self.offset, (rows, columns), self.dtype)
+        view.strides = (pitch,)
+        return view
 
     def read(self, rank):
         count = int(np.prod(self.shape))
         data = self.world.memory.get(self.address(rank), self.dtype, count)
         return data.reshape(self.shape)
 
+    def write(self, rank, data):
+        data = np.ascontiguousarray(data, self.dtype).view(np.uint8).reshape(-1)
+        start = self.address(rank) - self.world.base
+        self.world.memory.real[start:start + data.nbytes] = data
+
 
 class World:
     """N devices whose heaps lie at a uniform stride in one arena."""
 
-    def __init__(self, emulator, hsaco, ranks, weak, seed, views, heap_bytes):
-        self.emulator, self.ranks = emulator, ranks
+    def __init__(self, image, ranks, weak, seed, views, heap_bytes):
+        self.image, self.ranks = image, ranks
         self.weak, self.seed = weak, seed
-        self.image = emulator.CodeObject(hsaco)
         self.stride = (heap_bytes + 4095) & ~4095
         # Behind the heaps: control blocks, and arguments of each launch.
         arena = self.stride * ranks + (1 << 20)
-        self.memory = emulator.Memory(arena, n_views=views if weak else 0)
+        self.memory = image.emulator.Memory(arena,
+                                            n_views=views if weak else 0)
         self.base = self.memory.base
         self.memory.top = self.base + self.stride * ranks
         self.heap_top = 0
@@ -135,16 +162,15 @@ class World:
                 packed += argument.arguments(rank)
             else:
                 packed.append(argument)
-        threads = self.image.kernels[kernel][".max_flat_workgroup_size"]
-        return self.emulator.Launch(self.image, kernel, (programs, 1, 1),
-                                    (threads, 1, 1), packed, self.memory,
-                                    device=rank)
+        code = self.image.code
+        threads = code.kernels[kernel][".max_flat_workgroup_size"]
+        return self.image.emulator.Launch(code, kernel, (programs, 1, 1),
+                                          (threads, 1, 1), packed, self.memory,
+                                          device=rank)
 
     def run(self, launches):
         """Runs launches at the same time, then waits for all of them."""
-        # The instructions' compiled forms are kept by the emulator's module.
-        emulation = self.emulator.Emu(self.memory, seed=self.seed,
-                                      weak=self.weak)
+        emulation = self.image.emulation(self.memory, self.seed, self.weak)
         self.instructions += emulation.run(launches)
         # The argument blocks are not needed any more.
         self.memory.allocs = [a for a in self.memory.allocs
@@ -239,9 +265,7 @@ def matmul_wait(world, size, consumer):
         place = np.arange(32 * size, dtype=np.uint32)
         panel = hash_of(rank + 1, place, 21).astype(np.float16).reshape(
             buffer.shape)
-        start = buffer.address(rank) - world.base
-        world.memory.real[start:start + panel.nbytes] = panel.view(
-            np.uint8).reshape(-1)
+        buffer.write(rank, panel)
         panels.append(panel.astype(np.float64))
     world.run([world.launch(0, "producer", blocks, source, staging, flags, 1),
                world.launch(1, consumer, 1, staging, b, c, flags, 0)])
@@ -260,11 +284,17 @@ ARITHMETIC = {"addi": lambda a, b: a + b, "subi": lambda a, b: a - b,
               "divui": lambda a, b: a // b, "minui": min, "maxui": max}
 
 
-def follow_main(world, path):
-    """Executes @main of a generated program. All ranks are at the same line,
-    so each launch runs on all of them before the next one starts."""
+def follow(world, path, function="main", launch=None):
+    """Executes a host function of a generated program. All ranks are at the
+    same line, so each launch runs on all of them before the next one starts;
+    or launch(kernel, programs, arguments) says what becomes of it."""
+    def launch_and_wait(kernel, programs, arguments):
+        world.run([world.launch(r, kernel, programs, *arguments)
+                   for r in range(world.ranks)])
+
+    launch = launch or launch_and_wait
     with open(path, encoding="utf-8") as file:
-        lines = file.read().split("func.func @main", 1)[1].splitlines()
+        lines = file.read().split(f"func.func @{function}(", 1)[1].splitlines()
     values = {"%ctx": None, "%arg0": None}  # as people write, and as printed
     alive = set()
     for line in lines[1:]:
@@ -274,11 +304,14 @@ def follow_main(world, path):
         op = re.split(r"[ (]", text, maxsplit=1)[0]
         operands = [values[v] for v in re.findall(r"%\w+", text)]
         if op == "arith.constant":
-            values[name] = int(text.split()[1])
+            number = text.split()[1]
+            values[name] = float(number) if "." in number else int(number)
         elif op.startswith("arith."):
             values[name] = ARITHMETIC[op[6:]](*operands)
         elif op == "memref.dim":
             values[name] = operands[0].shape[operands[1]]
+        elif op == "memref.reinterpret_cast" and "strides: [1, %" in text:
+            values[name] = operands[0].by_columns(*operands[1:])
         elif op == "iris.num_ranks":
             values[name] = world.ranks
         elif op == "iris.alloc":
@@ -293,15 +326,20 @@ def follow_main(world, path):
         elif op == "iris.launch":
             kernel = re.search(r"::@(\w+)", text)[1]
             programs, _, *arguments = operands
-            world.run([world.launch(r, kernel, programs, *arguments)
-                       for r in range(world.ranks)])
+            launch(kernel, programs, arguments)
         elif op == "return":
             break
         elif op != "iris.sync":
             return f"cannot follow {text!r}"
-    if any(checked == 0 for checked, _ in world.checked()):
-        return "a rank compared nothing"
     return None
+
+
+def follow_main(world, path):
+    """Executes @main, whose kernels must have compared something."""
+    error = follow(world, path)
+    if not error and any(checked == 0 for checked, _ in world.checked()):
+        error = "a rank compared nothing"
+    return error
 
 
 # One world per entry: shapes of whole tiles, hanging over edges, unaligned.
@@ -343,14 +381,15 @@ def run_all(emulator, options, memory):
     """All seeds and shapes on one kind of memory; gives what went wrong."""
     weak = None if memory == "coherent" else memory
     views = options.ranks if weak == "device" else 64
+    image = Image(emulator, options.hsaco)
     runs = compared = instructions = 0
     failures = []
     start = time.time()
     for seed in range(1, options.seeds + 1):
         for sequence in PROGRAMS.get(options.program) or [
                 lambda w: follow_main(w, options.program)]:
-            world = World(emulator, options.hsaco, options.ranks, weak, seed,
-                          views, heap_bytes=options.heap)
+            world = World(image, options.ranks, weak, seed, views,
+                          heap_bytes=options.heap)
             try:
                 error = sequence(world)
             except RuntimeError as exception:  # out of bounds, hang, trap
@@ -367,7 +406,7 @@ def run_all(emulator, options, memory):
     for failure in failures:
         print(failure)
     print(f"{options.program}: {runs} runs on {options.ranks} devices "
-          f"({world.image.arch}, {memory} memory), {compared} elements "
+          f"({image.code.arch}, {memory} memory), {compared} elements "
           f"compared, {instructions} wave instructions, {len(failures)} "
           f"failures, {time.time() - start:.1f} s", flush=True)
     return failures

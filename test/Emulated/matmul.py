@@ -15,17 +15,10 @@ AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
 """
 import argparse
 import dataclasses
-import importlib.util
-import os
 import sys
 
-try:
-    import numpy as np
-except ImportError:  # the interpreter lit runs with may not have it
-    system_python = "/usr/bin/python3"
-    if os.path.realpath(sys.executable) == os.path.realpath(system_python):
-        sys.exit("matmul.py needs NumPy (Debian: python3-numpy)")
-    os.execv(system_python, [system_python] + sys.argv)
+import emulate  # first: it finds an interpreter that has NumPy
+import numpy as np
 
 UNTOUCHED = 77  # what the destination holds before
 MARGIN = 64  # elements around a buffer
@@ -358,10 +351,7 @@ def main():
         print("".join(kernel.emit() for kernel in kernels) + "}")
         return 0
 
-    spec = importlib.util.spec_from_file_location("amdemu",
-                                                  os.environ["AMDEMU"])
-    emulator = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(emulator)
+    emulator = emulate.load_emulator()
     teach_nop(emulator)
     code = emulator.CodeObject(options.hsaco)
     wave = 64 if options.chip.startswith("gfx9") else 32

@@ -12,7 +12,7 @@ whole packet there, everything must arrive.
 """
 import sys
 
-from emulate import CONTROL_BYTES, World, load_emulator, np
+from emulate import CONTROL_BYTES, Image, World, load_emulator, np
 
 EPOCH, OLD = 77, 76
 WORDS = 2048 * 2 // 4
@@ -41,9 +41,9 @@ def start_clock(emulator):
     emulator.Emu.step = advance
 
 
-def run(emulator, hsaco, seed, weak, missing):
+def run(image, seed, weak, missing):
     """One launch; gives what went wrong."""
-    world = BoundedWorld(emulator, hsaco, 2, weak, seed, 2 if weak else 0,
+    world = BoundedWorld(image, 2, weak, seed, 2 if weak else 0,
                          heap_bytes=1 << 16)
     box = world.alloc((2 * WORDS,), np.int32)
     sent = world.alloc((2 * WORDS,), np.int32)
@@ -54,9 +54,7 @@ def run(emulator, hsaco, seed, weak, missing):
     packet[:, 1] = EPOCH
     if missing is not None:
         packet[missing, 1] = OLD
-    start = box.address(0) - world.base
-    world.memory.real[start:start + packet.nbytes] = packet.view(
-        np.uint8).reshape(-1)
+    box.write(0, packet)
     world.run([world.launch(0, "forward", 1, box, sent, out, flag, 1, EPOCH)])
 
     control = world.controls[0]
@@ -86,12 +84,13 @@ def run(emulator, hsaco, seed, weak, missing):
 def main():
     emulator = load_emulator()
     start_clock(emulator)
+    image = Image(emulator, sys.argv[1])
     assert CONTROL_BYTES == 512
     failures = runs = 0
     for seed in range(1, 3):
         for weak in (None, "device"):
             for missing in (None, 0, 1, 63, 500, WORDS - 1):
-                error = run(emulator, sys.argv[1], seed, weak, missing)
+                error = run(image, seed, weak, missing)
                 runs += 1
                 if error:
                     failures += 1

@@ -14,18 +14,11 @@ byte and around the buffers, with an oracle of its own.
 AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
 """
 import argparse
-import importlib.util
-import os
 import random
 import sys
 
-try:
-    import numpy as np
-except ImportError:  # the interpreter lit runs with may not have it
-    system_python = "/usr/bin/python3"
-    if os.path.realpath(sys.executable) == os.path.realpath(system_python):
-        sys.exit("tiles.py needs NumPy (Debian: python3-numpy)")
-    os.execv(system_python, [system_python] + sys.argv)
+import emulate  # first: it finds an interpreter that has NumPy
+import numpy as np
 
 TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64,
          "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
@@ -322,10 +315,7 @@ def main():
         print("".join(kernel.emit() for kernel in kernels) + "}")
         return 0
 
-    spec = importlib.util.spec_from_file_location("amdemu",
-                                                  os.environ["AMDEMU"])
-    emulator = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(emulator)
+    emulator = emulate.load_emulator()
     code = emulator.CodeObject(options.hsaco)
     wrong = 0
     for kernel in kernels:

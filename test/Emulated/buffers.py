@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Buffer loads and stores as the emulator treats all others.
+
+It executes them on memory itself: past the caches of weak memory, and with no
+look at what is allocated. What is done here makes them global accesses to it, at
+the addresses that their descriptors say.
+"""
+CONSTANTS = 128  # operands from here on are no registers but small numbers
+
+
+class Access:
+    """The operands of one instruction."""
+
+    def __init__(self, instruction):
+        assert not int(instruction.idxen), "no structures in buffers"
+        self.descriptor = instruction.srsrc.offset
+        self.extra = instruction.soffset.offset
+        self.offset = int(instruction.offset)
+        self.register = None
+        if int(instruction.offen):
+            self.register = instruction.vaddr.offset - 256
+
+    def addresses(self, state, lanes):
+        """(lane, address) of those lanes that the descriptor lets through."""
+        scalars, vectors = state._sgpr_mv, state._vgpr_mv
+        first, width = self.descriptor, state.wave_size
+        base = (scalars[first] | scalars[first + 1] << 32) & (1 << 48) - 1
+        size = scalars[first + 2]
+        base += (scalars[self.extra] if self.extra < CONSTANTS
+                 else self.extra - CONSTANTS)
+        result = []
+        for lane in range(width):
+            if lanes >> lane & 1:
+                offset = self.offset
+                if self.register is not None:
+                    offset += vectors[self.register * width + lane]
+                    offset &= 0xFFFFFFFF
+                if offset < size:
+                    result.append((lane, base + offset))
+        return result
+
+
+def teach(emulator):
+    """Does so in the module `emulator`."""
+    machine, execution_mask = emulator.Emu, emulator.E.EXEC_LO.offset
+    original_fetch, original_addresses = machine.fetch, machine.addrs
+
+    def fetch(self, launch, pc):
+        is_known = pc in self.prog
+        entry = original_fetch(self, launch, pc)
+        if not is_known and isinstance(entry[4], emulator.irc.MUBUF) and \
+                entry[5].startswith(("BUFFER_LOAD", "BUFFER_STORE")):
+            function, operands, _, scope, instruction, name = entry
+            entry = (function, operands, 1, scope, Access(instruction), name)
+            self.prog[pc] = entry
+        return entry
+
+    def addresses(self, wave, instruction):
+        if not isinstance(instruction, Access):
+            return original_addresses(self, wave, instruction)
+        scalars = wave.st._sgpr_mv
+        lanes = scalars[execution_mask]
+        if wave.st.wave_size == 64:
+            lanes |= scalars[execution_mask + 1] << 32
+        return instruction.addresses(wave.st, lanes)
+
+    machine.fetch, machine.addrs = fetch, addresses

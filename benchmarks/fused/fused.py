@@ -145,6 +145,12 @@ class Rank:
             at += ceil_div(size, 1 << 21) << 21
         return tensors
 
+    def close(self):
+        """NCCL must not find memory of a pool that is gone."""
+        if self.registered is not None:
+            backend = dist.group.WORLD._get_backend(torch.device("cuda"))
+            backend.deregister_mem_pool(self.pool)
+
     def worst(self, value):
         """The largest of all ranks' values."""
         tensor = torch.tensor([float(value)], device="cuda")
@@ -388,6 +394,7 @@ def work(rank, options):
                     with open(options.json, "a", encoding="utf-8") as out:
                         out.write(json.dumps(line) + "\n")
     dist.barrier()
+    me.close()
     dist.destroy_process_group()
     if wrong:
         raise SystemExit(1)

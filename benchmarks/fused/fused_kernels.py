@@ -8,9 +8,9 @@ A SPEC is a kind and its config, as docs/fused.md has them:
 
     all_gather_matmul,variant=hbm_buffer,num_fetch_programs=16
 
-Shapes for fused.py may follow, each behind an @. What is left out is what fused.py
-wants: f16, tiles of 128 x 256 x 64, 8 warps,
-132 programs. `name` is the kernel's: a hash of its spec.
+Shapes for fused.py may follow, each behind an @. What is left out is what
+fused.py wants: f16, tiles of 128 x 256 x 64, 8 warps, 132 programs. `name` is
+the kernel's: a hash of its spec.
 """
 import argparse
 import hashlib

@@ -17,40 +17,39 @@ using namespace iris::rt;
 
 // Shared memory is filled with stages: one program at a time on a processor.
 static const ProcessorModel hopper = {
-    "H200: 128x256x64 tiles of f16 measured (0.70 us a block, 97 us for a wave "
-    "of K = 8192; benchmarks/results/nvidia-h200-x8/matmul.jsonl), 128x128x64 "
-    "measured once (0.38 us); smaller tiles estimated from the L2 traffic of "
-    "those two; movers 20 to 25 GB/s a program; parts that come and products "
-    "overlap all but wholly, tiles that leave for the most part "
-    "(fused-N-ranks.jsonl)",
+    "H200, measured on one and on four (benchmarks/results): 128x256x64 tiles of "
+    "f16 take 0.70 us a block, 128x128x64 0.38, 64x128x64 0.24, 64x64x64 0.18, "
+    "and no more than 670 TFLOP/s all together; movers 20 to 25 GB/s a program; "
+    "parts that come and products overlap all but wholly, tiles that leave "
+    "nearly so",
     /*processors=*/132,
     /*operations=*/6.0e6,
+    /*operationsOfAll=*/670e6,
     /*narrow=*/2,
     /*wide=*/0.04,
     /*panels=*/105e3,
     /*panelsOfAll=*/11.9e6,
     /*memory=*/4.0e6,
     /*block=*/0.01,
-    /*tile=*/2,
+    /*tile=*/1,
     /*start=*/3,
     /*mover=*/22.5e3,
     /*adder=*/50e3,
-    /*afterProduct=*/0.15,
+    /*turn=*/8,
+    /*afterProduct=*/0.08,
     /*beforeProduct=*/0.05,
     /*raise=*/0.5,
     /*await=*/0.02,
     /*xcds=*/1,
     /*tiles=*/
     {{128, 256, 128, 8},
-     {256, 128, 128, 8},
-     {128, 128, 128, 4},
      {128, 128, 128, 8},
-     {64, 256, 128, 4},
-     {128, 64, 128, 4},
-     {64, 128, 128, 4},
+     {64, 256, 128, 8},
+     {128, 64, 128, 8},
+     {64, 128, 128, 8},
      {64, 64, 128, 4}},
     /*movers=*/{8, 16, 24, 32},
-    /*kPerFlag=*/{16, 8, 32}};
+    /*kPerFlag=*/{8, 16}};
 
 static const ProcessorModel mi300 = {
     "MI300X, not measured: 1307 TFLOP/s of f16 and 5.3 TB/s (AMD's data "
@@ -61,6 +60,7 @@ static const ProcessorModel mi300 = {
     "beside H200's",
     /*processors=*/304,
     /*operations=*/2.15e6,
+    /*operationsOfAll=*/0,
     /*narrow=*/2,
     /*wide=*/0.125,
     /*panels=*/134e3,
@@ -71,6 +71,7 @@ static const ProcessorModel mi300 = {
     /*start=*/4,
     /*mover=*/12e3,
     /*adder=*/30e3,
+    /*turn=*/8,
     /*afterProduct=*/0.15,
     /*beforeProduct=*/1,
     /*raise=*/1.5,
@@ -94,6 +95,7 @@ static const ProcessorModel mi350 = {
     "model; what one program moves, adds up and signals: guesses beside H200's",
     /*processors=*/256,
     /*operations=*/4.9e6,
+    /*operationsOfAll=*/0,
     /*narrow=*/2,
     /*wide=*/0.063,
     /*panels=*/154e3,
@@ -104,6 +106,7 @@ static const ProcessorModel mi350 = {
     /*start=*/4,
     /*mover=*/12e3,
     /*adder=*/30e3,
+    /*turn=*/8,
     /*afterProduct=*/0.15,
     /*beforeProduct=*/1,
     /*raise=*/1.5,
@@ -126,6 +129,7 @@ static const ProcessorModel rdna = {
     "MI300X",
     /*processors=*/96,
     /*operations=*/0.64e6,
+    /*operationsOfAll=*/0,
     /*narrow=*/1,
     /*wide=*/0.5,
     /*panels=*/100e3,
@@ -136,6 +140,7 @@ static const ProcessorModel rdna = {
     /*start=*/4,
     /*mover=*/12e3,
     /*adder=*/30e3,
+    /*turn=*/8,
     /*afterProduct=*/0.15,
     /*beforeProduct=*/1,
     /*raise=*/1.5,
@@ -155,6 +160,7 @@ static const ProcessorModel host = {
     "4 threads of some 20 GFLOP/s each, not measured",
     /*processors=*/4,
     /*operations=*/20e3,
+    /*operationsOfAll=*/0,
     /*narrow=*/0.5,
     /*wide=*/1,
     /*panels=*/5e3,
@@ -165,6 +171,7 @@ static const ProcessorModel host = {
     /*start=*/20,
     /*mover=*/5e3,
     /*adder=*/5e3,
+    /*turn=*/8,
     /*afterProduct=*/1,
     /*beforeProduct=*/1,
     /*raise=*/1,
@@ -218,14 +225,20 @@ struct Product {
 };
 } // namespace
 
+/// How much faster elements are than those of 16 bits.
+static double speedOf(const ProcessorModel &chip, DType element) {
+  uint32_t bytes = dtypeBytes(element);
+  return bytes == 1 ? chip.narrow : bytes == 4 ? chip.wide : 1;
+}
+
 static double blockTime(const ProcessorModel &chip, const MatmulConfig &config,
                         DType element, double busy) {
   double bytes = std::max(dtypeBytes(element), 1u);
   double tileM = static_cast<double>(config.tileM);
   double tileN = static_cast<double>(config.tileN);
   double tileK = static_cast<double>(config.tileK);
-  double speed = bytes == 1 ? chip.narrow : bytes == 4 ? chip.wide : 1;
-  double multiplying = 2 * tileM * tileN * tileK / (chip.operations * speed);
+  double multiplying =
+      2 * tileM * tileN * tileK / (chip.operations * speedOf(chip, element));
   double rate = std::min(chip.panels, chip.panelsOfAll / busy);
   double loading = (tileM + tileN) * tileK * bytes / rate;
   return std::max(multiplying, loading) + chip.block;
@@ -253,8 +266,13 @@ static Product productOf(const ProcessorModel &chip, const MatmulConfig &config,
       blocks * blockTime(chip, config, element, busy) + chip.tile + store;
   double unique = (static_cast<double>(rows) + static_cast<double>(columns)) *
                   static_cast<double>(k * depths) * dtypeBytes(element);
-  product.us = chip.start +
-               std::max(product.waves * product.tileUs, unique / chip.memory);
+  double atOnce = 0;
+  if (chip.operationsOfAll != 0)
+    atOnce = 2 * static_cast<double>(rows) * static_cast<double>(columns) *
+             static_cast<double>(k * depths) /
+             (chip.operationsOfAll * speedOf(chip, element));
+  product.us = chip.start + std::max({product.waves * product.tileUs,
+                                      unique / chip.memory, atOnce});
   return product;
 }
 
@@ -407,17 +425,21 @@ MatmulEstimate Estimation::sum() {
                         isSpecialized ? moverTiles() : 0);
   double moving = 0;
   auto members = static_cast<double>(size);
-  if (isSpecialized) {
-    // Owners read the shares of a tile where they are.
-    double part = scatters ? all : all / members;
-    moving = transfer(peers() * part * share, link.pull, by);
-    if (!scatters)
-      moving += transfer(peers() * part * result, link.push, by);
-    return pipelined(own, moving);
-  }
   auto tiles = static_cast<double>(
       divideUp(problem.m, static_cast<uint64_t>(config.tileM)) *
       divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
+  if (isSpecialized) {
+    // Owners read the shares of a tile where they are.
+    double part = scatters ? all : all / members;
+    double turns = (scatters ? tiles : tiles / members) / by;
+    double bytes = peers() * part * (scatters ? share : share + result);
+    moving = transfer(peers() * part * share, link.pull, by);
+    if (!scatters)
+      moving += transfer(peers() * part * result, link.push, by);
+    // The programs may be slower than the links.
+    moving = std::max(moving, bytes / (by * chip.mover) + turns * chip.turn);
+    return pipelined(own, moving);
+  }
   if (scatters) {
     // Shares go to their owners, who read all of them again: tile by tile,
     // which few programs do where there are few tiles.

@@ -31,8 +31,9 @@ struct ProcessorModel {
   const char *source;
   /// Programs that compute at once; 0 in a config: as many as fit.
   int64_t processors;
-  /// Operations of one processor on 16-bit elements.
-  double operations;
+  /// Operations of one processor on 16-bit elements, and of all together, which
+  /// power limits; 0: as many times as much.
+  double operations, operationsOfAll;
   /// How much faster 8-bit ones are, and how much slower f32.
   double narrow, wide;
   /// Bytes of panels that one processor loads, and that all do at once.
@@ -46,6 +47,9 @@ struct ProcessorModel {
   /// Bytes that a program moves to or from peers, and that it adds up in own
   /// memory.
   double mover, adder;
+  /// What a program that adds up a tile of all members needs beside that: it
+  /// waits for their flags, and for what it has asked for.
+  double turn;
   /// What of the shorter of product and transfer comes on top of the longer
   /// one: 0 where they overlap, 1 where they do not.  For tiles that move when
   /// they are finished, and for parts that are multiplied when they have come.

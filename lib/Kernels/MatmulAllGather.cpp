@@ -80,11 +80,11 @@ static void buildSpecialized(MatmulBuilder &k) {
       RankedTensorType::get({k.config.tileM, k.config.tileN}, k.config.result);
   k.ifThen(k.less(k.program, movers), [&] {
     k.barrier();
-    own.forTiles({k.program, own.count(), movers}, [&](Place place,
-                                                       Value number) {
-      k.awaitHere(number);
-      k.sendTo(1, k.load(place, type), place);
-    });
+    own.forTiles({k.program, own.count(), movers},
+                 [&](Place place, Value number) {
+                   k.awaitHere(number);
+                   k.sendTo(1, k.load(place, type), place);
+                 });
     k.barrier();
   });
   k.endEpoch();

@@ -71,11 +71,10 @@ public:
         rows(k.rowsOf(k.c)), columns(k.columnsOf(k.c)),
         rowTiles(k.rowTiles(rows)), columnTiles(k.columnTiles(columns)),
         partTiles(k.mul(rowTiles, columnTiles)) {
-    k.beginEpoch(
-        getFusedSizes(
-            k, k.config,
-            {k.rowsOf(k.a), k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
-            .numFlags);
+    k.beginEpoch(getFusedSizes(k, k.config,
+                               {k.rowsOf(k.a), k.columnsOf(k.a),
+                                k.columnsOf(k.b_), k.size})
+                     .numFlags);
   }
 
   using Body = llvm::function_ref<void(const SumTile &)>;
@@ -221,9 +220,8 @@ static void buildPush(MatmulBuilder &k) {
 static void raiseShare(MatmulBuilder &k, SumTiles &tiles, const SumTile &tile) {
   if (k.config.variant != "one_shot")
     return k.raise(tile.owner, tiles.flag(k.me, tile));
-  k.forMembers(0, [&](Value i) {
-    k.raise(k.rotate(k.me, i), tiles.flag(k.me, tile));
-  });
+  k.forMembers(
+      0, [&](Value i) { k.raise(k.rotate(k.me, i), tiles.flag(k.me, tile)); });
 }
 
 /// Adds up a tile from where its shares are, and stores it for all who need it.
@@ -247,8 +245,8 @@ static void addUpShares(MatmulBuilder &k, SumTiles &tiles,
 }
 
 /// Only those who add up touch what is a peer's: they meet their namesakes, at
-/// the entry if they also write there. They have the first tiles, while there is
-/// nothing to add up; without movers all programs multiply first.
+/// the entry if they also write there. They have the first tiles, while there
+/// is nothing to add up; without movers all programs multiply first.
 static void buildShots(MatmulBuilder &k) {
   SumTiles tiles(k);
   bool isOneShot = k.config.variant == "one_shot";

@@ -54,8 +54,7 @@ iris.matmul_kernel @pull all_gather_matmul f16 -> f16 size 4
 // CHECK:     tile.store
 // CHECK:     iris.signal set {{.*}} scope(gpu)
 // CHECK:   iris.barrier %{{.+}} group
-// CHECK: scf.if
-// CHECK:   scf.for
+// CHECK: scf.for
 // CHECK:     tile.matmul %arg1
 // CHECK:     tile.matmul %[[STAGING]]
 // CHECK:       scf.if

@@ -45,8 +45,8 @@ public:
   /// Programs below this move what others multiply, or have multiplied. With
   /// fewer than the config wants all programs do both.
   Value movers() { return min(index(config.fetchPrograms), programs); }
-  /// The share of `tiles` that this program multiplies: movers theirs after they
-  /// have moved (`isLate`), or before.
+  /// The share of `tiles` that this program multiplies: movers theirs after
+  /// they have moved (`isLate`), or before.
   TileShare<Value> shareOf(Value tiles, bool isLate) {
     return shareTiles(static_cast<ScalarBuilder &>(*this), program, programs,
                       index(config.fetchPrograms), config.moverTiles, tiles,

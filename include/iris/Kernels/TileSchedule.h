@@ -67,8 +67,8 @@ struct TileShare {
 /// The share of `program` of `tiles` places where programs below `movers` have
 /// something to move as well, and have at most `each` places; the others have
 /// as few rounds as that allows. With `isLate` movers have the last places, for
-/// what they do when they have moved; otherwise the first ones. No more programs
-/// than movers: all share alike.
+/// what they do when they have moved; otherwise the first ones. No more
+/// programs than movers: all share alike.
 template <typename Arithmetic>
 TileShare<typename Arithmetic::Number>
 shareTiles(Arithmetic &n, typename Arithmetic::Number program,
@@ -91,11 +91,11 @@ shareTiles(Arithmetic &n, typename Arithmetic::Number program,
     return n.ifLess(movers, programs, x, y);
   };
   auto number = n.sub(n.max(program, moving), moving);
-  return {ifShared(ifMover(n.add(first, program), n.add(second, number)),
-                   program),
-          ifShared(ifMover(isLate ? tiles : rest, isLate ? ofOthers : tiles),
-                   tiles),
-          ifShared(ifMover(n.max(moving, n.index(1)), others), programs)};
+  return {
+      ifShared(ifMover(n.add(first, program), n.add(second, number)), program),
+      ifShared(ifMover(isLate ? tiles : rest, isLate ? ofOthers : tiles),
+               tiles),
+      ifShared(ifMover(n.max(moving, n.index(1)), others), programs)};
 }
 
 /// An order of the tiles of a grid of rows and columns, which may be empty.

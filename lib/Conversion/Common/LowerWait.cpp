@@ -261,8 +261,8 @@ LogicalResult SyncLowering::lower(WaitOp op) {
 //===----------------------------------------------------------------------===//
 
 /// The first lane polls, or the only one that comes by; what it has seen the
-/// others know once the wave has met. A wave that gives up says so, and goes on:
-/// the others of the program learn of it where they look.
+/// others know once the wave has met. A wave that gives up says so, and goes
+/// on: the others of the program learn of it where they look.
 void SyncLowering::lowerInWave(WaitOp op, const Poll &poll) {
   Builder b(op.getLoc(), op);
   Type type = op.getType();

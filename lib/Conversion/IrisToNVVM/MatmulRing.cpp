@@ -144,8 +144,8 @@ Value MatmulRing::getTaken(ImplicitLocOpBuilder &b) const {
 // Waits
 //===----------------------------------------------------------------------===//
 
-Value MatmulRing::emitWait(ImplicitLocOpBuilder &b, Value barrier,
-                           Value parity, bool waits) {
+Value MatmulRing::emitWait(ImplicitLocOpBuilder &b, Value barrier, Value parity,
+                           bool waits) {
   Location loc = b.getLoc();
   auto loop = scf::WhileOp::create(
       b, b.getI1Type(), ValueRange(),
@@ -161,11 +161,10 @@ Value MatmulRing::emitWait(ImplicitLocOpBuilder &b, Value barrier,
               [&](OpBuilder &builder, Location) {
                 ImplicitLocOpBuilder at(loc, builder);
                 Value failed = HasFailedOp::create(at, at.getI1Type());
-                scf::YieldOp::create(at, arith::XOrIOp::create(
-                                             at, failed,
-                                             arith::ConstantIntOp::create(
-                                                 at, 1, 1))
-                                             .getResult());
+                scf::YieldOp::create(
+                    at, arith::XOrIOp::create(
+                            at, failed, arith::ConstantIntOp::create(at, 1, 1))
+                            .getResult());
               },
               [&](OpBuilder &builder, Location) {
                 scf::YieldOp::create(builder, loc, again);
@@ -206,8 +205,7 @@ Value MatmulRing::emitHandOffWait(ImplicitLocOpBuilder &b, Value isFirstLane,
   return goesOn;
 }
 
-void MatmulRing::emitGiveUpUnless(ImplicitLocOpBuilder &b,
-                                  Value goesOn) const {
+void MatmulRing::emitGiveUpUnless(ImplicitLocOpBuilder &b, Value goesOn) const {
   Value before = LLVM::LoadOp::create(b, b.getI32Type(), givenUpVariable);
   Value now = arith::XOrIOp::create(
       b, arith::ExtUIOp::create(b, b.getI32Type(), goesOn), i32(b, 1));

@@ -50,8 +50,8 @@ public:
   Value getFull(ImplicitLocOpBuilder &b, Value slot) const;
   Value getEmpty(ImplicitLocOpBuilder &b, Value slot) const;
   /// A barrier that all consumers complete where producers wait for them, and
-  /// one that all producers complete when they have: with nothing to multiply in
-  /// between, consumers would come to the next hand-off before that.
+  /// one that all producers complete when they have: with nothing to multiply
+  /// in between, consumers would come to the next hand-off before that.
   Value getHandOff(ImplicitLocOpBuilder &b) const;
   Value getTaken(ImplicitLocOpBuilder &b) const;
 

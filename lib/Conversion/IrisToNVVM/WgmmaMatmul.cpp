@@ -606,10 +606,10 @@ Value KernelLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
     LocBuilder b(loc, inner);
     scf::YieldOp::create(b, constant(b, 0));
   };
-  // The election comes last: the assembler sees that one lane is left only where
-  // nothing else decides with it.
-  Value isSome = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, count,
-                                       index(b, 0));
+  // The election comes last: the assembler sees that one lane is left only
+  // where nothing else decides with it.
+  Value isSome =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, count, index(b, 0));
   auto some = scf::IfOp::create(
       b, isSome,
       [&](OpBuilder &inner, Location) {
@@ -669,8 +669,8 @@ void KernelLowering::emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
   emitUnlessGivenUp(b, [&](LocBuilder &b) {
     Value full = ring->getFull(b, place.slot);
     Value address = ring->getSlotAddress(b, place.slot);
-    emitBarrierArriveExpect(
-        b, full, constant(b, plan.a.copyBytes + plan.b.copyBytes));
+    emitBarrierArriveExpect(b, full,
+                            constant(b, plan.a.copyBytes + plan.b.copyBytes));
     emitCopies(b, plan.a, places[0], /*kDim=*/1, address, full);
     address = arith::AddIOp::create(b, address, constant(b, plan.a.slotBytes));
     emitCopies(b, plan.b, places[1], /*kDim=*/0, address, full);
@@ -746,9 +746,8 @@ void KernelLowering::emitStage(LocBuilder &b, const WgmmaPlan &plan,
     Value goesOn = emitWaitForSlot(b, place);
     if (waits)
       ring->emitGiveUpUnless(b, emitInAllLanes(b, goesOn));
-    emitUnlessGivenUp(b, [&](LocBuilder &b) {
-      emitSlot(b, plan, places, rest, place);
-    });
+    emitUnlessGivenUp(
+        b, [&](LocBuilder &b) { emitSlot(b, plan, places, rest, place); });
   });
   ring->storePlace(b, ring->advance(b, place));
 }

@@ -17,9 +17,11 @@ using namespace iris::rt;
 
 // Shared memory is filled with stages: one program at a time on a processor.
 static const ProcessorModel hopper = {
-    "H200, measured on one and on four (benchmarks/results): 128x256x64 tiles of "
+    "H200, measured on one and on four (benchmarks/results): 128x256x64 tiles "
+    "of "
     "f16 take 0.70 us a block, 128x128x64 0.38, 64x128x64 0.24, 64x64x64 0.18, "
-    "and no more than 670 TFLOP/s all together; movers 20 to 25 GB/s a program; "
+    "and no more than 670 TFLOP/s all together; movers 20 to 25 GB/s a "
+    "program; "
     "parts that come and products overlap all but wholly, tiles that leave "
     "nearly so",
     /*processors=*/132,
@@ -257,8 +259,8 @@ static Product productOf(const ProcessorModel &chip, const MatmulConfig &config,
       depths * divideUp(k, static_cast<uint64_t>(config.tileK)));
   Product product;
   double busy = std::max(1.0, std::min(tiles, programs));
-  product.waves = std::ceil(std::max(tiles - elsewhere, 1.0) /
-                            std::max(1.0, programs));
+  product.waves =
+      std::ceil(std::max(tiles - elsewhere, 1.0) / std::max(1.0, programs));
   // Writing a tile out takes its share of the memory.
   double store = static_cast<double>(config.tileM * config.tileN) *
                  dtypeBytes(result) * busy / chip.memory;
@@ -364,8 +366,8 @@ MatmulEstimate Estimation::gatherFirst() {
     double moving = transfer(columns * peers() * part, link.pull, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
-  Product own = product(rows, problem.n, problem.k, depths, multipliers(),
-                        moverTiles());
+  Product own =
+      product(rows, problem.n, problem.k, depths, multipliers(), moverTiles());
   // Programs that fetch ask for so much at once that they do not wait longer
   // than stores.
   double moving = transfer(peers() * part, link.push, movers());
@@ -393,8 +395,8 @@ MatmulEstimate Estimation::gatherLast() {
     double moving = transfer(bytes, link.push, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
-  Product own = product(problem.m, problem.n, problem.k, 1, multipliers(),
-                        moverTiles());
+  Product own =
+      product(problem.m, problem.n, problem.k, 1, multipliers(), moverTiles());
   return pipelined(own, transfer(bytes, link.push, movers()));
 }
 

@@ -72,8 +72,8 @@ static std::vector<int64_t> moverTilesFor(const MatmulSituation &s,
   std::vector<int64_t> choices = {0};
   if (others <= 0)
     return choices;
-  auto tiles =
-      static_cast<int64_t>(tilesOf(s.problem.kind, s.problem, config, s.groupSize));
+  auto tiles = static_cast<int64_t>(
+      tilesOf(s.problem.kind, s.problem, config, s.groupSize));
   auto ceil = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   constexpr int64_t mostRounds = 8;
   for (int64_t rounds = ceil(tiles, others) - 1, turn = 0;

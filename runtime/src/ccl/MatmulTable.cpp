@@ -99,8 +99,8 @@ static const Field fields[] = {
 static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
   json.expectKeys({"variant", "tile_m", "tile_n", "tile_k", "group_m", "xcds",
                    "warps", "programs", "k_per_flag", "num_fetch_programs",
-                   "num_mover_tiles", "num_fetch_stages", "first_stage_fetch_programs",
-                   "staged_layout"});
+                   "num_mover_tiles", "num_fetch_stages",
+                   "first_stage_fetch_programs", "staged_layout"});
   MatmulConfig config;
   config.variant = readName(json, "variant", variantsOf(kind));
   if (!json.has("variant"))

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- WgmmaConsumers.cpp - Warps that multiply on sm_90a -----------------===//
+
+#include "FmaStage.h"
+#include "WgmmaLowering.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+using LocBuilder = WgmmaLowering::LocBuilder;
+
+Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
+                                const WgmmaPlan &plan, Value numStages,
+                                Value init) {
+  Type i64 = b.getI64Type();
+  // Which part of the tile the warpgroup takes.
+  Value group = arith::ShRUIOp::create(
+      b, warp, constant(b, llvm::Log2_64(kWarpgroupWarps)));
+  Value groupM = arith::AndIOp::create(b, group, constant(b, plan.groupsM - 1));
+  Value groupN = arith::ShRUIOp::create(
+      b, group, constant(b, llvm::Log2_64(plan.groupsM)));
+  auto partOf = [&](const WgmmaOperand &operand, Value number, int64_t extent) {
+    int64_t bytes = operand.kMajor ? extent * operand.rowBytes
+                                   : extent / operand.box[0] * plan.stageK *
+                                         operand.rowBytes;
+    return arith::MulIOp::create(b, number, constant(b, bytes)).getResult();
+  };
+  Value aPart = partOf(plan.a, groupM, plan.getGroupRows());
+  Value bPart = partOf(plan.b, groupN, plan.getGroupColumns());
+  bPart = arith::AddIOp::create(b, bPart, constant(b, plan.a.slotBytes));
+  auto describe = [&](LocBuilder &b, const WgmmaOperand &operand,
+                      Value address) {
+    Value units = arith::ShRUIOp::create(b, address, constant(b, 4));
+    Value wide = arith::ExtUIOp::create(b, i64, units);
+    Value bits = arith::ConstantIntOp::create(
+        b, getDescriptorBits(operand, plan.stageK), 64);
+    return arith::OrIOp::create(b, wide, bits).getResult();
+  };
+
+  RingPlace start = ring->loadPlace(b);
+  auto loop = scf::ForOp::create(
+      b, constant(b, 0), numStages, constant(b, 1),
+      ValueRange{start.slot, start.phase, init},
+      [&](OpBuilder &inner, Location, Value stage, ValueRange carried) {
+        LocBuilder b(loc, inner);
+        RingPlace place = {carried[0], carried[1]};
+        (void)MatmulRing::emitWait(b, ring->getFull(b, place.slot), place.phase,
+                                   waits);
+        Value address = ring->getSlotAddress(b, place.slot);
+        Value aAddress = arith::AddIOp::create(b, address, aPart);
+        Value bAddress = arith::AddIOp::create(b, address, bPart);
+        RingPlace next = ring->advance(b, place);
+        if (!plan.usesTensorCores) {
+          Value sum =
+              emitFmaStage(b, plan, aAddress, bAddress, lane, warp, carried[2]);
+          emitWaveBarrier(b);
+          emitBarrierArriveIf(b, ring->getEmpty(b, place.slot), isFirstLane);
+          scf::YieldOp::create(b, ValueRange{next.slot, next.phase, sum});
+          return;
+        }
+        Value a = describe(b, plan.a, aAddress);
+        Value bOperand = describe(b, plan.b, bAddress);
+        Value isLater = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                              stage, constant(b, 0));
+        Value accumulates =
+            op.getInit() ? constant(b, 1)
+                         : arith::ExtUIOp::create(b, b.getI32Type(), isLater)
+                               .getResult();
+        Value sum = emitWgmma(b, plan, a, bOperand, carried[2], accumulates);
+        // The group before this one is over: its slot is free.
+        emitWgmmaWait(b, 1);
+        Value before = ring->getSlotBefore(b, place.slot);
+        Value releases = arith::AndIOp::create(b, isLater, isFirstLane);
+        emitBarrierArriveIf(b, ring->getEmpty(b, before), releases);
+        scf::YieldOp::create(b, ValueRange{next.slot, next.phase, sum});
+      });
+  RingPlace end = {loop.getResult(0), loop.getResult(1)};
+  ring->storePlace(b, end);
+  if (!plan.usesTensorCores)
+    return loop.getResult(2);
+  Value sum = emitWgmmaResult(b, loop.getResult(2));
+  Value last = ring->getSlotBefore(b, end.slot);
+  emitBarrierArriveIf(b, ring->getEmpty(b, last), isFirstLane);
+  return sum;
+}
+
+void WgmmaLowering::lowerConsumer(tile::MatmulOp op) {
+  const WgmmaPlan &plan = getPlan(op);
+  LocBuilder b(loc, op);
+  Type element = op.getResult().getType().getElementType();
+  int64_t count = plan.getNumRegisters();
+  auto vectorType = VectorType::get({count}, element);
+  auto structType = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(count, element));
+  auto pack = [&](LocBuilder &b, Value vector) {
+    Value result = LLVM::UndefOp::create(b, structType);
+    for (int64_t i = 0; i < count; ++i)
+      result = LLVM::InsertValueOp::create(
+          b, result, vector::ExtractOp::create(b, vector, i), i);
+    return result;
+  };
+
+  auto emitZeros = [&](LocBuilder &b) -> Value {
+    return arith::ConstantOp::create(b, b.getZeroAttr(vectorType));
+  };
+
+  Value numStages = toI32(b, emitCount(b, op.getK(), plan.stageK));
+  Value isSome = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, numStages,
+                                       constant(b, 0));
+  Value init;
+  if (op.getInit())
+    init = UnrealizedConversionCastOp::create(b, vectorType, op.getInit())
+               .getResult(0);
+  auto choice = scf::IfOp::create(
+      b, isSome,
+      [&](OpBuilder &inner, Location) {
+        LocBuilder b(loc, inner);
+        // The tensor cores take whole warps; nothing before may part this one.
+        emitWaveBarrier(b);
+        // Without `init` the first instructions do not look at the registers.
+        Value start = init || !plan.usesTensorCores
+                          ? pack(b, init ? init : emitZeros(b))
+                          : LLVM::UndefOp::create(b, structType).getResult();
+        scf::YieldOp::create(b, emitStages(b, op, plan, numStages, start));
+      },
+      [&](OpBuilder &inner, Location) {
+        LocBuilder b(loc, inner);
+        scf::YieldOp::create(b, pack(b, init ? init : emitZeros(b)));
+      });
+  // What the region's waits say is for all consumers to hear.
+  bool regionWaits = op.getBody()
+                         .walk([](WaitOp) { return WalkResult::interrupt(); })
+                         .wasInterrupted();
+  if (regionWaits)
+    LeaveIfFailedOp::create(b);
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < count; ++i)
+    elements.push_back(LLVM::ExtractValueOp::create(b, choice.getResult(0), i));
+  Value vector = vector::FromElementsOp::create(b, vectorType, elements);
+  op.getResult().replaceAllUsesWith(
+      UnrealizedConversionCastOp::create(b, op.getResult().getType(), vector)
+          .getResult(0));
+  op.erase();
+}

@@ -259,6 +259,11 @@ def get_cases():
         {**tiles(64, 64, 64, 4, 3), **fetch, **by_rows, "k_per_flag": 1},
         k=128)
 
+    add("hbm_buffer_m_ragged_late", gather,
+        {**ragged, **fetch, **by_rows, "shard": "m", "k_per_flag": 1,
+         "num_fetch_programs": 2, "num_mover_tiles": 1},
+        m=37, n=27, k=43, programs=(4, 3, 2))
+
     # The same parts, pushed; and read where they are.
     push = {"variant": "push", "num_fetch_programs": 1}
     add("push_k", gather, {**whole, **push, **by_rows, "k_per_flag": 1})
@@ -291,6 +296,9 @@ def get_cases():
     add("specialized_rows_ragged", spread,
         {**ragged, **moved, "num_fetch_programs": 3}, m=37, n=27, k=40,
         bias="row", programs=(2, 4, 3))
+    add("specialized_rows_early", spread,
+        {**ragged, **moved, "num_mover_tiles": 2}, m=37, n=27, k=40,
+        programs=(2, 4, 3))
     add("specialized_columns", spread, {**whole, **moved, "shard": "n"}, n=32)
     add("specialized_columns_ragged", spread,
         {**ragged, **moved, "shard": "n", "activation": "relu"}, m=37, n=27,
@@ -308,6 +316,18 @@ def get_cases():
         add(f"{variant}_rounded_ragged", "matmul_all_reduce",
             {**ragged, **halves, "variant": variant}, m=37, n=27, k=43,
             bias="row", programs=(3, 4, 1))
+    # Some add up, and the others multiply; the first ones both, early on.
+    add("scatter_roles", "matmul_reduce_scatter", {**whole, **exact, **moved},
+        m=32)
+    add("scatter_roles_rounded_ragged", "matmul_reduce_scatter",
+        {**ragged, **halves, **moved, "num_fetch_programs": 2,
+         "num_mover_tiles": 1}, m=37, n=27, k=43, bias="column", scale=0.5,
+        programs=(3, 4, 1))
+    add("two_roles", "matmul_all_reduce", {**whole, **exact, **moved})
+    add("two_roles_rounded_ragged", "matmul_all_reduce",
+        {**ragged, **halves, **moved, "num_fetch_programs": 2,
+         "num_mover_tiles": 1}, m=37, n=27, k=43, bias="row",
+        programs=(3, 4, 1))
     add("atomic", "matmul_all_reduce", {**whole, "variant": "atomic"},
         result="f32")
     add("atomic_ragged", "matmul_all_reduce", {**ragged, "variant": "atomic"},

@@ -21,6 +21,12 @@ Value mlir::iris::emitPTX(ImplicitLocOpBuilder &b, Type result,
   return result ? op.getRes() : Value();
 }
 
+/// Predicates leave inline PTX as an i32.
+static Value emitIsNot0(ImplicitLocOpBuilder &b, Value value) {
+  Value zero = arith::ConstantIntOp::create(b, 0, 32);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
+}
+
 //===----------------------------------------------------------------------===//
 // Barriers in shared memory
 //===----------------------------------------------------------------------===//
@@ -43,8 +49,7 @@ Value mlir::iris::emitBarrierTry(ImplicitLocOpBuilder &b, Value barrier,
               "mbarrier.try_wait.parity.shared::cta.b64 done, [$1], $2; "
               "selp.b32 $0, 1, 0, done; }",
               "=r,r,r,~{memory}");
-  Value zero = arith::ConstantIntOp::create(b, 0, 32);
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, done, zero);
+  return emitIsNot0(b, done);
 }
 
 void mlir::iris::emitBarrierArrive(ImplicitLocOpBuilder &b, Value barrier) {
@@ -101,8 +106,7 @@ Value mlir::iris::emitInAllLanes(ImplicitLocOpBuilder &b, Value value) {
                       "vote.sync.all.pred all, each, -1; "
                       "selp.b32 $0, 1, 0, all; }",
                       "=r,r");
-  Value zero = arith::ConstantIntOp::create(b, 0, 32);
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, all, zero);
+  return emitIsNot0(b, all);
 }
 
 Value mlir::iris::emitMostOfLanes(ImplicitLocOpBuilder &b, Value value) {

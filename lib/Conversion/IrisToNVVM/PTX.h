@@ -39,8 +39,7 @@ void emitBarrierArriveExpect(ImplicitLocOpBuilder &b, Value barrier,
 void emitTensorCopy(ImplicitLocOpBuilder &b, Value to, Value map, Value barrier,
                     ValueRange coordinates);
 /// What the thread has seen or written in memory, or in shared memory, comes
-/// before what the copy engine and the tensor cores do for it next. The first
-/// one waits for everything that the thread has on its way.
+/// before what the copy engine and the tensor cores do for it next.
 void emitGlobalProxyFence(ImplicitLocOpBuilder &b);
 void emitSharedProxyFence(ImplicitLocOpBuilder &b);
 

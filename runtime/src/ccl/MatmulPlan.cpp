@@ -51,13 +51,14 @@ DType iris::ccl::sumType(DType element) {
 }
 
 bool MatmulConfig::operator==(const MatmulConfig &other) const {
-  auto all = [](const MatmulConfig &c) {
-    return std::tie(c.variant, c.shard, c.stagedLayout, c.share, c.tileM,
-                    c.tileN, c.tileK, c.groupM, c.xcds, c.warps, c.programs,
-                    c.kPerFlag, c.numFetchPrograms, c.numMoverTiles,
-                    c.numFetchStages, c.firstStageFetchPrograms);
+  auto names = [](const MatmulConfig &c) {
+    return std::tie(c.variant, c.shard, c.stagedLayout, c.share);
   };
-  return all(*this) == all(other);
+  return names(*this) == names(other) &&
+         std::all_of(std::begin(matmulNumbers), std::end(matmulNumbers),
+                     [&](const MatmulNumber &number) {
+                       return this->*number.value == other.*number.value;
+                     });
 }
 
 const std::vector<std::string> &iris::ccl::variantsOf(MatmulKind kind) {

@@ -52,6 +52,31 @@ constexpr uint64_t matmulMaxPrograms = 512;
 constexpr uint64_t matmulWorkspaceBase =
     matmulFlagBytes * matmulMaxPrograms * 8 + 4 * matmulMaxPrograms;
 
+/// A number of a config: its name in requests, kernels and tables, and the most
+/// that a table may say.
+struct MatmulNumber {
+  const char *key;
+  int64_t MatmulConfig::*value;
+  uint64_t most;
+};
+
+/// All of them, in the order of requests.
+inline constexpr MatmulNumber matmulNumbers[] = {
+    {"tile_m", &MatmulConfig::tileM, 256},
+    {"tile_n", &MatmulConfig::tileN, 256},
+    {"tile_k", &MatmulConfig::tileK, 256},
+    {"group_m", &MatmulConfig::groupM, 1024},
+    {"xcds", &MatmulConfig::xcds, 64},
+    {"warps", &MatmulConfig::warps, 16},
+    {"programs", &MatmulConfig::programs, matmulMaxPrograms},
+    {"k_per_flag", &MatmulConfig::kPerFlag, 1024},
+    {"num_fetch_programs", &MatmulConfig::numFetchPrograms, matmulMaxPrograms},
+    {"num_mover_tiles", &MatmulConfig::numMoverTiles, 1 << 20},
+    {"num_fetch_stages", &MatmulConfig::numFetchStages, 1024},
+    {"first_stage_fetch_programs", &MatmulConfig::firstStageFetchPrograms,
+     matmulMaxPrograms},
+};
+
 } // namespace iris::ccl
 
 #endif // IRIS_RT_CCL_MATMULPLAN_H

@@ -7,19 +7,17 @@
 #include "ccl/Spec.h"
 #include "package/JsonReader.h"
 
+#include <algorithm>
+
 using namespace iris::ccl;
 using namespace iris::rt;
 
 std::string iris::ccl::describeRequest(const MatmulProblem &p,
                                        uint32_t groupSize) {
-  const MatmulConfig &config = p.config;
+  MatmulConfig config = p.config;
   std::string entries;
   auto add = [&](const char *key, const std::string &value) {
     entries += (entries.empty() ? "" : ", ") + std::string(key) + " = " + value;
-  };
-  auto addNumber = [&](const char *key, int64_t value) {
-    if (value != 0)
-      add(key, std::to_string(value));
   };
   auto addName = [&](const char *key, const std::string &value) {
     // Quotes and escapes have no place in any of them.
@@ -28,19 +26,11 @@ std::string iris::ccl::describeRequest(const MatmulProblem &p,
   };
   addName("variant", config.variant);
   addName("shard", config.shard);
-  addNumber("tile_m", config.tileM);
-  addNumber("tile_n", config.tileN);
-  addNumber("tile_k", config.tileK);
-  addNumber("group_m", config.groupM);
-  addNumber("xcds", config.xcds);
-  addNumber("warps", config.warps);
-  addNumber("programs",
-            config.programs ? config.programs : int64_t(matmulMaxPrograms));
-  addNumber("k_per_flag", config.kPerFlag);
-  addNumber("num_fetch_programs", config.numFetchPrograms);
-  addNumber("num_mover_tiles", config.numMoverTiles);
-  addNumber("num_fetch_stages", config.numFetchStages);
-  addNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
+  if (config.programs == 0)
+    config.programs = matmulMaxPrograms;
+  for (const MatmulNumber &number : matmulNumbers)
+    if (config.*number.value != 0)
+      add(number.key, std::to_string(config.*number.value));
   addName("staged_layout", config.stagedLayout);
   addName("share", config.share);
   addName("a", p.aIsColumnMajor ? "column" : "");
@@ -97,14 +87,9 @@ bool iris::ccl::isKernelOf(const KernelInfo &kernel, const MatmulProblem &p,
          isName("bias", biases[static_cast<size_t>(p.bias)]) &&
          isName("activation", activations[static_cast<size_t>(p.activation)]) &&
          scale != json.end() && *scale == p.hasScale &&
-         isNumber("group", groupSize) && isNumber("tile_m", config.tileM) &&
-         isNumber("tile_n", config.tileN) && isNumber("tile_k", config.tileK) &&
-         isNumber("group_m", config.groupM) && isNumber("xcds", config.xcds) &&
-         isNumber("warps", config.warps) &&
-         isNumber("programs", config.programs) &&
-         isNumber("k_per_flag", config.kPerFlag) &&
-         isNumber("num_fetch_programs", config.numFetchPrograms) &&
-         isNumber("num_mover_tiles", config.numMoverTiles) &&
-         isNumber("num_fetch_stages", config.numFetchStages) &&
-         isNumber("first_stage_fetch_programs", config.firstStageFetchPrograms);
+         isNumber("group", groupSize) &&
+         std::all_of(std::begin(matmulNumbers), std::end(matmulNumbers),
+                     [&](const MatmulNumber &number) {
+                       return isNumber(number.key, config.*number.value);
+                     });
 }

@@ -229,18 +229,13 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
   auto agreesName = [](const std::string &a, const std::string &b) {
     return a.empty() || a == b;
   };
-  bool fits = agreesName(wish.variant, has.variant) &&
-              agreesName(wish.stagedLayout, has.stagedLayout) &&
-              agrees(wish.tileM, has.tileM) && agrees(wish.tileN, has.tileN) &&
-              agrees(wish.tileK, has.tileK) &&
-              agrees(wish.groupM, has.groupM) && agrees(wish.xcds, has.xcds) &&
-              agrees(wish.warps, has.warps) &&
-              agrees(wish.programs, has.programs) &&
-              agrees(wish.kPerFlag, has.kPerFlag) &&
-              agrees(wish.numFetchPrograms, has.numFetchPrograms) &&
-              agrees(wish.numMoverTiles, has.numMoverTiles) &&
-              agrees(wish.numFetchStages, has.numFetchStages) &&
-              agrees(wish.firstStageFetchPrograms, has.firstStageFetchPrograms);
+  bool fits =
+      agreesName(wish.variant, has.variant) &&
+      agreesName(wish.stagedLayout, has.stagedLayout) &&
+      std::all_of(std::begin(matmulNumbers), std::end(matmulNumbers),
+                  [&](const MatmulNumber &number) {
+                    return agrees(wish.*number.value, has.*number.value);
+                  });
   fits = fits && (!wish.variant.empty() || isEligible(has.variant));
   if (!fits || (has.variant == "unfused" &&
                 !planUnfused(s.problem, s.groupSize, s.device).ok()))

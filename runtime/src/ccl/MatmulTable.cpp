@@ -68,30 +68,6 @@ static std::string readName(const JsonValue &object, const char *key,
   return "";
 }
 
-namespace {
-struct Field {
-  const char *key;
-  int64_t MatmulConfig::*value;
-  uint64_t most;
-};
-} // namespace
-
-static const Field fields[] = {
-    {"tile_m", &MatmulConfig::tileM, 256},
-    {"tile_n", &MatmulConfig::tileN, 256},
-    {"tile_k", &MatmulConfig::tileK, 256},
-    {"group_m", &MatmulConfig::groupM, 1024},
-    {"xcds", &MatmulConfig::xcds, 64},
-    {"warps", &MatmulConfig::warps, 16},
-    {"programs", &MatmulConfig::programs, matmulMaxPrograms},
-    {"k_per_flag", &MatmulConfig::kPerFlag, 1024},
-    {"num_fetch_programs", &MatmulConfig::numFetchPrograms, matmulMaxPrograms},
-    {"num_mover_tiles", &MatmulConfig::numMoverTiles, 1 << 20},
-    {"num_fetch_stages", &MatmulConfig::numFetchStages, 1024},
-    {"first_stage_fetch_programs", &MatmulConfig::firstStageFetchPrograms,
-     matmulMaxPrograms},
-};
-
 //===----------------------------------------------------------------------===//
 // Lines
 //===----------------------------------------------------------------------===//
@@ -107,7 +83,7 @@ static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
     (void)json.member("variant"); // is missing
   config.stagedLayout =
       readName(json, "staged_layout", {"k_contiguous", "m_contiguous"});
-  for (const Field &field : fields)
+  for (const MatmulNumber &field : matmulNumbers)
     if (json.has(field.key))
       config.*field.value =
           static_cast<int64_t>(json.member(field.key).integer(1, field.most));
@@ -184,7 +160,7 @@ static std::string lineOf(const MatmulEntry &entry) {
   const MatmulProblem &p = entry.problem;
   Json config;
   config["variant"] = entry.config.variant;
-  for (const Field &field : fields)
+  for (const MatmulNumber &field : matmulNumbers)
     if (entry.config.*field.value != 0)
       config[field.key] = entry.config.*field.value;
   if (!entry.config.stagedLayout.empty())

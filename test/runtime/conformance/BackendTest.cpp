@@ -290,6 +290,55 @@ TEST_P(BackendConformance, MemoryWorkIsCaptured) {
   ASSERT_OK(backend->free(b));
 }
 
+/// A stream that waits for a captured event is captured along, and runs beside
+/// the other one in every replay.
+TEST_P(BackendConformance, ForksAndJoinsAreCaptured) {
+  if (!backend->info().canCapture)
+    GTEST_SKIP() << "no graphs";
+  ASSERT_VALUE(StreamHandle beside, backend->createStream());
+  ASSERT_VALUE(EventHandle fork, backend->createEvent());
+  ASSERT_VALUE(EventHandle join, backend->createEvent());
+  ASSERT_VALUE(uint64_t a, backend->allocate(4096));
+  ASSERT_VALUE(uint64_t b, backend->allocate(4096));
+  ASSERT_VALUE(uint64_t c, backend->allocate(4096));
+  write(c, {9, 9});
+  ASSERT_OK(backend->beginCapture(stream));
+  ASSERT_OK(backend->copyOnDevice(stream, b, a, 4));
+  ASSERT_OK(backend->record(fork, stream));
+  ASSERT_OK(backend->wait(beside, fork));
+  ASSERT_OK(backend->copyOnDevice(beside, c, b, 4));
+  ASSERT_OK(backend->record(join, beside));
+  ASSERT_OK(backend->copyOnDevice(stream, c + 4, b, 4));
+  ASSERT_OK(backend->wait(stream, join));
+  ASSERT_OK(backend->copyOnDevice(stream, c + 8, c, 8));
+  ASSERT_VALUE(GraphHandle graph, backend->endCapture(stream));
+  EXPECT_EQ(read(c, 2), (std::vector<uint32_t>{9, 9})) << "nothing ran";
+  for (uint32_t i = 1; i < 20; ++i) {
+    write(a, {i});
+    ASSERT_OK(backend->launchGraph(graph, stream));
+    EXPECT_EQ(read(c, 4), (std::vector<uint32_t>{i, i, i, i}));
+  }
+  // The streams and events are as before.
+  ASSERT_OK(backend->copyOnDevice(beside, b, c, 4));
+  ASSERT_OK(backend->record(join, beside));
+  ASSERT_OK(backend->wait(stream, join));
+  EXPECT_EQ(read(b, 1), std::vector<uint32_t>{19});
+  // Work that nobody waits for is no part of a graph.
+  ASSERT_OK(backend->beginCapture(stream));
+  ASSERT_OK(backend->record(fork, stream));
+  ASSERT_OK(backend->wait(beside, fork));
+  ASSERT_OK(backend->copyOnDevice(beside, c, b, 4));
+  EXPECT_FALSE(backend->endCapture(stream).ok());
+  ASSERT_OK(backend->copyOnDevice(beside, b, c + 4, 4));
+  ASSERT_OK(backend->synchronize(beside, limit));
+  ASSERT_OK(backend->destroyGraph(graph));
+  ASSERT_OK(backend->destroyEvent(fork));
+  ASSERT_OK(backend->destroyEvent(join));
+  ASSERT_OK(backend->destroyStream(beside));
+  for (uint64_t memory : {a, b, c})
+    ASSERT_OK(backend->free(memory));
+}
+
 TEST_P(BackendConformance, LeavingThingsOpenIsCleanedUp) {
   if (backend->info().canPlaceMappings) {
     uint64_t unit = backend->granularity();

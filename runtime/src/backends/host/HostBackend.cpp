@@ -138,18 +138,25 @@ Status HostBackend::record(EventHandle event, StreamHandle stream) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
                           findStream(stream));
   // A captured record happens at every replay, and not before.
-  if (found->capturing())
-    return found->enqueue([state] {
+  if (HostStream::Capturing now = found->capturing()) {
+    std::shared_ptr<HostPoint> point = now.capture->record(now.branch, [state] {
       auto mark = std::make_shared<HostMark>();
       mark->complete();
       std::lock_guard<std::mutex> lock(state->mutex);
       state->last = mark;
       return Status::success();
     });
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->capture = now.capture;
+    state->point = point;
+    return Status::success();
+  }
   auto mark = std::make_shared<HostMark>();
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     state->last = mark;
+    state->capture = nullptr;
+    state->point = nullptr;
   }
   return found->enqueue([mark] {
     mark->complete();
@@ -161,15 +168,35 @@ Status HostBackend::wait(StreamHandle stream, EventHandle event) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<EventState> state, findEvent(event));
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
                           findStream(stream));
+  std::shared_ptr<HostCapture> capture;
+  std::shared_ptr<HostPoint> point;
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    capture = state->capture;
+    point = state->point;
+  }
+  HostStream::Capturing now = found->capturing();
+  if (capture && !capture->hasEnded()) {
+    // Who waits for what is being captured is captured along.
+    if (!now) {
+      found->joinCapture(capture);
+      now = found->capturing();
+    }
+    if (now.capture != capture)
+      return makeStatus(StatusCode::failedPrecondition,
+                        "the event is part of another capture");
+    capture->wait(now.branch, point);
+    return Status::success();
+  }
   auto lastMark = [state] {
     std::lock_guard<std::mutex> lock(state->mutex);
     return state->last;
   };
   // What was recorded last is known now, or, in a graph, at the replay.
-  bool captured = found->capturing();
-  std::shared_ptr<HostMark> now = captured ? nullptr : lastMark();
+  bool captured = static_cast<bool>(now);
+  std::shared_ptr<HostMark> known = captured ? nullptr : lastMark();
   return found->enqueue([=] {
-    std::shared_ptr<HostMark> mark = captured ? lastMark() : now;
+    std::shared_ptr<HostMark> mark = captured ? lastMark() : known;
     if (mark) // never recorded: nothing to wait for
       mark->wait();
     return Status::success();
@@ -332,26 +359,22 @@ Status HostBackend::beginCapture(StreamHandle stream) {
 Expected<GraphHandle> HostBackend::endCapture(StreamHandle stream) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
                           findStream(stream));
-  IRISRT_ASSIGN_OR_RETURN(std::vector<HostTask> tasks, found->endCapture());
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostGraph> graph,
+                          found->endCapture());
   std::lock_guard<std::mutex> lock(mutex_);
-  return GraphHandle{graphs_.add(
-      std::make_shared<const std::vector<HostTask>>(std::move(tasks)))};
+  return GraphHandle{graphs_.add(std::move(graph))};
 }
 
 Status HostBackend::launchGraph(GraphHandle graph, StreamHandle stream) {
-  Graph tasks;
+  std::shared_ptr<HostGraph> found;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    auto found = graphs_.entries.find(graph.value);
-    if (found == graphs_.entries.end())
+    auto entry = graphs_.entries.find(graph.value);
+    if (entry == graphs_.entries.end())
       return makeStatus(StatusCode::invalidArgument, "no such graph");
-    tasks = found->second;
+    found = entry->second;
   }
-  return enqueue(stream, [tasks] {
-    for (const HostTask &task : *tasks)
-      IRISRT_RETURN_IF_ERROR(task());
-    return Status::success();
-  });
+  return enqueue(stream, [found] { return found->replay(); });
 }
 
 Status HostBackend::destroyGraph(GraphHandle graph) {

@@ -81,12 +81,14 @@ public:
   Status destroyGraph(GraphHandle graph) override;
 
 private:
-  using Graph = std::shared_ptr<const std::vector<HostTask>>;
   /// The mark of an event's last record; shared with the tasks that set and
   /// read it.
   struct EventState {
     std::mutex mutex;
     std::shared_ptr<HostMark> last;
+    /// Of the last record, where it was captured.
+    std::shared_ptr<HostCapture> capture;
+    std::shared_ptr<HostPoint> point;
   };
 
   /// A table of live objects; its keys are the handles.
@@ -109,7 +111,7 @@ private:
   Table<std::shared_ptr<HostStream>> streams_;
   Table<std::shared_ptr<EventState>> events_;
   Table<SharedImage> modules_;
-  Table<Graph> graphs_;
+  Table<std::shared_ptr<HostGraph>> graphs_;
   /// Shared mappings at addresses of the system's choice: address -> size, and
   /// the descriptor where the memory is ours.
   struct Mapping {

@@ -3,36 +3,6 @@
 
 using namespace iris::rt;
 
-//===----------------------------------------------------------------------===//
-// HostMark
-//===----------------------------------------------------------------------===//
-
-void HostMark::complete() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  done_ = true;
-  time_ = std::chrono::steady_clock::now();
-  changed_.notify_all();
-}
-
-void HostMark::wait() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [&] { return done_; });
-}
-
-bool HostMark::done() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return done_;
-}
-
-std::chrono::steady_clock::time_point HostMark::time() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return time_;
-}
-
-//===----------------------------------------------------------------------===//
-// HostStream
-//===----------------------------------------------------------------------===//
-
 Expected<std::shared_ptr<HostStream>> HostStream::create() {
   std::shared_ptr<HostStream> stream(new HostStream());
   // The thread shares ownership: one that never ends must not be left with a
@@ -65,8 +35,8 @@ void HostStream::loop(const std::shared_ptr<HostStream> &self) {
 
 Status HostStream::enqueue(HostTask task) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (capturing_) {
-    captured_.push_back(std::move(task));
+  if (isCaptured()) {
+    capture_->append(branch_, std::move(task));
     return Status::success();
   }
   queue_.push_back(std::move(task));
@@ -83,7 +53,7 @@ Expected<bool> HostStream::idle() const {
 
 Status HostStream::synchronize(std::chrono::nanoseconds limit) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (capturing_)
+  if (isCaptured())
     return makeStatus(StatusCode::failedPrecondition,
                       "the stream is being captured");
   if (!changed_.wait_until(lock, Deadline(limit).time(),
@@ -111,26 +81,35 @@ Status HostStream::stop(std::chrono::nanoseconds limit) {
                     std::chrono::duration<double>(limit).count());
 }
 
-bool HostStream::capturing() const {
+HostStream::Capturing HostStream::capturing() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return capturing_;
+  return isCaptured() ? Capturing{capture_, branch_} : Capturing{};
 }
 
 Status HostStream::beginCapture() {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (capturing_)
+  if (isCaptured())
     return makeStatus(StatusCode::failedPrecondition,
                       "the stream is already being captured");
-  capturing_ = true;
-  captured_.clear();
+  capture_ = std::make_shared<HostCapture>();
+  branch_ = 0;
   return Status::success();
 }
 
-Expected<std::vector<HostTask>> HostStream::endCapture() {
+void HostStream::joinCapture(const std::shared_ptr<HostCapture> &capture) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!capturing_)
+  capture_ = capture;
+  branch_ = capture->addBranch();
+}
+
+Expected<std::shared_ptr<HostGraph>> HostStream::endCapture() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!isCaptured())
     return makeStatus(StatusCode::failedPrecondition,
                       "the stream is not being captured");
-  capturing_ = false;
-  return std::move(captured_);
+  if (branch_ != 0)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "the stream is captured along with another one, which "
+                      "ends the capture");
+  return std::exchange(capture_, nullptr)->end();
 }

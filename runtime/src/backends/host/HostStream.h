@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Streams and events of the host back end: a stream is a thread that executes
-// tasks in order.
+// Streams of the host back end: a stream is a thread that executes tasks in
+// order.
 #ifndef IRIS_RT_BACKENDS_HOST_HOSTSTREAM_H
 #define IRIS_RT_BACKENDS_HOST_HOSTSTREAM_H
 
+#include "backends/host/HostGraph.h"
 #include "core/Deadline.h"
 #include "core/OsThread.h"
 
 #include <condition_variable>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 namespace iris::rt {
-
-/// A unit of work of a stream.
-using HostTask = std::function<Status()>;
-
-/// One `record` of an event: complete once its stream got there.
-class HostMark {
-public:
-  void complete();
-  void wait();
-  bool done() const;
-  std::chrono::steady_clock::time_point time() const;
-
-private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  std::chrono::steady_clock::time_point time_;
-};
 
 class HostStream {
 public:
@@ -49,19 +30,28 @@ public:
   /// there in time, and then the thread goes on by itself.
   Status stop(std::chrono::nanoseconds limit);
 
-  bool capturing() const;
+  /// The capture that the stream is in, and as what; null if there is none.
+  struct Capturing {
+    std::shared_ptr<HostCapture> capture;
+    size_t branch = 0;
+    explicit operator bool() const { return capture != nullptr; }
+  };
+  Capturing capturing() const;
   Status beginCapture();
-  Expected<std::vector<HostTask>> endCapture();
+  /// Captures the stream along with another one, until that ends it.
+  void joinCapture(const std::shared_ptr<HostCapture> &capture);
+  Expected<std::shared_ptr<HostGraph>> endCapture();
 
 private:
   HostStream() = default;
+  bool isCaptured() const { return capture_ && !capture_->hasEnded(); }
   static void loop(const std::shared_ptr<HostStream> &self);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<HostTask> queue_;
-  std::vector<HostTask> captured_;
-  bool capturing_ = false;
+  std::shared_ptr<HostCapture> capture_;
+  size_t branch_ = 0;
   bool running_ = false;
   bool quit_ = false;
   Status failure_;

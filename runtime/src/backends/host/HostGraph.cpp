@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "backends/host/HostGraph.h"
+
+#include "core/OsThread.h"
+
+using namespace iris::rt;
+
+//===----------------------------------------------------------------------===//
+// HostGraph
+//===----------------------------------------------------------------------===//
+
+Status HostGraph::run(const Branch &branch) {
+  Status status;
+  for (const HostTask &task : branch.tasks)
+    if (status.ok())
+      status = task();
+  // After a failure nobody waits for what will not happen.
+  for (const std::shared_ptr<HostPoint> &point : branch.points)
+    if (!point->mark->done())
+      point->mark->complete();
+  return status;
+}
+
+Status HostGraph::replay() {
+  for (Branch &branch : branches_)
+    for (std::shared_ptr<HostPoint> &point : branch.points)
+      point->mark = std::make_shared<HostMark>();
+  std::vector<Status> ends(branches_.size());
+  std::vector<OsThread> threads;
+  for (size_t i = 1; i < branches_.size(); ++i) {
+    Expected<OsThread> thread =
+        OsThread::start([&, i] { ends[i] = run(branches_[i]); });
+    if (thread.ok()) {
+      threads.push_back(thread.take());
+      continue;
+    }
+    ends[i] = thread.status();
+    for (std::shared_ptr<HostPoint> &point : branches_[i].points)
+      point->mark->complete();
+  }
+  ends[0] = run(branches_[0]);
+  threads.clear(); // joins them
+  Status status;
+  for (Status &end : ends)
+    if (status.ok())
+      status = end;
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// HostCapture
+//===----------------------------------------------------------------------===//
+
+size_t HostCapture::addBranch() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  graph_->branches_.emplace_back();
+  return graph_->branches_.size() - 1;
+}
+
+void HostCapture::append(size_t branch, HostTask task) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  HostGraph::Branch &to = graph_->branches_[branch];
+  to.tasks.push_back(std::move(task));
+  to.tail = nullptr;
+}
+
+std::shared_ptr<HostPoint> HostCapture::record(size_t branch, HostTask task) {
+  auto point = std::make_shared<HostPoint>();
+  append(branch, [task = std::move(task), point] {
+    Status status = task();
+    point->mark->complete();
+    return status;
+  });
+  std::lock_guard<std::mutex> lock(mutex_);
+  HostGraph::Branch &to = graph_->branches_[branch];
+  to.points.push_back(point);
+  to.tail = point;
+  return point;
+}
+
+void HostCapture::wait(size_t branch, const std::shared_ptr<HostPoint> &point) {
+  append(branch, [point] {
+    point->mark->wait();
+    return Status::success();
+  });
+  std::lock_guard<std::mutex> lock(mutex_);
+  point->isAwaited = true;
+}
+
+bool HostCapture::hasEnded() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return !graph_;
+}
+
+Expected<std::shared_ptr<HostGraph>> HostCapture::end() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<HostGraph> graph = std::move(graph_);
+  for (size_t i = 1; i < graph->branches_.size(); ++i) {
+    const std::shared_ptr<HostPoint> &tail = graph->branches_[i].tail;
+    if (!tail || !tail->isAwaited)
+      return makeStatus(StatusCode::failedPrecondition,
+                        "the capture has work on another stream that this one "
+                        "does not wait for; expected an event recorded at its "
+                        "end, and a wait for it");
+  }
+  return graph;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Graphs of the host back end.  Capturing a stream collects its tasks; a stream
+// that waits for an event of a captured one is captured along, as a *branch*
+// that runs beside it, until somebody waits for its last event.
+#ifndef IRIS_RT_BACKENDS_HOST_HOSTGRAPH_H
+#define IRIS_RT_BACKENDS_HOST_HOSTGRAPH_H
+
+#include "backends/host/HostMark.h"
+#include "iris/rt/Status.h"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace iris::rt {
+
+/// A unit of work of a stream.
+using HostTask = std::function<Status()>;
+
+/// A captured record of an event: it happens once in every replay.
+struct HostPoint {
+  std::shared_ptr<HostMark> mark; ///< of this replay
+  bool isAwaited = false;
+};
+
+/// What was captured.
+class HostGraph {
+public:
+  /// Runs all branches to their end; the first failure.  Replays of one graph
+  /// come one after another.
+  Status replay();
+
+private:
+  friend class HostCapture;
+  struct Branch {
+    std::vector<HostTask> tasks;
+    std::vector<std::shared_ptr<HostPoint>> points;
+    /// The last task is a record of this.
+    std::shared_ptr<HostPoint> tail;
+  };
+  static Status run(const Branch &branch);
+
+  std::vector<Branch> branches_;
+};
+
+/// What is being captured; streams share it.
+class HostCapture {
+public:
+  HostCapture() : graph_(std::make_shared<HostGraph>()) { addBranch(); }
+
+  /// Branch 0 is the stream whose capture was begun.
+  size_t addBranch();
+  void append(size_t branch, HostTask task);
+  /// A record that does `task` as well, and a wait for one.
+  std::shared_ptr<HostPoint> record(size_t branch, HostTask task);
+  void wait(size_t branch, const std::shared_ptr<HostPoint> &point);
+
+  bool hasEnded() const;
+  /// An error if a branch has work that nobody waits for.  Nothing is captured
+  /// any more in either case.
+  Expected<std::shared_ptr<HostGraph>> end();
+
+private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<HostGraph> graph_; // null: ended
+};
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_BACKENDS_HOST_HOSTGRAPH_H

@@ -65,8 +65,8 @@ of products (docs/fused.md):
   --shard=LIST          what ranks have parts of: k, m, n
   --share=LIST          what sums over ranks travel in: sum (default), result
   --a=LIST --b=LIST     how matrices lie in memory: row (default), column
-  --num-fetch-programs=LIST --k-per-flag=LIST --group-m=LIST
-                        of the config
+  --num-fetch-programs=LIST --num-mover-tiles=LIST --k-per-flag=LIST
+  --group-m=LIST        of the config
   --tune[=N]            measures the N (default 12) configs that the model finds
                         most promising, of those that agree with the options
                         above, and writes the best to the table:
@@ -350,6 +350,8 @@ static Expected<bool> parseValue(const std::string &name,
                         name == "--a" ? options.aLayouts : options.bLayouts);
   } else if (name == "--num-fetch-programs") {
     status = parseNumbers(name, value, 512, options.fetchPrograms);
+  } else if (name == "--num-mover-tiles") {
+    status = parseNumbers(name, value, 1 << 20, options.moverTiles);
   } else if (name == "--k-per-flag") {
     status = parseNumbers(name, value, 1024, options.kPerFlag);
   } else if (name == "--group-m") {

@@ -46,7 +46,8 @@ struct Options {
   std::vector<std::string> shards = {""}, shares = {""};
   /// How a and b lie in memory: "row" or "column".
   std::vector<std::string> aLayouts = {"row"}, bLayouts = {"row"};
-  std::vector<int64_t> fetchPrograms = {0}, kPerFlag = {0}, groupM = {0};
+  std::vector<int64_t> fetchPrograms = {0}, moverTiles = {0}, kPerFlag = {0},
+                       groupM = {0};
   /// Candidates to measure for each product; 0: none.
   uint64_t tune = 0;
   /// Problems that the table has are left out.

@@ -137,38 +137,46 @@ variantsFor(const Options &options, MatmulKind kind, const MatmulProblem &p) {
   return some;
 }
 
+/// Each of the configs with each of the values.
+static void vary(std::vector<MatmulConfig> &configs,
+                 int64_t MatmulConfig::*field,
+                 const std::vector<int64_t> &values) {
+  std::vector<MatmulConfig> all;
+  for (const MatmulConfig &config : configs)
+    for (int64_t value : values)
+      (all.emplace_back(config)).*field = value;
+  configs = std::move(all);
+}
+
 /// Every combination of what the options say of the config, as far as the
 /// variant has it.
 static std::vector<MatmulConfig> wishesFor(const Options &options,
                                            const MatmulProblem &p) {
-  const std::vector<int64_t> none = {0};
   std::vector<MatmulConfig> wishes;
   std::vector<std::string> variants = variantsFor(options, p.kind, p);
   if (options.tune != 0 && asksForAll(options))
     variants = {""};
   for (const std::string &variant : variants) {
-    bool hasFetch = variant.empty() || ccl::hasMovers(p.kind, variant);
-    bool hasFlags = variant.empty() || ccl::hasUnits(p.kind, variant);
-    for (const Shape &tile : options.productTiles)
-      for (int64_t warps : options.warps)
-        for (int64_t programs : options.programs)
-          for (int64_t group : options.groupM)
-            for (int64_t fetch : hasFetch ? options.fetchPrograms : none)
-              for (int64_t blocks : hasFlags ? options.kPerFlag : none) {
-                MatmulConfig config = p.config;
-                config.variant = variant;
-                config.tileM = static_cast<int64_t>(tile.m);
-                config.tileN = static_cast<int64_t>(tile.n);
-                config.tileK = static_cast<int64_t>(tile.k);
-                config.warps = warps;
-                config.programs = programs;
-                config.groupM = group;
-                config.numFetchPrograms = fetch;
-                config.kPerFlag = blocks;
-                if (variant == "atomic")
-                  config.share = "";
-                wishes.push_back(config);
-              }
+    std::vector<MatmulConfig> configs;
+    for (const Shape &tile : options.productTiles) {
+      MatmulConfig &config = configs.emplace_back(p.config);
+      config.variant = variant;
+      config.tileM = static_cast<int64_t>(tile.m);
+      config.tileN = static_cast<int64_t>(tile.n);
+      config.tileK = static_cast<int64_t>(tile.k);
+      if (variant == "atomic")
+        config.share = "";
+    }
+    vary(configs, &MatmulConfig::warps, options.warps);
+    vary(configs, &MatmulConfig::programs, options.programs);
+    vary(configs, &MatmulConfig::groupM, options.groupM);
+    if (variant.empty() || ccl::hasMovers(p.kind, variant)) {
+      vary(configs, &MatmulConfig::numFetchPrograms, options.fetchPrograms);
+      vary(configs, &MatmulConfig::numMoverTiles, options.moverTiles);
+    }
+    if (variant.empty() || ccl::hasUnits(p.kind, variant))
+      vary(configs, &MatmulConfig::kPerFlag, options.kPerFlag);
+    wishes.insert(wishes.end(), configs.begin(), configs.end());
   }
   return wishes;
 }

@@ -10,6 +10,10 @@ their programs and compiles each into a package for the target. `run` needs
 Python, the packages, iris-run and libiris_rt.so only; it starts every package
 with the numbers of ranks that its test names, as far as there are devices, and
 exits with status 1 if one of them failed.
+
+Programs that a test expects to fail must fail here as well: with status 1, in
+bounded time, with what its CHECK lines say. And where a test waits for ever, one
+of its ranks is killed while the others wait.
 """
 
 import argparse
@@ -20,6 +24,7 @@ import os
 import queue
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -45,14 +50,34 @@ def run_lines(path):
     return lines
 
 
+def checks_of(path):
+    """What FileCheck's default prefix wants, as regular expressions, in order."""
+    with open(path, encoding="utf-8") as file:
+        lines = re.findall(r"(?://|#)\s*CHECK(?:-SAME)?:\s*(.*?)\s*$",
+                           file.read(), re.MULTILINE)
+    def regex(line):
+        parts = re.split(r"\{\{(.*?)\}\}", line)
+        return "".join(part if i % 2 else re.escape(part)
+                       for i, part in enumerate(parts))
+    return [regex(line) for line in lines]
+
+
 def programs_of(path, name):
-    """(program, generator or None, source or None, numbers of ranks)."""
+    """(program, generator or None, source or None, numbers of ranks); also how
+    one fails that is to fail: ranks, options, and what it says."""
     programs = {}
     here = os.path.dirname(path)
     for line in run_lines(path):
         line = (line.replace("%S", here).replace("%s", path)
                 .replace("%iris_src_root", SOURCE)
                 .replace("%python", sys.executable))
+        failing = re.fullmatch(
+            r"not iris-run -n (\d+)((?: --\S+)*) (\S+) 2>&1 \| FileCheck "
+            + re.escape(path), line)
+        if failing and failing[3] in programs:
+            programs[failing[3]]["failing"] = {
+                "ranks": [int(failing[1])], "options": failing[2].split(),
+                "says": checks_of(path)}
         if "|" in line or "not " in line:
             continue
         words = shlex.split(line)
@@ -72,7 +97,7 @@ def programs_of(path, name):
             if program in programs:
                 programs[program]["ranks"].append(int(words[2]))
     for out, program in programs.items():
-        if not program["ranks"]:
+        if not program["ranks"] and "failing" not in program:
             continue
         if out.startswith("%t"):
             program["name"] = name + out[2:].removesuffix(".iris")
@@ -123,8 +148,10 @@ def pack(args):
             print(f"{'packed' if good else 'FAILED'} {package} {seconds:.1f} s",
                   flush=True)
             if good:
-                manifest.append({"package": package,
-                                 "ranks": tasks[task]["ranks"]})
+                program = tasks[task]
+                manifest.append({"package": package, "ranks": program["ranks"]})
+                if "failing" in program:
+                    manifest.append({"package": package, **program["failing"]})
             else:
                 print(done.stderr, flush=True)
     manifest.sort(key=lambda entry: entry["package"])
@@ -135,10 +162,43 @@ def pack(args):
     return 1 if failures else 0
 
 
-def run_one(args, package, ranks, devices):
+def kill_a_rank(launcher):
+    """Kills the last process that iris-run has started."""
+    found = subprocess.run(["pgrep", "-P", str(launcher)], capture_output=True,
+                           text=True).stdout.split()
+    if found:
+        os.kill(int(found[-1]), signal.SIGKILL)
+
+
+def run_killed(command, environment, limit):
+    """Runs a program that waits for ever, and kills a rank once they wait."""
+    command = [word for word in command if not word.startswith("--timeout")]
+    running = subprocess.Popen(
+        [*command[:-1], "--timeout=600", command[-1]], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+    time.sleep(limit / 4)
+    kill_a_rank(running.pid)
+    text, _ = running.communicate(timeout=limit)
+    return running.returncode, text
+
+
+def judge(code, text, says):
+    """What is wrong with the end of a program that was to fail; or None."""
+    if code != 1:
+        return f"status {code}; expected 1"
+    for part in says:
+        found = re.search(part, text)
+        if not found:
+            return f"expected {part!r}"
+        text = text[found.end():]
+    return None
+
+
+def run_one(args, entry, ranks, devices):
     """Runs on some of the devices; says what came of it."""
     command = [args.iris_run, "-n", str(ranks), "--device=" + args.device,
-               *args.option, os.path.join(args.suite, package)]
+               *entry.get("options", []), *args.option,
+               os.path.join(args.suite, entry["package"])]
     environment = dict(os.environ)
     for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
         ours = [each for each in os.environ.get(name, "").split(",") if each]
@@ -146,17 +206,34 @@ def run_one(args, package, ranks, devices):
                                      for device in devices)
     start = time.monotonic()
     try:
-        done = subprocess.run(command, capture_output=True, text=True,
-                              timeout=args.limit, env=environment)
-        code, text = done.returncode, done.stdout + done.stderr
+        if "killed" in entry:
+            code, text = run_killed(command, environment, args.limit)
+        else:
+            done = subprocess.run(command, capture_output=True, text=True,
+                                  timeout=args.limit, env=environment)
+            code, text = done.returncode, done.stdout + done.stderr
     except subprocess.TimeoutExpired as expired:
         code, text = 124, f"not done after {args.limit} s\n{expired.stderr}"
-    return code, text, time.monotonic() - start
+    seconds = time.monotonic() - start
+    if "says" not in entry:
+        return code == 0, f"status {code}", text, seconds
+    wrong = judge(code, text, entry["says"])
+    return wrong is None, wrong, text, seconds
+
+
+def with_killed(manifest):
+    """The entries, and one more for each that waits for ever: a killed rank."""
+    for entry in manifest:
+        yield entry
+        if any(option.startswith("--timeout")
+               for option in entry.get("options", [])):
+            yield {**entry, "killed": True,
+                   "says": [r"rank \d+: its process was killed by signal 9"]}
 
 
 def run(args):
     with open(os.path.join(args.suite, "suite.json"), encoding="utf-8") as file:
-        manifest = json.load(file)
+        manifest = list(with_killed(json.load(file)))
     # Runs of as many ranks, side by side: a driver starts faster, too, where it
     # sees fewer devices.
     todo = collections.defaultdict(list)
@@ -165,43 +242,45 @@ def run(args):
             if ranks <= min(args.devices, args.max_ranks) and (
                     not args.ranks or ranks in args.ranks) and re.search(
                         args.filter, entry["package"]):
-                todo[ranks].append(entry["package"])
+                todo[ranks].append(entry)
     failures, left, total = [], [], 0
     deadline = time.monotonic() + args.budget
     for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
         ours = [each for each in os.environ.get(name, "").split(",") if each]
         if ours and len(ours) < args.devices:
             sys.exit(f"--devices={args.devices}, but {name} has {len(ours)}")
-    for ranks, packages in sorted(todo.items()):
+    for ranks, entries in sorted(todo.items()):
         lanes = queue.Queue()
         for lane in range(args.devices // ranks):
             lanes.put(range(lane * ranks, (lane + 1) * ranks))
 
-        def work(package, ranks=ranks, lanes=lanes):
+        def work(entry, ranks=ranks, lanes=lanes):
             devices = lanes.get()
             try:
                 if time.monotonic() > deadline or (
                         args.max_failures
                         and len(failures) >= args.max_failures):
                     return None
-                return run_one(args, package, ranks, devices)
+                return run_one(args, entry, ranks, devices)
             finally:
                 lanes.put(devices)
 
         with concurrent.futures.ThreadPoolExecutor(lanes.qsize()) as pool:
-            tasks = {pool.submit(work, package): package for package in packages}
+            tasks = {pool.submit(work, entry): entry for entry in entries}
             for task in concurrent.futures.as_completed(tasks):
-                name = f"{tasks[task]} -n {ranks}"
+                entry = tasks[task]
+                name = f"{entry['package']} -n {ranks}"
+                name += ", a rank killed" if "killed" in entry else ""
                 if task.result() is None:
                     left.append(name)
                     continue
-                code, text, seconds = task.result()
+                good, wrong, text, seconds = task.result()
                 total += 1
-                if code == 0:
+                if good:
                     print(f"ok   {name} {seconds:.1f} s", flush=True)
                     continue
                 failures.append(name)
-                print(f"FAIL {name}: status {code}, {seconds:.1f} s\n"
+                print(f"FAIL {name}: {wrong}, {seconds:.1f} s\n"
                       f"{text[-args.tail:]}", flush=True)
     print(f"{total} runs, {len(failures)} failed, {len(left)} not started")
     for name in failures:

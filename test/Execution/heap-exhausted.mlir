@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// More than the heap holds: an error that says how much there is, on every rank.
+// RUN: iris-compile %s --target=host -o %t.iris
+// RUN: not iris-run -n 2 --heap=16M %t.iris 2>&1 | FileCheck %s
+// CHECK: the symmetric heap is full: 64000000 bytes asked for, but of its 16777216 bytes
+
+func.func @main(%ctx: !iris.ctx) {
+  %n = arith.constant 16000000 : index
+  %all = iris.alloc(%n) : memref<?xi32, #iris.symmetric>
+  iris.sync %ctx
+  return
+}

@@ -3,6 +3,7 @@
 """Checks and times fused kernels beside a product and a collective, on CUDA.
 
     benchmarks/fused/fused_kernels.py -n 8 SPEC... > fused.mlir
+    iris-bench -n 8 ... --requests=more.mlir    # for unfused and copy_engine
     iris-compile fused.mlir --target=sm_90a -o fused.iris
     benchmarks/fused/fused.py -n 8 --package=fused.iris SPEC... --shapes ...
 
@@ -52,7 +53,6 @@ from fused_kernels import Spec
 GRAPH_MS = 20
 # What NCCL registers: room for the largest input and output of a collective.
 SYMMETRIC_BYTES = 3 << 29
-LINE, MAX_PROGRAMS, MAX_MEMBERS = 128, 512, 8
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
 ROUNDING = {"f16": 2**-11, "bf16": 2**-8}
 
@@ -85,31 +85,11 @@ class Problem:
         else:
             self.a, self.b = (m, k), (k, n)
 
-    def sizes(self):
-        """Flags, and rows and columns of the staging: getFusedSizes."""
-        spec, ranks = self.spec, self.ranks
-        row_tiles = ceil_div(self.a[0], spec["tile_m"])
-        column_tiles = ceil_div(self.b[1], spec["tile_n"])
-        variant = spec.get("variant", "")
-        if spec.kind == "all_gather_matmul" and variant in ("hbm_buffer",
-                                                             "push"):
-            units = row_tiles * ceil_div(
-                self.a[1], spec.get("k_per_flag", 4) * spec["tile_k"])
-            return ranks * units, ranks * self.a[0], self.a[1]
-        if spec.kind == "matmul_reduce_scatter":
-            rows = self.a[0] // ranks
-            units = ceil_div(rows, spec["tile_m"]) * column_tiles
-            return ranks * units, ranks * rows, self.b[1]
-        if spec.kind == "matmul_all_reduce" and variant != "atomic":
-            return ranks * row_tiles * column_tiles, self.a[0], self.b[1]
-        if variant == "specialized":
-            return row_tiles * column_tiles, 0, 0
-        return 0, 0, 0
-
-    def staging_type(self):
-        rounded = self.spec.get("share", "sum") == "result"
-        return self.spec.element if rounded or \
-            self.spec.kind == "all_gather_matmul" else "f32"
+    def own(self):
+        """m, n and k as MatmulProblem has them."""
+        m = self.c[0] if self.spec.kind == "matmul_reduce_scatter" \
+            else self.a[0]
+        return m, self.b[1], self.a[1]
 
 
 class Rank:
@@ -123,8 +103,6 @@ class Rank:
                                 device_id=torch.device("cuda", rank))
         self.world = runtime.World(options.library, options.packages, rank,
                                    self.ranks, f"fused-{options.port}")
-        self.programs = torch.cuda.get_device_properties(
-            rank).multi_processor_count
         self.registered = None
 
     def symmetric(self, dtype, *counts):
@@ -175,26 +153,13 @@ class Case:
         self.a = alloc(dtype, *self.problem.a)
         self.b = alloc(dtype, *self.problem.b)
         self.c = alloc(dtype, *self.problem.c)
-        flags, rows, columns = self.problem.sizes()
-        self.args = [world.context(), runtime.memref(dtype, self.a, True),
-                     runtime.memref(dtype, self.b, True),
-                     runtime.memref(dtype, self.c, True)]
-        if rows:
-            self.staging = alloc(self.problem.staging_type(), rows, columns)
-            self.args.append(runtime.memref(self.problem.staging_type(),
-                                            self.staging, True))
-        if spec.kind != "matmul":
-            size = (LINE * MAX_PROGRAMS * MAX_MEMBERS + 4 * MAX_PROGRAMS
-                    + flags * LINE)
-            address = world.alloc(size)
-            self.owned.append(address)
-            self.args.append(runtime.vector("i8", address, size))
-        self.kernel = world.find(spec.name)
-        self.programs = min(spec["programs"], me.programs)
+        self.matmul = runtime.Matmul(world, spec.kind, self.problem.own(),
+                                     dtype, dtype, spec.config)
 
     def close(self):
         torch.cuda.synchronize()
         self.me.world.synchronize()
+        self.matmul.destroy()
         for address in self.owned:
             self.me.world.free(address)
         self.me.world.sync()
@@ -214,7 +179,7 @@ class Case:
         torch.cuda.synchronize()
 
     def launch(self):
-        self.me.world.launch(self.kernel, self.programs, self.args)
+        self.matmul.run(self.a, self.b, self.c)
 
     def gathered(self, tensor, dim):
         parts = [torch.empty_like(tensor) for _ in range(self.me.ranks)]
@@ -374,6 +339,7 @@ def work(rank, options):
                 if rank == 0:
                     print(f"{spec.text} {shape}: {error}", flush=True)
                 raise
+            line["how"] = case.matmul.explain()
             error = case.check()
             line["error"] = round(error, 4)
             if error >= 1:

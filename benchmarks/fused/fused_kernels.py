@@ -11,6 +11,10 @@ A SPEC is a kind and its config, as docs/fused.md has them:
 Shapes for fused.py may follow, each behind an @. What is left out is what
 fused.py wants: f16, tiles of 128 x 256 x 64, 8 warps, 132 programs. `name` is
 the kernel's: a hash of its spec.
+
+With `chosen=1` the library chooses, and of the config only shard and share
+count. Kernels of such specs, of `unfused` and of `copy_engine` are not written
+here: `iris-bench --requests` knows what they take.
 """
 import argparse
 import hashlib
@@ -26,11 +30,14 @@ class Spec:
         text, *self.shapes = text.split("@")
         kind, *settings = text.split(",")
         self.text, self.kind, self.ranks = text, kind, ranks
-        self.config = dict(DEFAULTS)
+        self.config = {} if "chosen=1" in settings else dict(DEFAULTS)
         for setting in settings:
             key, value = setting.split("=")
             self.config[key] = int(value) if value.isdigit() else value
         self.element = self.config.pop("element", "f16")
+        self.is_chosen = bool(self.config.pop("chosen", 0))
+        self.is_kernel = not self.is_chosen and \
+            self.config.get("variant") not in ("unfused", "copy_engine")
         digest = hashlib.sha256(f"{text} {ranks}".encode()).hexdigest()[:12]
         self.name = f"{kind}_{digest}"
 
@@ -58,8 +65,9 @@ def main():
     parser.add_argument("specs", nargs="+")
     options = parser.parse_args()
     print("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception")
-    for text in options.specs:
-        print(Spec(text, options.n).op())
+    for spec in (Spec(text, options.n) for text in options.specs):
+        if spec.is_kernel:
+            print(spec.op())
 
 
 if __name__ == "__main__":

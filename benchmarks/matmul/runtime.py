@@ -7,6 +7,14 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, \
 MAX_DIMS = 6
 CONTEXT, MEMREF = 0, 1
 CUDA = 2
+KINDS = ("matmul", "all_gather_matmul", "matmul_all_gather",
+         "matmul_reduce_scatter", "matmul_all_reduce")
+TYPES = {"f16": 0, "bf16": 1, "f32": 2, "i8": 4, "i32": 6, "f8E4M3FN": 9,
+         "f8E5M2": 10}
+NAMES = ("variant", "shard", "staged_layout", "share")
+NUMBERS = ("tile_m", "tile_n", "tile_k", "group_m", "xcds", "warps", "programs",
+           "k_per_flag", "num_fetch_programs", "num_fetch_stages",
+           "first_stage_fetch_programs", "num_mover_tiles")
 ELEMENTS = {"i8": 1, "i32": 3, "f16": 5, "bf16": 6, "f32": 7}
 
 
@@ -23,6 +31,18 @@ class Options(Structure):
                 ("name", c_char_p), ("heapBytes", c_uint64),
                 ("waitLimit", c_double), ("joinLimit", c_double),
                 ("collectiveLimit", c_double)]
+
+
+class Problem(Structure):
+    """IrisCclMatmulProblem of iris/ccl.h."""
+    _fields_ = [("structBytes", c_uint64), ("kind", c_int32), ("m", c_uint64),
+                ("n", c_uint64), ("k", c_uint64), ("element", c_int32),
+                ("result", c_int32), ("aIsColumnMajor", c_int32),
+                ("bIsColumnMajor", c_int32), ("bias", c_int32),
+                ("hasScale", c_int32), ("activation", c_int32),
+                *((name, c_char_p) for name in NAMES),
+                *((name, c_int64) for name in NUMBERS),
+                ("cacheDirectory", c_char_p), ("compiler", c_char_p)]
 
 
 def memref(element, tensor, symmetric=False):
@@ -66,12 +86,13 @@ class World:
         for package in packages:
             opened = c_void_p()
             self.call("PackageOpen", package.encode(), byref(opened))
+            self.call("AddPackage", opened, library="irisccl")
             self.call("Load", self.handle, opened)
         self.stream = c_uint64()
         self.call("StreamCreate", self.handle, byref(self.stream))
 
-    def call(self, name, *args):
-        if getattr(self.lib, "irisrt" + name)(*args) != 0:
+    def call(self, name, *args, library="irisrt"):
+        if getattr(self.lib, library + name)(*args) != 0:
             raise RuntimeError(self.lib.irisrtLastError().decode())
 
     def alloc(self, size):
@@ -138,3 +159,33 @@ class World:
 
     def free_graph(self, graph):
         self.call("GraphDestroy", self.handle, graph)
+
+
+class Matmul:
+    """A product of iris/ccl.h. Collective, and so is destroy()."""
+
+    def __init__(self, world, kind, shape, element, result, config):
+        self.world, self.handle = world, c_void_p()
+        m, n, k = shape
+        problem = Problem(structBytes=ctypes.sizeof(Problem),
+                          kind=KINDS.index(kind), m=m, n=n, k=k,
+                          element=TYPES[element], result=TYPES[result])
+        for key, value in config.items():
+            setattr(problem, key,
+                    value.encode() if key in NAMES else value)
+        self.call("Create", world.handle, byref(problem), byref(self.handle))
+        world.lib.iriscclMatmulExplain.restype = c_char_p
+
+    def call(self, name, *args):
+        self.world.call("Matmul" + name, *args, library="irisccl")
+
+    def explain(self):
+        return self.world.lib.iriscclMatmulExplain(self.handle).decode()
+
+    def run(self, a, b, c):
+        self.call("Run", self.handle, *(c_void_p(x.data_ptr())
+                                        for x in (a, b, c)),
+                  c_void_p(), ctypes.c_float(1), self.world.stream)
+
+    def destroy(self):
+        self.call("Destroy", self.handle)

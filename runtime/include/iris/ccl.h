@@ -122,6 +122,10 @@ IRISRT_API int32_t iriscclCommIndex(const IrisCclComm *comm);
 /* Takes kernels from a package that was compiled ahead. */
 IRISRT_API IrisRtStatusCode iriscclCommAddPackage(IrisCclComm *comm,
                                                   const IrisRtPackage *package);
+/* Makes a package's kernels known to all communicators and products of this
+ * process that name neither folder nor compiler and are made afterwards: where
+ * there is no compiler, all that they can have. */
+IRISRT_API IrisRtStatusCode iriscclAddPackage(const IrisRtPackage *package);
 /* Loads what calls of `op` with this config and buffers there will take: before
  * a capture, in which nothing can be loaded.  Collective over the members. */
 IRISRT_API IrisRtStatusCode iriscclPrepare(IrisCclComm *comm, IrisCclOp op,

@@ -115,6 +115,12 @@ int32_t iriscclCommIndex(const IrisCclComm *comm) {
   return comm ? comm->comm->index() : -1;
 }
 
+IrisRtStatusCode iriscclAddPackage(const IrisRtPackage *package) {
+  IRISRT_REQUIRE(package);
+  KernelCache::shared()->add(package->package);
+  return IRISRT_OK;
+}
+
 IrisRtStatusCode iriscclCommAddPackage(IrisCclComm *comm,
                                        const IrisRtPackage *package) {
   IRISRT_REQUIRE(comm);

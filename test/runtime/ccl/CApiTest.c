@@ -99,6 +99,7 @@ int irisTestCclCApi(const char *job, uint32_t rank, uint32_t numRanks,
   REFUSES(iriscclRecv(comm, b, 1, type, 0, 0, NULL), why);
   REFUSES(iriscclBarrier(NULL, 0), "'comm' is NULL");
   REFUSES(iriscclCommAddPackage(comm, NULL), "'package' is NULL");
+  REFUSES(iriscclAddPackage(NULL), "'package' is NULL");
   IrisCclConfig config;
   memset(&config, 0, sizeof(config));
   REFUSES(iriscclAllGather(comm, a, b, 1, IRISCCL_F64, 0, &config),

@@ -9,6 +9,7 @@
 //   hbm_buffer   some programs fetch the others' parts to the staging, unit by
 //                unit; the others wait for a unit when they need it
 //   push         the same, but the owner of a part stores it to all others
+//   copy_engine  who calls the kernel has engines copy the parts meanwhile
 //   gathered     a has all parts already, below each other: what an all-gather
 //                has left there (shard k; of shard m that is one matrix)
 //
@@ -189,6 +190,20 @@ static void buildPull(MatmulBuilder &k) {
 // hbm_buffer, push
 //===----------------------------------------------------------------------===//
 
+/// Flags of copies of parts.
+static Value numFlagsOf(MatmulBuilder &k, Parts &parts) {
+  return getFusedSizes(k, k.config,
+                       {parts.rows, parts.depth, k.columnsOf(k.b_), k.size})
+      .numFlags;
+}
+
+/// Where copies of parts are: rows of the next part, where a tile reaches that
+/// far, are not stored.
+static Place placeInStaging(MatmulBuilder &k, Parts &parts, Value source,
+                            Value row) {
+  return {k.staging, k.add(k.mul(source, parts.rows), row), k.index(0)};
+}
+
 namespace {
 /// Copies of parts, in slabs of the staging. They come in units: a row of
 /// tiles by as many k-blocks as share a flag.
@@ -198,10 +213,7 @@ public:
       : k(k), parts(parts), blocks(k.index(k.config.kPerFlag)),
         groups(k.ceilDiv(parts.depth,
                          k.index(k.config.kPerFlag * k.config.tileK))) {
-    k.beginEpoch(
-        getFusedSizes(k, k.config,
-                      {parts.rows, parts.depth, k.columnsOf(k.b_), k.size})
-            .numFlags);
+    k.beginEpoch(numFlagsOf(k, parts));
   }
 
   /// The copy of a part. Tiles that are stored end there.
@@ -327,10 +339,8 @@ buildStaged(MatmulBuilder &k, StringRef move, bool meetsAfter,
   });
   parts.multiply(
       k.shareOf(parts.tiles().count(), /*isLate=*/true),
-      [&](Value source, Value row) -> Place {
-        // Rows of the next part, where a tile reaches that far, are not
-        // stored.
-        return {k.staging, k.add(k.mul(source, parts.rows), row), k.index(0)};
+      [&](Value source, Value row) {
+        return placeInStaging(k, parts, source, row);
       },
       [&](Value source, Value rowTile, Value kb) {
         staging.await(source, rowTile, kb);
@@ -364,6 +374,30 @@ static void buildPush(MatmulBuilder &k) {
                 });
                 k.raise(receiver, s.flag(k.me, rowTile, group));
               });
+}
+
+//===----------------------------------------------------------------------===//
+// copy_engine
+//===----------------------------------------------------------------------===//
+
+/// Parts come in groups of rows of tiles, with all their columns. Nothing here
+/// touches a peer: who calls the kernel says when that may be.
+static void buildCopied(MatmulBuilder &k) {
+  Parts parts(k);
+  k.beginCleared(numFlagsOf(k, parts));
+  Value groupRows = k.index(k.config.groupM);
+  Value groups = k.ceilDiv(parts.rowTiles, groupRows);
+  parts.multiply(
+      k.evenShareOf(parts.tiles().count()),
+      [&](Value source, Value row) {
+        return placeInStaging(k, parts, source, row);
+      },
+      [&](Value source, Value rowTile, Value kb) {
+        k.ifThen(k.equal(kb, k.index(0)), [&] {
+          Value group = k.div(rowTile, groupRows);
+          k.await(k.add(k.mul(source, groups), group), source);
+        });
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -417,5 +451,7 @@ void mlir::iris::buildAllGatherMatmul(MatmulBuilder &k) {
     return buildHBMBuffer(k);
   if (variant == "push")
     return buildPush(k);
+  if (variant == "copy_engine")
+    return buildCopied(k);
   buildPull(k);
 }

@@ -197,6 +197,10 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
   FailureOr<MatmulConfig> config = getConfig(kernel);
   if (failed(config))
     return failure();
+  if (config->isCopied())
+    return call->emitOpError("config has variant = \"copy_engine\", a kernel "
+                             "for parts that its caller copies meanwhile; "
+                             "expected pull, hbm_buffer or push in a call");
   if (config->isGathered())
     return call->emitOpError("config has variant = \"gathered\", a kernel for "
                              "parts that were gathered before; expected pull, "

@@ -305,6 +305,15 @@ void MatmulBuilder::sendTo(int64_t first, Value tile, Place to) {
 void MatmulBuilder::beginEpoch(Value numFlags) {
   Value words = this->words(FusedWorkspace::epochs, FusedWorkspace::epochBytes);
   epoch = addI32(memref::LoadOp::create(b, words, program), i32(1));
+  openFlags(numFlags);
+}
+
+void MatmulBuilder::beginCleared(Value numFlags) {
+  epoch = i32(1);
+  openFlags(numFlags);
+}
+
+void MatmulBuilder::openFlags(Value numFlags) {
   Value numWords = mul(numFlags, index(FusedWorkspace::line / 4));
   flags = view(index(FusedWorkspace::flags), numWords, b.getI32Type());
 }

@@ -22,7 +22,7 @@ static constexpr StringRef kLayouts[] = {"row", "pitched", "column", "strided"};
 ArrayRef<StringRef> mlir::iris::getVariants(MatmulKind kind) {
   static constexpr StringRef alone[] = {"tiles"};
   static constexpr StringRef gathers[] = {"pull", "hbm_buffer", "push",
-                                          "gathered"};
+                                          "gathered", "copy_engine"};
   static constexpr StringRef gathersResult[] = {"push", "specialized"};
   static constexpr StringRef scatters[] = {"push", "specialized"};
   static constexpr StringRef reduces[] = {"two_shot", "one_shot", "atomic",
@@ -191,7 +191,7 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
       return failure();
     config.firstStageFetchPrograms = config.fetchPrograms;
   }
-  if (config.isStaged()) {
+  if (config.movesUnits()) {
     bool isColumn = false;
     if (failed(reader.readInteger("k_per_flag", 1, 1024, false,
                                   config.kPerFlag)) ||

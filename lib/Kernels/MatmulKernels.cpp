@@ -16,7 +16,14 @@ FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,
   };
   Value none = n.index(0);
   Value columnTiles = tiles(shape.bColumns, config.tileN);
-  // The members' parts of a, below each other; a flag for each unit.
+  // The members' parts of a, below each other; a flag for each group of rows of
+  // tiles, or for each unit.
+  if (config.isCopied()) {
+    Value groups =
+        n.ceilDiv(tiles(shape.aRows, config.tileM), n.index(config.groupM));
+    return {n.mul(shape.size, groups), n.mul(shape.size, shape.aRows),
+            shape.aColumns};
+  }
   if (config.isStaged()) {
     Value units = n.mul(tiles(shape.aRows, config.tileM),
                         tiles(shape.aColumns, config.kPerFlag * config.tileK));
@@ -101,7 +108,7 @@ static DictionaryAttr describe(const MatmulConfig &config, MLIRContext *c) {
     entries.push_back(b.getNamedAttr(
         "share",
         b.getStringAttr(config.share == config.sum ? "sum" : "result")));
-  if (config.isStaged()) {
+  if (config.movesUnits()) {
     bool isColumn = config.staged == MatmulConfig::Layout::Column;
     entries.push_back(b.getNamedAttr(
         "staged_layout",

@@ -147,3 +147,18 @@ func.func @main(%ctx: !iris.ctx) {
 // CHECK: gpu.return
 iris.matmul_kernel @gathered all_gather_matmul f16 -> f16 size 4
     {variant = "gathered"}
+
+// Who calls it copies the parts: a group of rows of tiles is waited for before
+// its first k-block; nobody is met, and no epoch counted.
+// CHECK-LABEL: gpu.func @copied
+// CHECK-NOT: iris.barrier
+// CHECK: tile.matmul
+// CHECK: tile.matmul
+// CHECK:   scf.if
+// CHECK:     iris.wait %{{.+}} ge %c1_i32 owed_by
+// CHECK:   tile.yield
+// CHECK: tile.store
+// CHECK-NOT: iris.barrier
+// CHECK: gpu.return
+iris.matmul_kernel @copied all_gather_matmul f16 -> f16 size 4
+    {variant = "copy_engine", shard = "m", group_m = 4}

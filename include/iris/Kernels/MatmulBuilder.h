@@ -124,6 +124,9 @@ public:
   /// must come last.
   void beginEpoch(Value numFlags);
   void endEpoch();
+  /// Flags that who calls the kernel has cleared, and sets to 1: there is no
+  /// epoch.
+  void beginCleared(Value numFlags);
   /// Says to a member, which may be this one, that a thing is there; all that
   /// this program did before is, too. `raiseHere`: to programs of this rank.
   void raise(Value member, Value flag);
@@ -132,12 +135,14 @@ public:
   /// flag in this launch.
   void await(Value flag, Value source);
   void awaitHere(Value flag);
+  /// What flags of this launch show.
   Value epoch;
 
 private:
   tile::MatmulOp createProduct(Place left, Place right, Value length,
                                Value init);
   Value placeOf(Value flag);
+  void openFlags(Value numFlags);
 
   Value flags;
 };

@@ -60,15 +60,18 @@ struct MatmulConfig {
   /// or before it moves tiles.
   int64_t moverTiles = 0;
 
-  /// Parts of a are copied to the workspace.
-  bool isStaged() const {
+  /// Parts of a are copied to the staging by programs, unit by unit.
+  bool movesUnits() const {
     return kind == MatmulKind::AllGatherMatmul &&
            (variant == "hbm_buffer" || variant == "push");
   }
+  /// They are copied there by who calls the kernel, group by group of tiles.
+  bool isCopied() const { return variant == "copy_engine"; }
+  bool isStaged() const { return movesUnits() || isCopied(); }
   /// a is what an all-gather has left: nobody has to be waited for.
   bool isGathered() const { return variant == "gathered"; }
   /// Some programs move, others multiply.
-  bool hasMovers() const { return isStaged() || variant == "specialized"; }
+  bool hasMovers() const { return movesUnits() || variant == "specialized"; }
   /// The kernel has an argument for matrices that are passed on; of which
   /// elements.
   bool hasStaging() const {

@@ -227,7 +227,8 @@ typedef struct IrisCclMatmulProblem {
   IrisCclActivation activation;
   /* How it is done; NULL or 0: chosen, but for shard and share, which say what
    * is computed and have defaults. */
-  const char *variant; /* also "unfused": a product and a collective */
+  const char *variant; /* also "unfused": a product and a collective; and
+                          "copy_engine": copies beside a product */
   const char *shard;
   const char *stagedLayout;
   const char *share;

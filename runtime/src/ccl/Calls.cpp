@@ -116,11 +116,21 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
                                                 const CheckedCall &checked,
                                                 const Situation &situation) {
   Spec spec = specOf(call, situation);
+  bool copies = isCopied(spec.config.variant);
+  if (copies && spec.config.staged)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: variant %s copies from where peers' buffers lie; "
+                      "expected buffers on the symmetric heap, not staged",
+                      opName(call.op).data(), spec.config.variant.c_str());
   if (checkCalls)
     IRISRT_RETURN_IF_ERROR(compareCalls(call, checked, spec));
   // Two members alone call send and recv.
   bool together = call.op != Op::send && call.op != Op::recv;
   IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel, kernelOf(spec, together));
+  if (copies) {
+    IRISRT_RETURN_IF_ERROR(side.open());
+    return Chosen{kernel, 1, copies};
+  }
   if (situation.inPlace && !kernel->canBeInPlace()) {
     spec.config.staged = true;
     IRISRT_ASSIGN_OR_RETURN(kernel, kernelOf(spec, together));
@@ -160,7 +170,7 @@ Expected<Chosen> Communicator::Impl::choose(const Call &call,
       choices.emplace(std::move(key), chosen);
     }
   }
-  if (checked.inPlace && !chosen.kernel->canBeInPlace())
+  if (checked.inPlace && !chosen.isCopied && !chosen.kernel->canBeInPlace())
     return makeStatus(StatusCode::invalidArgument,
                       "%s: the root's buffers overlap, which the kernel does "
                       "not allow; pass Config::staged on all members",
@@ -251,6 +261,40 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
   return Status::success();
 }
 
+/// An all-gather by the device's copy engines: no processor works for it but
+/// for the barriers.  Behind the first all inputs are complete, and nobody uses
+/// an output any more; the last one says that nobody copies from here.
+Status Communicator::Impl::copyParts(const Call &call,
+                                     const CheckedCall &checked,
+                                     const Chosen &chosen) {
+  Call meeting;
+  meeting.op = Op::barrier;
+  meeting.stream = call.stream;
+  IRISRT_RETURN_IF_ERROR(launch(meeting, CheckedCall(), chosen));
+  const auto size = static_cast<uint32_t>(group.ranks.size());
+  const auto me = static_cast<uint32_t>(group.index);
+  auto copy = [&](uint32_t member, Stream stream) -> Status {
+    uint64_t to = checked.out.address + member * checked.in.bytes;
+    // In place, a member's input is its chunk of its output.
+    IRISRT_ASSIGN_OR_RETURN(
+        uint64_t from,
+        world.translate(checked.inPlace ? to : checked.in.address,
+                        group.ranks[member]));
+    return world.copyOnDevice(to, from, checked.in.bytes, stream);
+  };
+  // The own chunk crosses no link, so it goes beside the others.
+  if (!checked.inPlace) {
+    IRISRT_RETURN_IF_ERROR(side.fork(call.stream));
+    IRISRT_RETURN_IF_ERROR(copy(me, side.stream()));
+  }
+  // Nearest member first: no two read from one at the same time.
+  for (uint32_t i = 1; i < size; ++i)
+    IRISRT_RETURN_IF_ERROR(copy((me + i) % size, call.stream));
+  if (!checked.inPlace)
+    IRISRT_RETURN_IF_ERROR(side.join(call.stream));
+  return launch(meeting, CheckedCall(), chosen);
+}
+
 /// A group of one: everything is a copy, and every reduction its operand.
 Status Communicator::Impl::runAlone(const Call &call,
                                     const CheckedCall &checked) {
@@ -271,6 +315,8 @@ Status Communicator::Impl::run(const Call &call) {
   if (group.ranks.size() == 1)
     return runAlone(call, checked);
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
+  if (chosen.isCopied)
+    return copyParts(call, checked, chosen);
   const KernelFacts &facts = chosen.kernel->facts;
   if (!facts.staged && needsRootBuffer(call.op, facts.variant))
     IRISRT_RETURN_IF_ERROR(

@@ -46,14 +46,17 @@ Communicator::Impl::Impl(World &world, const CommunicatorOptions &options,
     : world(world), options(options), group(std::move(members)),
       cache(options.cache ? options.cache : KernelCache::shared()),
       checkCalls(options.checkCalls.value_or(Env::get().checkCollectives())),
-      agreement(world, group, channel), log(world.rank(), world.numRanks()) {}
+      agreement(world, group, channel), log(world.rank(), world.numRanks()),
+      side(world) {}
 
 Status Communicator::destroy() {
   if (impl_->workspace == 0)
     return Status::success();
   impl_->choices.clear();
   impl_->kernels.clear();
-  return impl_->world.deallocate(std::exchange(impl_->workspace, 0));
+  Status status = impl_->side.close();
+  Status freed = impl_->world.deallocate(std::exchange(impl_->workspace, 0));
+  return status.ok() ? freed : status;
 }
 
 uint32_t Communicator::size() const {
@@ -234,6 +237,10 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
     spec.isWish = !config;
     IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel,
                             kernelOf(spec, /*together=*/true));
+    if (isCopied(each.variant)) {
+      IRISRT_RETURN_IF_ERROR(side.open());
+      continue;
+    }
     if ((placement == Placement::anywhere && hasBuffers) ||
         (maySwitch && !kernel->canBeInPlace())) {
       spec.config.staged = true;

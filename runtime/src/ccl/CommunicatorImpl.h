@@ -6,6 +6,7 @@
 
 #include "ccl/Agreement.h"
 #include "ccl/CheckCall.h"
+#include "ccl/SideStream.h"
 #include "ccl/Spec.h"
 #include "core/Log.h"
 #include "iris/ccl/Communicator.h"
@@ -29,6 +30,8 @@ struct LoadedKernel {
 struct Chosen {
   const LoadedKernel *kernel = nullptr;
   uint64_t programs = 1;
+  /// The kernel is a barrier's, around copies.
+  bool isCopied = false;
 };
 
 /// A call, as far as it decides on the kernel.
@@ -71,6 +74,8 @@ struct Communicator::Impl {
                                   const Situation &situation);
   rt::Status launch(const Call &call, const CheckedCall &checked,
                     const Chosen &chosen);
+  rt::Status copyParts(const Call &call, const CheckedCall &checked,
+                       const Chosen &chosen);
 
   rt::World &world;
   const CommunicatorOptions options;
@@ -80,6 +85,8 @@ struct Communicator::Impl {
   Agreement agreement;
   const rt::Log log;
   uint64_t workspace = 0;
+  /// For copies; opened when they are first chosen.
+  SideStream side;
   std::unordered_map<Spec, LoadedKernel, SpecHash> kernels;
   /// What was chosen before, so that a call costs one look here; empty where
   /// the members compare their calls.

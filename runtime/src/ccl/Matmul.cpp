@@ -6,6 +6,7 @@
 #include "ccl/Agreement.h"
 #include "ccl/MatmulPlan.h"
 #include "ccl/MatmulUnfused.h"
+#include "ccl/PartCopies.h"
 #include "ccl/Spec.h"
 #include "iris/ccl/Communicator.h"
 
@@ -27,7 +28,7 @@ struct Matmul::Impl {
   Status choose();
   Status load(uint32_t channel);
   Expected<uint64_t> loadAlone();
-  Status prepareCollective();
+  Status prepareMoves();
   Status allocate();
   Status free();
   Status launch(uint64_t a, uint64_t b, uint64_t c, uint64_t bias, float scale,
@@ -35,6 +36,8 @@ struct Matmul::Impl {
   Status communicate(const void *in, void *out, Stream stream);
   Status runUnfused(uint64_t a, uint64_t b, uint64_t c, uint64_t bias,
                     float scale, Stream stream);
+  Status runCopied(uint64_t a, uint64_t b, uint64_t c, uint64_t bias,
+                   float scale, Stream stream);
   Status checkMatrix(const char *name, const void *matrix, uint64_t bytes,
                      uint32_t alignment) const;
 
@@ -56,6 +59,8 @@ struct Matmul::Impl {
   std::optional<UnfusedPlan> unfused;
   std::unique_ptr<Communicator> communicator;
   uint64_t between = 0;
+  /// Where engines copy the parts.
+  std::unique_ptr<PartCopies> copies;
   bool isDestroyed = false;
 };
 
@@ -75,7 +80,7 @@ Matmul::create(World &world, const MatmulProblem &problem,
   IRISRT_RETURN_IF_ERROR(
       impl->load(channel).withContext(kindName(problem.kind)));
   IRISRT_RETURN_IF_ERROR(
-      impl->prepareCollective().withContext(kindName(problem.kind)));
+      impl->prepareMoves().withContext(kindName(problem.kind)));
   IRISRT_RETURN_IF_ERROR(impl->allocate().withContext(kindName(problem.kind)));
   return std::unique_ptr<Matmul>(new Matmul(std::move(impl)));
 }
@@ -156,8 +161,12 @@ Status Matmul::Impl::load(uint32_t channel) {
   return agreement.same("a kernel", kernel.info().config);
 }
 
-/// Loads the collective's kernel, so that calls can be captured.
-Status Matmul::Impl::prepareCollective() {
+/// Makes what moves beside the kernel, so that calls can be captured.
+Status Matmul::Impl::prepareMoves() {
+  if (problem.config.variant == "copy_engine") {
+    IRISRT_ASSIGN_OR_RETURN(copies, PartCopies::create(world, cache, problem));
+    return Status::success();
+  }
   if (!unfused)
     return Status::success();
   CommunicatorOptions options;
@@ -182,6 +191,8 @@ Status Matmul::Impl::allocate() {
   take(plan.stagingBytes, staging);
   take(plan.workspaceBytes, workspace);
   take(unfused ? unfused->stagingBytes : 0, between);
+  if (status.ok() && copies)
+    status = copies->prepare(workspace);
   if (!status.ok())
     IRISRT_RETURN_IF_ERROR(free());
   return status;
@@ -191,6 +202,8 @@ Status Matmul::Impl::free() {
   for (uint64_t *address : {&staging, &workspace, &between})
     if (*address != 0)
       IRISRT_RETURN_IF_ERROR(world.deallocate(std::exchange(*address, 0)));
+  if (copies)
+    return copies->destroy();
   return communicator ? communicator->destroy() : Status::success();
 }
 
@@ -203,6 +216,8 @@ Status Matmul::destroy() {
 uint64_t Matmul::sharedBytes() const {
   const Impl &i = *impl_;
   uint64_t bytes = i.plan.stagingBytes + i.plan.workspaceBytes;
+  if (i.copies)
+    return bytes + defaultWorkspaceBytes;
   return i.unfused ? bytes + i.unfused->stagingBytes + defaultWorkspaceBytes
                    : bytes;
 }
@@ -314,6 +329,13 @@ Status Matmul::Impl::runUnfused(uint64_t a, uint64_t b, uint64_t c,
   return communicate(at(own), at(c), stream);
 }
 
+Status Matmul::Impl::runCopied(uint64_t a, uint64_t b, uint64_t c,
+                               uint64_t bias, float scale, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(copies->begin(a, staging, stream));
+  IRISRT_RETURN_IF_ERROR(launch(a, b, c, bias, scale, stream));
+  return copies->end(stream);
+}
+
 Status Matmul::run(const void *a, const void *b, void *c,
                    const Epilogue &epilogue, Stream stream) {
   Impl &i = *impl_;
@@ -340,7 +362,9 @@ Status Matmul::run(const void *a, const void *b, void *c,
   auto address = [](const void *matrix) {
     return reinterpret_cast<uint64_t>(matrix);
   };
-  auto run = i.unfused ? &Impl::runUnfused : &Impl::launch;
+  auto run = i.unfused  ? &Impl::runUnfused
+             : i.copies ? &Impl::runCopied
+                        : &Impl::launch;
   return (i.*run)(address(a), address(b), address(c), address(epilogue.bias),
                   epilogue.scale, stream);
 }

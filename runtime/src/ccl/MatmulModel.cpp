@@ -27,6 +27,7 @@ static const ProcessorModel hopper = {
     /*processors=*/132,
     /*operations=*/6.0e6,
     /*operationsOfAll=*/670e6,
+    /*bfloat=*/1.1,
     /*narrow=*/2,
     /*wide=*/0.04,
     /*panels=*/105e3,
@@ -42,6 +43,10 @@ static const ProcessorModel hopper = {
     /*beforeProduct=*/0.05,
     /*raise=*/0.5,
     /*await=*/0.02,
+    /*engines=*/366.8e3,
+    /*copy=*/6,
+    /*engineStart=*/5,
+    /*besideEngines=*/0.08,
     /*xcds=*/1,
     /*tiles=*/
     {{128, 256, 128, 8},
@@ -63,6 +68,7 @@ static const ProcessorModel mi300 = {
     /*processors=*/304,
     /*operations=*/2.15e6,
     /*operationsOfAll=*/0,
+    /*bfloat=*/1,
     /*narrow=*/2,
     /*wide=*/0.125,
     /*panels=*/134e3,
@@ -78,6 +84,10 @@ static const ProcessorModel mi300 = {
     /*beforeProduct=*/1,
     /*raise=*/1.5,
     /*await=*/0.5,
+    /*engines=*/0,
+    /*copy=*/0,
+    /*engineStart=*/0,
+    /*besideEngines=*/0,
     /*xcds=*/8,
     /*tiles=*/
     {{256, 256, 128, 8},
@@ -98,6 +108,7 @@ static const ProcessorModel mi350 = {
     /*processors=*/256,
     /*operations=*/4.9e6,
     /*operationsOfAll=*/0,
+    /*bfloat=*/1,
     /*narrow=*/2,
     /*wide=*/0.063,
     /*panels=*/154e3,
@@ -113,6 +124,10 @@ static const ProcessorModel mi350 = {
     /*beforeProduct=*/1,
     /*raise=*/1.5,
     /*await=*/0.5,
+    /*engines=*/0,
+    /*copy=*/0,
+    /*engineStart=*/0,
+    /*besideEngines=*/0,
     /*xcds=*/8,
     /*tiles=*/
     {{256, 256, 128, 8},
@@ -132,6 +147,7 @@ static const ProcessorModel rdna = {
     /*processors=*/96,
     /*operations=*/0.64e6,
     /*operationsOfAll=*/0,
+    /*bfloat=*/1,
     /*narrow=*/1,
     /*wide=*/0.5,
     /*panels=*/100e3,
@@ -147,6 +163,10 @@ static const ProcessorModel rdna = {
     /*beforeProduct=*/1,
     /*raise=*/1.5,
     /*await=*/0.5,
+    /*engines=*/0,
+    /*copy=*/0,
+    /*engineStart=*/0,
+    /*besideEngines=*/0,
     /*xcds=*/1,
     /*tiles=*/
     {{256, 128, 128, 8},
@@ -163,6 +183,7 @@ static const ProcessorModel host = {
     /*processors=*/4,
     /*operations=*/20e3,
     /*operationsOfAll=*/0,
+    /*bfloat=*/1,
     /*narrow=*/0.5,
     /*wide=*/1,
     /*panels=*/5e3,
@@ -178,6 +199,10 @@ static const ProcessorModel host = {
     /*beforeProduct=*/1,
     /*raise=*/1,
     /*await=*/1,
+    /*engines=*/0,
+    /*copy=*/0,
+    /*engineStart=*/0,
+    /*besideEngines=*/0,
     /*xcds=*/1,
     /*tiles=*/
     {{64, 64, 128, 4}, {128, 128, 128, 4}, {32, 32, 128, 4}},
@@ -272,7 +297,8 @@ static Product productOf(const ProcessorModel &chip, const MatmulConfig &config,
   if (chip.operationsOfAll != 0)
     atOnce = 2 * static_cast<double>(rows) * static_cast<double>(columns) *
              static_cast<double>(k * depths) /
-             (chip.operationsOfAll * speedOf(chip, element));
+             (chip.operationsOfAll * speedOf(chip, element) *
+              (element == DType::bf16 ? chip.bfloat : 1));
   product.us = chip.start + std::max({product.waves * product.tileUs,
                                       unique / chip.memory, atOnce});
   return product;
@@ -328,6 +354,7 @@ private:
   double moverTiles() const { return ownTiles() * movers(); }
 
   MatmulEstimate gatherFirst();
+  MatmulEstimate copied(const Product &own, double bytes) const;
   MatmulEstimate gatherLast();
   MatmulEstimate sum();
   MatmulEstimate pipelined(const Product &own, double moving) const;
@@ -366,6 +393,9 @@ MatmulEstimate Estimation::gatherFirst() {
     double moving = transfer(columns * peers() * part, link.pull, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
+  if (config.variant == "copy_engine")
+    return copied(product(rows, problem.n, problem.k, depths, programs()),
+                  peers() * part);
   Product own =
       product(rows, problem.n, problem.k, depths, multipliers(), moverTiles());
   // Programs that fetch ask for so much at once that they do not wait longer
@@ -383,6 +413,26 @@ MatmulEstimate Estimation::gatherFirst() {
   double together = std::max(own.us, moving + ownTiles() * own.tileUs) +
                     chip.beforeProduct * std::min(own.us, moving);
   return finish(own, moving, together + waiting + barriers(2));
+}
+
+/// All programs multiply; the tiles of the group that comes last wait for it,
+/// and with shard k for its last part.
+MatmulEstimate Estimation::copied(const Product &own, double bytes) const {
+  uint64_t groupTiles = config.groupM == 0 ? 8 : uint64_t(config.groupM);
+  uint64_t rowTiles = divideUp(problem.m, uint64_t(config.tileM));
+  auto copies = peers() * static_cast<double>(divideUp(rowTiles, groupTiles));
+  double rate = chip.engines == 0 ? link.pull : chip.engines;
+  double moving =
+      chip.engineStart + copies * chip.copy + transfer(bytes, rate, programs());
+  auto lastTiles =
+      static_cast<double>(std::min(rowTiles, groupTiles) *
+                          divideUp(problem.n, uint64_t(config.tileN)));
+  double last = own.tileUs * std::ceil(lastTiles / programs());
+  if (config.shard == "k")
+    last /= peers() + 1;
+  double together = std::max(own.us, moving + last) +
+                    chip.besideEngines * std::min(own.us, moving);
+  return finish(own, moving, together + barriers(2));
 }
 
 /// push: a program that stores its tile everywhere does not multiply.
@@ -478,7 +528,9 @@ Expected<MatmulEstimate> Estimation::unfused() {
 /// What the generators do not make is no candidate: see checkCombination in
 /// lib/Kernels/MatmulConfig.cpp.
 Status Estimation::check() const {
-  if (hasUnits(problem.kind, config.variant) && problem.aIsColumnMajor)
+  if ((hasUnits(problem.kind, config.variant) ||
+       config.variant == "copy_engine") &&
+      problem.aIsColumnMajor)
     return makeStatus(StatusCode::invalidArgument,
                       "copies a as it lies in memory");
   return Status::success();

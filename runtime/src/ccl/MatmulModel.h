@@ -34,6 +34,8 @@ struct ProcessorModel {
   /// Operations of one processor on 16-bit elements, and of all together, which
   /// power limits; 0: as many times as much.
   double operations, operationsOfAll;
+  /// How many more the power allows on bf16, whose products take less of it.
+  double bfloat;
   /// How much faster 8-bit ones are, and how much slower f32.
   double narrow, wide;
   /// Bytes of panels that one processor loads, and that all do at once.
@@ -56,6 +58,11 @@ struct ProcessorModel {
   double afterProduct, beforeProduct;
   /// Raising a flag after a release, waiting for one that is there.
   double raise, await;
+  /// Bytes that copy engines bring beside a kernel, what each copy with its flag
+  /// costs, and the first; 0: they are taken only by name.
+  double engines, copy, engineStart;
+  /// What of the shorter of product and copies comes on top of the longer one.
+  double besideEngines;
   int64_t xcds;
   /// Tiles to choose from.
   std::vector<TileShape> tiles;

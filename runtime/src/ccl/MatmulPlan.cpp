@@ -64,7 +64,7 @@ bool MatmulConfig::operator==(const MatmulConfig &other) const {
 const std::vector<std::string> &iris::ccl::variantsOf(MatmulKind kind) {
   static const std::vector<std::string> alone = {"tiles"};
   static const std::vector<std::string> gathers = {"pull", "hbm_buffer", "push",
-                                                   "unfused"};
+                                                   "copy_engine", "unfused"};
   static const std::vector<std::string> gathersResult = {"push", "specialized",
                                                          "unfused"};
   static const std::vector<std::string> scatters = {"push", "specialized",
@@ -193,6 +193,11 @@ void iris::ccl::fillMeaning(MatmulProblem &p) {
     p.config.share = "sum";
 }
 
+uint64_t iris::ccl::copiedFlags(const MatmulProblem &p, uint32_t groupSize) {
+  uint64_t rowTiles = divideUp(p.m, static_cast<uint64_t>(p.config.tileM));
+  return groupSize * divideUp(rowTiles, static_cast<uint64_t>(p.config.groupM));
+}
+
 Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   MatmulConfig &config = p.config;
   auto fill = [](int64_t &value, int64_t normal) {
@@ -234,7 +239,13 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
     return plan;
   // Of shares.
   uint32_t stagedBytes = config.share == "result" ? dtypeBytes(p.result) : 4;
-  if (isStaged) {
+  if (config.variant == "copy_engine") {
+    fill(config.groupM, 8);
+    // And what they are raised with.
+    flags = copiedFlags(p, groupSize) + 1;
+    plan.staging = {size * p.m, p.k};
+    stagedBytes = dtypeBytes(p.element);
+  } else if (isStaged) {
     fill(config.kPerFlag, 4);
     flags = size * rowTiles * divideUp(p.k, config.kPerFlag * config.tileK);
     plan.staging = {size * p.m, p.k};

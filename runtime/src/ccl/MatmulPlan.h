@@ -32,6 +32,10 @@ void fillMeaning(MatmulProblem &problem);
 /// Checks the problem, fills in what sizes depend on, and says what follows.
 rt::Expected<MatmulPlan> makePlan(MatmulProblem &problem, uint32_t groupSize);
 
+/// Flags of the variant copy_engine: one for each group of rows of tiles of
+/// each part.
+uint64_t copiedFlags(const MatmulProblem &problem, uint32_t groupSize);
+
 /// "matmul f16 -> f16 size 8 {variant = ...}": the same for the same kernel.
 std::string describeRequest(const MatmulProblem &problem, uint32_t groupSize);
 

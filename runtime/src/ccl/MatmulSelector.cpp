@@ -20,9 +20,10 @@ using namespace iris::rt;
 //===----------------------------------------------------------------------===//
 
 /// Whether a variant may be chosen without being asked for: results of `atomic`
-/// are not the same in every run.
-static bool isEligible(const std::string &variant) {
-  return variant != "atomic";
+/// are not the same in every run, and engines must be known to be faster than
+/// programs.
+static bool isEligible(const ProcessorModel &chip, const std::string &variant) {
+  return variant != "atomic" && (variant != "copy_engine" || chip.engines != 0);
 }
 
 /// Whether the variant has what the config asks for.
@@ -134,7 +135,7 @@ iris::ccl::estimates(const MatmulSituation &situation) {
   const std::string &wish = s.problem.config.variant;
   std::vector<MatmulConfig> configs;
   for (const std::string &variant : variantsOf(s.problem.kind))
-    if (wish.empty() ? isEligible(variant) &&
+    if (wish.empty() ? isEligible(chip, variant) &&
                            hasFields(s.problem.kind, s.problem.config, variant)
                      : wish == variant)
       for (const TileShape &tile : tilesFor(chip, s.problem.config))
@@ -236,7 +237,9 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
                   [&](const MatmulNumber &number) {
                     return agrees(wish.*number.value, has.*number.value);
                   });
-  fits = fits && (!wish.variant.empty() || isEligible(has.variant));
+  fits =
+      fits && (!wish.variant.empty() ||
+               isEligible(processorModelOf(s.device, s.target), has.variant));
   if (!fits || (has.variant == "unfused" &&
                 !planUnfused(s.problem, s.groupSize, s.device).ok()))
     return nullptr;
@@ -304,6 +307,15 @@ iris::ccl::kernelSources(const MatmulSituation &situation) {
   MatmulProblem p = situation.problem;
   if (!makePlan(p, situation.groupSize).ok())
     return {};
+  if (p.config.variant == "copy_engine") {
+    Situation barrier;
+    barrier.op = Op::barrier;
+    barrier.groupSize = situation.groupSize;
+    barrier.device = situation.device;
+    return {kernelSource(p, situation.groupSize),
+            kernelSource(Op::barrier, DType::i8, ReduceOp::sum,
+                         situation.groupSize, select(barrier).config)};
+  }
   if (p.config.variant != "unfused")
     return {kernelSource(p, situation.groupSize)};
   Expected<UnfusedPlan> plan =
@@ -318,6 +330,8 @@ iris::ccl::kernelSources(const MatmulSituation &situation) {
 Expected<uint64_t> iris::ccl::sharedBytes(const MatmulSituation &situation) {
   MatmulProblem p = situation.problem;
   IRISRT_ASSIGN_OR_RETURN(MatmulPlan plan, makePlan(p, situation.groupSize));
+  if (p.config.variant == "copy_engine")
+    return plan.stagingBytes + plan.workspaceBytes + defaultWorkspaceBytes;
   if (p.config.variant != "unfused")
     return plan.stagingBytes + plan.workspaceBytes;
   IRISRT_ASSIGN_OR_RETURN(

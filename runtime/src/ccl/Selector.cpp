@@ -58,6 +58,10 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
                        const Config &config, const Situation &situation) {
   Estimate best;
   best.config = config;
+  if (isCopied(kernel.variant)) {
+    best.us = estimate(link, kernel, situation, /*programs=*/1);
+    return best;
+  }
   int64_t most = mostPrograms(situation.op);
   auto timeWith = [&](int64_t programs) {
     return estimate(link, kernel, situation, programs);
@@ -80,7 +84,8 @@ std::vector<Estimate> iris::ccl::estimates(const Situation &situation) {
   std::vector<Estimate> all;
   for (const auto &[kernel, config] :
        eligibleKernels(situation.device, situation.op, situation.dtype))
-    if (situation.bytes <= roomOf(kernel.variant, situation.groupSize))
+    if (situation.bytes <= roomOf(kernel.variant, situation.groupSize) &&
+        (situation.onHeap || !isCopied(kernel.variant)))
       all.push_back(bestOf(link, kernel, config, situation));
   // The first of equals, on all members.
   std::stable_sort(

@@ -85,7 +85,18 @@ Spec iris::ccl::makeSpec(Op op, DType dtype, ReduceOp reduce,
   return spec;
 }
 
+bool iris::ccl::isCopied(const std::string &variant) {
+  return variant == "copy_engine";
+}
+
 Spec iris::ccl::kernelSpec(Spec spec) {
+  if (isCopied(spec.config.variant)) {
+    Config config;
+    config.variant = variantsOf(Op::barrier).front();
+    spec =
+        makeSpec(Op::barrier, DType::i8, ReduceOp::sum, spec.groupSize, config);
+    spec.isWish = true;
+  }
   if (spec.config.variant != "ring")
     spec.config.programs = 0;
   return spec;

@@ -49,9 +49,13 @@ bool needsRootBuffer(Op op, const std::string &variant);
 Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
               const Config &config);
 
+/// Whether copies move the data, between two barriers: there is no kernel for
+/// it, and buffers lie on the heap.
+bool isCopied(const std::string &variant);
+
 /// The spec of the kernel that serves a spec: one kernel does for any number of
 /// programs, which a launch decides on; but the ring's scratch is dealt out to
-/// them when it is generated.
+/// them when it is generated.  For copies it is the barrier's.
 Spec kernelSpec(Spec spec);
 
 /// "all_reduce sum bf16 size 8 {tile = 2048, variant = "one_shot"}": the same

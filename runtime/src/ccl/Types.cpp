@@ -25,14 +25,14 @@ struct DTypeInfo {
 } // namespace
 
 /// In the order of the enum.  The variants are those of the generators (see
-/// lib/Kernels/CollectiveConfig.cpp), which have the last word; the first is
-/// their default.
+/// lib/Kernels/CollectiveConfig.cpp), which have the last word, and copies
+/// (isCopied); the first is the default.
 static const std::vector<OpInfo> &opTable() {
   static const std::vector<OpInfo> table = {
       {"all_gather",
        false,
        false,
-       {"push", "partitioned", "pull", "packet", "buffered"}},
+       {"push", "partitioned", "pull", "packet", "buffered", "copy_engine"}},
       {"all_reduce",
        true,
        false,

@@ -160,6 +160,22 @@ iris.matmul_kernel @k all_gather_matmul f16 -> f16
 
 !half = memref<?x?xf16, #iris.symmetric>
 func.func @main(%ctx: !iris.ctx, %a: !half) {
+  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "copy_engine", a kernel for parts that its caller copies meanwhile; expected pull, hbm_buffer or push in a call}}
+  iris.all_gather_matmul %ctx, %a, %a, %a {variant = "copy_engine"}
+      : !half, !half, !half
+  return
+}
+
+// -----
+
+// expected-error @below {{'iris.matmul_kernel' op config has}}
+iris.matmul_kernel @k all_gather_matmul f16 -> f16
+    {variant = "copy_engine", num_fetch_programs = 4}
+
+// -----
+
+!half = memref<?x?xf16, #iris.symmetric>
+func.func @main(%ctx: !iris.ctx, %a: !half) {
   // expected-error @below {{'iris.all_gather_matmul' op config has variant = "gathered", a kernel for parts that were gathered before; expected pull, hbm_buffer or push in a call}}
   iris.all_gather_matmul %ctx, %a, %a, %a {variant = "gathered"}
       : !half, !half, !half

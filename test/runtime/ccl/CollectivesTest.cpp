@@ -97,8 +97,8 @@ TEST_P(CollectivesInFull, EveryVariant) {
           Config config;
           config.variant = variant;
           config.staged = staged;
-          bool onHeapOnly =
-              variant == "atomic" || variant == "spinlock" || variant == "ring";
+          bool onHeapOnly = variant == "atomic" || variant == "spinlock" ||
+                            variant == "ring" || variant == "copy_engine";
           if (staged && onHeapOnly)
             continue;
           for (uint64_t count :
@@ -109,6 +109,8 @@ TEST_P(CollectivesInFull, EveryVariant) {
             p.root = 1;
             p.seed = count;
             SOLVE(*world, *comm, buffers, p, Place::heap, &config);
+            if (variant == "copy_engine")
+              SOLVE(*world, *comm, buffers, p, Place::inPlace, &config);
             if (staged)
               SOLVE(*world, *comm, buffers, p, Place::ordinary, &config);
           }

@@ -4,12 +4,14 @@
 // kept, and tables that may hold anything.
 #include "iris/ccl/MatmulSelector.h"
 #include "ccl/MatmulModel.h"
+#include "ccl/PartCopies.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -437,4 +439,69 @@ TEST(MatmulTable, OfTheLibraryIsRight) {
   auto again = MatmulTable::parse(MatmulTable::builtIn().text(), "t");
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(MatmulTable::builtIn().size(), again->size());
+}
+
+//===----------------------------------------------------------------------===//
+// Copies beside a product
+//===----------------------------------------------------------------------===//
+
+TEST(PartCopies, CoverEveryOtherPartOnce) {
+  for (const char *shard : {"k", "m"})
+    for (uint64_t m : {1u, 127u, 128u, 129u, 1000u, 4096u})
+      for (int64_t group : {1, 3, 8})
+        for (uint32_t size : {1u, 2u, 3u, 8u})
+          for (uint32_t rank = 0; rank < size; ++rank) {
+            MatmulProblem p;
+            p.kind = MatmulKind::allGatherMatmul;
+            p.m = m, p.n = 64, p.k = 40;
+            p.config.variant = "copy_engine";
+            p.config.shard = shard;
+            p.config.tileM = 128;
+            p.config.groupM = group;
+            std::map<uint32_t, uint64_t> ends;
+            std::set<uint64_t> flags;
+            const uint64_t groupBytes =
+                static_cast<uint64_t>(group) * 128 * p.k * 2;
+            for (const PartCopy &copy : partCopies(p, rank, size)) {
+              EXPECT_NE(rank, copy.source);
+              EXPECT_EQ(ends[copy.source], copy.offset) << "in order";
+              EXPECT_EQ(0u, copy.offset % groupBytes);
+              EXPECT_LE(copy.bytes, groupBytes);
+              ends[copy.source] = copy.offset + copy.bytes;
+              EXPECT_TRUE(flags.insert(copy.flag).second);
+              EXPECT_LT(copy.flag, copiedFlags(p, size));
+              // The kernel's: groups of a part, part after part.
+              EXPECT_EQ(copy.source * (copiedFlags(p, size) / size) +
+                            copy.offset / groupBytes,
+                        copy.flag);
+            }
+            EXPECT_EQ(size - 1, ends.size());
+            for (const auto &[source, end] : ends)
+              EXPECT_EQ(m * p.k * 2, end);
+          }
+}
+
+TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
+  // A long product leaves processors no time to fetch.
+  auto choice =
+      select(onH200(MatmulKind::allGatherMatmul, 4096, 14336, 1024, 4));
+  ASSERT_TRUE(choice.ok()) << choice.status().message();
+  EXPECT_EQ("copy_engine", choice->config.variant);
+  MatmulSituation s = onH200(MatmulKind::allGatherMatmul, 4096, 14336, 1024);
+  s.problem.aIsColumnMajor = true;
+  choice = select(s);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_NE("copy_engine", choice->config.variant);
+  // By name elsewhere, too.
+  s = onH200(MatmulKind::allGatherMatmul, 4096, 14336, 1024);
+  s.device = DeviceKind::hip;
+  s.target = "gfx942";
+  choice = select(s);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_NE("copy_engine", choice->config.variant);
+  s.problem.config.variant = "copy_engine";
+  choice = select(s);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ("copy_engine", choice->config.variant);
+  EXPECT_EQ(2u, kernelSources(s).size()) << "the product and a barrier";
 }

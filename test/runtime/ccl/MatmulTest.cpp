@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products through the C++ API, compiled by iris-compile, on ranks of the host.
+// Products through the C++ API, compiled by iris-compile, on every kind of
+// device.
 //
 // All problems are parts of one product whose elements are small whole numbers,
 // hashes of their places in the whole matrix: every sum is exact in any order.
 #include "iris/ccl/Matmul.h"
 
-#include "support/Ranks.h"
-#include "support/ccl/Kernels.h"
-#include "support/ccl/Solve.h"
+#include "ccl/OnDevices.h"
 
 #include <gtest/gtest.h>
 
@@ -95,6 +94,7 @@ static std::string runTurns(World &world, const MatmulProblem &p,
                             bool replays) {
   constexpr uint64_t turns = 4;
   Parts parts(p, world.numRanks(), world.rank());
+  recordProduct(p, world.numRanks(), world.translation());
   RANK_ASSIGN(auto matmul,
               Matmul::create(world, p, communicatorOptions().cache));
   RANK_ASSIGN(uint64_t a, world.allocate(parts.a.count() * sizeof(T)));
@@ -165,11 +165,10 @@ static std::string runTurns(World &world, const MatmulProblem &p,
   return "";
 }
 
-static std::string runProblem(const LaunchInfo &launch,
-                              const std::vector<MatmulProblem> &problems,
-                              bool replays) {
-  RANK_ASSIGN(auto world,
-              World::create(worldOptions(DeviceKind::host, launch)));
+static std::string runProblems(DeviceKind kind, const LaunchInfo &launch,
+                               const std::vector<MatmulProblem> &problems,
+                               bool replays) {
+  RANK_ASSIGN(auto world, World::create(worldOptions(kind, launch)));
   for (const MatmulProblem &p : problems) {
     std::string wrong = p.element == DType::i8
                             ? runTurns<int8_t, int32_t>(*world, p, replays)
@@ -192,6 +191,8 @@ static std::vector<MatmulProblem> everyVariant() {
                   Way{MatmulKind::allGatherMatmul, "pull", ""},
                   Way{MatmulKind::allGatherMatmul, "hbm_buffer", "k"},
                   Way{MatmulKind::allGatherMatmul, "push", "m"},
+                  Way{MatmulKind::allGatherMatmul, "copy_engine", "k"},
+                  Way{MatmulKind::allGatherMatmul, "copy_engine", "m"},
                   Way{MatmulKind::matmulAllGather, "push", "m"},
                   Way{MatmulKind::matmulAllGather, "specialized", "n"},
                   Way{MatmulKind::matmulReduceScatter, "push", ""},
@@ -207,6 +208,7 @@ static std::vector<MatmulProblem> everyVariant() {
     p.config.tileM = p.config.tileN = 32;
     p.config.tileK = 16;
     p.config.programs = 4;
+    p.config.groupM = static_cast<int64_t>(problems.size() % 2);
     p.m = 37, p.n = 41, p.k = 26;
     bool isInteger = problems.size() % 2 == 0;
     p.element = isInteger ? DType::i8 : DType::f32;
@@ -267,33 +269,24 @@ static std::vector<MatmulProblem> chosenAndUnfused() {
   return problems;
 }
 
-TEST(Matmul, ComputesWhatIsChosenAndUnfused) {
-  (void)communicatorOptions();
-  std::vector<MatmulProblem> problems = chosenAndUnfused();
-  for (bool replays : {false, true})
-    for (uint32_t ranks : {1u, 2u, 3u, 4u})
-      EXPECT_EQ("", complaints(runProcesses(
-                        ranks,
-                        [&](const LaunchInfo &launch) {
-                          return runProblem(launch, problems, replays);
-                        },
-                        280)))
-          << ranks << " ranks" << (replays ? ", replayed" : "");
-}
+namespace {
+class Products : public OnDevices {
+protected:
+  void expectRight(const std::vector<MatmulProblem> &problems) {
+    for (bool replays : {false, true}) {
+      SCOPED_TRACE(replays ? "replayed" : "called");
+      expectGood([&](const LaunchInfo &launch) {
+        return runProblems(kind(), launch, problems, replays);
+      });
+    }
+  }
+};
+} // namespace
+IRIS_ON_DEVICES(Products, 1u, 2u, 3u, 4u);
 
-TEST(Matmul, ComputesEveryVariantOnHostRanks) {
-  (void)communicatorOptions(); // reads the packages
-  std::vector<MatmulProblem> problems = everyVariant();
-  for (bool replays : {false, true})
-    for (uint32_t ranks : {1u, 3u, 4u})
-      EXPECT_EQ("", complaints(runProcesses(
-                        ranks,
-                        [&](const LaunchInfo &launch) {
-                          return runProblem(launch, problems, replays);
-                        },
-                        280)))
-          << ranks << " ranks" << (replays ? ", replayed" : "");
-}
+TEST_P(Products, OfEveryVariant) { expectRight(everyVariant()); }
+
+TEST_P(Products, ThatAreChosenOrNotFused) { expectRight(chosenAndUnfused()); }
 
 /// Errors name what was found and what is expected, on all ranks.
 static std::string refusals(const LaunchInfo &launch) {

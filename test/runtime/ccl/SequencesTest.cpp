@@ -199,6 +199,7 @@ static const std::pair<Op, const char *> graphSteps[] = {
     {Op::allToAll, "push"},
     {Op::allReduce, "two_shot_packet"},
     {Op::allGather, "packet"},
+    {Op::allGather, "copy_engine"},
     {Op::broadcast, "push"},
     {Op::allReduce, "one_shot"},
     {Op::reduceScatter, "pull"},

@@ -59,7 +59,8 @@ enum class Activation : int32_t { none = 0, relu, gelu };
 /// chosen (iris/ccl/MatmulSelector.h), but for `shard` and `share`, which say
 /// what is computed and have the defaults of docs/fused.md.
 struct MatmulConfig {
-  /// A kernel's, or "unfused": a product and a collective, one after the other.
+  /// A kernel's; "unfused": a product and a collective, one after the other; or
+  /// "copy_engine": copies beside a product.
   std::string variant, shard, stagedLayout, share;
   int64_t tileM = 0, tileN = 0, tileK = 0;
   int64_t groupM = 0, xcds = 0, warps = 0;

@@ -168,6 +168,30 @@ static void writeOnce(const std::string &path, const std::string &text) {
   std::filesystem::rename(own, path, error);
 }
 
+static void record(const std::string &request, const std::string &translation) {
+  writeOnce(Recorder::get().folder + "/" + nameIn(request) + "." + translation +
+                ".mlir",
+            request);
+}
+
+void iris::rt::test::recordProduct(const MatmulProblem &problem,
+                                   uint32_t numRanks,
+                                   const std::string &translation) {
+  const Recorder &recorder = Recorder::get();
+  if (recorder.folder.empty())
+    return;
+  MatmulSituation situation;
+  situation.problem = problem;
+  situation.groupSize = numRanks;
+  situation.device = recorder.kind;
+  Expected<MatmulChoice> choice = select(situation);
+  if (!choice.ok())
+    return; // the product is refused alike
+  situation.problem.config = choice->config;
+  for (const std::string &request : kernelSources(situation))
+    record(request, translation);
+}
+
 void iris::rt::test::recordCall(Situation situation, ReduceOp reduce,
                                 const Config *given,
                                 const std::string &translation) {
@@ -184,10 +208,8 @@ void iris::rt::test::recordCall(Situation situation, ReduceOp reduce,
   // the communicator takes the staged one.
   for (bool staged : {config.staged, config.staged || situation.inPlace}) {
     config.staged = staged;
-    std::string request = kernelSource(situation.op, situation.dtype, reduce,
-                                       situation.groupSize, config);
-    writeOnce(recorder.folder + "/" + nameIn(request) + "." + translation +
-                  ".mlir",
-              request);
+    record(kernelSource(situation.op, situation.dtype, reduce,
+                        situation.groupSize, config),
+           translation);
   }
 }

@@ -14,6 +14,7 @@
 #define IRIS_TEST_RUNTIME_SUPPORT_CCL_KERNELS_H
 
 #include "iris/ccl/Communicator.h"
+#include "iris/ccl/MatmulSelector.h"
 #include "iris/ccl/Selector.h"
 
 #include <string>
@@ -34,7 +35,11 @@ Status missingKernels();
 void recordCall(ccl::Situation situation, ccl::ReduceOp reduce,
                 const ccl::Config *config, const std::string &translation);
 
-/// Whether recordCall does anything.
+/// The same for a product among so many ranks.
+void recordProduct(const ccl::MatmulProblem &problem, uint32_t numRanks,
+                   const std::string &translation);
+
+/// Whether these do anything.
 bool isRecording();
 
 } // namespace iris::rt::test

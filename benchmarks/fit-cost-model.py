@@ -151,6 +151,7 @@ def read(paths, device):
         for entry in read_lines(path):
             if (entry["peer"] == "iris" and entry["mode"] == "graph"
                     and not entry["staged"] and not entry["in_place"]
+                    and entry["variant"] != "copy_engine"
                     and device in entry["device"]):
                 points.append(Point(entry))
     best = {}

@@ -196,7 +196,7 @@ static const KernelModel fittedCuda[] = {
     {Op::allGather, "packet", 1024, 8, 2.90, 0.17, 0.220, 0.000, 0.0000, 259301, false}, // 3.9% of 68
     {Op::allGather, "push", 8192, 4, 5.02, 0.71, 0.000, 0.292, 0.0004, 340792, false}, // 4.1% of 168
     {Op::allGather, "push", 16384, 4, 5.26, 0.91, 0.000, 0.603, 0.0000, 349112, false}, // 3.1% of 168
-    {Op::allGather, "copy_engine", 0, 0, 9.00, 57.00, 0.000, 0.000, 0.0000, 366800, false}, // by hand: 3.0% of 7 on 4 of 4 H200
+    {Op::allGather, "copy_engine", 0, 0, 30.0, 36.00, 0.000, 0.000, 0.0000, 366800, false}, // by hand, 2 and 4 of 4 H200
     {Op::allReduce, "one_shot_packet", 512, 8, 3.02, 0.00, 0.157, 0.122, 0.0000, 284593, false}, // 6.5% of 88
     {Op::allReduce, "one_shot_packet", 1024, 8, 3.03, 0.00, 0.165, 0.118, 0.0000, 300050, false}, // 5.1% of 91
     {Op::allReduce, "two_shot", 4096, 4, 5.58, 0.84, 0.275, 0.724, 0.0018, 345690, false}, // 5.0% of 128
@@ -211,7 +211,7 @@ static const KernelModel fittedCuda[] = {
     {Op::broadcast, "relay", 2048, 4, 4.35, 2.20, 2.398, 0.039, 0.0116, 302065, false}, // 4.2% of 76
     {Op::broadcast, "relay", 8192, 4, 5.07, 3.87, 1.699, 1.140, 0.0081, 327974, false}, // 7.4% of 119
     {Op::reduceScatter, "buffered", 2048, 4, 4.62, 0.00, 0.286, 0.170, 0.0003, 298996, false}, // 3.8% of 47
-    {Op::reduceScatter, "packet", 512, 8, 2.97, 0.09, 0.254, 0.000, 0.0001, 258934, false}, // 4.0% of 68
+    {Op::reduceScatter, "packet", 512, 8, 2.97, 0.09, 0.000, 0.254, 0.0001, 258934, false}, // 4.0% of 68; few ranks by hand
     {Op::reduceScatter, "pull", 16384, 8, 5.83, 1.62, 0.552, 0.006, 0.0000, 324505, true}, // 4.5% of 156
 };
 // clang-format on

@@ -58,8 +58,8 @@ struct ProcessorModel {
   double afterProduct, beforeProduct;
   /// Raising a flag after a release, waiting for one that is there.
   double raise, await;
-  /// Bytes that copy engines bring beside a kernel, what each copy with its flag
-  /// costs, and the first; 0: they are taken only by name.
+  /// Bytes that copy engines bring beside a kernel, what each copy with its
+  /// flag costs, and the first; 0: they are taken only by name.
   double engines, copy, engineStart;
   /// What of the shorter of product and copies comes on top of the longer one.
   double besideEngines;

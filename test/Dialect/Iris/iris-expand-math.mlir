@@ -37,3 +37,14 @@ func.func @narrow(%x: vector<8xf16>) -> vector<8xf16> {
   %0 = math.exp %x : vector<8xf16>
   return %0 : vector<8xf16>
 }
+
+// No instruction of one target, which upstream takes for vectors of 8.
+// CHECK-LABEL: func.func @reciprocal_root
+// CHECK-SAME: %[[X:.+]]: vector<8xf32>
+// CHECK: %[[ROOT:.+]] = math.sqrt %[[X]] : vector<8xf32>
+// CHECK: %[[Y:.+]] = arith.divf %{{.+}}, %[[ROOT]] : vector<8xf32>
+// CHECK: return %[[Y]]
+func.func @reciprocal_root(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.rsqrt %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}

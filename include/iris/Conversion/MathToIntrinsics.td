@@ -10,9 +10,10 @@ def IrisMathToIntrinsicsPass
   let summary = "Turns functions that are instructions into LLVM's intrinsics";
   let description = [{
     For GPUs. Upstream's conversion to NVVM calls a function of libdevice for
-    every op of `math`, and refuses LLVM's own ops for them; that to ROCDL calls
-    ROCm's device library for some. Neither library is linked. What `iris-expand-math` leaves has an instruction, or a few, in the
-    back end.
+    every op of `math` on floats and for `absi`, refuses LLVM's own ops for
+    them, and knows no op that counts bits; that to ROCDL calls ROCm's device
+    library for some. Neither library is linked. What `iris-expand-math` leaves
+    has an instruction, or a few, in the back end.
 
     Before:
 
@@ -26,7 +27,8 @@ def IrisMathToIntrinsicsPass
     %y = llvm.call_intrinsic "llvm.fma"(%a, %b, %c) : (f32, f32, f32) -> f32
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect"];
 }
 
 #endif // IRIS_CONVERSION_MATHTOINTRINSICS_TD

@@ -3,8 +3,10 @@
 
 #include "iris/Conversion/MathToIntrinsics.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #define DEBUG_TYPE "iris-math-to-intrinsics"
@@ -21,8 +23,12 @@ using namespace mlir::iris;
 static StringRef getIntrinsic(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
       .Case([](math::AbsFOp) { return "llvm.fabs"; })
+      .Case([](math::AbsIOp) { return "llvm.abs"; })
       .Case([](math::CeilOp) { return "llvm.ceil"; })
       .Case([](math::CopySignOp) { return "llvm.copysign"; })
+      .Case([](math::CountLeadingZerosOp) { return "llvm.ctlz"; })
+      .Case([](math::CountTrailingZerosOp) { return "llvm.cttz"; })
+      .Case([](math::CtPopOp) { return "llvm.ctpop"; })
       .Case([](math::FloorOp) { return "llvm.floor"; })
       .Case([](math::FmaOp) { return "llvm.fma"; })
       .Case([](math::RoundOp) { return "llvm.round"; })
@@ -32,20 +38,53 @@ static StringRef getIntrinsic(Operation *op) {
       .Default([](Operation *) { return ""; });
 }
 
+/// These intrinsics take a flag: whether the smallest integer, or zero, is
+/// poison. It is none for `math`.
+static bool takesPoisonFlag(Operation *op) {
+  return isa<math::AbsIOp, math::CountLeadingZerosOp,
+             math::CountTrailingZerosOp>(op);
+}
+
+/// `type` as intrinsics have it: an index is 64 bits on every target.
+static Type withoutIndex(Type type) {
+  if (!getElementTypeOrSelf(type).isIndex())
+    return type;
+  Type i64 = IntegerType::get(type.getContext(), 64);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return shaped.clone(i64);
+  return i64;
+}
+
+static void replaceByIntrinsic(Operation *op, StringRef name) {
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  Type type = op->getResult(0).getType();
+  Type lowered = withoutIndex(type);
+  bool isIndex = lowered != type;
+  SmallVector<Value> operands = llvm::to_vector(op->getOperands());
+  if (isIndex)
+    for (Value &operand : operands)
+      operand = arith::IndexCastOp::create(b, loc, lowered, operand);
+  if (takesPoisonFlag(op))
+    operands.push_back(
+        arith::ConstantIntOp::create(b, loc, b.getI1Type(), false));
+  auto call = LLVM::CallIntrinsicOp::create(b, loc, lowered,
+                                            b.getStringAttr(name), operands);
+  Value result = call->getResult(0);
+  if (isIndex)
+    result = arith::IndexCastOp::create(b, loc, type, result);
+  op->getResult(0).replaceAllUsesWith(result);
+  op->erase();
+}
+
 namespace {
 struct MathToIntrinsicsPass
     : iris::impl::IrisMathToIntrinsicsPassBase<MathToIntrinsicsPass> {
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
       StringRef name = getIntrinsic(op);
-      if (name.empty())
-        return;
-      OpBuilder b(op);
-      auto call = LLVM::CallIntrinsicOp::create(
-          b, op->getLoc(), op->getResult(0).getType(), b.getStringAttr(name),
-          op->getOperands());
-      op->replaceAllUsesWith(call->getResults());
-      op->erase();
+      if (!name.empty())
+        replaceByIntrinsic(op, name);
     });
   }
 };

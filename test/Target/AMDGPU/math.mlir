@@ -10,6 +10,9 @@
 // CHECK-DAG: v_trunc_f32
 // CHECK-DAG: v_rndne_f32
 // CHECK: s_endpgm
+// CHECK-LABEL: integers:
+// CHECK: v_bcnt_u32_b32
+// CHECK: s_endpgm
 gpu.module @kernels {
   gpu.func @rounds(%b: memref<?xf32>, %i: index) kernel {
     %v = tile.load %b[%i] : memref<?xf32> -> tensor<256xf32>
@@ -21,6 +24,18 @@ gpu.module @kernels {
     %tr = arith.mulf %t, %r : tensor<256xf32>
     %all = arith.subf %fc, %tr : tensor<256xf32>
     tile.store %all, %b[%i] : tensor<256xf32>, memref<?xf32>
+    gpu.return
+  }
+
+  gpu.func @integers(%b: memref<?xi32>, %i: index) kernel {
+    %v = tile.load %b[%i] : memref<?xi32> -> tensor<256xi32>
+    %1 = math.absi %v : tensor<256xi32>
+    %2 = math.ctlz %1 : tensor<256xi32>
+    %3 = math.cttz %1 : tensor<256xi32>
+    %4 = math.ctpop %1 : tensor<256xi32>
+    %5 = arith.muli %2, %3 : tensor<256xi32>
+    %6 = arith.muli %5, %4 : tensor<256xi32>
+    tile.store %6, %b[%i] : tensor<256xi32>, memref<?xi32>
     gpu.return
   }
 }

@@ -120,6 +120,8 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
                                    maxScratchBytes(options)}));
     kernels.addPass(createConvertTileToThreadsPass(
         {waveSize(options), maxScratchBytes(options)}));
+    // Before functions become many ops.
+    kernels.addPass(createIrisScalarizeSinglesPass());
     // No target has a libm to link.
     kernels.addPass(createIrisExpandMathPass());
   }

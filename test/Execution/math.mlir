@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Math functions at arguments where their values are exact, on tiles that give
-// a GPU's thread eight elements.
+// a GPU's thread eight elements, or one.
 //
 // RUN: iris-compile %s --target=host,gfx942,sm_90a -o %t.iris
 // RUN: iris-run -n 1 %t.iris
@@ -32,6 +32,20 @@ gpu.module @kernels {
     %rsqrt = math.rsqrt %square : tensor<1024xf16>
     iris.expect_eq %rsqrt, %inverse, "reciprocal square root of f16"
         : tensor<1024xf16>
+    gpu.return
+  }
+
+  gpu.func @single(%ctx: !iris.ctx) kernel {
+    %i = tile.range : tensor<256xi32>
+    %x = arith.sitofp %i : tensor<256xi32> to tensor<256xf32>
+    %square = arith.mulf %x, %x : tensor<256xf32>
+    %cube = arith.mulf %square, %x : tensor<256xf32>
+    %root = math.cbrt %cube : tensor<256xf32>
+    iris.expect_eq %root, %x, "cube root" : tensor<256xf32>
+    // The angle of (x, x * x).
+    %angle = math.atan2 %square, %x : tensor<256xf32>
+    %slope = math.atan %x : tensor<256xf32>
+    iris.expect_eq %angle, %slope, "angle" : tensor<256xf32>
     gpu.return
   }
 
@@ -66,6 +80,7 @@ func.func @main(%ctx: !iris.ctx) {
   %c1 = arith.constant 1 : index
   iris.launch @kernels::@roots programs(%c1) args(%ctx : !iris.ctx)
   iris.launch @kernels::@narrow_roots programs(%c1) args(%ctx : !iris.ctx)
+  iris.launch @kernels::@single programs(%c1) args(%ctx : !iris.ctx)
   iris.launch @kernels::@bits programs(%c1) args(%ctx : !iris.ctx)
   iris.sync %ctx
   return

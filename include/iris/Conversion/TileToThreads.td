@@ -84,4 +84,28 @@ def IrisUnswitchLoopsPass : Pass<"iris-unswitch-loops"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def IrisScalarizeSinglesPass : Pass<"iris-scalarize-singles"> {
+  let summary = "Computes on scalars instead of vectors of one element";
+  let description = [{
+    A thread that holds one element of a tile has vectors of one element.
+    Elementwise ops on those become ops on the element; what carries or moves
+    vectors stays.
+
+    Before:
+
+    ```mlir
+    %y = math.sqrt %x : vector<1xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %e = vector.extract %x[0] : f32 from vector<1xf32>
+    %r = math.sqrt %e : f32
+    %y = vector.broadcast %r : f32 to vector<1xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::vector::VectorDialect"];
+}
+
 #endif // IRIS_CONVERSION_TILETOTHREADS_TD

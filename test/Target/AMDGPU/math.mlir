@@ -13,6 +13,9 @@
 // CHECK-LABEL: integers:
 // CHECK: v_bcnt_u32_b32
 // CHECK: s_endpgm
+// CHECK-LABEL: signs:
+// CHECK: v_cvt_f32_f64
+// CHECK: s_endpgm
 gpu.module @kernels {
   gpu.func @rounds(%b: memref<?xf32>, %i: index) kernel {
     %v = tile.load %b[%i] : memref<?xf32> -> tensor<256xf32>
@@ -36,6 +39,15 @@ gpu.module @kernels {
     %5 = arith.muli %2, %3 : tensor<256xi32>
     %6 = arith.muli %5, %4 : tensor<256xi32>
     tile.store %6, %b[%i] : tensor<256xi32>, memref<?xi32>
+    gpu.return
+  }
+
+  // One element per thread: LLVM crashes where a copysign of such vectors is
+  // rounded.
+  gpu.func @signs(%b: memref<?xf32>, %i: index) kernel {
+    %v = tile.load %b[%i] : memref<?xf32> -> tensor<64xf32>
+    %a = math.atan %v : tensor<64xf32>
+    tile.store %a, %b[%i] : tensor<64xf32>, memref<?xf32>
     gpu.return
   }
 }

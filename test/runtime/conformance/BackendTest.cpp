@@ -339,6 +339,33 @@ TEST_P(BackendConformance, ForksAndJoinsAreCaptured) {
     ASSERT_OK(backend->free(memory));
 }
 
+/// Streams may replay a graph at the same time as others do.
+TEST_P(BackendConformance, GraphsAreReplayedOnSeveralStreams) {
+  if (backend->info().target != IRISRT_ARCH_HOST)
+    GTEST_SKIP() << "up to the driver";
+  ASSERT_VALUE(StreamHandle beside, backend->createStream());
+  ASSERT_VALUE(EventHandle fork, backend->createEvent());
+  ASSERT_VALUE(EventHandle join, backend->createEvent());
+  ASSERT_VALUE(uint64_t a, backend->allocate(4096));
+  ASSERT_VALUE(uint64_t b, backend->allocate(4096));
+  write(a, {1, 2});
+  ASSERT_OK(backend->beginCapture(stream));
+  ASSERT_OK(backend->record(fork, stream));
+  ASSERT_OK(backend->wait(beside, fork));
+  ASSERT_OK(backend->copyOnDevice(beside, b, a, 4));
+  ASSERT_OK(backend->record(join, beside));
+  ASSERT_OK(backend->wait(stream, join));
+  ASSERT_OK(backend->copyOnDevice(stream, b + 4, a + 4, 4));
+  ASSERT_VALUE(GraphHandle graph, backend->endCapture(stream));
+  for (int i = 0; i < 50; ++i)
+    for (StreamHandle on : {stream, beside})
+      ASSERT_OK(backend->launchGraph(graph, on));
+  ASSERT_OK(backend->synchronize(beside, limit));
+  EXPECT_EQ(read(b, 2), (std::vector<uint32_t>{1, 2}));
+  ASSERT_OK(backend->free(a));
+  ASSERT_OK(backend->free(b));
+}
+
 TEST_P(BackendConformance, LeavingThingsOpenIsCleanedUp) {
   if (backend->info().canPlaceMappings) {
     uint64_t unit = backend->granularity();

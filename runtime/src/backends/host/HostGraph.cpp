@@ -22,6 +22,7 @@ Status HostGraph::run(const Branch &branch) {
 }
 
 Status HostGraph::replay() {
+  std::lock_guard<std::mutex> lock(replaying_);
   for (Branch &branch : branches_)
     for (std::shared_ptr<HostPoint> &point : branch.points)
       point->mark = std::make_shared<HostMark>();

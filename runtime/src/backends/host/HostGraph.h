@@ -28,8 +28,8 @@ struct HostPoint {
 /// What was captured.
 class HostGraph {
 public:
-  /// Runs all branches to their end; the first failure.  Replays of one graph
-  /// come one after another.
+  /// Runs all branches to their end; the first failure.  A replay that begins
+  /// while another stream replays the graph waits for that one's end.
   Status replay();
 
 private:
@@ -42,6 +42,8 @@ private:
   };
   static Status run(const Branch &branch);
 
+  /// Held by a replay: the points are of one at a time.
+  std::mutex replaying_;
   std::vector<Branch> branches_;
 };
 

@@ -374,7 +374,14 @@ TEST_P(BackendConformance, LeavingThingsOpenIsCleanedUp) {
     ASSERT_OK(backend->map(chunk, base, unit));
     ASSERT_OK(backend->zero(stream, base, unit));
   }
-  backend.reset(); // with its stream, chunk, mapping and reservation
+  if (backend->info().canCapture) {
+    ASSERT_VALUE(StreamHandle beside, backend->createStream());
+    ASSERT_VALUE(EventHandle fork, backend->createEvent());
+    ASSERT_OK(backend->beginCapture(stream));
+    ASSERT_OK(backend->record(fork, stream));
+    ASSERT_OK(backend->wait(beside, fork));
+  }
+  backend.reset(); // with its streams, event, chunk, mapping and reservation
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, BackendConformance,

@@ -139,13 +139,15 @@ Status HostBackend::record(EventHandle event, StreamHandle stream) {
                           findStream(stream));
   // A captured record happens at every replay, and not before.
   if (HostStream::Capturing now = found->capturing()) {
-    std::shared_ptr<HostPoint> point = now.capture->record(now.branch, [state] {
+    auto happen = [state] {
       auto mark = std::make_shared<HostMark>();
       mark->complete();
       std::lock_guard<std::mutex> lock(state->mutex);
       state->last = mark;
       return Status::success();
-    });
+    };
+    IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostPoint> point,
+                            now.capture->record(now.branch, happen));
     std::lock_guard<std::mutex> lock(state->mutex);
     state->capture = now.capture;
     state->point = point;
@@ -179,14 +181,13 @@ Status HostBackend::wait(StreamHandle stream, EventHandle event) {
   if (capture && !capture->hasEnded()) {
     // Who waits for what is being captured is captured along.
     if (!now) {
-      found->joinCapture(capture);
+      IRISRT_RETURN_IF_ERROR(found->joinCapture(capture));
       now = found->capturing();
     }
     if (now.capture != capture)
       return makeStatus(StatusCode::failedPrecondition,
                         "the event is part of another capture");
-    capture->wait(now.branch, point);
-    return Status::success();
+    return capture->wait(now.branch, point);
   }
   auto lastMark = [state] {
     std::lock_guard<std::mutex> lock(state->mutex);

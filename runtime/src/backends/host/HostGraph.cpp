@@ -52,40 +52,58 @@ Status HostGraph::replay() {
 // HostCapture
 //===----------------------------------------------------------------------===//
 
-size_t HostCapture::addBranch() {
+static Status hasEndedAlready() {
+  return makeStatus(StatusCode::failedPrecondition, "the capture has ended");
+}
+
+Expected<size_t> HostCapture::addBranch() {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!graph_)
+    return hasEndedAlready();
   graph_->branches_.emplace_back();
   return graph_->branches_.size() - 1;
 }
 
-void HostCapture::append(size_t branch, HostTask task) {
+Status HostCapture::append(size_t branch, HostTask task,
+                           const std::shared_ptr<HostPoint> &point) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!graph_)
+    return hasEndedAlready();
   HostGraph::Branch &to = graph_->branches_[branch];
   to.tasks.push_back(std::move(task));
-  to.tail = nullptr;
+  if (point)
+    to.points.push_back(point);
+  to.tail = point;
+  return Status::success();
 }
 
-std::shared_ptr<HostPoint> HostCapture::record(size_t branch, HostTask task) {
+Expected<std::shared_ptr<HostPoint>> HostCapture::record(size_t branch,
+                                                         HostTask task) {
   auto point = std::make_shared<HostPoint>();
-  append(branch, [task = std::move(task), point] {
+  auto happen = [task = std::move(task), point] {
     Status status = task();
     point->mark->complete();
     return status;
-  });
-  std::lock_guard<std::mutex> lock(mutex_);
-  HostGraph::Branch &to = graph_->branches_[branch];
-  to.points.push_back(point);
-  to.tail = point;
+  };
+  IRISRT_RETURN_IF_ERROR(append(branch, std::move(happen), point));
   return point;
 }
 
-void HostCapture::wait(size_t branch, const std::shared_ptr<HostPoint> &point) {
-  append(branch, [point] {
+Status HostCapture::wait(size_t branch,
+                         const std::shared_ptr<HostPoint> &point) {
+  IRISRT_RETURN_IF_ERROR(append(branch, [point] {
     point->mark->wait();
     return Status::success();
-  });
+  }));
   std::lock_guard<std::mutex> lock(mutex_);
   point->isAwaited = true;
+  return Status::success();
+}
+
+void HostCapture::abandon() {
+  std::shared_ptr<HostGraph> graph;
+  std::lock_guard<std::mutex> lock(mutex_);
+  graph.swap(graph_); // destroyed when the lock is released
 }
 
 bool HostCapture::hasEnded() const {
@@ -95,6 +113,8 @@ bool HostCapture::hasEnded() const {
 
 Expected<std::shared_ptr<HostGraph>> HostCapture::end() {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!graph_)
+    return hasEndedAlready();
   std::shared_ptr<HostGraph> graph = std::move(graph_);
   for (size_t i = 1; i < graph->branches_.size(); ++i) {
     const std::shared_ptr<HostPoint> &tail = graph->branches_[i].tail;

@@ -47,22 +47,28 @@ private:
   std::vector<Branch> branches_;
 };
 
-/// What is being captured; streams share it.
+/// What is being captured; streams share it.  Once it has ended, which another
+/// thread may do, nothing can be added.
 class HostCapture {
 public:
-  HostCapture() : graph_(std::make_shared<HostGraph>()) { addBranch(); }
+  HostCapture() : graph_(std::make_shared<HostGraph>()) {
+    graph_->branches_.emplace_back();
+  }
 
   /// Branch 0 is the stream whose capture was begun.
-  size_t addBranch();
-  void append(size_t branch, HostTask task);
+  Expected<size_t> addBranch();
+  Status append(size_t branch, HostTask task,
+                const std::shared_ptr<HostPoint> &point = nullptr);
   /// A record that does `task` as well, and a wait for one.
-  std::shared_ptr<HostPoint> record(size_t branch, HostTask task);
-  void wait(size_t branch, const std::shared_ptr<HostPoint> &point);
+  Expected<std::shared_ptr<HostPoint>> record(size_t branch, HostTask task);
+  Status wait(size_t branch, const std::shared_ptr<HostPoint> &point);
 
   bool hasEnded() const;
   /// An error if a branch has work that nobody waits for.  Nothing is captured
   /// any more in either case.
   Expected<std::shared_ptr<HostGraph>> end();
+  /// Ends it without a graph.
+  void abandon();
 
 private:
   mutable std::mutex mutex_;

@@ -35,10 +35,8 @@ void HostStream::loop(const std::shared_ptr<HostStream> &self) {
 
 Status HostStream::enqueue(HostTask task) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (isCaptured()) {
-    capture_->append(branch_, std::move(task));
-    return Status::success();
-  }
+  if (isCaptured())
+    return capture_->append(branch_, std::move(task));
   queue_.push_back(std::move(task));
   changed_.notify_all();
   return Status::success();
@@ -66,6 +64,9 @@ Status HostStream::synchronize(std::chrono::nanoseconds limit) {
 
 Status HostStream::stop(std::chrono::nanoseconds limit) {
   std::unique_lock<std::mutex> lock(mutex_);
+  // A capture that nobody ends would keep its events, and they the capture.
+  if (isCaptured() && branch_ == 0)
+    capture_->abandon();
   quit_ = true;
   changed_.notify_all();
   bool idle = changed_.wait_until(lock, Deadline(limit).time(),
@@ -96,10 +97,11 @@ Status HostStream::beginCapture() {
   return Status::success();
 }
 
-void HostStream::joinCapture(const std::shared_ptr<HostCapture> &capture) {
+Status HostStream::joinCapture(const std::shared_ptr<HostCapture> &capture) {
   std::lock_guard<std::mutex> lock(mutex_);
+  IRISRT_ASSIGN_OR_RETURN(branch_, capture->addBranch());
   capture_ = capture;
-  branch_ = capture->addBranch();
+  return Status::success();
 }
 
 Expected<std::shared_ptr<HostGraph>> HostStream::endCapture() {

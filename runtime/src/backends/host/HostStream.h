@@ -39,7 +39,7 @@ public:
   Capturing capturing() const;
   Status beginCapture();
   /// Captures the stream along with another one, until that ends it.
-  void joinCapture(const std::shared_ptr<HostCapture> &capture);
+  Status joinCapture(const std::shared_ptr<HostCapture> &capture);
   Expected<std::shared_ptr<HostGraph>> endCapture();
 
 private:

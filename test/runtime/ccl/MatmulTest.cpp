@@ -289,6 +289,17 @@ TEST_P(Products, OfEveryVariant) { expectRight(everyVariant()); }
 
 TEST_P(Products, ThatAreChosenOrNotFused) { expectRight(chosenAndUnfused()); }
 
+/// All ranks in one process: what they share there is seen by ThreadSanitizer.
+TEST_P(Products, OfRanksThatAreThreads) {
+  // Of a process of their own, so that this one may go on to fork.
+  auto body = [&](const LaunchInfo &) {
+    return complaints(runThreads(ranks(), [&](const LaunchInfo &launch) {
+      return runProblems(kind(), launch, everyVariant(), /*replays=*/true);
+    }));
+  };
+  EXPECT_EQ("", complaints(runProcesses(1, body, 280)));
+}
+
 /// Errors name what was found and what is expected, on all ranks.
 static std::string refusals(const LaunchInfo &launch) {
   RANK_ASSIGN(auto world,

@@ -129,7 +129,9 @@ Result fake_set_device(int index) {
 }
 
 static Result enablePeer(int peer) {
+  static std::mutex mutex; // ranks may be threads
   static std::map<std::pair<int, int>, bool> enabled;
+  std::lock_guard<std::mutex> lock(mutex);
   bool &done = enabled[{currentDevice, peer}];
   if (done)
     return errorPeerAccessAlreadyEnabled;

@@ -23,6 +23,7 @@ constexpr Result errorInvalidImage = 200;
 constexpr Result errorInvalidContext = 201;
 constexpr Result errorInvalidHandle = 400;
 constexpr Result errorLaunchFailed = 719;
+constexpr Result errorCaptureUnjoined = 904;
 
 /// Null: the function may go on; otherwise the result that was ordered for it.
 Result injectedFailure(const char *function);
@@ -33,15 +34,38 @@ Result misuse(const char *what);
 /// A piece of work; false: it failed, and so will all later work.
 using Work = std::function<bool()>;
 
-/// A stream is a thread with a queue, or a list while it is captured.
+class FakeStream;
+struct FakeEvent;
+
+/// What streams record while they are captured: all of them one list, since
+/// work is captured after what it depends on.  So a graph runs its branches one
+/// after another, which the driver does not promise, but may do.
+struct FakeCapture {
+  /// A stream that was captured along with the first one.  Somebody has to wait
+  /// for the event that was recorded behind its last work.
+  struct Branch {
+    const FakeStream *stream;
+    const FakeEvent *tail = nullptr;
+    bool isJoined = false;
+  };
+  std::vector<Work> work;
+  std::vector<Branch> branches;
+  bool ended = false;
+
+  /// The stream goes on; with an event if that is what it does.
+  void goesOn(const FakeStream *stream, const FakeEvent *tail = nullptr);
+  void waitsFor(const FakeEvent *event);
+};
+
+/// A stream is a thread with a queue, or part of a capture.
 class FakeStream {
 public:
   FakeStream();
   ~FakeStream();
   void push(Work work);
   Result query();
-  bool capturing = false;
-  std::vector<Work> captured;
+  bool isCaptured() const { return capture && !capture->ended; }
+  std::shared_ptr<FakeCapture> capture;
 
 private:
   void run();

@@ -58,6 +58,25 @@ void FakeStream::run() {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// FakeCapture
+//===----------------------------------------------------------------------===//
+
+void FakeCapture::goesOn(const FakeStream *stream, const FakeEvent *tail) {
+  for (Branch &branch : branches)
+    if (branch.stream == stream)
+      branch = {stream, tail};
+}
+
+void FakeCapture::waitsFor(const FakeEvent *event) {
+  for (Branch &branch : branches)
+    branch.isJoined = branch.isJoined || branch.tail == event;
+}
+
+//===----------------------------------------------------------------------===//
+// The driver's functions
+//===----------------------------------------------------------------------===//
+
 static FakeStream *toStream(Stream stream) {
   return static_cast<FakeStream *>(stream);
 }
@@ -66,27 +85,29 @@ Result fakegpu::enqueue(Stream stream, Work work) {
   if (!stream)
     return misuse("work for the default stream, which orders nothing here");
   FakeStream *s = toStream(stream);
-  if (s->capturing)
-    s->captured.push_back(std::move(work));
-  else
+  if (s->isCaptured()) {
+    s->capture->work.push_back(std::move(work));
+    s->capture->goesOn(s);
+  } else {
     s->push(std::move(work));
+  }
   return success;
 }
 
-namespace {
-
-struct FakeEvent {
+struct fakegpu::FakeEvent {
   std::mutex mutex;
   std::condition_variable changed;
   bool done = true;
   uint64_t generation = 0;
   std::chrono::steady_clock::time_point time;
+  /// The one that the last record was part of.
+  std::weak_ptr<FakeCapture> capture;
 };
 
+namespace {
 struct FakeGraph {
   std::vector<Work> work;
 };
-
 } // namespace
 
 extern "C" {
@@ -163,9 +184,17 @@ Result fake_event_destroy(Event event) {
 Result fake_event_record(Event event, Stream stream) {
   FAKE_ENTER("eventRecord");
   auto *e = static_cast<FakeEvent *>(event);
+  FakeStream *s = toStream(stream);
   uint64_t generation;
   {
     std::lock_guard<std::mutex> lock(e->mutex);
+    e->capture.reset();
+    // A captured record is an edge of the graph, and nothing that happens.
+    if (s && s->isCaptured()) {
+      e->capture = s->capture;
+      s->capture->goesOn(s, e);
+      return success;
+    }
     e->done = false;
     generation = ++e->generation;
   }
@@ -181,6 +210,23 @@ Result fake_event_record(Event event, Stream stream) {
 Result fake_stream_wait_event(Stream stream, Event event, unsigned) {
   FAKE_ENTER("streamWaitEvent");
   auto *e = static_cast<FakeEvent *>(event);
+  FakeStream *s = toStream(stream);
+  std::shared_ptr<FakeCapture> capture;
+  {
+    std::lock_guard<std::mutex> lock(e->mutex);
+    capture = e->capture.lock();
+  }
+  if (s && capture && !capture->ended) {
+    if (!s->isCaptured()) {
+      s->capture = capture;
+      capture->branches.push_back({s});
+    }
+    if (s->capture != capture)
+      return misuse("a wait for an event of another capture");
+    capture->waitsFor(e);
+    capture->goesOn(s);
+    return success;
+  }
   return enqueue(stream, [e] {
     std::unique_lock<std::mutex> lock(e->mutex);
     e->changed.wait(lock, [e] { return e->done; });
@@ -201,20 +247,25 @@ Result fake_event_elapsed(float *milliseconds, Event start, Event end) {
 Result fake_begin_capture(Stream stream, int) {
   FAKE_ENTER("beginCapture");
   FakeStream *s = toStream(stream);
-  if (s->capturing)
+  if (s->isCaptured())
     return misuse("beginCapture of a captured stream");
-  s->capturing = true;
+  s->capture = std::make_shared<FakeCapture>();
   return success;
 }
 
 Result fake_end_capture(Stream stream, Graph *graph) {
   FakeStream *s = toStream(stream);
-  if (!s->capturing)
+  if (!s->isCaptured())
     return errorInvalidValue;
-  s->capturing = false;
-  auto *g = new FakeGraph;
-  g->work.swap(s->captured);
-  *graph = g;
+  const std::shared_ptr<FakeCapture> capture = s->capture;
+  for (const FakeCapture::Branch &branch : capture->branches)
+    if (branch.stream == s)
+      return misuse("endCapture of a stream that was captured along");
+  capture->ended = true;
+  for (const FakeCapture::Branch &branch : capture->branches)
+    if (!branch.isJoined)
+      return errorCaptureUnjoined;
+  *graph = new FakeGraph{std::move(capture->work)};
   ++control().graphs;
   return success;
 }

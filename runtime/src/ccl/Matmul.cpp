@@ -25,6 +25,7 @@ struct Matmul::Impl {
       : world(world), problem(problem),
         cache(cache ? std::move(cache) : KernelCache::shared()) {}
 
+  MatmulSituation situation() const;
   Status choose();
   Status load(uint32_t channel);
   Expected<uint64_t> loadAlone();
@@ -110,14 +111,18 @@ Expected<uint64_t> Matmul::Impl::loadAlone() {
   return std::min<uint64_t>(most, fit);
 }
 
-/// Completes the config, and says what follows from it.
-Status Matmul::Impl::choose() {
+MatmulSituation Matmul::Impl::situation() const {
   MatmulSituation situation;
   situation.problem = problem;
   situation.groupSize = world.numRanks();
   situation.device = world.deviceKind();
   situation.target = world.target();
-  IRISRT_ASSIGN_OR_RETURN(MatmulChoice choice, select(situation));
+  return situation;
+}
+
+/// Completes the config, and says what follows from it.
+Status Matmul::Impl::choose() {
+  IRISRT_ASSIGN_OR_RETURN(MatmulChoice choice, select(situation()));
   problem.config = choice.config;
   reason = choice.reason;
   IRISRT_ASSIGN_OR_RETURN(matrices, makePlan(problem, world.numRanks()));
@@ -163,7 +168,7 @@ Status Matmul::Impl::load(uint32_t channel) {
 
 /// Makes what moves beside the kernel, so that calls can be captured.
 Status Matmul::Impl::prepareMoves() {
-  if (problem.config.variant == "copy_engine") {
+  if (isCopied(problem.config.variant)) {
     IRISRT_ASSIGN_OR_RETURN(copies, PartCopies::create(world, cache, problem));
     return Status::success();
   }
@@ -214,12 +219,8 @@ Status Matmul::destroy() {
 }
 
 uint64_t Matmul::sharedBytes() const {
-  const Impl &i = *impl_;
-  uint64_t bytes = i.plan.stagingBytes + i.plan.workspaceBytes;
-  if (i.copies)
-    return bytes + defaultWorkspaceBytes;
-  return i.unfused ? bytes + i.unfused->stagingBytes + defaultWorkspaceBytes
-                   : bytes;
+  Expected<uint64_t> bytes = ccl::sharedBytes(impl_->situation());
+  return bytes.ok() ? *bytes : 0; // what was made has a plan
 }
 
 const MatmulConfig &Matmul::config() const { return impl_->problem.config; }

@@ -4,6 +4,7 @@
 #include "ccl/CostModel.h"
 #include "ccl/MatmulPlan.h"
 #include "ccl/MatmulUnfused.h"
+#include "ccl/Spec.h"
 
 #include <algorithm>
 #include <cmath>
@@ -393,7 +394,7 @@ MatmulEstimate Estimation::gatherFirst() {
     double moving = transfer(columns * peers() * part, link.pull, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
-  if (config.variant == "copy_engine")
+  if (isCopied(config.variant))
     return copied(product(rows, problem.n, problem.k, depths, programs()),
                   peers() * part);
   Product own =
@@ -418,15 +419,18 @@ MatmulEstimate Estimation::gatherFirst() {
 /// All programs multiply; the tiles of the group that comes last wait for it,
 /// and with shard k for its last part.
 MatmulEstimate Estimation::copied(const Product &own, double bytes) const {
-  uint64_t groupTiles = config.groupM == 0 ? 8 : uint64_t(config.groupM);
-  uint64_t rowTiles = divideUp(problem.m, uint64_t(config.tileM));
-  auto copies = peers() * static_cast<double>(divideUp(rowTiles, groupTiles));
+  MatmulProblem whole = problem;
+  if (whole.config.groupM == 0)
+    whole.config.groupM = defaultGroupM;
+  auto groupTiles = static_cast<uint64_t>(whole.config.groupM);
+  auto rowTiles = divideUp(problem.m, static_cast<uint64_t>(config.tileM));
+  double copies = peers() * static_cast<double>(copiedGroups(whole));
   double rate = chip.engines == 0 ? link.pull : chip.engines;
   double moving =
       chip.engineStart + copies * chip.copy + transfer(bytes, rate, programs());
-  auto lastTiles =
-      static_cast<double>(std::min(rowTiles, groupTiles) *
-                          divideUp(problem.n, uint64_t(config.tileN)));
+  auto lastTiles = static_cast<double>(
+      std::min(rowTiles, groupTiles) *
+      divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
   double last = own.tileUs * std::ceil(lastTiles / programs());
   if (config.shard == "k")
     last /= peers() + 1;
@@ -528,8 +532,7 @@ Expected<MatmulEstimate> Estimation::unfused() {
 /// What the generators do not make is no candidate: see checkCombination in
 /// lib/Kernels/MatmulConfig.cpp.
 Status Estimation::check() const {
-  if ((hasUnits(problem.kind, config.variant) ||
-       config.variant == "copy_engine") &&
+  if ((hasUnits(problem.kind, config.variant) || isCopied(config.variant)) &&
       problem.aIsColumnMajor)
     return makeStatus(StatusCode::invalidArgument,
                       "copies a as it lies in memory");

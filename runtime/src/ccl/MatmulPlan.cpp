@@ -193,9 +193,13 @@ void iris::ccl::fillMeaning(MatmulProblem &p) {
     p.config.share = "sum";
 }
 
-uint64_t iris::ccl::copiedFlags(const MatmulProblem &p, uint32_t groupSize) {
+uint64_t iris::ccl::copiedGroups(const MatmulProblem &p) {
   uint64_t rowTiles = divideUp(p.m, static_cast<uint64_t>(p.config.tileM));
-  return groupSize * divideUp(rowTiles, static_cast<uint64_t>(p.config.groupM));
+  return divideUp(rowTiles, static_cast<uint64_t>(p.config.groupM));
+}
+
+uint64_t iris::ccl::copiedFlags(const MatmulProblem &p, uint32_t groupSize) {
+  return groupSize * copiedGroups(p);
 }
 
 Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
@@ -239,8 +243,8 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
     return plan;
   // Of shares.
   uint32_t stagedBytes = config.share == "result" ? dtypeBytes(p.result) : 4;
-  if (config.variant == "copy_engine") {
-    fill(config.groupM, 8);
+  if (isCopied(config.variant)) {
+    fill(config.groupM, defaultGroupM);
     // And what they are raised with.
     flags = copiedFlags(p, groupSize) + 1;
     plan.staging = {size * p.m, p.k};

@@ -32,8 +32,13 @@ void fillMeaning(MatmulProblem &problem);
 /// Checks the problem, fills in what sizes depend on, and says what follows.
 rt::Expected<MatmulPlan> makePlan(MatmulProblem &problem, uint32_t groupSize);
 
-/// Flags of the variant copy_engine: one for each group of rows of tiles of
-/// each part.
+/// Rows of tiles in a group, where the config does not say; the generator's
+/// default as well.
+constexpr int64_t defaultGroupM = 8;
+
+/// The variant copy_engine: groups of rows of tiles of a part, each a copy, and
+/// the flags for those of all parts.  Takes a complete config.
+uint64_t copiedGroups(const MatmulProblem &problem);
 uint64_t copiedFlags(const MatmulProblem &problem, uint32_t groupSize);
 
 /// "matmul f16 -> f16 size 8 {variant = ...}": the same for the same kernel.

@@ -23,7 +23,7 @@ using namespace iris::rt;
 /// are not the same in every run, and engines must be known to be faster than
 /// programs.
 static bool isEligible(const ProcessorModel &chip, const std::string &variant) {
-  return variant != "atomic" && (variant != "copy_engine" || chip.engines != 0);
+  return variant != "atomic" && (!isCopied(variant) || chip.engines != 0);
 }
 
 /// Whether the variant has what the config asks for.
@@ -307,7 +307,7 @@ iris::ccl::kernelSources(const MatmulSituation &situation) {
   MatmulProblem p = situation.problem;
   if (!makePlan(p, situation.groupSize).ok())
     return {};
-  if (p.config.variant == "copy_engine") {
+  if (isCopied(p.config.variant)) {
     Situation barrier;
     barrier.op = Op::barrier;
     barrier.groupSize = situation.groupSize;
@@ -330,7 +330,7 @@ iris::ccl::kernelSources(const MatmulSituation &situation) {
 Expected<uint64_t> iris::ccl::sharedBytes(const MatmulSituation &situation) {
   MatmulProblem p = situation.problem;
   IRISRT_ASSIGN_OR_RETURN(MatmulPlan plan, makePlan(p, situation.groupSize));
-  if (p.config.variant == "copy_engine")
+  if (isCopied(p.config.variant))
     return plan.stagingBytes + plan.workspaceBytes + defaultWorkspaceBytes;
   if (p.config.variant != "unfused")
     return plan.stagingBytes + plan.workspaceBytes;

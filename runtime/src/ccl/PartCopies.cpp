@@ -6,20 +6,16 @@
 using namespace iris::ccl;
 using namespace iris::rt;
 
-static uint64_t rowTilesOf(const MatmulProblem &problem) {
-  return divideUp(problem.m, static_cast<uint64_t>(problem.config.tileM));
-}
-
 std::vector<PartCopy> iris::ccl::partCopies(const MatmulProblem &p,
                                             uint32_t rank, uint32_t groupSize) {
-  auto groupTiles = static_cast<uint64_t>(p.config.groupM);
-  auto tileRows = static_cast<uint64_t>(p.config.tileM);
-  const uint64_t groups = divideUp(rowTilesOf(p), groupTiles);
+  const uint64_t groups = copiedGroups(p);
+  const auto groupRows = static_cast<uint64_t>(p.config.groupM) *
+                         static_cast<uint64_t>(p.config.tileM);
   const uint64_t rowBytes = p.k * dtypeBytes(p.element);
   std::vector<PartCopy> copies;
   auto add = [&](uint32_t i, uint64_t group) {
-    uint64_t first = group * groupTiles * tileRows;
-    uint64_t last = std::min(p.m, first + groupTiles * tileRows);
+    uint64_t first = group * groupRows;
+    uint64_t last = std::min(p.m, first + groupRows);
     PartCopy copy;
     copy.source = (rank + i) % groupSize;
     copy.offset = first * rowBytes;

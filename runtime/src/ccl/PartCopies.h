@@ -28,11 +28,6 @@ struct PartCopy {
   /// Bytes from the begin of the part, and how many.
   uint64_t offset = 0, bytes = 0;
   uint64_t flag = 0;
-
-  bool operator==(const PartCopy &other) const {
-    return source == other.source && offset == other.offset &&
-           bytes == other.bytes && flag == other.flag;
-  }
 };
 
 /// All of them, in the order in which `rank` needs them.

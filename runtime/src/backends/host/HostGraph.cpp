@@ -9,15 +9,19 @@ using namespace iris::rt;
 // HostGraph
 //===----------------------------------------------------------------------===//
 
+/// After a failure nobody waits for what will not happen.
+void HostGraph::release(const Branch &branch) {
+  for (const std::shared_ptr<HostPoint> &point : branch.points)
+    if (!point->mark->done())
+      point->mark->complete();
+}
+
 Status HostGraph::run(const Branch &branch) {
   Status status;
   for (const HostTask &task : branch.tasks)
     if (status.ok())
       status = task();
-  // After a failure nobody waits for what will not happen.
-  for (const std::shared_ptr<HostPoint> &point : branch.points)
-    if (!point->mark->done())
-      point->mark->complete();
+  release(branch);
   return status;
 }
 
@@ -36,8 +40,7 @@ Status HostGraph::replay() {
       continue;
     }
     ends[i] = thread.status();
-    for (std::shared_ptr<HostPoint> &point : branches_[i].points)
-      point->mark->complete();
+    release(branches_[i]);
   }
   ends[0] = run(branches_[0]);
   threads.clear(); // joins them

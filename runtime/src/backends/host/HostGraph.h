@@ -41,6 +41,7 @@ private:
     std::shared_ptr<HostPoint> tail;
   };
   static Status run(const Branch &branch);
+  static void release(const Branch &branch);
 
   /// Held by a replay: the points are of one at a time.
   std::mutex replaying_;

@@ -176,9 +176,12 @@ def run_killed(command, environment, limit):
     running = subprocess.Popen(
         [*command[:-1], "--timeout=600", command[-1]], text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
-    time.sleep(limit / 4)
-    kill_a_rank(running.pid)
-    text, _ = running.communicate(timeout=limit)
+    try:
+        time.sleep(limit / 4)
+        kill_a_rank(running.pid)
+        text, _ = running.communicate(timeout=limit)
+    finally:
+        running.kill()
     return running.returncode, text
 
 

@@ -3,9 +3,11 @@
 """Checks and times fused kernels beside a product and a collective, on CUDA.
 
     benchmarks/fused/fused_kernels.py -n 8 SPEC... > fused.mlir
-    iris-bench -n 8 ... --requests=more.mlir    # for unfused and copy_engine
     iris-compile fused.mlir --target=sm_90a -o fused.iris
     benchmarks/fused/fused.py -n 8 --package=fused.iris SPEC... --shapes ...
+
+What is more than one kernel (unfused, copy_engine) and what the library chooses take
+the package of what `iris-bench --requests` writes, as a second --package.
 
 Starts a process for each GPU. A shape is M x N x K: what one rank gets or
 computes is M x N, over K in all; a rank has its share of what the kind divides.

@@ -9,8 +9,7 @@ CONTEXT, MEMREF = 0, 1
 CUDA = 2
 KINDS = ("matmul", "all_gather_matmul", "matmul_all_gather",
          "matmul_reduce_scatter", "matmul_all_reduce")
-TYPES = {"f16": 0, "bf16": 1, "f32": 2, "i8": 4, "i32": 6, "f8E4M3FN": 9,
-         "f8E5M2": 10}
+TYPES = {"f16": 0, "bf16": 1, "f32": 2, "i8": 4, "i32": 6}
 NAMES = ("variant", "shard", "staged_layout", "share")
 NUMBERS = ("tile_m", "tile_n", "tile_k", "group_m", "xcds", "warps", "programs",
            "k_per_flag", "num_fetch_programs", "num_fetch_stages",
@@ -45,21 +44,13 @@ class Problem(Structure):
                 ("cacheDirectory", c_char_p), ("compiler", c_char_p)]
 
 
-def memref(element, tensor, symmetric=False):
+def memref(element, tensor):
     """The argument for a tensor of two dimensions, wherever it lies."""
     arg = Arg(kind=MEMREF, element=ELEMENTS[element], rank=2,
-              symmetric=symmetric, value=tensor.data_ptr())
+              value=tensor.data_ptr())
     for dim in range(2):
         arg.sizes[dim] = tensor.size(dim)
         arg.strides[dim] = tensor.stride(dim)
-    return arg
-
-
-def vector(element, address, size):
-    """The argument for `size` elements of the heap."""
-    arg = Arg(kind=MEMREF, element=ELEMENTS[element], rank=1, symmetric=True,
-              value=address)
-    arg.sizes[0], arg.strides[0] = size, 1
     return arg
 
 

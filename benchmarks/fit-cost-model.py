@@ -78,17 +78,14 @@ DEFAULT_WARPS = 4
 DTYPE_BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2,
                "i16": 2}
 REDUCING = ("all_reduce", "reduce_scatter", "reduce")
-ROOTED = ("broadcast", "reduce", "gather", "scatter")
 IN_ANY_ORDER = ("atomic", "spinlock")
-DEFAULTS = {"broadcast": "push", "reduce": "pull", "gather": "pull",
-            "scatter": "push"}
 
 
 def ways(op, variant, size):
     """Among how many members the tiles of a chunk are dealt out."""
     if variant in ("two_shot", "two_shot_packet", "ring"):
         return size
-    if op == "broadcast" and variant in ("scatter", "relay"):
+    if op == "broadcast" and variant == "scatter":
         return max(size - 1, 1)
     if variant == "partitioned":
         return 1 / size  # a program's turn is a tile for one member
@@ -102,7 +99,7 @@ def link_chunks(op, variant, size):
         return 1
     if variant in IN_ANY_ORDER:
         return 4 * peers
-    if op == "broadcast" and variant in ("scatter", "relay"):
+    if op == "broadcast" and variant == "scatter":
         return min(peers, 1)
     chunks = peers
     if variant in ("two_shot", "two_shot_packet", "ring"):
@@ -117,7 +114,8 @@ def eligible(op, variant):
         return False
     if op in ("all_gather", "all_to_all") and variant == "pull":
         return False
-    return op not in ROOTED or variant in (DEFAULTS[op], "relay")
+    # Only the root knows whether its buffers are one.
+    return (op, variant) not in (("gather", "pull"), ("scatter", "push"))
 
 
 Kernel = collections.namedtuple("Kernel", "op variant tile warps")

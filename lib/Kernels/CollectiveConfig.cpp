@@ -46,8 +46,7 @@ ArrayRef<StringRef> mlir::iris::getVariants(CollectiveKind kind) {
       "two_shot",          "one_shot", "one_shot_packet", "two_shot_packet",
       "one_shot_buffered", "ring",     "atomic",          "spinlock"};
   static constexpr StringRef scatters[] = {"pull", "packet", "buffered"};
-  static constexpr StringRef broadcasts[] = {"push", "pull", "scatter",
-                                             "relay"};
+  static constexpr StringRef broadcasts[] = {"push", "pull", "scatter"};
   static constexpr StringRef reduces[] = {"pull", "two_shot"};
   static constexpr StringRef roots[] = {"pull", "push"};
   static constexpr StringRef rootsBack[] = {"push", "pull"};

@@ -200,6 +200,10 @@ Value KernelBuilder::scratch(Value offset, Value elements, Type type) {
   return window(all, offset, elements);
 }
 
+Value KernelBuilder::addressOf(Value buffer) {
+  return memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
+}
+
 Value KernelBuilder::mailBox(Value which) {
   int64_t bytes = config.workspace.mailBoxBytes();
   Value offset = add(index(Workspace::mailBoxes), mul(which, index(bytes)));
@@ -209,6 +213,35 @@ Value KernelBuilder::mailBox(Value which) {
 int64_t KernelBuilder::scratchTiles() const {
   return config.workspace.scratchBytes() /
          (config.tile * config.elementBytes());
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers of the root
+//===----------------------------------------------------------------------===//
+
+/// The workspace lies at the same place of every heap, so that a distance from
+/// it is right on all members.
+static Value placesOf(KernelBuilder &k) {
+  return k.view(k.index(Workspace::places), k.index(Workspace::maxPrograms),
+                k.b.getI64Type());
+}
+
+void KernelBuilder::announce(Value buffer) {
+  ifThen(equal(me, root), [&] {
+    Value distance = arith::IndexCastOp::create(
+        b, b.getI64Type(), sub(addressOf(buffer), addressOf(workspace)));
+    Value places = placesOf(*this);
+    forMembers(0, [&](Value member) {
+      SignalOp::create(b, SignalKind::Set, ctx, distance, places, program,
+                       rankOf(member), MemSemantic::Relaxed, Scope::Sys);
+    });
+  });
+}
+
+Value KernelBuilder::announced(Value elements) {
+  Value distance = memref::LoadOp::create(b, placesOf(*this), program);
+  distance = arith::IndexCastOp::create(b, b.getIndexType(), distance);
+  return window(view(distance, elements, config.storage), index(0), elements);
 }
 
 //===----------------------------------------------------------------------===//

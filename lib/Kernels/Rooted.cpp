@@ -3,13 +3,13 @@
 //
 // One member of the group, the root, has all the data or gets them. The
 // barriers mean what they do in AllGather.cpp: all ranks have come to the call;
-// all programs of all ranks are done.
+// all programs of all ranks are done. Where members reach a buffer that only
+// the root has, it tells them in front of the first one where it is.
 //
 //===----------------------------------------------------------------------===//
 
 #include "iris/Kernels/CollectiveKernels.h"
 #include "iris/Kernels/Elements.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -33,9 +33,10 @@ static void buildBroadcastPush(KernelBuilder &k) {
 }
 
 static void buildBroadcastPull(KernelBuilder &k) {
-  Value from = k.window(k.in, k.index(0), k.count);
   Value to = k.window(k.out, k.index(0), k.count);
+  k.announce(k.in);
   k.barrier();
+  Value from = k.announced(k.count);
   k.forTiles(k.count, [&](Value, Value offset) {
     k.store(k.loadFrom(k.root, from, offset), to, offset);
   });
@@ -43,72 +44,35 @@ static void buildBroadcastPull(KernelBuilder &k) {
 }
 
 /// Tiles are dealt out to the members that are not the root. Each reads its
-/// own from the root and stores them to everybody: a tile leaves the root once,
-/// or twice where it goes back to the root's own output.
+/// own from the root and stores them to everybody else: a tile leaves the root
+/// once, and nothing comes back to it. The root has time for its own output.
 static void buildBroadcastScatter(KernelBuilder &k) {
-  Value from = k.window(k.in, k.index(0), k.count);
   Value to = k.window(k.out, k.index(0), k.count);
+  k.announce(k.in);
   k.barrier();
-  k.ifThen(k.equal(k.size, k.index(1)), [&] { k.copy(from, to, k.count); });
-  k.ifThen(k.notEqual(k.me, k.root), [&] {
+  Value from = k.announced(k.count);
+  auto copyOwn = [&] {
+    k.ifThen(k.notEqual(k.addressOf(k.in), k.addressOf(k.out)),
+             [&] { k.copy(k.window(k.in, k.index(0), k.count), to, k.count); });
+  };
+  auto help = [&] {
     Value helpers = k.sub(k.size, k.index(1));
-    // This rank's place among the helpers, counted from the root.
+    // This rank's place among them, counted from the root.
     Value place =
         k.sub(k.rem(k.sub(k.add(k.me, k.size), k.root), k.size), k.index(1));
     Value first = k.add(k.mul(k.program, helpers), place);
     k.forTilesFrom(first, k.mul(k.programs, helpers), k.count,
                    [&](Value, Value offset) {
                      Value tile = k.loadFrom(k.root, from, offset);
-                     k.forMembers(0, [&](Value i) {
-                       k.storeTo(k.rotate(k.me, i), tile, to, offset);
+                     k.store(tile, to, offset);
+                     k.forMembers(1, [&](Value i) {
+                       Value peer = k.rotate(k.me, i);
+                       k.ifThen(k.notEqual(peer, k.root),
+                                [&] { k.storeTo(peer, tile, to, offset); });
                      });
                    });
-  });
-  k.barrier();
-}
-
-/// The same without reading from the root, whose input only the root may know:
-/// it stores a tile to every helper, and while helpers pass those of one round
-/// on, it stores those of the next. The barrier of a round says that its tiles
-/// have come; all members' programs take as many rounds.
-static void buildBroadcastRelay(KernelBuilder &k) {
-  Value from = k.window(k.in, k.index(0), k.count);
-  Value to = k.window(k.out, k.index(0), k.count);
-  Value one = k.index(1);
-  Value helpers =
-      arith::MaxUIOp::create(k.b, k.sub(k.size, one), one).getResult();
-  Value isRoot = k.equal(k.me, k.root), isHelper = k.notEqual(k.me, k.root);
-  // This rank's place among the helpers, counted from the root.
-  Value place = k.sub(k.rem(k.sub(k.add(k.me, k.size), k.root), k.size), one);
-  Value rounds = k.ceilDiv(k.tilesIn(k.count), k.mul(k.programs, helpers));
-  // Behind the end of the buffers an access does nothing.
-  auto offsetOf = [&](Value round, Value helper) {
-    Value turn = k.add(k.mul(round, k.programs), k.program);
-    return k.mul(k.add(k.mul(turn, helpers), helper), k.tileSize());
   };
-  k.barrier();
-  k.ifThen(k.equal(k.size, one), [&] { k.copy(from, to, k.count); });
-  k.loop(k.index(0), rounds, one, [&](Value round) {
-    k.ifThen(isRoot, [&] {
-      auto offset = [&](Value i) { return offsetOf(round, k.sub(i, one)); };
-      k.forMembersLoaded(
-          1, [&](Value i) { return k.load(from, offset(i)); },
-          [&](Value i, Value tile) {
-            k.storeTo(k.rotate(k.root, i), tile, to, offset(i));
-            k.store(tile, to, offset(i));
-          });
-    });
-    k.barrier();
-    k.ifThen(isHelper, [&] {
-      Value offset = offsetOf(round, place);
-      Value tile = k.load(to, offset);
-      k.forMembers(1, [&](Value i) {
-        Value peer = k.rotate(k.me, i);
-        k.ifThen(k.notEqual(peer, k.root),
-                 [&] { k.storeTo(peer, tile, to, offset); });
-      });
-    });
-  });
+  k.ifThenElse(k.equal(k.me, k.root), copyOwn, help);
   k.barrier();
 }
 
@@ -144,8 +108,9 @@ static void buildReducePull(KernelBuilder &k) {
 /// written where only the writer has read it.
 static void buildReduceTwoShot(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
-  Value to = k.window(k.out, k.index(0), k.count);
+  k.announce(k.out);
   k.barrier();
+  Value to = k.announced(k.count);
   Value first = k.add(k.mul(k.program, k.size), k.me);
   Value step = k.mul(k.programs, k.size);
   k.forTilesFrom(first, step, k.count, [&](Value, Value offset) {
@@ -170,10 +135,9 @@ static void buildReduceStaged(KernelBuilder &k) {
 
 static void buildGatherPush(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
-  // Only the root has an output; its place there is what counts, so the window
-  // is cut from the translated buffer on the root's terms.
-  Value place = k.chunk(k.out, k.me);
+  k.announce(k.out);
   k.barrier();
+  Value place = k.chunk(k.announced(k.mul(k.size, k.count)), k.me);
   k.forTiles(k.count, [&](Value, Value offset) {
     k.storeTo(k.root, k.load(from, offset), place, offset);
   });
@@ -215,8 +179,9 @@ static void buildScatterPush(KernelBuilder &k) {
 
 static void buildScatterPull(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
-  Value mine = k.chunk(k.in, k.me);
+  k.announce(k.in);
   k.barrier();
+  Value mine = k.chunk(k.announced(k.mul(k.size, k.count)), k.me);
   k.forTiles(k.count, [&](Value, Value offset) {
     k.store(k.loadFrom(k.root, mine, offset), to, offset);
   });
@@ -244,7 +209,6 @@ void mlir::iris::buildRooted(KernelBuilder &k) {
   case CollectiveKind::Broadcast:
     return staged                 ? buildBroadcastStaged(k)
            : variant == "scatter" ? buildBroadcastScatter(k)
-           : variant == "relay"   ? buildBroadcastRelay(k)
            : pull                 ? buildBroadcastPull(k)
                                   : buildBroadcastPush(k);
   case CollectiveKind::Reduce:

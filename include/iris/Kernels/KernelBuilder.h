@@ -80,8 +80,22 @@ public:
   Value scratch(Value offset, Value elements, Type type = {});
   /// Tiles that the scratch holds.
   int64_t scratchTiles() const;
+  /// Of a buffer's first element, as a number.
+  Value addressOf(Value buffer);
   /// Box `which` of the mail, which holds a tile.
   Value mailBox(Value which);
+
+  //===--------------------------------------------------------------------===//
+  // Buffers of the root
+  //===--------------------------------------------------------------------===//
+
+  /// Has the root tell this program's namesakes where its `buffer` lies; the
+  /// others' is not used. Before a barrier, and so once in a kernel that ends
+  /// with another one.
+  void announce(Value buffer);
+  /// Behind that barrier: as many elements of the announced buffer, for
+  /// accesses on the root.
+  Value announced(Value elements);
 
   //===--------------------------------------------------------------------===//
   // Synchronisation

@@ -317,11 +317,6 @@ Status Communicator::Impl::run(const Call &call) {
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
   if (chosen.isCopied)
     return copyParts(call, checked, chosen);
-  const KernelFacts &facts = chosen.kernel->facts;
-  if (!facts.staged && needsRootBuffer(call.op, facts.variant))
-    IRISRT_RETURN_IF_ERROR(
-        requireRootBuffer(call, static_cast<uint32_t>(group.ranks.size()),
-                          facts.variant, checked));
   return launch(call, checked, chosen);
 }
 

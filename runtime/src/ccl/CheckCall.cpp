@@ -131,26 +131,3 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
                                   in.address, in.bytes, out.address, out.bytes,
                                   expected.c_str()));
 }
-
-Status iris::ccl::requireRootBuffer(const Call &call, uint32_t groupSize,
-                                    const std::string &variant,
-                                    CheckedCall &checked) {
-  Shape shape = shapeOf(call.op, groupSize, call.root, call.root);
-  uint64_t chunk = call.count * dtypeBytes(call.dtype);
-  for (bool isOut : {false, true}) {
-    Extent &buffer = isOut ? checked.out : checked.in;
-    if (buffer.bytes != 0)
-      continue;
-    const char *name = isOut ? "out" : "in";
-    buffer = {reinterpret_cast<uint64_t>(isOut ? call.out : call.in),
-              chunk * (isOut ? shape.outChunks : shape.inChunks)};
-    if (buffer.address == 0)
-      return wrong(call, formatString("'%s' is null, but the variant '%s' "
-                                      "reaches that of the root through it; "
-                                      "expected the same place of the "
-                                      "symmetric heap as on the root",
-                                      name, variant.c_str()));
-    IRISRT_RETURN_IF_ERROR(checkBuffer(call, name, buffer));
-  }
-  return Status::success();
-}

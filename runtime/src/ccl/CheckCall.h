@@ -45,11 +45,6 @@ struct CheckedCall {
 rt::Expected<CheckedCall> checkCall(const Call &call, uint32_t groupSize,
                                     uint32_t index);
 
-/// For a kernel whose members reach the root's second buffer through their own
-/// address of it: that buffer becomes as large as on the root everywhere.
-rt::Status requireRootBuffer(const Call &call, uint32_t groupSize,
-                             const std::string &variant, CheckedCall &checked);
-
 } // namespace iris::ccl
 
 #endif // IRIS_RT_CCL_CHECKCALL_H

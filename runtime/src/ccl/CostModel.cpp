@@ -168,10 +168,9 @@ static Work workOf(Op op, const std::string &variant, double size) {
   } else if (variant == "partitioned") {
     work.ways = 1 / size; // a turn is a tile for one member
     work.local = size;
-  } else if (op == Op::broadcast && variant != "push" && variant != "pull") {
-    work.ways = std::max(peers, 1.0); // scatter, relay
+  } else if (op == Op::broadcast && variant == "scatter") {
+    work.ways = std::max(peers, 1.0);
     work.link = std::min(peers, 1.0);
-    work.barriersInTurn = variant == "relay" ? 1 : 0;
   } else if (variant == "mail") {
     work.link = 1;
     work.local = 1;
@@ -207,9 +206,9 @@ static const KernelModel fittedCuda[] = {
     {Op::allToAll, "push", 1024, 8, 4.60, 0.80, 0.000, 0.164, 0.0056, 326293, false}, // 4.6% of 18
     {Op::allToAll, "push", 8192, 4, 5.00, 0.87, 0.000, 0.336, 0.0009, 342218, false}, // 4.9% of 156
     {Op::allToAll, "push", 16384, 4, 5.14, 1.30, 0.000, 0.688, 0.0004, 347955, false}, // 4.6% of 156
-    {Op::broadcast, "push", 2048, 4, 5.22, 0.14, 0.104, 0.000, 0.0005, 336417, true}, // 4.3% of 106
-    {Op::broadcast, "relay", 2048, 4, 4.35, 2.20, 2.398, 0.039, 0.0116, 302065, false}, // 4.2% of 76
-    {Op::broadcast, "relay", 8192, 4, 5.07, 3.87, 1.699, 1.140, 0.0081, 327974, false}, // 7.4% of 119
+    {Op::broadcast, "push", 2048, 4, 5.22, 0.17, 0.106, 0.000, 0.0005, 345782, true}, // 4.1% of 134
+    {Op::broadcast, "scatter", 2048, 4, 6.10, 0.55, 0.136, 0.000, 0.0015, 286011, false}, // 8.6% of 48
+    {Op::broadcast, "scatter", 16384, 4, 5.79, 3.14, 0.000, 1.468, 0.0010, 389752, false}, // 11.7% of 28, on 2 alone
     {Op::reduceScatter, "buffered", 2048, 4, 4.62, 0.00, 0.286, 0.170, 0.0003, 298996, false}, // 3.8% of 47
     {Op::reduceScatter, "packet", 512, 8, 2.97, 0.09, 0.000, 0.254, 0.0001, 258934, false}, // 4.0% of 68; few ranks by hand
     {Op::reduceScatter, "pull", 16384, 8, 5.83, 1.62, 0.552, 0.006, 0.0000, 324505, true}, // 4.5% of 156

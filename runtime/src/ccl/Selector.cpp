@@ -15,10 +15,10 @@ using iris::rt::formatString;
 static constexpr double slack = 1.01;
 
 /// Whether a variant may be chosen without being asked for: its result is the
-/// same in every run, and only the root needs the root's buffer.
+/// same in every run, and it is right whatever only the root knows.
 static bool isEligible(Op op, const std::string &variant) {
   if (hasRoot(op))
-    return !needsRootBuffer(op, variant);
+    return mayBeInPlace(op, variant);
   bool isMove = op == Op::allGather || op == Op::allToAll;
   // Others are never better, or, in place, not possible.
   return variant != "ring" && variant != "atomic" && variant != "spinlock" &&

@@ -272,6 +272,5 @@ bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
 
 bool iris::ccl::servesAtAll(const KernelFacts &facts, const Spec &spec) {
   bool inAnyOrder = facts.variant == "atomic" || facts.variant == "spinlock";
-  return spec.isWish && computes(facts, spec) && !inAnyOrder &&
-         !needsRootBuffer(spec.op, facts.variant);
+  return spec.isWish && computes(facts, spec) && !inAnyOrder;
 }

@@ -41,9 +41,9 @@ int64_t mostPrograms(Op op);
 /// Whether parts of the elements can be done one by one: there are no chunks.
 bool isDivisible(Op op);
 
-/// Whether members reach a buffer of the root through their own pointer to it,
-/// so that they have to pass what else only the root passes.
-bool needsRootBuffer(Op op, const std::string &variant);
+/// Whether kernels of a rooted operation's variant take buffers of the root that
+/// overlap, which the other members know nothing of.
+bool mayBeInPlace(Op op, const std::string &variant);
 
 /// The spec of a call: data that is only moved becomes bytes.
 Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,

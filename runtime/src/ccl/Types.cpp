@@ -40,7 +40,7 @@ static const std::vector<OpInfo> &opTable() {
         "one_shot_buffered", "ring", "atomic", "spinlock"}},
       {"reduce_scatter", true, false, {"pull", "packet", "buffered"}},
       {"all_to_all", false, false, {"push", "pull", "packet", "buffered"}},
-      {"broadcast", false, true, {"push", "pull", "scatter", "relay"}},
+      {"broadcast", false, true, {"push", "pull", "scatter"}},
       {"reduce", true, true, {"pull", "two_shot"}},
       {"gather", false, true, {"pull", "push"}},
       {"scatter", false, true, {"push", "pull"}},
@@ -112,8 +112,9 @@ bool iris::ccl::isDivisible(Op op) {
          op == Op::send || op == Op::recv;
 }
 
-bool iris::ccl::needsRootBuffer(Op op, const std::string &variant) {
-  return hasRoot(op) && variant != variantsOf(op).front() && variant != "relay";
+bool iris::ccl::mayBeInPlace(Op op, const std::string &variant) {
+  return !(op == Op::gather && variant == "pull") &&
+         !(op == Op::scatter && variant == "push");
 }
 
 static Status checkNumber(Op op, const char *key, int64_t value, int64_t most,

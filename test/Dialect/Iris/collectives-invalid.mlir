@@ -26,7 +26,7 @@ iris.collective @k all_reduce sum f32 {variant = "fast"}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op config has variant = 3 : i64; expected one of push, pull, scatter, relay for broadcast}}
+// expected-error @+1 {{'iris.collective' op config has variant = 3 : i64; expected one of push, pull, scatter for broadcast}}
 iris.collective @k broadcast i8 {variant = 3}
 
 // -----

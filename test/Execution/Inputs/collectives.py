@@ -11,7 +11,7 @@ from tilegen import BITS, Program, buffer, is_float, tile
 SHAPE = (256,)
 MOVES = {"all_gather": ["push", "partitioned", "pull", "packet", "buffered"],
          "all_to_all": ["push", "pull", "packet", "buffered"],
-         "broadcast": ["push", "pull", "scatter", "relay"],
+         "broadcast": ["push", "pull", "scatter"],
          "gather_to": ["pull", "push"], "scatter_from": ["push", "pull"]}
 REDUCES = {"all_reduce": ["two_shot", "one_shot", "one_shot_packet",
                           "two_shot_packet", "one_shot_buffered", "ring",
@@ -25,7 +25,7 @@ MANY_IN = ["reduce_scatter", "all_to_all", "scatter_from"]
 MANY_OUT = ["all_gather", "all_to_all", "gather_to"]
 IN_PLACE = {"all_reduce": ["two_shot", "one_shot_packet", "two_shot_packet",
                            "one_shot_buffered", "ring"],
-            "all_to_all": ["packet", "buffered"], "broadcast": ["push", "pull", "scatter", "relay"],
+            "all_to_all": ["packet", "buffered"], "broadcast": ["push", "pull", "scatter"],
             "reduce": ["pull", "two_shot"]}
 FLOAT8 = ["f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"]
 # Mantissa bits and exponent bias.
@@ -346,7 +346,7 @@ def rounds(element, full, group=None):
             ("all_reduce", "one_shot_packet", "sum"),
             ("all_reduce", "two_shot_packet", "sum"),
             ("all_reduce", "one_shot_buffered", "sum"),
-            ("broadcast", "relay", None)]:
+            ("broadcast", "scatter", None)]:
         for size in [23 << 10, 57000]:
             cases.case(operation, variant, reduction, size // bytes_ + 13,
                        config=small, turns=3)

@@ -549,17 +549,6 @@ TEST(Communicator, CallsThatAreRefused) {
     // Nothing is launched, so nothing is loaded, for nothing.
     RANK_TRY(comm->allReduce(nullptr, nullptr, 0, DType::i32, ReduceOp::sum));
     RANK_CHECK(folder.compilations() == 0);
-    // What a variant that reaches through this rank's pointer needs.
-    Config pull;
-    pull.variant = "pull";
-    RANK_TRY(comm->prepare(Op::broadcast, DType::i8, {}, &pull));
-    if (launch.rank == 1) {
-      Status status =
-          comm->broadcast(nullptr, pointer(in), 16, DType::i32, 0, {}, &pull);
-      RANK_CHECK(status.message().find("'in' is null, but the variant 'pull' "
-                                       "reaches that of the root through it") !=
-                 std::string::npos);
-    }
     RANK_CHECK(!comm->prepare(Op(11)).ok());
     Config wrong;
     wrong.variant = "magic";

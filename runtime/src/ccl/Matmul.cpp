@@ -21,13 +21,15 @@ using namespace iris::rt;
 
 struct Matmul::Impl {
   Impl(World &world, const MatmulProblem &problem,
-       std::shared_ptr<KernelCache> cache)
+       std::shared_ptr<KernelCache> cache, uint32_t channel)
       : world(world), problem(problem),
-        cache(cache ? std::move(cache) : KernelCache::shared()) {}
+        cache(cache ? std::move(cache) : KernelCache::shared()),
+        channel(channel) {}
 
   MatmulSituation situation() const;
+  Agreement agreement() { return {world, group, channel}; }
   Status choose();
-  Status load(uint32_t channel);
+  Status load();
   Expected<uint64_t> loadAlone();
   Status prepareMoves();
   Status allocate();
@@ -47,6 +49,8 @@ struct Matmul::Impl {
   MatmulProblem problem;
   std::string reason;
   const std::shared_ptr<KernelCache> cache;
+  /// Of the exchanges with the other ranks.
+  const uint32_t channel;
   Group group;
   /// The matrices that a call gets.
   MatmulPlan matrices;
@@ -77,9 +81,8 @@ Matmul::create(World &world, const MatmulProblem &problem,
                std::shared_ptr<KernelCache> cache) {
   // First of all, so that a rank whose problem is wrong counts along.
   const uint32_t channel = world.makeChannel();
-  auto impl = std::make_unique<Impl>(world, problem, std::move(cache));
-  IRISRT_RETURN_IF_ERROR(
-      impl->load(channel).withContext(kindName(problem.kind)));
+  auto impl = std::make_unique<Impl>(world, problem, std::move(cache), channel);
+  IRISRT_RETURN_IF_ERROR(impl->load().withContext(kindName(problem.kind)));
   IRISRT_RETURN_IF_ERROR(
       impl->prepareMoves().withContext(kindName(problem.kind)));
   IRISRT_RETURN_IF_ERROR(impl->allocate().withContext(kindName(problem.kind)));
@@ -139,7 +142,7 @@ Status Matmul::Impl::choose() {
 }
 
 /// All ranks load the kernel of one problem, or none does.
-Status Matmul::Impl::load(uint32_t channel) {
+Status Matmul::Impl::load() {
   std::vector<uint32_t> ranks;
   for (uint32_t rank = 0; rank < world.numRanks(); ++rank)
     ranks.push_back(rank);
@@ -148,7 +151,7 @@ Status Matmul::Impl::load(uint32_t channel) {
     group = all.take();
   else
     return all.status();
-  Agreement agreement(world, group, channel);
+  Agreement agreement = this->agreement();
   IRISRT_RETURN_IF_ERROR(agreement.succeeded(choose()));
   std::string wish = describeRequest(problem, world.numRanks()) +
                      ", m = " + std::to_string(problem.m) +
@@ -169,7 +172,8 @@ Status Matmul::Impl::load(uint32_t channel) {
 /// Makes what moves beside the kernel, so that calls can be captured.
 Status Matmul::Impl::prepareMoves() {
   if (isCopied(problem.config.variant)) {
-    IRISRT_ASSIGN_OR_RETURN(copies, PartCopies::create(world, cache, problem));
+    IRISRT_ASSIGN_OR_RETURN(
+        copies, PartCopies::create(world, cache, problem, agreement()));
     return Status::success();
   }
   if (!unfused)
@@ -197,7 +201,7 @@ Status Matmul::Impl::allocate() {
   take(plan.workspaceBytes, workspace);
   take(unfused ? unfused->stagingBytes : 0, between);
   if (status.ok() && copies)
-    status = copies->prepare(workspace);
+    status = agreement().succeeded(copies->prepare(workspace));
   if (!status.ok())
     IRISRT_RETURN_IF_ERROR(free());
   return status;

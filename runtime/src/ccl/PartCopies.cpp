@@ -43,21 +43,22 @@ PartCopies::PartCopies(World &world, const MatmulProblem &p)
 
 Expected<std::unique_ptr<PartCopies>>
 PartCopies::create(World &world, const std::shared_ptr<KernelCache> &cache,
-                   const MatmulProblem &problem) {
+                   const MatmulProblem &problem, Agreement agreement) {
   std::unique_ptr<PartCopies> copies(new PartCopies(world, problem));
-  Status status = copies->open(cache);
+  Status status = copies->open(cache, agreement);
   if (status.ok())
     return copies;
   copies->destroy().ignore("what went wrong first says more");
   return status;
 }
 
-Status PartCopies::open(const std::shared_ptr<KernelCache> &cache) {
+Status PartCopies::open(const std::shared_ptr<KernelCache> &cache,
+                        Agreement &agreement) {
   CommunicatorOptions options;
   options.cache = cache;
   IRISRT_ASSIGN_OR_RETURN(communicator_, Communicator::create(world_, options));
   IRISRT_RETURN_IF_ERROR(communicator_->prepare(Op::barrier));
-  return side_.open();
+  return agreement.succeeded(side_.open());
 }
 
 Status PartCopies::destroy() {

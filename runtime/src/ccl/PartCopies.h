@@ -12,6 +12,7 @@
 #ifndef IRIS_RT_CCL_PARTCOPIES_H
 #define IRIS_RT_CCL_PARTCOPIES_H
 
+#include "ccl/Agreement.h"
 #include "ccl/MatmulPlan.h"
 #include "ccl/SideStream.h"
 #include "iris/ccl/Communicator.h"
@@ -36,10 +37,10 @@ std::vector<PartCopy> partCopies(const MatmulProblem &problem, uint32_t rank,
 
 class PartCopies {
 public:
-  /// Collective over the world.
+  /// Collective over the world, whose ranks agree on whether it worked.
   static rt::Expected<std::unique_ptr<PartCopies>>
   create(rt::World &world, const std::shared_ptr<KernelCache> &cache,
-         const MatmulProblem &problem);
+         const MatmulProblem &problem, Agreement agreement);
   /// Frees what it has.  Collective over the world.
   rt::Status destroy();
 
@@ -52,7 +53,8 @@ public:
 
 private:
   PartCopies(rt::World &world, const MatmulProblem &problem);
-  rt::Status open(const std::shared_ptr<KernelCache> &cache);
+  rt::Status open(const std::shared_ptr<KernelCache> &cache,
+                  Agreement &agreement);
   rt::Status copy(const PartCopy &part, uint64_t a, uint64_t staging);
 
   rt::World &world_;

@@ -1,6 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Thin wrappers over MLIR's CMake functions.
 
+# MLIR's headers, read once for all libraries of the compiler: reading them is
+# most of what a compilation takes. Sources include what they use all the same;
+# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON does without.
+function(add_iris_mlir_headers)
+  set(source "${CMAKE_BINARY_DIR}/IrisMLIRHeaders.cpp")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "")
+  add_library(IrisMLIRHeaders OBJECT "${source}")
+  llvm_update_compile_flags(IrisMLIRHeaders)
+  target_precompile_headers(IrisMLIRHeaders PRIVATE
+    <mlir/Dialect/Arith/IR/Arith.h>
+    <mlir/Dialect/Func/IR/FuncOps.h>
+    <mlir/Dialect/GPU/IR/GPUDialect.h>
+    <mlir/Dialect/LLVMIR/LLVMDialect.h>
+    <mlir/Dialect/MemRef/IR/MemRef.h>
+    <mlir/Dialect/SCF/IR/SCF.h>
+    <mlir/Dialect/Tensor/IR/Tensor.h>
+    <mlir/Dialect/Vector/IR/VectorOps.h>
+    <mlir/IR/PatternMatch.h>
+    <mlir/Interfaces/FunctionInterfaces.h>
+    <mlir/Pass/Pass.h>)
+endfunction()
+
 # A library of the compiler. MLIR libraries (MLIR_LIBS) are linked through
 # mlir_target_link_libraries, which turns them into libMLIR.so.
 #   add_iris_library(IrisFoo Foo.cpp MLIR_LIBS MLIRIR LINK_LIBS IrisBar
@@ -10,6 +32,10 @@ function(add_iris_library name)
   add_mlir_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS}
     DISABLE_INSTALL
     DEPENDS ${ARG_DEPENDS})
+  if(NOT TARGET IrisMLIRHeaders)
+    add_iris_mlir_headers()
+  endif()
+  target_precompile_headers(obj.${name} REUSE_FROM IrisMLIRHeaders)
   if(ARG_MLIR_LIBS)
     mlir_target_link_libraries(${name} PUBLIC ${ARG_MLIR_LIBS})
   endif()

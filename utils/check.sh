@@ -26,7 +26,7 @@ iris_build release
 
 status=0
 echo "==> unit and runtime tests"
-ctest --test-dir build --output-on-failure --exclude-regex '^lit$' \
+ctest --test-dir build -j "$(nproc)" --output-on-failure --exclude-regex '^lit$' \
   --output-junit "$PWD/build/ctest.xml" || status=1
 echo "==> lit tests"
 lit=$(sed -n 's/^IRIS_LIT:FILEPATH=//p' build/CMakeCache.txt)

@@ -411,6 +411,16 @@ SmallVector<Value> MatmulEmitter::emitSlowBlocks(ThreadBuilder &t, Value first,
   return SmallVector<Value>(loop.getResults());
 }
 
+/// The lane, as a number of which LLVM knows nothing.
+static Value hideLane(ThreadBuilder &t) {
+  return LLVM::InlineAsmOp::create(
+             t.b, t.loc, t.b.getI32Type(), t.kernel.lane, "", "=v,0",
+             /*has_side_effects=*/false, /*is_align_stack=*/false,
+             LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+             ArrayAttr())
+      .getResult(0);
+}
+
 Value MatmulEmitter::emit(ThreadBuilder &t, Value init) {
   VectorType type = getAccumulatorType();
   unsigned count = plan.a.map.getNumFragments() * plan.b.map.getNumFragments();
@@ -431,11 +441,18 @@ Value MatmulEmitter::emit(ThreadBuilder &t, Value init) {
       t.b.createOrFold<arith::MaxSIOp>(t.loc, op.getK(), t.index(0));
   Value blocks = t.b.createOrFold<arith::DivUIOp>(
       t.loc, t.add(positive, t.index(plan.block - 1)), t.index(plan.block));
+  // What the pipeline makes of the lane is computed again behind it rather than
+  // kept in registers that it needs.
+  KernelInfo kernel = t.kernel;
+  kernel.lane = hideLane(t);
+  ThreadBuilder pipeline(t.b, t.loc, kernel);
   if (yieldsPlaces(op)) {
-    accumulators = emitPipeline(t, blocks, /*isChecked=*/true, accumulators);
+    accumulators =
+        emitPipeline(pipeline, blocks, /*isChecked=*/true, accumulators);
   } else {
     Value whole = emitWholeBlocks(t);
-    accumulators = emitPipeline(t, whole, /*isChecked=*/false, accumulators);
+    accumulators =
+        emitPipeline(pipeline, whole, /*isChecked=*/false, accumulators);
     accumulators = emitSlowBlocks(t, whole, blocks, accumulators);
   }
 

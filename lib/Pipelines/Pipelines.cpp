@@ -83,6 +83,8 @@ void mlir::iris::buildIrisTranslatePipeline(
   kernels.addPass(createIrisVerifyMathPass());
   // Tiles have no calling convention.
   kernels.addPass(createIrisInlineFunctionsPass());
+  // In front of the first canonicalization.
+  kernels.addPass(createIrisResolveDimsPass());
   kernels.addPass(createIrisTranslatePointersPass());
   // One translation for all accesses to a buffer, outside of the tile loops:
   // it is pure address arithmetic.

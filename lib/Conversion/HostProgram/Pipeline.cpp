@@ -3,6 +3,7 @@
 
 #include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/TileToLoops.h"
+#include "iris/Dialect/Iris/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -15,8 +16,12 @@ using namespace mlir;
 using namespace mlir::iris;
 
 void mlir::iris::buildHostProgramPipeline(OpPassManager &pm) {
-  // Helper functions would have to pass the runtime's errors on.
-  pm.addPass(createInlinerPass());
+  // Helper functions would have to pass the runtime's errors on. The inliner
+  // would canonicalize what dimensions are not resolved in.
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  OpPassManager &inlined = pm.nest<func::FuncOp>();
+  inlined.addPass(createIrisResolveDimsPass());
+  inlined.addPass(createCanonicalizerPass());
   pm.addPass(createIrisVerifyHostProgramPass());
   OpPassManager &main = pm.nest<func::FuncOp>();
   // Views become arithmetic on the address, as affine maps; those become arith.

@@ -121,6 +121,36 @@ def IrisVerifyMathPass : Pass<"iris-verify-math"> {
   }];
 }
 
+def IrisResolveDimsPass : Pass<"iris-resolve-dims"> {
+  let summary = "Finds out which dimension each memref.dim asks for";
+  let description = [{
+    A dimension that a buffer does not have is an error, also one that only
+    constant propagation finds. Where the dimension is not constant its size is
+    chosen among those of all dimensions, so that later folding cannot bring up
+    one that is not there, and so that no target needs an array on its stack.
+
+    Before:
+
+    ```mlir
+    %size = memref.dim %b, %i : memref<?x?xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %c1 = arith.constant 1 : index
+    %columns = memref.dim %b, %c1 : memref<?x?xf32>
+    %c0 = arith.constant 0 : index
+    %first = arith.cmpi eq, %i, %c0 : index
+    %c0_0 = arith.constant 0 : index
+    %rows = memref.dim %b, %c0_0 : memref<?x?xf32>
+    %size = arith.select %first, %rows, %columns : index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def IrisExpandMathPass : Pass<"iris-expand-math"> {
   let summary = "Expresses math functions as arithmetic";
   let description = [{

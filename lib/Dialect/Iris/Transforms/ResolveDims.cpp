@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ResolveDims.cpp - Which dimension every memref.dim asks for --------===//
+//
+// Upstream takes a dimension that a buffer does not have for undefined
+// behaviour, but its patterns do not all look before they use one: gpu.alloc's
+// canonicalization reads beyond the type's shape for one below zero. So none
+// may come up, and none that folding could still bring up: what is not constant
+// becomes a choice among the dimensions there are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Dialect/Iris/Transforms/Passes.h"
+
+#include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
+#include "mlir/Analysis/DataFlow/Utils.h"
+#include "mlir/Analysis/DataFlowFramework.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#define DEBUG_TYPE "iris-resolve-dims"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISRESOLVEDIMSPASS
+#include "iris/Dialect/Iris/Transforms/Passes.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// The dimension, where it is the same whenever the op runs.
+static std::optional<int64_t> findConstant(memref::DimOp op,
+                                           DataFlowSolver &solver) {
+  // In code that never runs the analysis knows nothing.
+  if (std::optional<int64_t> constant = op.getConstantIndex())
+    return constant;
+  using State = dataflow::Lattice<dataflow::ConstantValue>;
+  const auto *state = solver.lookupState<State>(op.getIndex());
+  if (!state || state->getValue().isUninitialized())
+    return std::nullopt;
+  auto constant =
+      dyn_cast_or_null<IntegerAttr>(state->getValue().getConstantValue());
+  return constant ? std::optional(constant.getInt()) : std::nullopt;
+}
+
+/// The size of the dimension that the op's operand turns out to name; of the
+/// last one where it names none.
+static Value chooseSize(memref::DimOp op, int64_t rank) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Value size = memref::DimOp::create(b, loc, op.getSource(), rank - 1);
+  for (int64_t dim = rank - 2; dim >= 0; --dim) {
+    Value number = arith::ConstantIndexOp::create(b, loc, dim);
+    Value named = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                        op.getIndex(), number);
+    Value its = memref::DimOp::create(b, loc, op.getSource(), dim);
+    size = arith::SelectOp::create(b, loc, named, its, size);
+  }
+  return size;
+}
+
+static LogicalResult resolve(memref::DimOp op, std::optional<int64_t> dim) {
+  auto type = dyn_cast<MemRefType>(op.getSource().getType());
+  if (!type)
+    return op.emitOpError("asks for a dimension of ")
+           << op.getSource().getType() << "; expected a buffer with a rank";
+  int64_t rank = type.getRank();
+  if (!dim) {
+    op.replaceAllUsesWith(chooseSize(op, rank));
+    op.erase();
+    return success();
+  }
+  if (*dim < 0 || *dim >= rank) {
+    InFlightDiagnostic error = op.emitOpError("has dimension ")
+                               << *dim << "; expected 0";
+    if (rank > 1)
+      error << " to " << rank - 1;
+    return error;
+  }
+  if (!op.getConstantIndex()) {
+    OpBuilder b(op);
+    op.getIndexMutable().assign(
+        arith::ConstantIndexOp::create(b, op.getLoc(), *dim));
+  }
+  return success();
+}
+
+namespace {
+struct ResolveDimsPass : iris::impl::IrisResolveDimsPassBase<ResolveDimsPass> {
+  void runOnOperation() override {
+    DataFlowSolver solver;
+    dataflow::loadBaselineAnalyses(solver);
+    if (failed(solver.initializeAndRun(getOperation())))
+      return signalPassFailure();
+    // What is known is about the ops as they are before any of them changes.
+    SmallVector<std::pair<memref::DimOp, std::optional<int64_t>>> ops;
+    getOperation()->walk([&](memref::DimOp op) {
+      ops.emplace_back(op, findConstant(op, solver));
+    });
+    for (auto [op, dim] : ops)
+      if (failed(resolve(op, dim)))
+        signalPassFailure();
+  }
+};
+} // namespace

@@ -80,6 +80,7 @@ void mlir::iris::buildIrisTranslatePipeline(
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
   // Every target takes the same kernels: what one of them could not lower is
   // refused for all, before any lowering.
+  kernels.addPass(createIrisVerifyVectorsPass());
   kernels.addPass(createIrisVerifyMathPass());
   // Tiles have no calling convention.
   kernels.addPass(createIrisInlineFunctionsPass());

@@ -121,6 +121,22 @@ def IrisVerifyMathPass : Pass<"iris-verify-math"> {
   }];
 }
 
+def IrisVerifyVectorsPass : Pass<"iris-verify-vectors"> {
+  let summary = "Rejects vectors that not all targets can compute with";
+  let description = [{
+    Kernels are written with scalars and tiles; vectors are mostly what tiles
+    become. A program may bring along vectors of its own, of at most one
+    dimension and of a fixed length, of anything but bf16. Any other is an error
+    here, and not in some target's lowering later.
+
+    Example, an error:
+
+    ```mlir
+    %y = math.exp %x : vector<4x4xf32>
+    ```
+  }];
+}
+
 def IrisResolveDimsPass : Pass<"iris-resolve-dims"> {
   let summary = "Finds out which dimension each memref.dim asks for";
   let description = [{

@@ -137,6 +137,21 @@ def IrisVerifyVectorsPass : Pass<"iris-verify-vectors"> {
   }];
 }
 
+def IrisVerifyAffinePass : Pass<"iris-verify-affine"> {
+  let summary = "Rejects affine maps that divide by anything but constants";
+  let description = [{
+    What an affine map divides by, or takes the remainder of, is a positive
+    constant once constants have been folded into the maps. No lowering has
+    another, and the analysis of ranges would divide by zero.
+
+    Example, an error:
+
+    ```mlir
+    %y = affine.apply affine_map<(d0) -> (d0 floordiv 0)>(%x)
+    ```
+  }];
+}
+
 def IrisResolveDimsPass : Pass<"iris-resolve-dims"> {
   let summary = "Finds out which dimension each memref.dim asks for";
   let description = [{

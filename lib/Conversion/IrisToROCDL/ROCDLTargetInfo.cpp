@@ -27,6 +27,14 @@ static void emitFence(ImplicitLocOpBuilder &b, LLVM::AtomicOrdering ordering,
   LLVM::FenceOp::create(b, ordering, syncScope);
 }
 
+/// No instruction, but for LLVM it may write all memory.
+static void emitClobber(ImplicitLocOpBuilder &b) {
+  LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange(), "", "~{memory}",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::tailcallkind::TailCallKind::None,
+                            LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
 namespace {
 /// What all AMD GPUs have in common.
 class ROCDLTargetInfo : public TargetInfo {
@@ -221,6 +229,10 @@ void ROCDLTargetInfo::emitReleaseFence(ImplicitLocOpBuilder &b,
 void ROCDLTargetInfo::emitAcquireFence(ImplicitLocOpBuilder &b,
                                        Scope scope) const {
   emitFence(b, LLVM::AtomicOrdering::acquire, getSyncScope(scope));
+  // LLVM 22.1.8 loads what is the same for all threads through the scalar
+  // cache, which no acquire invalidates, where it believes that nothing has
+  // written there since the kernel began. Fences and barriers do not count.
+  emitClobber(b);
 }
 
 void ROCDLTargetInfo::emitProgramFence(ImplicitLocOpBuilder &b, MemSemantic sem,
@@ -296,12 +308,8 @@ SmallVector<Value> ROCDLTargetInfo::emitPacketLoads(ImplicitLocOpBuilder &b,
                                                     Value base,
                                                     ValueRange offsets) const {
   // The loads are ordinary ones for LLVM, which would take them out of the
-  // loop, volatile or not: this is what they may not be moved across. It is no
-  // instruction.
-  LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange(), "", "~{memory}",
-                            /*has_side_effects=*/true, /*is_align_stack=*/false,
-                            LLVM::tailcallkind::TailCallKind::None,
-                            LLVM::AsmDialectAttr(), ArrayAttr());
+  // loop, volatile or not: this is what they may not be moved across.
+  emitClobber(b);
   auto type = VectorType::get({2 * wordsEach}, b.getI32Type());
   Value zero = emitI32(b, 0), aux = emitI32(b, getSystemAccess().load);
   SmallVector<Value> loaded, result;

@@ -22,6 +22,8 @@ import sys
 import time
 
 import buffers
+import halves
+import wide_atomics
 
 try:
     import numpy as np
@@ -45,6 +47,8 @@ def load_emulator():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     buffers.teach(module)
+    halves.teach(module)
+    wide_atomics.teach(module)
     return module
 
 

@@ -27,6 +27,7 @@ SUITES = {
     "accesses": windows.accesses,
     "atomics": atomics.atomics,
     "barriers": sync.barriers,
+    "barriers-few": sync.few_barriers,
     "casts": values.casts,
     "collectives": collectives.collectives,
     "collectives-few": collectives.few,

@@ -225,6 +225,17 @@ def bare_barrier_kernel(k):
 def barriers(_, full):
     """A thousand turns with data, then barriers alone until there were ten
     thousand; over two launches with the same state, never reset."""
+    return repeat_barriers(10000 if full else 1000, 10001, 50)
+
+
+def few_barriers(*_):
+    """The same, for slow devices."""
+    return repeat_barriers(12, 19, 6)
+
+
+def repeat_barriers(turns, first, second):
+    """`first` barriers in all, an odd number, the first ones with data; then
+    `second` with data."""
     program = Program()
     data_type = buffer("i32")
     arguments = [("data", data_type), ("state", data_type)]
@@ -236,13 +247,12 @@ def barriers(_, full):
         barrier_kernel)
     bare = program.kernel("bare", arguments + [("turns", "index")],
                           bare_barrier_kernel)
-    turns = 10000 if full else 1000
     program.launch(kernel, PROGRAMS, data, state, turns, 1)
-    program.launch(bare, PROGRAMS, data, state, 10000 - turns + 1)
+    program.launch(bare, PROGRAMS, data, state, first - turns)
     # An odd number of barriers so far: parity is that of the launch.
-    program.launch(kernel, PROGRAMS, data, state, 50, 77)
+    program.launch(kernel, PROGRAMS, data, state, second, 77)
     program.sync()
     program.dealloc(data)
     program.dealloc(state)
-    program.cases += turns + 52
+    program.cases += turns + second + 2
     return program

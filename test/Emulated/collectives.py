@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels of collectives, executed on emulated AMD devices.
+
+    collectives.py generate RANKS ELEMENT [--only REGEX]         > kernels.mlir
+    iris-compile kernels.mlir --target=gfx942 --emit=obj        -o HSACO
+    collectives.py check RANKS ELEMENT [--only REGEX] HSACO
+
+All operations and variants; sums, and one more reduction; in place where that is
+possible; staged where the variant has a kernel for it; send and receive in a ring.
+Every device has a stream (streams.py): it gets hashed data, runs the kernel,
+compares, and goes on to the next launch with other data, another root, another
+count of elements and another number of programs, whatever the others do
+meanwhile. So a barrier that is missing shows, and on weak memory a release or
+acquire.
+
+What counts on the root only is null on the others. Staged kernels get memory that
+no other rank knows. Outputs hold another value at first, which they keep where the
+collective does not write them.
+
+Data are small integers: all sums are exact.
+
+AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
+"""
+import argparse
+import dataclasses
+import re
+import sys
+import time
+
+import emulate  # first: it finds an interpreter that has NumPy
+import numpy as np
+from streams import Streams
+
+WORKSPACE_BYTES = 768 << 10
+TILE_BYTES, MAIL_BYTES = 2048, 256
+PROGRAMS = (2, 1, 2)  # of each launch
+POISON = 99
+REDUCTIONS = {"sum": np.sum, "max": np.max, "min": np.min}
+
+MOVES = {"all_gather": ["push", "partitioned", "pull", "packet", "buffered"],
+         "all_to_all": ["push", "pull", "packet", "buffered"],
+         "broadcast": ["push", "pull", "scatter", "relay"],
+         "gather": ["pull", "push"], "scatter": ["push", "pull"]}
+REDUCES = {"all_reduce": ["two_shot", "one_shot", "one_shot_packet",
+                          "two_shot_packet", "one_shot_buffered", "ring",
+                          "atomic", "spinlock"],
+           "reduce_scatter": ["pull", "packet", "buffered"],
+           "reduce": ["pull", "two_shot"]}
+IN_PLACE = {"all_gather": ["push", "partitioned", "packet", "buffered"],
+            "all_to_all": ["packet", "buffered"],
+            "broadcast": ["push", "pull", "scatter", "relay"],
+            "gather": ["push"], "scatter": ["pull"],
+            "all_reduce": ["two_shot", "one_shot_packet", "two_shot_packet",
+                           "one_shot_buffered", "ring"],
+            "reduce_scatter": ["pull", "packet", "buffered"],
+            "reduce": ["pull", "two_shot"]}
+# Packets and buffers are the same kernels with other arguments.
+STAGED = {"all_gather": ["push"], "all_to_all": ["push"],
+          "broadcast": ["push"], "gather": ["pull", "push"],
+          "scatter": ["push", "pull"], "all_reduce": ["two_shot", "one_shot"],
+          "reduce_scatter": ["pull"], "reduce": ["pull", "two_shot"]}
+MANY_IN = ["reduce_scatter", "all_to_all", "scatter"]
+MANY_OUT = ["all_gather", "all_to_all", "gather"]
+ROOT_READS = ["broadcast", "scatter"]  # the root alone has an input
+ROOT_WRITES = ["reduce", "gather"]  # the root alone has an output
+
+
+class Element:
+    """Numbers as elements of memory."""
+
+    def __init__(self, name):
+        self.name = name
+        self.dtype = np.dtype(emulate.NUMPY_TYPES[name])
+
+    def encode(self, numbers):
+        if self.name != "bf16":
+            return numbers.astype(self.dtype)
+        return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(
+            self.dtype)
+
+    def decode(self, data):
+        if self.name != "bf16":
+            return data.astype(np.float64)
+        return (data.astype(np.uint32) << 16).view(np.float32).astype(
+            np.float64)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    operation: str
+    variant: str
+    reduction: str = ""
+    staged: bool = False
+    in_place: bool = False
+
+    @property
+    def kernel(self):
+        parts = [self.operation, self.variant, self.reduction,
+                 "staged" if self.staged else ""]
+        return "_".join(part for part in parts if part)
+
+    @property
+    def name(self):
+        return self.kernel + ("_in_place" if self.in_place else "")
+
+    def tile(self, element):
+        is_mail = self.variant == "mail"
+        return (MAIL_BYTES if is_mail else TILE_BYTES) // element.dtype.itemsize
+
+    def emit(self, kernel, element, ranks):
+        entries = [f'variant = "{self.variant}"',
+                   f"tile = {self.tile(element)}", "warps = 2",
+                   f"programs = {max(PROGRAMS)}",
+                   f"workspace = {WORKSPACE_BYTES}"]
+        if self.staged:
+            entries.append("staged = true")
+        operation = kernel.split("_mail")[0] if self.variant == "mail" \
+            else self.operation
+        words = f"{operation} {self.reduction}".strip()
+        return (f"iris.collective @{kernel} {words} {element.name} size "
+                f"{ranks} {{{', '.join(entries)}}}\n")
+
+    def kernels(self):
+        if self.variant == "mail":
+            return ["send_mail", "recv_mail"]
+        return [self.kernel]
+
+
+def get_cases(reductions):
+    cases = [Case(operation, variant) for operation, variants in MOVES.items()
+             for variant in variants]
+    for reduction in reductions:
+        cases += [Case(operation, variant, reduction)
+                  for operation, variants in REDUCES.items()
+                  for variant in variants
+                  if reduction == "sum"
+                  or variant not in ("atomic", "spinlock")]
+    first = reductions[0]
+    for table, how in ((IN_PLACE, "in_place"), (STAGED, "staged")):
+        cases += [Case(operation, variant,
+                       first if operation in REDUCES else "", **{how: True})
+                  for operation, variants in table.items()
+                  for variant in variants]
+    cases.append(Case("exchange", "mail"))
+    return {case.name: case for case in cases}
+
+
+def small(rank, launch, count):
+    """Integers from -15 to 15; every rank and launch has others."""
+    place = np.arange(count, dtype=np.uint32)
+    salt = -2048144789 * (8 * launch + rank + 1)
+    return (emulate.hash_of(salt, place, 8) % 31).astype(np.float64) - 15
+
+
+class Run:
+    """One case on a world."""
+
+    def __init__(self, case, world, element):
+        self.case, self.world, self.element = case, world, element
+        tile = case.tile(element)
+        # Whole tiles, one and an edge, less than one.
+        self.counts = (2 * tile, tile + 13, 5)
+        self.size = world.ranks * max(self.counts) + 1
+        self.workspace = world.alloc((WORKSPACE_BYTES,), np.uint8)
+        self.buffers = [self.allocate() for _ in range(2)]
+        self.errors = []
+
+    def allocate(self):
+        """The address on each rank."""
+        ranks = range(self.world.ranks)
+        if self.case.staged:  # at different places, outside of the heap
+            return [self.world.memory.alloc(
+                (self.size + 64 * rank) * self.element.dtype.itemsize)
+                for rank in ranks]
+        buffer = self.world.alloc((self.size,), self.element.dtype)
+        return [buffer.address(rank) for rank in ranks]
+
+    def root(self, launch):
+        """The same twice, then another."""
+        return (1, 1, 3)[launch] % self.world.ranks
+
+    def sizes(self, launch):
+        """Elements of the input and of the output."""
+        count, case = self.counts[launch], self.case
+        many = self.world.ranks * count
+        return (many if case.operation in MANY_IN else count,
+                many if case.operation in MANY_OUT else count)
+
+    def places(self, rank, launch):
+        """The addresses of the input and of the output; null for none."""
+        case, is_root = self.case, rank == self.root(launch)
+        source, target = (each[rank] for each in self.buffers)
+        chunk = rank * self.counts[launch] * self.element.dtype.itemsize
+        rooted = case.operation in ROOT_READS + ROOT_WRITES
+        if case.in_place and (is_root or not rooted):
+            if case.operation in MANY_IN and case.operation not in MANY_OUT:
+                target = source + chunk
+            elif case.operation in MANY_OUT and case.operation not in MANY_IN:
+                source = target + chunk
+            elif case.operation == "broadcast":
+                source = target  # everybody's output lies at one place
+            else:
+                target = source  # so does everybody's input
+        if case.operation in ROOT_READS and not is_root:
+            source = 0
+        if case.operation in ROOT_WRITES and not is_root:
+            target = 0
+        return source, target
+
+    def write(self, address, numbers):
+        data = np.ascontiguousarray(self.element.encode(numbers)).view(np.uint8)
+        start = address - self.world.base
+        self.world.memory.real[start:start + data.size] = data
+
+    def input(self, rank, launch):
+        return small(rank, launch, self.sizes(launch)[0])
+
+    def steps(self, rank, launch):
+        source, target = self.places(rank, launch)
+
+        def prepare():
+            # The last call is done with all of them.
+            for buffer in self.buffers:
+                self.write(buffer[rank], np.full(self.size, POISON))
+            if source:
+                self.write(source, self.input(rank, launch))
+
+        def compare():
+            want = self.expected(rank, launch)
+            if not self.case.in_place:  # nobody writes anything else
+                want = np.append(want, np.full(self.size - len(want), POISON))
+            got = self.element.decode(self.world.memory.get(
+                target or self.buffers[1][rank], self.element.dtype, len(want)))
+            wrong = np.flatnonzero(got != want)
+            if len(wrong):
+                self.errors.append(
+                    f"rank {rank}, launch {launch}: {len(wrong)} elements are "
+                    f"wrong; the first, {wrong[0]}, is {got[wrong[0]]} and not "
+                    f"{want[wrong[0]]}")
+
+        return [prepare, *self.launches(rank, launch, source, target), compare]
+
+    def launches(self, rank, launch, source, target):
+        count, ranks = self.counts[launch], self.world.ranks
+        in_size, out_size = self.sizes(launch)
+
+        def start(kernel, root):
+            return self.world.launch(
+                rank, kernel, PROGRAMS[launch], source, in_size, target,
+                out_size, self.workspace, count, root)
+
+        if self.case.variant != "mail":
+            return [start(self.case.kernel, self.root(launch))]
+        # Around in a ring; the boxes hold more than what is sent at once.
+        return [start("send_mail", (rank + 1) % ranks),
+                start("recv_mail", (rank - 1) % ranks)]
+
+    def expected(self, rank, launch):
+        """The output."""
+        operation, ranks = self.case.operation, self.world.ranks
+        root, count = self.root(launch), self.counts[launch]
+        data = [self.input(r, launch) for r in range(ranks)]
+        chunk = slice(rank * count, (rank + 1) * count)
+        if operation in ROOT_WRITES and rank != root:
+            return np.empty(0)
+        if operation == "exchange":
+            return data[(rank - 1) % ranks]
+        if operation == "broadcast":
+            return data[root]
+        if operation == "scatter":
+            return data[root][chunk]
+        if operation in ("all_gather", "gather"):
+            return np.concatenate(data)
+        if operation == "all_to_all":
+            return np.concatenate([each[chunk] for each in data])
+        total = REDUCTIONS[self.case.reduction](data, axis=0)
+        return total[chunk] if operation == "reduce_scatter" else total
+
+    def queues(self):
+        return [[step for launch in range(len(PROGRAMS))
+                 for step in self.steps(rank, launch)]
+                for rank in range(self.world.ranks)]
+
+
+def run_case(image, options, case, weak, seed):
+    """Gives (what went wrong, instructions)."""
+    views = options.ranks * (max(PROGRAMS) if weak == "wg" else 1)
+    world = emulate.World(image, options.ranks, weak, seed, views,
+                          WORKSPACE_BYTES + (96 << 10))
+    run = Run(case, world, Element(options.element))
+    emulation = image.emulation(world.memory, seed, weak,
+                                budget=options.budget)
+    try:
+        instructions = Streams(emulation, run.queues()).run()
+    except RuntimeError as error:  # out of bounds, hang, trap
+        return [*run.errors, str(error)], 0
+    return run.errors, instructions
+
+
+def check(options, cases):
+    image = emulate.Image(emulate.load_emulator(), options.hsaco)
+    good = True
+    for memory in options.memory.split(","):
+        weak = None if memory == "coherent" else memory
+        failed, runs, instructions = set(), 0, 0
+        start = time.time()
+        for name, case in cases.items():
+            for seed in range(1, options.seeds + 1):
+                errors, count = run_case(image, options, case, weak, seed)
+                runs += 1
+                instructions += count
+                if errors:
+                    print(f"{name}, {memory}, seed {seed}: {errors[0]}")
+                    failed.add(name)
+                    break
+            if options.verbose:
+                print(f"{name}: {time.time() - start:.1f} s", flush=True)
+        print(f"{len(cases)} collectives of {options.element} on "
+              f"{options.ranks} devices ({image.code.arch}, {memory} memory): "
+              f"{runs} runs of {len(PROGRAMS)} launches, {instructions} wave "
+              f"instructions, {len(failed)} failed, "
+              f"{time.time() - start:.1f} s", flush=True)
+        unnoticed = cases.keys() - failed
+        if options.expect_failure and unnoticed:
+            print(f"not found wrong: {', '.join(sorted(unnoticed))}")
+        good = good and not (unnoticed if options.expect_failure else failed)
+    return not good
+
+
+def generate(options, cases):
+    kernels = {kernel: case for case in cases.values()
+               for kernel in case.kernels()}
+    for kernel, case in kernels.items():
+        print(case.emit(kernel, Element(options.element), options.ranks),
+              end="")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    actions = parser.add_subparsers(dest="action", required=True)
+    generating = actions.add_parser("generate")
+    checking = actions.add_parser("check")
+    for action in (generating, checking):
+        action.add_argument("ranks", type=int)
+        action.add_argument("element", choices=["f16", "bf16", "f32", "i32"])
+        action.add_argument("--only", default=".",
+                            help="names of cases match this")
+        action.add_argument("--reductions", default="sum,max")
+    checking.add_argument("hsaco")
+    checking.add_argument("--memory", default="coherent,device,wg")
+    checking.add_argument("--seeds", type=int, default=1)
+    checking.add_argument("--budget", type=int, default=20_000_000,
+                          help="most instructions of a run")
+    checking.add_argument("--expect-failure", action="store_true",
+                          help="succeed only if all cases go wrong")
+    checking.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    cases = {name: case for name, case in
+             get_cases(options.reductions.split(",")).items()
+             if re.search(options.only, name)}
+    if not cases:
+        parser.error(f"no case matches {options.only!r}")
+    return (check if options.action == "check" else generate)(options, cases)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,6 +23,7 @@ import time
 
 import buffers
 import halves
+import nans
 import wide_atomics
 
 try:
@@ -48,6 +49,7 @@ def load_emulator():
     spec.loader.exec_module(module)
     buffers.teach(module)
     halves.teach(module)
+    nans.teach(module)
     wide_atomics.teach(module)
     return module
 

@@ -102,8 +102,10 @@ Spec Communicator::Impl::specOf(const Call &call,
     config = select(situation).config;
   } else {
     config = *call.config;
+    Situation asked = situation;
+    asked.onHeap = situation.onHeap && !config.staged;
     if (config.variant.empty())
-      config.variant = select(situation).config.variant;
+      config.variant = select(asked).config.variant;
   }
   config.staged = config.staged || !situation.onHeap;
   Spec spec =

@@ -233,6 +233,9 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
   for (const Config &candidate : configs) {
     Config each = config ? *config : candidate;
     each.variant = candidate.variant;
+    bool canBeStaged = isNamed || hasStagedForm(each.variant);
+    if (each.staged && !canBeStaged)
+      continue;
     Spec spec = makeSpec(call.op, call.dtype, call.reduce, size, each);
     spec.isWish = !config;
     IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel,
@@ -241,7 +244,7 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
       IRISRT_RETURN_IF_ERROR(side.open());
       continue;
     }
-    if ((placement == Placement::anywhere && hasBuffers) ||
+    if ((placement == Placement::anywhere && hasBuffers && canBeStaged) ||
         (maySwitch && !kernel->canBeInPlace())) {
       spec.config.staged = true;
       IRISRT_RETURN_IF_ERROR(kernelOf(spec, /*together=*/true).status());

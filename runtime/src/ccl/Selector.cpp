@@ -85,7 +85,7 @@ std::vector<Estimate> iris::ccl::estimates(const Situation &situation) {
   for (const auto &[kernel, config] :
        eligibleKernels(situation.device, situation.op, situation.dtype))
     if (situation.bytes <= roomOf(kernel.variant, situation.groupSize) &&
-        (situation.onHeap || !isCopied(kernel.variant)))
+        (situation.onHeap || hasStagedForm(kernel.variant)))
       all.push_back(bestOf(link, kernel, config, situation));
   // The first of equals, on all members.
   std::stable_sort(

@@ -85,6 +85,11 @@ Spec iris::ccl::makeSpec(Op op, DType dtype, ReduceOp reduce,
   return spec;
 }
 
+bool iris::ccl::hasStagedForm(const std::string &variant) {
+  return !isCopied(variant) && variant != "ring" && variant != "atomic" &&
+         variant != "spinlock";
+}
+
 bool iris::ccl::isCopied(const std::string &variant) {
   return variant == "copy_engine";
 }

@@ -3,6 +3,7 @@
 // Every operation, compiled by iris-compile, on worlds and groups, against a
 // reference that is exact.
 #include "ccl/OnDevices.h"
+#include "ccl/Spec.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -94,9 +95,7 @@ TEST_P(CollectivesInFull, EveryVariant) {
           Config config;
           config.variant = variant;
           config.staged = staged;
-          bool onHeapOnly = variant == "atomic" || variant == "spinlock" ||
-                            variant == "ring" || variant == "copy_engine";
-          if (staged && onHeapOnly)
+          if (staged && !hasStagedForm(variant))
             continue;
           for (uint64_t count :
                {uint64_t(1), uint64_t(333), largestCount(kind())}) {

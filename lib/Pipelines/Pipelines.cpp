@@ -90,8 +90,8 @@ void mlir::iris::buildIrisTranslatePipeline(
   // One translation for all accesses to a buffer, outside of the tile loops:
   // it is pure address arithmetic.
   addCleanup(kernels);
-  // Constants are part of the affine maps now. The analysis of ranges divides by
-  // what they divide by, also where it only finds out that that is 0.
+  // Constants are part of the affine maps now. The analysis of ranges divides
+  // by what they divide by, also where it only finds out that that is 0.
   kernels.addPass(createIrisVerifyAffinePass());
   kernels.addPass(createLowerAffinePass());
   // Ranks are small: a peer's number, (rank + k) mod ranks, costs a 32-bit

@@ -30,6 +30,7 @@ import time
 
 import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
+from options import add_check_options
 from streams import Streams
 
 WORKSPACE_BYTES = 768 << 10
@@ -40,7 +41,7 @@ REDUCTIONS = {"sum": np.sum, "max": np.max, "min": np.min}
 
 MOVES = {"all_gather": ["push", "partitioned", "pull", "packet", "buffered"],
          "all_to_all": ["push", "pull", "packet", "buffered"],
-         "broadcast": ["push", "pull", "scatter", "relay"],
+         "broadcast": ["push", "pull", "scatter"],
          "gather": ["pull", "push"], "scatter": ["push", "pull"]}
 REDUCES = {"all_reduce": ["two_shot", "one_shot", "one_shot_packet",
                           "two_shot_packet", "one_shot_buffered", "ring",
@@ -49,7 +50,7 @@ REDUCES = {"all_reduce": ["two_shot", "one_shot", "one_shot_packet",
            "reduce": ["pull", "two_shot"]}
 IN_PLACE = {"all_gather": ["push", "partitioned", "packet", "buffered"],
             "all_to_all": ["packet", "buffered"],
-            "broadcast": ["push", "pull", "scatter", "relay"],
+            "broadcast": ["push", "pull", "scatter"],
             "gather": ["push"], "scatter": ["pull"],
             "all_reduce": ["two_shot", "one_shot_packet", "two_shot_packet",
                            "one_shot_buffered", "ring"],
@@ -348,14 +349,7 @@ def main():
         action.add_argument("--only", default=".",
                             help="names of cases match this")
         action.add_argument("--reductions", default="sum,max")
-    checking.add_argument("hsaco")
-    checking.add_argument("--memory", default="coherent,device,wg")
-    checking.add_argument("--seeds", type=int, default=1)
-    checking.add_argument("--budget", type=int, default=20_000_000,
-                          help="most instructions of a run")
-    checking.add_argument("--expect-failure", action="store_true",
-                          help="succeed only if all cases go wrong")
-    checking.add_argument("--verbose", action="store_true")
+    add_check_options(checking, seeds=1)
     options = parser.parse_args()
     cases = {name: case for name, case in
              get_cases(options.reductions.split(",")).items()

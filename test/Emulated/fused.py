@@ -32,6 +32,7 @@ import time
 
 import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
+from options import add_check_options
 from streams import Streams
 
 HEAP_BYTES = 768 << 10  # barriers of a workspace take 512 KiB
@@ -422,14 +423,7 @@ def main():
         action.add_argument("--only", default=".",
                             help="names of cases match this")
     checking.add_argument("main", help="after --until=expand")
-    checking.add_argument("hsaco")
-    checking.add_argument("--memory", default="coherent,device,wg")
-    checking.add_argument("--seeds", type=int, default=3)
-    checking.add_argument("--budget", type=int, default=20_000_000,
-                          help="most instructions of a run")
-    checking.add_argument("--expect-failure", action="store_true",
-                          help="succeed only if all cases go wrong")
-    checking.add_argument("--verbose", action="store_true")
+    add_check_options(checking, seeds=3)
     breaking = actions.add_parser("break")
     breaking.add_argument("what", choices=BREAKS)
     breaking.add_argument("main", help="after --until=expand")

@@ -24,14 +24,13 @@ AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
 """
 import argparse
 import dataclasses
+import functools
 import re
 import sys
-import time
 
 import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
-from options import add_check_options
-from streams import Streams
+from cases import add_check_options, check
 
 WORKSPACE_BYTES = 768 << 10
 TILE_BYTES, MAIL_BYTES = 2048, 256
@@ -284,49 +283,11 @@ class Run:
                 for rank in range(self.world.ranks)]
 
 
-def run_case(image, options, case, weak, seed):
-    """Gives (what went wrong, instructions)."""
+def prepare(options, cases, image, name, weak, seed):
     views = options.ranks * (max(PROGRAMS) if weak == "wg" else 1)
     world = emulate.World(image, options.ranks, weak, seed, views,
                           WORKSPACE_BYTES + (96 << 10))
-    run = Run(case, world, Element(options.element))
-    emulation = image.emulation(world.memory, seed, weak,
-                                budget=options.budget)
-    try:
-        instructions = Streams(emulation, run.queues()).run()
-    except RuntimeError as error:  # out of bounds, hang, trap
-        return [*run.errors, str(error)], 0
-    return run.errors, instructions
-
-
-def check(options, cases):
-    image = emulate.Image(emulate.load_emulator(), options.hsaco)
-    good = True
-    for memory in options.memory.split(","):
-        weak = None if memory == "coherent" else memory
-        failed, runs, instructions = set(), 0, 0
-        start = time.time()
-        for name, case in cases.items():
-            for seed in range(1, options.seeds + 1):
-                errors, count = run_case(image, options, case, weak, seed)
-                runs += 1
-                instructions += count
-                if errors:
-                    print(f"{name}, {memory}, seed {seed}: {errors[0]}")
-                    failed.add(name)
-                    break
-            if options.verbose:
-                print(f"{name}: {time.time() - start:.1f} s", flush=True)
-        print(f"{len(cases)} collectives of {options.element} on "
-              f"{options.ranks} devices ({image.code.arch}, {memory} memory): "
-              f"{runs} runs of {len(PROGRAMS)} launches, {instructions} wave "
-              f"instructions, {len(failed)} failed, "
-              f"{time.time() - start:.1f} s", flush=True)
-        unnoticed = cases.keys() - failed
-        if options.expect_failure and unnoticed:
-            print(f"not found wrong: {', '.join(sorted(unnoticed))}")
-        good = good and not (unnoticed if options.expect_failure else failed)
-    return not good
+    return Run(cases[name], world, Element(options.element))
 
 
 def generate(options, cases):
@@ -356,7 +317,10 @@ def main():
              if re.search(options.only, name)}
     if not cases:
         parser.error(f"no case matches {options.only!r}")
-    return (check if options.action == "check" else generate)(options, cases)
+    if options.action == "generate":
+        return generate(options, cases)
+    return check(options, cases, functools.partial(prepare, options, cases),
+                 f"collectives of {options.element}", len(PROGRAMS))
 
 
 if __name__ == "__main__":

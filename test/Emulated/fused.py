@@ -26,14 +26,13 @@ AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
 """
 import argparse
 import dataclasses
+import functools
 import re
 import sys
-import time
 
 import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
-from options import add_check_options
-from streams import Streams
+from cases import add_check_options, check
 
 HEAP_BYTES = 768 << 10  # barriers of a workspace take 512 KiB
 LAUNCHES = 3
@@ -339,55 +338,12 @@ def get_cases():
     return cases
 
 
-def run_case(image, options, name, case, weak, seed):
-    """Gives (what went wrong, instructions)."""
+def prepare(options, cases, image, name, weak, seed):
+    case = cases[name]
     most = max((*case.programs, case.config["programs"]))
     views = options.ranks * (most if weak == "wg" else 1)
     world = emulate.World(image, options.ranks, weak, seed, views, HEAP_BYTES)
-    run = Run(case, world, options.main, name)
-    emulation = image.emulation(world.memory, seed, weak,
-                                budget=options.budget)
-    try:
-        instructions = Streams(emulation, run.queues()).run()
-    except RuntimeError as error:  # out of bounds, hang, trap
-        return [*run.errors, str(error)], 0
-    return run.errors, instructions
-
-
-def check_memory(image, options, cases, memory):
-    """All cases and seeds on one kind of memory; gives the cases that failed,
-    of each up to the first seed that did."""
-    weak = None if memory == "coherent" else memory
-    failed, runs, instructions = set(), 0, 0
-    start = time.time()
-    for name, case in cases.items():
-        for seed in range(1, options.seeds + 1):
-            errors, count = run_case(image, options, name, case, weak, seed)
-            runs += 1
-            instructions += count
-            if errors:
-                print(f"{name}, {memory}, seed {seed}: {errors[0]}")
-                failed.add(name)
-                break
-        if options.verbose:
-            print(f"{name}: {time.time() - start:.1f} s", flush=True)
-    print(f"{len(cases)} kernels on {options.ranks} devices ({memory} memory): "
-          f"{runs} runs of {LAUNCHES} launches, {instructions} wave "
-          f"instructions, {len(failed)} failed, {time.time() - start:.1f} s",
-          flush=True)
-    return failed
-
-
-def check(options, cases):
-    image = emulate.Image(emulate.load_emulator(), options.hsaco)
-    good = True
-    for memory in options.memory.split(","):
-        failed = check_memory(image, options, cases, memory)
-        unnoticed = cases.keys() - failed
-        if options.expect_failure and unnoticed:
-            print(f"not found wrong: {', '.join(sorted(unnoticed))}")
-        good = good and not (unnoticed if options.expect_failure else failed)
-    return not good
+    return Run(case, world, options.main, name)
 
 
 # Changes of a line of a kernel's text.
@@ -437,7 +393,8 @@ def main():
     if not cases:
         parser.error(f"no case matches {options.only!r}")
     if options.action == "check":
-        return check(options, cases)
+        return check(options, cases, functools.partial(prepare, options, cases),
+                     "kernels", LAUNCHES)
     for name, case in cases.items():
         print(case.emit(name, options.ranks), end="")
     return 0

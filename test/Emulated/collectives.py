@@ -25,6 +25,7 @@ AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
 import argparse
 import dataclasses
 import functools
+import pathlib
 import re
 import sys
 
@@ -32,29 +33,16 @@ import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
 from cases import add_check_options, check
 
+# Behind this folder: the programs of Execution have modules of the same names.
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "Execution/Inputs"))
+from variants import IN_PLACE, MOVES, REDUCES
+
 WORKSPACE_BYTES = 768 << 10
 TILE_BYTES, MAIL_BYTES = 2048, 256
 PROGRAMS = (2, 1, 2)  # of each launch
 POISON = 99
 REDUCTIONS = {"sum": np.sum, "max": np.max, "min": np.min}
 
-MOVES = {"all_gather": ["push", "partitioned", "pull", "packet", "buffered"],
-         "all_to_all": ["push", "pull", "packet", "buffered"],
-         "broadcast": ["push", "pull", "scatter"],
-         "gather": ["pull", "push"], "scatter": ["push", "pull"]}
-REDUCES = {"all_reduce": ["two_shot", "one_shot", "one_shot_packet",
-                          "two_shot_packet", "one_shot_buffered", "ring",
-                          "atomic", "spinlock"],
-           "reduce_scatter": ["pull", "packet", "buffered"],
-           "reduce": ["pull", "two_shot"]}
-IN_PLACE = {"all_gather": ["push", "partitioned", "packet", "buffered"],
-            "all_to_all": ["packet", "buffered"],
-            "broadcast": ["push", "pull", "scatter"],
-            "gather": ["push"], "scatter": ["pull"],
-            "all_reduce": ["two_shot", "one_shot_packet", "two_shot_packet",
-                           "one_shot_buffered", "ring"],
-            "reduce_scatter": ["pull", "packet", "buffered"],
-            "reduce": ["pull", "two_shot"]}
 # Packets and buffers are the same kernels with other arguments.
 STAGED = {"all_gather": ["push"], "all_to_all": ["push"],
           "broadcast": ["push"], "gather": ["pull", "push"],

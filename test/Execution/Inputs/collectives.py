@@ -7,26 +7,22 @@ compares every element of the output. Each result can be computed exactly, or
 is rounded once, in the order that does not matter.
 """
 from tilegen import BITS, Program, buffer, is_float, tile
+from variants import IN_PLACE as ALL_IN_PLACE
+from variants import MOVES as KERNELS
+from variants import REDUCES
 
 SHAPE = (256,)
-MOVES = {"all_gather": ["push", "partitioned", "pull", "packet", "buffered"],
-         "all_to_all": ["push", "pull", "packet", "buffered"],
-         "broadcast": ["push", "pull", "scatter"],
-         "gather_to": ["pull", "push"], "scatter_from": ["push", "pull"]}
-REDUCES = {"all_reduce": ["two_shot", "one_shot", "one_shot_packet",
-                          "two_shot_packet", "one_shot_buffered", "ring",
-                          "atomic", "spinlock"],
-           "reduce_scatter": ["pull", "packet", "buffered"],
-           "reduce": ["pull", "two_shot"]}
+# The calls of two have names of their own.
+CALLS = {"gather": "gather_to", "scatter": "scatter_from"}
+MOVES = {CALLS.get(name, name): each for name, each in KERNELS.items()}
 REDUCTIONS = ["sum", "prod", "min", "max", "avg"]
 ROOTED = ["broadcast", "reduce", "gather_to", "scatter_from"]
 # Which buffers hold a chunk for every member of the group.
 MANY_IN = ["reduce_scatter", "all_to_all", "scatter_from"]
 MANY_OUT = ["all_gather", "all_to_all", "gather_to"]
-IN_PLACE = {"all_reduce": ["two_shot", "one_shot_packet", "two_shot_packet",
-                           "one_shot_buffered", "ring"],
-            "all_to_all": ["packet", "buffered"], "broadcast": ["push", "pull", "scatter"],
-            "reduce": ["pull", "two_shot"]}
+# Of buffers that are equally large.
+IN_PLACE = {name: ALL_IN_PLACE[name]
+            for name in ("all_reduce", "all_to_all", "broadcast", "reduce")}
 FLOAT8 = ["f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"]
 # Mantissa bits and exponent bias.
 FORMATS = {"f8E4M3FN": (3, 7), "f8E5M2": (2, 15), "f8E4M3FNUZ": (3, 8),

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The variants of collectives that tests go through, by `iris.collective`'s name."""
+
+MOVES = {"all_gather": ["push", "partitioned", "pull", "packet", "buffered"],
+         "all_to_all": ["push", "pull", "packet", "buffered"],
+         "broadcast": ["push", "pull", "scatter"],
+         "gather": ["pull", "push"], "scatter": ["push", "pull"]}
+REDUCES = {"all_reduce": ["two_shot", "one_shot", "one_shot_packet",
+                          "two_shot_packet", "one_shot_buffered", "ring",
+                          "atomic", "spinlock"],
+           "reduce_scatter": ["pull", "packet", "buffered"],
+           "reduce": ["pull", "two_shot"]}
+# Those that may write to where they read from.
+IN_PLACE = {"all_gather": ["push", "partitioned", "packet", "buffered"],
+            "all_to_all": ["packet", "buffered"],
+            "broadcast": ["push", "pull", "scatter"],
+            "gather": ["push"], "scatter": ["pull"],
+            "all_reduce": ["two_shot", "one_shot_packet", "two_shot_packet",
+                           "one_shot_buffered", "ring"],
+            "reduce_scatter": ["pull", "packet", "buffered"],
+            "reduce": ["pull", "two_shot"]}

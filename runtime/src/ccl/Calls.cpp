@@ -102,10 +102,11 @@ Spec Communicator::Impl::specOf(const Call &call,
     config = select(situation).config;
   } else {
     config = *call.config;
-    Situation asked = situation;
-    asked.onHeap = situation.onHeap && !config.staged;
-    if (config.variant.empty())
+    if (config.variant.empty()) {
+      Situation asked = situation;
+      asked.onHeap = situation.onHeap && !config.staged;
       config.variant = select(asked).config.variant;
+    }
   }
   config.staged = config.staged || !situation.onHeap;
   Spec spec =

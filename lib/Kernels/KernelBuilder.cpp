@@ -122,10 +122,16 @@ Value KernelBuilder::bytesOf(Value first, Value step, Value length) {
 void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
                                  llvm::function_ref<void(Value, Value)> body) {
   assert(!sectionStart && "stretches do not nest");
-  // As many tiles as fit, but so that every section begins with tile 0 of a
-  // step.
-  Value most = index(kSectionBytes / (config.tile * config.elementBytes()));
-  Value sectionTiles = sub(most, rem(most, step));
+  // A whole number of steps, so that every section begins with tile 0 of a
+  // step. How many is looked up: the remainder of a division takes a good part
+  // of a small kernel's time.
+  constexpr int64_t fewSteps = 64,
+                    mostSteps = Workspace::maxPrograms * Workspace::maxMembers;
+  int64_t most = kSectionBytes / (config.tile * config.elementBytes());
+  Value steps = select(less(step, index(fewSteps + 1)), index(most / fewSteps),
+                       index(most / mostSteps));
+  // The bound says that offsets are small.
+  Value sectionTiles = min(mul(step, steps), index(most));
   Value sectionSize = mul(sectionTiles, tileSize());
   loop(index(0), length, sectionSize, [&](Value start) {
     // A window of another section is another window: that no thread depends on
@@ -138,10 +144,12 @@ void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
     span("tiles", bytesOf(first, step, sectionLength), [&] {
       loop(first, whole, step,
            [&](Value t) { body(add(before, t), mul(t, tileSize())); });
-      Value isCut = notEqual(rem(sectionLength, tileSize()), index(0));
-      Value isOurs = equal(rem(whole, step), first);
-      ifThen(arith::AndIOp::create(b, isCut, isOurs),
-             [&] { body(add(before, whole), mul(whole, tileSize())); });
+      // The remainder only where it counts.
+      ifThen(notEqual(rem(sectionLength, tileSize()), index(0)), [&] {
+        ifThen(equal(rem(whole, step), first), [&] {
+          body(add(before, whole), mul(whole, tileSize()));
+        });
+      });
     });
     sectionStart = sectionLength = Value();
   });

@@ -90,68 +90,88 @@ LogicalResult SyncLowering::lower(BarrierOp op) {
   Value ownLine = lineAddress(me);
   int64_t site = addSite(op, /*what=*/"", i32);
 
-  // Read before the program meets: afterwards a lane of it writes.
-  Value last = emitAtomicLoad(b, i32, ownLine, LLVM::AtomicOrdering::monotonic,
-                              target.getSyncScope(Scope::Gpu));
-  Value epoch = arith::AddIOp::create(b, last, emitI32(b, 1));
-  target.emitReleaseArrive(b, Scope::Sys);
-
   bool oneThread = target.hasOneThread();
-  bool fences = !oneThread;
   auto publish = oneThread ? LLVM::AtomicOrdering::release
                            : LLVM::AtomicOrdering::monotonic;
   auto observe = target.accessesCarryOrdering()
                      ? LLVM::AtomicOrdering::acquire
                      : LLVM::AtomicOrdering::monotonic;
-  int64_t lanes = target.getWaveSize();
 
-  auto meetPeers = [&](Value lane) {
-    if (fences)
-      target.emitReleaseFence(b, Scope::Sys);
-    emitLoop(b, lane, numRanks, lanes, [&](Value rank) {
-      emitAtomicStore(b, epoch, emitTranslate(b, ctx, ownLine, toRank(rank)),
-                      publish, target.getSyncScope(Scope::Sys));
+  // Read before the program meets: afterwards a lane of it writes.
+  Value last = emitAtomicLoad(b, i32, ownLine, LLVM::AtomicOrdering::monotonic,
+                              target.getSyncScope(Scope::Gpu));
+  Value epoch = arith::AddIOp::create(b, last, emitI32(b, 1));
+  auto peerLine = [&](Value rank) {
+    return emitTranslate(b, ctx, ownLine, toRank(rank));
+  };
+  auto tell = [&](Value line) {
+    emitAtomicStore(b, epoch, line, publish, target.getSyncScope(Scope::Sys));
+  };
+  auto await = [&](Value rank, Value line, Block *failure) {
+    Poll poll;
+    poll.ctx = ctx;
+    poll.address = line;
+    poll.comparison = Comparison::GE;
+    poll.want = epoch;
+    poll.scope = Scope::Sys;
+    poll.ordering = observe;
+    poll.site = site;
+    poll.owedBy = arith::TruncIOp::create(b, i32, toRank(rank));
+    emitPoll(b, poll, failure);
+  };
+
+  if (oneThread) {
+    Value first = emitI64(b, 0);
+    target.emitReleaseArrive(b, Scope::Sys);
+    emitLoop(b, first, numRanks, 1, [&](Value rank) { tell(peerLine(rank)); });
+    emitLoop(b, first, numRanks, 1, [&](Value rank) {
+      await(rank, lineAddress(rank), getExitBlock());
     });
-    Block *joined = nullptr, *failure = nullptr;
-    if (oneThread) {
-      failure = getExitBlock();
-    } else {
-      joined = splitBlockHere(b);
-      Block *head = b.getInsertionBlock();
-      failure = getFailureBlock(b, joined);
-      b.setInsertionPointToEnd(head);
-    }
-    emitLoop(b, lane, numRanks, lanes, [&](Value rank) {
-      Poll poll;
-      poll.ctx = ctx;
-      poll.address = lineAddress(rank);
-      poll.comparison = Comparison::GE;
-      poll.want = epoch;
-      poll.scope = Scope::Sys;
-      poll.ordering = observe;
-      poll.site = site;
-      poll.owedBy = arith::TruncIOp::create(b, i32, toRank(rank));
-      emitPoll(b, poll, failure);
-    });
-    if (oneThread)
-      return;
+    op.erase();
+    return success();
+  }
+
+  // A lane has one peer, or several where there may be more peers than lanes.
+  int64_t lanes = target.getWaveSize();
+  bool hasOnePeer = (isGroup ? kMaxGroup : kMaxRanks) <= lanes;
+  Value thread = wide(target.emitThreadId(b));
+  auto forPeers = [&](Value onlyLine, llvm::function_ref<Value(Value)> line,
+                      llvm::function_ref<void(Value, Value)> body) {
+    if (hasOnePeer)
+      return body(thread, onlyLine);
+    emitLoop(b, thread, numRanks, lanes,
+             [&](Value rank) { body(rank, line(rank)); });
+  };
+  Value told, awaited;
+  if (hasOnePeer) {
+    // Addresses before the program meets and anybody waits for them. Threads
+    // without a peer have those of the last one, and do not use them.
+    Value rank = arith::MinUIOp::create(
+        b, thread, arith::SubIOp::create(b, numRanks, emitI64(b, 1)));
+    told = peerLine(rank);
+    awaited = lineAddress(rank);
+  }
+  Value meeting = hasOnePeer ? numRanks : emitI64(b, lanes);
+  Value meets =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread, meeting);
+  target.emitReleaseArrive(b, Scope::Sys);
+  emitIf(b, meets, [&] {
+    target.emitReleaseFence(b, Scope::Sys);
+    forPeers(told, peerLine, [&](Value, Value line) { tell(line); });
+    Block *joined = splitBlockHere(b);
+    Block *head = b.getInsertionBlock();
+    Block *failure = getFailureBlock(b, joined);
+    b.setInsertionPointToEnd(head);
+    forPeers(awaited, lineAddress,
+             [&](Value rank, Value line) { await(rank, line, failure); });
     cf::BranchOp::create(b, joined);
     b.setInsertionPointToStart(joined);
     // Also on the way out: the lanes of the wave come together here.
     if (!target.accessesCarryOrdering())
       target.emitAcquireFence(b, Scope::Sys);
-  };
-
-  if (oneThread) {
-    meetPeers(emitI64(b, 0));
-  } else {
-    Value thread = target.emitThreadId(b);
-    Value inFirstWave = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                              thread, emitI32(b, lanes));
-    emitIf(b, inFirstWave, [&] { meetPeers(wide(thread)); });
-    target.emitProgramBarrier(b);
-    emitExitIfFailed(b);
-  }
+  });
+  target.emitProgramBarrier(b);
+  emitExitIfFailed(b);
   op.erase();
   return success();
 }

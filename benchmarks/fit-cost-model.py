@@ -67,8 +67,8 @@ from measurements import read_lines
 # fewer of them. As in Selector.cpp.
 PROGRAMS = (16, 32, 64, 128)
 SLACK = 1.01
-# A sixteenth of what the workspace has for data.
-WORKSPACE_UNIT = ((28 << 20) - (256 << 10)) // 16
+# A 32nd part of what the workspace has for data.
+WORKSPACE_UNIT = ((56 << 20) - (256 << 10)) // 32
 TOLERANCE = 1.05
 
 DEFAULT_TILE_BYTES = 8192
@@ -83,7 +83,7 @@ IN_ANY_ORDER = ("atomic", "spinlock")
 
 def ways(op, variant, size):
     """Among how many members the tiles of a chunk are dealt out."""
-    if variant in ("two_shot", "two_shot_packet", "ring"):
+    if variant in ("two_shot", "two_shot_push", "two_shot_packet", "ring"):
         return size
     if op == "broadcast" and variant == "scatter":
         return max(size - 1, 1)
@@ -102,7 +102,7 @@ def link_chunks(op, variant, size):
     if op == "broadcast" and variant == "scatter":
         return min(peers, 1)
     chunks = peers
-    if variant in ("two_shot", "two_shot_packet", "ring"):
+    if variant in ("two_shot", "two_shot_push", "two_shot_packet", "ring"):
         chunks = 2 * peers / size
     # Packets have as many flags as data.
     return 2 * chunks if variant.endswith("packet") else chunks
@@ -313,7 +313,7 @@ def serves(kernel, ranks, size):
     """Whether chunks of that size fit into the kernel's part of the workspace
     at once."""
     if kernel.variant.endswith("buffered"):
-        return size <= WORKSPACE_UNIT // 4
+        return size <= 20 * WORKSPACE_UNIT // 16
     if kernel.variant == "two_shot_packet":
         return size <= 5 * WORKSPACE_UNIT // 4
     if kernel.variant.endswith("packet"):

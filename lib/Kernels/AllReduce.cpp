@@ -136,6 +136,42 @@ static void buildTwoShotStaged(KernelBuilder &k) {
   });
 }
 
+/// Inputs travel to the owner of a tile, which adds them up and stores the sum
+/// to everybody: nothing is loaded over a link, and stores use more of it. What
+/// a turn's members send to an owner lies in as many tiles of its slots, side by
+/// side.
+static void buildTwoShotPush(KernelBuilder &k) {
+  // Full rounds give every program as many turns.
+  Value room = k.div(k.index(k.slotTiles()), k.size);
+  Value uneven = k.rem(room, k.programs);
+  Value turns =
+      k.select(k.less(room, k.programs), room, k.sub(room, uneven));
+  Value most = k.mul(k.mul(turns, k.size), k.tileSize());
+  auto send = [&](Value start, Value length) {
+    Value from = k.window(k.in, start, length);
+    k.forMembers(1, [&](Value i) {
+      Value owner = k.rotate(k.me, i);
+      forTilesOf(k, owner, length, [&](Value t, Value offset) {
+        Value slot = k.slotTile(k.add(k.sub(t, owner), k.me));
+        k.storeTileTo(owner, k.load(from, offset), slot);
+      });
+    });
+  };
+  auto reduce = [&](Value start, Value length) {
+    Value from = k.window(k.in, start, length);
+    Value to = k.window(k.out, start, length);
+    forTilesOf(k, k.me, length, [&](Value t, Value offset) {
+      Value firstSlot = k.sub(t, k.me);
+      Value sum = reduceWith(k, k.load(from, offset), [&](Value i) {
+        return k.loadTile(k.slotTile(k.add(firstSlot, k.rotate(k.me, i))));
+      });
+      k.forMembers(
+          0, [&](Value i) { k.storeTo(k.rotate(k.me, i), sum, to, offset); });
+    });
+  };
+  k.forOverlappedRounds(most, send, reduce);
+}
+
 /// Inputs travel to the owner of a tile, results back.
 static void buildTwoShotPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
@@ -332,5 +368,7 @@ void mlir::iris::buildAllReduce(KernelBuilder &k) {
     return buildSpinlock(k);
   if (k.config.staged)
     return buildTwoShotStaged(k);
+  if (variant == "two_shot_push")
+    return buildTwoShotPush(k);
   buildTwoShot(k);
 }

@@ -43,8 +43,9 @@ ArrayRef<StringRef> mlir::iris::getVariants(CollectiveKind kind) {
   static constexpr StringRef gathers[] = {"push", "partitioned", "pull",
                                           "packet", "buffered"};
   static constexpr StringRef reductions[] = {
-      "two_shot",          "one_shot", "one_shot_packet", "two_shot_packet",
-      "one_shot_buffered", "ring",     "atomic",          "spinlock"};
+      "two_shot",        "two_shot_push",   "one_shot",
+      "one_shot_packet", "two_shot_packet", "one_shot_buffered",
+      "ring",            "atomic",          "spinlock"};
   static constexpr StringRef scatters[] = {"pull", "packet", "buffered"};
   static constexpr StringRef broadcasts[] = {"push", "pull", "scatter"};
   static constexpr StringRef reduces[] = {"pull", "two_shot"};
@@ -122,6 +123,8 @@ static LogicalResult checkRoom(CollectiveOp op,
   int64_t scratchTile = config.workspace.scratchBytes() / Workspace::maxMembers;
   if (config.usesBuffers() && tileBytes > scratchTile / 2)
     return refuse("buffers", scratchTile / 2);
+  if (config.variant == "two_shot_push" && tileBytes > scratchTile / 2)
+    return refuse("tiles of a turn", scratchTile / 2);
   if (config.staged && tileBytes > scratchTile)
     return refuse("staged tiles", scratchTile);
   return success();
@@ -153,9 +156,9 @@ static LogicalResult checkCombination(CollectiveOp op,
            << config.tile * wideBytes << " bytes for each of "
            << config.programs << " programs; expected at most "
            << config.workspace.scratchBytes() << " bytes in all";
-  if (variant == "ring" && config.staged)
-    return op.emitOpError("variant ring works on the symmetric heap; expected "
-                          "no staging");
+  if ((variant == "ring" || variant == "two_shot_push") && config.staged)
+    return op.emitOpError("variant ")
+           << variant << " works on the symmetric heap; expected no staging";
   return success();
 }
 

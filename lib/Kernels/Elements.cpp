@@ -84,32 +84,36 @@ Value mlir::iris::conclude(KernelBuilder &k, Value tile) {
              : arith::DivSIOp::create(b, tile, divisors).getResult();
 }
 
-Value mlir::iris::reduceMembers(KernelBuilder &k,
-                                llvm::function_ref<Value(Value)> load) {
-  Value first = k.rem(k.program, k.size);
+Value mlir::iris::reduceWith(KernelBuilder &k, Value tile,
+                             llvm::function_ref<Value(Value)> load) {
   if (k.config.size) {
     // All loads come first: their latencies overlap.
     SmallVector<Value> tiles;
-    k.forMembers(0,
-                 [&](Value i) { tiles.push_back(load(k.rotate(first, i))); });
-    Value sum = widen(k, tiles.front());
-    for (Value tile : ArrayRef(tiles).drop_front())
-      sum = combine(k, sum, widen(k, tile));
+    k.forMembers(1, [&](Value i) { tiles.push_back(load(i)); });
+    Value sum = widen(k, tile);
+    for (Value other : tiles)
+      sum = combine(k, sum, widen(k, other));
     return narrow(k, conclude(k, sum));
   }
   auto &b = k.b;
-  Value sum = widen(k, load(first));
-  auto loop =
-      scf::ForOp::create(b, k.index(1), k.size, k.index(1), sum,
-                         [](OpBuilder &, Location, Value, ValueRange) {});
+  auto loop = scf::ForOp::create(
+      b, k.index(1), k.size, k.index(1), widen(k, tile),
+      [](OpBuilder &, Location, Value, ValueRange) {});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Value tile = load(k.rotate(first, loop.getInductionVar()));
-    Value next = combine(k, loop.getRegionIterArg(0), widen(k, tile));
+    Value other = load(loop.getInductionVar());
+    Value next = combine(k, loop.getRegionIterArg(0), widen(k, other));
     scf::YieldOp::create(b, next);
   }
   return narrow(k, conclude(k, loop.getResult(0)));
+}
+
+Value mlir::iris::reduceMembers(KernelBuilder &k,
+                                llvm::function_ref<Value(Value)> load) {
+  Value first = k.rem(k.program, k.size);
+  return reduceWith(k, load(first),
+                    [&](Value i) { return load(k.rotate(first, i)); });
 }
 
 void mlir::iris::storeReduced(KernelBuilder &k, Value from, Value to,

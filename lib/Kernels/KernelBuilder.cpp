@@ -330,12 +330,15 @@ void KernelBuilder::gatherParts(Value stage, Value start, Value length) {
 // Packets
 //===----------------------------------------------------------------------===//
 
-void KernelBuilder::forEpochs(Value most,
-                              llvm::function_ref<void(Value, Value)> body) {
+Value KernelBuilder::roundLength(Value start, Value most) {
+  return min(most, sub(count, start));
+}
+
+void KernelBuilder::forEpochs(Value most, Value end, Body body) {
   Value epochs = words(Workspace::epochs, Workspace::epochBytes);
   Value last = memref::LoadOp::create(b, epochs, program);
   auto rounds =
-      scf::ForOp::create(b, index(0), count, most, last,
+      scf::ForOp::create(b, index(0), end, most, last,
                          [](OpBuilder &, Location, Value, ValueRange) {});
   {
     OpBuilder::InsertionGuard guard(b);
@@ -344,7 +347,7 @@ void KernelBuilder::forEpochs(Value most,
     epoch = addI32(rounds.getRegionIterArg(0), i32(1));
     parity = arith::IndexCastUIOp::create(
         b, b.getIndexType(), arith::AndIOp::create(b, epoch, i32(1)));
-    body(start, min(most, sub(count, start)));
+    body(start);
     scf::YieldOp::create(b, epoch);
   }
   storeEpoch(epochs, Workspace::maxPrograms, rounds.getResult(0));
@@ -352,13 +355,14 @@ void KernelBuilder::forEpochs(Value most,
 
 void KernelBuilder::forPacketRounds(
     llvm::function_ref<void(Value, Value)> body) {
-  forEpochs(index(config.packetRound), [&](Value start, Value length) {
+  Value most = index(config.packetRound);
+  forEpochs(most, count, [&](Value start) {
     // Within a kernel nothing but a barrier frees the slots of the last round.
     ifThen(notEqual(start, index(0)), [&] { barrier(); });
     slots = view(add(index(config.workspace.packets()),
                      mul(parity, index(config.workspace.packetBytes()))),
                  index(config.workspace.packetBytes() / 4), b.getI32Type());
-    body(start, length);
+    body(start, roundLength(start, most));
   });
 }
 
@@ -370,15 +374,50 @@ int64_t KernelBuilder::slotElements() const {
 
 void KernelBuilder::forBufferedRounds(
     llvm::function_ref<void(Value, Value)> body) {
-  forEpochs(index(slotElements()), body);
+  Value most = index(slotElements());
+  forEpochs(most, count,
+            [&](Value start) { body(start, roundLength(start, most)); });
 }
 
-Value KernelBuilder::bufferSlot(Value source) {
+void KernelBuilder::forOverlappedRounds(
+    Value most, llvm::function_ref<void(Value, Value)> send,
+    llvm::function_ref<void(Value, Value)> receive) {
+  forEpochs(most, add(count, most), [&](Value start) {
+    ifThen(less(start, count), [&] { send(start, roundLength(start, most)); });
+    ifThen(notEqual(start, index(0)), [&] {
+      parity = sub(index(1), parity);
+      Value before = sub(start, most);
+      receive(before, roundLength(before, most));
+    });
+    barrier();
+  });
+}
+
+Value KernelBuilder::firstSlot() {
   // The halves lie where they do for any tile: calls of different ones follow
   // each other.
   int64_t half = config.workspace.scratchBytes() / 2 / config.elementBytes();
+  return mul(parity, index(half));
+}
+
+Value KernelBuilder::bufferSlot(Value source) {
   Value most = index(slotElements());
-  return scratch(add(mul(parity, index(half)), mul(source, most)), most);
+  return scratch(add(firstSlot(), mul(source, most)), most);
+}
+
+Value KernelBuilder::slotTile(Value number) {
+  return scratch(add(firstSlot(), mul(number, tileSize())), tileSize());
+}
+
+int64_t KernelBuilder::slotTiles() const { return scratchTiles() / 2; }
+
+Value KernelBuilder::loadTile(Value buffer) {
+  return tile::LoadOp::create(b, config.tileType(), buffer, index(0),
+                              /*other=*/Value());
+}
+
+void KernelBuilder::storeTileTo(Value member, Value tile, Value buffer) {
+  iris::StoreOp::create(b, ctx, tile, buffer, index(0), rankOf(member));
 }
 
 void KernelBuilder::storeSlots(Value start, Value length) {

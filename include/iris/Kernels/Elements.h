@@ -24,6 +24,9 @@ Value conclude(KernelBuilder &k, Value tile);
 /// bits.
 Value reduceMembers(KernelBuilder &k,
                     llvm::function_ref<Value(Value member)> load);
+/// The reduction of `tile` and load(i), i = 1 .. size - 1, in this order.
+Value reduceWith(KernelBuilder &k, Value tile,
+                 llvm::function_ref<Value(Value i)> load);
 
 /// Stores the reduction of all members' `from` to the own `to`.
 void storeReduced(KernelBuilder &k, Value from, Value to, Value length);

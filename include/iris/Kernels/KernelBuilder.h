@@ -128,6 +128,19 @@ public:
   Value bufferSlot(Value source);
   /// Stores the members' slots to their parts of the output, but the own one.
   void storeSlots(Value start, Value length);
+  /// Rounds of at most `most` elements that overlap: `send(start, length)` stores
+  /// to members' `slotTile`s while `receive(start, length)`, of the round before,
+  /// uses its own; a barrier at the end of each. See Buffers there.
+  void forOverlappedRounds(Value most,
+                           llvm::function_ref<void(Value, Value)> send,
+                           llvm::function_ref<void(Value, Value)> receive);
+  /// Tile `number` of the slots of the present round, for accesses at offset 0.
+  Value slotTile(Value number);
+  /// How many tiles the slots of a round hold.
+  int64_t slotTiles() const;
+  /// Accesses to a tile of its own, whatever the present section: `slotTile`.
+  Value loadTile(Value buffer);
+  void storeTileTo(Value member, Value tile, Value buffer);
   /// The same for packets, as many elements at a time as their slots hold:
   /// `body(start, length)` uses `sendPacket` and `receivePacket`. One round has
   /// no barrier; see Packets in docs/collectives.md.
@@ -157,11 +170,15 @@ private:
   /// `buffer` from where the present section begins, as long as it is.
   Value sectionOf(Value buffer);
 
+  /// Where the slots of the present round begin, in elements of the scratch.
+  Value firstSlot();
   /// Elements that a slot of a buffered round holds.
   int64_t slotElements() const;
-  /// Rounds of at most `most` elements, of which each has an epoch: `body(
-  /// start, length)`. Epochs count on from kernel to kernel.
-  void forEpochs(Value most, llvm::function_ref<void(Value, Value)> body);
+  /// Rounds that start at 0, most, ... below `end`, of which each has an epoch.
+  /// Epochs count on from kernel to kernel.
+  void forEpochs(Value most, Value end, Body body);
+  /// The elements of a round that starts at `start`.
+  Value roundLength(Value start, Value most);
 
   /// Where the present section of a stretch begins, and its length; null
   /// outside of `forTilesFrom`.

@@ -14,7 +14,8 @@
 //   mail boxes      two per program and sender
 //   packets         two halves, for even and odd epochs
 //   scratch         staged inputs and outputs, ring slots; in two halves, for
-//                   even and odd epochs, slots of buffered variants
+//                   even and odd epochs, slots of buffered variants and of
+//                   two_shot_push
 //
 // Packets and scratch are used in different ways by different variants; see
 // docs/collectives.md for why one may store there while another rank is not yet
@@ -35,7 +36,7 @@ namespace mlir::iris {
 struct Workspace {
   /// Counts up whenever something of the layout changes: kernels of different
   /// layouts must not share a workspace.
-  static constexpr int64_t layout = 3;
+  static constexpr int64_t layout = 4;
   /// A cache line of its own.
   static constexpr int64_t line = 128;
   /// Most programs of a launch, and most members of a group.
@@ -59,13 +60,13 @@ struct Workspace {
 
   static constexpr int64_t minBytes = int64_t(512) << 10;
   static constexpr int64_t maxBytes = int64_t(1) << 30;
-  static constexpr int64_t defaultBytes = int64_t(28) << 20;
+  static constexpr int64_t defaultBytes = int64_t(56) << 20;
 
   explicit Workspace(int64_t bytes = defaultBytes)
-      : bytes(bytes), unit((bytes - mailBoxes) / 16 / line * line) {}
+      : bytes(bytes), unit((bytes - mailBoxes) / 32 / line * line) {}
 
-  /// An eighth of what the flags leave is for mail, five eighths for packets,
-  /// a quarter for scratch.
+  /// Two of 32 parts of what the flags leave are for mail, ten for packets, the
+  /// rest for scratch.
   int64_t mailBoxBytes() const {
     return 2 * unit / (2 * mailPrograms * maxMembers) / 16 * 16;
   }
@@ -73,7 +74,7 @@ struct Workspace {
   /// Of one parity.
   int64_t packetBytes() const { return 5 * unit; }
   int64_t scratch() const { return packets() + 10 * unit; }
-  int64_t scratchBytes() const { return 4 * unit; }
+  int64_t scratchBytes() const { return 20 * unit; }
 
   int64_t bytes;
 

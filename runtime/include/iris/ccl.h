@@ -100,7 +100,7 @@ typedef struct IrisCclCommOptions {
   uint32_t numRanks;
   /* 1: members compare every call; 0: IRIS_CHECK_COLLECTIVES says. */
   uint32_t checkCalls;
-  /* Bytes of heap that the kernels share; 0: 28 MiB. */
+  /* Bytes of heap that the kernels share; 0: 56 MiB. */
   uint64_t workspaceBytes;
   /* The folder of compiled kernels, and the compiler; NULL: as the environment
    * says. */

@@ -100,9 +100,9 @@ static bool isThroughWorkspace(const std::string &variant) {
 
 uint64_t iris::ccl::roomOf(const std::string &variant, uint32_t groupSize) {
   // As include/iris/Kernels/Workspace.h deals it out, less the flags.
-  constexpr uint64_t unit = (defaultWorkspaceBytes - (256 << 10)) / 16;
+  constexpr uint64_t unit = (defaultWorkspaceBytes - (256 << 10)) / 32;
   if (endsWith(variant, "buffered"))
-    return unit / 4;
+    return 20 * unit / 16;
   if (variant == "two_shot_packet")
     return 5 * unit / 4;
   if (usesPackets(variant))
@@ -152,7 +152,7 @@ static Work workOf(Op op, const std::string &variant, double size) {
   }
   work.pulls = variant == "pull" || variant == "one_shot";
   work.local = reduces(op) || variant == "push" ? 1 : 0;
-  if (variant == "two_shot") {
+  if (variant == "two_shot" || variant == "two_shot_push") {
     work.ways = size;
     work.link = 2 * peers / size;
   } else if (variant == "ring") {

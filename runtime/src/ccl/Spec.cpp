@@ -87,7 +87,7 @@ Spec iris::ccl::makeSpec(Op op, DType dtype, ReduceOp reduce,
 
 bool iris::ccl::hasStagedForm(const std::string &variant) {
   return !isCopied(variant) && variant != "ring" && variant != "atomic" &&
-         variant != "spinlock";
+         variant != "spinlock" && variant != "two_shot_push";
 }
 
 bool iris::ccl::isCopied(const std::string &variant) {

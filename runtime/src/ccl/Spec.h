@@ -66,7 +66,7 @@ Spec kernelSpec(Spec spec);
 std::string describe(const Spec &spec);
 
 /// What kernels are generated for that do not ask for another size.
-constexpr uint64_t defaultWorkspaceBytes = 28 << 20;
+constexpr uint64_t defaultWorkspaceBytes = 56 << 20;
 
 /// The .mlir module that asks for it, for a workspace of that size.  A spec
 /// without a number of programs asks for as many as there may be.

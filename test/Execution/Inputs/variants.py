@@ -5,9 +5,9 @@ MOVES = {"all_gather": ["push", "partitioned", "pull", "packet", "buffered"],
          "all_to_all": ["push", "pull", "packet", "buffered"],
          "broadcast": ["push", "pull", "scatter"],
          "gather": ["pull", "push"], "scatter": ["push", "pull"]}
-REDUCES = {"all_reduce": ["two_shot", "one_shot", "one_shot_packet",
-                          "two_shot_packet", "one_shot_buffered", "ring",
-                          "atomic", "spinlock"],
+REDUCES = {"all_reduce": ["two_shot", "two_shot_push", "one_shot",
+                          "one_shot_packet", "two_shot_packet",
+                          "one_shot_buffered", "ring", "atomic", "spinlock"],
            "reduce_scatter": ["pull", "packet", "buffered"],
            "reduce": ["pull", "two_shot"]}
 # Those that may write to where they read from.
@@ -15,7 +15,7 @@ IN_PLACE = {"all_gather": ["push", "partitioned", "packet", "buffered"],
             "all_to_all": ["packet", "buffered"],
             "broadcast": ["push", "pull", "scatter"],
             "gather": ["push"], "scatter": ["pull"],
-            "all_reduce": ["two_shot", "one_shot_packet", "two_shot_packet",
-                           "one_shot_buffered", "ring"],
+            "all_reduce": ["two_shot", "two_shot_push", "one_shot_packet",
+                           "two_shot_packet", "one_shot_buffered", "ring"],
             "reduce_scatter": ["pull", "packet", "buffered"],
             "reduce": ["pull", "two_shot"]}

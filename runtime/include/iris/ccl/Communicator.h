@@ -63,7 +63,7 @@ struct CommunicatorOptions {
   /// Bytes of symmetric heap that the kernels share, a multiple of 4; what is
   /// generated takes 512 KiB to 1 GiB. Kernels are made for that size; those of
   /// packages that were compiled ahead must have been.
-  uint64_t workspaceBytes = 28 << 20;
+  uint64_t workspaceBytes = 56 << 20;
   /// Where kernels come from; null: KernelCache::shared().
   std::shared_ptr<KernelCache> cache;
   /// Whether members compare every call; by default IRIS_CHECK_COLLECTIVES.

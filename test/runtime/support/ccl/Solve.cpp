@@ -23,7 +23,7 @@ WorldOptions iris::rt::test::worldOptions(DeviceKind kind,
   WorldOptions options;
   options.device = kind;
   options.launch = launch;
-  options.heapBytes = 128 << 20;
+  options.heapBytes = 256 << 20;
   options.heapChunkBytes = 64 << 20;
   // On the host many programs share few cores.
   options.waitLimit = kind == DeviceKind::host ? 60 : 20;

@@ -20,9 +20,10 @@ static constexpr double unlimited = std::numeric_limits<double>::infinity();
 // Loads wait for their data, so they reach less of a link than stores.
 
 static const LinkModel cuda = {
-    "8x H200, NVLink 4, measured 2026-11-20 under graph replay and fitted by "
-    "benchmarks/fit-cost-model.py; kernels that were not measured: limit "
-    "kernels (push 322 GB/s, pull 266 GB/s, packets 3.9 us)",
+    "H200, NVLink 4: 2 and 4 GPUs measured 2026-11-22 under graph replay, 8 "
+    "from older measurements, fitted by benchmarks/fit-cost-model.py; kernels "
+    "that were not measured: limit kernels (push 322 GB/s, pull 266 GB/s, "
+    "packets 3.9 us)",
     1.2,
     2.6,
     2.7,
@@ -155,6 +156,8 @@ static Work workOf(Op op, const std::string &variant, double size) {
   if (variant == "two_shot" || variant == "two_shot_push") {
     work.ways = size;
     work.link = 2 * peers / size;
+    if (variant == "two_shot_push")
+      work.local += 2; // to slots and from there
   } else if (variant == "ring") {
     work.ways = size;
     work.link = 2 * peers / size;
@@ -188,30 +191,38 @@ static Work workOf(Op op, const std::string &variant, double size) {
 
 /// What benchmarks/fit-cost-model.py prints: bytes of a tile, warps; start,
 /// startPeers, turn, turnPeers, program, rate, overlaps.  Behind each its error
-/// and the number of measurements, on 2, 4 and 8 of 8 H200:
-/// benchmarks/results/nvidia-h200-x8.
+/// and the number of measurements, on 2 and 4 of 4 H200
+/// (benchmarks/results/nvidia-h200-x4); 8 from older ones (-x8), carried over.
 // clang-format off
 static const KernelModel fittedCuda[] = {
-    {Op::allGather, "packet", 1024, 8, 2.90, 0.17, 0.220, 0.000, 0.0000, 259301, false}, // 3.9% of 68
-    {Op::allGather, "push", 8192, 4, 5.02, 0.71, 0.000, 0.292, 0.0004, 340792, false}, // 4.1% of 168
-    {Op::allGather, "push", 16384, 4, 5.26, 0.91, 0.000, 0.603, 0.0000, 349112, false}, // 3.1% of 168
+    {Op::allGather, "buffered", 4096, 8, 3.67, 0.58, 0.168, 0.641, 0.0005, 332624, false}, // 1.9% of 56
+    {Op::allGather, "packet", 1024, 8, 2.46, 0.22, 0.129, 0.233, 0.0000, 290532, false}, // 5.6% of 104
+    {Op::allGather, "push", 8192, 4, 4.74, 0.77, 0.000, 0.298, 0.0008, 340303, false}, // 4.2% of 160
+    {Op::allGather, "push", 16384, 4, 5.00, 0.87, 0.000, 0.575, 0.0000, 347120, false}, // 3.3% of 160
     {Op::allGather, "copy_engine", 0, 0, 30.0, 36.00, 0.000, 0.000, 0.0000, 366800, false}, // by hand, 2 and 4 of 4 H200
-    {Op::allReduce, "one_shot_packet", 512, 8, 3.02, 0.00, 0.157, 0.122, 0.0000, 284593, false}, // 6.5% of 88
-    {Op::allReduce, "one_shot_packet", 1024, 8, 3.03, 0.00, 0.165, 0.118, 0.0000, 300050, false}, // 5.1% of 91
-    {Op::allReduce, "two_shot", 4096, 4, 5.58, 0.84, 0.275, 0.724, 0.0018, 345690, false}, // 5.0% of 128
-    {Op::allReduce, "two_shot", 8192, 8, 5.57, 0.81, 0.383, 2.041, 0.0008, 323980, true}, // 3.9% of 164
-    {Op::allReduce, "two_shot_packet", 512, 4, 3.24, 1.23, 0.443, 1.645, 0.0000, 301437, true}, // 1.8% of 18
-    {Op::allToAll, "packet", 512, 8, 2.85, 0.46, 0.207, 0.000, 0.0001, 228753, false}, // 4.3% of 56
-    {Op::allToAll, "packet", 1024, 8, 2.92, 0.17, 0.270, 0.000, 0.0000, 263494, false}, // 5.7% of 72
-    {Op::allToAll, "push", 1024, 8, 4.60, 0.80, 0.000, 0.164, 0.0056, 326293, false}, // 4.6% of 18
-    {Op::allToAll, "push", 8192, 4, 5.00, 0.87, 0.000, 0.336, 0.0009, 342218, false}, // 4.9% of 156
-    {Op::allToAll, "push", 16384, 4, 5.14, 1.30, 0.000, 0.688, 0.0004, 347955, false}, // 4.6% of 156
-    {Op::broadcast, "push", 2048, 4, 5.22, 0.17, 0.106, 0.000, 0.0005, 345782, true}, // 4.1% of 134
-    {Op::broadcast, "scatter", 2048, 4, 6.10, 0.55, 0.136, 0.000, 0.0015, 286011, false}, // 8.6% of 48
-    {Op::broadcast, "scatter", 16384, 4, 5.79, 3.14, 0.000, 1.468, 0.0010, 389752, false}, // 11.7% of 28, on 2 alone
-    {Op::reduceScatter, "buffered", 2048, 4, 4.62, 0.00, 0.286, 0.170, 0.0003, 298996, false}, // 3.8% of 47
-    {Op::reduceScatter, "packet", 512, 8, 2.97, 0.09, 0.000, 0.254, 0.0001, 258934, false}, // 4.0% of 68; few ranks by hand
-    {Op::reduceScatter, "pull", 16384, 8, 5.83, 1.62, 0.552, 0.006, 0.0000, 324505, true}, // 4.5% of 156
+    {Op::allReduce, "one_shot_packet", 512, 8, 2.41, 0.39, 0.223, 0.066, 0.0000, 278241, false}, // 4.9% of 111
+    {Op::allReduce, "one_shot_packet", 1024, 8, 2.43, 0.36, 0.250, 0.085, 0.0000, 295522, false}, // 5.1% of 116
+    {Op::allReduce, "two_shot", 4096, 4, 5.25, 0.79, 0.500, 1.214, 0.0027, 323037, true}, // 5.0% of 142
+    {Op::allReduce, "two_shot", 8192, 8, 5.27, 0.88, 0.420, 1.713, 0.0020, 325140, true}, // 3.4% of 148
+    {Op::allReduce, "two_shot_packet", 512, 4, 3.16, 1.33, 0.477, 1.043, 0.0003, 377010, true}, // 5.1% of 60
+    {Op::allReduce, "two_shot_push", 8192, 8, 5.15, 3.01, 0.029, 1.292, 0.0063, 369257, false}, // 2.9% of 60
+    {Op::allToAll, "buffered", 4096, 8, 3.56, 0.94, 0.189, 0.636, 0.0005, 322706, false}, // 3.8% of 48
+    {Op::allToAll, "packet", 512, 8, 2.39, 0.54, 0.147, 0.103, 0.0000, 274088, false}, // 5.1% of 91
+    {Op::allToAll, "packet", 1024, 8, 2.42, 0.32, 0.151, 0.182, 0.0000, 284516, false}, // 5.8% of 108
+    {Op::allToAll, "push", 1024, 8, 4.65, 0.59, 0.089, 0.075, 0.0064, 327109, false}, // 5.4% of 42
+    {Op::allToAll, "push", 8192, 4, 4.75, 1.02, 0.000, 0.339, 0.0015, 342675, false}, // 5.3% of 140
+    {Op::broadcast, "push", 2048, 4, 5.24, 0.13, 0.031, 0.019, 0.0005, 335331, false}, // 4.0% of 90
+    {Op::broadcast, "push", 4096, 4, 4.99, 0.82, 0.055, 0.000, 0.0000, 354433, false}, // 2.6% of 48
+    {Op::broadcast, "scatter", 2048, 4, 6.79, 0.00, 0.233, 0.000, 0.0000, 294799, false}, // 8.7% of 87
+    {Op::broadcast, "scatter", 16384, 4, 6.01, 3.16, 0.015, 0.232, 0.0000, 360550, false}, // 9.2% of 72
+    {Op::reduce, "pull", 8192, 8, 5.60, 0.11, 0.213, 0.156, 0.0003, 389223, false}, // 7.3% of 44
+    {Op::reduce, "pull", 16384, 8, 5.52, 1.11, 0.147, 0.000, 0.0001, 377915, false}, // 7.0% of 48
+    {Op::reduce, "two_shot", 4096, 8, 5.59, 0.31, 0.698, 0.000, 0.0008, 343870, true}, // 4.2% of 46
+    {Op::reduce, "two_shot", 8192, 8, 5.49, 1.14, 0.289, 0.000, 0.0010, 365680, false}, // 4.2% of 48
+    {Op::reduceScatter, "buffered", 8192, 8, 3.67, 1.49, 0.160, 1.181, 0.0000, 340692, false}, // 1.2% of 56
+    {Op::reduceScatter, "packet", 512, 8, 2.45, 0.32, 0.187, 0.135, 0.0000, 289047, false}, // 6.2% of 103
+    {Op::reduceScatter, "pull", 8192, 8, 5.45, 1.46, 0.677, 0.177, 0.0021, 332131, true}, // 5.1% of 70
+    {Op::reduceScatter, "pull", 16384, 8, 5.55, 1.48, 0.474, 0.999, 0.0006, 324044, true}, // 5.4% of 140
 };
 // clang-format on
 

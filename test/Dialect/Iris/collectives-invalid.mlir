@@ -21,7 +21,7 @@ iris.collective @k all_gather i8 size 9
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op config has variant = "fast"; expected one of two_shot, one_shot, one_shot_packet, two_shot_packet, one_shot_buffered, ring, atomic, spinlock for all_reduce}}
+// expected-error @+1 {{'iris.collective' op config has variant = "fast"; expected one of two_shot, two_shot_push, one_shot, one_shot_packet, two_shot_packet, one_shot_buffered, ring, atomic, spinlock for all_reduce}}
 iris.collective @k all_reduce sum f32 {variant = "fast"}
 
 // -----

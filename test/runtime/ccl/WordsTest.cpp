@@ -27,9 +27,8 @@ TEST(Config, WhatIsNotAllowedIsNamed) {
   expectMessage(
       check(Op::allReduce, DType::f32, [](Config &c) { c.variant = "magic"; }),
       "all_reduce has no variant 'magic'; expected two_shot, "
-      "one_shot, one_shot_packet, two_shot_packet, one_shot_buffered, ring, "
-      "atomic, "
-      "spinlock");
+      "two_shot_push, one_shot, one_shot_packet, two_shot_packet, "
+      "one_shot_buffered, ring, atomic, spinlock");
   expectMessage(
       check(Op::allReduce, DType::f32, [](Config &c) { c.tile = 48; }),
       "all_reduce: the config's tile is 48; expected a power of two from 4 to "
@@ -308,7 +307,8 @@ TEST(Selector, SomeChoices) {
   };
   EXPECT_EQ(variant(Op::allReduce, 1 << 10), "one_shot_packet");
   EXPECT_EQ(variant(Op::allReduce, 32 << 10), "one_shot_packet");
-  EXPECT_EQ(variant(Op::allReduce, 64 << 20), "two_shot");
+  EXPECT_EQ(variant(Op::allReduce, 1 << 20), "two_shot");
+  EXPECT_EQ(variant(Op::allReduce, 64 << 20), "two_shot_push");
   EXPECT_EQ(variant(Op::allGather, 8 << 10), "packet");
   EXPECT_EQ(variant(Op::allGather, 8 << 20), "push");
   EXPECT_EQ(variant(Op::reduceScatter, 8 << 20), "pull");

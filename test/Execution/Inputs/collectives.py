@@ -328,6 +328,15 @@ def few(element, full, group=None):
     return cases.p
 
 
+def overlapped(element, full, group=None):
+    """Two rounds that overlap, the second one short, for an emulator."""
+    cases = Cases(element, group, len(group) if group else 0)
+    tile_ = 4096 // (BITS[element] // 8)
+    cases.case("all_reduce", "two_shot_push", "sum", tile_ * 26 + 13,
+               config={"tile": tile_, "programs": 2, "workspace": 512 << 10})
+    return cases.p
+
+
 def rounds(element, full, group=None):
     """Messages that take several rounds, the last of them short, through a small
     workspace; then tiles of different sizes by turns."""
@@ -346,6 +355,10 @@ def rounds(element, full, group=None):
         for size in [23 << 10, 57000]:
             cases.case(operation, variant, reduction, size // bytes_ + 13,
                        config=small, turns=3)
+    # Its slots hold more of a message.
+    for size in [98 << 10, 203 << 10, 330000]:
+        cases.case("all_reduce", "two_shot_push", "sum", size // bytes_ + 13,
+                   config=small, turns=3)
     for turn in range(8):
         config = dict(small, tile=(512 << turn % 4) // bytes_)
         cases.case("all_reduce", "one_shot_buffered", "sum", 9000 // bytes_,
@@ -394,6 +407,7 @@ def collectives(element, full, group=None):
                                ("all_reduce", "one_shot_packet"),
                                ("all_reduce", "two_shot_packet"),
                                ("all_reduce", "two_shot"),
+                               ("all_reduce", "two_shot_push"),
                                ("reduce_scatter", "packet")]:
         cases.case(operation, variant, "sum", counts[2] + 1, turns=20,
                    config=programs)

@@ -31,6 +31,7 @@ SUITES = {
     "casts": values.casts,
     "collectives": collectives.collectives,
     "collectives-few": collectives.few,
+    "collectives-overlapped": collectives.overlapped,
     "collectives-rounds": collectives.rounds,
     "elements": windows.elements,
     "heap": heap.heap,

@@ -195,6 +195,7 @@ static const std::pair<Op, const char *> graphSteps[] = {
     {Op::allReduce, "one_shot_packet"},
     {Op::allGather, "push"},
     {Op::allReduce, "two_shot"},
+    {Op::allReduce, "two_shot_push"},
     {Op::reduceScatter, "packet"},
     {Op::allToAll, "push"},
     {Op::allReduce, "two_shot_packet"},

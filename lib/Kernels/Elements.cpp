@@ -87,12 +87,13 @@ Value mlir::iris::conclude(KernelBuilder &k, Value tile) {
 Value mlir::iris::reduceWith(KernelBuilder &k, Value tile,
                              llvm::function_ref<Value(Value)> load) {
   if (k.config.size) {
-    // All loads come first: their latencies overlap.
-    SmallVector<Value> tiles;
+    // All loads come first: their latencies overlap. The last one is used
+    // first: when it is there, so are the others, and nothing waits for them.
+    SmallVector<Value> tiles = {tile};
     k.forMembers(1, [&](Value i) { tiles.push_back(load(i)); });
-    Value sum = widen(k, tile);
-    for (Value other : tiles)
-      sum = combine(k, sum, widen(k, other));
+    Value sum = widen(k, tiles.pop_back_val());
+    while (!tiles.empty())
+      sum = combine(k, sum, widen(k, tiles.pop_back_val()));
     return narrow(k, conclude(k, sum));
   }
   auto &b = k.b;

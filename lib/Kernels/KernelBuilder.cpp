@@ -142,8 +142,11 @@ void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
     Value before = div(start, tileSize());
     Value whole = div(sectionLength, tileSize());
     span("tiles", bytesOf(first, step, sectionLength), [&] {
-      loop(first, whole, step,
-           [&](Value t) { body(add(before, t), mul(t, tileSize())); });
+      // A section has few tiles: counting them takes 32 bits.
+      loop(asI32(first), asI32(whole), asI32(step), [&](Value number) {
+        Value t = asIndex(number);
+        body(add(before, t), mul(t, tileSize()));
+      });
       // The remainder only where it counts.
       ifThen(notEqual(rem(sectionLength, tileSize()), index(0)), [&] {
         ifThen(equal(rem(whole, step), first), [&] {

@@ -65,6 +65,12 @@ Value ScalarBuilder::select(Value condition, Value a, Value c) {
 Value ScalarBuilder::i32(int64_t value) {
   return arith::ConstantIntOp::create(b, b.getI32Type(), value);
 }
+Value ScalarBuilder::asI32(Value value) {
+  return arith::IndexCastOp::create(b, b.getI32Type(), value);
+}
+Value ScalarBuilder::asIndex(Value value) {
+  return arith::IndexCastOp::create(b, b.getIndexType(), value);
+}
 Value ScalarBuilder::addI32(Value a, Value c) {
   return arith::AddIOp::create(b, a, c);
 }

@@ -47,6 +47,9 @@ public:
   }
   Value i32(int64_t value);
   Value addI32(Value a, Value b);
+  /// Between index and i32, for numbers that fit.
+  Value asI32(Value value);
+  Value asIndex(Value value);
 
   //===--------------------------------------------------------------------===//
   // Control

@@ -22,6 +22,11 @@ bool CollectiveConfig::isMail() const {
   return kind == CollectiveKind::Send || kind == CollectiveKind::Recv;
 }
 
+bool CollectiveConfig::hasRoot() const {
+  return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Reduce ||
+         kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter;
+}
+
 bool CollectiveConfig::usesPackets() const {
   return StringRef(variant).ends_with("packet");
 }
@@ -47,10 +52,11 @@ ArrayRef<StringRef> mlir::iris::getVariants(CollectiveKind kind) {
       "one_shot_packet", "two_shot_packet", "one_shot_buffered",
       "ring",            "atomic",          "spinlock"};
   static constexpr StringRef scatters[] = {"pull", "packet", "buffered"};
-  static constexpr StringRef broadcasts[] = {"push", "pull", "scatter"};
-  static constexpr StringRef reduces[] = {"pull", "two_shot"};
-  static constexpr StringRef roots[] = {"pull", "push"};
-  static constexpr StringRef rootsBack[] = {"push", "pull"};
+  static constexpr StringRef broadcasts[] = {"push", "pull", "scatter",
+                                             "packet"};
+  static constexpr StringRef reduces[] = {"pull", "two_shot", "packet"};
+  static constexpr StringRef roots[] = {"pull", "push", "packet"};
+  static constexpr StringRef rootsBack[] = {"push", "pull", "packet"};
   static constexpr StringRef mails[] = {"mail"};
   static constexpr StringRef barriers[] = {"flags"};
   switch (kind) {
@@ -90,9 +96,11 @@ static Type getStorage(Type element) {
 /// Elements of a chunk that the packets of a variant have room for.
 static int64_t getPacketRound(const CollectiveConfig &config) {
   int64_t size = config.size ? config.size : kMaxGroup;
+  int64_t room = config.workspace.packetBytes();
+  if (config.hasRoot())
+    room -= Workspace::greetings;
   // Packets are twice as large as their data.
-  int64_t tiles = config.workspace.packetBytes() /
-                  (2 * config.tile * config.elementBytes());
+  int64_t tiles = room / (2 * config.tile * config.elementBytes());
   if (config.variant == "two_shot_packet") {
     // size * ceil(tiles / size) slots of inputs, as many tiles of results.
     // Where the size is not known, rounding up takes at most kMaxGroup - 1.

@@ -447,6 +447,39 @@ void KernelBuilder::sendPacket(Value member, Value value, Value slot) {
                         rankOf(member), epoch);
 }
 
+static RankedTensorType greetingType(KernelBuilder &k) {
+  return RankedTensorType::get({Workspace::greeting / 8}, k.b.getI32Type());
+}
+
+Value KernelBuilder::greetingOf(Value member) {
+  int64_t first = config.workspace.packetBytes() - Workspace::greetings;
+  return add(index(first / 4), mul(member, index(Workspace::greeting / 4)));
+}
+
+void KernelBuilder::greet() {
+  ifThen(equal(program, index(0)), [&] {
+    Value nothing = arith::ConstantOp::create(
+        b, cast<TypedAttr>(b.getZeroAttr(greetingType(*this))));
+    forMembers(1, [&](Value i) {
+      PacketStoreOp::create(b, ctx, nothing, slots, greetingOf(me),
+                            rankOf(rotate(me, i)), epoch);
+    });
+  });
+}
+
+void KernelBuilder::awaitGreetings() {
+  ifThen(equal(program, index(0)), [&] {
+    forMembers(1, [&](Value i) {
+      Value member = rotate(me, i);
+      Value nothing = PacketLoadOp::create(
+          b, greetingType(*this), ctx, slots, greetingOf(member), epoch,
+          rankOf(member), /*members=*/IntegerAttr());
+      // Kept, where nobody else writes: LLVM cuts loads to what is used.
+      tile::StoreOp::create(b, nothing, slots, greetingOf(me));
+    });
+  });
+}
+
 bool KernelBuilder::receivesAll() const {
   return config.size > 1 && llvm::isPowerOf2_64(config.size);
 }

@@ -6,6 +6,9 @@
 // all programs of all ranks are done. Where members reach a buffer that only
 // the root has, it tells them in front of the first one where it is.
 //
+// Packets need no barrier, but everybody has to hear from everybody else: see
+// Packets in docs/collectives.md.
+//
 //===----------------------------------------------------------------------===//
 
 #include "iris/Kernels/CollectiveKernels.h"
@@ -199,11 +202,85 @@ static void buildScatterStaged(KernelBuilder &k) {
 }
 
 //===----------------------------------------------------------------------===//
+// packet
+//===----------------------------------------------------------------------===//
+
+/// The root sends, or it receives. Nobody reads another's buffers.
+static void sendFromRoot(KernelBuilder &k, Value start, Value length) {
+  bool isBroadcast = k.config.kind == CollectiveKind::Broadcast;
+  Value to = k.window(k.out, start, length);
+  auto send = [&] {
+    Value from = k.window(k.in, start, length);
+    k.forTiles(length, [&](Value t, Value offset) {
+      auto sendTo = [&](Value i, Value tile) {
+        k.sendPacket(k.rotate(k.me, i), tile, t);
+      };
+      Value own;
+      if (isBroadcast) {
+        own = k.load(from, offset);
+        k.forMembers(1, [&](Value i) { sendTo(i, own); });
+      } else {
+        k.forMembersLoaded(
+            1,
+            [&](Value i) {
+              return k.load(k.part(k.in, k.rotate(k.me, i), start, length),
+                            offset);
+            },
+            sendTo);
+        own = k.load(k.part(k.in, k.me, start, length), offset);
+      }
+      k.store(own, to, offset);
+    });
+  };
+  auto receive = [&] {
+    k.forTiles(length, [&](Value t, Value offset) {
+      k.store(k.receivePacket(k.root, t), to, offset);
+    });
+  };
+  k.ifThenElse(k.equal(k.me, k.root), send, receive);
+}
+
+static void sendToRoot(KernelBuilder &k, Value start, Value length) {
+  bool isReduce = k.config.kind == CollectiveKind::Reduce;
+  Value from = k.window(k.in, start, length);
+  // The root as well, as in the operations without one.
+  k.forTiles(length, [&](Value t, Value offset) {
+    k.sendPacket(k.root, k.load(from, offset), k.packetSlot(k.me, t));
+  });
+  k.ifThen(k.equal(k.me, k.root), [&] {
+    if (isReduce) {
+      Value to = k.window(k.out, start, length);
+      k.forTiles(length, [&](Value t, Value offset) {
+        k.store(reducePackets(k, k.packetSlot(k.index(0), t)), to, offset);
+      });
+      return;
+    }
+    if (!k.receivesAll())
+      k.copy(from, k.part(k.out, k.me, start, length), length);
+    k.receiveParts(start, length);
+  });
+}
+
+static void buildRootedPacket(KernelBuilder &k) {
+  k.forPacketRounds([&](Value start, Value length) {
+    k.greet();
+    if (k.config.kind == CollectiveKind::Broadcast ||
+        k.config.kind == CollectiveKind::Scatter)
+      sendFromRoot(k, start, length);
+    else
+      sendToRoot(k, start, length);
+    k.awaitGreetings();
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Choice
 //===----------------------------------------------------------------------===//
 
 void mlir::iris::buildRooted(KernelBuilder &k) {
   StringRef variant = k.config.variant;
+  if (k.config.usesPackets())
+    return buildRootedPacket(k);
   bool staged = k.config.staged, pull = variant == "pull";
   switch (k.config.kind) {
   case CollectiveKind::Broadcast:

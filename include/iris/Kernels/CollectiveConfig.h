@@ -40,6 +40,8 @@ struct CollectiveConfig {
 
   /// send or recv.
   bool isMail() const;
+  /// broadcast, reduce, gather or scatter.
+  bool hasRoot() const;
   bool usesPackets() const;
   /// Whether plain tiles go to slots in the receivers' workspaces.
   bool usesBuffers() const;

@@ -145,6 +145,11 @@ public:
   /// `body(start, length)` uses `sendPacket` and `receivePacket`. One round has
   /// no barrier; see Packets in docs/collectives.md.
   void forPacketRounds(llvm::function_ref<void(Value, Value)> body);
+  /// In a round of packets where not every member sends to every other one:
+  /// says to all that this rank has come to it, and waits until all have. One
+  /// program does it. See Packets in docs/collectives.md.
+  void greet();
+  void awaitGreetings();
   /// Sends a tile to a member: to slot `slot` of those that hold a tile each.
   void sendPacket(Value member, Value tile, Value slot);
   /// Receives the tile that `member` sends to slot `slot` of the own workspace.
@@ -177,6 +182,8 @@ private:
   /// Rounds that start at 0, most, ... below `end`, of which each has an epoch.
   /// Epochs count on from kernel to kernel.
   void forEpochs(Value most, Value end, Body body);
+  /// Where the greeting of a member lies among the packets, in words.
+  Value greetingOf(Value member);
   /// The elements of a round that starts at `start`.
   Value roundLength(Value start, Value most);
 

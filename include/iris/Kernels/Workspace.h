@@ -58,6 +58,11 @@ struct Workspace {
       2 * line * mailPrograms * maxMembers;
   static constexpr int64_t mailBoxes = mailCounters + mailCounterBytes;
 
+  /// Bytes of a packet of four words, and of one from each member, which lie
+  /// behind the others where not everybody sends data to everybody.
+  static constexpr int64_t greeting = 32;
+  static constexpr int64_t greetings = greeting * maxMembers;
+
   static constexpr int64_t minBytes = int64_t(512) << 10;
   static constexpr int64_t maxBytes = int64_t(1) << 30;
   static constexpr int64_t defaultBytes = int64_t(56) << 20;

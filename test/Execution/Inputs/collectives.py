@@ -351,7 +351,9 @@ def rounds(element, full, group=None):
             ("all_reduce", "one_shot_packet", "sum"),
             ("all_reduce", "two_shot_packet", "sum"),
             ("all_reduce", "one_shot_buffered", "sum"),
-            ("broadcast", "scatter", None)]:
+            ("broadcast", "scatter", None), ("broadcast", "packet", None),
+            ("reduce", "packet", "sum"), ("gather_to", "packet", None),
+            ("scatter_from", "packet", None)]:
         for size in [23 << 10, 57000]:
             cases.case(operation, variant, reduction, size // bytes_ + 13,
                        config=small, turns=3)
@@ -411,4 +413,9 @@ def collectives(element, full, group=None):
                                ("reduce_scatter", "packet")]:
         cases.case(operation, variant, "sum", counts[2] + 1, turns=20,
                    config=programs)
+    # Of these, too, who needs to hear of nobody must not run ahead.
+    for operation, reduction in [("broadcast", None), ("reduce", "sum"),
+                                 ("gather_to", None), ("scatter_from", None)]:
+        cases.case(operation, "packet", reduction, counts[1], turns=20,
+                   config=programs, root=members_ - 1)
     return cases.p

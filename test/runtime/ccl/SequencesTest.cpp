@@ -202,6 +202,8 @@ static const std::pair<Op, const char *> graphSteps[] = {
     {Op::allGather, "packet"},
     {Op::allGather, "copy_engine"},
     {Op::broadcast, "push"},
+    {Op::broadcast, "packet"},
+    {Op::reduce, "packet"},
     {Op::allReduce, "one_shot"},
     {Op::reduceScatter, "pull"},
     {Op::allToAll, "packet"},

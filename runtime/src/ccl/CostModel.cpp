@@ -195,34 +195,40 @@ static Work workOf(Op op, const std::string &variant, double size) {
 /// (benchmarks/results/nvidia-h200-x4); 8 from older ones (-x8), carried over.
 // clang-format off
 static const KernelModel fittedCuda[] = {
-    {Op::allGather, "buffered", 4096, 8, 3.67, 0.58, 0.168, 0.641, 0.0005, 332624, false}, // 1.9% of 56
-    {Op::allGather, "packet", 1024, 8, 2.46, 0.22, 0.129, 0.233, 0.0000, 290532, false}, // 5.6% of 104
-    {Op::allGather, "push", 8192, 4, 4.74, 0.77, 0.000, 0.298, 0.0008, 340303, false}, // 4.2% of 160
-    {Op::allGather, "push", 16384, 4, 5.00, 0.87, 0.000, 0.575, 0.0000, 347120, false}, // 3.3% of 160
+    {Op::allGather, "buffered", 4096, 4, 3.69, 0.58, 0.194, 0.741, 0.0010, 352892, false}, // 2.4% of 28
+    {Op::allGather, "packet", 512, 4, 2.28, 0.33, 0.169, 0.231, 0.0001, 274786, false}, // 5.6% of 30
+    {Op::allGather, "packet", 1024, 8, 2.39, 0.34, 0.145, 0.198, 0.0000, 288439, false}, // 5.3% of 112
+    {Op::allGather, "push", 8192, 4, 4.74, 0.76, 0.000, 0.298, 0.0008, 340275, false}, // 4.2% of 160
+    {Op::allGather, "push", 16384, 4, 5.00, 0.87, 0.000, 0.576, 0.0000, 347128, false}, // 3.3% of 160
     {Op::allGather, "copy_engine", 0, 0, 30.0, 36.00, 0.000, 0.000, 0.0000, 366800, false}, // by hand, 2 and 4 of 4 H200
-    {Op::allReduce, "one_shot_packet", 512, 8, 2.41, 0.39, 0.223, 0.066, 0.0000, 278241, false}, // 4.9% of 111
-    {Op::allReduce, "one_shot_packet", 1024, 8, 2.43, 0.36, 0.250, 0.085, 0.0000, 295522, false}, // 5.1% of 116
-    {Op::allReduce, "two_shot", 4096, 4, 5.25, 0.79, 0.500, 1.214, 0.0027, 323037, true}, // 5.0% of 142
-    {Op::allReduce, "two_shot", 8192, 8, 5.27, 0.88, 0.420, 1.713, 0.0020, 325140, true}, // 3.4% of 148
-    {Op::allReduce, "two_shot_packet", 512, 4, 3.16, 1.33, 0.477, 1.043, 0.0003, 377010, true}, // 5.1% of 60
-    {Op::allReduce, "two_shot_push", 8192, 8, 5.15, 3.01, 0.029, 1.292, 0.0063, 369257, false}, // 2.9% of 60
-    {Op::allToAll, "buffered", 4096, 8, 3.56, 0.94, 0.189, 0.636, 0.0005, 322706, false}, // 3.8% of 48
-    {Op::allToAll, "packet", 512, 8, 2.39, 0.54, 0.147, 0.103, 0.0000, 274088, false}, // 5.1% of 91
-    {Op::allToAll, "packet", 1024, 8, 2.42, 0.32, 0.151, 0.182, 0.0000, 284516, false}, // 5.8% of 108
-    {Op::allToAll, "push", 1024, 8, 4.65, 0.59, 0.089, 0.075, 0.0064, 327109, false}, // 5.4% of 42
-    {Op::allToAll, "push", 8192, 4, 4.75, 1.02, 0.000, 0.339, 0.0015, 342675, false}, // 5.3% of 140
+    {Op::allReduce, "one_shot_buffered", 8192, 4, 3.82, 0.58, 0.270, 0.700, 0.0000, 340667, false}, // 2 GPUs alone; peers by hand
+    {Op::allReduce, "one_shot_packet", 512, 2, 2.22, 0.25, 0.238, 0.228, 0.0001, 274935, false}, // 5.0% of 37
+    {Op::allReduce, "one_shot_packet", 1024, 8, 2.51, 0.22, 0.173, 0.203, 0.0000, 299282, false}, // 5.2% of 132
+    {Op::allReduce, "two_shot", 4096, 4, 5.20, 0.84, 0.448, 1.294, 0.0024, 322169, true}, // 5.5% of 142
+    {Op::allReduce, "two_shot_packet", 512, 4, 3.13, 1.31, 0.460, 1.108, 0.0006, 376725, true}, // 4.6% of 78
+    {Op::allReduce, "two_shot_push", 8192, 8, 5.02, 3.28, 0.039, 1.264, 0.0064, 369160, false}, // 2.9% of 60
+    {Op::allToAll, "buffered", 4096, 8, 3.56, 0.93, 0.188, 0.639, 0.0005, 322822, false}, // 3.8% of 48
+    {Op::allToAll, "packet", 512, 4, 2.19, 0.49, 0.203, 0.160, 0.0002, 247179, false}, // 4.1% of 27
+    {Op::allToAll, "packet", 1024, 8, 2.42, 0.31, 0.147, 0.188, 0.0000, 284806, false}, // 5.8% of 108
+    {Op::allToAll, "push", 1024, 8, 4.65, 0.58, 0.089, 0.076, 0.0065, 327219, false}, // 5.4% of 42
+    {Op::allToAll, "push", 8192, 4, 4.75, 1.02, 0.000, 0.339, 0.0015, 342671, false}, // 5.3% of 140
+    {Op::broadcast, "packet", 1024, 4, 2.36, 0.35, 0.140, 0.250, 0.0000, 450000, false}, // 2 GPUs alone; peers by hand
     {Op::broadcast, "push", 2048, 4, 5.24, 0.13, 0.031, 0.019, 0.0005, 335331, false}, // 4.0% of 90
-    {Op::broadcast, "push", 4096, 4, 4.99, 0.82, 0.055, 0.000, 0.0000, 354433, false}, // 2.6% of 48
     {Op::broadcast, "scatter", 2048, 4, 6.79, 0.00, 0.233, 0.000, 0.0000, 294799, false}, // 8.7% of 87
     {Op::broadcast, "scatter", 16384, 4, 6.01, 3.16, 0.015, 0.232, 0.0000, 360550, false}, // 9.2% of 72
-    {Op::reduce, "pull", 8192, 8, 5.60, 0.11, 0.213, 0.156, 0.0003, 389223, false}, // 7.3% of 44
-    {Op::reduce, "pull", 16384, 8, 5.52, 1.11, 0.147, 0.000, 0.0001, 377915, false}, // 7.0% of 48
-    {Op::reduce, "two_shot", 4096, 8, 5.59, 0.31, 0.698, 0.000, 0.0008, 343870, true}, // 4.2% of 46
-    {Op::reduce, "two_shot", 8192, 8, 5.49, 1.14, 0.289, 0.000, 0.0010, 365680, false}, // 4.2% of 48
-    {Op::reduceScatter, "buffered", 8192, 8, 3.67, 1.49, 0.160, 1.181, 0.0000, 340692, false}, // 1.2% of 56
-    {Op::reduceScatter, "packet", 512, 8, 2.45, 0.32, 0.187, 0.135, 0.0000, 289047, false}, // 6.2% of 103
-    {Op::reduceScatter, "pull", 8192, 8, 5.45, 1.46, 0.677, 0.177, 0.0021, 332131, true}, // 5.1% of 70
-    {Op::reduceScatter, "pull", 16384, 8, 5.55, 1.48, 0.474, 0.999, 0.0006, 324044, true}, // 5.4% of 140
+    {Op::gather, "packet", 1024, 4, 2.13, 0.35, 0.300, 0.400, 0.0000, 450000, true}, // 2 GPUs alone; peers by hand
+    {Op::gather, "push", 8192, 4, 5.10, 0.50, 0.200, 0.100, 0.0020, 369314, true}, // 2 GPUs alone; peers by hand
+    {Op::reduce, "packet", 512, 4, 2.05, 0.35, 0.350, 0.500, 0.0000, 450000, true}, // 2 GPUs alone; peers by hand
+    {Op::reduce, "pull", 16384, 8, 5.80, 0.00, 0.554, 0.000, 0.0000, 370023, true}, // 6.2% of 44
+    {Op::reduce, "two_shot", 4096, 8, 5.70, 0.03, 0.698, 0.000, 0.0010, 344534, true}, // 4.2% of 42
+    {Op::reduce, "two_shot", 8192, 8, 5.15, 1.80, 0.297, 0.000, 0.0018, 365297, false}, // 4.5% of 44
+    {Op::reduceScatter, "buffered", 8192, 8, 3.67, 1.49, 0.160, 1.180, 0.0000, 340673, false}, // 1.2% of 56
+    {Op::reduceScatter, "packet", 256, 4, 2.24, 0.28, 0.249, 0.195, 0.0004, 316365, false}, // 5.3% of 25
+    {Op::reduceScatter, "packet", 512, 8, 2.46, 0.31, 0.182, 0.143, 0.0000, 289342, false}, // 6.2% of 103
+    {Op::reduceScatter, "pull", 8192, 8, 5.45, 1.46, 0.678, 0.177, 0.0021, 332143, true}, // 5.1% of 70
+    {Op::reduceScatter, "pull", 16384, 8, 5.55, 1.47, 0.475, 0.999, 0.0006, 324050, true}, // 5.4% of 140
+    {Op::scatter, "packet", 1024, 4, 2.33, 0.35, 0.200, 0.300, 0.0000, 450000, true}, // 2 GPUs alone; peers by hand
+    {Op::scatter, "pull", 8192, 4, 5.90, 0.90, 0.700, 0.400, 0.0014, 381740, true}, // 2 GPUs alone; peers by hand
 };
 // clang-format on
 

@@ -319,12 +319,12 @@ TEST(Selector, SomeChoices) {
   EXPECT_LE(select(situationOf(Op::allReduce, 1 << 10)).config.programs, 16);
   EXPECT_GE(select(situationOf(Op::allReduce, 64 << 20)).config.programs, 64);
   // The root's links carry the data once.
-  EXPECT_EQ(variant(Op::broadcast, 16 << 10), "push");
+  EXPECT_EQ(variant(Op::broadcast, 16 << 10), "packet");
   EXPECT_EQ(variant(Op::broadcast, 64 << 20), "scatter");
   EXPECT_EQ(variant(Op::reduce, 64 << 20), "two_shot");
   // The root's buffers may overlap.
-  EXPECT_EQ(variant(Op::gather, 16 << 10), "push");
-  EXPECT_EQ(variant(Op::scatter, 16 << 10), "pull");
+  EXPECT_EQ(variant(Op::gather, 1 << 20), "push");
+  EXPECT_EQ(variant(Op::scatter, 1 << 20), "pull");
   // Staging costs nothing where data go through the workspace anyway.
   Situation elsewhere = situationOf(Op::allReduce, 8 << 10);
   elsewhere.onHeap = false;

@@ -138,14 +138,13 @@ static void buildTwoShotStaged(KernelBuilder &k) {
 
 /// Inputs travel to the owner of a tile, which adds them up and stores the sum
 /// to everybody: nothing is loaded over a link, and stores use more of it. What
-/// a turn's members send to an owner lies in as many tiles of its slots, side by
-/// side.
+/// a turn's members send to an owner lies in as many tiles of its slots, side
+/// by side.
 static void buildTwoShotPush(KernelBuilder &k) {
   // Full rounds give every program as many turns.
   Value room = k.div(k.index(k.slotTiles()), k.size);
   Value uneven = k.rem(room, k.programs);
-  Value turns =
-      k.select(k.less(room, k.programs), room, k.sub(room, uneven));
+  Value turns = k.select(k.less(room, k.programs), room, k.sub(room, uneven));
   Value most = k.mul(k.mul(turns, k.size), k.tileSize());
   auto send = [&](Value start, Value length) {
     Value from = k.window(k.in, start, length);

@@ -48,9 +48,9 @@ ArrayRef<StringRef> mlir::iris::getVariants(CollectiveKind kind) {
   static constexpr StringRef gathers[] = {"push", "partitioned", "pull",
                                           "packet", "buffered"};
   static constexpr StringRef reductions[] = {
-      "two_shot",        "two_shot_push",   "one_shot",
-      "one_shot_packet", "two_shot_packet", "one_shot_buffered",
-      "ring",            "atomic",          "spinlock"};
+      "two_shot",        "two_shot_push",     "one_shot", "one_shot_packet",
+      "two_shot_packet", "one_shot_buffered", "ring",     "atomic",
+      "spinlock"};
   static constexpr StringRef scatters[] = {"pull", "packet", "buffered"};
   static constexpr StringRef broadcasts[] = {"push", "pull", "scatter",
                                              "packet"};

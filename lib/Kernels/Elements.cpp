@@ -97,9 +97,9 @@ Value mlir::iris::reduceWith(KernelBuilder &k, Value tile,
     return narrow(k, conclude(k, sum));
   }
   auto &b = k.b;
-  auto loop = scf::ForOp::create(
-      b, k.index(1), k.size, k.index(1), widen(k, tile),
-      [](OpBuilder &, Location, Value, ValueRange) {});
+  auto loop =
+      scf::ForOp::create(b, k.index(1), k.size, k.index(1), widen(k, tile),
+                         [](OpBuilder &, Location, Value, ValueRange) {});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

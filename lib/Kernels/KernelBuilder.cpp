@@ -149,9 +149,8 @@ void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
       });
       // The remainder only where it counts.
       ifThen(notEqual(rem(sectionLength, tileSize()), index(0)), [&] {
-        ifThen(equal(rem(whole, step), first), [&] {
-          body(add(before, whole), mul(whole, tileSize()));
-        });
+        ifThen(equal(rem(whole, step), first),
+               [&] { body(add(before, whole), mul(whole, tileSize())); });
       });
     });
     sectionStart = sectionLength = Value();

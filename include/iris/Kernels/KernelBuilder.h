@@ -128,9 +128,10 @@ public:
   Value bufferSlot(Value source);
   /// Stores the members' slots to their parts of the output, but the own one.
   void storeSlots(Value start, Value length);
-  /// Rounds of at most `most` elements that overlap: `send(start, length)` stores
-  /// to members' `slotTile`s while `receive(start, length)`, of the round before,
-  /// uses its own; a barrier at the end of each. See Buffers there.
+  /// Rounds of at most `most` elements that overlap: `send(start, length)`
+  /// stores to members' `slotTile`s while `receive(start, length)`, of the
+  /// round before, uses its own; a barrier at the end of each. See Buffers
+  /// there.
   void forOverlappedRounds(Value most,
                            llvm::function_ref<void(Value, Value)> send,
                            llvm::function_ref<void(Value, Value)> receive);

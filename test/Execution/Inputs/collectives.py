@@ -328,12 +328,18 @@ def few(element, full, group=None):
     return cases.p
 
 
-def overlapped(element, full, group=None):
-    """Two rounds that overlap, the second one short, for an emulator."""
+def few_rounds(element, full, group=None):
+    """Several rounds, the last one short, for an emulator: some that overlap, and
+    packets from and to a root."""
     cases = Cases(element, group, len(group) if group else 0)
     tile_ = 4096 // (BITS[element] // 8)
+    config = {"tile": tile_, "programs": 2, "workspace": 512 << 10}
     cases.case("all_reduce", "two_shot_push", "sum", tile_ * 26 + 13,
-               config={"tile": tile_, "programs": 2, "workspace": 512 << 10})
+               config=config)
+    for operation, reduction in [("broadcast", None), ("reduce", "sum"),
+                                 ("gather_to", None), ("scatter_from", None)]:
+        cases.case(operation, "packet", reduction, tile_ * 3 + 13,
+                   config=config, turns=2, root=1)
     return cases.p
 
 

@@ -31,7 +31,7 @@ SUITES = {
     "casts": values.casts,
     "collectives": collectives.collectives,
     "collectives-few": collectives.few,
-    "collectives-overlapped": collectives.overlapped,
+    "collectives-few-rounds": collectives.few_rounds,
     "collectives-rounds": collectives.rounds,
     "elements": windows.elements,
     "heap": heap.heap,

@@ -38,7 +38,7 @@ sys.path.append(str(pathlib.Path(__file__).parents[1] / "Execution/Inputs"))
 from variants import IN_PLACE, MOVES, REDUCES
 
 WORKSPACE_BYTES = 768 << 10
-TILE_BYTES, MAIL_BYTES = 2048, 256
+TILE_BYTES, MAIL_BYTES = 2048, 128
 PROGRAMS = (2, 1, 2)  # of each launch
 POISON = 99
 REDUCTIONS = {"sum": np.sum, "max": np.max, "min": np.min}

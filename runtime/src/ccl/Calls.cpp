@@ -105,13 +105,14 @@ Spec Communicator::Impl::specOf(const Call &call,
     if (config.variant.empty()) {
       Situation asked = situation;
       asked.onHeap = situation.onHeap && !config.staged;
-      config.variant = select(asked).config.variant;
+      asked.programs = config.programs;
+      config = complete(config, select(asked).config);
     }
   }
   config.staged = config.staged || !situation.onHeap;
   Spec spec =
       makeSpec(call.op, call.dtype, call.reduce, situation.groupSize, config);
-  spec.isWish = !call.config;
+  spec.isWish = !call.config || isOpen(*call.config);
   return spec;
 }
 

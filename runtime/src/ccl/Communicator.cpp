@@ -231,13 +231,14 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
   // A root's neighbours do not know that it works in place.
   bool maySwitch = hasBuffers && !hasRoot(call.op) && !isNamed;
   for (const Config &candidate : configs) {
-    Config each = config ? *config : candidate;
-    each.variant = candidate.variant;
+    Config each = candidate;
+    if (config)
+      each = isNamed ? *config : complete(*config, candidate);
     bool canBeStaged = isNamed || hasStagedForm(each.variant);
     if (each.staged && !canBeStaged)
       continue;
     Spec spec = makeSpec(call.op, call.dtype, call.reduce, size, each);
-    spec.isWish = !config;
+    spec.isWish = !config || isOpen(*config);
     IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel,
                             kernelOf(spec, /*together=*/true));
     if (isCopied(each.variant)) {

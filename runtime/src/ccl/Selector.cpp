@@ -66,6 +66,11 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
   auto timeWith = [&](int64_t programs) {
     return estimate(link, kernel, situation, programs);
   };
+  if (situation.programs != 0) {
+    best.config.programs = std::min(situation.programs, most);
+    best.us = timeWith(best.config.programs);
+    return best;
+  }
   double least = timeWith(link.programs.front());
   for (int64_t programs : link.programs)
     if (programs <= most)

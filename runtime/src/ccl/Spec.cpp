@@ -90,6 +90,23 @@ bool iris::ccl::hasStagedForm(const std::string &variant) {
          variant != "spinlock" && variant != "two_shot_push";
 }
 
+bool iris::ccl::isOpen(const Config &config) {
+  return config.variant.empty() && config.tile == 0 && config.warps == 0 &&
+         config.xcds == 0;
+}
+
+Config iris::ccl::complete(Config config, const Config &chosen) {
+  // A tile and its warps belong together.
+  if (isOpen(config)) {
+    config.tile = chosen.tile;
+    config.warps = chosen.warps;
+  }
+  config.variant = chosen.variant;
+  if (config.programs == 0)
+    config.programs = chosen.programs;
+  return config;
+}
+
 bool iris::ccl::isCopied(const std::string &variant) {
   return variant == "copy_engine";
 }

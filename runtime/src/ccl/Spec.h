@@ -12,6 +12,12 @@
 
 namespace iris::ccl {
 
+/// Whether a config leaves all to the Selector but the number of programs and
+/// whether buffers are staged.
+bool isOpen(const Config &config);
+/// What a config that names no variant leaves open, as it was chosen.
+Config complete(Config config, const Config &chosen);
+
 /// What tells kernels of one group size apart.
 struct Spec {
   Op op = Op::allReduce;

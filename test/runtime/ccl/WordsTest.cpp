@@ -281,6 +281,29 @@ TEST(Selector, ChoosesWhatPrepareLoads) {
       }
 }
 
+TEST(Config, WhatIsLeftOpenIsChosen) {
+  Config chosen;
+  chosen.variant = "two_shot";
+  chosen.tile = 4096;
+  chosen.warps = 8;
+  chosen.programs = 64;
+  Config asked;
+  asked.programs = 16;
+  EXPECT_TRUE(isOpen(asked));
+  Config whole = complete(asked, chosen);
+  EXPECT_EQ(whole.variant, "two_shot");
+  EXPECT_EQ(whole.tile, 4096);
+  EXPECT_EQ(whole.warps, 8);
+  EXPECT_EQ(whole.programs, 16);
+  // A tile comes with warps of its own.
+  asked.tile = 1024;
+  EXPECT_FALSE(isOpen(asked));
+  whole = complete(asked, chosen);
+  EXPECT_EQ(whole.tile, 1024);
+  EXPECT_EQ(whole.warps, 0);
+  EXPECT_EQ(complete(Config(), chosen).programs, 64);
+}
+
 TEST(Selector, KernelsAreFewAndFit) {
   for (DeviceKind device : allDevices)
     for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
@@ -318,6 +341,12 @@ TEST(Selector, SomeChoices) {
   // Few programs where they have little to do.
   EXPECT_LE(select(situationOf(Op::allReduce, 1 << 10)).config.programs, 16);
   EXPECT_GE(select(situationOf(Op::allReduce, 64 << 20)).config.programs, 64);
+  // A number of programs that is given is kept, whatever it costs.
+  Situation few = situationOf(Op::allReduce, 64 << 20);
+  few.programs = 20;
+  EXPECT_EQ(select(few).config.programs, 20);
+  EXPECT_GT(estimates(few).front().us,
+            estimates(situationOf(Op::allReduce, 64 << 20)).front().us);
   // The root's links carry the data once.
   EXPECT_EQ(variant(Op::broadcast, 16 << 10), "packet");
   EXPECT_EQ(variant(Op::broadcast, 64 << 20), "scatter");

@@ -28,6 +28,8 @@ struct Situation {
   bool inPlace = false;
   /// Both buffers lie on the symmetric heap.
   bool onHeap = true;
+  /// Programs of the launch; 0: as many as are best.
+  int64_t programs = 0;
 };
 
 /// A choice, and why.

@@ -97,22 +97,18 @@ Communicator::Impl::situationOf(const Call &call,
 /// The kernel that the config, or else the Selector, asks for.
 Spec Communicator::Impl::specOf(const Call &call,
                                 const Situation &situation) const {
-  Config config;
-  if (!call.config) {
-    config = select(situation).config;
-  } else {
-    config = *call.config;
-    if (config.variant.empty()) {
-      Situation asked = situation;
-      asked.onHeap = situation.onHeap && !config.staged;
-      asked.programs = config.programs;
-      config = complete(config, select(asked).config);
-    }
+  Config config = call.config ? *call.config : Config();
+  bool isWish = isOpen(config);
+  if (config.variant.empty()) {
+    Situation asked = situation;
+    asked.onHeap = situation.onHeap && !config.staged;
+    asked.programs = config.programs;
+    config = complete(config, select(asked).config);
   }
   config.staged = config.staged || !situation.onHeap;
   Spec spec =
       makeSpec(call.op, call.dtype, call.reduce, situation.groupSize, config);
-  spec.isWish = !call.config || isOpen(*call.config);
+  spec.isWish = isWish;
   return spec;
 }
 

@@ -222,23 +222,21 @@ static std::string describeWish(const Call &call, Placement placement,
 
 Status Communicator::Impl::prepare(const Call &call, Placement placement) {
   const auto size = static_cast<uint32_t>(group.ranks.size());
-  const Config *config = call.config;
-  bool isNamed = config && !config->variant.empty();
-  std::vector<Config> configs = {config ? *config : Config()};
+  const Config config = call.config ? *call.config : Config();
+  bool isNamed = !config.variant.empty();
+  std::vector<Config> configs = {config};
   if (!isNamed)
     configs = candidates(call.op, call.dtype, world.deviceKind());
   bool hasBuffers = call.op != Op::barrier;
   // A root's neighbours do not know that it works in place.
   bool maySwitch = hasBuffers && !hasRoot(call.op) && !isNamed;
   for (const Config &candidate : configs) {
-    Config each = candidate;
-    if (config)
-      each = isNamed ? *config : complete(*config, candidate);
+    Config each = isNamed ? config : complete(config, candidate);
     bool canBeStaged = isNamed || hasStagedForm(each.variant);
     if (each.staged && !canBeStaged)
       continue;
     Spec spec = makeSpec(call.op, call.dtype, call.reduce, size, each);
-    spec.isWish = !config || isOpen(*config);
+    spec.isWish = isOpen(config);
     IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel,
                             kernelOf(spec, /*together=*/true));
     if (isCopied(each.variant)) {

@@ -66,16 +66,14 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
   auto timeWith = [&](int64_t programs) {
     return estimate(link, kernel, situation, programs);
   };
-  if (situation.programs != 0) {
-    best.config.programs = std::min(situation.programs, most);
-    best.us = timeWith(best.config.programs);
-    return best;
-  }
-  double least = timeWith(link.programs.front());
-  for (int64_t programs : link.programs)
+  std::vector<int64_t> numbers = link.programs;
+  if (situation.programs != 0)
+    numbers = {std::min(situation.programs, most)};
+  double least = timeWith(numbers.front());
+  for (int64_t programs : numbers)
     if (programs <= most)
       least = std::min(least, timeWith(programs));
-  for (int64_t programs : link.programs) {
+  for (int64_t programs : numbers) {
     best.config.programs = programs;
     best.us = timeWith(programs);
     if (best.us <= least * slack)

@@ -47,9 +47,10 @@ Older measurements
 ------------------
 Where no machine of some size can be had, lines of older kernels (--older) stand
 in: those of the same kernels and of group sizes that the results lack, each less
-what its variant (or else its operation) has become faster by, which is the median over the small measurements (at most 20 us)
-that both have, on other group sizes. Buffered ones are left out, since their slots
-had another size. The report counts them like the others.
+what its variant (or else its operation) has become faster by, which is the median
+over the small measurements (at most 20 us) that both have, on other group sizes.
+Buffered ones are left out, since their slots had another size. The report counts
+them like the others.
 
 The report
 ----------

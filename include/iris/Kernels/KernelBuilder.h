@@ -75,6 +75,10 @@ public:
   /// The same on a member's memory.
   Value loadFrom(Value member, Value buffer, Value offset);
   void storeTo(Value member, Value tile, Value buffer, Value offset);
+  /// The same of a buffer that holds one tile, such as `slotTile`: no section
+  /// cuts it.
+  Value loadTile(Value buffer);
+  void storeTileTo(Value member, Value tile, Value buffer);
   /// `elements` elements of the scratch from element `offset`; by default
   /// elements of the config's type.
   Value scratch(Value offset, Value elements, Type type = {});
@@ -130,8 +134,8 @@ public:
   void storeSlots(Value start, Value length);
   /// Rounds of at most `most` elements that overlap: `send(start, length)`
   /// stores to members' `slotTile`s while `receive(start, length)`, of the
-  /// round before, uses its own; a barrier at the end of each. See Buffers
-  /// there.
+  /// round before, uses its own; a barrier at the end of each. See Rounds that
+  /// overlap in docs/collectives.md.
   void forOverlappedRounds(Value most,
                            llvm::function_ref<void(Value, Value)> send,
                            llvm::function_ref<void(Value, Value)> receive);
@@ -139,10 +143,7 @@ public:
   Value slotTile(Value number);
   /// How many tiles the slots of a round hold.
   int64_t slotTiles() const;
-  /// Accesses to a tile of its own, whatever the present section: `slotTile`.
-  Value loadTile(Value buffer);
-  void storeTileTo(Value member, Value tile, Value buffer);
-  /// The same for packets, as many elements at a time as their slots hold:
+  /// Rounds for packets, as many elements at a time as their slots hold:
   /// `body(start, length)` uses `sendPacket` and `receivePacket`. One round has
   /// no barrier; see Packets in docs/collectives.md.
   void forPacketRounds(llvm::function_ref<void(Value, Value)> body);

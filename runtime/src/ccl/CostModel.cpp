@@ -191,8 +191,10 @@ static Work workOf(Op op, const std::string &variant, double size) {
 
 /// What benchmarks/fit-cost-model.py prints: bytes of a tile, warps; start,
 /// startPeers, turn, turnPeers, program, rate, overlaps.  Behind each its error
-/// and the number of measurements, on 2 and 4 of 4 H200
-/// (benchmarks/results/nvidia-h200-x4); 8 from older ones (-x8), carried over.
+/// and the number of measurements, on 2 and 4 of 4 H200 and on 2
+/// (benchmarks/results/nvidia-h200-x4, -x2); 8 from older ones (-x8), carried
+/// over.  Pushes and scatters of broadcasts are from the fit without -x2, which
+/// gives them fewer points; what 2 GPUs alone have run is by hand.
 // clang-format off
 static const KernelModel fittedCuda[] = {
     {Op::allGather, "buffered", 4096, 4, 3.69, 0.58, 0.194, 0.741, 0.0010, 352892, false}, // 2.4% of 28

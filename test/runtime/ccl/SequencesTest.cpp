@@ -31,7 +31,7 @@ private:
 };
 } // namespace
 
-IRIS_ON_DEVICES(Sequences, 3u, 8u);
+IRIS_ON_DEVICES(Sequences, 2u, 3u, 4u, 8u);
 
 //===----------------------------------------------------------------------===//
 // Ten thousand calls

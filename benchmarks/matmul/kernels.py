@@ -10,7 +10,8 @@ A name says what the kernel is, "f16_tn_128x256x64_8":
     tn      layouts of a and b as BLAS names them: the first letter is n for a
             in columns and t for a in rows (k contiguous); the second one t for
             b in rows, n for b in columns (k contiguous)
-    128x256x64   rows, columns and k-block of a tile
+    128x256x64   rows, columns and k-block of a tile; columns may be a multiple
+            of 16 that is no power of two
     8       warps
 
 c is in rows; f16 and bf16 are rounded, the others are kept as f32 or i32.
@@ -48,17 +49,26 @@ def multiply(p, columns, i, j, indent):
     """A matmul and the store of its result, the tile at (i, j)."""
     a, b = matrix(p["element"], p["a_rows"]), matrix(p["element"], p["b_rows"])
     c = matrix(p["result"], True)
-    shape = f"{p['rows']}x{columns}"
+    width = 1 << (columns - 1).bit_length()
+    shape = f"{p['rows']}x{width}"
+    wanted = f" columns({columns})" if columns < width else ""
     precision = " precision(tf32)" if p["kind"] == "tf32" else ""
     lines = [f"%sum = tile.matmul %a[{i}, %c0], %b[%c0, {j}] k(%k) "
-             f"block({p['block']}){precision}",
+             f"block({p['block']}){wanted}{precision}",
              f"    : {a}, {b} -> tensor<{shape}x{p['sum']}>"]
     value = "%sum"
     if p["result"] != p["sum"]:
         lines.append(f"%rounded = arith.truncf %sum : tensor<{shape}xf32> to "
                      f"tensor<{shape}x{p['result']}>")
         value = "%rounded"
-    lines.append(f"tile.store {value}, %c[{i}, {j}] : "
+    where = "%c"
+    if wanted:  # the store must end with the tile
+        lines += [f"%end = arith.addi {j}, %tileColumns : index",
+                  "%most = arith.minsi %end, %n : index",
+                  f"%part = memref.subview %c[0, 0] [%m, %most] [1, 1] : {c} to "
+                  f"memref<?x?x{p['result']}, strided<[?, 1]>>"]
+        where, c = "%part", f"memref<?x?x{p['result']}, strided<[?, 1]>>"
+    lines.append(f"tile.store {value}, {where}[{i}, {j}] : "
                  f"tensor<{shape}x{p['result']}>, {c}")
     return "\n".join(" " * indent + line for line in lines)
 
@@ -86,7 +96,7 @@ def kernel(name):
     half = p["columns"] // 2
     # Not below what the instructions of two warpgroups can share.
     cut = ""
-    if half >= 128:
+    if half >= 128 and half & (half - 1) == 0:
         cut = f"""
     %parts = arith.muli %rest, %c2 : index
     %mine = arith.cmpi slt, %program, %parts : index

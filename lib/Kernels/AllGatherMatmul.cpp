@@ -129,7 +129,8 @@ void Parts::computeAll(Value rowTile, Value column, PlaceOf placeOf,
                        Before before) {
   Value row = k.mul(rowTile, k.tileRows());
   auto write = [&](Value sum) {
-    k.store(k.finishTile(sum, row, column), {k.c, row, column});
+    Value tile = k.finishTile(sum, row, column);
+    k.store(tile, k.tileAt(k.c, row, column));
   };
   Value left = k.rem(depth, k.index(k.config.tileK));
   k.ifThenElse(
@@ -148,8 +149,8 @@ void Parts::computeOne(Value rowTile, Value column, PlaceOf placeOf,
   Value start = k.mul(source, rows);
   Value result = k.rows(k.c, start, rows);
   auto write = [&](Value sum) {
-    k.store(k.finishTile(sum, k.add(start, row), column),
-            {result, row, column});
+    Value tile = k.finishTile(sum, k.add(start, row), column);
+    k.store(tile, k.tileAt(result, row, column));
   };
   k.ifThenElse(
       k.equal(source, k.me),
@@ -434,7 +435,8 @@ static void buildGathered(MatmulBuilder &k) {
                Value row = k.mul(rowTile, k.tileRows());
                Value column = k.mul(columnTile, k.tileColumns());
                auto write = [&](Value sum) {
-                 k.store(k.finishTile(sum, row, column), {k.c, row, column});
+                 Value tile = k.finishTile(sum, row, column);
+                 k.store(tile, k.tileAt(k.c, row, column));
                };
                k.ifThenElse(
                    k.equal(k.rem(depth, block), zero),

@@ -36,8 +36,8 @@ public:
                 llvm::function_ref<void(Place, Value)> body) {
     k.order(rowTiles, columnTiles)
         .forTiles(share, [&](Value rowTile, Value columnTile) {
-          Place place{part, k.mul(rowTile, k.tileRows()),
-                      k.mul(columnTile, k.tileColumns())};
+          Place place = k.tileAt(part, k.mul(rowTile, k.tileRows()),
+                                 k.mul(columnTile, k.tileColumns()));
           body(place, k.add(k.mul(rowTile, columnTiles), columnTile));
         });
   }
@@ -76,8 +76,7 @@ static void buildSpecialized(MatmulBuilder &k) {
                  k.store(own.compute(place), place);
                  k.raiseHere(number);
                });
-  RankedTensorType type =
-      RankedTensorType::get({k.config.tileM, k.config.tileN}, k.config.result);
+  RankedTensorType type = k.sumType().clone(k.config.result);
   k.ifThen(k.less(k.program, movers), [&] {
     k.barrier();
     own.forTiles({k.program, own.count(), movers},

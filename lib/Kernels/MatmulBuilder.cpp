@@ -74,12 +74,21 @@ Value MatmulBuilder::columns(Value matrix, Value first, Value count) {
   return window(b, matrix, {b.getIndexAttr(0), first}, {rowsOf(matrix), count});
 }
 
+Place MatmulBuilder::tileAt(Value matrix, Value row, Value column) {
+  if (config.tileN < config.getTileWidth()) {
+    Value end = min(add(column, tileColumns()), columnsOf(matrix));
+    matrix = columns(matrix, index(0), end);
+  }
+  return {matrix, row, column};
+}
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
+/// Tiles have a power of two of columns, of which the config wants some.
 static RankedTensorType tileType(const MatmulConfig &config, Type element) {
-  return RankedTensorType::get({config.tileM, config.tileN}, element);
+  return RankedTensorType::get({config.tileM, config.getTileWidth()}, element);
 }
 
 tile::MatmulOp MatmulBuilder::createProduct(Place left, Place right,
@@ -93,7 +102,11 @@ tile::MatmulOp MatmulBuilder::createProduct(Place left, Place right,
     op = tile::MatmulOp::create(
         b, sumType(), left.matrix, ValueRange{left.row, left.column},
         right.matrix, ValueRange{right.row, right.column}, length, init,
-        b.getI64IntegerAttr(config.tileK), element, element);
+        b.getI64IntegerAttr(config.tileK),
+        config.tileN < config.getTileWidth()
+            ? b.getI64IntegerAttr(config.tileN)
+            : IntegerAttr(),
+        element, element);
   });
   return op;
 }
@@ -233,7 +246,8 @@ RankedTensorType MatmulBuilder::stripType(Type element) const {
   constexpr int64_t threadElements = 32, waveSize = 32;
   int64_t most = threadElements * config.warps * waveSize / config.tileM;
   return RankedTensorType::get(
-      {config.tileM, std::clamp<int64_t>(most, 1, config.tileN)}, element);
+      {config.tileM, std::clamp<int64_t>(most, 1, config.getStripUnit())},
+      element);
 }
 
 void MatmulBuilder::forStrips(Value column, Body body) {

@@ -6,6 +6,7 @@
 #include "ConfigReader.h"
 #include "iris/Kernels/FusedWorkspace.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -62,6 +63,10 @@ static ArrayRef<StringRef> getShards(MatmulKind kind) {
   llvm_unreachable("all kinds are listed");
 }
 
+int64_t MatmulConfig::getTileWidth() const {
+  return static_cast<int64_t>(llvm::PowerOf2Ceil(tileN));
+}
+
 StringRef mlir::iris::stringifyLayout(Layout layout) {
   return kLayouts[static_cast<size_t>(layout)];
 }
@@ -112,6 +117,11 @@ SmallVector<Type> MatmulConfig::argumentTypes() const {
 /// Combinations that no generator makes.
 static LogicalResult checkCombination(MatmulKernelOp op,
                                       const MatmulConfig &config) {
+  if (config.tileN < config.getTileWidth() &&
+      config.tileN % MatmulConfig::columnUnit != 0)
+    return op.emitOpError("config has tile_n = ")
+           << config.tileN << "; expected a power of two or a multiple of "
+           << MatmulConfig::columnUnit << ", from 1 to 256";
   if (config.isGathered() && config.shard != "k")
     return op.emitOpError("variant gathered takes parts that lie below each "
                           "other; with shard = \"")
@@ -174,7 +184,7 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
   constexpr bool powerOfTwo = true;
   constexpr int64_t most = FusedWorkspace::maxPrograms;
   if (failed(reader.readInteger("tile_m", 1, 256, powerOfTwo, config.tileM)) ||
-      failed(reader.readInteger("tile_n", 1, 256, powerOfTwo, config.tileN)) ||
+      failed(reader.readInteger("tile_n", 1, 256, false, config.tileN)) ||
       failed(reader.readInteger("tile_k", 16, 256, powerOfTwo, config.tileK)) ||
       failed(reader.readInteger("group_m", 1, 1024, false, config.groupM)) ||
       failed(reader.readInteger("xcds", 1, 64, false, config.xcds)) ||

@@ -161,9 +161,10 @@ Value SumTiles::computeShare(const SumTile &tile) {
 /// into the next part.
 Place SumTiles::shareAt(Value source, const SumTile &tile) {
   if (!isScatter)
-    return {k.staging, tile.row, tile.column};
+    return k.tileAt(k.staging, tile.row, tile.column);
   Value part = k.config.hasMovers() ? tile.owner : source;
-  return {k.rows(k.staging, k.mul(part, rows), rows), tile.row, tile.column};
+  return k.tileAt(k.rows(k.staging, k.mul(part, rows), rows), tile.row,
+                  tile.column);
 }
 
 void SumTiles::addUp(const SumTile &tile,
@@ -173,7 +174,7 @@ void SumTiles::addUp(const SumTile &tile,
   // Pushed shares have been moved before.
   Value bytes;
   if (!isScatter || k.config.hasMovers())
-    bytes = k.bytesOf(Place{k.c, tile.row, tile.column},
+    bytes = k.bytesOf(k.tileAt(k.c, tile.row, tile.column),
                       k.sumType().clone(k.config.share), k.size);
   k.span("reduce", bytes, [&] {
     k.forStrips(tile.column, [&](Value at) {
@@ -287,12 +288,13 @@ static void buildAtomic(MatmulBuilder &k) {
   };
   forOwnTiles([&](Value row, Value column) {
     // What is added once.
-    k.store(k.addBias(k.zeros(k.config.sum), row, column), {k.c, row, column});
+    Value tile = k.addBias(k.zeros(k.config.sum), row, column);
+    k.store(tile, k.tileAt(k.c, row, column));
   });
   k.barrier();
   forOwnTiles([&](Value row, Value column) {
     Value tile = k.applyScale(k.ownProduct(row, column));
-    Place to{k.c, row, column};
+    Place to = k.tileAt(k.c, row, column);
     k.span("send", k.bytesOf(to, tile.getType(), k.size), [&] {
       k.forMembers(0, [&](Value i) { k.addTo(k.rotate(k.me, i), tile, to); });
     });

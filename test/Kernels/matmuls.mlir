@@ -26,6 +26,14 @@ iris.matmul_kernel @alone matmul f16 -> bf16
     {tile_m = 64, tile_n = 32, tile_k = 32, warps = 8, b = "column",
      bias = "row", scale = true, activation = "gelu"}
 
+// Accesses end with a tile that is narrower than its type.
+// CHECK-LABEL: gpu.func @narrow
+// CHECK:   %[[SUM:.+]] = tile.matmul {{.*}} block(64) columns(96) : {{.*}} -> tensor<128x128xf32>
+// CHECK:   %[[PART:.+]] = memref.subview %arg3[0, 0] [%{{.+}}, %{{.+}}] [1, 1]
+// CHECK:   %[[CAST:.+]] = memref.cast %[[PART]]
+// CHECK:   tile.store %{{.+}}, %[[CAST]]
+iris.matmul_kernel @narrow matmul f16 -> f16 {tile_n = 96}
+
 // Reads of peers lie between two barriers; the own part needs no peer.
 // CHECK-LABEL: gpu.func @pull
 // CHECK: iris.barrier %{{.+}} group

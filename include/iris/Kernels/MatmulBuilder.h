@@ -59,6 +59,9 @@ public:
   /// Rows `first` to first + count of a matrix: accesses end there.
   Value rows(Value matrix, Value first, Value count);
   Value columns(Value matrix, Value first, Value count);
+  /// The place of a tile: accesses end with it, also where its type has more
+  /// columns than the config.
+  Place tileAt(Value matrix, Value row, Value column);
 
   //===--------------------------------------------------------------------===//
   // Products

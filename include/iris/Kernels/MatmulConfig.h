@@ -39,7 +39,9 @@ struct MatmulConfig {
   Layout a = Layout::Row, b = Layout::Row;
 
   /// Elements of an output tile, and values of k that are read at a time.
+  /// Columns may also be a multiple of `columnUnit`.
   int64_t tileM = 128, tileN = 128, tileK = 64;
+  static constexpr int64_t columnUnit = 16;
   /// Rows of tiles that are computed column by column.
   int64_t groupM = 8;
   int64_t xcds = 1, warps = 4;
@@ -59,6 +61,11 @@ struct MatmulConfig {
   /// Most tiles that each of them multiplies as well: when it has moved parts,
   /// or before it moves tiles.
   int64_t moverTiles = 0;
+
+  /// Columns of the type of tiles, a power of two.
+  int64_t getTileWidth() const;
+  /// The largest power of two that divides a tile's columns.
+  int64_t getStripUnit() const { return tileN & -tileN; }
 
   /// Parts of a are copied to the staging by programs, unit by unit.
   bool movesUnits() const {

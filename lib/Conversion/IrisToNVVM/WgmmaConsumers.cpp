@@ -92,14 +92,15 @@ void WgmmaLowering::lowerConsumer(tile::MatmulOp op) {
   LocBuilder b(loc, op);
   Type element = op.getResult().getType().getElementType();
   int64_t count = plan.getNumRegisters();
-  auto vectorType = VectorType::get({count}, element);
+  auto vectorType = VectorType::get({plan.getNumElements()}, element);
   auto structType = LLVM::LLVMStructType::getLiteral(
       b.getContext(), SmallVector<Type>(count, element));
   auto pack = [&](LocBuilder &b, Value vector) {
     Value result = LLVM::UndefOp::create(b, structType);
     for (int64_t i = 0; i < count; ++i)
       result = LLVM::InsertValueOp::create(
-          b, result, vector::ExtractOp::create(b, vector, i), i);
+          b, result, vector::ExtractOp::create(b, vector, plan.getElement(i)),
+          i);
     return result;
   };
 
@@ -136,9 +137,15 @@ void WgmmaLowering::lowerConsumer(tile::MatmulOp op) {
                          .wasInterrupted();
   if (regionWaits)
     LeaveIfFailedOp::create(b);
-  SmallVector<Value> elements;
+  // Columns that are not wanted are zeros.
+  SmallVector<Value> elements(plan.getNumElements());
   for (int64_t i = 0; i < count; ++i)
-    elements.push_back(LLVM::ExtractValueOp::create(b, choice.getResult(0), i));
+    elements[plan.getElement(i)] =
+        LLVM::ExtractValueOp::create(b, choice.getResult(0), i);
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+  for (Value &value : elements)
+    if (!value)
+      value = zero;
   Value vector = vector::FromElementsOp::create(b, vectorType, elements);
   op.getResult().replaceAllUsesWith(
       UnrealizedConversionCastOp::create(b, op.getResult().getType(), vector)

@@ -12,6 +12,9 @@ using namespace mlir::iris;
 /// A program has 32 warps at most.
 static constexpr int64_t kMostConsumerWarps = 32 - kWarpgroupWarps;
 
+/// Instructions of every type take a multiple of so many columns.
+static constexpr int64_t kColumnUnit = 16;
+
 /// Bytes of a row of an operand that lies mn-major.
 static constexpr int64_t kChunkBytes = 128;
 
@@ -39,11 +42,12 @@ static WgmmaOperand planOperand(MemRefType buffer, int64_t kDim, int64_t extent,
   } else {
     operand.rowBytes = kChunkBytes;
     operand.contiguous = static_cast<int>(1 - kDim);
+    operand.extent = llvm::alignTo(extent, chunk);
     operand.box[0] = chunk;
     operand.box[1] = plan.stageK;
-    operand.numCopies = extent / chunk;
+    operand.numCopies = operand.extent / chunk;
   }
-  operand.copyBytes = extent * plan.stageK * elementBytes;
+  operand.copyBytes = operand.extent * plan.stageK * elementBytes;
   operand.slotBytes = llvm::alignTo(operand.copyBytes, kSwizzleAlignment);
   return operand;
 }
@@ -102,8 +106,13 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
            << " warps, on this target";
   plan.blocksM = rows / plan.groupsM / kMmaRows;
   int64_t groupColumns = columns / plan.groupsN;
-  plan.mmaN = std::min<int64_t>(groupColumns, 256);
-  plan.blocksN = groupColumns / plan.mmaN;
+  plan.tileN = std::min<int64_t>(groupColumns, 256);
+  plan.blocksN = groupColumns / plan.tileN;
+  plan.mmaN = plan.tileN;
+  // Columns that nobody wants are left out where one instruction has all.
+  if (plan.usesTensorCores && plan.tileN == columns)
+    plan.mmaN = std::min<int64_t>(
+        llvm::alignTo(op.getNumWantedColumns(), kColumnUnit), columns);
 
   if (plan.getNumRegisters() > getMostResults(numWarps))
     return op.emitOpError("result is ")
@@ -113,7 +122,9 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
            << " on this target";
 
   plan.a = planOperand(op.getA().getType(), 1, rows, plan.getGroupRows(), plan);
-  plan.b = planOperand(op.getB().getType(), 0, columns, groupColumns, plan);
+  plan.b = planOperand(op.getB().getType(), 0,
+                       plan.mmaN < plan.tileN ? plan.mmaN : columns,
+                       groupColumns, plan);
   return plan;
 }
 
@@ -129,9 +140,9 @@ tile::LinearAttr mlir::iris::getAccumulatorLayout(MLIRContext *context,
   };
   add(registers, 0, 1);
   add(registers, 8, 0);
-  for (int64_t column = 8; column < plan.mmaN; column *= 2)
+  for (int64_t column = 8; column < plan.tileN; column *= 2)
     add(registers, 0, column);
-  for (int64_t column = plan.mmaN; column < plan.getGroupColumns(); column *= 2)
+  for (int64_t column = plan.tileN; column < plan.getGroupColumns(); column *= 2)
     add(registers, 0, column);
   for (int64_t row = kMmaRows; row < plan.getGroupRows(); row *= 2)
     add(registers, row, 0);

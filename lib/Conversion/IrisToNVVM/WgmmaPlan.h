@@ -73,16 +73,23 @@ struct WgmmaPlan {
   WgmmaOperand a, b;
   /// How the warpgroups lie over the tile.
   int64_t groupsM = 1, groupsN = 1;
-  /// Instructions of a warpgroup for a step, and columns of each.
-  int64_t blocksM = 1, blocksN = 1, mmaN = 0;
+  /// Instructions of a warpgroup for a step, and columns of each; the tile has
+  /// `tileN` for an instruction, of which the last ones may not be wanted.
+  int64_t blocksM = 1, blocksN = 1, mmaN = 0, tileN = 0;
 
   int64_t getSlotBytes() const { return a.slotBytes + b.slotBytes; }
   int64_t getGroupRows() const { return blocksM * kMmaRows; }
-  int64_t getGroupColumns() const { return blocksN * mmaN; }
+  int64_t getGroupColumns() const { return blocksN * tileN; }
   /// Registers of a thread for the results of one instruction, and of all.
   int64_t getMmaRegisters() const { return mmaN / 2; }
   int64_t getNumRegisters() const {
     return blocksM * blocksN * getMmaRegisters();
+  }
+  /// Elements of the tile that a thread has, and the place of result `i` among
+  /// them.
+  int64_t getNumElements() const { return blocksM * blocksN * tileN / 2; }
+  int64_t getElement(int64_t i) const {
+    return i / getMmaRegisters() * (tileN / 2) + i % getMmaRegisters();
   }
 };
 

@@ -377,9 +377,8 @@ void WgmmaLowering::emitFill(LocBuilder &b, const WgmmaOperand &operand,
       b, start, constant(b, operand.extent * plan.stageK), step, ValueRange(),
       [&](OpBuilder &builder, Location, Value i, ValueRange) {
         LocBuilder b(loc, builder);
-        Value fast = arith::AndIOp::create(b, i, constant(b, inner - 1));
-        Value slow =
-            arith::ShRUIOp::create(b, i, constant(b, llvm::Log2_64(inner)));
+        Value fast = arith::RemUIOp::create(b, i, constant(b, inner));
+        Value slow = arith::DivUIOp::create(b, i, constant(b, inner));
         Value k = kFirst ? fast : slow, row = kFirst ? slow : fast;
 
         // Where it lies in the slot.

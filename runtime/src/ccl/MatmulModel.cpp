@@ -19,15 +19,14 @@ using namespace iris::rt;
 // Shared memory is filled with stages: one program at a time on a processor.
 static const ProcessorModel hopper = {
     "H200, measured on one and on four (benchmarks/results): 128x256x64 tiles "
-    "of "
-    "f16 take 0.70 us a block, 128x128x64 0.38, 64x128x64 0.24, 64x64x64 0.18, "
-    "and no more than 670 TFLOP/s all together; movers 20 to 25 GB/s a "
-    "program; "
-    "parts that come and products overlap all but wholly, tiles that leave "
-    "nearly so",
+    "of f16 take 0.70 us a block, 128x192x64 0.54, 128x128x64 0.38, 64x128x64 "
+    "0.24, 64x64x64 0.18, and no more than 670 TFLOP/s all together, 0.93 of "
+    "it with 192 columns; movers 20 to 25 GB/s a program; parts that come and "
+    "products overlap all but wholly, tiles that leave nearly so",
     /*processors=*/132,
     /*operations=*/6.0e6,
     /*operationsOfAll=*/670e6,
+    /*oddColumns=*/0.93,
     /*bfloat=*/1.1,
     /*narrow=*/2,
     /*wide=*/0.04,
@@ -51,6 +50,7 @@ static const ProcessorModel hopper = {
     /*xcds=*/1,
     /*tiles=*/
     {{128, 256, 128, 8},
+     {128, 192, 128, 8},
      {128, 128, 128, 8},
      {64, 256, 128, 8},
      {128, 64, 128, 8},
@@ -69,6 +69,7 @@ static const ProcessorModel mi300 = {
     /*processors=*/304,
     /*operations=*/2.15e6,
     /*operationsOfAll=*/0,
+    /*oddColumns=*/0,
     /*bfloat=*/1,
     /*narrow=*/2,
     /*wide=*/0.125,
@@ -109,6 +110,7 @@ static const ProcessorModel mi350 = {
     /*processors=*/256,
     /*operations=*/4.9e6,
     /*operationsOfAll=*/0,
+    /*oddColumns=*/0,
     /*bfloat=*/1,
     /*narrow=*/2,
     /*wide=*/0.063,
@@ -148,6 +150,7 @@ static const ProcessorModel rdna = {
     /*processors=*/96,
     /*operations=*/0.64e6,
     /*operationsOfAll=*/0,
+    /*oddColumns=*/0,
     /*bfloat=*/1,
     /*narrow=*/1,
     /*wide=*/0.5,
@@ -184,6 +187,7 @@ static const ProcessorModel host = {
     /*processors=*/4,
     /*operations=*/20e3,
     /*operationsOfAll=*/0,
+    /*oddColumns=*/0,
     /*bfloat=*/1,
     /*narrow=*/0.5,
     /*wide=*/1,
@@ -259,11 +263,27 @@ static double speedOf(const ProcessorModel &chip, DType element) {
   return bytes == 1 ? chip.narrow : bytes == 4 ? chip.wide : 1;
 }
 
+static bool hasOddColumns(const MatmulConfig &config) {
+  return (config.tileN & (config.tileN - 1)) != 0;
+}
+
+/// Columns that the instructions compute for a tile.
+static int64_t computedColumns(const ProcessorModel &chip,
+                               const MatmulConfig &config, DType element) {
+  if (!hasOddColumns(config) ||
+      (chip.oddColumns != 0 && element != DType::f32))
+    return config.tileN;
+  int64_t columns = 1;
+  while (columns < config.tileN)
+    columns *= 2;
+  return columns;
+}
+
 static double blockTime(const ProcessorModel &chip, const MatmulConfig &config,
                         DType element, double busy) {
   double bytes = std::max(dtypeBytes(element), 1u);
   double tileM = static_cast<double>(config.tileM);
-  double tileN = static_cast<double>(config.tileN);
+  auto tileN = static_cast<double>(computedColumns(chip, config, element));
   double tileK = static_cast<double>(config.tileK);
   double multiplying =
       2 * tileM * tileN * tileK / (chip.operations * speedOf(chip, element));
@@ -299,7 +319,8 @@ static Product productOf(const ProcessorModel &chip, const MatmulConfig &config,
     atOnce = 2 * static_cast<double>(rows) * static_cast<double>(columns) *
              static_cast<double>(k * depths) /
              (chip.operationsOfAll * speedOf(chip, element) *
-              (element == DType::bf16 ? chip.bfloat : 1));
+              (element == DType::bf16 ? chip.bfloat : 1) *
+              (hasOddColumns(config) ? chip.oddColumns : 1));
   product.us = chip.start + std::max({product.waves * product.tileUs,
                                       unique / chip.memory, atOnce});
   return product;
@@ -459,8 +480,9 @@ MatmulEstimate Estimation::pipelined(const Product &own, double moving) const {
   double ofWave = moving / own.waves;
   double together = chip.start + own.tileUs +
                     (own.waves - 1) * std::max(own.tileUs, ofWave) + ofWave;
-  // Those that move multiply first.
-  together = std::max(together, chip.start + ownTiles() * own.tileUs + moving);
+  // Those that move multiply first; and power limits all of them.
+  together = std::max({together, own.us,
+                       chip.start + ownTiles() * own.tileUs + moving});
   together += (own.waves - 1) / own.waves * chip.afterProduct *
               std::min(own.us, moving);
   return finish(own, moving, together + barriers(2));

@@ -34,6 +34,9 @@ struct ProcessorModel {
   /// Operations of one processor on 16-bit elements, and of all together, which
   /// power limits; 0: as many times as much.
   double operations, operationsOfAll;
+  /// The share of the latter that tiles reach whose columns are no power of
+  /// two; 0: such tiles take as long as the next power of two.
+  double oddColumns;
   /// How many more the power allows on bf16, whose products take less of it.
   double bfloat;
   /// How much faster 8-bit ones are, and how much slower f32.

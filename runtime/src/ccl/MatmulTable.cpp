@@ -90,10 +90,13 @@ static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
   for (const char *key : {"tile_m", "tile_n", "tile_k"})
     if (!json.has(key))
       (void)json.member(key);
-  for (int64_t tile : {config.tileM, config.tileN, config.tileK, config.warps})
+  for (int64_t tile : {config.tileM, config.tileK, config.warps})
     if ((tile & (tile - 1)) != 0)
       json.fail("has a tile or warps of " + std::to_string(tile) +
                 "; expected powers of two");
+  if ((config.tileN & (config.tileN - 1)) != 0 && config.tileN % 16 != 0)
+    json.fail("has tile_n = " + std::to_string(config.tileN) +
+              "; expected a power of two or a multiple of 16");
   return config;
 }
 

@@ -29,6 +29,11 @@ iris.matmul_kernel @k matmul f16 -> f16 {tile_m = 48}
 
 // -----
 
+// expected-error @below {{'iris.matmul_kernel' op config has tile_n = 40; expected a power of two or a multiple of 16, from 1 to 256}}
+iris.matmul_kernel @k matmul f16 -> f16 {tile_n = 40}
+
+// -----
+
 // expected-error @below {{'iris.matmul_kernel' op config has tile_k = 8 : i64; expected a power of two from 16 to 256}}
 iris.matmul_kernel @k matmul f16 -> f16 {tile_k = 8}
 

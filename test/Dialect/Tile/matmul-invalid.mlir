@@ -104,3 +104,19 @@ func.func @tile_in_region(%a: memref<?x?xf16>, %i: index) {
   } : memref<?x?xf16>, memref<?x?xf16> -> tensor<16x16xf32>
   return
 }
+
+// -----
+
+func.func @columns(%a: memref<?x?xf16>, %i: index) {
+  // expected-error @+1 {{wants 17 columns of 'tensor<16x16xf32>'; expected 1 to 16}}
+  %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(64) columns(17) : memref<?x?xf16>, memref<?x?xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @no_columns(%a: memref<?x?xf16>, %i: index) {
+  // expected-error @+1 {{wants 0 columns of 'tensor<16x16xf32>'; expected 1 to 16}}
+  %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(64) columns(0) : memref<?x?xf16>, memref<?x?xf16> -> tensor<16x16xf32>
+  return
+}

@@ -34,6 +34,14 @@ func.func @types(%f: memref<?x?xf32>, %q: memref<?x?xi8>, %i: index, %k: index, 
   return %c, %d, %e : tensor<16x16xf32>, tensor<32x32xi32>, tensor<16x16xf32>
 }
 
+// CHECK-LABEL: func.func @columns
+func.func @columns(%a: memref<?x?xf16>, %i: index, %z: tensor<64x256xf32>) -> tensor<64x256xf32> {
+  // CHECK: tile.matmul {{.*}} block(64) columns(224) init(%{{.*}}) : memref<?x?xf16>
+  %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(64) columns(224) init(%z)
+      : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x256xf32>
+  return %c : tensor<64x256xf32>
+}
+
 // A product whose region waits is neither merged nor moved nor removed.
 // CHECK-LABEL: func.func @waits
 // KEPT-LABEL: func.func @waits

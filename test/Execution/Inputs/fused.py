@@ -376,6 +376,8 @@ def fused(kind):
                 if element == "f16" and variant != "atomic" and kind in (
                         "matmul_reduce_scatter", "matmul_all_reduce"):
                     configs.append({"programs": 3, "share": '"result"'})
+                # Tiles that are narrower than their type.
+                configs.append(dict(configs[0], tile_n=48))
                 for config in configs:
                     turn += 1
                     atomic = variant == "atomic"

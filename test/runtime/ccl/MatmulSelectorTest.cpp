@@ -388,6 +388,8 @@ TEST(MatmulTable, RefusesWhatIsNoEntry) {
             "'config.tile_m' should be an integer from 1 to 256"},
            {with("\"tile_m\": 128", "\"tile_m\": 96"),
             "has a tile or warps of 96; expected powers of two"},
+           {with("\"tile_n\": 256", "\"tile_n\": 100"),
+            "has tile_n = 100; expected a power of two or a multiple of 16"},
            {with("\"tile_m\": 128, ", ""), "'config.tile_m' is missing"},
            {with("\"variant\": \"push\", ", ""), "'config.variant' is missing"},
            {with("\"programs\": 132", "\"programs\": 513"),

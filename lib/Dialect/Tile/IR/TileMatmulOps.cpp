@@ -106,7 +106,14 @@ LogicalResult MatmulOp::verify() {
   if (block < 16 || !llvm::isPowerOf2_64(block))
     return emitOpError("has k-blocks of ")
            << block << "; expected a power of two, 16 or more";
-  return verifyTileShape(*this, result);
+  if (failed(verifyTileShape(*this, result)))
+    return failure();
+  int64_t wanted = getNumWantedColumns();
+  if (wanted < 1 || wanted > getNumColumns())
+    return emitOpError("wants ")
+           << wanted << " columns of " << result << "; expected 1 to "
+           << getNumColumns();
+  return success();
 }
 
 /// Checks that a buffer of the yield can stand in for `operand`.

@@ -43,11 +43,18 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
     of every block; the region must not store to buffers, and must not use
     tiles.
 
+    With `columns(n)` only the first n columns of the result are wanted; the
+    others may have any values. Extents of tiles are powers of two, but a product
+    of 3584 columns has 16 times 224 of them: a target whose instructions can
+    leave columns out does so.
+
     Example:
 
     ```mlir
     %c = tile.matmul %a[%i, %c0], %b[%c0, %j] k(%len) block(64)
         : memref<?x?xf16>, memref<?x?xf16> -> tensor<128x128xf32>
+    %e = tile.matmul %a[%i, %c0], %b[%c0, %j] k(%len) block(64) columns(224)
+        : memref<?x?xf16>, memref<?x?xf16> -> tensor<128x256xf32>
     %d = tile.matmul %a[%i, %c0], %b[%c0, %j] k(%len) block(64) init(%c) {
     ^bb0(%kb: index):
       %seen = iris.wait %ctx, %ready[%kb] ge %epoch : i32, memref<?xi32>
@@ -60,6 +67,7 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
     Tile_Buffer:$a, Variadic<Index>:$aOffsets,
     Tile_Buffer:$b, Variadic<Index>:$bOffsets,
     Index:$k, Optional<Tile_DataTile>:$init, I64Attr:$block,
+    OptionalAttr<I64Attr>:$columns,
     OptionalAttr<TypeAttr>:$aType, OptionalAttr<TypeAttr>:$bType,
     DefaultValuedAttr<Tile_PrecisionAttr, "::mlir::tile::Precision::exact">
       :$precision);
@@ -67,7 +75,7 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
   let results = (outs Tile_DataTile:$result);
   let assemblyFormat = [{
     $a `[` $aOffsets `]` `,` $b `[` $bOffsets `]` `k` `(` $k `)`
-    `block` `(` $block `)` (`init` `(` $init^ `)`)?
+    `block` `(` $block `)` (`columns` `(` $columns^ `)`)? (`init` `(` $init^ `)`)?
     (`as` `(` $aType^ `,` $bType `)`)?
     (`precision` `(` custom<Keyword>($precision)^ `)`)?
     attr-dict-with-keyword ($body^)?
@@ -82,6 +90,10 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
     /// Rows and columns of the result.
     int64_t getNumRows() { return getResult().getType().getDimSize(0); }
     int64_t getNumColumns() { return getResult().getType().getDimSize(1); }
+    /// Those of its columns that are wanted.
+    int64_t getNumWantedColumns() {
+      return getColumns().value_or(getNumColumns());
+    }
     /// The terminator of the region; null without one.
     YieldOp getYield();
   }];

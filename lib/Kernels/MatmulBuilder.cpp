@@ -103,9 +103,8 @@ tile::MatmulOp MatmulBuilder::createProduct(Place left, Place right,
         b, sumType(), left.matrix, ValueRange{left.row, left.column},
         right.matrix, ValueRange{right.row, right.column}, length, init,
         b.getI64IntegerAttr(config.tileK),
-        config.tileN < config.getTileWidth()
-            ? b.getI64IntegerAttr(config.tileN)
-            : IntegerAttr(),
+        config.tileN < config.getTileWidth() ? b.getI64IntegerAttr(config.tileN)
+                                             : IntegerAttr(),
         element, element);
   });
   return op;

@@ -142,7 +142,8 @@ tile::LinearAttr mlir::iris::getAccumulatorLayout(MLIRContext *context,
   add(registers, 8, 0);
   for (int64_t column = 8; column < plan.tileN; column *= 2)
     add(registers, 0, column);
-  for (int64_t column = plan.tileN; column < plan.getGroupColumns(); column *= 2)
+  for (int64_t column = plan.tileN; column < plan.getGroupColumns();
+       column *= 2)
     add(registers, 0, column);
   for (int64_t row = kMmaRows; row < plan.getGroupRows(); row *= 2)
     add(registers, row, 0);

@@ -270,8 +270,7 @@ static bool hasOddColumns(const MatmulConfig &config) {
 /// Columns that the instructions compute for a tile.
 static int64_t computedColumns(const ProcessorModel &chip,
                                const MatmulConfig &config, DType element) {
-  if (!hasOddColumns(config) ||
-      (chip.oddColumns != 0 && element != DType::f32))
+  if (!hasOddColumns(config) || (chip.oddColumns != 0 && element != DType::f32))
     return config.tileN;
   int64_t columns = 1;
   while (columns < config.tileN)
@@ -481,8 +480,8 @@ MatmulEstimate Estimation::pipelined(const Product &own, double moving) const {
   double together = chip.start + own.tileUs +
                     (own.waves - 1) * std::max(own.tileUs, ofWave) + ofWave;
   // Those that move multiply first; and power limits all of them.
-  together = std::max({together, own.us,
-                       chip.start + ownTiles() * own.tileUs + moving});
+  together = std::max(
+      {together, own.us, chip.start + ownTiles() * own.tileUs + moving});
   together += (own.waves - 1) / own.waves * chip.afterProduct *
               std::min(own.us, moving);
   return finish(own, moving, together + barriers(2));

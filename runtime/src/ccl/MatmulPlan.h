@@ -61,29 +61,32 @@ constexpr uint64_t matmulMaxPrograms = 512;
 constexpr uint64_t matmulWorkspaceBase =
     matmulFlagBytes * matmulMaxPrograms * 8 + 4 * matmulMaxPrograms;
 
-/// A number of a config: its name in requests, kernels and tables, and the most
-/// that a table may say.
+/// A number of a config: its name in requests, kernels and tables, the most
+/// that a table may say, and what the generators take for it if a request says
+/// nothing (MatmulConfig of the compiler); -1: that depends on the others.
 struct MatmulNumber {
   const char *key;
   int64_t MatmulConfig::*value;
   uint64_t most;
+  int64_t normal;
 };
 
 /// All of them, in the order of requests.
 inline constexpr MatmulNumber matmulNumbers[] = {
-    {"tile_m", &MatmulConfig::tileM, 256},
-    {"tile_n", &MatmulConfig::tileN, 256},
-    {"tile_k", &MatmulConfig::tileK, 256},
-    {"group_m", &MatmulConfig::groupM, 1024},
-    {"xcds", &MatmulConfig::xcds, 64},
-    {"warps", &MatmulConfig::warps, 16},
-    {"programs", &MatmulConfig::programs, matmulMaxPrograms},
-    {"k_per_flag", &MatmulConfig::kPerFlag, 1024},
-    {"num_fetch_programs", &MatmulConfig::numFetchPrograms, matmulMaxPrograms},
-    {"num_mover_tiles", &MatmulConfig::numMoverTiles, 1 << 20},
-    {"num_fetch_stages", &MatmulConfig::numFetchStages, 1024},
+    {"tile_m", &MatmulConfig::tileM, 256, 128},
+    {"tile_n", &MatmulConfig::tileN, 256, 128},
+    {"tile_k", &MatmulConfig::tileK, 256, 64},
+    {"group_m", &MatmulConfig::groupM, 1024, defaultGroupM},
+    {"xcds", &MatmulConfig::xcds, 64, 1},
+    {"warps", &MatmulConfig::warps, 16, 4},
+    {"programs", &MatmulConfig::programs, matmulMaxPrograms, matmulMaxPrograms},
+    {"k_per_flag", &MatmulConfig::kPerFlag, 1024, 4},
+    {"num_fetch_programs", &MatmulConfig::numFetchPrograms, matmulMaxPrograms,
+     -1},
+    {"num_mover_tiles", &MatmulConfig::numMoverTiles, 1 << 20, 0},
+    {"num_fetch_stages", &MatmulConfig::numFetchStages, 1024, 1},
     {"first_stage_fetch_programs", &MatmulConfig::firstStageFetchPrograms,
-     matmulMaxPrograms},
+     matmulMaxPrograms, -1},
 };
 
 } // namespace iris::ccl

@@ -68,14 +68,19 @@ bool iris::ccl::isKernelOf(const KernelInfo &kernel, const MatmulProblem &p,
     auto found = json.find(key);
     return wish.empty() || (found != json.end() && *found == wish);
   };
-  auto isNumber = [&](const char *key, int64_t wish) {
-    auto found = json.find(key);
-    return wish == 0 || (found != json.end() && *found == wish);
+  // A number that was left open is the generators' own: a package may hold
+  // several kernels that differ in nothing else.
+  auto isNumber = [&](const MatmulNumber &number) {
+    auto found = json.find(number.key);
+    int64_t wish = p.config.*number.value;
+    if (wish != 0)
+      return found != json.end() && *found == wish;
+    return found == json.end() || number.normal < 0 || *found == number.normal;
   };
   const MatmulConfig &config = p.config;
   static const char *const biases[] = {"none", "row", "column"};
   static const char *const activations[] = {"none", "relu", "gelu"};
-  auto scale = json.find("scale");
+  auto scale = json.find("scale"), group = json.find("group");
   return isName("matmul", kindName(p.kind)) &&
          isName("element", mlirType(p.element)) &&
          isName("result", mlirType(p.result)) &&
@@ -86,10 +91,8 @@ bool iris::ccl::isKernelOf(const KernelInfo &kernel, const MatmulProblem &p,
          isName("b", p.bIsColumnMajor ? "column" : "row") &&
          isName("bias", biases[static_cast<size_t>(p.bias)]) &&
          isName("activation", activations[static_cast<size_t>(p.activation)]) &&
-         scale != json.end() && *scale == p.hasScale &&
-         isNumber("group", groupSize) &&
+         scale != json.end() && *scale == p.hasScale && group != json.end() &&
+         *group == groupSize &&
          std::all_of(std::begin(matmulNumbers), std::end(matmulNumbers),
-                     [&](const MatmulNumber &number) {
-                       return isNumber(number.key, config.*number.value);
-                     });
+                     isNumber);
 }

@@ -4,6 +4,7 @@
 // kept, and tables that may hold anything.
 #include "iris/ccl/MatmulSelector.h"
 #include "ccl/MatmulModel.h"
+#include "ccl/MatmulPlan.h"
 #include "ccl/PartCopies.h"
 
 #include <gtest/gtest.h>
@@ -297,6 +298,36 @@ TEST(MatmulSelector, HasTilesThatFitRegisters) {
         EXPECT_GE(tileKOf(tile, element), 16);
     }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels of packages
+//===----------------------------------------------------------------------===//
+
+/// A package may hold kernels that differ in one number only, which a config
+/// leaves open: what the generators take for it is meant, not any.
+TEST(MatmulKernel, OpenNumbersAreTheGenerators) {
+  MatmulProblem problem =
+      onH200(MatmulKind::allGatherMatmul, 512, 64, 64, 2).problem;
+  problem.config.variant = "hbm_buffer";
+  problem.config.numFetchPrograms = 16;
+  auto isKernelWith = [&](const std::string &numbers) {
+    KernelInfo kernel;
+    kernel.config = R"({"matmul": "all_gather_matmul", "element": "f16", )"
+                    R"("result": "f16", "variant": "hbm_buffer", "a": "row", )"
+                    R"("b": "row", "bias": "none", "activation": "none", )"
+                    R"("scale": false, "group": 2, )" +
+                    numbers + "}";
+    return isKernelOf(kernel, problem, 2);
+  };
+  const std::string fetch = R"("num_fetch_programs": 16, )";
+  EXPECT_TRUE(isKernelWith(fetch + R"("num_mover_tiles": 0, "group_m": 8)"));
+  EXPECT_FALSE(isKernelWith(fetch + R"("num_mover_tiles": 10, "group_m": 8)"));
+  EXPECT_FALSE(isKernelWith(fetch + R"("num_mover_tiles": 0, "group_m": 4)"));
+  EXPECT_FALSE(isKernelWith(R"("num_fetch_programs": 8)"));
+  problem.config.numMoverTiles = 10;
+  EXPECT_TRUE(isKernelWith(fetch + R"("num_mover_tiles": 10)"));
+  EXPECT_FALSE(isKernelWith(fetch + R"("num_mover_tiles": 0)"));
 }
 
 //===----------------------------------------------------------------------===//

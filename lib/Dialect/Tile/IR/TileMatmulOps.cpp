@@ -110,9 +110,8 @@ LogicalResult MatmulOp::verify() {
     return failure();
   int64_t wanted = getNumWantedColumns();
   if (wanted < 1 || wanted > getNumColumns())
-    return emitOpError("wants ")
-           << wanted << " columns of " << result << "; expected 1 to "
-           << getNumColumns();
+    return emitOpError("wants ") << wanted << " columns of " << result
+                                 << "; expected 1 to " << getNumColumns();
   return success();
 }
 

@@ -309,6 +309,18 @@ void Report::fail(const ProductCase &each, const rt::Status &status) {
 // Explanations
 //===----------------------------------------------------------------------===//
 
+static void explainCall(const ccl::Situation &situation) {
+  std::printf("%-15s %-10s %10s  %s\n",
+              std::string(ccl::opName(situation.op)).c_str(),
+              std::string(ccl::dtypeName(situation.dtype)).c_str(),
+              formatBytes(situation.bytes).c_str(),
+              ccl::select(situation).reason.c_str());
+  std::vector<ccl::Estimate> all = ccl::estimates(situation);
+  for (size_t i = 1; i < all.size(); ++i)
+    std::printf("%-38s  rather than %s: %.1f us\n", "",
+                ccl::describe(all[i].config).c_str(), all[i].us);
+}
+
 void iris::bench::explain(const Options &options) {
   for (const Options &part : options.plan)
     explain(part);
@@ -319,15 +331,10 @@ void iris::bench::explain(const Options &options) {
               ccl::choiceSource(options.device).c_str());
   for (Op op : options.ops)
     for (ccl::DType dtype : options.dtypes)
-      for (uint64_t bytes : options.sizes) {
-        ccl::Situation situation = situationOf(options, op, dtype, bytes);
-        std::printf(
-            "%-15s %-10s %10s  %s\n", std::string(ccl::opName(op)).c_str(),
-            std::string(ccl::dtypeName(dtype)).c_str(),
-            formatBytes(bytes).c_str(), ccl::select(situation).reason.c_str());
-        std::vector<ccl::Estimate> all = ccl::estimates(situation);
-        for (size_t i = 1; i < all.size(); ++i)
-          std::printf("%-38s  rather than %s: %.1f us\n", "",
-                      ccl::describe(all[i].config).c_str(), all[i].us);
-      }
+      for (uint64_t bytes : options.sizes)
+        for (int64_t programs : options.programs) {
+          ccl::Situation situation = situationOf(options, op, dtype, bytes);
+          situation.programs = programs;
+          explainCall(situation);
+        }
 }

@@ -82,19 +82,18 @@ void GroupBuilder::span(StringRef name, Value bytes,
 void GroupBuilder::storeEpoch(Value epochs, int64_t maxPrograms, Value last) {
   // A program reads the word with its own number. It writes that one and those
   // of the numbers that this launch does not have, dealt out to the programs,
-  // so that all words are the same for a next launch of any size. Nobody else
-  // touches the words that it writes: nothing has to be ordered.
-  auto splat = [&](Type type, Value number) -> Value {
-    Value word = arith::IndexCastOp::create(b, b.getI32Type(), number);
-    return tensor::SplatOp::create(b, type, word);
+  // so that all words are the same for a next launch of any size: `program`,
+  // program + programs, ... Nobody else touches the words that it writes:
+  // nothing has to be ordered.
+  auto type = RankedTensorType::get({maxPrograms}, b.getIndexType());
+  auto splat = [&](Value number) -> Value {
+    return tensor::SplatOp::create(b, type, number);
   };
-  auto type = RankedTensorType::get({maxPrograms}, b.getI32Type());
-  Value number = tile::RangeOp::create(b, type, /*dim=*/0);
-  Value turn = arith::RemUIOp::create(b, number, splat(type, programs));
-  Value isOurs = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, turn,
-                                       splat(type, program));
-  Value place =
-      tile::RangeOp::create(b, type.clone(b.getIndexType()), /*dim=*/0);
-  tile::ScatterOp::create(b, tensor::SplatOp::create(b, type, last), epochs,
-                          ValueRange{place}, isOurs);
+  Value turn = tile::RangeOp::create(b, type, /*dim=*/0);
+  Value place = arith::AddIOp::create(
+      b, splat(program), arith::MulIOp::create(b, turn, splat(programs)));
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, place,
+                                       splat(index(maxPrograms)));
+  Value words = tensor::SplatOp::create(b, type.clone(b.getI32Type()), last);
+  tile::ScatterOp::create(b, words, epochs, ValueRange{place}, exists);
 }

@@ -264,6 +264,12 @@ def get_cases():
          "num_fetch_programs": 2, "num_mover_tiles": 1},
         m=37, n=27, k=43, programs=(4, 3, 2))
 
+    # Tiles of fewer columns than their type has.
+    narrow = tiles(32, 48, 16, 1, 4)
+    add("hbm_buffer_m_narrow", gather,
+        {**narrow, **fetch, **by_rows, "shard": "m", "k_per_flag": 1}, m=37,
+        n=107, k=43, bias="column")
+
     # The same parts, pushed; and read where they are.
     push = {"variant": "push", "num_fetch_programs": 1}
     add("push_k", gather, {**whole, **push, **by_rows, "k_per_flag": 1})
@@ -299,6 +305,8 @@ def get_cases():
     add("specialized_rows_early", spread,
         {**ragged, **moved, "num_mover_tiles": 2}, m=37, n=27, k=40,
         programs=(2, 4, 3))
+    add("specialized_rows_narrow", spread, {**narrow, **moved}, m=37, n=107,
+        k=40)
     add("specialized_columns", spread, {**whole, **moved, "shard": "n"}, n=32)
     add("specialized_columns_ragged", spread,
         {**ragged, **moved, "shard": "n", "activation": "relu"}, m=37, n=27,
@@ -323,6 +331,8 @@ def get_cases():
         {**ragged, **halves, **moved, "num_fetch_programs": 2,
          "num_mover_tiles": 1}, m=37, n=27, k=43, bias="column", scale=0.5,
         programs=(3, 4, 1))
+    add("scatter_roles_narrow", "matmul_reduce_scatter",
+        {**narrow, **exact, **moved}, m=37, n=107, k=43)
     add("two_roles", "matmul_all_reduce", {**whole, **exact, **moved})
     add("two_roles_rounded_ragged", "matmul_all_reduce",
         {**ragged, **halves, **moved, "num_fetch_programs": 2,

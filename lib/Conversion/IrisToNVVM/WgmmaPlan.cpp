@@ -122,9 +122,9 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
            << " on this target";
 
   plan.a = planOperand(op.getA().getType(), 1, rows, plan.getGroupRows(), plan);
-  plan.b = planOperand(op.getB().getType(), 0,
-                       plan.mmaN < plan.tileN ? plan.mmaN : columns,
-                       groupColumns, plan);
+  int64_t leftOut = plan.tileN - plan.mmaN;
+  plan.b = planOperand(op.getB().getType(), 0, columns - leftOut, groupColumns,
+                       plan);
   return plan;
 }
 

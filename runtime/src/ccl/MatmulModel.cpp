@@ -314,12 +314,13 @@ static Product productOf(const ProcessorModel &chip, const MatmulConfig &config,
   double unique = (static_cast<double>(rows) + static_cast<double>(columns)) *
                   static_cast<double>(k * depths) * dtypeBytes(element);
   double atOnce = 0;
+  bool leavesOut = chip.oddColumns != 0 && hasOddColumns(config);
   if (chip.operationsOfAll != 0)
     atOnce = 2 * static_cast<double>(rows) * static_cast<double>(columns) *
              static_cast<double>(k * depths) /
              (chip.operationsOfAll * speedOf(chip, element) *
               (element == DType::bf16 ? chip.bfloat : 1) *
-              (hasOddColumns(config) ? chip.oddColumns : 1));
+              (leavesOut ? chip.oddColumns : 1));
   product.us = chip.start + std::max({product.waves * product.tileUs,
                                       unique / chip.memory, atOnce});
   return product;

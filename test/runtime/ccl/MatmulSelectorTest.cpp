@@ -300,6 +300,30 @@ TEST(MatmulSelector, HasTilesThatFitRegisters) {
   }
 }
 
+/// 1152 columns are six tiles of 192, or five of 256 of which one is half
+/// empty.
+TEST(MatmulModel, ColumnsThatAreNoPowerOfTwo) {
+  auto timeOf = [](MatmulSituation s, int64_t columns) {
+    s.problem.config = {};
+    s.problem.config.variant = "tiles";
+    s.problem.config.tileN = columns;
+    s.problem.config.tileM = 128;
+    s.problem.config.warps = 8;
+    std::vector<MatmulEstimate> all = estimates(s);
+    EXPECT_FALSE(all.empty());
+    return all.empty() ? 0 : all.front().us;
+  };
+  MatmulSituation s = onH200(MatmulKind::matmul, 8192, 1152, 36864, 1);
+  EXPECT_LT(timeOf(s, 192), 0.95 * timeOf(s, 256));
+  // Threads multiply exact f32, and AMD's instructions whole tiles.
+  s.problem.element = s.problem.result = DType::f32;
+  EXPECT_GT(timeOf(s, 192), 0.99 * timeOf(s, 256));
+  s.problem.element = s.problem.result = DType::f16;
+  s.device = DeviceKind::hip;
+  s.target = "gfx942";
+  EXPECT_GT(timeOf(s, 192), 0.99 * timeOf(s, 256));
+}
+
 //===----------------------------------------------------------------------===//
 // Kernels of packages
 //===----------------------------------------------------------------------===//

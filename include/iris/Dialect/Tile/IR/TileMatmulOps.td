@@ -75,8 +75,8 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
   let results = (outs Tile_DataTile:$result);
   let assemblyFormat = [{
     $a `[` $aOffsets `]` `,` $b `[` $bOffsets `]` `k` `(` $k `)`
-    `block` `(` $block `)` (`columns` `(` $columns^ `)`)? (`init` `(` $init^ `)`)?
-    (`as` `(` $aType^ `,` $bType `)`)?
+    `block` `(` $block `)` (`columns` `(` $columns^ `)`)?
+    (`init` `(` $init^ `)`)? (`as` `(` $aType^ `,` $bType `)`)?
     (`precision` `(` custom<Keyword>($precision)^ `)`)?
     attr-dict-with-keyword ($body^)?
     `:` type($a) `,` type($b) `->` type($result)

@@ -234,18 +234,6 @@ SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
   return loaded;
 }
 
-/// Marks what moves to workgroup memory on its own. Reads of a stage come after
-/// a wait and a barrier; without this, LLVM would have every read wait for all
-/// such moves, those to the other stage too.
-static ArrayAttr getDirectScopes(MLIRContext *context) {
-  Builder b(context);
-  auto domain = LLVM::AliasScopeDomainAttr::get(
-      context, b.getStringAttr("iris.matmul"), StringAttr());
-  auto scope = LLVM::AliasScopeAttr::get(
-      context, b.getStringAttr("iris.matmul.direct"), domain, StringAttr());
-  return b.getArrayAttr({scope});
-}
-
 void PanelEmitter::emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
                                    Value stage) const {
   const PanelFill &fill = panel.fill;
@@ -254,7 +242,6 @@ void PanelEmitter::emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
   Source source = getSource(t, place, /*permuted=*/true);
   Value resource = emitResource(t, source.window);
   ImplicitLocOpBuilder b(t.loc, t.b);
-  ArrayAttr scopes = getDirectScopes(t.b.getContext());
   Value wave =
       target.emitUniform(b, t.mul(t.kernel.warp, plan.warpSize * kChunkBytes));
   for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
@@ -270,7 +257,7 @@ void PanelEmitter::emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
     pointer = advance(t, pointer, t.add(t.add(wave, stage), t.i32(fixed)));
     ROCDL::RawPtrBufferLoadLdsOp::create(
         t.b, t.loc, resource, pointer, t.i32(kChunkBytes), safe, t.i32(0),
-        t.i32(0), t.i32(0), scopes, ArrayAttr(), ArrayAttr());
+        t.i32(0), t.i32(0), directScopes, ArrayAttr(), ArrayAttr());
   }
 }
 
@@ -456,7 +443,7 @@ SmallVector<Value> PanelEmitter::emitOperands(ThreadBuilder &t,
         LLVM::LoadOp::create(t.b, t.loc, getWordsType(context, readBytes),
                              emitPointer(t, bases, place, stage), readBytes);
     if (plan.isDirect())
-      load.setNoaliasScopesAttr(getDirectScopes(context));
+      load.setNoaliasScopesAttr(directScopes);
     parts.push_back(load);
   }
 

@@ -18,9 +18,13 @@ enum class Side { A, B };
 /// Emits what one thread does for one panel.
 class PanelEmitter {
 public:
-  PanelEmitter(const TargetInfo &target, const MatmulPlan &plan, Side side)
+  /// `directScopes` marks what moves to workgroup memory on its own. Reads of a
+  /// stage come after a wait and a barrier; without it, LLVM would have every
+  /// read wait for all such moves, those to the other stage too.
+  PanelEmitter(const TargetInfo &target, const MatmulPlan &plan, Side side,
+               ArrayAttr directScopes)
       : target(target), plan(plan), panel(side == Side::A ? plan.a : plan.b),
-        side(side) {}
+        side(side), directScopes(directScopes) {}
 
   /// Returns whether (i1, the same in all threads) whole chunks of the panel at
   /// `place` may be loaded, as long as k stays inside; null if never. Does not
@@ -81,6 +85,7 @@ private:
   const MatmulPlan &plan;
   const PanelPlan &panel;
   Side side;
+  ArrayAttr directScopes;
 };
 
 } // namespace mlir::iris

@@ -35,15 +35,24 @@
 using namespace mlir;
 using namespace mlir::iris;
 
+/// Scopes of one matmul. They have no names: the translation to LLVM IR makes
+/// names twice where two modules share a context, and keeps what is gone then.
+static ArrayAttr makeDirectScopes(MLIRContext *context) {
+  auto domain = LLVM::AliasScopeDomainAttr::get(context, StringAttr());
+  auto scope = LLVM::AliasScopeAttr::get(domain, StringAttr());
+  return ArrayAttr::get(context, {scope});
+}
+
 namespace {
 
 /// Emits the loop of one matmul.
 class MatmulEmitter {
 public:
   MatmulEmitter(tile::MatmulOp op, const TargetInfo &target,
-                const MatmulPlan &plan)
-      : op(op), target(target), plan(plan), a(target, plan, Side::A),
-        b(target, plan, Side::B) {}
+                const MatmulPlan &plan, ArrayAttr directScopes)
+      : op(op), target(target), plan(plan),
+        a(target, plan, Side::A, directScopes),
+        b(target, plan, Side::B, directScopes) {}
 
   Value emit(ThreadBuilder &t, Value init);
 
@@ -492,7 +501,8 @@ public:
     FailureOr<MatmulPlan> plan = getPlan(op, t.kernel.numWarps);
     if (failed(plan))
       return failure();
-    return MatmulEmitter(op, *target, *plan).emit(t, init);
+    return MatmulEmitter(op, *target, *plan, makeDirectScopes(op.getContext()))
+        .emit(t, init);
   }
 
 private:

@@ -5,6 +5,7 @@
 
 #include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/IrisToNVVM.h"
+#include "iris/Conversion/IrisToROCDL.h"
 #include "iris/Conversion/KernelABI.h"
 #include "iris/Conversion/MathToIntrinsics.h"
 #include "iris/Conversion/Matmul.h"
@@ -24,6 +25,7 @@ void mlir::iris::registerAllPasses() {
   registerIrisMatmulPasses();
   registerIrisSyncPasses();
   registerIrisToNVVMPasses();
+  registerIrisToROCDLPasses();
   registerIrisTileToLoopsPasses();
   registerIrisTileToThreadsPasses();
   registerIrisTransformsPasses();

@@ -5,6 +5,7 @@
 
 #include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/IrisToNVVM.h"
+#include "iris/Conversion/IrisToROCDL.h"
 #include "iris/Conversion/KernelABI.h"
 #include "iris/Conversion/MathToIntrinsics.h"
 #include "iris/Conversion/Matmul.h"
@@ -210,6 +211,9 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createIrisApplyLoopAnnotationsPass());
   addCleanup(kernels);
+  // Last: cleanups would move what is computed for a store in front of it.
+  if (isAMD(options))
+    kernels.addPass(createIrisROCDLGatherStoresPass());
 }
 
 //===----------------------------------------------------------------------===//

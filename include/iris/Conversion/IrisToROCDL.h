@@ -5,6 +5,7 @@
 
 #include "iris/Conversion/MatmulTarget.h"
 #include "iris/Conversion/TargetInfo.h"
+#include "mlir/Pass/Pass.h"
 
 namespace mlir::iris {
 
@@ -13,6 +14,12 @@ std::unique_ptr<TargetInfo> createROCDLTargetInfo(StringRef name);
 
 /// The matrix instructions of the same GPUs.
 std::unique_ptr<MatmulTarget> createROCDLMatmulTarget(StringRef name);
+
+#define GEN_PASS_DECL
+#include "iris/Conversion/IrisToROCDL.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "iris/Conversion/IrisToROCDL.h.inc"
 
 } // namespace mlir::iris
 

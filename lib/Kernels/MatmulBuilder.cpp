@@ -75,7 +75,7 @@ Value MatmulBuilder::columns(Value matrix, Value first, Value count) {
 }
 
 Place MatmulBuilder::tileAt(Value matrix, Value row, Value column) {
-  if (config.tileN < config.getTileWidth()) {
+  if (config.isNarrow()) {
     Value end = min(add(column, tileColumns()), columnsOf(matrix));
     matrix = columns(matrix, index(0), end);
   }
@@ -103,8 +103,7 @@ tile::MatmulOp MatmulBuilder::createProduct(Place left, Place right,
         b, sumType(), left.matrix, ValueRange{left.row, left.column},
         right.matrix, ValueRange{right.row, right.column}, length, init,
         b.getI64IntegerAttr(config.tileK),
-        config.tileN < config.getTileWidth() ? b.getI64IntegerAttr(config.tileN)
-                                             : IntegerAttr(),
+        config.isNarrow() ? b.getI64IntegerAttr(config.tileN) : IntegerAttr(),
         element, element);
   });
   return op;

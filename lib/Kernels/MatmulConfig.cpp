@@ -117,8 +117,7 @@ SmallVector<Type> MatmulConfig::argumentTypes() const {
 /// Combinations that no generator makes.
 static LogicalResult checkCombination(MatmulKernelOp op,
                                       const MatmulConfig &config) {
-  if (config.tileN < config.getTileWidth() &&
-      config.tileN % MatmulConfig::columnUnit != 0)
+  if (config.isNarrow() && config.tileN % MatmulConfig::columnUnit != 0)
     return op.emitOpError("config has tile_n = ")
            << config.tileN << "; expected a power of two or a multiple of "
            << MatmulConfig::columnUnit << ", from 1 to 256";

@@ -211,7 +211,7 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createIrisApplyLoopAnnotationsPass());
   addCleanup(kernels);
-  // Last: cleanups would move what is computed for a store in front of it.
+  // Last: it looks at what is left between stores.
   if (isAMD(options))
     kernels.addPass(createIrisROCDLGatherStoresPass());
 }

@@ -92,8 +92,9 @@ output:
   --json=FILE           appends a line for each measurement
   --commit=TEXT, --machine=TEXT
                         are noted there
-  --explain             only says what the selector chooses, what it expects
-                        of that and of the others, and why; needs no device
+  --explain             only says what the selector chooses (for --programs, if
+                        they are given), what it expects of that and of the
+                        others, and why; needs no device
   --help, --version
 
 exit status: 0 if everything ran and every result was right, else 1.

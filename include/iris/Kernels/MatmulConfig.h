@@ -64,6 +64,8 @@ struct MatmulConfig {
 
   /// Columns of the type of tiles, a power of two.
   int64_t getTileWidth() const;
+  /// Tiles have fewer columns than their type.
+  bool isNarrow() const { return tileN < getTileWidth(); }
   /// The largest power of two that divides a tile's columns.
   int64_t getStripUnit() const { return tileN & -tileN; }
 

@@ -138,14 +138,11 @@ void WgmmaLowering::lowerConsumer(tile::MatmulOp op) {
   if (regionWaits)
     LeaveIfFailedOp::create(b);
   // Columns that are not wanted are zeros.
-  SmallVector<Value> elements(plan.getNumElements());
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+  SmallVector<Value> elements(plan.getNumElements(), zero);
   for (int64_t i = 0; i < count; ++i)
     elements[plan.getElement(i)] =
         LLVM::ExtractValueOp::create(b, choice.getResult(0), i);
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
-  for (Value &value : elements)
-    if (!value)
-      value = zero;
   Value vector = vector::FromElementsOp::create(b, vectorType, elements);
   op.getResult().replaceAllUsesWith(
       UnrealizedConversionCastOp::create(b, op.getResult().getType(), vector)

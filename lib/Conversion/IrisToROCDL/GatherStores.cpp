@@ -17,12 +17,12 @@ using namespace mlir;
 using namespace mlir::iris;
 
 /// Stores of more bits keep their registers for a while.
-static constexpr uint64_t kQuickBits = 64;
+static constexpr int64_t kQuickBits = 64;
 
 static bool isWide(LLVM::StoreOp store) {
   auto vector = dyn_cast<VectorType>(store.getValue().getType());
-  return vector && vector.getNumElements() * vector.getElementTypeBitWidth() >
-                       static_cast<int64_t>(kQuickBits);
+  return vector &&
+         vector.getNumElements() * vector.getElementTypeBitWidth() > kQuickBits;
 }
 
 /// True if the stored registers are the result of arithmetic in this block.

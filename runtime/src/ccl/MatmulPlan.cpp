@@ -210,9 +210,9 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   if (config.variant.empty())
     config.variant = defaultVariant(p.kind);
   fillMeaning(p);
-  fill(config.tileM, 128);
-  fill(config.tileN, 128);
-  fill(config.tileK, 64);
+  fill(config.tileM, defaultTile);
+  fill(config.tileN, defaultTile);
+  fill(config.tileK, defaultTileK);
   const uint64_t size = groupSize;
   MatmulPlan plan;
   plan.a = {p.m, p.k};
@@ -250,7 +250,7 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
     plan.staging = {size * p.m, p.k};
     stagedBytes = dtypeBytes(p.element);
   } else if (isStaged) {
-    fill(config.kPerFlag, 4);
+    fill(config.kPerFlag, defaultKPerFlag);
     flags = size * rowTiles * divideUp(p.k, config.kPerFlag * config.tileK);
     plan.staging = {size * p.m, p.k};
     stagedBytes = dtypeBytes(p.element);

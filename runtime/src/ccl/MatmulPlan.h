@@ -32,9 +32,11 @@ void fillMeaning(MatmulProblem &problem);
 /// Checks the problem, fills in what sizes depend on, and says what follows.
 rt::Expected<MatmulPlan> makePlan(MatmulProblem &problem, uint32_t groupSize);
 
-/// Rows of tiles in a group, where the config does not say; the generator's
-/// default as well.
-constexpr int64_t defaultGroupM = 8;
+/// What a config has where it does not say: the generators' defaults as well.
+/// Rows and columns of a tile, values of k at a time, rows of tiles in a group,
+/// k-blocks that share a flag.
+constexpr int64_t defaultTile = 128, defaultTileK = 64;
+constexpr int64_t defaultGroupM = 8, defaultKPerFlag = 4;
 
 /// The variant copy_engine: groups of rows of tiles of a part, each a copy, and
 /// the flags for those of all parts.  Takes a complete config.
@@ -62,8 +64,9 @@ constexpr uint64_t matmulWorkspaceBase =
     matmulFlagBytes * matmulMaxPrograms * 8 + 4 * matmulMaxPrograms;
 
 /// A number of a config: its name in requests, kernels and tables, the most
-/// that a table may say, and what the generators take for it if a request says
-/// nothing (MatmulConfig of the compiler); -1: that depends on the others.
+/// that a table may say, and what a kernel has if the config leaves it open:
+/// what requests say for programs, and the generators (the compiler's
+/// MatmulConfig) take for the others.  -1: that depends on other numbers.
 struct MatmulNumber {
   const char *key;
   int64_t MatmulConfig::*value;
@@ -73,14 +76,14 @@ struct MatmulNumber {
 
 /// All of them, in the order of requests.
 inline constexpr MatmulNumber matmulNumbers[] = {
-    {"tile_m", &MatmulConfig::tileM, 256, 128},
-    {"tile_n", &MatmulConfig::tileN, 256, 128},
-    {"tile_k", &MatmulConfig::tileK, 256, 64},
+    {"tile_m", &MatmulConfig::tileM, 256, defaultTile},
+    {"tile_n", &MatmulConfig::tileN, 256, defaultTile},
+    {"tile_k", &MatmulConfig::tileK, 256, defaultTileK},
     {"group_m", &MatmulConfig::groupM, 1024, defaultGroupM},
     {"xcds", &MatmulConfig::xcds, 64, 1},
     {"warps", &MatmulConfig::warps, 16, 4},
     {"programs", &MatmulConfig::programs, matmulMaxPrograms, matmulMaxPrograms},
-    {"k_per_flag", &MatmulConfig::kPerFlag, 1024, 4},
+    {"k_per_flag", &MatmulConfig::kPerFlag, 1024, defaultKPerFlag},
     {"num_fetch_programs", &MatmulConfig::numFetchPrograms, matmulMaxPrograms,
      -1},
     {"num_mover_tiles", &MatmulConfig::numMoverTiles, 1 << 20, 0},

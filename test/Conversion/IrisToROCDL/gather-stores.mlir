@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: iris-opt %s --iris-rocdl-gather-stores --split-input-file | FileCheck %s
+// RUN: iris-opt %s --iris-rocdl-gather-stores | FileCheck %s
 
 gpu.module @kernels {
   // CHECK-LABEL: llvm.func @rounded
@@ -42,6 +42,9 @@ gpu.module @kernels {
   // CHECK: llvm.store %{{.+}}, %arg1
   // CHECK: llvm.load
   // CHECK: llvm.store %{{.+}}, %arg2
+  // CHECK: llvm.store %{{.+}} : vector<4xf16>
+  // CHECK: llvm.fmul
+  // CHECK: llvm.store %{{.+}}, %arg1
   // CHECK: llvm.return
   llvm.func @parted(%sums: vector<8xf32>, %p: !llvm.ptr<1>, %q: !llvm.ptr<1>) -> i32 {
     %a = llvm.fptrunc %sums : vector<8xf32> to vector<8xf16>
@@ -49,6 +52,10 @@ gpu.module @kernels {
     %x = llvm.load %q : !llvm.ptr<1> -> i32
     %b = llvm.fadd %a, %a : vector<8xf16>
     llvm.store %b, %q {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<1>
+    %c = llvm.shufflevector %b, %b [0, 1, 2, 3] : vector<8xf16>
+    llvm.store %c, %p {alignment = 8 : i64} : vector<4xf16>, !llvm.ptr<1>
+    %d = llvm.fmul %b, %b : vector<8xf16>
+    llvm.store %d, %p {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<1>
     llvm.return %x : i32
   }
 }

@@ -387,7 +387,7 @@ static void buildCopied(MatmulBuilder &k) {
   Parts parts(k);
   k.beginCleared(numFlagsOf(k, parts));
   Value groupRows = k.index(k.config.groupM);
-  Value groups = k.ceilDiv(parts.rowTiles, groupRows);
+  Value groups = getCopiedParts(k, k.config, parts.rows, k.size).groups;
   parts.multiply(
       k.evenShareOf(parts.tiles().count()),
       [&](Value source, Value row) {

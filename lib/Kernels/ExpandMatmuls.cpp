@@ -199,8 +199,8 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
     return failure();
   if (config->isCopied())
     return call->emitOpError("config has variant = \"copy_engine\", a kernel "
-                             "for parts that its caller copies meanwhile; "
-                             "expected pull, hbm_buffer or push in a call");
+                             "beside which its caller copies; expected another "
+                             "variant in a call");
   if (config->isGathered())
     return call->emitOpError("config has variant = \"gathered\", a kernel for "
                              "parts that were gathered before; expected pull, "

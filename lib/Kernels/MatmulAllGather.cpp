@@ -4,6 +4,8 @@
 //   push          every rank stores each finished tile to all ranks
 //   specialized   some programs multiply and store tiles to the own result;
 //                 the others wait for them and store them to all other ranks
+//   copy_engine   who calls the kernel has engines copy groups of rows of tiles
+//                 to all other ranks as they are finished
 //
 // Ranks are visited in rotated order, so that no two ranks store to one
 // receiver at once. See docs/fused.md for why they are correct.
@@ -31,6 +33,14 @@ public:
   }
 
   Value count() { return k.mul(rowTiles, columnTiles); }
+  Value numFlags() {
+    return getFusedSizes(k, k.config, {rows, k.columnsOf(k.a), columns, k.size})
+        .numFlags;
+  }
+  /// The group of rows of tiles that a tile is in.
+  Value groupOf(Value number) {
+    return k.div(number, k.mul(k.index(k.config.groupM), columnTiles));
+  }
   /// body(place, number) for the tiles of a share.
   void forTiles(const TileShare<Value> &share,
                 llvm::function_ref<void(Place, Value)> body) {
@@ -66,10 +76,7 @@ static void buildPush(MatmulBuilder &k) {
 /// Movers have the first tiles, while there is nothing to move.
 static void buildSpecialized(MatmulBuilder &k) {
   OwnPart own(k);
-  k.beginEpoch(getFusedSizes(
-                   k, k.config,
-                   {k.rowsOf(k.a), k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
-                   .numFlags);
+  k.beginEpoch(own.numFlags());
   Value movers = k.movers();
   own.forTiles(k.shareOf(own.count(), /*isLate=*/false),
                [&](Place place, Value number) {
@@ -89,8 +96,20 @@ static void buildSpecialized(MatmulBuilder &k) {
   k.endEpoch();
 }
 
+/// Nothing here touches a peer: who calls the kernel says when that may be.
+static void buildCopied(MatmulBuilder &k) {
+  OwnPart own(k);
+  k.beginCleared(own.numFlags());
+  own.forTiles(k.evenShareOf(own.count()), [&](Place place, Value number) {
+    k.store(own.compute(place), place);
+    k.countDown(own.groupOf(number));
+  });
+}
+
 void mlir::iris::buildMatmulAllGather(MatmulBuilder &k) {
   if (k.config.variant == "specialized")
     return buildSpecialized(k);
+  if (k.config.isCopied())
+    return buildCopied(k);
   buildPush(k);
 }

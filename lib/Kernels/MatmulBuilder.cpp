@@ -349,6 +349,11 @@ void MatmulBuilder::raiseHere(Value flag) {
                    /*rank=*/Value(), MemSemantic::Release, Scope::Gpu);
 }
 
+void MatmulBuilder::countDown(Value flag) {
+  SignalOp::create(b, SignalKind::Add, ctx, i32(-1), flags, placeOf(flag),
+                   /*rank=*/Value(), MemSemantic::Release, Scope::Sys);
+}
+
 void MatmulBuilder::await(Value flag, Value source) {
   WaitOp::create(b, epoch.getType(), ctx, flags, placeOf(flag), Comparison::GE,
                  epoch, /*rank=*/Value(), rankOf(source), MemSemantic::Acquire,

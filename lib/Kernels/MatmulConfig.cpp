@@ -24,10 +24,12 @@ ArrayRef<StringRef> mlir::iris::getVariants(MatmulKind kind) {
   static constexpr StringRef alone[] = {"tiles"};
   static constexpr StringRef gathers[] = {"pull", "hbm_buffer", "push",
                                           "gathered", "copy_engine"};
-  static constexpr StringRef gathersResult[] = {"push", "specialized"};
-  static constexpr StringRef scatters[] = {"push", "specialized"};
+  static constexpr StringRef gathersResult[] = {"push", "specialized",
+                                                "copy_engine"};
+  static constexpr StringRef scatters[] = {"push", "specialized",
+                                           "copy_engine"};
   static constexpr StringRef reduces[] = {"two_shot", "one_shot", "atomic",
-                                          "specialized"};
+                                          "specialized", "copy_engine"};
   switch (kind) {
   case MatmulKind::Matmul:
     return alone;
@@ -125,6 +127,10 @@ static LogicalResult checkCombination(MatmulKernelOp op,
     return op.emitOpError("variant gathered takes parts that lie below each "
                           "other; with shard = \"")
            << config.shard << "\" they are one matrix, expected matmul";
+  if (config.isCopied() && config.kind == MatmulKind::MatmulAllGather &&
+      config.shard == "n")
+    return op.emitOpError("variant copy_engine copies whole rows of c; with "
+                          "shard = \"n\" expected push or specialized");
   if ((config.isStaged() || config.isGathered()) && config.a != Layout::Row)
     return op.emitOpError("variant ")
            << config.variant << " copies a as it lies in memory; expected a = "

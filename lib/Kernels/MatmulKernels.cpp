@@ -8,6 +8,39 @@
 using namespace mlir;
 using namespace mlir::iris;
 
+CopiedParts mlir::iris::getCopiedParts(ScalarBuilder &n,
+                                       const MatmulConfig &config, Value rows,
+                                       Value size) {
+  CopiedParts parts;
+  Value tileRows = n.index(config.tileM);
+  if (config.kind == MatmulKind::MatmulReduceScatter)
+    rows = n.div(rows, size);
+  parts.rowTiles = n.ceilDiv(rows, tileRows);
+  if (config.kind == MatmulKind::MatmulAllReduce) {
+    parts.rowTiles = n.ceilDiv(parts.rowTiles, size);
+    rows = n.mul(parts.rowTiles, tileRows);
+  }
+  parts.rows = rows;
+  parts.groups = n.ceilDiv(parts.rowTiles, n.index(config.groupM));
+  return parts;
+}
+
+/// Members' parts of a, below each other, and a flag for each group of them; or
+/// shares of a sum that leave, those that come, and flags for both; or what is
+/// missing of each group of the result.
+static FusedSizes getCopiedSizes(ScalarBuilder &n, const MatmulConfig &config,
+                                 const MatmulShape &shape) {
+  CopiedParts parts = getCopiedParts(n, config, shape.aRows, shape.size);
+  Value none = n.index(0), flags = n.mul(shape.size, parts.groups);
+  if (config.kind == MatmulKind::AllGatherMatmul)
+    return {flags, n.mul(shape.size, parts.rows), shape.aColumns};
+  if (config.kind == MatmulKind::MatmulAllGather)
+    return {parts.groups, none, none};
+  Value slabs = n.mul(n.index(2), n.sub(shape.size, n.index(1)));
+  return {n.mul(n.index(2), flags),
+          n.mul(n.max(slabs, n.index(1)), parts.rows), shape.bColumns};
+}
+
 FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,
                                      const MatmulConfig &config,
                                      const MatmulShape &shape) {
@@ -16,14 +49,9 @@ FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,
   };
   Value none = n.index(0);
   Value columnTiles = tiles(shape.bColumns, config.tileN);
-  // The members' parts of a, below each other; a flag for each group of rows of
-  // tiles, or for each unit.
-  if (config.isCopied()) {
-    Value groups =
-        n.ceilDiv(tiles(shape.aRows, config.tileM), n.index(config.groupM));
-    return {n.mul(shape.size, groups), n.mul(shape.size, shape.aRows),
-            shape.aColumns};
-  }
+  if (config.isCopied())
+    return getCopiedSizes(n, config, shape);
+  // The members' parts of a, below each other; a flag for each unit.
   if (config.isStaged()) {
     Value units = n.mul(tiles(shape.aRows, config.tileM),
                         tiles(shape.aColumns, config.kPerFlag * config.tileK));

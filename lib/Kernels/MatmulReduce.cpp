@@ -8,6 +8,8 @@
 //   specialized   shares stay where they are computed; some programs multiply,
 //                 the others add up the own tiles as soon as all members have
 //                 theirs, and store the sum, to all ranks for an all-reduce
+//   copy_engine   who calls the kernel has engines copy shares to their owners,
+//                 and of an all-reduce sums to all (MatmulCopiedSum.cpp)
 // matmul_all_reduce
 //   two_shot      the same, but every program multiplies first
 //   one_shot      every rank adds up all tiles
@@ -305,11 +307,15 @@ static void buildAtomic(MatmulBuilder &k) {
 void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
   if (k.config.variant == "push")
     return buildPush(k);
+  if (k.config.isCopied())
+    return buildCopiedSum(k);
   buildShots(k);
 }
 
 void mlir::iris::buildMatmulAllReduce(MatmulBuilder &k) {
   if (k.config.variant == "atomic")
     return buildAtomic(k);
+  if (k.config.isCopied())
+    return buildCopiedSum(k);
   buildShots(k);
 }

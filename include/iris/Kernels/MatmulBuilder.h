@@ -134,6 +134,10 @@ public:
   /// this program did before is, too. `raiseHere`: to programs of this rank.
   void raise(Value member, Value flag);
   void raiseHere(Value flag);
+  /// Takes one from a flag that who calls the kernel has set to the number of
+  /// things that are missing, and waits for; all that this program did before
+  /// is there.
+  void countDown(Value flag);
   /// Waits until `source`, or another program of this rank, has raised an own
   /// flag in this launch.
   void await(Value flag, Value source);

@@ -74,9 +74,13 @@ struct MatmulConfig {
     return kind == MatmulKind::AllGatherMatmul &&
            (variant == "hbm_buffer" || variant == "push");
   }
-  /// They are copied there by who calls the kernel, group by group of tiles.
+  /// Who calls the kernel copies what ranks need of each other, group by group
+  /// of rows of tiles.
   bool isCopied() const { return variant == "copy_engine"; }
-  bool isStaged() const { return movesUnits() || isCopied(); }
+  /// Parts of a pass through the staging.
+  bool isStaged() const {
+    return movesUnits() || (isCopied() && kind == MatmulKind::AllGatherMatmul);
+  }
   /// a is what an all-gather has left: nobody has to be waited for.
   bool isGathered() const { return variant == "gathered"; }
   /// Some programs move, others multiply.

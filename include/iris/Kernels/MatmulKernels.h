@@ -18,6 +18,8 @@ void buildAllGatherMatmul(MatmulBuilder &k);
 void buildMatmulAllGather(MatmulBuilder &k);
 void buildMatmulReduceScatter(MatmulBuilder &k);
 void buildMatmulAllReduce(MatmulBuilder &k);
+/// The variant copy_engine of the last two.
+void buildCopiedSum(MatmulBuilder &k);
 
 /// What a kernel needs beside its matrices.
 struct FusedSizes {
@@ -30,6 +32,16 @@ struct MatmulShape {
 /// `n` may write to a kernel or to a host program.
 FusedSizes getFusedSizes(ScalarBuilder &n, const MatmulConfig &config,
                          const MatmulShape &shape);
+
+/// The variant copy_engine: rows that one member owns, tiles of them, and groups
+/// of those, each of which is a copy.  Of an all-reduce whole tiles are dealt
+/// out, and the last parts may have fewer.
+struct CopiedParts {
+  Value rows, rowTiles, groups;
+};
+/// `rows`: of a.
+CopiedParts getCopiedParts(ScalarBuilder &n, const MatmulConfig &config,
+                           Value rows, Value size);
 
 /// Builds the module that `op` stands for, before it.
 FailureOr<gpu::GPUModuleOp> buildMatmulKernel(MatmulKernelOp op);

@@ -197,6 +197,11 @@ public:
   virtual Status record(EventHandle event, StreamHandle stream) = 0;
   /// Makes later work of `stream` wait for the event's last record.
   virtual Status wait(StreamHandle stream, EventHandle event) = 0;
+  /// Makes later work of `stream` wait until the word at `address`, in memory
+  /// of this device, has the value.  Nothing limits how long that takes: who
+  /// enqueues it knows what will write the word, whatever happens.
+  virtual Status waitEqual(StreamHandle stream, uint64_t address,
+                           uint32_t value) = 0;
   /// Milliseconds between two completed events.
   virtual Expected<double> elapsedMs(EventHandle start, EventHandle end) = 0;
 

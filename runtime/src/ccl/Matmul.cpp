@@ -4,9 +4,9 @@
 #include "iris/ccl/Matmul.h"
 
 #include "ccl/Agreement.h"
+#include "ccl/EngineCopies.h"
 #include "ccl/MatmulPlan.h"
 #include "ccl/MatmulUnfused.h"
-#include "ccl/PartCopies.h"
 #include "ccl/Spec.h"
 #include "iris/ccl/Communicator.h"
 
@@ -64,8 +64,8 @@ struct Matmul::Impl {
   std::optional<UnfusedPlan> unfused;
   std::unique_ptr<Communicator> communicator;
   uint64_t between = 0;
-  /// Where engines copy the parts.
-  std::unique_ptr<PartCopies> copies;
+  /// Where engines copy what moves.
+  std::unique_ptr<EngineCopies> copies;
   bool isDestroyed = false;
 };
 
@@ -173,7 +173,7 @@ Status Matmul::Impl::load() {
 Status Matmul::Impl::prepareMoves() {
   if (isCopied(problem.config.variant)) {
     IRISRT_ASSIGN_OR_RETURN(
-        copies, PartCopies::create(world, cache, problem, agreement()));
+        copies, EngineCopies::create(world, cache, problem, agreement()));
     return Status::success();
   }
   if (!unfused)
@@ -201,7 +201,7 @@ Status Matmul::Impl::allocate() {
   take(plan.workspaceBytes, workspace);
   take(unfused ? unfused->stagingBytes : 0, between);
   if (status.ok() && copies)
-    status = agreement().succeeded(copies->prepare(workspace));
+    status = agreement().succeeded(copies->prepare(workspace, staging));
   if (!status.ok())
     IRISRT_RETURN_IF_ERROR(free());
   return status;
@@ -336,9 +336,9 @@ Status Matmul::Impl::runUnfused(uint64_t a, uint64_t b, uint64_t c,
 
 Status Matmul::Impl::runCopied(uint64_t a, uint64_t b, uint64_t c,
                                uint64_t bias, float scale, Stream stream) {
-  IRISRT_RETURN_IF_ERROR(copies->begin(a, staging, stream));
+  IRISRT_RETURN_IF_ERROR(copies->begin(a, c, stream));
   IRISRT_RETURN_IF_ERROR(launch(a, b, c, bias, scale, stream));
-  return copies->end(stream);
+  return copies->end(a, c, stream);
 }
 
 Status Matmul::run(const void *a, const void *b, void *c,

@@ -46,6 +46,7 @@ static const ProcessorModel hopper = {
     /*engines=*/366.8e3,
     /*copy=*/6,
     /*engineStart=*/5,
+    /*engineWait=*/4,
     /*besideEngines=*/0.08,
     /*xcds=*/1,
     /*tiles=*/
@@ -89,6 +90,7 @@ static const ProcessorModel mi300 = {
     /*engines=*/0,
     /*copy=*/0,
     /*engineStart=*/0,
+    /*engineWait=*/0,
     /*besideEngines=*/0,
     /*xcds=*/8,
     /*tiles=*/
@@ -130,6 +132,7 @@ static const ProcessorModel mi350 = {
     /*engines=*/0,
     /*copy=*/0,
     /*engineStart=*/0,
+    /*engineWait=*/0,
     /*besideEngines=*/0,
     /*xcds=*/8,
     /*tiles=*/
@@ -170,6 +173,7 @@ static const ProcessorModel rdna = {
     /*engines=*/0,
     /*copy=*/0,
     /*engineStart=*/0,
+    /*engineWait=*/0,
     /*besideEngines=*/0,
     /*xcds=*/1,
     /*tiles=*/
@@ -207,6 +211,7 @@ static const ProcessorModel host = {
     /*engines=*/0,
     /*copy=*/0,
     /*engineStart=*/0,
+    /*engineWait=*/0,
     /*besideEngines=*/0,
     /*xcds=*/1,
     /*tiles=*/
@@ -376,7 +381,12 @@ private:
   double moverTiles() const { return ownTiles() * movers(); }
 
   MatmulEstimate gatherFirst();
-  MatmulEstimate copied(const Product &own, double bytes) const;
+  MatmulEstimate copiedParts(const Product &own, double bytes) const;
+  MatmulEstimate copiedResults(const Product &own, double bytes) const;
+  MatmulEstimate copiedShares(const Product &own, double shareBytes,
+                              double resultBytes) const;
+  CopiedParts parts() const;
+  double copying(double copies, double bytes) const;
   MatmulEstimate gatherLast();
   MatmulEstimate sum();
   MatmulEstimate pipelined(const Product &own, double moving) const;
@@ -416,8 +426,8 @@ MatmulEstimate Estimation::gatherFirst() {
     return finish(own, moving, own.us + moving + barriers(2));
   }
   if (isCopied(config.variant))
-    return copied(product(rows, problem.n, problem.k, depths, programs()),
-                  peers() * part);
+    return copiedParts(product(rows, problem.n, problem.k, depths, programs()),
+                       peers() * part);
   Product own =
       product(rows, problem.n, problem.k, depths, multipliers(), moverTiles());
   // Programs that fetch ask for so much at once that they do not wait longer
@@ -437,20 +447,28 @@ MatmulEstimate Estimation::gatherFirst() {
   return finish(own, moving, together + waiting + barriers(2));
 }
 
-/// All programs multiply; the tiles of the group that comes last wait for it,
-/// and with shard k for its last part.
-MatmulEstimate Estimation::copied(const Product &own, double bytes) const {
+CopiedParts Estimation::parts() const {
   MatmulProblem whole = problem;
   if (whole.config.groupM == 0)
     whole.config.groupM = defaultGroupM;
-  auto groupTiles = static_cast<uint64_t>(whole.config.groupM);
-  auto rowTiles = divideUp(problem.m, static_cast<uint64_t>(config.tileM));
-  double copies = peers() * static_cast<double>(copiedGroups(whole));
+  return iris::ccl::copiedParts(whole, static_cast<uint32_t>(size));
+}
+
+/// Microseconds of copies, one after another, of `bytes` in all.
+double Estimation::copying(double copies, double bytes) const {
   double rate = chip.engines == 0 ? link.pull : chip.engines;
-  double moving =
-      chip.engineStart + copies * chip.copy + transfer(bytes, rate, programs());
+  return copies * chip.copy + transfer(bytes, rate, programs());
+}
+
+/// All programs multiply; the tiles of the group that comes last wait for it,
+/// and with shard k for its last part.
+MatmulEstimate Estimation::copiedParts(const Product &own, double bytes) const {
+  CopiedParts p = parts();
+  double moving = chip.engineStart +
+                  copying(peers() * static_cast<double>(p.groups), bytes);
   auto lastTiles = static_cast<double>(
-      std::min(rowTiles, groupTiles) *
+      divideUp(std::min(p.rows, p.groupRows),
+               static_cast<uint64_t>(config.tileM)) *
       divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
   double last = own.tileUs * std::ceil(lastTiles / programs());
   if (config.shard == "k")
@@ -458,6 +476,44 @@ MatmulEstimate Estimation::copied(const Product &own, double bytes) const {
   double together = std::max(own.us, moving + last) +
                     chip.besideEngines * std::min(own.us, moving);
   return finish(own, moving, together + barriers(2));
+}
+
+/// A group leaves when its tiles are finished: the last one after the product.
+MatmulEstimate Estimation::copiedResults(const Product &own,
+                                         double bytes) const {
+  auto groups = static_cast<double>(parts().groups);
+  double moving =
+      groups * chip.engineWait + copying(peers() * groups, bytes);
+  double together =
+      std::max(own.us + moving / std::max(groups, 1.0),
+               chip.start + own.tileUs + moving) +
+      chip.besideEngines * std::min(own.us, moving);
+  return finish(own, moving, together + barriers(2));
+}
+
+/// Shares leave in the same way; those of the last group are added up by its
+/// own tiles, which come last. Of an all-reduce that is sent after all.
+MatmulEstimate Estimation::copiedShares(const Product &own, double shareBytes,
+                                        double resultBytes) const {
+  auto groups = static_cast<double>(parts().groups);
+  double copies = peers() * groups;
+  double leaving = copies * (chip.engineWait + chip.copy) +
+                   copying(0, shareBytes);
+  double lastTiles = own.tileUs * std::max(1.0, own.waves / (peers() + 1) /
+                                                    std::max(groups, 1.0));
+  double together =
+      std::max(own.us, chip.start + own.tileUs + leaving + lastTiles);
+  double moving = leaving;
+  if (resultBytes != 0) {
+    double sending = groups * chip.engineWait + copying(copies, resultBytes);
+    moving += sending;
+    together = std::max(together + sending / std::max(groups, 1.0),
+                        chip.start + own.tileUs + moving);
+  }
+  // A program that adds up reads the shares of its tiles.
+  together += shareBytes / chip.memory;
+  together += chip.besideEngines * std::min(own.us, moving);
+  return finish(own, moving, together + barriers(resultBytes != 0 ? 2 : 1));
 }
 
 /// push: a program that stores its tile everywhere does not multiply.
@@ -470,6 +526,9 @@ MatmulEstimate Estimation::gatherLast() {
     double moving = transfer(bytes, link.push, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
+  if (isCopied(config.variant))
+    return copiedResults(
+        product(problem.m, problem.n, problem.k, 1, programs()), bytes);
   Product own =
       product(problem.m, problem.n, problem.k, 1, multipliers(), moverTiles());
   return pipelined(own, transfer(bytes, link.push, movers()));
@@ -501,8 +560,13 @@ MatmulEstimate Estimation::sum() {
   Product own = product(rows, problem.n, problem.k, 1,
                         isSpecialized ? multipliers() : programs(),
                         isSpecialized ? moverTiles() : 0);
-  double moving = 0;
   auto members = static_cast<double>(size);
+  if (isCopied(config.variant)) {
+    double part = scatters ? all : all / members;
+    return copiedShares(own, peers() * part * share,
+                        scatters ? 0 : peers() * part * result);
+  }
+  double moving = 0;
   auto tiles = static_cast<double>(
       divideUp(problem.m, static_cast<uint64_t>(config.tileM)) *
       divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
@@ -555,9 +619,12 @@ Expected<MatmulEstimate> Estimation::unfused() {
 /// lib/Kernels/MatmulConfig.cpp.
 Status Estimation::check() const {
   if ((hasUnits(problem.kind, config.variant) || isCopied(config.variant)) &&
-      problem.aIsColumnMajor)
+      problem.kind == MatmulKind::allGatherMatmul && problem.aIsColumnMajor)
     return makeStatus(StatusCode::invalidArgument,
                       "copies a as it lies in memory");
+  if (isCopied(config.variant) && config.shard == "n")
+    return makeStatus(StatusCode::invalidArgument,
+                      "copies whole rows of the result");
   return Status::success();
 }
 

@@ -62,8 +62,9 @@ struct ProcessorModel {
   /// Raising a flag after a release, waiting for one that is there.
   double raise, await;
   /// Bytes that copy engines bring beside a kernel, what each copy with its
-  /// flag costs, and the first; 0: they are taken only by name.
-  double engines, copy, engineStart;
+  /// flag costs, and the first, and a wait for tiles of the kernel; 0: they are
+  /// taken only by name.
+  double engines, copy, engineStart, engineWait;
   /// What of the shorter of product and copies comes on top of the longer one.
   double besideEngines;
   int64_t xcds;

@@ -65,12 +65,13 @@ const std::vector<std::string> &iris::ccl::variantsOf(MatmulKind kind) {
   static const std::vector<std::string> alone = {"tiles"};
   static const std::vector<std::string> gathers = {"pull", "hbm_buffer", "push",
                                                    "copy_engine", "unfused"};
-  static const std::vector<std::string> gathersResult = {"push", "specialized",
-                                                         "unfused"};
+  static const std::vector<std::string> gathersResult = {
+      "push", "specialized", "copy_engine", "unfused"};
   static const std::vector<std::string> scatters = {"push", "specialized",
-                                                    "unfused"};
+                                                    "copy_engine", "unfused"};
   static const std::vector<std::string> reduces = {
-      "two_shot", "one_shot", "atomic", "specialized", "unfused"};
+      "two_shot",    "one_shot",    "atomic",
+      "specialized", "copy_engine", "unfused"};
   switch (kind) {
   case MatmulKind::allGatherMatmul:
     return gathers;
@@ -134,6 +135,12 @@ static Status checkWords(const MatmulProblem &p) {
       checkWord(p.kind, "variant", config.variant, variantsOf(p.kind)));
   IRISRT_RETURN_IF_ERROR(
       checkWord(p.kind, "shard", config.shard, shardsOf(p.kind)));
+  if (p.kind == MatmulKind::matmulAllGather && config.shard == "n" &&
+      isCopied(config.variant))
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: copy_engine copies whole rows; expected shard m, or "
+                      "another variant",
+                      kindName(p.kind));
   std::vector<std::string> shares;
   if (hasShares(p.kind))
     shares = {"sum", "result"};
@@ -193,13 +200,22 @@ void iris::ccl::fillMeaning(MatmulProblem &p) {
     p.config.share = "sum";
 }
 
-uint64_t iris::ccl::copiedGroups(const MatmulProblem &p) {
-  uint64_t rowTiles = divideUp(p.m, static_cast<uint64_t>(p.config.tileM));
-  return divideUp(rowTiles, static_cast<uint64_t>(p.config.groupM));
-}
-
-uint64_t iris::ccl::copiedFlags(const MatmulProblem &p, uint32_t groupSize) {
-  return groupSize * copiedGroups(p);
+CopiedParts iris::ccl::copiedParts(const MatmulProblem &p, uint32_t groupSize) {
+  const uint64_t size = groupSize;
+  const auto tileRows = static_cast<uint64_t>(p.config.tileM);
+  CopiedParts parts;
+  parts.rows = p.m;
+  if (p.kind == MatmulKind::matmulAllReduce)
+    parts.rows = divideUp(divideUp(p.m, tileRows), size) * tileRows;
+  parts.groupRows = static_cast<uint64_t>(p.config.groupM) * tileRows;
+  parts.groups = divideUp(parts.rows, parts.groupRows);
+  if (p.kind != MatmulKind::matmulAllGather)
+    parts.flags = size * parts.groups;
+  if (p.kind == MatmulKind::matmulAllGather)
+    parts.counts = parts.groups;
+  else if (hasShares(p.kind))
+    parts.counts = parts.flags;
+  return parts;
 }
 
 Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
@@ -237,7 +253,9 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   const uint64_t rowTiles = divideUp(p.m, config.tileM);
   const uint64_t columnTiles = divideUp(p.n, config.tileN);
   uint64_t flags = 0;
-  plan.tiles = divideUp(plan.c.rows, config.tileM) *
+  // Of a reduce-scatter ranks compute tiles of all parts.
+  bool isScatter = p.kind == MatmulKind::matmulReduceScatter;
+  plan.tiles = (isScatter ? size : 1) * divideUp(plan.c.rows, config.tileM) *
                divideUp(plan.c.columns, config.tileN);
   if (isGathered || isUnfused)
     return plan;
@@ -245,10 +263,15 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   uint32_t stagedBytes = config.share == "result" ? dtypeBytes(p.result) : 4;
   if (isCopied(config.variant)) {
     fill(config.groupM, defaultGroupM);
-    // And what they are raised with.
-    flags = copiedFlags(p, groupSize) + 1;
-    plan.staging = {size * p.m, p.k};
-    stagedBytes = dtypeBytes(p.element);
+    CopiedParts parts = copiedParts(p, groupSize);
+    flags = parts.words();
+    if (p.kind == MatmulKind::allGatherMatmul) {
+      plan.staging = {size * p.m, p.k};
+      stagedBytes = dtypeBytes(p.element);
+    } else if (hasShares(p.kind)) {
+      // Shares that leave, and those that come.
+      plan.staging = {std::max<uint64_t>(2 * (size - 1), 1) * parts.rows, p.n};
+    }
   } else if (isStaged) {
     fill(config.kPerFlag, defaultKPerFlag);
     flags = size * rowTiles * divideUp(p.k, config.kPerFlag * config.tileK);

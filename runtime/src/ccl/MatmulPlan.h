@@ -38,10 +38,20 @@ rt::Expected<MatmulPlan> makePlan(MatmulProblem &problem, uint32_t groupSize);
 constexpr int64_t defaultTile = 128, defaultTileK = 64;
 constexpr int64_t defaultGroupM = 8, defaultKPerFlag = 4;
 
-/// The variant copy_engine: groups of rows of tiles of a part, each a copy, and
-/// the flags for those of all parts.  Takes a complete config.
-uint64_t copiedGroups(const MatmulProblem &problem);
-uint64_t copiedFlags(const MatmulProblem &problem, uint32_t groupSize);
+/// The variant copy_engine: the rows of a matrix that are one rank's, groups of
+/// `groupRows` of them, each of which is a copy, and the words in the
+/// workspace, a line each: flags, then counts of what is missing, then what
+/// flags are raised with, then what all flags and counts are when a call
+/// begins.  See lib/Kernels/MatmulKernels.cpp.
+struct CopiedParts {
+  uint64_t rows = 0, groupRows = 1, groups = 0;
+  uint64_t flags = 0, counts = 0;
+  uint64_t raised() const { return flags + counts; }
+  uint64_t atFirst() const { return raised() + 1; }
+  uint64_t words() const { return atFirst() + flags + counts; }
+};
+/// Takes a complete config.
+CopiedParts copiedParts(const MatmulProblem &problem, uint32_t groupSize);
 
 /// "matmul f16 -> f16 size 8 {variant = ...}": the same for the same kernel.
 std::string describeRequest(const MatmulProblem &problem, uint32_t groupSize);

@@ -6,6 +6,7 @@
 #include "core/WorldImpl.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstring>
 
 using namespace iris::rt;
@@ -308,6 +309,15 @@ Status World::record(Event event, Stream stream) {
 Status World::waitFor(Event event, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
   return impl_->backend->wait(impl_->handleOf(stream), {event.id});
+}
+
+Status World::waitEqual(uint64_t address, uint32_t value, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  if (address % sizeof(uint32_t) != 0 ||
+      !isSymmetric(address, sizeof(uint32_t)))
+    return makeStatus(StatusCode::invalidArgument,
+                      "0x%" PRIx64 " is no word of this rank's heap", address);
+  return impl_->backend->waitEqual(impl_->handleOf(stream), address, value);
 }
 
 Expected<double> World::elapsedMs(Event start, Event end) const {

@@ -165,11 +165,17 @@ iris.matmul_kernel @k all_gather_matmul f16 -> f16
 
 !half = memref<?x?xf16, #iris.symmetric>
 func.func @main(%ctx: !iris.ctx, %a: !half) {
-  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "copy_engine", a kernel for parts that its caller copies meanwhile; expected pull, hbm_buffer or push in a call}}
+  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "copy_engine", a kernel beside which its caller copies; expected another variant in a call}}
   iris.all_gather_matmul %ctx, %a, %a, %a {variant = "copy_engine"}
       : !half, !half, !half
   return
 }
+
+// -----
+
+// expected-error @below {{'iris.matmul_kernel' op variant copy_engine copies whole rows of c; with shard = "n" expected push or specialized}}
+iris.matmul_kernel @k matmul_all_gather f16 -> f16
+    {variant = "copy_engine", shard = "n"}
 
 // -----
 

@@ -5,7 +5,7 @@
 #include "iris/ccl/MatmulSelector.h"
 #include "ccl/MatmulModel.h"
 #include "ccl/MatmulPlan.h"
-#include "ccl/PartCopies.h"
+#include "ccl/EngineCopies.h"
 
 #include <gtest/gtest.h>
 
@@ -502,40 +502,155 @@ TEST(MatmulTable, OfTheLibraryIsRight) {
 // Copies beside a product
 //===----------------------------------------------------------------------===//
 
-TEST(PartCopies, CoverEveryOtherPartOnce) {
+namespace {
+/// Problems with parts of all sizes: some smaller than a group, and of
+/// all-reduces some empty.
+struct CopiedCase {
+  MatmulProblem problem;
+  uint32_t size;
+  CopiedParts parts;
+  std::string name;
+};
+} // namespace
+
+static std::vector<CopiedCase> copiedCases(MatmulKind kind, const char *shard) {
+  std::vector<CopiedCase> cases;
+  for (uint64_t m : {1u, 127u, 128u, 129u, 1000u, 4096u})
+    for (int64_t group : {1, 3, 8})
+      for (uint32_t size : {1u, 2u, 3u, 8u}) {
+        MatmulProblem p;
+        p.kind = kind;
+        p.m = m, p.n = 96, p.k = 40;
+        p.config.variant = "copy_engine";
+        p.config.shard = shard;
+        p.config.share = "result";
+        p.config.tileM = 128;
+        p.config.tileN = 64;
+        p.config.groupM = group;
+        cases.push_back({p, size, copiedParts(p, size),
+                         "m = " + std::to_string(m) + ", group_m = " +
+                             std::to_string(group) + ", " +
+                             std::to_string(size) + " ranks"});
+      }
+  return cases;
+}
+
+TEST(EngineCopies, BringEveryOtherPartOnce) {
   for (const char *shard : {"k", "m"})
-    for (uint64_t m : {1u, 127u, 128u, 129u, 1000u, 4096u})
-      for (int64_t group : {1, 3, 8})
-        for (uint32_t size : {1u, 2u, 3u, 8u})
-          for (uint32_t rank = 0; rank < size; ++rank) {
-            MatmulProblem p;
-            p.kind = MatmulKind::allGatherMatmul;
-            p.m = m, p.n = 64, p.k = 40;
-            p.config.variant = "copy_engine";
-            p.config.shard = shard;
-            p.config.tileM = 128;
-            p.config.groupM = group;
-            std::map<uint32_t, uint64_t> ends;
-            std::set<uint64_t> flags;
-            const uint64_t groupBytes =
-                static_cast<uint64_t>(group) * 128 * p.k * 2;
-            for (const PartCopy &copy : partCopies(p, rank, size)) {
-              EXPECT_NE(rank, copy.source);
-              EXPECT_EQ(ends[copy.source], copy.offset) << "in order";
-              EXPECT_EQ(0u, copy.offset % groupBytes);
-              EXPECT_LE(copy.bytes, groupBytes);
-              ends[copy.source] = copy.offset + copy.bytes;
-              EXPECT_TRUE(flags.insert(copy.flag).second);
-              EXPECT_LT(copy.flag, copiedFlags(p, size));
-              // The kernel's: groups of a part, part after part.
-              EXPECT_EQ(copy.source * (copiedFlags(p, size) / size) +
-                            copy.offset / groupBytes,
-                        copy.flag);
-            }
-            EXPECT_EQ(size - 1, ends.size());
-            for (const auto &[source, end] : ends)
-              EXPECT_EQ(m * p.k * 2, end);
-          }
+    for (const CopiedCase &c : copiedCases(MatmulKind::allGatherMatmul, shard))
+      for (uint32_t rank = 0; rank < c.size; ++rank) {
+        SCOPED_TRACE(c.name);
+        const uint64_t rowBytes = c.problem.k * 2, m = c.problem.m;
+        std::map<uint32_t, uint64_t> ends;
+        std::set<uint64_t> flags;
+        EnginePlan plan = planEngineCopies(c.problem, rank, c.size);
+        EXPECT_TRUE(plan.meetsAfter);
+        for (const EngineCopy &copy : plan.copies) {
+          EXPECT_NE(rank, copy.source);
+          EXPECT_EQ(rank, copy.target);
+          EXPECT_EQ(EngineCopy::Matrix::a, copy.from);
+          EXPECT_EQ(EngineCopy::Matrix::staging, copy.to);
+          EXPECT_FALSE(copy.missing.has_value());
+          EXPECT_EQ(ends[copy.source], copy.fromOffset) << "in order";
+          EXPECT_EQ(copy.source * m * rowBytes + copy.fromOffset,
+                    copy.toOffset);
+          const uint64_t groupBytes = c.parts.groupRows * rowBytes;
+          EXPECT_EQ(0u, copy.fromOffset % groupBytes);
+          EXPECT_LE(copy.bytes, groupBytes);
+          ends[copy.source] = copy.fromOffset + copy.bytes;
+          EXPECT_TRUE(flags.insert(*copy.flag).second);
+          EXPECT_LT(*copy.flag, c.parts.flags);
+          // The kernel's: groups of a part, part after part.
+          EXPECT_EQ(copy.source * c.parts.groups + copy.fromOffset / groupBytes,
+                    *copy.flag);
+        }
+        EXPECT_EQ(c.size - 1, ends.size());
+        for (const auto &[source, end] : ends)
+          EXPECT_EQ(m * rowBytes, end);
+      }
+}
+
+/// Rows of c, or of the sum, that a rank owns.
+static uint64_t ownedRows(const CopiedCase &c, uint32_t owner) {
+  uint64_t before = std::min(c.problem.m, owner * c.parts.rows);
+  return c.problem.kind == MatmulKind::matmulAllReduce
+             ? std::min(c.parts.rows, c.problem.m - before)
+             : c.parts.rows;
+}
+
+/// As many tiles as a group of an owner's rows has.
+static uint64_t groupTiles(const CopiedCase &c, uint32_t owner,
+                           uint64_t group) {
+  uint64_t first = group * c.parts.groupRows, all = ownedRows(c, owner);
+  uint64_t rows = std::min(c.parts.groupRows, all - std::min(all, first));
+  return divideUp(rows, 128) * divideUp(c.problem.n, 64);
+}
+
+TEST(EngineCopies, TakeEveryShareToItsOwner) {
+  for (MatmulKind kind :
+       {MatmulKind::matmulReduceScatter, MatmulKind::matmulAllReduce})
+    for (const CopiedCase &c : copiedCases(kind, ""))
+      for (uint32_t rank = 0; rank < c.size; ++rank) {
+        SCOPED_TRACE(c.name);
+        const uint64_t rowBytes = c.problem.n * 2, groups = c.parts.groups;
+        const uint64_t slab = c.parts.rows * rowBytes;
+        EnginePlan plan = planEngineCopies(c.problem, rank, c.size);
+        EXPECT_EQ(kind == MatmulKind::matmulAllReduce, plan.meetsAfter);
+        ASSERT_EQ(c.parts.counts, plan.tiles.size());
+        std::map<uint32_t, uint64_t> rows;
+        for (const EngineCopy &copy : plan.copies) {
+          if (copy.from != EngineCopy::Matrix::staging)
+            continue;
+          EXPECT_EQ(rank, copy.source);
+          ASSERT_NE(rank, copy.target);
+          // The owner as the kernel here sees it, and this rank as its does.
+          uint64_t there = (copy.target + c.size - rank) % c.size;
+          uint64_t here = c.size - there;
+          uint64_t row = copy.fromOffset % slab / rowBytes;
+          uint64_t group = row / c.parts.groupRows;
+          EXPECT_EQ(rows[copy.target], row) << "in order";
+          rows[copy.target] += copy.bytes / rowBytes;
+          EXPECT_EQ((there - 1) * slab + row * rowBytes, copy.fromOffset);
+          EXPECT_EQ((c.size - 1 + here - 1) * slab + row * rowBytes,
+                    copy.toOffset);
+          EXPECT_EQ((there - 1) * groups + group, *copy.missing);
+          EXPECT_EQ((here - 1) * groups + group, *copy.flag);
+          EXPECT_EQ(groupTiles(c, copy.target, group),
+                    plan.tiles[*copy.missing]);
+        }
+        for (uint32_t owner = 0; owner < c.size; ++owner)
+          EXPECT_EQ(owner == rank ? 0 : ownedRows(c, owner), rows[owner]);
+      }
+}
+
+TEST(EngineCopies, TakeResultsToAllOthers) {
+  for (MatmulKind kind :
+       {MatmulKind::matmulAllGather, MatmulKind::matmulAllReduce})
+    for (const CopiedCase &c : copiedCases(kind, "m"))
+      for (uint32_t rank = 0; rank < c.size; ++rank) {
+        SCOPED_TRACE(c.name);
+        const uint64_t rowBytes = c.problem.n * 2;
+        EnginePlan plan = planEngineCopies(c.problem, rank, c.size);
+        EXPECT_TRUE(plan.meetsAfter);
+        std::map<uint32_t, uint64_t> rows;
+        for (const EngineCopy &copy : plan.copies) {
+          if (copy.from != EngineCopy::Matrix::c)
+            continue;
+          EXPECT_EQ(rank, copy.source);
+          ASSERT_NE(rank, copy.target);
+          EXPECT_EQ(EngineCopy::Matrix::c, copy.to);
+          EXPECT_EQ(copy.fromOffset, copy.toOffset);
+          EXPECT_EQ(rank * c.parts.rows + rows[copy.target],
+                    copy.fromOffset / rowBytes);
+          uint64_t group = rows[copy.target] / c.parts.groupRows;
+          rows[copy.target] += copy.bytes / rowBytes;
+          EXPECT_EQ(groupTiles(c, rank, group), plan.tiles[*copy.missing]);
+          EXPECT_EQ(c.parts.counts - c.parts.groups + group, *copy.missing);
+          EXPECT_FALSE(copy.flag.has_value());
+        }
+        for (uint32_t other = 0; other < c.size; ++other)
+          EXPECT_EQ(other == rank ? 0 : ownedRows(c, rank), rows[other]);
+      }
 }
 
 TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {

@@ -195,8 +195,13 @@ static std::vector<MatmulProblem> everyVariant() {
                   Way{MatmulKind::allGatherMatmul, "copy_engine", "m"},
                   Way{MatmulKind::matmulAllGather, "push", "m"},
                   Way{MatmulKind::matmulAllGather, "specialized", "n"},
+                  Way{MatmulKind::matmulAllGather, "copy_engine", "m"},
                   Way{MatmulKind::matmulReduceScatter, "push", ""},
                   Way{MatmulKind::matmulReduceScatter, "specialized", ""},
+                  Way{MatmulKind::matmulReduceScatter, "copy_engine", ""},
+                  Way{MatmulKind::matmulReduceScatter, "copy_engine", ""},
+                  Way{MatmulKind::matmulAllReduce, "copy_engine", ""},
+                  Way{MatmulKind::matmulAllReduce, "copy_engine", ""},
                   Way{MatmulKind::matmulAllReduce, "two_shot", ""},
                   Way{MatmulKind::matmulAllReduce, "specialized", ""},
                   Way{MatmulKind::matmulAllReduce, "one_shot", ""},
@@ -336,6 +341,9 @@ static std::string refusals(const LaunchInfo &launch) {
   p.config.shard = "n";
   RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
                   "gathers parts below each other; expected shard m"));
+  p.config.variant = "copy_engine";
+  RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
+                  "copy_engine copies whole rows; expected shard m"));
   p.kind = MatmulKind::matmul;
   p.config.variant = p.config.shard = "";
   // Members that differ.

@@ -155,6 +155,47 @@ TEST_P(BackendConformance, HostVisibleMemory) {
   ASSERT_OK(backend->freeHostVisible(memory));
 }
 
+/// A stream waits for a word that another one writes, called and in a graph,
+/// whatever the order in which both were told.
+TEST_P(BackendConformance, StreamsWaitForWords) {
+  ASSERT_VALUE(StreamHandle beside, backend->createStream());
+  ASSERT_VALUE(EventHandle fork, backend->createEvent());
+  ASSERT_VALUE(EventHandle join, backend->createEvent());
+  ASSERT_VALUE(uint64_t a, backend->allocate(4096));
+  ASSERT_VALUE(uint64_t b, backend->allocate(4096));
+  write(a, {5, 3, 7});
+  ASSERT_OK(backend->waitEqual(beside, a, 3));
+  ASSERT_OK(backend->copyOnDevice(beside, b, a + 8, 4));
+  ASSERT_VALUE(bool idle, backend->query(beside));
+  EXPECT_FALSE(idle);
+  ASSERT_OK(backend->copyOnDevice(stream, a, a + 4, 4));
+  ASSERT_OK(backend->synchronize(beside, limit));
+  EXPECT_EQ(read(b, 1), std::vector<uint32_t>{7});
+  if (!backend->info().canCapture)
+    return;
+  ASSERT_OK(backend->beginCapture(stream));
+  ASSERT_OK(backend->copyOnDevice(stream, a, b + 8, 4));
+  ASSERT_OK(backend->record(fork, stream));
+  ASSERT_OK(backend->wait(beside, fork));
+  ASSERT_OK(backend->copyOnDevice(stream, a, a + 4, 4));
+  ASSERT_OK(backend->waitEqual(beside, a, 3));
+  ASSERT_OK(backend->copyOnDevice(beside, b, b + 12, 4));
+  ASSERT_OK(backend->record(join, beside));
+  ASSERT_OK(backend->wait(stream, join));
+  ASSERT_VALUE(GraphHandle graph, backend->endCapture(stream));
+  for (uint32_t turn = 0; turn < 20; ++turn) {
+    write(b, {0, 0, 1, turn});
+    ASSERT_OK(backend->launchGraph(graph, stream));
+    EXPECT_EQ(read(b, 1), std::vector<uint32_t>{turn});
+  }
+  ASSERT_OK(backend->destroyGraph(graph));
+  ASSERT_OK(backend->destroyEvent(fork));
+  ASSERT_OK(backend->destroyEvent(join));
+  ASSERT_OK(backend->destroyStream(beside));
+  for (uint64_t memory : {a, b})
+    ASSERT_OK(backend->free(memory));
+}
+
 TEST_P(BackendConformance, CopiesAndZerosAreInStreamOrder) {
   ASSERT_VALUE(uint64_t a, backend->allocate(4096));
   ASSERT_VALUE(uint64_t b, backend->allocate(4096));

@@ -33,6 +33,7 @@ SAME(accessReadWrite, hipMemAccessFlagsProtReadWrite);
 SAME(streamNonBlocking, hipStreamNonBlocking);
 SAME(captureRelaxed, hipStreamCaptureModeRelaxed);
 SAME(eventDefault, hipEventDefault);
+SAME(streamWaitValueEqual, hipStreamWaitValueEq);
 SAME(hipMallocFineGrained, hipDeviceMallocFinegrained);
 SAME(hipDialect.attributeProcessors, hipDeviceAttributeMultiprocessorCount);
 SAME(hipDialect.attributeSharedPerBlock,

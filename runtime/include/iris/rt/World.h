@@ -213,6 +213,10 @@ public:
   Status destroyEvent(Event event);
   Status record(Event event, Stream stream = {});
   Status waitFor(Event event, Stream stream = {});
+  /// The stream goes on when the word at `address`, on this rank, has the
+  /// value.  Nothing limits how long that takes: make sure that something
+  /// writes it, also after a failure.
+  Status waitEqual(uint64_t address, uint32_t value, Stream stream = {});
   Expected<double> elapsedMs(Event start, Event end) const;
 
   Status beginCapture(Stream stream = {});

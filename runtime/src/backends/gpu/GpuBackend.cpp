@@ -321,6 +321,26 @@ Status GpuBackend::wait(StreamHandle stream, EventHandle event) {
                    "wait for an event");
 }
 
+Status GpuBackend::waitEqual(StreamHandle stream, uint64_t address,
+                             uint32_t value) {
+  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
+  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  Stream on = toPointer(stream.value);
+  if (api_->streamWaitValue)
+    return checkDone(
+        api_->streamWaitValue(on, address, value, streamWaitValueEqual),
+        "wait for a word");
+  if (api_->streamWaitMasked)
+    return checkDone(api_->streamWaitMasked(on, address, value,
+                                            streamWaitValueEqual,
+                                            /*mask=*/0xffffffff),
+                     "wait for a word");
+  return makeStatus(StatusCode::unavailable,
+                    "streams of this %s driver cannot wait for a word of "
+                    "memory",
+                    api_->name());
+}
+
 Expected<double> GpuBackend::elapsedMs(EventHandle start, EventHandle end) {
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, start.value, "event"));
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, end.value, "event"));

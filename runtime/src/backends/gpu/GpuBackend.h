@@ -75,6 +75,8 @@ public:
   Status destroyEvent(EventHandle event) override;
   Status record(EventHandle event, StreamHandle stream) override;
   Status wait(StreamHandle stream, EventHandle event) override;
+  Status waitEqual(StreamHandle stream, uint64_t address,
+                   uint32_t value) override;
   Expected<double> elapsedMs(EventHandle start, EventHandle end) override;
 
   Expected<ModuleHandle> loadModule(const void *image, size_t bytes) override;

@@ -100,6 +100,8 @@ constexpr int tensorMapPromote256 = 3;
 
 constexpr unsigned streamNonBlocking = 1;
 constexpr int captureRelaxed = 2;
+/// CU_STREAM_WAIT_VALUE_EQ, hipStreamWaitValueEq.
+constexpr unsigned streamWaitValueEqual = 1;
 /// Not CU_EVENT_DISABLE_TIMING: elapsedMs needs the time.
 constexpr unsigned eventDefault = 0;
 

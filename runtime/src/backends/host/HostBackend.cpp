@@ -329,10 +329,11 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
   uint64_t threads =
       config.coresident ? programs : std::min<uint64_t>(programs, workers_);
   std::shared_ptr<ThreadTeam> team = team_;
+  std::shared_ptr<std::atomic<bool>> failed = launchFailed_;
 
   return enqueue(stream, [=] {
     std::atomic<uint64_t> next{0};
-    return team->run(
+    Status status = team->run(
         static_cast<uint32_t>(threads), config.arenaBytes,
         [&](uint32_t index, void *arena) {
           if (config.coresident)
@@ -344,6 +345,28 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
             runProgram(function, config, *block, program, arena);
           }
         });
+    if (!status.ok())
+      failed->store(true);
+    return status;
+  });
+}
+
+/// A kernel that could not run writes nothing, and in a graph nothing that
+/// comes after it is done: who waits is told.
+Status HostBackend::waitEqual(StreamHandle stream, uint64_t address,
+                              uint32_t value) {
+  const auto *word =
+      reinterpret_cast<const uint32_t *>(static_cast<uintptr_t>(address));
+  std::shared_ptr<std::atomic<bool>> failed = launchFailed_;
+  return enqueue(stream, [=] {
+    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
+      if (failed->load())
+        return makeStatus(StatusCode::internal,
+                          "a wait for a word in memory ends as a launch failed "
+                          "on this device");
+      yieldBetweenPolls();
+    }
+    return Status::success();
   });
 }
 

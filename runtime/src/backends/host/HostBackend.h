@@ -10,7 +10,9 @@
 #include "backends/host/ThreadTeam.h"
 #include "core/SharedImage.h"
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -63,6 +65,8 @@ public:
   Status destroyEvent(EventHandle event) override;
   Status record(EventHandle event, StreamHandle stream) override;
   Status wait(StreamHandle stream, EventHandle event) override;
+  Status waitEqual(StreamHandle stream, uint64_t address,
+                   uint32_t value) override;
   Expected<double> elapsedMs(EventHandle start, EventHandle end) override;
 
   Expected<ModuleHandle> loadModule(const void *image, size_t bytes) override;
@@ -123,6 +127,9 @@ private:
   std::map<uint64_t, uint64_t> reservations_;
   std::shared_ptr<ThreadTeam> team_;
   uint32_t workers_ = 1;
+  /// A launch failed; shared with the tasks that wait for a kernel's word.
+  std::shared_ptr<std::atomic<bool>> launchFailed_ =
+      std::make_shared<std::atomic<bool>>(false);
   /// A kernel did not end: what it may touch must stay.
   bool stuck_ = false;
 };

@@ -234,6 +234,32 @@ Result fake_stream_wait_event(Stream stream, Event event, unsigned) {
   });
 }
 
+static Result waitValue(Stream stream, Address address, uint32_t value,
+                        unsigned flags) {
+  if (flags != streamWaitValueEqual)
+    return misuse("flags of a wait for a word");
+  return enqueue(stream, [=] {
+    const auto *word = reinterpret_cast<const uint32_t *>(address);
+    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
+      std::this_thread::yield();
+    return true;
+  });
+}
+
+Result fake_stream_wait_value(Stream stream, Address address, uint32_t value,
+                              unsigned flags) {
+  FAKE_ENTER("streamWaitValue");
+  return waitValue(stream, address, value, flags);
+}
+
+Result fake_stream_wait_masked(Stream stream, Address address, uint32_t value,
+                               unsigned flags, uint32_t mask) {
+  FAKE_ENTER("streamWaitMasked");
+  if (mask != 0xffffffff)
+    return misuse("the mask of a wait for a word");
+  return waitValue(stream, address, value, flags);
+}
+
 Result fake_event_elapsed(float *milliseconds, Event start, Event end) {
   auto *a = static_cast<FakeEvent *>(start), *b = static_cast<FakeEvent *>(end);
   std::scoped_lock lock(a->mutex, b->mutex);
@@ -310,6 +336,8 @@ FAKE_EXPORT(fake_stream_query, cuStreamQuery)
 FAKE_EXPORT(fake_stream_query, hipStreamQuery)
 FAKE_EXPORT(fake_stream_wait_event, cuStreamWaitEvent)
 FAKE_EXPORT(fake_stream_wait_event, hipStreamWaitEvent)
+FAKE_EXPORT(fake_stream_wait_value, cuStreamWaitValue32_v2)
+FAKE_EXPORT(fake_stream_wait_masked, hipStreamWaitValue32)
 FAKE_EXPORT(fake_event_create, cuEventCreate)
 FAKE_EXPORT(fake_event_create, hipEventCreateWithFlags)
 FAKE_EXPORT(fake_event_destroy, cuEventDestroy_v2)

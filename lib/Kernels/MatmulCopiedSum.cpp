@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulCopiedSum.cpp - Sums of shares that engines copy -------------===//
+//
+// The variant copy_engine of matmul_reduce_scatter and matmul_all_reduce. Every
+// member owns rows of the sum, its part. A rank computes its shares of the
+// others' parts first, part after part, to the staging, from where engines copy
+// them to their owners. The own part comes last: who multiplies a tile of it
+// has the own share in registers, and adds what has come meanwhile.
+//
+// Distance i stands for member i after the own place. The staging has the
+// shares that leave, for distances 1 ... size - 1, and those that come from
+// there; in the same order, flags say that a group of rows of tiles has come,
+// and, behind those of all members, how many tiles of one are missing. Nothing
+// here touches a peer: who calls the kernel says when that may be.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/MatmulKernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+class CopiedSum {
+public:
+  explicit CopiedSum(MatmulBuilder &k)
+      : k(k), isScatter(k.config.kind == MatmulKind::MatmulReduceScatter),
+        allRows(k.rowsOf(k.a)),
+        parts(getCopiedParts(k, k.config, allRows, k.size)),
+        columnTiles(k.columnTiles(k.columnsOf(k.c))) {
+    k.beginCleared(getFusedSizes(k, k.config,
+                                 {allRows, k.columnsOf(k.a),
+                                  k.columnsOf(k.b_), k.size})
+                       .numFlags);
+  }
+  void build();
+
+private:
+  /// A tile of a part: whose, as a distance of 1 ... size; where the part
+  /// begins in a, and the tile in the part.
+  struct Tile {
+    Value distance, start, row, column, group;
+  };
+  void forTiles(llvm::function_ref<void(const Tile &)> body);
+  void sendShare(Value sum, const Tile &tile);
+  void addUp(Value sum, const Tile &tile);
+  Value slot(Value distance) { return k.sub(distance, k.index(1)); }
+  /// Where a tile lies in a slab of the staging.
+  Place inSlab(Value slab, const Tile &tile) {
+    return k.tileAt(k.rows(k.staging, k.mul(slab, parts.rows), parts.rows),
+                    tile.row, tile.column);
+  }
+  /// What is missing of the tile's group.
+  Value missing(const Tile &tile) {
+    return k.add(k.mul(k.size, parts.groups),
+                 k.add(k.mul(slot(tile.distance), parts.groups), tile.group));
+  }
+  Value addShare(Value sum, const Tile &tile, Value distance);
+
+  MatmulBuilder &k;
+  bool isScatter;
+  Value allRows;
+  CopiedParts parts;
+  Value columnTiles;
+};
+} // namespace
+
+/// The tiles of one part are finished before those of the next one begin. Of an
+/// all-reduce the last parts may end early.
+void CopiedSum::forTiles(llvm::function_ref<void(const Tile &)> body) {
+  TileOrder<ScalarBuilder> order(k, k.mul(k.size, parts.rowTiles), columnTiles,
+                                 k.config.groupM, parts.rowTiles);
+  order.forTiles(k.evenShareOf(order.count()), [&](Value place, Value column) {
+    Value distance = k.add(k.div(place, parts.rowTiles), k.index(1));
+    Value rowTile = k.rem(place, parts.rowTiles);
+    Tile tile{distance, k.mul(k.rotate(k.me, distance), parts.rows),
+              k.mul(rowTile, k.tileRows()), k.mul(column, k.tileColumns()),
+              k.div(rowTile, k.index(k.config.groupM))};
+    if (isScatter)
+      return body(tile);
+    k.ifThen(k.less(k.add(tile.start, tile.row), allRows),
+             [&] { body(tile); });
+  });
+}
+
+void CopiedSum::sendShare(Value sum, const Tile &tile) {
+  k.store(k.convertTo(sum, k.config.share), inSlab(slot(tile.distance), tile));
+  k.countDown(missing(tile));
+}
+
+/// Waits for the share of the member at a distance, and adds it.
+Value CopiedSum::addShare(Value sum, const Tile &tile, Value distance) {
+  Value flag = k.add(k.mul(slot(distance), parts.groups), tile.group);
+  k.await(flag, k.rotate(k.me, distance));
+  Value slab = k.add(slot(k.size), slot(distance));
+  Value share = k.load(inSlab(slab, tile), k.sumType().clone(k.config.share));
+  share = k.convertTo(share, k.config.sum);
+  if (k.config.sum.isInteger())
+    return arith::AddIOp::create(k.b, sum, share);
+  return arith::AddFOp::create(k.b, sum, share);
+}
+
+/// The own share, rounded as the others are, then those of distance 1, 2, ...
+void CopiedSum::addUp(Value sum, const Tile &tile) {
+  sum = k.convertTo(k.convertTo(sum, k.config.share), k.config.sum);
+  sum = k.accumulate(1, sum, [&](Value distance, Value before) {
+    return addShare(before, tile, distance);
+  });
+  Value row = isScatter ? tile.row : k.add(tile.start, tile.row);
+  k.store(k.finishTile(sum, row, tile.column),
+          k.tileAt(k.c, row, tile.column));
+  if (!isScatter)
+    k.countDown(missing(tile));
+}
+
+void CopiedSum::build() {
+  forTiles([&](const Tile &tile) {
+    Value sum = k.ownProduct(k.add(tile.start, tile.row), tile.column);
+    k.ifThenElse(
+        k.equal(tile.distance, k.size), [&] { addUp(sum, tile); },
+        [&] { sendShare(sum, tile); });
+  });
+}
+
+void mlir::iris::buildCopiedSum(MatmulBuilder &k) { CopiedSum(k).build(); }

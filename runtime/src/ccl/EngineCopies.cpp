@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ccl/EngineCopies.h"
+
+#include <algorithm>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+using Matrix = EngineCopy::Matrix;
+
+//===----------------------------------------------------------------------===//
+// What is copied
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Planner {
+public:
+  Planner(const MatmulProblem &p, uint32_t rank, uint32_t size)
+      : p(p), rank(rank), size(size), parts(copiedParts(p, size)),
+        columnTiles(divideUp(p.n, static_cast<uint64_t>(p.config.tileN))) {}
+
+  void gatherParts();
+  void sendShares();
+  void sendResults(uint64_t firstCount);
+  EnginePlan plan;
+
+private:
+  /// The member at a distance of 0 ... size after this rank.
+  uint32_t member(uint32_t distance) const { return (rank + distance) % size; }
+  /// Rows that a part has; of an all-reduce the last ones may have fewer.
+  uint64_t rowsOf(uint32_t owner) const {
+    if (p.kind != MatmulKind::matmulAllReduce)
+      return parts.rows;
+    uint64_t start = owner * parts.rows;
+    return std::min(parts.rows, p.m - std::min(p.m, start));
+  }
+  /// And a group of them: from `first` on.
+  uint64_t firstOf(uint64_t group) const { return group * parts.groupRows; }
+  uint64_t rowsOf(uint32_t owner, uint64_t group) const {
+    uint64_t rows = rowsOf(owner);
+    return std::min(parts.groupRows, rows - std::min(rows, firstOf(group)));
+  }
+  uint32_t tilesOf(uint32_t owner, uint64_t group) const {
+    auto tileRows = static_cast<uint64_t>(p.config.tileM);
+    return static_cast<uint32_t>(divideUp(rowsOf(owner, group), tileRows) *
+                                 columnTiles);
+  }
+
+  const MatmulProblem &p;
+  const uint32_t rank, size;
+  const CopiedParts parts;
+  const uint64_t columnTiles;
+};
+} // namespace
+
+/// Parts of a come from their owners.  With shard k a tile needs all parts,
+/// with shard m one.
+void Planner::gatherParts() {
+  const uint64_t rowBytes = p.k * dtypeBytes(p.element);
+  auto add = [&](uint32_t distance, uint64_t group) {
+    EngineCopy copy;
+    copy.source = member(distance);
+    copy.target = rank;
+    copy.fromOffset = firstOf(group) * rowBytes;
+    copy.toOffset = copy.source * parts.rows * rowBytes + copy.fromOffset;
+    copy.bytes = rowsOf(copy.source, group) * rowBytes;
+    copy.flag = copy.source * parts.groups + group;
+    plan.copies.push_back(copy);
+  };
+  if (p.config.shard == "k") {
+    for (uint64_t group = 0; group < parts.groups; ++group)
+      for (uint32_t i = 1; i < size; ++i)
+        add(i, group);
+  } else {
+    for (uint32_t i = 1; i < size; ++i)
+      for (uint64_t group = 0; group < parts.groups; ++group)
+        add(i, group);
+  }
+  plan.meetsAfter = true;
+}
+
+/// Shares of the others' parts go to their owners, for whom this rank is at
+/// distance size - i.
+void Planner::sendShares() {
+  uint32_t bytes = dtypeBytes(p.config.share == "result" ? p.result
+                                                         : sumType(p.element));
+  const uint64_t rowBytes = p.n * bytes, slabBytes = parts.rows * rowBytes;
+  plan.tiles.assign(parts.counts, 0);
+  for (uint32_t i = 1; i <= size; ++i)
+    for (uint64_t group = 0; group < parts.groups; ++group) {
+      const uint32_t owner = member(i);
+      const uint64_t count = (i - 1) * parts.groups + group;
+      plan.tiles[count] = tilesOf(owner, group);
+      if (i == size || plan.tiles[count] == 0)
+        continue;
+      EngineCopy copy;
+      copy.source = rank;
+      copy.target = owner;
+      copy.from = copy.to = Matrix::staging;
+      const uint64_t begin = firstOf(group) * rowBytes;
+      copy.fromOffset = (i - 1) * slabBytes + begin;
+      copy.toOffset = (size - 1 + size - i - 1) * slabBytes + begin;
+      copy.bytes = rowsOf(owner, group) * rowBytes;
+      copy.missing = count;
+      copy.flag = (size - i - 1) * parts.groups + group;
+      plan.copies.push_back(copy);
+    }
+}
+
+/// The own rows of c go to all others, group by group.
+void Planner::sendResults(uint64_t firstCount) {
+  const uint64_t rowBytes = p.n * dtypeBytes(p.result);
+  plan.tiles.resize(parts.counts);
+  for (uint64_t group = 0; group < parts.groups; ++group) {
+    const uint32_t tiles = tilesOf(rank, group);
+    plan.tiles[firstCount + group] = tiles;
+    for (uint32_t i = 1; i < size && tiles != 0; ++i) {
+      EngineCopy copy;
+      copy.source = rank;
+      copy.target = member(i);
+      copy.from = copy.to = Matrix::c;
+      copy.fromOffset = copy.toOffset =
+          (rank * parts.rows + firstOf(group)) * rowBytes;
+      copy.bytes = rowsOf(rank, group) * rowBytes;
+      copy.missing = firstCount + group;
+      plan.copies.push_back(copy);
+    }
+  }
+  plan.meetsAfter = true;
+}
+
+EnginePlan iris::ccl::planEngineCopies(const MatmulProblem &p, uint32_t rank,
+                                       uint32_t groupSize) {
+  Planner planner(p, rank, groupSize);
+  switch (p.kind) {
+  case MatmulKind::matmulAllGather:
+    planner.sendResults(0);
+    break;
+  case MatmulKind::matmulReduceScatter:
+    planner.sendShares();
+    break;
+  case MatmulKind::matmulAllReduce:
+    planner.sendShares();
+    planner.sendResults((groupSize - 1) * copiedParts(p, groupSize).groups);
+    break;
+  default:
+    planner.gatherParts();
+  }
+  return std::move(planner.plan);
+}
+
+//===----------------------------------------------------------------------===//
+// Life
+//===----------------------------------------------------------------------===//
+
+EngineCopies::EngineCopies(World &world, const MatmulProblem &p)
+    : world_(world),
+      plan_(planEngineCopies(p, world.rank(), world.numRanks())),
+      parts_(copiedParts(p, world.numRanks())), side_(world) {}
+
+Expected<std::unique_ptr<EngineCopies>>
+EngineCopies::create(World &world, const std::shared_ptr<KernelCache> &cache,
+                     const MatmulProblem &problem, Agreement agreement) {
+  std::unique_ptr<EngineCopies> copies(new EngineCopies(world, problem));
+  Status status = copies->open(cache, agreement);
+  if (status.ok())
+    return copies;
+  copies->destroy().ignore("what went wrong first says more");
+  return status;
+}
+
+Status EngineCopies::open(const std::shared_ptr<KernelCache> &cache,
+                          Agreement &agreement) {
+  CommunicatorOptions options;
+  options.cache = cache;
+  IRISRT_ASSIGN_OR_RETURN(communicator_, Communicator::create(world_, options));
+  IRISRT_RETURN_IF_ERROR(communicator_->prepare(Op::barrier));
+  return agreement.succeeded(side_.open());
+}
+
+Status EngineCopies::destroy() {
+  Status status = side_.close();
+  if (communicator_) {
+    Status destroyed = communicator_->destroy();
+    if (status.ok())
+      status = std::move(destroyed);
+  }
+  return status;
+}
+
+Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
+  words_ = workspace + matmulWorkspaceBase;
+  staging_ = staging;
+  constexpr uint64_t lineWords = matmulFlagBytes / sizeof(uint32_t);
+  std::vector<uint32_t> lines((1 + parts_.flags + parts_.counts) * lineWords);
+  lines[0] = 1; // raised
+  for (size_t i = 0; i < plan_.tiles.size(); ++i)
+    lines[(1 + parts_.flags + i) * lineWords] = plan_.tiles[i];
+  IRISRT_RETURN_IF_ERROR(world_.copyToDevice(word(parts_.raised()),
+                                             lines.data(),
+                                             lines.size() * sizeof(uint32_t)));
+  return world_.synchronize();
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// A flag is raised by a copy as well.  It goes the same way, so that the same
+/// engine does it: copies in own memory may need a processor, and the kernel
+/// has them all.
+Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
+  auto at = [&](Matrix matrix) {
+    return matrix == Matrix::a ? a : matrix == Matrix::c ? c : staging_;
+  };
+  if (copy.missing)
+    IRISRT_RETURN_IF_ERROR(world_.waitEqual(
+        word(parts_.flags + *copy.missing), 0, side_.stream()));
+  IRISRT_ASSIGN_OR_RETURN(uint64_t from,
+                          world_.translate(at(copy.from), copy.source));
+  IRISRT_ASSIGN_OR_RETURN(uint64_t to,
+                          world_.translate(at(copy.to), copy.target));
+  IRISRT_RETURN_IF_ERROR(world_.copyOnDevice(to + copy.toOffset,
+                                             from + copy.fromOffset, copy.bytes,
+                                             side_.stream()));
+  if (!copy.flag)
+    return Status::success();
+  IRISRT_ASSIGN_OR_RETURN(
+      uint64_t raised, world_.translate(word(parts_.raised()), copy.source));
+  IRISRT_ASSIGN_OR_RETURN(uint64_t flag,
+                          world_.translate(word(*copy.flag), copy.target));
+  return world_.copyOnDevice(flag, raised, sizeof(uint32_t), side_.stream());
+}
+
+Status EngineCopies::copyAll(bool thatWait, uint64_t a, uint64_t c) {
+  for (const EngineCopy &each : plan_.copies)
+    if (each.missing.has_value() == thatWait)
+      IRISRT_RETURN_IF_ERROR(copy(each, a, c));
+  bool isLast = thatWait == (parts_.counts != 0);
+  return isLast && plan_.meetsAfter ? communicator_->barrier(side_.stream())
+                                    : Status::success();
+}
+
+Status EngineCopies::begin(uint64_t a, uint64_t c, Stream stream) {
+  if (world_.numRanks() == 1)
+    return Status::success();
+  IRISRT_RETURN_IF_ERROR(world_.copyOnDevice(
+      words_, word(parts_.atFirst()),
+      (parts_.flags + parts_.counts) * matmulFlagBytes, stream));
+  IRISRT_RETURN_IF_ERROR(communicator_->barrier(stream));
+  IRISRT_RETURN_IF_ERROR(side_.fork(stream));
+  return copyAll(/*thatWait=*/false, a, c);
+}
+
+/// Copies that wait come after the kernel: streams may share one of the
+/// device's queues.  When the kernel has ended, nothing is missing any more,
+/// also if it gave up: no wait outlasts it.
+Status EngineCopies::end(uint64_t a, uint64_t c, Stream stream) {
+  if (world_.numRanks() == 1)
+    return Status::success();
+  Status copied = copyAll(/*thatWait=*/true, a, c);
+  if (parts_.counts != 0)
+    IRISRT_RETURN_IF_ERROR(world_.zero(
+        word(parts_.flags), parts_.counts * matmulFlagBytes, stream));
+  IRISRT_RETURN_IF_ERROR(copied);
+  return side_.join(stream);
+}

@@ -10,11 +10,18 @@ Random data; every result is compared with torch's, in f64, before its time
 counts. Both are graphs of as many calls as take 30 ms, which go round over
 several sets of buffers, replayed in turns; the time is the median of the
 replays. With --json=FILE each shape is a line there.
+
+With --seconds=S each of the two is replayed for S seconds at a time, in turns:
+what a device does when its power limit has long taken hold. Graphs of 30 ms say
+less there, as the limit follows with a delay that depends on what ran before.
+Clock and power are the medians of what nvidia-smi told in the second half.
 """
 import argparse
 import json
 import math
 import statistics
+import subprocess
+import time
 
 import torch
 
@@ -85,8 +92,9 @@ class Case:
             worst = max(worst, ((got - want).abs() / bound).max().item())
         return worst
 
-    def time(self, replays):
-        """Milliseconds of a call: ours, torch's."""
+    def graphs(self):
+        """Ours and torch's, of so many calls each: functions that replay one
+        and give its milliseconds; and one that frees them."""
         m, n, k = self.shape
         calls = max(3, min(100, int(GRAPH_MS * 7e11 / (2.0 * m * n * k))))
         order = [self.sets[i % len(self.sets)] for i in range(calls)]
@@ -98,9 +106,8 @@ class Case:
             with torch.cuda.graph(torch_graph, stream=stream):
                 for a, b, c in order:
                     torch.matmul(a, b, out=c)
-        times = [[], []]
-        for turn in range(replays + 1):
-            mine = self.world.time_graph(graph)
+
+        def replay_torch():
             start, end = (torch.cuda.Event(enable_timing=True)
                           for _ in range(2))
             start.record(stream)
@@ -108,11 +115,73 @@ class Case:
                 torch_graph.replay()
             end.record(stream)
             torch.cuda.synchronize()
-            if turn:  # the first one warms up
-                times[0].append(mine / calls)
-                times[1].append(start.elapsed_time(end) / calls)
-        self.world.free_graph(graph)
-        return map(statistics.median, times)
+            return start.elapsed_time(end)
+
+        return (calls, (lambda: self.world.time_graph(graph), replay_torch),
+                lambda: self.world.free_graph(graph))
+
+    def time(self, replays):
+        """Milliseconds of a call: ours, torch's."""
+        calls, runs, free = self.graphs()
+        times = [[], []]
+        for turn in range(replays + 1):
+            for run, of in zip(runs, times):
+                ms = run() / calls
+                if turn:  # the first one warms up
+                    of.append(ms)
+        free()
+        return [{"ms": statistics.median(of)} for of in times]
+
+    def sustain(self, seconds, turns=2):
+        """The same, with clock and power, after half of `seconds` each."""
+        calls, runs, free = self.graphs()
+        samples = [[], []]
+        for _ in range(turns):
+            for run, of in zip(runs, samples):
+                with Sensors() as sensors:
+                    begin = time.monotonic()
+                    while time.monotonic() - begin < seconds / 2:
+                        run()
+                    sensors.start()
+                    while time.monotonic() - begin < seconds:
+                        of.append({"ms": run() / calls})
+                of[-1].update(sensors.medians())
+        free()
+        keys = {key for of in samples for sample in of for key in sample}
+        return [{key: statistics.median(s[key] for s in of if key in s)
+                 for key in keys} for of in samples]
+
+
+class Sensors:
+    """What nvidia-smi tells of the device while it is asked."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            ["nvidia-smi", "-i", "0", "-lms", "50",
+             "--query-gpu=clocks.sm,power.draw.instant",
+             "--format=csv,noheader,nounits"],
+            stdout=subprocess.PIPE, text=True)
+        self.begin = time.monotonic()
+        return self
+
+    def start(self):
+        """Only what comes from now on counts."""
+        self.skipped = time.monotonic() - self.begin
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        lines = self.process.communicate()[0].splitlines()
+        total = time.monotonic() - self.begin
+        lines = lines[int(len(lines) * self.skipped / total):]
+        self.values = [tuple(map(float, line.split(","))) for line in lines
+                       if line.count(",") == 1 and line[-1].isdigit()]
+
+    def medians(self):
+        if not self.values:
+            return {}
+        mhz, watts = zip(*self.values)
+        return {"mhz": statistics.median(mhz),
+                "watts": statistics.median(watts)}
 
 
 def parse_shape(text):
@@ -126,6 +195,8 @@ def main():
     parser.add_argument("--library", default="libiris_rt.so")
     parser.add_argument("--shapes", nargs="*", type=parse_shape, default=SHAPES)
     parser.add_argument("--replays", type=int, default=7)
+    parser.add_argument("--seconds", type=float,
+                        help="how long each is replayed at a time")
     parser.add_argument("--check-only", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
@@ -145,13 +216,18 @@ def main():
                 print(f"{name} {shape}: WRONG by {error:.3g} bounds", flush=True)
                 continue
             if not options.check_only:
-                ours, theirs = case.time(options.replays)
+                ours, theirs = case.sustain(options.seconds) \
+                    if options.seconds else case.time(options.replays)
                 flop = 2.0 * math.prod(shape)
-                ratios.append(theirs / ours)
-                line.update(us=round(ours * 1e3, 2),
-                            torch_us=round(theirs * 1e3, 2),
-                            tflops=round(flop / ours / 1e9, 1),
+                ratios.append(theirs["ms"] / ours["ms"])
+                line.update(us=round(ours["ms"] * 1e3, 2),
+                            torch_us=round(theirs["ms"] * 1e3, 2),
+                            tflops=round(flop / ours["ms"] / 1e9, 1),
                             ratio=round(ratios[-1], 4))
+                for key in ("mhz", "watts"):
+                    if key in ours and key in theirs:
+                        line.update({key: ours[key],
+                                     f"torch_{key}": theirs[key]})
             print(json.dumps(line), flush=True)
             if options.json:
                 with open(options.json, "a") as out:

@@ -30,10 +30,10 @@ public:
         allRows(k.rowsOf(k.a)),
         parts(getCopiedParts(k, k.config, allRows, k.size)),
         columnTiles(k.columnTiles(k.columnsOf(k.c))) {
-    k.beginCleared(getFusedSizes(k, k.config,
-                                 {allRows, k.columnsOf(k.a),
-                                  k.columnsOf(k.b_), k.size})
-                       .numFlags);
+    k.beginCleared(
+        getFusedSizes(k, k.config,
+                      {allRows, k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
+            .numFlags);
   }
   void build();
 
@@ -80,8 +80,7 @@ void CopiedSum::forTiles(llvm::function_ref<void(const Tile &)> body) {
               k.div(rowTile, k.index(k.config.groupM))};
     if (isScatter)
       return body(tile);
-    k.ifThen(k.less(k.add(tile.start, tile.row), allRows),
-             [&] { body(tile); });
+    k.ifThen(k.less(k.add(tile.start, tile.row), allRows), [&] { body(tile); });
   });
 }
 
@@ -109,8 +108,7 @@ void CopiedSum::addUp(Value sum, const Tile &tile) {
     return addShare(before, tile, distance);
   });
   Value row = isScatter ? tile.row : k.add(tile.start, tile.row);
-  k.store(k.finishTile(sum, row, tile.column),
-          k.tileAt(k.c, row, tile.column));
+  k.store(k.finishTile(sum, row, tile.column), k.tileAt(k.c, row, tile.column));
   if (!isScatter)
     k.countDown(missing(tile));
 }

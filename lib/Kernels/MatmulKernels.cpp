@@ -37,8 +37,8 @@ static FusedSizes getCopiedSizes(ScalarBuilder &n, const MatmulConfig &config,
   if (config.kind == MatmulKind::MatmulAllGather)
     return {parts.groups, none, none};
   Value slabs = n.mul(n.index(2), n.sub(shape.size, n.index(1)));
-  return {n.mul(n.index(2), flags),
-          n.mul(n.max(slabs, n.index(1)), parts.rows), shape.bColumns};
+  return {n.mul(n.index(2), flags), n.mul(n.max(slabs, n.index(1)), parts.rows),
+          shape.bColumns};
 }
 
 FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,

@@ -33,9 +33,9 @@ struct MatmulShape {
 FusedSizes getFusedSizes(ScalarBuilder &n, const MatmulConfig &config,
                          const MatmulShape &shape);
 
-/// The variant copy_engine: rows that one member owns, tiles of them, and groups
-/// of those, each of which is a copy.  Of an all-reduce whole tiles are dealt
-/// out, and the last parts may have fewer.
+/// The variant copy_engine: rows that one member owns, tiles of them, and
+/// groups of those, each of which is a copy.  Of an all-reduce whole tiles are
+/// dealt out, and the last parts may have fewer.
 struct CopiedParts {
   Value rows, rowTiles, groups;
 };

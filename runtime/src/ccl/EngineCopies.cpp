@@ -82,8 +82,8 @@ void Planner::gatherParts() {
 /// Shares of the others' parts go to their owners, for whom this rank is at
 /// distance size - i.
 void Planner::sendShares() {
-  uint32_t bytes = dtypeBytes(p.config.share == "result" ? p.result
-                                                         : sumType(p.element));
+  uint32_t bytes =
+      dtypeBytes(p.config.share == "result" ? p.result : sumType(p.element));
   const uint64_t rowBytes = p.n * bytes, slabBytes = parts.rows * rowBytes;
   plan.tiles.assign(parts.counts, 0);
   for (uint32_t i = 1; i <= size; ++i)
@@ -154,8 +154,7 @@ EnginePlan iris::ccl::planEngineCopies(const MatmulProblem &p, uint32_t rank,
 //===----------------------------------------------------------------------===//
 
 EngineCopies::EngineCopies(World &world, const MatmulProblem &p)
-    : world_(world),
-      plan_(planEngineCopies(p, world.rank(), world.numRanks())),
+    : world_(world), plan_(planEngineCopies(p, world.rank(), world.numRanks())),
       parts_(copiedParts(p, world.numRanks())), side_(world) {}
 
 Expected<std::unique_ptr<EngineCopies>>
@@ -196,9 +195,8 @@ Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
   lines[0] = 1; // raised
   for (size_t i = 0; i < plan_.tiles.size(); ++i)
     lines[(1 + parts_.flags + i) * lineWords] = plan_.tiles[i];
-  IRISRT_RETURN_IF_ERROR(world_.copyToDevice(word(parts_.raised()),
-                                             lines.data(),
-                                             lines.size() * sizeof(uint32_t)));
+  IRISRT_RETURN_IF_ERROR(world_.copyToDevice(
+      word(parts_.raised()), lines.data(), lines.size() * sizeof(uint32_t)));
   return world_.synchronize();
 }
 
@@ -214,19 +212,18 @@ Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
     return matrix == Matrix::a ? a : matrix == Matrix::c ? c : staging_;
   };
   if (copy.missing)
-    IRISRT_RETURN_IF_ERROR(world_.waitEqual(
-        word(parts_.flags + *copy.missing), 0, side_.stream()));
+    IRISRT_RETURN_IF_ERROR(world_.waitEqual(word(parts_.flags + *copy.missing),
+                                            0, side_.stream()));
   IRISRT_ASSIGN_OR_RETURN(uint64_t from,
                           world_.translate(at(copy.from), copy.source));
   IRISRT_ASSIGN_OR_RETURN(uint64_t to,
                           world_.translate(at(copy.to), copy.target));
-  IRISRT_RETURN_IF_ERROR(world_.copyOnDevice(to + copy.toOffset,
-                                             from + copy.fromOffset, copy.bytes,
-                                             side_.stream()));
+  IRISRT_RETURN_IF_ERROR(world_.copyOnDevice(
+      to + copy.toOffset, from + copy.fromOffset, copy.bytes, side_.stream()));
   if (!copy.flag)
     return Status::success();
-  IRISRT_ASSIGN_OR_RETURN(
-      uint64_t raised, world_.translate(word(parts_.raised()), copy.source));
+  IRISRT_ASSIGN_OR_RETURN(uint64_t raised,
+                          world_.translate(word(parts_.raised()), copy.source));
   IRISRT_ASSIGN_OR_RETURN(uint64_t flag,
                           world_.translate(word(*copy.flag), copy.target));
   return world_.copyOnDevice(flag, raised, sizeof(uint32_t), side_.stream());

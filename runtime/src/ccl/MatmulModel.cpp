@@ -19,7 +19,8 @@ using namespace iris::rt;
 // Shared memory is filled with stages: one program at a time on a processor.
 static const ProcessorModel hopper = {
     "H200, measured on one and on four (benchmarks/results): 128x256x64 tiles "
-    "of f16 take 0.70 us a block, 128x192x64 0.54, 128x128x64 0.38, 64x128x64 "
+    "of f16 take 0.70 us a block, 128x224x64 0.61, 128x192x64 0.54, 128x128x64 "
+    "0.38, 64x128x64 "
     "0.24, 64x64x64 0.18, and no more than 670 TFLOP/s all together, 0.93 of "
     "it with 192 columns; movers 20 to 25 GB/s a program; parts that come and "
     "products overlap all but wholly, tiles that leave nearly so",
@@ -51,6 +52,7 @@ static const ProcessorModel hopper = {
     /*xcds=*/1,
     /*tiles=*/
     {{128, 256, 128, 8},
+     {128, 224, 128, 8},
      {128, 192, 128, 8},
      {128, 128, 128, 8},
      {64, 256, 128, 8},
@@ -58,7 +60,8 @@ static const ProcessorModel hopper = {
      {64, 128, 128, 8},
      {64, 64, 128, 4}},
     /*movers=*/{8, 16, 24, 32},
-    /*kPerFlag=*/{8, 16}};
+    /*kPerFlag=*/{8, 16},
+    /*copiedGroups=*/{8, 4, 2, 16}};
 
 static const ProcessorModel mi300 = {
     "MI300X, not measured: 1307 TFLOP/s of f16 and 5.3 TB/s (AMD's data "
@@ -101,7 +104,8 @@ static const ProcessorModel mi300 = {
      {64, 128, 128, 4},
      {64, 64, 128, 4}},
     /*movers=*/{16, 32, 64},
-    /*kPerFlag=*/{16, 8, 32}};
+    /*kPerFlag=*/{16, 8, 32},
+    /*copiedGroups=*/{8}};
 
 static const ProcessorModel mi350 = {
     "MI355X, not measured: 2516 TFLOP/s of f16 and 8 TB/s (AMD's data sheet), "
@@ -143,7 +147,8 @@ static const ProcessorModel mi350 = {
      {64, 128, 128, 4},
      {64, 64, 128, 4}},
     /*movers=*/{16, 32, 64},
-    /*kPerFlag=*/{16, 8, 32}};
+    /*kPerFlag=*/{16, 8, 32},
+    /*copiedGroups=*/{8}};
 
 // Waves have 32 lanes with half as many registers for results.
 static const ProcessorModel rdna = {
@@ -183,7 +188,8 @@ static const ProcessorModel rdna = {
      {64, 128, 128, 4},
      {64, 64, 128, 4}},
     /*movers=*/{8, 16, 32},
-    /*kPerFlag=*/{16, 8, 32}};
+    /*kPerFlag=*/{16, 8, 32},
+    /*copiedGroups=*/{8}};
 
 // A program is a thread, and ranks share the cores.
 static const ProcessorModel host = {
@@ -217,7 +223,8 @@ static const ProcessorModel host = {
     /*tiles=*/
     {{64, 64, 128, 4}, {128, 128, 128, 4}, {32, 32, 128, 4}},
     /*movers=*/{1},
-    /*kPerFlag=*/{4}};
+    /*kPerFlag=*/{4},
+    /*copiedGroups=*/{8}};
 
 const ProcessorModel &iris::ccl::processorModelOf(DeviceKind device,
                                                   const std::string &target) {
@@ -482,12 +489,10 @@ MatmulEstimate Estimation::copiedParts(const Product &own, double bytes) const {
 MatmulEstimate Estimation::copiedResults(const Product &own,
                                          double bytes) const {
   auto groups = static_cast<double>(parts().groups);
-  double moving =
-      groups * chip.engineWait + copying(peers() * groups, bytes);
-  double together =
-      std::max(own.us + moving / std::max(groups, 1.0),
-               chip.start + own.tileUs + moving) +
-      chip.besideEngines * std::min(own.us, moving);
+  double moving = groups * chip.engineWait + copying(peers() * groups, bytes);
+  double together = std::max(own.us + moving / std::max(groups, 1.0),
+                             chip.start + own.tileUs + moving) +
+                    chip.besideEngines * std::min(own.us, moving);
   return finish(own, moving, together + barriers(2));
 }
 
@@ -497,8 +502,8 @@ MatmulEstimate Estimation::copiedShares(const Product &own, double shareBytes,
                                         double resultBytes) const {
   auto groups = static_cast<double>(parts().groups);
   double copies = peers() * groups;
-  double leaving = copies * (chip.engineWait + chip.copy) +
-                   copying(0, shareBytes);
+  double leaving =
+      copies * (chip.engineWait + chip.copy) + copying(0, shareBytes);
   double lastTiles = own.tileUs * std::max(1.0, own.waves / (peers() + 1) /
                                                     std::max(groups, 1.0));
   double together =

@@ -70,8 +70,9 @@ struct ProcessorModel {
   int64_t xcds;
   /// Tiles to choose from.
   std::vector<TileShape> tiles;
-  /// Programs that move, and k-blocks to a flag, to choose from.
-  std::vector<int64_t> movers, kPerFlag;
+  /// Programs that move, k-blocks to a flag, and rows of tiles to a copy, to
+  /// choose from.
+  std::vector<int64_t> movers, kPerFlag, copiedGroups;
 };
 
 const ProcessorModel &processorModelOf(rt::DeviceKind device,

@@ -69,9 +69,9 @@ const std::vector<std::string> &iris::ccl::variantsOf(MatmulKind kind) {
       "push", "specialized", "copy_engine", "unfused"};
   static const std::vector<std::string> scatters = {"push", "specialized",
                                                     "copy_engine", "unfused"};
-  static const std::vector<std::string> reduces = {
-      "two_shot",    "one_shot",    "atomic",
-      "specialized", "copy_engine", "unfused"};
+  static const std::vector<std::string> reduces = {"two_shot",    "one_shot",
+                                                   "atomic",      "specialized",
+                                                   "copy_engine", "unfused"};
   switch (kind) {
   case MatmulKind::allGatherMatmul:
     return gathers;

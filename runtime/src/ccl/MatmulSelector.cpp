@@ -100,6 +100,17 @@ static void addCandidates(const MatmulSituation &s, const ProcessorModel &chip,
     config.programs = chip.processors;
   if (config.xcds == 0 && chip.xcds > 1)
     config.xcds = chip.xcds;
+  if (isCopied(variant)) {
+    // Parts that come: 8 rows of tiles a copy were the best of 4, 8 and 16.
+    const std::vector<int64_t> rowsOfParts = {defaultGroupM};
+    bool isFirst = p.kind == MatmulKind::allGatherMatmul;
+    for (int64_t rows : choicesOf(p.config.groupM,
+                                  isFirst ? rowsOfParts : chip.copiedGroups)) {
+      config.groupM = rows;
+      configs.push_back(config);
+    }
+    return;
+  }
   if (!hasMovers(p.kind, variant)) {
     configs.push_back(config);
     return;
@@ -216,6 +227,8 @@ std::string iris::ccl::describe(const MatmulConfig &config) {
   add(config.numFetchPrograms, ", %lld fetch");
   add(config.numMoverTiles, " and multiply %lld tiles");
   add(config.kPerFlag, ", %lld k-blocks a flag");
+  if (isCopied(config.variant))
+    add(config.groupM, ", %lld rows of tiles a copy");
   return text;
 }
 

@@ -3,9 +3,9 @@
 // How products are chosen: what the model prefers, that a caller's config is
 // kept, and tables that may hold anything.
 #include "iris/ccl/MatmulSelector.h"
+#include "ccl/EngineCopies.h"
 #include "ccl/MatmulModel.h"
 #include "ccl/MatmulPlan.h"
-#include "ccl/EngineCopies.h"
 
 #include <gtest/gtest.h>
 
@@ -528,8 +528,8 @@ static std::vector<CopiedCase> copiedCases(MatmulKind kind, const char *shard) {
         p.config.tileN = 64;
         p.config.groupM = group;
         cases.push_back({p, size, copiedParts(p, size),
-                         "m = " + std::to_string(m) + ", group_m = " +
-                             std::to_string(group) + ", " +
+                         "m = " + std::to_string(m) +
+                             ", group_m = " + std::to_string(group) + ", " +
                              std::to_string(size) + " ranks"});
       }
   return cases;

@@ -333,18 +333,19 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
 
   return enqueue(stream, [=] {
     std::atomic<uint64_t> next{0};
-    Status status = team->run(
-        static_cast<uint32_t>(threads), config.arenaBytes,
-        [&](uint32_t index, void *arena) {
-          if (config.coresident)
-            return runProgram(function, config, *block, index, arena);
-          while (true) {
-            uint64_t program = next.fetch_add(1, std::memory_order_relaxed);
-            if (program >= programs)
-              return;
-            runProgram(function, config, *block, program, arena);
-          }
-        });
+    Status status =
+        team->run(static_cast<uint32_t>(threads), config.arenaBytes,
+                  [&](uint32_t index, void *arena) {
+                    if (config.coresident)
+                      return runProgram(function, config, *block, index, arena);
+                    while (true) {
+                      uint64_t program =
+                          next.fetch_add(1, std::memory_order_relaxed);
+                      if (program >= programs)
+                        return;
+                      runProgram(function, config, *block, program, arena);
+                    }
+                  });
     if (!status.ok())
       failed->store(true);
     return status;

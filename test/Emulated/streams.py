@@ -34,9 +34,14 @@ class Streams:
     its workgroups, begins with what is in memory, and when the kernel ends what
     it has written goes there."""
 
+    # Turns without an instruction: pauses are shorter.
+    MOST_IDLE = 10_000
+
     def __init__(self, emulation, queues):
         """queues: for each device a list of launches, and of functions that run
-        between them and work on memory, as kernels that are done at once."""
+        between them and work on memory, as kernels that are done at once. One
+        that gives False cannot run yet, and is tried again. Queues without
+        launches are what else the devices have: engines that copy."""
         self.emulation, self.memory = emulation, emulation.mem
         self.rng = emulation.rng
         self.devices = [_Device(queue) for queue in queues]
@@ -44,14 +49,16 @@ class Streams:
 
     def run(self):
         """Gives the number of instructions; raises what the emulator raises."""
-        total = 0
+        total, idle = 0, 0
         while True:
             for device in self.devices:
                 self._advance(device)
             if all(device.is_done() for device in self.devices):
                 return total
-            total += self._turn()
-            if total > self.emulation.budget:
+            count = self._turn()
+            total += count
+            idle = 0 if count else idle + 1
+            if total > self.emulation.budget or idle > self.MOST_IDLE:
                 raise RuntimeError("no end in sight: " + self._places())
 
     def _advance(self, device):
@@ -71,7 +78,9 @@ class Streams:
             if not callable(step):
                 device.groups = self._begin(step)
                 return
-            step()
+            if step() is False:
+                device.steps.appendleft(step)
+                return
         device.pause = max(device.pause - 1, 0)
 
     def _begin(self, launch):

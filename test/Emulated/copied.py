@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Products beside which engines copy, executed on emulated AMD devices.
+
+    copied.py generate RANKS                            > copied.mlir
+    iris-compile copied.mlir --emit=mlir --until=expand -o MAIN
+    iris-compile MAIN --target=gfx942 --emit=obj        -o HSACO
+    copied.py check RANKS HSACO
+    copied.py break WHAT MAIN                           > BROKEN
+
+As fused.py, which says what a case is and what its result must be. Every device
+has a second queue, its engine, which does what the runtime enqueues
+(runtime/src/ccl/EngineCopies.cpp): it waits until no tile of a group is missing,
+copies, and raises flags, each at any time from when it can be done.
+"""
+import argparse
+import dataclasses
+import functools
+import re
+import sys
+
+import emulate  # first: it finds an interpreter that has NumPy
+import fused
+import numpy as np
+from cases import add_check_options, check
+
+LINE = 128
+# Of the flags in the workspace: behind barriers of 512 programs, and epochs.
+FLAGS = LINE * 512 * 8 + 4 * 512
+
+
+def ceil_div(a, b):
+    return -(-a // b)
+
+
+@dataclasses.dataclass
+class Copy:
+    """Rows of a buffer, from one rank to another."""
+    source: int
+    target: int
+    from_: emulate.Buffer
+    to: emulate.Buffer
+    from_row: int
+    to_row: int
+    rows: int
+    missing: int = -1  # a count
+    flag: int = -1
+
+
+class Parts:
+    """Rows that a rank owns, and groups of them, which are copied at once."""
+
+    def __init__(self, case, ranks):
+        self.case, self.ranks = case, ranks
+        tile_rows = case.config["tile_m"]
+        self.rows = case.m
+        if case.op == "matmul_all_reduce":
+            self.rows = ceil_div(ceil_div(case.m, tile_rows), ranks) * tile_rows
+        self.group_rows = case.config["group_m"] * tile_rows
+        self.groups = ceil_div(self.rows, self.group_rows)
+        sums = case.op in ("matmul_reduce_scatter", "matmul_all_reduce")
+        gathers_result = case.op == "matmul_all_gather"
+        self.flags = 0 if gathers_result else ranks * self.groups
+        self.counts = self.groups if gathers_result else self.flags * sums
+        self.staging = None
+        if sums:
+            share = case.result if case.config["share"] == "result" else "f32"
+            slabs = max(2 * (ranks - 1), 1)
+            self.staging = (slabs * self.rows, case.n), share
+        elif not gathers_result:
+            self.staging = (ranks * self.rows, case.k), case.element
+
+    def group(self, owner, group):
+        """The first row of a group of an owner's part, and how many."""
+        rows = self.rows
+        if self.case.op == "matmul_all_reduce":
+            rows = min(rows, max(self.case.m - owner * rows, 0))
+        first = group * self.group_rows
+        return first, max(min(self.group_rows, rows - first), 0)
+
+    def tiles(self, owner, group):
+        return (ceil_div(self.group(owner, group)[1],
+                         self.case.config["tile_m"])
+                * ceil_div(self.case.n, self.case.config["tile_n"]))
+
+
+class CopiedRun(fused.Run):
+    """One case on a world, with engines."""
+
+    def __init__(self, case, world, name):
+        self.case, self.world, self.errors = case, world, []
+        self.kernel, self.programs = name, case.config["programs"]
+        self.parts = parts = Parts(case, world.ranks)
+        a, b, c = (world.alloc(shape, emulate.NUMPY_TYPES[element])
+                   for shape, element in zip(case.shapes(world.ranks), (
+                       case.element, case.element, case.result)))
+        self.a, self.b, self.c = a, b, c
+        self.arguments = [a, b, c]
+        self.bias = None
+        if case.bias:
+            size = c.shape[case.bias == "column"]
+            self.bias = world.alloc((size,), emulate.NUMPY_TYPES[case.result])
+            self.arguments.append(self.bias)
+        if case.scale != 1:
+            self.arguments.append(case.scale)
+        self.staging = None
+        if parts.staging:
+            shape, element = parts.staging
+            self.staging = world.alloc(shape, emulate.NUMPY_TYPES[element])
+            self.arguments.append(self.staging)
+        words = FLAGS + (parts.flags + parts.counts) * LINE
+        self.workspace = world.alloc((words,), np.int8)
+        self.arguments.append(self.workspace)
+        self.arrived, self.copied = [0] * world.ranks, [0] * world.ranks
+
+    def queues(self):
+        ranks = range(self.world.ranks)
+        for rank in ranks:
+            if self.staging:
+                self.poison(self.staging, rank)
+        launches = range(fused.LAUNCHES)
+        return [[step for launch in launches
+                 for step in steps(rank, launch)]
+                for steps in (self.steps, self.engine) for rank in ranks]
+
+    def word(self, rank, number):
+        address = self.workspace.address(rank) + FLAGS + number * LINE
+        start = address - self.world.base
+        return self.world.memory.real[start:start + 4].view(np.int32)
+
+    def all_have(self, counts, launch):
+        return all(count > launch for count in counts)
+
+    def steps(self, rank, launch):
+        """As the runtime's stream: the words of this call, a barrier, the kernel,
+        and when it and the copies are done, what is compared."""
+        parts = self.parts
+        prepare, kernel, compare = super().steps(rank, launch)
+
+        def begin():
+            for number in range(parts.flags):
+                self.word(rank, number)[:] = 0
+            for number, tiles in self.all_tiles(rank):
+                self.word(rank, parts.flags + number)[:] = tiles
+            self.arrived[rank] = launch + 1
+
+        def join():
+            # Of a sum that is scattered nobody touches what is the caller's.
+            ranks = self.copied if self.case.op != "matmul_reduce_scatter" \
+                else [self.copied[rank]]
+            return self.all_have(ranks, launch)
+
+        return [prepare, begin, lambda: self.all_have(self.arrived, launch),
+                kernel, join, compare]
+
+    def engine(self, rank, launch):
+        def copy_rows(copy):
+            row_bytes = copy.from_.shape[1] * copy.from_.dtype.itemsize
+            real, base = self.world.memory.real, self.world.base
+            source = copy.from_.address(copy.source) - base \
+                + copy.from_row * row_bytes
+            target = copy.to.address(copy.target) - base \
+                + copy.to_row * row_bytes
+            size = copy.rows * row_bytes
+            real[target:target + size] = real[source:source + size]
+
+        def raise_flag(copy):
+            self.word(copy.target, copy.flag)[:] = 1
+
+        def done():
+            self.copied[rank] = launch + 1
+
+        steps = [lambda: self.all_have(self.arrived, launch)]
+        for copy in self.copies(rank):
+            if copy.missing >= 0:
+                count = self.parts.flags + copy.missing
+                steps.append(lambda count=count:
+                             bool(self.word(rank, count)[0] == 0))
+            steps.append(functools.partial(copy_rows, copy))
+            if copy.flag >= 0:
+                steps.append(functools.partial(raise_flag, copy))
+            # Others may have their turn in between.
+            steps += [self.pause()]
+        return [*steps, done]
+
+    def pause(self):
+        left = [self.world.seed * 7919 % 5]
+
+        def step():
+            left[0] -= 1
+            return left[0] < 0
+
+        return step
+
+    def distances(self, rank):
+        return [(i, (rank + i) % self.world.ranks)
+                for i in range(1, self.world.ranks + 1)]
+
+    def all_tiles(self, rank):
+        """(count, tiles that are missing at first)."""
+        parts = self.parts
+        if self.case.op == "matmul_all_gather":
+            return [(g, parts.tiles(rank, g)) for g in range(parts.groups)]
+        if not parts.counts:
+            return []
+        return [((i - 1) * parts.groups + g, parts.tiles(owner, g))
+                for i, owner in self.distances(rank)
+                for g in range(parts.groups)]
+
+    def copies(self, rank):
+        """In the order in which they are needed, or finished."""
+        op, parts = self.case.op, self.parts
+        ranks, groups = self.world.ranks, range(parts.groups)
+        others = self.distances(rank)[:-1]
+        if op == "all_gather_matmul":
+            order = [(who, g) for _, who in others for g in groups]
+            if self.case.config.get("shard") != "m":
+                order = [(who, g) for g in groups for _, who in others]
+            for who, g in order:
+                first, rows = parts.group(who, g)
+                yield Copy(who, rank, self.a, self.staging, first,
+                           who * parts.rows + first, rows,
+                           flag=who * parts.groups + g)
+            return
+        if op != "matmul_all_gather":
+            for i, who in others:
+                for g in groups:
+                    first, rows = parts.group(who, g)
+                    there = ranks - i - 1
+                    if rows:
+                        yield Copy(rank, who, self.staging, self.staging,
+                                   (i - 1) * parts.rows + first,
+                                   (ranks - 1 + there) * parts.rows + first,
+                                   rows, (i - 1) * parts.groups + g,
+                                   there * parts.groups + g)
+        if op == "matmul_reduce_scatter":
+            return
+        base = parts.counts - parts.groups
+        for g in groups:
+            first, rows = parts.group(rank, g)
+            for _, who in others if rows else ():
+                row = rank * parts.rows + first
+                yield Copy(rank, who, self.c, self.c, row, row, rows, base + g)
+
+
+def get_cases():
+    """By name; what is ragged is so in every dimension, and some parts of
+    all-reduces are empty."""
+    cases = {}
+
+    def tiles(*shape, group, **others):
+        return fused.tiles(*shape, variant="copy_engine", group_m=group,
+                           **others)
+
+    def add(name, op, config, **others):
+        cases[name] = fused.Case(op, config, **others)
+
+    exact, halves = {"share": "sum"}, {"share": "result"}
+    ragged = {"k": 43, "n": 27, "m": 75}
+    for shard in "km":
+        add(f"parts_{shard}", "all_gather_matmul",
+            tiles(32, 32, 32, 2, 3, group=1, shard=shard))
+        add(f"parts_{shard}_ragged", "all_gather_matmul",
+            tiles(32, 16, 16, 1, 4, group=2, shard=shard), bias="column",
+            programs=(2, 4, 3), **ragged)
+    add("results", "matmul_all_gather", tiles(32, 32, 32, 2, 3, group=1))
+    add("results_ragged", "matmul_all_gather",
+        tiles(32, 16, 16, 1, 4, group=2, activation="relu"), bias="row",
+        programs=(2, 4, 3), **ragged)
+    add("results_narrow", "matmul_all_gather",
+        tiles(32, 48, 16, 1, 4, group=1), m=37, n=107, k=40)
+    for op, name in (("matmul_reduce_scatter", "scatter"),
+                     ("matmul_all_reduce", "reduce")):
+        add(name, op, tiles(32, 32, 32, 2, 3, group=1, **exact))
+        add(f"{name}_rounded_ragged", op,
+            tiles(32, 16, 16, 1, 4, group=2, **halves), bias="column",
+            scale=0.5, programs=(3, 4, 1), **ragged)
+        add(f"{name}_small", op, tiles(32, 16, 16, 1, 4, group=4, **halves),
+            m=20, n=27, k=40, programs=(4, 2, 3))
+    return cases
+
+
+def emit(name, case, ranks):
+    config = dict(case.config)
+    if case.bias:
+        config["bias"] = case.bias
+    entries = [f"{key} = {value}" if isinstance(value, int)
+               else f'{key} = "{value}"' for key, value in config.items()]
+    if case.scale != 1:
+        entries.append("scale = true")
+    return (f"iris.matmul_kernel @{name} {case.op} {case.element} -> "
+            f"{case.result} size {ranks}\n    {{{', '.join(entries)}}}\n")
+
+
+def prepare(options, cases, image, name, weak, seed):
+    case = cases[name]
+    most = max((*case.programs, case.config["programs"]))
+    views = options.ranks * (most if weak == "wg" else 1)
+    world = emulate.World(image, options.ranks, weak, seed, views,
+                          fused.HEAP_BYTES)
+    return CopiedRun(case, world, name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    actions = parser.add_subparsers(dest="action", required=True)
+    generating = actions.add_parser("generate")
+    checking = actions.add_parser("check")
+    for action in (generating, checking):
+        action.add_argument("ranks", type=int)
+        action.add_argument("--only", default=".",
+                            help="names of cases match this")
+    add_check_options(checking, seeds=3)
+    breaking = actions.add_parser("break")
+    breaking.add_argument("what", choices=("signal", "wait"))
+    breaking.add_argument("main", help="after --until=expand")
+    options = parser.parse_args()
+    if options.action == "break":
+        with open(options.main, encoding="utf-8") as file:
+            print(fused.take_away(options.what, file.read()))
+        return 0
+    cases = {name: case for name, case in get_cases().items()
+             if re.search(options.only, name)}
+    if not cases:
+        parser.error(f"no case matches {options.only!r}")
+    if options.action == "check":
+        return check(options, cases, functools.partial(prepare, options, cases),
+                     "kernels", fused.LAUNCHES)
+    for name, case in cases.items():
+        print(emit(name, case, options.ranks), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

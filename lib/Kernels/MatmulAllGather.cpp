@@ -96,13 +96,16 @@ static void buildSpecialized(MatmulBuilder &k) {
   k.endEpoch();
 }
 
-/// Nothing here touches a peer: who calls the kernel says when that may be.
+/// Nothing here is stored to a peer.
 static void buildCopied(MatmulBuilder &k) {
   OwnPart own(k);
-  k.beginCleared(own.numFlags());
+  Value numFlags = own.numFlags();
+  k.beginCleared(numFlags);
   own.forTiles(k.evenShareOf(own.count()), [&](Place place, Value number) {
     k.store(own.compute(place), place);
     k.countDown(own.groupOf(number));
+    meetBeforeCopies(k, k.equal(number, k.index(0)),
+                     k.sub(numFlags, k.index(1)));
   });
 }
 

@@ -11,7 +11,7 @@
 // shares that leave, for distances 1 ... size - 1, and those that come from
 // there; in the same order, flags say that a group of rows of tiles has come,
 // and, behind those of all members, how many tiles of one are missing. Nothing
-// here touches a peer: who calls the kernel says when that may be.
+// here is stored to a peer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,10 +30,12 @@ public:
         allRows(k.rowsOf(k.a)),
         parts(getCopiedParts(k, k.config, allRows, k.size)),
         columnTiles(k.columnTiles(k.columnsOf(k.c))) {
-    k.beginCleared(
+    Value numFlags =
         getFusedSizes(k, k.config,
                       {allRows, k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
-            .numFlags);
+            .numFlags;
+    entered = k.sub(numFlags, k.index(1));
+    k.beginCleared(numFlags);
   }
   void build();
 
@@ -63,7 +65,7 @@ private:
   bool isScatter;
   Value allRows;
   CopiedParts parts;
-  Value columnTiles;
+  Value columnTiles, entered;
 };
 } // namespace
 
@@ -79,8 +81,12 @@ void CopiedSum::forTiles(llvm::function_ref<void(const Tile &)> body) {
               k.mul(rowTile, k.tileRows()), k.mul(column, k.tileColumns()),
               k.div(rowTile, k.index(k.config.groupM))};
     if (isScatter)
-      return body(tile);
-    k.ifThen(k.less(k.add(tile.start, tile.row), allRows), [&] { body(tile); });
+      body(tile);
+    else
+      k.ifThen(k.less(k.add(tile.start, tile.row), allRows),
+               [&] { body(tile); });
+    // The order's first tile has both numbers 0.
+    meetBeforeCopies(k, k.equal(k.add(place, column), k.index(0)), entered);
   });
 }
 

@@ -25,9 +25,17 @@ CopiedParts mlir::iris::getCopiedParts(ScalarBuilder &n,
   return parts;
 }
 
+void mlir::iris::meetBeforeCopies(MatmulBuilder &k, Value isFirstTile,
+                                  Value entered) {
+  k.ifThen(isFirstTile, [&] {
+    k.barrier();
+    k.countDown(entered);
+  });
+}
+
 /// Members' parts of a, below each other, and a flag for each group of them; or
 /// shares of a sum that leave, those that come, and flags for both; or what is
-/// missing of each group of the result.
+/// missing of each group of the result. Copies that leave wait for one more.
 static FusedSizes getCopiedSizes(ScalarBuilder &n, const MatmulConfig &config,
                                  const MatmulShape &shape) {
   CopiedParts parts = getCopiedParts(n, config, shape.aRows, shape.size);
@@ -35,10 +43,10 @@ static FusedSizes getCopiedSizes(ScalarBuilder &n, const MatmulConfig &config,
   if (config.kind == MatmulKind::AllGatherMatmul)
     return {flags, n.mul(shape.size, parts.rows), shape.aColumns};
   if (config.kind == MatmulKind::MatmulAllGather)
-    return {parts.groups, none, none};
+    return {n.add(parts.groups, n.index(1)), none, none};
   Value slabs = n.mul(n.index(2), n.sub(shape.size, n.index(1)));
-  return {n.mul(n.index(2), flags), n.mul(n.max(slabs, n.index(1)), parts.rows),
-          shape.bColumns};
+  return {n.add(n.mul(n.index(2), flags), n.index(1)),
+          n.mul(n.max(slabs, n.index(1)), parts.rows), shape.bColumns};
 }
 
 FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,

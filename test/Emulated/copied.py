@@ -108,7 +108,7 @@ class CopiedRun(fused.Run):
             shape, element = parts.staging
             self.staging = world.alloc(shape, emulate.NUMPY_TYPES[element])
             self.arguments.append(self.staging)
-        words = FLAGS + (parts.flags + parts.counts) * LINE
+        words = FLAGS + (parts.flags + parts.counts + 1) * LINE
         self.workspace = world.alloc((words,), np.int8)
         self.arguments.append(self.workspace)
         self.arrived, self.copied = [0] * world.ranks, [0] * world.ranks
@@ -142,6 +142,7 @@ class CopiedRun(fused.Run):
                 self.word(rank, number)[:] = 0
             for number, tiles in self.all_tiles(rank):
                 self.word(rank, parts.flags + number)[:] = tiles
+            self.word(rank, parts.flags + parts.counts)[:] = 1
             self.arrived[rank] = launch + 1
 
         def join():
@@ -150,8 +151,10 @@ class CopiedRun(fused.Run):
                 else [self.copied[rank]]
             return self.all_have(ranks, launch)
 
-        return [prepare, begin, lambda: self.all_have(self.arrived, launch),
-                kernel, join, compare]
+        # Copies that leave have a kernel that meets its namesakes.
+        meet = [] if parts.counts else [
+            lambda: self.all_have(self.arrived, launch)]
+        return [prepare, begin, *meet, kernel, join, compare]
 
     def engine(self, rank, launch):
         def copy_rows(copy):
@@ -170,7 +173,14 @@ class CopiedRun(fused.Run):
         def done():
             self.copied[rank] = launch + 1
 
-        steps = [lambda: self.all_have(self.arrived, launch)]
+        def enter():
+            if not self.parts.counts:
+                return self.all_have(self.arrived, launch)
+            entered = self.parts.flags + self.parts.counts
+            return self.arrived[rank] > launch \
+                and bool(self.word(rank, entered)[0] == 0)
+
+        steps = [enter]
         for copy in self.copies(rank):
             if copy.missing >= 0:
                 count = self.parts.flags + copy.missing
@@ -312,7 +322,7 @@ def main():
                             help="names of cases match this")
     add_check_options(checking, seeds=3)
     breaking = actions.add_parser("break")
-    breaking.add_argument("what", choices=("signal", "wait"))
+    breaking.add_argument("what", choices=("signal", "wait", "first-barrier"))
     breaking.add_argument("main", help="after --until=expand")
     options = parser.parse_args()
     if options.action == "break":

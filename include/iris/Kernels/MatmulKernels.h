@@ -42,6 +42,10 @@ struct CopiedParts {
 /// `rows`: of a.
 CopiedParts getCopiedParts(ScalarBuilder &n, const MatmulConfig &config,
                            Value rows, Value size);
+/// Where copies leave: the program that has the first tile meets its namesakes
+/// when it has computed it, and says so. What is copied lands where earlier
+/// calls may still read, so nothing is before that; and nothing waits for it.
+void meetBeforeCopies(MatmulBuilder &k, Value isFirstTile, Value entered);
 
 /// Builds the module that `op` stands for, before it.
 FailureOr<gpu::GPUModuleOp> buildMatmulKernel(MatmulKernelOp op);

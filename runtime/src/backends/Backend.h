@@ -181,8 +181,10 @@ public:
   // Streams and events
   //===--------------------------------------------------------------------===//
 
-  /// A stream that no other stream synchronises with implicitly.
-  virtual Expected<StreamHandle> createStream() = 0;
+  /// A stream that no other stream synchronises with implicitly.  Devices may
+  /// have fewer queues than there are streams; one that is urgent goes first,
+  /// and does not share a queue with those that are not.
+  virtual Expected<StreamHandle> createStream(bool isUrgent = false) = 0;
   /// Waits (bounded: 10 s) for the stream's work, then destroys it.
   virtual Status destroyStream(StreamHandle stream) = 0;
   /// True when all work enqueued so far is done; a sticky device error shows

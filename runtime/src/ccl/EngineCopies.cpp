@@ -191,10 +191,11 @@ Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
   words_ = workspace + matmulWorkspaceBase;
   staging_ = staging;
   constexpr uint64_t lineWords = matmulFlagBytes / sizeof(uint32_t);
-  std::vector<uint32_t> lines((1 + parts_.flags + parts_.counts) * lineWords);
+  std::vector<uint32_t> lines((1 + parts_.changing()) * lineWords);
   lines[0] = 1; // raised
   for (size_t i = 0; i < plan_.tiles.size(); ++i)
     lines[(1 + parts_.flags + i) * lineWords] = plan_.tiles[i];
+  lines[(1 + parts_.entered()) * lineWords] = 1;
   IRISRT_RETURN_IF_ERROR(world_.copyToDevice(
       word(parts_.raised()), lines.data(), lines.size() * sizeof(uint32_t)));
   return world_.synchronize();
@@ -229,36 +230,37 @@ Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
   return world_.copyOnDevice(flag, raised, sizeof(uint32_t), side_.stream());
 }
 
-Status EngineCopies::copyAll(bool thatWait, uint64_t a, uint64_t c) {
+Status EngineCopies::copyAll(uint64_t a, uint64_t c) {
   for (const EngineCopy &each : plan_.copies)
-    if (each.missing.has_value() == thatWait)
-      IRISRT_RETURN_IF_ERROR(copy(each, a, c));
-  bool isLast = thatWait == (parts_.counts != 0);
-  return isLast && plan_.meetsAfter ? communicator_->barrier(side_.stream())
-                                    : Status::success();
+    IRISRT_RETURN_IF_ERROR(copy(each, a, c));
+  return plan_.meetsAfter ? communicator_->barrier(side_.stream())
+                          : Status::success();
 }
 
 Status EngineCopies::begin(uint64_t a, uint64_t c, Stream stream) {
   if (world_.numRanks() == 1)
     return Status::success();
-  IRISRT_RETURN_IF_ERROR(world_.copyOnDevice(
-      words_, word(parts_.atFirst()),
-      (parts_.flags + parts_.counts) * matmulFlagBytes, stream));
-  IRISRT_RETURN_IF_ERROR(communicator_->barrier(stream));
+  IRISRT_RETURN_IF_ERROR(
+      world_.copyOnDevice(words_, word(parts_.atFirst()),
+                          parts_.changing() * matmulFlagBytes, stream));
+  if (!waits())
+    IRISRT_RETURN_IF_ERROR(communicator_->barrier(stream));
   IRISRT_RETURN_IF_ERROR(side_.fork(stream));
-  return copyAll(/*thatWait=*/false, a, c);
+  return waits() ? Status::success() : copyAll(a, c);
 }
 
-/// Copies that wait come after the kernel: streams may share one of the
-/// device's queues.  When the kernel has ended, nothing is missing any more,
-/// also if it gave up: no wait outlasts it.
+/// When the kernel has ended, nothing is missing any more, also if it gave up:
+/// no wait outlasts it.
 Status EngineCopies::end(uint64_t a, uint64_t c, Stream stream) {
   if (world_.numRanks() == 1)
     return Status::success();
-  Status copied = copyAll(/*thatWait=*/true, a, c);
-  if (parts_.counts != 0)
-    IRISRT_RETURN_IF_ERROR(world_.zero(
-        word(parts_.flags), parts_.counts * matmulFlagBytes, stream));
+  if (!waits())
+    return side_.join(stream);
+  Status copied = world_.waitEqual(word(parts_.entered()), 0, side_.stream());
+  if (copied.ok())
+    copied = copyAll(a, c);
+  IRISRT_RETURN_IF_ERROR(world_.zero(
+      word(parts_.flags), (parts_.counts + 1) * matmulFlagBytes, stream));
   IRISRT_RETURN_IF_ERROR(copied);
   return side_.join(stream);
 }

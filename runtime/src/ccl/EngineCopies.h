@@ -3,16 +3,22 @@
 // The variant copy_engine of products: what ranks need of each other is copied
 // by the devices' engines beside the kernel that multiplies.
 //
-//   stream   words, barrier ->         product          -> go on
-//   another                 \-> copies, flags, barrier /
+// all_gather_matmul: parts of a come, for whose flags the kernel waits.
 //
-// all_gather_matmul       parts of a come; the kernel waits for flags
-// matmul_all_gather       groups of tiles leave when none is missing
-// matmul_reduce_scatter   so do shares, with flags for who adds them up
-// matmul_all_reduce       so do shares, and then sums
+//   stream   words, barrier ->      product      -> go on
+//   another                 \-> copies, barrier /
 //
-// Behind the first barrier all ranks' streams have come to this call.  The last
-// one, where peers use what is the caller's, says that no rank copies any more.
+// matmul_all_gather: groups of tiles leave when none is missing;
+// matmul_reduce_scatter: so do shares, with flags for who adds them up;
+// matmul_all_reduce: so do shares, and then sums.  The kernel meets its
+// namesakes meanwhile.
+//
+//   stream   words ->            product             -> no more waits -> go on
+//   another        \-> waits and copies, (barrier)                   /
+//
+// Who meets knows that all ranks' streams have come to this call.  The barrier
+// at the end, where peers use what is the caller's, says that no rank copies
+// any more.
 #ifndef IRIS_RT_CCL_ENGINECOPIES_H
 #define IRIS_RT_CCL_ENGINECOPIES_H
 
@@ -78,9 +84,10 @@ private:
     return words_ + number * matmulFlagBytes;
   }
   rt::Status copy(const EngineCopy &copy, uint64_t a, uint64_t c);
-  /// Those that wait for the kernel, or the others; at the end of all of them
-  /// the last barrier.
-  rt::Status copyAll(bool thatWait, uint64_t a, uint64_t c);
+  /// All of them, and the last barrier.
+  rt::Status copyAll(uint64_t a, uint64_t c);
+  /// Copies wait for the kernel, not the kernel for all of them.
+  bool waits() const { return parts_.counts != 0; }
 
   rt::World &world_;
   const EnginePlan plan_;

@@ -40,15 +40,18 @@ constexpr int64_t defaultGroupM = 8, defaultKPerFlag = 4;
 
 /// The variant copy_engine: the rows of a matrix that are one rank's, groups of
 /// `groupRows` of them, each of which is a copy, and the words in the
-/// workspace, a line each: flags, then counts of what is missing, then what
-/// flags are raised with, then what all flags and counts are when a call
-/// begins.  See lib/Kernels/MatmulKernels.cpp.
+/// workspace, a line each: flags, then counts of tiles that are missing, then a
+/// count of ranks' meeting, which is missing, too; what flags are raised with;
+/// and what all of those that change are when a call begins.  See
+/// lib/Kernels/MatmulKernels.cpp.
 struct CopiedParts {
   uint64_t rows = 0, groupRows = 1, groups = 0;
   uint64_t flags = 0, counts = 0;
-  uint64_t raised() const { return flags + counts; }
+  uint64_t entered() const { return flags + counts; }
+  uint64_t changing() const { return entered() + 1; }
+  uint64_t raised() const { return changing(); }
   uint64_t atFirst() const { return raised() + 1; }
-  uint64_t words() const { return atFirst() + flags + counts; }
+  uint64_t words() const { return atFirst() + changing(); }
 };
 /// Takes a complete config.
 CopiedParts copiedParts(const MatmulProblem &problem, uint32_t groupSize);

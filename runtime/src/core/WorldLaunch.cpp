@@ -266,9 +266,10 @@ Status World::launch(const Kernel &kernel, const uint64_t programs[3],
 // Streams, events, graphs
 //===----------------------------------------------------------------------===//
 
-Expected<Stream> World::createStream() {
+Expected<Stream> World::createStream(bool isUrgent) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  IRISRT_ASSIGN_OR_RETURN(StreamHandle handle, impl_->backend->createStream());
+  IRISRT_ASSIGN_OR_RETURN(StreamHandle handle,
+                          impl_->backend->createStream(isUrgent));
   std::lock_guard<std::mutex> lock(impl_->mutex);
   impl_->streams.insert(handle.value);
   return Stream{handle.value};

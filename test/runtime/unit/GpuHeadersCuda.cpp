@@ -149,7 +149,7 @@ CHECK((Address, unsigned char, size_t, Stream), cuMemsetD8Async);
 CHECK((Address, const void *, size_t, Stream), cuMemcpyHtoDAsync);
 CHECK((void *, Address, size_t, Stream), cuMemcpyDtoHAsync);
 CHECK((Address, Address, size_t, Stream), cuMemcpyDtoDAsync);
-CHECK((Stream *, unsigned), cuStreamCreate);
+CHECK((Stream *, unsigned, int), cuStreamCreateWithPriority);
 CHECK((Stream), cuStreamDestroy);
 CHECK((Stream), cuStreamQuery);
 CHECK((Stream, Event, unsigned), cuStreamWaitEvent);

@@ -205,7 +205,9 @@ public:
   // Order
   //===--------------------------------------------------------------------===//
 
-  Expected<Stream> createStream();
+  /// What is urgent goes before what is not, where both could start, and does
+  /// not queue up behind it, however many streams there are.
+  Expected<Stream> createStream(bool isUrgent = false);
   Status destroyStream(Stream stream);
   /// Waits for one stream of this rank only.
   Status synchronize(Stream stream = {});

@@ -96,13 +96,16 @@ Status GpuBackend::initialize() {
 /// next.  So everything that we use behind kernels' backs runs once here.
 Status GpuBackend::warmUp() {
   constexpr uint64_t bytes = 4096;
-  IRISRT_ASSIGN_OR_RETURN(StreamHandle stream, createStream());
+  IRISRT_ASSIGN_OR_RETURN(StreamHandle stream,
+                          createStream(/*isUrgent=*/false));
   IRISRT_ASSIGN_OR_RETURN(uint64_t address, allocate(2 * bytes));
   // Not on the stack: after an error the copy may still be under way.
   IRISRT_ASSIGN_OR_RETURN(HostVisibleMemory host, allocateHostVisible(bytes));
   auto *probe = static_cast<volatile uint32_t *>(host.host);
   *probe = 1;
   IRISRT_RETURN_IF_ERROR(zero(stream, address, bytes));
+  if (api_->streamWaitValue || api_->streamWaitMasked)
+    IRISRT_RETURN_IF_ERROR(waitEqual(stream, address, 0));
   IRISRT_RETURN_IF_ERROR(copyOnDevice(stream, address + bytes, address, bytes));
   IRISRT_RETURN_IF_ERROR(copyToHost(stream, host.host, address + bytes, bytes));
   IRISRT_RETURN_IF_ERROR(synchronize(stream, destroyLimit));
@@ -220,11 +223,13 @@ void GpuBackend::releaseEverything() {
 // Streams and events
 //===----------------------------------------------------------------------===//
 
-Expected<StreamHandle> GpuBackend::createStream() {
+Expected<StreamHandle> GpuBackend::createStream(bool isUrgent) {
   IRISRT_RETURN_IF_ERROR(makeCurrent());
   Stream stream = nullptr;
-  IRISRT_RETURN_IF_ERROR(checkDone(
-      api_->streamCreate(&stream, streamNonBlocking), "create a stream"));
+  IRISRT_RETURN_IF_ERROR(
+      checkDone(api_->streamCreate(&stream, streamNonBlocking,
+                                   isUrgent ? streamUrgent : streamOrdinary),
+                "create a stream"));
   std::lock_guard<std::mutex> lock(mutex_);
   streams_.insert(fromPointer(stream));
   return StreamHandle{fromPointer(stream)};

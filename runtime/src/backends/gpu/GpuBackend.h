@@ -66,7 +66,7 @@ public:
   Status copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
                       uint64_t bytes) override;
 
-  Expected<StreamHandle> createStream() override;
+  Expected<StreamHandle> createStream(bool isUrgent) override;
   Status destroyStream(StreamHandle stream) override;
   Expected<bool> query(StreamHandle stream) override;
   Status synchronize(StreamHandle stream,

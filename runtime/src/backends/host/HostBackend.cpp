@@ -75,7 +75,7 @@ Status HostBackend::enqueue(StreamHandle stream, HostTask task) {
   return found->enqueue(std::move(task));
 }
 
-Expected<StreamHandle> HostBackend::createStream() {
+Expected<StreamHandle> HostBackend::createStream(bool /*isUrgent*/) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> stream,
                           HostStream::create());
   std::lock_guard<std::mutex> lock(mutex_);

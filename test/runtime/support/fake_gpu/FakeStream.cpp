@@ -146,7 +146,7 @@ Result fake_copy_on_device(Address to, Address from, size_t bytes,
   return copy(to, from, bytes, stream);
 }
 
-Result fake_stream_create(Stream *stream, unsigned flags) {
+Result fake_stream_create(Stream *stream, unsigned flags, int) {
   FAKE_ENTER("streamCreate");
   if (flags != streamNonBlocking)
     return misuse("a stream that the default stream waits for");
@@ -328,8 +328,8 @@ FAKE_EXPORT(fake_copy_to_host, cuMemcpyDtoHAsync_v2)
 FAKE_EXPORT(fake_copy_to_host, hipMemcpyDtoHAsync)
 FAKE_EXPORT(fake_copy_on_device, cuMemcpyDtoDAsync_v2)
 FAKE_EXPORT(fake_copy_on_device, hipMemcpyDtoDAsync)
-FAKE_EXPORT(fake_stream_create, cuStreamCreate)
-FAKE_EXPORT(fake_stream_create, hipStreamCreateWithFlags)
+FAKE_EXPORT(fake_stream_create, cuStreamCreateWithPriority)
+FAKE_EXPORT(fake_stream_create, hipStreamCreateWithPriority)
 FAKE_EXPORT(fake_stream_destroy, cuStreamDestroy_v2)
 FAKE_EXPORT(fake_stream_destroy, hipStreamDestroy)
 FAKE_EXPORT(fake_stream_query, cuStreamQuery)

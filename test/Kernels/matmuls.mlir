@@ -170,3 +170,55 @@ iris.matmul_kernel @gathered all_gather_matmul f16 -> f16 size 4
 // CHECK: gpu.return
 iris.matmul_kernel @copied all_gather_matmul f16 -> f16 size 4
     {variant = "copy_engine", shard = "m", group_m = 4}
+
+// Shares of the other member's part come first, then the own tiles, which add
+// what has come: one product, and what becomes of it. The program that has the
+// first tile meets its namesakes behind it.
+// CHECK-LABEL: gpu.func @copied_sum
+// CHECK-SAME: %{{[a-z0-9]+}}: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?x?xf16, #iris.symmetric>, %[[C:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?xi8, #iris.symmetric>) kernel
+// CHECK-NOT: iris.barrier
+// CHECK: %[[SUM:.+]] = tile.matmul
+// CHECK: scf.if
+// CHECK:   iris.wait %{{.+}} ge %c1_i32 owed_by
+// CHECK:   tile.load
+// CHECK:   arith.addf
+// CHECK:   tile.store %{{.+}}, %[[C]]
+// CHECK: } else {
+// CHECK:   %[[SHARE:.+]] = arith.truncf %[[SUM]]
+// CHECK:   tile.store %[[SHARE]]
+// CHECK:   iris.signal add %{{.+}}, %c-1_i32
+// CHECK: }
+// CHECK: scf.if
+// CHECK:   iris.barrier
+// CHECK:   iris.signal add %{{.+}}, %c-1_i32
+// CHECK-NOT: tile.matmul
+// CHECK: gpu.return
+iris.matmul_kernel @copied_sum matmul_reduce_scatter f16 -> f16 size 2
+    {variant = "copy_engine", share = "result"}
+
+// Of an all-reduce finished sums leave as well.
+// CHECK-LABEL: gpu.func @copied_all_reduce
+// CHECK: tile.matmul
+// CHECK: scf.if
+// CHECK:   iris.wait
+// CHECK:   tile.store
+// CHECK:   iris.signal add %{{.+}}, %c-1_i32
+// CHECK: } else {
+// CHECK:   tile.store
+// CHECK:   iris.signal add %{{.+}}, %c-1_i32
+// CHECK: iris.barrier
+iris.matmul_kernel @copied_all_reduce matmul_all_reduce f16 -> f16 size 2
+    {variant = "copy_engine", share = "result"}
+
+// Results leave group by group.
+// CHECK-LABEL: gpu.func @copied_results
+// CHECK-NOT: iris.barrier
+// CHECK: tile.matmul
+// CHECK: tile.store
+// CHECK: iris.signal add %{{.+}}, %c-1_i32
+// CHECK: scf.if
+// CHECK:   iris.barrier
+// CHECK:   iris.signal add %{{.+}}, %c-1_i32
+// CHECK: gpu.return
+iris.matmul_kernel @copied_results matmul_all_gather f16 -> f16 size 2
+    {variant = "copy_engine"}

@@ -493,17 +493,17 @@ MatmulEstimate Estimation::copiedResults(const Product &own,
   double together = std::max(own.us + moving / std::max(groups, 1.0),
                              chip.start + own.tileUs + moving) +
                     chip.besideEngines * std::min(own.us, moving);
-  return finish(own, moving, together + barriers(2));
+  return finish(own, moving, together + barriers(1));
 }
 
 /// Shares leave in the same way; those of the last group are added up by its
-/// own tiles, which come last. Of an all-reduce that is sent after all.
+/// own tiles, which come last. Of an all-reduce that is sent after all. Ranks
+/// meet beside the product, and again where peers write c.
 MatmulEstimate Estimation::copiedShares(const Product &own, double shareBytes,
                                         double resultBytes) const {
   auto groups = static_cast<double>(parts().groups);
   double copies = peers() * groups;
-  double leaving =
-      copies * (chip.engineWait + chip.copy) + copying(0, shareBytes);
+  double leaving = copies * chip.engineWait + copying(copies, shareBytes);
   double lastTiles = own.tileUs * std::max(1.0, own.waves / (peers() + 1) /
                                                     std::max(groups, 1.0));
   double together =
@@ -518,7 +518,7 @@ MatmulEstimate Estimation::copiedShares(const Product &own, double shareBytes,
   // A program that adds up reads the shares of its tiles.
   together += shareBytes / chip.memory;
   together += chip.besideEngines * std::min(own.us, moving);
-  return finish(own, moving, together + barriers(resultBytes != 0 ? 2 : 1));
+  return finish(own, moving, together + barriers(resultBytes != 0));
 }
 
 /// push: a program that stores its tile everywhere does not multiply.

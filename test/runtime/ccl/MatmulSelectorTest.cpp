@@ -664,6 +664,23 @@ TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
   choice = select(s);
   ASSERT_TRUE(choice.ok());
   EXPECT_NE("copy_engine", choice->config.variant);
+  // Sums whose shares leave by copies cost no processors either.
+  s = onH200(MatmulKind::matmulReduceScatter, 1024, 8192, 4096);
+  s.problem.config.share = "result";
+  choice = select(s);
+  ASSERT_TRUE(choice.ok()) << choice.status().message();
+  EXPECT_EQ("copy_engine", choice->config.variant);
+  EXPECT_GT(choice->config.groupM, 0);
+  s.problem.aIsColumnMajor = true;
+  choice = select(s);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ("copy_engine", choice->config.variant) << "nothing of a is copied";
+  // Parts of rows are not.
+  s = onH200(MatmulKind::matmulAllGather, 16384, 4096, 8192);
+  s.problem.config.shard = "n";
+  choice = select(s);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_NE("copy_engine", choice->config.variant);
   // By name elsewhere, too.
   s = onH200(MatmulKind::allGatherMatmul, 4096, 14336, 1024);
   s.device = DeviceKind::hip;

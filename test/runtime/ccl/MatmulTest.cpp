@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <type_traits>
 
 using namespace iris::ccl;
@@ -303,6 +304,63 @@ TEST_P(Products, OfRanksThatAreThreads) {
     }));
   };
   EXPECT_EQ("", complaints(runProcesses(1, body, 280)));
+}
+
+/// One rank makes the product and never calls it. The others' kernels give up;
+/// what waits beside them for tiles must end, too, in a graph as well.
+static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
+                             const MatmulProblem &p, bool replays) {
+  auto begin = std::chrono::steady_clock::now();
+  WorldOptions options = worldOptions(kind, launch);
+  options.waitLimit = 1;
+  options.collectiveLimit = 10;
+  RANK_ASSIGN(auto world, World::create(options));
+  recordProduct(p, world->numRanks(), world->translation());
+  RANK_ASSIGN(auto matmul,
+              Matmul::create(*world, p, communicatorOptions().cache));
+  Parts parts(p, world->numRanks(), world->rank());
+  auto allocate = [&](uint64_t count) { return world->allocate(4 * count); };
+  RANK_ASSIGN(uint64_t a, allocate(parts.a.count()));
+  RANK_ASSIGN(uint64_t b, allocate(parts.b.count()));
+  RANK_ASSIGN(uint64_t c, allocate(parts.c.count()));
+  Epilogue epilogue;
+  epilogue.bias = reinterpret_cast<void *>(c);
+  auto run = [&] {
+    return matmul->run(reinterpret_cast<void *>(a), reinterpret_cast<void *>(b),
+                       reinterpret_cast<void *>(c), epilogue);
+  };
+  if (launch.rank + 1 != launch.numRanks) {
+    if (replays) {
+      RANK_TRY(world->beginCapture());
+      RANK_TRY(run());
+      RANK_ASSIGN(Graph graph, world->endCapture());
+      RANK_TRY(world->launchGraph(graph));
+    } else {
+      RANK_TRY(run());
+    }
+  }
+  RANK_CHECK(!world->sync().ok());
+  RANK_CHECK(!world->failure().ok());
+  (void)matmul->destroy();
+  (void)world->destroy();
+  auto seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
+  RANK_CHECK(seconds < 30);
+  return "";
+}
+
+TEST_P(Products, OfARankThatStaysAway) {
+  if (ranks() == 1)
+    GTEST_SKIP() << "nobody to wait for";
+  for (const MatmulProblem &p : everyVariant())
+    for (bool replays : {false, true})
+      if (p.config.variant == "copy_engine") {
+        SCOPED_TRACE(static_cast<int>(p.kind));
+        expectGood([&](const LaunchInfo &launch) {
+          return staysAway(kind(), launch, p, replays);
+        });
+      }
 }
 
 /// Errors name what was found and what is expected, on all ranks.

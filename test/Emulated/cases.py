@@ -1,9 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Executes many cases of generated kernels: what fused.py and collectives.py share."""
+"""Executes many cases of generated kernels: what fused.py, copied.py and
+collectives.py share."""
+import re
 import time
 
 import emulate  # first: it finds an interpreter that has NumPy
 from streams import Streams
+
+
+def add_actions(actions):
+    """The actions generate and check, for so many ranks and some of the cases."""
+    both = [actions.add_parser(name) for name in ("generate", "check")]
+    for action in both:
+        action.add_argument("ranks", type=int)
+        action.add_argument("--only", default=".",
+                            help="names of cases match this")
+    return both
+
+
+def pick(parser, options, cases):
+    """The cases that --only names; ends if there are none."""
+    picked = {name: case for name, case in cases.items()
+              if re.search(options.only, name)}
+    if not picked:
+        parser.error(f"no case matches {options.only!r}")
+    return picked
 
 
 def add_check_options(parser, seeds):

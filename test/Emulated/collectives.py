@@ -26,12 +26,11 @@ import argparse
 import dataclasses
 import functools
 import pathlib
-import re
 import sys
 
 import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
-from cases import add_check_options, check
+from cases import add_actions, add_check_options, check, pick
 
 # Behind this folder: the programs of Execution have modules of the same names.
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "Execution/Inputs"))
@@ -290,21 +289,13 @@ def generate(options, cases):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     actions = parser.add_subparsers(dest="action", required=True)
-    generating = actions.add_parser("generate")
-    checking = actions.add_parser("check")
+    generating, checking = add_actions(actions)
     for action in (generating, checking):
-        action.add_argument("ranks", type=int)
         action.add_argument("element", choices=["f16", "bf16", "f32", "i32"])
-        action.add_argument("--only", default=".",
-                            help="names of cases match this")
         action.add_argument("--reductions", default="sum,max")
     add_check_options(checking, seeds=1)
     options = parser.parse_args()
-    cases = {name: case for name, case in
-             get_cases(options.reductions.split(",")).items()
-             if re.search(options.only, name)}
-    if not cases:
-        parser.error(f"no case matches {options.only!r}")
+    cases = pick(parser, options, get_cases(options.reductions.split(",")))
     if options.action == "generate":
         return generate(options, cases)
     return check(options, cases, functools.partial(prepare, options, cases),

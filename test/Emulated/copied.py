@@ -16,13 +16,12 @@ copies, and raises flags, each at any time from when it can be done.
 import argparse
 import dataclasses
 import functools
-import re
 import sys
 
 import emulate  # first: it finds an interpreter that has NumPy
 import fused
 import numpy as np
-from cases import add_check_options, check
+from cases import add_actions, add_check_options, check, pick
 
 LINE = 128
 # Of the flags in the workspace: behind barriers of 512 programs, and epochs.
@@ -314,12 +313,7 @@ def prepare(options, cases, image, name, weak, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     actions = parser.add_subparsers(dest="action", required=True)
-    generating = actions.add_parser("generate")
-    checking = actions.add_parser("check")
-    for action in (generating, checking):
-        action.add_argument("ranks", type=int)
-        action.add_argument("--only", default=".",
-                            help="names of cases match this")
+    _, checking = add_actions(actions)
     add_check_options(checking, seeds=3)
     breaking = actions.add_parser("break")
     breaking.add_argument("what", choices=("signal", "wait", "first-barrier"))
@@ -329,10 +323,7 @@ def main():
         with open(options.main, encoding="utf-8") as file:
             print(fused.take_away(options.what, file.read()))
         return 0
-    cases = {name: case for name, case in get_cases().items()
-             if re.search(options.only, name)}
-    if not cases:
-        parser.error(f"no case matches {options.only!r}")
+    cases = pick(parser, options, get_cases())
     if options.action == "check":
         return check(options, cases, functools.partial(prepare, options, cases),
                      "kernels", fused.LAUNCHES)

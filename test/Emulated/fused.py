@@ -32,7 +32,7 @@ import sys
 
 import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
-from cases import add_check_options, check
+from cases import add_actions, add_check_options, check, pick
 
 HEAP_BYTES = 768 << 10  # barriers of a workspace take 512 KiB
 LAUNCHES = 3
@@ -382,12 +382,7 @@ def take_away(what, text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     actions = parser.add_subparsers(dest="action", required=True)
-    generating = actions.add_parser("generate")
-    checking = actions.add_parser("check")
-    for action in (generating, checking):
-        action.add_argument("ranks", type=int)
-        action.add_argument("--only", default=".",
-                            help="names of cases match this")
+    _, checking = add_actions(actions)
     checking.add_argument("main", help="after --until=expand")
     add_check_options(checking, seeds=3)
     breaking = actions.add_parser("break")
@@ -398,10 +393,7 @@ def main():
         with open(options.main, encoding="utf-8") as file:
             print(take_away(options.what, file.read()))
         return 0
-    cases = {name: case for name, case in get_cases().items()
-             if re.search(options.only, name)}
-    if not cases:
-        parser.error(f"no case matches {options.only!r}")
+    cases = pick(parser, options, get_cases())
     if options.action == "check":
         return check(options, cases, functools.partial(prepare, options, cases),
                      "kernels", LAUNCHES)

@@ -143,8 +143,10 @@ class Case:
                     while time.monotonic() - begin < seconds / 2:
                         run()
                     sensors.start()
-                    while time.monotonic() - begin < seconds:
+                    while True:
                         of.append({"ms": run() / calls})
+                        if time.monotonic() - begin >= seconds:
+                            break
                 of[-1].update(sensors.medians())
         free()
         keys = {key for of in samples for sample in of for key in sample}
@@ -157,11 +159,12 @@ class Sensors:
 
     def __enter__(self):
         self.process = subprocess.Popen(
-            ["nvidia-smi", "-i", "0", "-lms", "50",
+            ["nvidia-smi", "-lms", "50",
+             f"--id=GPU-{torch.cuda.get_device_properties(0).uuid}",
              "--query-gpu=clocks.sm,power.draw.instant",
              "--format=csv,noheader,nounits"],
             stdout=subprocess.PIPE, text=True)
-        self.begin = time.monotonic()
+        self.begin, self.skipped = time.monotonic(), 0
         return self
 
     def start(self):

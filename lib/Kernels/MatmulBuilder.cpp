@@ -354,9 +354,18 @@ void MatmulBuilder::countDown(Value flag) {
                    /*rank=*/Value(), MemSemantic::Release, Scope::Sys);
 }
 
+void MatmulBuilder::countUp(Value flag) {
+  SignalOp::create(b, SignalKind::Add, ctx, i32(1), flags, placeOf(flag),
+                   /*rank=*/Value(), MemSemantic::Relaxed, Scope::Sys);
+}
+
 void MatmulBuilder::await(Value flag, Value source) {
-  WaitOp::create(b, epoch.getType(), ctx, flags, placeOf(flag), Comparison::GE,
-                 epoch, /*rank=*/Value(), rankOf(source), MemSemantic::Acquire,
+  awaitCount(flag, source, epoch);
+}
+
+void MatmulBuilder::awaitCount(Value flag, Value source, Value least) {
+  WaitOp::create(b, least.getType(), ctx, flags, placeOf(flag), Comparison::GE,
+                 least, /*rank=*/Value(), rankOf(source), MemSemantic::Acquire,
                  Scope::Sys);
 }
 

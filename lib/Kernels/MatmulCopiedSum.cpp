@@ -9,9 +9,11 @@
 //
 // Distance i stands for member i after the own place. The staging has the
 // shares that leave, for distances 1 ... size - 1, and those that come from
-// there; in the same order, flags say that a group of rows of tiles has come,
-// and, behind those of all members, how many tiles of one are missing. Nothing
-// here is stored to a peer.
+// there. In the same order, flags say how many tiles of a group of rows of
+// tiles have come; behind those of all members others how many of one are
+// missing, for the stream that waits; and how many are done, which is what
+// becomes the flag: a kernel that gives up ends the wait, but raises nothing.
+// Nothing here is stored to a peer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +36,8 @@ public:
         getFusedSizes(k, k.config,
                       {allRows, k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
             .numFlags;
-    entered = k.sub(numFlags, k.index(1));
+    flags = k.mul(k.size, parts.groups);
+    entered = k.mul(k.index(2), flags);
     k.beginCleared(numFlags);
   }
   void build();
@@ -54,18 +57,24 @@ private:
     return k.tileAt(k.rows(k.staging, k.mul(slab, parts.rows), parts.rows),
                     tile.row, tile.column);
   }
-  /// What is missing of the tile's group.
-  Value missing(const Tile &tile) {
-    return k.add(k.mul(k.size, parts.groups),
-                 k.add(k.mul(slot(tile.distance), parts.groups), tile.group));
+  Value groupOf(const Tile &tile) {
+    return k.add(k.mul(slot(tile.distance), parts.groups), tile.group);
   }
+  /// What is missing of the tile's group.
+  Value missing(const Tile &tile) { return k.add(flags, groupOf(tile)); }
+  /// What is done of it.
+  Value done(const Tile &tile) {
+    return k.add(k.add(entered, k.index(1)), groupOf(tile));
+  }
+  /// How many tiles the group of a tile of the own part has.
+  Value groupTiles(const Tile &tile);
   Value addShare(Value sum, const Tile &tile, Value distance);
 
   MatmulBuilder &k;
   bool isScatter;
   Value allRows;
   CopiedParts parts;
-  Value columnTiles, entered;
+  Value columnTiles, flags, entered;
 };
 } // namespace
 
@@ -92,13 +101,22 @@ void CopiedSum::forTiles(llvm::function_ref<void(const Tile &)> body) {
 
 void CopiedSum::sendShare(Value sum, const Tile &tile) {
   k.store(k.convertTo(sum, k.config.share), inSlab(slot(tile.distance), tile));
+  k.countUp(done(tile));
   k.countDown(missing(tile));
+}
+
+Value CopiedSum::groupTiles(const Tile &tile) {
+  Value rows =
+      isScatter ? parts.rows : k.min(parts.rows, k.sub(allRows, tile.start));
+  Value first = k.mul(tile.group, k.index(k.config.groupM));
+  Value tiles = k.min(k.index(k.config.groupM), k.sub(k.rowTiles(rows), first));
+  return k.mul(tiles, columnTiles);
 }
 
 /// Waits for the share of the member at a distance, and adds it.
 Value CopiedSum::addShare(Value sum, const Tile &tile, Value distance) {
   Value flag = k.add(k.mul(slot(distance), parts.groups), tile.group);
-  k.await(flag, k.rotate(k.me, distance));
+  k.awaitCount(flag, k.rotate(k.me, distance), k.asI32(groupTiles(tile)));
   Value slab = k.add(slot(k.size), slot(distance));
   Value share = k.load(inSlab(slab, tile), k.sumType().clone(k.config.share));
   share = k.convertTo(share, k.config.sum);

@@ -36,6 +36,7 @@ void mlir::iris::meetBeforeCopies(MatmulBuilder &k, Value isFirstTile,
 /// Members' parts of a, below each other, and a flag for each group of them; or
 /// shares of a sum that leave, those that come, and flags for both; or what is
 /// missing of each group of the result. Copies that leave wait for one more.
+/// Behind it is what is done of each group of shares.
 static FusedSizes getCopiedSizes(ScalarBuilder &n, const MatmulConfig &config,
                                  const MatmulShape &shape) {
   CopiedParts parts = getCopiedParts(n, config, shape.aRows, shape.size);
@@ -45,7 +46,7 @@ static FusedSizes getCopiedSizes(ScalarBuilder &n, const MatmulConfig &config,
   if (config.kind == MatmulKind::MatmulAllGather)
     return {n.add(parts.groups, n.index(1)), none, none};
   Value slabs = n.mul(n.index(2), n.sub(shape.size, n.index(1)));
-  return {n.add(n.mul(n.index(2), flags), n.index(1)),
+  return {n.add(n.mul(n.index(3), flags), n.index(1)),
           n.mul(n.max(slabs, n.index(1)), parts.rows), shape.bColumns};
 }
 

@@ -61,6 +61,8 @@ class Parts:
         gathers_result = case.op == "matmul_all_gather"
         self.flags = 0 if gathers_result else ranks * self.groups
         self.counts = self.groups if gathers_result else self.flags * sums
+        # What is done of groups of shares, behind the count of the meeting.
+        self.done = self.flags + self.counts + 1
         self.staging = None
         if sums:
             share = case.result if case.config["share"] == "result" else "f32"
@@ -107,7 +109,8 @@ class CopiedRun(fused.Run):
             shape, element = parts.staging
             self.staging = world.alloc(shape, emulate.NUMPY_TYPES[element])
             self.arguments.append(self.staging)
-        words = FLAGS + (parts.flags + parts.counts + 1) * LINE
+        done = parts.counts if parts.flags else 0
+        words = FLAGS + (parts.flags + parts.counts + 1 + done) * LINE
         self.workspace = world.alloc((words,), np.int8)
         self.arguments.append(self.workspace)
         self.arrived, self.copied = [0] * world.ranks, [0] * world.ranks
@@ -141,6 +144,8 @@ class CopiedRun(fused.Run):
                 self.word(rank, number)[:] = 0
             for number, tiles in self.all_tiles(rank):
                 self.word(rank, parts.flags + number)[:] = tiles
+                if parts.flags:
+                    self.word(rank, parts.done + number)[:] = 0
             self.word(rank, parts.flags + parts.counts)[:] = 1
             self.arrived[rank] = launch + 1
 
@@ -167,7 +172,9 @@ class CopiedRun(fused.Run):
             real[target:target + size] = real[source:source + size]
 
         def raise_flag(copy):
-            self.word(copy.target, copy.flag)[:] = 1
+            number = self.parts.done + copy.missing
+            self.word(copy.target, copy.flag)[:] = \
+                1 if copy.missing < 0 else self.word(copy.source, number)
 
         def done():
             self.copied[rank] = launch + 1

@@ -367,7 +367,8 @@ def take_away(what, text):
     if not what.endswith("barrier"):
         return "\n".join(
             re.sub(r"( scope\(gpu\))? : i32", r" sem(relaxed)\1 : i32", line,
-                   count=1) if f"iris.{what} " in line else line
+                   count=1)
+            if f"iris.{what} " in line and "sem(relaxed)" not in line else line
             for line in lines)
     kernel, places = 0, {}
     for number, line in enumerate(lines):

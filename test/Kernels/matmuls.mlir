@@ -179,13 +179,15 @@ iris.matmul_kernel @copied all_gather_matmul f16 -> f16 size 4
 // CHECK-NOT: iris.barrier
 // CHECK: %[[SUM:.+]] = tile.matmul
 // CHECK: scf.if
-// CHECK:   iris.wait %{{.+}} ge %c1_i32 owed_by
+// CHECK:   %[[ALL:.+]] = arith.index_cast
+// CHECK:   iris.wait %{{.+}} ge %[[ALL]] owed_by
 // CHECK:   tile.load
 // CHECK:   arith.addf
 // CHECK:   tile.store %{{.+}}, %[[C]]
 // CHECK: } else {
 // CHECK:   %[[SHARE:.+]] = arith.truncf %[[SUM]]
 // CHECK:   tile.store %[[SHARE]]
+// CHECK:   iris.signal add %{{.+}}, %c1_i32{{.*}} sem(relaxed)
 // CHECK:   iris.signal add %{{.+}}, %c-1_i32
 // CHECK: }
 // CHECK: scf.if
@@ -205,6 +207,7 @@ iris.matmul_kernel @copied_sum matmul_reduce_scatter f16 -> f16 size 2
 // CHECK:   iris.signal add %{{.+}}, %c-1_i32
 // CHECK: } else {
 // CHECK:   tile.store
+// CHECK:   iris.signal add %{{.+}}, %c1_i32
 // CHECK:   iris.signal add %{{.+}}, %c-1_i32
 // CHECK: iris.barrier
 iris.matmul_kernel @copied_all_reduce matmul_all_reduce f16 -> f16 size 2

@@ -9,6 +9,10 @@
 //                   so far
 //   flags           a line each: the epoch in which something is there
 //
+// Of the variant copy_engine who calls the kernel sets the flags before every
+// call, waits for some of them, and has more behind them: see beginCleared,
+// countDown, and CopiedParts of the runtime's MatmulPlan.h.
+//
 // Matrices that are passed on have a buffer of their own, the staging.
 //
 // How many flags there are is known when a kernel runs: numbers are those of

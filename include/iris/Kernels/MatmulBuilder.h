@@ -138,10 +138,14 @@ public:
   /// things that are missing, and waits for; all that this program did before
   /// is there.
   void countDown(Value flag);
+  /// Adds one to a flag that is of use behind the program's next signal.
+  void countUp(Value flag);
   /// Waits until `source`, or another program of this rank, has raised an own
   /// flag in this launch.
   void await(Value flag, Value source);
   void awaitHere(Value flag);
+  /// Waits until an own flag, which `source` sets, is at least a number.
+  void awaitCount(Value flag, Value source, Value least);
   /// What flags of this launch show.
   Value epoch;
 

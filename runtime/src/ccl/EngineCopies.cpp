@@ -205,7 +205,7 @@ Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// A flag is raised by a copy as well.  It goes the same way, so that the same
+/// A flag is set by a copy as well.  It goes the same way, so that the same
 /// engine does it: copies in own memory may need a processor, and the kernel
 /// has them all.
 Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
@@ -223,11 +223,13 @@ Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
       to + copy.toOffset, from + copy.fromOffset, copy.bytes, side_.stream()));
   if (!copy.flag)
     return Status::success();
-  IRISRT_ASSIGN_OR_RETURN(uint64_t raised,
-                          world_.translate(word(parts_.raised()), copy.source));
+  uint64_t number =
+      copy.missing ? parts_.done() + *copy.missing : parts_.raised();
+  IRISRT_ASSIGN_OR_RETURN(uint64_t value,
+                          world_.translate(word(number), copy.source));
   IRISRT_ASSIGN_OR_RETURN(uint64_t flag,
                           world_.translate(word(*copy.flag), copy.target));
-  return world_.copyOnDevice(flag, raised, sizeof(uint32_t), side_.stream());
+  return world_.copyOnDevice(flag, value, sizeof(uint32_t), side_.stream());
 }
 
 Status EngineCopies::copyAll(uint64_t a, uint64_t c) {
@@ -246,21 +248,34 @@ Status EngineCopies::begin(uint64_t a, uint64_t c, Stream stream) {
   if (!waits())
     IRISRT_RETURN_IF_ERROR(communicator_->barrier(stream));
   IRISRT_RETURN_IF_ERROR(side_.fork(stream));
-  return waits() ? Status::success() : copyAll(a, c);
+  if (waits())
+    return Status::success();
+  Status status = copyAll(a, c);
+  if (!status.ok())
+    abandon(stream);
+  return status;
 }
 
 /// When the kernel has ended, nothing is missing any more, also if it gave up:
-/// no wait outlasts it.
+/// no wait outlasts it.  So that comes before anything waits.
 Status EngineCopies::end(uint64_t a, uint64_t c, Stream stream) {
   if (world_.numRanks() == 1)
     return Status::success();
   if (!waits())
     return side_.join(stream);
-  Status copied = world_.waitEqual(word(parts_.entered()), 0, side_.stream());
-  if (copied.ok())
-    copied = copyAll(a, c);
-  IRISRT_RETURN_IF_ERROR(world_.zero(
-      word(parts_.flags), (parts_.counts + 1) * matmulFlagBytes, stream));
-  IRISRT_RETURN_IF_ERROR(copied);
-  return side_.join(stream);
+  Status status = world_.zero(word(parts_.flags),
+                              (parts_.counts + 1) * matmulFlagBytes, stream);
+  if (status.ok())
+    status = world_.waitEqual(word(parts_.entered()), 0, side_.stream());
+  if (status.ok())
+    status = copyAll(a, c);
+  if (status.ok())
+    return side_.join(stream);
+  abandon(stream);
+  return status;
+}
+
+void EngineCopies::abandon(Stream stream) {
+  if (world_.numRanks() != 1)
+    side_.join(stream).ignore("what went wrong first says more");
 }

@@ -44,7 +44,8 @@ struct EngineCopy {
   uint64_t fromOffset = 0, toOffset = 0, bytes = 0;
   /// The count that must be 0 before.
   std::optional<uint64_t> missing;
-  /// The flag of the target that is raised behind it.
+  /// The flag of the target that is set behind it: of a part that comes to 1,
+  /// of shares to how many tiles of them are done.
   std::optional<uint64_t> flag;
 };
 
@@ -75,6 +76,9 @@ public:
   rt::Status begin(uint64_t a, uint64_t c, rt::Stream stream);
   /// Behind it: what does.  The stream goes on when the copies are done.
   rt::Status end(uint64_t a, uint64_t c, rt::Stream stream);
+  /// In place of it, if there is no kernel: the stream waits for what has
+  /// begun.
+  void abandon(rt::Stream stream);
 
 private:
   EngineCopies(rt::World &world, const MatmulProblem &problem);

@@ -337,8 +337,11 @@ Status Matmul::Impl::runUnfused(uint64_t a, uint64_t b, uint64_t c,
 Status Matmul::Impl::runCopied(uint64_t a, uint64_t b, uint64_t c,
                                uint64_t bias, float scale, Stream stream) {
   IRISRT_RETURN_IF_ERROR(copies->begin(a, c, stream));
-  IRISRT_RETURN_IF_ERROR(launch(a, b, c, bias, scale, stream));
-  return copies->end(a, c, stream);
+  Status launched = launch(a, b, c, bias, scale, stream);
+  if (launched.ok())
+    return copies->end(a, c, stream);
+  copies->abandon(stream);
+  return launched;
 }
 
 Status Matmul::run(const void *a, const void *b, void *c,

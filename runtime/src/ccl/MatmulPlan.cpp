@@ -179,8 +179,8 @@ Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
                       "%s: element type %d, result type %d; expected DTypes",
                       name, static_cast<int>(p.element),
                       static_cast<int>(p.result));
-  for (int64_t value :
-       {p.config.tileM, p.config.tileN, p.config.tileK, p.config.kPerFlag})
+  for (int64_t value : {p.config.tileM, p.config.tileN, p.config.tileK,
+                        p.config.groupM, p.config.kPerFlag})
     if (value < 0 || value > 1024)
       return makeStatus(StatusCode::invalidArgument,
                         "%s: the config has a tile or group of %" PRId64
@@ -209,11 +209,12 @@ CopiedParts iris::ccl::copiedParts(const MatmulProblem &p, uint32_t groupSize) {
     parts.rows = divideUp(divideUp(p.m, tileRows), size) * tileRows;
   parts.groupRows = static_cast<uint64_t>(p.config.groupM) * tileRows;
   parts.groups = divideUp(parts.rows, parts.groupRows);
+  parts.hasShares = hasShares(p.kind);
   if (p.kind != MatmulKind::matmulAllGather)
     parts.flags = size * parts.groups;
   if (p.kind == MatmulKind::matmulAllGather)
     parts.counts = parts.groups;
-  else if (hasShares(p.kind))
+  else if (parts.hasShares)
     parts.counts = parts.flags;
   return parts;
 }

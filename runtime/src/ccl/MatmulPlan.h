@@ -40,15 +40,17 @@ constexpr int64_t defaultGroupM = 8, defaultKPerFlag = 4;
 
 /// The variant copy_engine: the rows of a matrix that are one rank's, groups of
 /// `groupRows` of them, each of which is a copy, and the words in the
-/// workspace, a line each: flags, then counts of tiles that are missing, then a
-/// count of ranks' meeting, which is missing, too; what flags are raised with;
-/// and what all of those that change are when a call begins.  See
-/// lib/Kernels/MatmulKernels.cpp.
+/// workspace, a line each: flags; counts of tiles that are missing; a count of
+/// ranks' meeting, which is missing, too; of shares what is done; what flags of
+/// parts are raised with; and what all of those that change are when a call
+/// begins.  See lib/Kernels/MatmulKernels.cpp and MatmulCopiedSum.cpp.
 struct CopiedParts {
   uint64_t rows = 0, groupRows = 1, groups = 0;
   uint64_t flags = 0, counts = 0;
+  bool hasShares = false;
   uint64_t entered() const { return flags + counts; }
-  uint64_t changing() const { return entered() + 1; }
+  uint64_t done() const { return entered() + 1; }
+  uint64_t changing() const { return done() + (hasShares ? counts : 0); }
   uint64_t raised() const { return changing(); }
   uint64_t atFirst() const { return raised() + 1; }
   uint64_t words() const { return atFirst() + changing(); }

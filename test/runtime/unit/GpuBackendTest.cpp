@@ -70,6 +70,20 @@ TEST_P(Gpu, ReportsFailingStartup) {
   }
 }
 
+/// Waits for words are for those who ask for them.
+TEST_P(Gpu, GoesWithoutWaitsForWords) {
+  control().failFunction = cuda() ? "streamWaitValue" : "streamWaitMasked";
+  create();
+  control().failFunction = nullptr;
+  auto stream = backend->createStream();
+  ASSERT_TRUE(stream.ok());
+  auto memory = backend->allocate(64);
+  ASSERT_TRUE(memory.ok());
+  Status status = backend->waitEqual(*stream, *memory, 0);
+  EXPECT_EQ(status.code(), StatusCode::unavailable);
+  EXPECT_HAS(status.message(), "cannot wait for a word of memory");
+}
+
 TEST_P(Gpu, FallsBackWhereMappingFails) {
   for (const char *function :
        {"memoryCreate", "addressReserve", "memoryMap", "memorySetAccess",

@@ -154,6 +154,7 @@ CHECK((Stream), cuStreamDestroy);
 CHECK((Stream), cuStreamQuery);
 CHECK((Stream, Event, unsigned), cuStreamWaitEvent);
 CHECK((Stream, Address, uint32_t, unsigned), cuStreamWaitValue32);
+CHECK((Stream, int *), cuStreamIsCapturing);
 CHECK((Event *, unsigned), cuEventCreate);
 CHECK((Event), cuEventDestroy);
 CHECK((Event, Stream), cuEventRecord);

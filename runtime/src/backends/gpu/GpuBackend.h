@@ -146,6 +146,7 @@ private:
   uint64_t granularity_ = 2u << 20;
   int32_t allocationType_ = allocationPinned;
   uint32_t sharedPerBlock_ = 0;
+  bool canWaitForWords_ = true;
 
   /// Guards what follows; never held while the driver may wait for a kernel.
   mutable std::mutex mutex_;

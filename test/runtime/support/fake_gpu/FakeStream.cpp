@@ -260,6 +260,11 @@ Result fake_stream_wait_masked(Stream stream, Address address, uint32_t value,
   return waitValue(stream, address, value, flags);
 }
 
+Result fake_stream_is_capturing(Stream stream, int *status) {
+  *status = toStream(stream)->isCaptured();
+  return success;
+}
+
 Result fake_event_elapsed(float *milliseconds, Event start, Event end) {
   auto *a = static_cast<FakeEvent *>(start), *b = static_cast<FakeEvent *>(end);
   std::scoped_lock lock(a->mutex, b->mutex);
@@ -338,6 +343,8 @@ FAKE_EXPORT(fake_stream_wait_event, cuStreamWaitEvent)
 FAKE_EXPORT(fake_stream_wait_event, hipStreamWaitEvent)
 FAKE_EXPORT(fake_stream_wait_value, cuStreamWaitValue32_v2)
 FAKE_EXPORT(fake_stream_wait_masked, hipStreamWaitValue32)
+FAKE_EXPORT(fake_stream_is_capturing, cuStreamIsCapturing)
+FAKE_EXPORT(fake_stream_is_capturing, hipStreamIsCapturing)
 FAKE_EXPORT(fake_event_create, cuEventCreate)
 FAKE_EXPORT(fake_event_create, hipEventCreateWithFlags)
 FAKE_EXPORT(fake_event_destroy, cuEventDestroy_v2)

@@ -2,6 +2,7 @@
 #include "ccl/EngineCopies.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -257,18 +258,21 @@ Status EngineCopies::begin(uint64_t a, uint64_t c, Stream stream) {
 }
 
 /// When the kernel has ended, nothing is missing any more, also if it gave up:
-/// no wait outlasts it.  So that comes before anything waits.
+/// no wait outlasts it.  What says so comes last: streams may share one of the
+/// device's queues, where copies must not be behind what is behind the kernel,
+/// as that waits for the peers' copies.
 Status EngineCopies::end(uint64_t a, uint64_t c, Stream stream) {
   if (world_.numRanks() == 1)
     return Status::success();
   if (!waits())
     return side_.join(stream);
-  Status status = world_.zero(word(parts_.flags),
-                              (parts_.counts + 1) * matmulFlagBytes, stream);
-  if (status.ok())
-    status = world_.waitEqual(word(parts_.entered()), 0, side_.stream());
+  Status status = world_.waitEqual(word(parts_.entered()), 0, side_.stream());
   if (status.ok())
     status = copyAll(a, c);
+  Status cleared = world_.zero(word(parts_.flags),
+                               (parts_.counts + 1) * matmulFlagBytes, stream);
+  if (status.ok())
+    status = std::move(cleared);
   if (status.ok())
     return side_.join(stream);
   abandon(stream);

@@ -325,6 +325,7 @@ Status World::copyOnDevice(uint64_t to, uint64_t from, uint64_t bytes,
 }
 
 Status World::zero(uint64_t address, uint64_t bytes, Stream stream) {
-  IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->backend->zero(impl_->handleOf(stream), address, bytes);
+  Status status = impl_->backend->zero(impl_->handleOf(stream), address, bytes);
+  Status failure = impl_->failure();
+  return failure.ok() ? status : failure;
 }

@@ -172,6 +172,8 @@ public:
                     Stream stream = {});
   Status copyOnDevice(uint64_t to, uint64_t from, uint64_t bytes,
                       Stream stream = {});
+  /// Done also in a failed world, whose error it returns: what waits on a
+  /// stream (waitEqual) can be ended.
   Status zero(uint64_t address, uint64_t bytes, Stream stream = {});
 
   //===--------------------------------------------------------------------===//

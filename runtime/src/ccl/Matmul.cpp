@@ -9,6 +9,7 @@
 #include "ccl/MatmulUnfused.h"
 #include "ccl/Spec.h"
 #include "iris/ccl/Communicator.h"
+#include "iris/rt/Env.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -120,6 +121,10 @@ MatmulSituation Matmul::Impl::situation() const {
   situation.groupSize = world.numRanks();
   situation.device = world.deviceKind();
   situation.target = world.target();
+  constexpr uint64_t usualQueues = 8;
+  situation.hasFewQueues =
+      world.deviceKind() == DeviceKind::cuda &&
+      Env::get().deviceQueues().value_or(usualQueues) < usualQueues;
   return situation;
 }
 

@@ -19,11 +19,19 @@ using namespace iris::rt;
 // Candidates
 //===----------------------------------------------------------------------===//
 
+/// Of a product with the variant copy_engine: copies wait for the kernel.
+static bool leavesByCopies(const MatmulSituation &s) {
+  return s.problem.kind != MatmulKind::allGatherMatmul;
+}
+
 /// Whether a variant may be chosen without being asked for: results of `atomic`
 /// are not the same in every run, and engines must be known to be faster than
 /// programs.
-static bool isEligible(const ProcessorModel &chip, const std::string &variant) {
-  return variant != "atomic" && (!isCopied(variant) || chip.engines != 0);
+static bool isEligible(const MatmulSituation &s, const std::string &variant) {
+  const ProcessorModel &chip = processorModelOf(s.device, s.target);
+  return variant != "atomic" &&
+         (!isCopied(variant) ||
+          (chip.engines != 0 && !(s.hasFewQueues && leavesByCopies(s))));
 }
 
 /// Whether the variant has what the config asks for.
@@ -146,7 +154,7 @@ iris::ccl::estimates(const MatmulSituation &situation) {
   const std::string &wish = s.problem.config.variant;
   std::vector<MatmulConfig> configs;
   for (const std::string &variant : variantsOf(s.problem.kind))
-    if (wish.empty() ? isEligible(chip, variant) &&
+    if (wish.empty() ? isEligible(s, variant) &&
                            hasFields(s.problem.kind, s.problem.config, variant)
                      : wish == variant)
       for (const TileShape &tile : tilesFor(chip, s.problem.config))
@@ -250,9 +258,7 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
                   [&](const MatmulNumber &number) {
                     return agrees(wish.*number.value, has.*number.value);
                   });
-  fits =
-      fits && (!wish.variant.empty() ||
-               isEligible(processorModelOf(s.device, s.target), has.variant));
+  fits = fits && (!wish.variant.empty() || isEligible(s, has.variant));
   if (!fits || (has.variant == "unfused" &&
                 !planUnfused(s.problem, s.groupSize, s.device).ok()))
     return nullptr;
@@ -286,6 +292,13 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
                           : "programs that move (num_fetch_programs, "
                             "num_mover_tiles, k_per_flag, num_fetch_stages, "
                             "first_stage_fetch_programs, staged_layout)");
+  if (s.hasFewQueues && isCopied(wish.variant) && leavesByCopies(s))
+    return makeStatus(StatusCode::failedPrecondition,
+                      "%s: copy_engine needs a device's usual queues, as "
+                      "otherwise a failure may not end its waits; expected "
+                      "CUDA_DEVICE_MAX_CONNECTIONS to be 8 or more, or another "
+                      "variant",
+                      kindName(s.problem.kind));
   const Expected<MatmulTable> &own = MatmulTable::fromEnvironment();
   IRISRT_RETURN_IF_ERROR(own.status());
   if (const MatmulEntry *entry = findEntry(*own, s))

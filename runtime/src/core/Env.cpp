@@ -259,6 +259,8 @@ Env Env::read(const Lookup &lookup) {
   };
   size("IRIS_HEAP_SIZE", env.heapBytes_);
   size("IRIS_CACHE_BYTES", env.cacheBytes_);
+  // What is no number there is the driver's business.
+  env.deviceQueues_ = parseNumber(var("CUDA_DEVICE_MAX_CONNECTIONS"));
   return env;
 }
 

@@ -675,6 +675,14 @@ TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
   choice = select(s);
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ("copy_engine", choice->config.variant) << "nothing of a is copied";
+  // Nor are they taken where streams share few queues, not even by name.
+  s.hasFewQueues = true;
+  choice = select(s);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_NE("copy_engine", choice->config.variant);
+  s.problem.config.variant = "copy_engine";
+  choice = select(s);
+  EXPECT_EQ(StatusCode::failedPrecondition, choice.status().code());
   // Parts of rows are not.
   s = onH200(MatmulKind::matmulAllGather, 16384, 4096, 8192);
   s.problem.config.shard = "n";

@@ -24,6 +24,9 @@ struct MatmulSituation {
   rt::DeviceKind device = rt::DeviceKind::host;
   /// "sm_90a", "gfx942"; empty: the best known of the device kind.
   std::string target;
+  /// The device has few queues, which its streams share: what leaves is not
+  /// left to engines, as after a failure a wait could block what ends it.
+  bool hasFewQueues = false;
 };
 
 /// What a product is expected to take with a config.

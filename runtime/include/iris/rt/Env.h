@@ -76,6 +76,9 @@ public:
   std::optional<uint64_t> heapBytes() const { return heapBytes_; }
   /// IRIS_JOIN_LIMIT: seconds to wait for all ranks to appear.
   std::optional<double> joinLimitSeconds() const { return joinLimit_; }
+  /// CUDA_DEVICE_MAX_CONNECTIONS, the driver's: queues of a device, which all
+  /// streams share; none where it has its default, 8.
+  std::optional<uint64_t> deviceQueues() const { return deviceQueues_; }
   /// A variable that had to be ignored, or empty; logged by the first world.
   const std::string &complaint() const { return complaint_; }
 
@@ -88,7 +91,7 @@ private:
   std::string searchPath_, cacheDir_, matmulTable_;
   bool checkCollectives_ = false;
   std::optional<double> waitLimit_, joinLimit_;
-  std::optional<uint64_t> heapBytes_, cacheBytes_;
+  std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;
 };
 
 /// Parses "64", "512K", "16M", "2G", "1T" (powers of 1024).

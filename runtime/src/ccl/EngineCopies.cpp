@@ -199,7 +199,14 @@ Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
   lines[(1 + parts_.entered()) * lineWords] = 1;
   IRISRT_RETURN_IF_ERROR(world_.copyToDevice(
       word(parts_.raised()), lines.data(), lines.size() * sizeof(uint32_t)));
-  return world_.synchronize();
+  IRISRT_RETURN_IF_ERROR(world_.synchronize());
+  if (!waits())
+    return Status::success();
+  // Whether streams can wait is better known now than in the first call. No
+  // call has set the word yet.
+  IRISRT_RETURN_IF_ERROR(
+      world_.waitEqual(word(parts_.entered()), 0, side_.stream()));
+  return world_.synchronize(side_.stream());
 }
 
 //===----------------------------------------------------------------------===//

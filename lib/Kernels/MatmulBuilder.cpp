@@ -240,6 +240,13 @@ Value MatmulBuilder::convertTo(Value tile, Type element) {
   return convert(b, tile, element);
 }
 
+Value MatmulBuilder::addShare(Value sum, Value share) {
+  share = convertTo(share, config.sum);
+  if (config.sum.isInteger())
+    return arith::AddIOp::create(b, sum, share);
+  return arith::AddFOp::create(b, sum, share);
+}
+
 RankedTensorType MatmulBuilder::stripType(Type element) const {
   constexpr int64_t threadElements = 32, waveSize = 32;
   int64_t most = threadElements * config.warps * waveSize / config.tileM;

@@ -19,8 +19,6 @@
 
 #include "iris/Kernels/MatmulKernels.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
 using namespace mlir;
 using namespace mlir::iris;
 
@@ -57,14 +55,17 @@ private:
     return k.tileAt(k.rows(k.staging, k.mul(slab, parts.rows), parts.rows),
                     tile.row, tile.column);
   }
-  Value groupOf(const Tile &tile) {
-    return k.add(k.mul(slot(tile.distance), parts.groups), tile.group);
+  /// The number of the tile's group at a distance.
+  Value groupAt(Value distance, const Tile &tile) {
+    return k.add(k.mul(slot(distance), parts.groups), tile.group);
   }
   /// What is missing of the tile's group.
-  Value missing(const Tile &tile) { return k.add(flags, groupOf(tile)); }
+  Value missing(const Tile &tile) {
+    return k.add(flags, groupAt(tile.distance, tile));
+  }
   /// What is done of it.
   Value done(const Tile &tile) {
-    return k.add(k.add(entered, k.index(1)), groupOf(tile));
+    return k.add(k.add(entered, k.index(1)), groupAt(tile.distance, tile));
   }
   /// How many tiles the group of a tile of the own part has.
   Value groupTiles(const Tile &tile);
@@ -115,14 +116,11 @@ Value CopiedSum::groupTiles(const Tile &tile) {
 
 /// Waits for the share of the member at a distance, and adds it.
 Value CopiedSum::addShare(Value sum, const Tile &tile, Value distance) {
-  Value flag = k.add(k.mul(slot(distance), parts.groups), tile.group);
-  k.awaitCount(flag, k.rotate(k.me, distance), k.asI32(groupTiles(tile)));
+  k.awaitCount(groupAt(distance, tile), k.rotate(k.me, distance),
+               k.asI32(groupTiles(tile)));
   Value slab = k.add(slot(k.size), slot(distance));
-  Value share = k.load(inSlab(slab, tile), k.sumType().clone(k.config.share));
-  share = k.convertTo(share, k.config.sum);
-  if (k.config.sum.isInteger())
-    return arith::AddIOp::create(k.b, sum, share);
-  return arith::AddFOp::create(k.b, sum, share);
+  return k.addShare(
+      sum, k.load(inSlab(slab, tile), k.sumType().clone(k.config.share)));
 }
 
 /// The own share, rounded as the others are, then those of distance 1, 2, ...

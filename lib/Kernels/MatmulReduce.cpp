@@ -28,13 +28,6 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-static Value add(MatmulBuilder &k, Value sum, Value share) {
-  share = k.convertTo(share, k.config.sum);
-  if (k.config.sum.isInteger())
-    return arith::AddIOp::create(k.b, sum, share);
-  return arith::AddFOp::create(k.b, sum, share);
-}
-
 /// The sum of what `load` gives for every member, in the group's order. Where
 /// the size is known, several are on their way at once.
 static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
@@ -43,7 +36,7 @@ static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
       arith::ConstantOp::create(k.b, cast<TypedAttr>(k.b.getZeroAttr(type)));
   if (!k.config.size)
     return k.accumulate(0, sum, [&](Value source, Value before) {
-      return add(k, before, load(source));
+      return k.addShare(before, load(source));
     });
   constexpr int64_t atOnce = 4;
   for (int64_t first = 0; first < k.config.size; first += atOnce) {
@@ -51,7 +44,7 @@ static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
     for (int64_t i = first; i < std::min(first + atOnce, k.config.size); ++i)
       shares.push_back(load(k.index(i)));
     for (Value share : shares)
-      sum = add(k, sum, share);
+      sum = k.addShare(sum, share);
   }
   return sum;
 }

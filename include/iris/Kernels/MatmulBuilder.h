@@ -93,6 +93,8 @@ public:
   RankedTensorType sumType() const;
   /// A tile with other elements.
   Value convertTo(Value tile, Type element);
+  /// A tile of the sum's type plus one in the type that shares travel in.
+  Value addShare(Value sum, Value share);
   /// body(column) for the strips of columns of the tile that begins at
   /// `column`: as many columns at a time as leave a thread registers for a sum
   /// and for what is added to it.

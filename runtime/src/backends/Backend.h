@@ -183,7 +183,8 @@ public:
 
   /// A stream that no other stream synchronises with implicitly.  Devices may
   /// have fewer queues than there are streams; one that is urgent goes first,
-  /// and does not share a queue with those that are not.
+  /// and with as many queues as usual does not share one with those that are
+  /// not.
   virtual Expected<StreamHandle> createStream(bool isUrgent = false) = 0;
   /// Waits (bounded: 10 s) for the stream's work, then destroys it.
   virtual Status destroyStream(StreamHandle stream) = 0;

@@ -208,7 +208,8 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// What is urgent goes before what is not, where both could start, and does
-  /// not queue up behind it, however many streams there are.
+  /// not queue up behind it where the device has its usual queues
+  /// (Env::deviceQueues).
   Expected<Stream> createStream(bool isUrgent = false);
   Status destroyStream(Stream stream);
   /// Waits for one stream of this rank only.

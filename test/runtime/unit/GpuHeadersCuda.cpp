@@ -2,18 +2,11 @@
 //
 // Compares GpuTypes.h and GpuApiTable.inc with CUDA's own header; compiled
 // where that is installed.  Everything is checked at compile time.
-#include "backends/gpu/GpuTypes.h"
+#include "DriverSignatures.h"
 
 #include <cuda.h>
 
-#include <type_traits>
-
 using namespace iris::rt::gpu;
-
-#define SAME(ours, theirs)                                                     \
-  static_assert(static_cast<long long>(ours) ==                                \
-                    static_cast<long long>(theirs),                            \
-                #ours " differs from " #theirs)
 
 SAME(success, CUDA_SUCCESS);
 SAME(errorInvalidValue, CUDA_ERROR_INVALID_VALUE);
@@ -81,36 +74,8 @@ SAME(offsetof(AllocationProperties, compressionType),
 SAME(sizeof(AccessDescription), sizeof(CUmemAccessDesc));
 SAME(offsetof(AccessDescription, flags), offsetof(CUmemAccessDesc, flags));
 
-/// What a parameter looks like to the calling convention: pointers, and
-/// integers and enums by size.  Handles may be declared as either.
-template <typename T>
-constexpr int abiClass() {
-  using P = std::decay_t<T>;
-  if constexpr (std::is_pointer_v<P>)
-    return 8;
-  else if constexpr (std::is_integral_v<P> || std::is_enum_v<P>)
-    return static_cast<int>(sizeof(P));
-  else
-    return 1000 + static_cast<int>(sizeof(P)); // passed as a struct
-}
-
-template <typename Ours, typename Theirs>
-struct SameShape : std::false_type {};
-template <typename... A, typename... B>
-struct SameShape<Result(A...), CUresult(B...)> {
-  static constexpr bool value = [] {
-    if constexpr (sizeof...(A) == sizeof...(B))
-      return ((abiClass<A>() == abiClass<B>()) && ...);
-    else
-      return false;
-  }();
-};
-
 // cuda.h declares most functions under names without the version; the ones that
 // the table calls by an older or explicit version are spelled here, too.
-#define CHECK(parameters, function)                                            \
-  static_assert(SameShape<Result parameters, decltype(function)>::value,       \
-                #function " has other parameters")
 CHECK((unsigned), cuInit);
 CHECK((int *), cuDriverGetVersion);
 CHECK((Device *, int), cuDeviceGet);

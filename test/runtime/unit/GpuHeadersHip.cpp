@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Compares GpuTypes.h with HIP's own header; compiled where that is installed.
-// Nearly everything is checked at compile time, for the version that is
-// installed.
-#include "backends/gpu/GpuTypes.h"
+// Compares GpuTypes.h and GpuApiTable.inc with HIP's own header; compiled where
+// that is installed. Nearly everything is checked at compile time, for the
+// version that is installed.
+#include "DriverSignatures.h"
 
+// Overloads for C++ have no one type.
+#define __HIP_DISABLE_CPP_FUNCTIONS__
 #include <hip/hip_runtime_api.h>
 
 #include <gtest/gtest.h>
 
 using namespace iris::rt::gpu;
-
-#define SAME(ours, theirs)                                                     \
-  static_assert(static_cast<long long>(ours) ==                                \
-                    static_cast<long long>(theirs),                            \
-                #ours " differs from " #theirs)
 
 SAME(success, hipSuccess);
 SAME(errorInvalidValue, hipErrorInvalidValue);
@@ -62,6 +59,72 @@ SAME(offsetof(AllocationProperties, compressionType),
 #if HIP_VERSION >= 70200000
 SAME(allocationUncached, hipMemAllocationTypeUncached);
 #endif
+
+// The version that hipGetDevicePropertiesR0600 names is a macro where there is
+// one.
+CHECK((unsigned), hipInit);
+CHECK((int *), hipRuntimeGetVersion);
+CHECK((int *), hipGetDeviceCount);
+CHECK((Device *, int), hipDeviceGet);
+CHECK((char *, int, Device), hipDeviceGetName);
+CHECK((size_t *, Device), hipDeviceTotalMem);
+CHECK((int *, int, Device), hipDeviceGetAttribute);
+CHECK((int *, Device, Device), hipDeviceCanAccessPeer);
+CHECK((int), hipSetDevice);
+CHECK((int, unsigned), hipDeviceEnablePeerAccess);
+CHECK((void *, int), hipGetDeviceProperties);
+CHECK((size_t *, const AllocationProperties *, int),
+      hipMemGetAllocationGranularity);
+CHECK((Address *, size_t, size_t, Address, unsigned long long),
+      hipMemAddressReserve);
+CHECK((Address, size_t), hipMemAddressFree);
+CHECK((MemoryHandle *, size_t, const AllocationProperties *,
+       unsigned long long),
+      hipMemCreate);
+CHECK((MemoryHandle), hipMemRelease);
+CHECK((void *, MemoryHandle, int, unsigned long long),
+      hipMemExportToShareableHandle);
+CHECK((MemoryHandle *, void *, int), hipMemImportFromShareableHandle);
+CHECK((Address, size_t, size_t, MemoryHandle, unsigned long long), hipMemMap);
+CHECK((Address, size_t), hipMemUnmap);
+CHECK((Address, size_t, const AccessDescription *, size_t), hipMemSetAccess);
+CHECK((Address *, size_t), hipMalloc);
+CHECK((Address *, size_t, unsigned), hipExtMallocWithFlags);
+CHECK((Address), hipFree);
+CHECK((void **, size_t, unsigned), hipHostMalloc);
+CHECK((void *), hipHostFree);
+CHECK((Address *, void *, unsigned), hipHostGetDevicePointer);
+CHECK((IpcBytes *, Address), hipIpcGetMemHandle);
+CHECK((Address *, IpcBytes, unsigned), hipIpcOpenMemHandle);
+CHECK((Address), hipIpcCloseMemHandle);
+CHECK((Address, unsigned char, size_t, Stream), hipMemsetD8Async);
+CHECK((Address, const void *, size_t, Stream), hipMemcpyHtoDAsync);
+CHECK((void *, Address, size_t, Stream), hipMemcpyDtoHAsync);
+CHECK((Address, Address, size_t, Stream), hipMemcpyDtoDAsync);
+CHECK((Stream *, unsigned, int), hipStreamCreateWithPriority);
+CHECK((Stream), hipStreamDestroy);
+CHECK((Stream), hipStreamQuery);
+CHECK((Stream, Event, unsigned), hipStreamWaitEvent);
+CHECK((Stream, Address, uint32_t, unsigned, uint32_t), hipStreamWaitValue32);
+CHECK((Stream, int *), hipStreamIsCapturing);
+CHECK((Event *, unsigned), hipEventCreateWithFlags);
+CHECK((Event), hipEventDestroy);
+CHECK((Event, Stream), hipEventRecord);
+CHECK((float *, Event, Event), hipEventElapsedTime);
+CHECK((Module *, const void *, unsigned, int *, void **), hipModuleLoadDataEx);
+CHECK((Module), hipModuleUnload);
+CHECK((Function *, Module, const char *), hipModuleGetFunction);
+CHECK((int *, Function, int, size_t),
+      hipModuleOccupancyMaxActiveBlocksPerMultiprocessor);
+CHECK((Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+       unsigned, Stream, void **, void **),
+      hipModuleLaunchKernel);
+CHECK((Stream, int), hipStreamBeginCapture);
+CHECK((Stream, Graph *), hipStreamEndCapture);
+CHECK((GraphExec *, Graph, unsigned long long), hipGraphInstantiateWithFlags);
+CHECK((GraphExec, Stream), hipGraphLaunch);
+CHECK((Graph), hipGraphDestroy);
+CHECK((GraphExec), hipGraphExecDestroy);
 
 // Macros with casts, which a static_assert does not take.
 TEST(GpuHeaders, HipLaunchParameters) {

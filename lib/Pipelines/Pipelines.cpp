@@ -48,12 +48,11 @@ static unsigned waveSize(const IrisPipelineOptions &options) {
   return StringRef(options.target).starts_with("gfx9") ? 64 : 32;
 }
 
-/// Static workgroup memory of one program: 160 KiB on gfx950, 64 KiB on the
-/// other AMD GPUs, 48 KiB on NVIDIA's.
+/// Static workgroup memory of one program: 48 KiB on NVIDIA GPUs.
 static uint64_t maxScratchBytes(const IrisPipelineOptions &options) {
-  if (options.target == "gfx950")
-    return 160 << 10;
-  return (isAMD(options) ? 64 : 48) << 10;
+  constexpr uint64_t others = 48 << 10;
+  std::unique_ptr<TargetInfo> target = createTargetInfo(options.target);
+  return target ? target->getMaxWorkgroupBytes().value_or(others) : others;
 }
 
 static void addCleanup(OpPassManager &pm) {

@@ -34,7 +34,7 @@ import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
 from cases import add_actions, add_check_options, check, pick
 
-HEAP_BYTES = 768 << 10  # barriers of a workspace take 512 KiB
+HEAP_BYTES = 768 << 10  # of small cases; barriers take 512 KiB
 LAUNCHES = 3
 A, B, BIAS = 1, 2, 3  # salts
 
@@ -54,6 +54,7 @@ class Case:
     scale: float = 1.0
     # Of launch 0, 1, ...; what the program says where there are none.
     programs: tuple = ()
+    heap: int = HEAP_BYTES
 
     def shapes(self, ranks):
         """a, b and c on a rank."""
@@ -259,6 +260,10 @@ def get_cases():
         {**tiles(64, 64, 64, 4, 3), **fetch, **by_rows, "k_per_flag": 1},
         k=128)
 
+    # All workgroup memory of gfx942 holds a k-block: waits borrow a word of it.
+    add("hbm_buffer_full", gather,
+        {**tiles(256, 256, 64, 8, 3), **fetch, **by_rows, "k_per_flag": 1},
+        m=200, n=248, k=64, heap=5 << 18)
     add("hbm_buffer_m_ragged_late", gather,
         {**ragged, **fetch, **by_rows, "shard": "m", "k_per_flag": 1,
          "num_fetch_programs": 2, "num_mover_tiles": 1},
@@ -352,7 +357,7 @@ def prepare(options, cases, image, name, weak, seed):
     case = cases[name]
     most = max((*case.programs, case.config["programs"]))
     views = options.ranks * (most if weak == "wg" else 1)
-    world = emulate.World(image, options.ranks, weak, seed, views, HEAP_BYTES)
+    world = emulate.World(image, options.ranks, weak, seed, views, case.heap)
     return Run(case, world, options.main, name)
 
 

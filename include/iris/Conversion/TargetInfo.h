@@ -67,6 +67,10 @@ public:
   virtual unsigned getGlobalAddressSpace() const = 0;
   /// Address space of memory shared by the threads of a program.
   unsigned getWorkgroupAddressSpace() const { return 3; }
+  /// Bytes of it that a program may have; none where that is not known here.
+  virtual std::optional<uint64_t> getMaxWorkgroupBytes() const {
+    return std::nullopt;
+  }
   /// True if loads, stores and atomics that the emitters below make with an
   /// ordering have that ordering. Where false they are relaxed, and order comes
   /// from fences alone.

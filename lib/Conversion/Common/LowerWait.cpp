@@ -229,8 +229,9 @@ LogicalResult SyncLowering::lower(WaitOp op) {
   }
 
   // Before the flag is there nobody is in a hurry: meeting here makes the
-  // shared word free for the value seen.
-  if (isUsed)
+  // shared word free for the value seen, or a borrowed one for the verdict.
+  emitOpenVerdict(b);
+  if (isUsed || borrowed)
     target.emitWorkgroupBarrier(b);
   emitInLeader(b, target, [&] {
     Block *joined = splitBlockHere(b);

@@ -27,6 +27,9 @@ static constexpr StringLiteral kGivenUpName = "__iris_given_up";
 /// One word of 64 bits per slot.
 static constexpr int64_t kNumSlots = 2;
 static constexpr int64_t kSlotBytes = 8;
+/// Programs that find place beside each other, if their workgroup memory does:
+/// more would not have the registers that tiles of some size take.
+static constexpr uint64_t kMostPrograms = 4;
 
 static LowerToLLVMOptions conversionOptions(MLIRContext *context) {
   LowerToLLVMOptions options(context);
@@ -56,14 +59,9 @@ LogicalResult SyncLowering::run() {
       ops.push_back(op);
   });
   // The shared words change the entry block, so they come before the rest.
-  if (!target.hasOneThread() && llvm::any_of(ops, needsSlots)) {
-    if (llvm::any_of(ops,
-                     [](Operation *op) { return op->hasAttr(kInWaveAttr); }))
-      givenUp = getOrCreateWords(kGivenUpName, 1);
-    // All waves of a kernel in roles meet before they part.
-    createSlots(llvm::any_of(ops, llvm::IsaPred<ReadPacketsOp>) &&
-                !kernel->hasAttr(kProducerWarpsAttr));
-  }
+  if (!target.hasOneThread() && llvm::any_of(ops, needsSlots) &&
+      failed(placeWords(ops)))
+    return failure();
   for (Operation *op : ops) {
     if (op->getParentOp() != kernel.getOperation())
       return op->emitOpError("is inside ")
@@ -155,6 +153,55 @@ void SyncLowering::leaveAttributes() {
 // Shared words
 //===----------------------------------------------------------------------===//
 
+/// True if the verdict of `op`, which needs slots, may be in a borrowed word:
+/// only while the program waits, and nothing else is handed to the threads.
+static bool canBorrow(Operation *op) {
+  if (auto wait = dyn_cast<WaitOp>(op))
+    return wait.use_empty() && !wait->hasAttr(kInWaveAttr);
+  return isa<BarrierOp>(op);
+}
+
+LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
+  // What the program's tiles take.
+  llvm::MapVector<LLVM::GlobalOp, uint64_t> memory;
+  uint64_t bytes = 0;
+  DataLayout layout = DataLayout::closest(kernel);
+  SymbolTableCollection tables;
+  kernel.walk([&](LLVM::AddressOfOp op) {
+    LLVM::GlobalOp global = op.getGlobal(tables);
+    if (global && global.getAddrSpace() == target.getWorkgroupAddressSpace() &&
+        memory.try_emplace(global, layout.getTypeSize(global.getType())).second)
+      bytes += memory[global];
+  });
+  uint64_t words = kNumSlots * kSlotBytes;
+  std::optional<uint64_t> most = target.getMaxWorkgroupBytes();
+  // Words of their own are not worth the place of a program.
+  auto countPrograms = [&](uint64_t each) {
+    return std::min(kMostPrograms, *most / each);
+  };
+  if (most && bytes && countPrograms(bytes + words) < countPrograms(bytes)) {
+    auto refuses = [](Operation *op) {
+      return isa<HasFailedOp>(op) || (needsSlots(op) && !canBorrow(op));
+    };
+    auto op = llvm::find_if(ops, refuses);
+    if (op == ops.end()) {
+      borrowed = memory.front().first;
+      return success();
+    }
+    if (bytes + words > *most)
+      return (*op)->emitOpError("needs ")
+             << words << " bytes of workgroup memory beside the " << bytes
+             << " of the program's tiles; expected at most " << *most
+             << " in all";
+  }
+  if (llvm::any_of(ops, [](Operation *op) { return op->hasAttr(kInWaveAttr); }))
+    givenUp = getOrCreateWords(kGivenUpName, 1);
+  // All waves of a kernel in roles meet before they part.
+  createSlots(llvm::any_of(ops, llvm::IsaPred<ReadPacketsOp>) &&
+              !kernel->hasAttr(kProducerWarpsAttr));
+  return success();
+}
+
 /// `count` words of workgroup memory, the same for all kernels of the module.
 LLVM::GlobalOp SyncLowering::getOrCreateWords(StringRef name, int64_t count) {
   Operation *module = kernel->getParentOp();
@@ -200,6 +247,30 @@ Value SyncLowering::emitSlot(Builder &b, Slot slot) {
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(slot)});
 }
 
+Value SyncLowering::emitVerdictPointer(Builder &b) {
+  if (!borrowed)
+    return emitSlot(b, Slot::Verdict);
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext(),
+                                            target.getWorkgroupAddressSpace());
+  return LLVM::AddressOfOp::create(b, pointer, borrowed.getSymName());
+}
+
+/// A borrowed word holds anything. What a program writes to its memory it meets
+/// behind, before it waits; so the word stays what it is, until a thread whose
+/// wait has failed changes it. None does so before all have looked.
+void SyncLowering::emitOpenVerdict(Builder &b) {
+  if (borrowed)
+    quiet = emitLoadVerdict(b);
+}
+
+Value SyncLowering::emitLoadVerdict(Builder &b) {
+  // Volatile where borrowed: LLVM might know, or choose, what it holds.
+  Value verdict =
+      LLVM::LoadOp::create(b, b.getI32Type(), emitVerdictPointer(b),
+                           /*alignment=*/4, /*isVolatile=*/bool(borrowed));
+  return target.emitUniform(b, verdict);
+}
+
 Value SyncLowering::emitGivenUp(Builder &b) {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext(),
                                             target.getWorkgroupAddressSpace());
@@ -241,8 +312,13 @@ Block *SyncLowering::getFailureBlock(Builder &b, Block *joined) {
 }
 
 void SyncLowering::emitFailure(Builder &b) {
-  if (slots)
-    LLVM::StoreOp::create(b, emitI32(b, 1), emitSlot(b, Slot::Verdict));
+  if (!slots && !borrowed)
+    return;
+  Value verdict = emitI32(b, 1);
+  if (borrowed)
+    verdict = arith::XOrIOp::create(b, quiet, verdict);
+  LLVM::StoreOp::create(b, verdict, emitVerdictPointer(b), /*alignment=*/4,
+                        /*isVolatile=*/bool(borrowed));
 }
 
 void SyncLowering::emitTakeGivenUp(Builder &b) {
@@ -257,12 +333,12 @@ void SyncLowering::emitTakeGivenUp(Builder &b) {
 void SyncLowering::emitExitIfFailed(Builder &b) {
   if (target.hasOneThread())
     return;
-  Value verdict = emitLoadSlot(b, Slot::Verdict, b.getI32Type());
+  Value verdict = emitLoadVerdict(b);
   // The next one to write it waits until all have read.
-  if (givenUp)
+  if (givenUp || borrowed)
     target.emitWorkgroupBarrier(b);
   Value failed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, verdict,
-                                       emitI32(b, 0));
+                                       borrowed ? quiet : Value(emitI32(b, 0)));
   Block *rest = splitBlockHere(b);
   cf::CondBranchOp::create(b, failed, getExitBlock(), rest);
   b.setInsertionPointToStart(rest);

@@ -173,10 +173,19 @@ private:
   Value emitSlot(Builder &b, Slot slot);
   /// A word of the program's shared memory, the same in every thread.
   Value emitLoadSlot(Builder &b, Slot slot, Type type);
+  /// Finds a place for the words that the threads share for `ops`, in their own
+  /// memory or in borrowed one.
+  LogicalResult placeWords(ArrayRef<Operation *> ops);
   /// Makes the words, and the code at the entry that clears the verdict; if
   /// `meet`, before any thread goes on.
   void createSlots(bool meet);
   LLVM::GlobalOp getOrCreateWords(StringRef name, int64_t count);
+  /// Where a failed wait leaves its verdict.
+  Value emitVerdictPointer(Builder &b);
+  Value emitLoadVerdict(Builder &b);
+  /// Comes in every thread before the program meets in front of a wait: takes
+  /// down what the verdict is as long as the wait has not failed.
+  void emitOpenVerdict(Builder &b);
   Value emitGivenUp(Builder &b);
   /// In one thread, before all meet: what a wave said becomes the verdict.
   void emitTakeGivenUp(Builder &b);
@@ -191,6 +200,11 @@ private:
   SmallVector<Attribute> sites;
   Block *exitBlock = nullptr;
   LLVM::GlobalOp slots;
+  /// Workgroup memory that the program uses for other things, of which a word
+  /// is borrowed for the verdict; then there are no slots.
+  LLVM::GlobalOp borrowed;
+  /// What the borrowed word holds if the wait does not fail, i32.
+  Value quiet;
   /// Not 0 after the wait of a wave has failed, which it may at any time: the
   /// verdict, which all threads must agree on, is taken from it where they
   /// meet.

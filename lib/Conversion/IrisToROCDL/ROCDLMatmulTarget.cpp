@@ -506,12 +506,9 @@ public:
   }
 
 private:
-  /// Workgroup memory of a compute unit.
-  uint64_t getMaxBytes() const {
-    return (target->getName() == "gfx950" ? 160 : 64) << 10;
-  }
   FailureOr<MatmulPlan> getPlan(tile::MatmulOp op, unsigned numWarps) const {
-    return planMatmul(op, target->getName(), numWarps, getMaxBytes());
+    return planMatmul(op, target->getName(), numWarps,
+                      *target->getMaxWorkgroupBytes());
   }
 
   std::unique_ptr<TargetInfo> target;

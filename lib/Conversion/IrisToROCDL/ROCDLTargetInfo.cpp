@@ -43,6 +43,9 @@ public:
 
   unsigned getGlobalAddressSpace() const override { return 1; }
   int64_t getClockHz() const override { return IRISRT_CLOCK_HZ_AMDGPU; }
+  std::optional<uint64_t> getMaxWorkgroupBytes() const override {
+    return (getName() == "gfx950" ? 160 : 64) << 10;
+  }
 
   /// Orderings on accesses would be right too, but make the backend repeat the
   /// fence at each of them, and its waits are not those that a program-wide

@@ -22,6 +22,7 @@ import sys
 import time
 
 import buffers
+import exchanges
 import halves
 import nans
 import wide_atomics
@@ -48,6 +49,7 @@ def load_emulator():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     buffers.teach(module)
+    exchanges.teach(module)
     halves.teach(module)
     nans.teach(module)
     wide_atomics.teach(module)

@@ -298,6 +298,13 @@ def get_cases(chip):
     cases.append(Case(tile=(32, 16), warps=2, k=64))
     cases.append(Case(tile=(16, 128), warps=8, k=64))
     cases.append(Case(tile=(128, 64), warps=2, block=64, k=128, orders="kr"))
+    # Threads that transpose enough for whole chunks of workgroup memory.
+    for orders in ("kr", "rk", "rr"):
+        cases.append(Case(tile=(64, 64), warps=2, block=64, k=176,
+                          orders=orders, sizes=(72, 104), at=(8, 40)))
+    cases.append(Case(tile=(128, 256), warps=8, block=64, k=136, orders="rr"))
+    cases.append(Case(tile=(256, 32), warps=4, block=32, k=64, orders="rr",
+                      kind=kinds[1], shift=(8, 16)))
     # Windows over the edges, some with whole chunks and some without.
     cases.append(Case(sizes=(40, 48), at=(32, 32), k=128))
     cases.append(Case(sizes=(37, 41), at=(32, 32), k=72))

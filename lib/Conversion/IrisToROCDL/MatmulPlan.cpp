@@ -31,51 +31,64 @@ static bool areIndependent(ArrayRef<unsigned> vectors, unsigned mask) {
 }
 
 PanelMemory::PanelMemory(unsigned rows, unsigned pitch, const RowMap &map,
-                         std::optional<unsigned> firstFilled)
-    : rows(rows), pitch(pitch), flips(llvm::Log2_32_Ceil(rows), 0) {
-  unsigned chunks = std::max(1u, pitch / kChunkBytes);
-  // Which of the chunks that the banks hold at once a row bit moves to: 8
-  // chunks are 32 banks, 16 chunks are 64.
-  auto getMove = [&](unsigned bit) { return (chunks << bit) ^ flips[bit]; };
-  // Chooses what `bit` flips so that it and the bits of `others` select
-  // different banks, of 64 if possible, else of 32.
-  auto choose = [&](unsigned bit, ArrayRef<unsigned> others) {
-    auto fits = [&](unsigned flip) {
-      SmallVector<unsigned> few, many;
-      for (unsigned other : others)
-        many.push_back(getMove(other));
-      many.push_back((chunks << bit) ^ flip);
-      few.append(many.begin(), many.begin() + std::min<size_t>(many.size(), 3));
-      return areIndependent(few, 7) && areIndependent(many, 15);
-    };
-    for (unsigned flip = 0; flip < chunks; ++flip)
-      if (fits(flip)) {
-        flips[bit] = flip;
-        return;
-      }
-    flips[bit] = 0;
-  };
-  SmallVector<unsigned> done;
-  for (unsigned bit : map.instruction) {
-    choose(bit, done);
-    done.push_back(bit);
-  }
-  if (!firstFilled)
-    return;
+                         std::optional<unsigned> firstFilled,
+                         std::optional<unsigned> paired)
+    : rows(rows), pitch(pitch), paired(paired),
+      flips(llvm::Log2_32_Ceil(rows), 0) {
   // Eight threads store chunks of rows that differ in three bits.
-  SmallVector<unsigned> window;
-  for (unsigned bit = *firstFilled; bit < flips.size() && window.size() < 3;
-       ++bit)
-    window.push_back(bit);
-  for (unsigned bit : window) {
-    if (llvm::is_contained(map.instruction, bit))
-      continue;
-    SmallVector<unsigned> others;
-    for (unsigned other : window)
-      if (llvm::is_contained(map.instruction, other) || other < bit)
-        others.push_back(other);
-    choose(bit, others);
-  }
+  SmallVector<unsigned> filled;
+  if (firstFilled)
+    for (unsigned bit = *firstFilled; bit < flips.size() && filled.size() < 3;
+         ++bit)
+      filled.push_back(bit);
+  chooseFlips(map.instruction, filled);
+}
+
+unsigned PanelMemory::getChunks() const {
+  return std::max(1u, (paired ? 2 : 1) * pitch / kChunkBytes);
+}
+
+unsigned PanelMemory::getStep(unsigned bit) const {
+  return getChunks() << (paired && bit > *paired ? bit - 1 : bit);
+}
+
+/// Chooses flips so that rows which differ in bits of `read`, and rows which
+/// differ in bits of `filled`, select different ones of the chunks that the
+/// banks hold at once: 8 chunks are 32 banks, 16 chunks are 64.
+void PanelMemory::chooseFlips(ArrayRef<unsigned> read,
+                              ArrayRef<unsigned> filled) {
+  SmallVector<unsigned> bits(read);
+  for (unsigned bit : filled)
+    if (!llvm::is_contained(bits, bit))
+      bits.push_back(bit);
+  auto fits = [&](ArrayRef<unsigned> together, unsigned count) {
+    SmallVector<unsigned> moves;
+    for (unsigned bit : together)
+      if (llvm::is_contained(ArrayRef(bits).take_front(count), bit))
+        moves.push_back(getStep(bit) ^ flips[bit]);
+    return areIndependent(ArrayRef(moves).take_front(3), 7) &&
+           areIndependent(moves, 15);
+  };
+  // The first choice that fits, or the first that fits the most bits.
+  SmallVector<unsigned> best(flips);
+  unsigned most = 0;
+  auto search = [&](auto &self, unsigned count) -> bool {
+    if (count > most) {
+      most = count;
+      best = flips;
+    }
+    if (count == bits.size())
+      return true;
+    unsigned &flip = flips[bits[count]];
+    for (flip = 0; flip < getChunks(); ++flip)
+      if (fits(read, count + 1) && fits(filled, count + 1) &&
+          self(self, count + 1))
+        return true;
+    flip = 0;
+    return false;
+  };
+  search(search, 0);
+  flips = best;
 }
 
 uint64_t PanelMemory::getFlip(uint64_t row) const {
@@ -87,7 +100,14 @@ uint64_t PanelMemory::getFlip(uint64_t row) const {
 }
 
 uint64_t PanelMemory::getOffset(uint64_t row, uint64_t byte) const {
-  return row * pitch + (byte ^ getFlip(row));
+  if (!paired)
+    return row * pitch + (byte ^ getFlip(row));
+  constexpr unsigned half = kChunkBytes / 2;
+  uint64_t below = row & ((uint64_t(1) << *paired) - 1);
+  uint64_t pair = below | (row >> (*paired + 1) << *paired);
+  uint64_t inChunk = ((row >> *paired) & 1) * half + byte % half;
+  return pair * 2 * pitch + (byte / half * kChunkBytes ^ getFlip(row)) +
+         inChunk;
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,11 +137,16 @@ static RowMap mapColumns(const MatrixInstruction &instruction, unsigned bits,
   return map;
 }
 
-static RowMap mapRows(unsigned bits, unsigned warpBits) {
+/// The same; a lane has rows that differ in `first`, if that can be.
+static RowMap mapRows(unsigned bits, unsigned warpBits,
+                      std::optional<unsigned> first) {
   RowMap map;
   unsigned next = 0;
-  while (map.instruction.size() < kMatrixBits)
+  while (map.instruction.size() < kMatrixBits) {
+    if (first == next && bits > kMatrixBits + warpBits)
+      map.fragment.push_back(next++);
     map.instruction.push_back(next++);
+  }
   while (next < bits - warpBits)
     map.fragment.push_back(next++);
   while (next < bits)
@@ -141,6 +166,12 @@ static unsigned getMaxAccumulators(unsigned warpSize, unsigned numWarps) {
 //===----------------------------------------------------------------------===//
 // Who fills what
 //===----------------------------------------------------------------------===//
+
+/// True if what a thread stores of a row is half a chunk.
+static bool fillsHalves(const PanelFill &fill, unsigned elementBytes) {
+  return !fill.alongK && fill.rows > 1 &&
+         2 * fill.ks * elementBytes == kChunkBytes;
+}
 
 /// `kDim` is the dimension of `buffer` along which k lies.
 static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
@@ -190,6 +221,13 @@ static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
     addRows();
     addKs();
   }
+  // There is such a lane: units are no larger than what each thread has to do.
+  fill.isExchanged = target == "gfx950" && fillsHalves(fill, bytes);
+  if (fill.isExchanged) {
+    std::pair<unsigned, unsigned> nextHalf = bits[rowBits];
+    bits.erase(bits.begin() + rowBits);
+    bits.insert(bits.begin() + kExchangeLaneBit, nextHalf);
+  }
   unsigned threadBits = llvm::Log2_32(plan.getNumThreads());
   for (auto [i, bit] : llvm::enumerate(bits))
     (i < threadBits ? fill.threadBits : fill.unitBits).push_back(bit);
@@ -200,14 +238,26 @@ static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
   return fill;
 }
 
-static void planPanel(PanelPlan &panel, MemRefType buffer, unsigned kDim,
-                      StringRef target, const MatmulPlan &plan) {
-  panel.fill = planFill(buffer, kDim, panel.rows, target, plan);
-  std::optional<unsigned> firstFilled;
+/// The bit in which two rows differ whose halves of chunks should lie together:
+/// a thread stores both, and each is an operand of its own.
+static std::optional<unsigned> getPairedBit(const PanelFill &fill,
+                                            const MatmulPlan &plan) {
+  if (fill.isExchanged || !fillsHalves(fill, plan.elementBytes) ||
+      2 * plan.instruction.operandBytes != kChunkBytes ||
+      plan.laneBytes != kChunkBytes)
+    return std::nullopt;
+  return llvm::Log2_32(fill.rows) - 1;
+}
+
+static void planMemory(PanelPlan &panel, const MatmulPlan &plan) {
+  std::optional<unsigned> firstFilled, paired = getPairedBit(panel.fill, plan);
   if (!panel.fill.alongK)
     firstFilled = llvm::Log2_32(panel.fill.rows);
+  // Operands that are read together are of neighbouring fragments.
+  if (panel.map.fragment.empty() || paired != panel.map.fragment.front())
+    paired = std::nullopt;
   panel.memory = PanelMemory(panel.rows, plan.block * plan.elementBytes,
-                             panel.map, firstFilled);
+                             panel.map, firstFilled, paired);
   // All units of a thread permute their chunks alike.
   for (auto [row, k] : panel.fill.unitBits)
     panel.fill.isDirect &= panel.memory.getFlip(row) == 0;
@@ -279,18 +329,22 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
     else
       warpColumns *= 2;
   }
-  plan.a.map = mapRows(llvm::Log2_32(plan.a.rows), llvm::Log2_32(warpRows));
-  plan.b.map = mapColumns(plan.instruction, llvm::Log2_32(plan.b.rows),
-                          llvm::Log2_32(warpColumns));
-
   unsigned blockBytes = plan.block * plan.elementBytes;
   unsigned groups = plan.instruction.groups;
   plan.laneBytes = std::max(plan.instruction.operandBytes,
                             std::min(kChunkBytes, blockBytes / groups));
   plan.numSteps = blockBytes / (plan.laneBytes * groups);
 
-  planPanel(plan.a, op.getA().getType(), /*kDim=*/1, target, plan);
-  planPanel(plan.b, op.getB().getType(), /*kDim=*/0, target, plan);
+  plan.a.fill =
+      planFill(op.getA().getType(), /*kDim=*/1, plan.a.rows, target, plan);
+  plan.b.fill =
+      planFill(op.getB().getType(), /*kDim=*/0, plan.b.rows, target, plan);
+  plan.a.map = mapRows(llvm::Log2_32(plan.a.rows), llvm::Log2_32(warpRows),
+                       getPairedBit(plan.a.fill, plan));
+  plan.b.map = mapColumns(plan.instruction, llvm::Log2_32(plan.b.rows),
+                          llvm::Log2_32(warpColumns));
+  planMemory(plan.a, plan);
+  planMemory(plan.b, plan);
   plan.stages = planStages(plan, accumulators, maxBytes);
   return plan;
 }

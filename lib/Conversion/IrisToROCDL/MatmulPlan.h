@@ -11,8 +11,12 @@
 #define IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULPLAN_H
 
 #include "MatmulInstructions.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::iris {
+
+/// Exchanges are between lanes that differ in this bit: v_permlane32_swap.
+inline constexpr unsigned kExchangeLaneBit = 5;
 
 /// Workgroup memory is read and written in chunks of this many bytes.
 inline constexpr unsigned kChunkBytes = 16;
@@ -33,16 +37,20 @@ struct RowMap {
 /// The chunks of a row are permuted by an exclusive-or with a number that
 /// depends on the row, so that lanes which read the same chunk of neighbouring
 /// rows, and threads that fill them, use different banks.
+///
+/// Where `paired` is given, two rows that differ in this bit lie together: each
+/// chunk holds half a chunk of the one and the same half of the other.
 class PanelMemory {
 public:
   PanelMemory() = default;
   /// `firstFilled`: the lowest bit of the row in which neighbouring threads
   /// that fill the panel differ; none where they differ in k.
   PanelMemory(unsigned rows, unsigned pitch, const RowMap &map,
-              std::optional<unsigned> firstFilled);
+              std::optional<unsigned> firstFilled,
+              std::optional<unsigned> paired);
 
   unsigned getBytes() const { return rows * pitch; }
-  unsigned getPitch() const { return pitch; }
+  std::optional<unsigned> getPaired() const { return paired; }
 
   /// Offset of byte `byte` of row `row`. Linear: the offset of an exclusive-or
   /// is the exclusive-or of the offsets.
@@ -52,7 +60,14 @@ public:
   uint64_t getFlip(uint64_t row) const;
 
 private:
+  /// Chunks of a row, or of a pair of them.
+  unsigned getChunks() const;
+  /// Where a chunk moves when bit `bit` of the row is set, but for flips.
+  unsigned getStep(unsigned bit) const;
+  void chooseFlips(ArrayRef<unsigned> read, ArrayRef<unsigned> filled);
+
   unsigned rows = 0, pitch = 0;
+  std::optional<unsigned> paired;
   /// For each bit of the row, what it flips in the number of a chunk.
   SmallVector<unsigned> flips;
 };
@@ -69,6 +84,10 @@ struct PanelFill {
   /// True if loads may go to workgroup memory without passing through
   /// registers: 16 bytes per thread, in the order of the threads.
   bool isDirect = false;
+  /// True if a unit has half a chunk of each row, and lanes that are half a
+  /// wave apart have both halves: they exchange rows, and each stores whole
+  /// chunks.
+  bool isExchanged = false;
   /// Units of one thread. Several threads may have the same ones.
   unsigned unitsPerThread = 1;
   /// Row and k of a unit, for each bit of its number; a thread's units are its
@@ -77,6 +96,8 @@ struct PanelFill {
 
   unsigned getLoadsPerUnit() const { return alongK ? rows : ks; }
   unsigned getElementsPerLoad() const { return alongK ? ks : rows; }
+  /// The bit of the row that lanes exchange.
+  unsigned getExchangedBit() const { return llvm::Log2_32(rows) - 1; }
 };
 
 struct PanelPlan {

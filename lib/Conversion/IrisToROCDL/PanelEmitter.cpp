@@ -289,43 +289,83 @@ Value PanelEmitter::emitPointer(ThreadBuilder &t, ArrayRef<uint64_t> bases,
 }
 
 SmallVector<uint64_t> PanelEmitter::getFillBases() const {
+  const PanelFill &fill = panel.fill;
   SmallVector<uint64_t> bases;
-  for (auto [row, k] : panel.fill.threadBits)
+  for (auto [row, k] : fill.threadBits)
     bases.push_back(panel.memory.getOffset(row, k * plan.elementBytes));
+  if (fill.isExchanged)
+    bases[kExchangeLaneBit] =
+        panel.memory.getOffset(1u << fill.getExchangedBit(), 0);
   return bases;
+}
+
+/// Lanes of the lower half of a wave give `high` for `low` of the others: both
+/// have values of one row then, `low` those of the lower lanes.
+static void emitExchange(ThreadBuilder &t, Value &low, Value &high) {
+  Type i32 = t.b.getI32Type();
+  auto pair = LLVM::LLVMStructType::getLiteral(t.b.getContext(), {i32, i32});
+  Value swapped = ROCDL::Permlane32SwapOp::create(
+      t.b, t.loc, pair, low, high, /*fi=*/false, /*boundControl=*/false);
+  low = LLVM::ExtractValueOp::create(t.b, t.loc, swapped, 0);
+  high = LLVM::ExtractValueOp::create(t.b, t.loc, swapped, 1);
+}
+
+SmallVector<Value> PanelEmitter::emitTransposed(ThreadBuilder &t,
+                                                ValueRange lines) const {
+  const PanelFill &fill = panel.fill;
+  MLIRContext *context = t.b.getContext();
+  auto type = VectorType::get({fill.rows}, getBitsType(context));
+  SmallVector<Value> vectors = llvm::map_to_vector(
+      lines, [&](Value line) { return bitcast(t, type, line); });
+  SmallVector<Value> rows;
+  for (unsigned i = 0; i < fill.rows; ++i) {
+    SmallVector<Value> elements;
+    for (Value vector : vectors)
+      elements.push_back(t.extract(vector, i));
+    rows.push_back(bitcast(t,
+                           getWordsType(context, fill.ks * plan.elementBytes),
+                           t.pack(elements)));
+  }
+  return rows;
+}
+
+Value PanelEmitter::emitChunk(ThreadBuilder &t, Value low, Value high) const {
+  SmallVector<Value> words = t.unpack(low), highWords = t.unpack(high);
+  if (panel.fill.isExchanged)
+    for (auto [lowWord, highWord] : llvm::zip_equal(words, highWords))
+      emitExchange(t, lowWord, highWord);
+  llvm::append_range(words, highWords);
+  return t.pack(words);
 }
 
 void PanelEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
                               Value stage) const {
   const PanelFill &fill = panel.fill;
-  MLIRContext *context = t.b.getContext();
   SmallVector<uint64_t> bases = getFillBases();
-  unsigned storeBytes = fill.ks * plan.elementBytes;
-  auto store = [&](Value value, unsigned row, unsigned k) {
+  auto store = [&](Value value, unsigned row, unsigned k, unsigned bytes) {
     uint64_t place = panel.memory.getOffset(row, k * plan.elementBytes);
-    LLVM::StoreOp::create(
-        t.b, t.loc, bitcast(t, getWordsType(context, storeBytes), value),
-        emitPointer(t, bases, place, stage), std::min(storeBytes, kChunkBytes));
+    LLVM::StoreOp::create(t.b, t.loc, value,
+                          emitPointer(t, bases, place, stage), bytes);
   };
+  unsigned loads = fill.getLoadsPerUnit();
+  unsigned rowBytes = fill.ks * plan.elementBytes;
+  std::optional<unsigned> halves = panel.memory.getPaired();
+  if (fill.isExchanged)
+    halves = fill.getExchangedBit();
   for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
     auto [row, k] = getUnit(fill, unit);
-    unsigned loads = fill.getLoadsPerUnit();
     ValueRange lines = loaded.slice(unit * loads, loads);
     if (fill.alongK) {
-      store(lines.front(), row, k);
+      store(lines.front(), row, k, rowBytes);
       continue;
     }
-    // The transpose of a small block, in registers.
-    SmallVector<Value> vectors;
-    for (Value line : lines)
-      vectors.push_back(
-          bitcast(t, VectorType::get({fill.rows}, getBitsType(context)), line));
-    for (unsigned i = 0; i < fill.rows; ++i) {
-      SmallVector<Value> elements;
-      for (Value vector : vectors)
-        elements.push_back(t.extract(vector, i));
-      store(t.pack(elements), row + i, k);
-    }
+    SmallVector<Value> rows = emitTransposed(t, lines);
+    unsigned other = halves ? 1u << *halves : 0;
+    for (unsigned i = 0; i < fill.rows; ++i)
+      if (!halves)
+        store(rows[i], row + i, k, rowBytes);
+      else if (!(i & other))
+        store(emitChunk(t, rows[i], rows[i | other]), row + i, k, kChunkBytes);
   }
 }
 
@@ -338,6 +378,11 @@ void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
   Value extent = emitExtent(t, place);
   left = t.b.createOrFold<arith::MinSIOp>(t.loc, left, extent);
   BufferView view(place.buffer, t);
+  SmallVector<uint64_t> rowBases, kBases;
+  for (unsigned bit = 1; bit < panel.rows; bit *= 2)
+    rowBases.push_back(panel.memory.getOffset(bit, 0));
+  for (unsigned bit = 1; bit < plan.block; bit *= 2)
+    kBases.push_back(panel.memory.getOffset(0, bit * plan.elementBytes));
 
   auto fillElement = [&](ThreadBuilder &t, Value number) {
     // Neighbouring threads take neighbours in memory.
@@ -364,18 +409,7 @@ void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
                                   view.getElementPointer(inner, coordinates),
                                   plan.elementBytes);
     });
-    // The map of PanelMemory on numbers that only the run time knows.
-    Value offset =
-        t.add(t.mul(row, panel.memory.getPitch()), t.mul(k, plan.elementBytes));
-    for (unsigned bit = 0; (1u << bit) < panel.rows; ++bit) {
-      uint64_t flip = panel.memory.getFlip(1u << bit);
-      if (!flip)
-        continue;
-      Value isSet = arith::AndIOp::create(
-          t.b, t.loc, arith::ShRUIOp::create(t.b, t.loc, row, t.i32(bit)),
-          t.i32(1));
-      offset = arith::XOrIOp::create(t.b, t.loc, offset, t.mul(isSet, flip));
-    }
+    Value offset = t.applyBases({{row, rowBases}, {k, kBases}});
     Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
     if (side == Side::B)
       offset = t.add(offset, t.i32(plan.a.memory.getBytes()));
@@ -411,9 +445,8 @@ void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
 // To operands
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> PanelEmitter::emitOperands(ThreadBuilder &t,
-                                              unsigned fragment, unsigned step,
-                                              Value stage) const {
+SmallVector<SmallVector<Value>>
+PanelEmitter::emitOperands(ThreadBuilder &t, unsigned step, Value stage) const {
   const MatrixInstruction &instruction = plan.instruction;
   MLIRContext *context = t.b.getContext();
   SmallVector<uint64_t> bases;
@@ -433,35 +466,52 @@ SmallVector<Value> PanelEmitter::emitOperands(ThreadBuilder &t,
   if (side == Side::B)
     bases.append(plan.a.map.warp.size(), 0);
 
-  unsigned row = RowMap::select(panel.map.fragment, fragment);
   unsigned readBytes = std::min(plan.laneBytes, kChunkBytes);
-  SmallVector<Value> parts;
-  for (unsigned part = 0; part < plan.laneBytes; part += readBytes) {
+  auto read = [&](unsigned fragment, unsigned byte) -> Value {
     uint64_t place = panel.memory.getOffset(
-        row, step * plan.laneBytes * instruction.groups + part);
+        RowMap::select(panel.map.fragment, fragment),
+        step * plan.laneBytes * instruction.groups + byte);
     auto load =
         LLVM::LoadOp::create(t.b, t.loc, getWordsType(context, readBytes),
                              emitPointer(t, bases, place, stage), readBytes);
     if (plan.isDirect())
       load.setNoaliasScopesAttr(directScopes);
-    parts.push_back(load);
-  }
-
+    return load;
+  };
   Type operand = instruction.getOperandType(context);
-  if (parts.size() == 2) {
+  // The operands that were read together.
+  auto split = [&](Value words) {
+    unsigned count = readBytes / instruction.operandBytes;
+    if (count == 1)
+      return SmallVector<Value>{bitcast(t, operand, words)};
+    Type bits = IntegerType::get(context, 8 * instruction.operandBytes);
+    Value parts = bitcast(t, VectorType::get({count}, bits), words);
+    SmallVector<Value> operands;
+    for (unsigned i = 0; i < count; ++i)
+      operands.push_back(bitcast(t, operand, t.extract(parts, i)));
+    return operands;
+  };
+
+  unsigned fragments = panel.map.getNumFragments();
+  SmallVector<SmallVector<Value>> result(fragments);
+  if (panel.memory.getPaired()) {
+    for (unsigned byte = 0; byte < plan.laneBytes;
+         byte += instruction.operandBytes)
+      for (unsigned fragment = 0; fragment < fragments; fragment += 2)
+        for (auto [i, value] : llvm::enumerate(split(read(fragment, byte))))
+          result[fragment + i].push_back(value);
+    return result;
+  }
+  for (unsigned fragment = 0; fragment < fragments; ++fragment) {
+    if (plan.laneBytes <= kChunkBytes) {
+      result[fragment] = split(read(fragment, 0));
+      continue;
+    }
+    Value first = read(fragment, 0), second = read(fragment, kChunkBytes);
     SmallVector<int64_t> order =
         llvm::to_vector(llvm::seq<int64_t>(0, plan.laneBytes / 4));
-    Value both =
-        vector::ShuffleOp::create(t.b, t.loc, parts[0], parts[1], order);
-    return {bitcast(t, operand, both)};
+    Value both = vector::ShuffleOp::create(t.b, t.loc, first, second, order);
+    result[fragment].push_back(bitcast(t, operand, both));
   }
-  unsigned count = plan.laneBytes / instruction.operandBytes;
-  if (count == 1)
-    return {bitcast(t, operand, parts[0])};
-  Type bits = IntegerType::get(context, 8 * instruction.operandBytes);
-  Value split = bitcast(t, VectorType::get({count}, bits), parts[0]);
-  SmallVector<Value> operands;
-  for (unsigned i = 0; i < count; ++i)
-    operands.push_back(bitcast(t, operand, t.extract(split, i)));
-  return operands;
+  return result;
 }

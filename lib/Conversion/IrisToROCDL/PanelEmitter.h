@@ -53,10 +53,10 @@ public:
   void emitFill(ThreadBuilder &t, const PanelPlace &place, Value left,
                 Value stage) const;
 
-  /// Reads the thread's operands for fragment `fragment` and step `step`: one
-  /// for each instruction of the step.
-  SmallVector<Value> emitOperands(ThreadBuilder &t, unsigned fragment,
-                                  unsigned step, Value stage) const;
+  /// Reads the thread's operands for step `step`: for each fragment, one for
+  /// each instruction of the step.
+  SmallVector<SmallVector<Value>> emitOperands(ThreadBuilder &t, unsigned step,
+                                               Value stage) const;
 
 private:
   unsigned getKDim() const { return side == Side::A ? 1 : 0; }
@@ -78,7 +78,11 @@ private:
                    bool permuted) const;
   Value emitUnitOffset(ThreadBuilder &t, const Source &source,
                        unsigned unit) const;
-  /// Offset, row and k of the fill, for each bit of the thread's number.
+  /// The rows of a unit whose `lines` were loaded, in registers.
+  SmallVector<Value> emitTransposed(ThreadBuilder &t, ValueRange lines) const;
+  /// A chunk of halves of two rows, exchanged with another lane if they are.
+  Value emitChunk(ThreadBuilder &t, Value low, Value high) const;
+  /// Where a thread stores, for each bit of its number.
   SmallVector<uint64_t> getFillBases() const;
 
   const TargetInfo &target;

@@ -248,11 +248,8 @@ SmallVector<Value> MatmulEmitter::emitMultiply(ThreadBuilder &t,
   unsigned rows = plan.a.map.getNumFragments();
   unsigned columns = plan.b.map.getNumFragments();
   for (unsigned step = 0; step < plan.numSteps; ++step) {
-    SmallVector<SmallVector<Value>> operandsA, operandsB;
-    for (unsigned i = 0; i < rows; ++i)
-      operandsA.push_back(a.emitOperands(t, i, step, stage));
-    for (unsigned j = 0; j < columns; ++j)
-      operandsB.push_back(b.emitOperands(t, j, step, stage));
+    SmallVector<SmallVector<Value>> operandsA = a.emitOperands(t, step, stage),
+                                    operandsB = b.emitOperands(t, step, stage);
     for (size_t part = 0; part < operandsA.front().size(); ++part)
       for (unsigned i = 0; i < rows; ++i)
         for (unsigned j = 0; j < columns; ++j) {

@@ -7,7 +7,9 @@
 The main loop is the first innermost one with matrix instructions and loads from
 memory. Printed are its instructions by kind, its accesses to memory, its order
 in runs of a kind, what is computed while loads are under way, and what the
-kernel takes.
+kernel takes. A kernel may have more such loops, of which those that wait for data
+are not innermost: so its *steps* are counted, too, basic blocks with matrix
+instructions and loads from memory, and those of them that use scratch.
 """
 import collections
 import itertools
@@ -62,6 +64,22 @@ def get_main_loop(lines):
     raise ValueError("there is no loop with matrix instructions and loads")
 
 
+def get_steps(lines):
+    """Basic blocks with matrix instructions and loads, lists of instructions."""
+    blocks = [[]]
+    for line in lines:
+        line = re.split(r";|//", line)[0].strip()
+        if re.match(r"[.\w$]+:", line):
+            blocks.append([])
+        elif line and not line.startswith("."):
+            blocks[-1].append(line)
+            if re.match("s_c?branch", line):
+                blocks.append([])
+    return [block for block in blocks
+            if {"matrix", "memory"} <= set(map(get_kind, block))
+            and any(re.match("(buffer|global)_load", x) for x in block)]
+
+
 def get_overlap(loop):
     """The fewest matrix instructions between a load from memory and a wait for
     loads: what is computed while data are on their way."""
@@ -96,6 +114,10 @@ def describe(path, kernel):
               "order": " ".join(f"{kind}:{len(list(run))}" for kind, run
                                 in itertools.groupby(map(get_kind, loop))),
               "overlap": get_overlap(loop)}
+    steps = get_steps(lines)
+    result["steps"] = len(steps)
+    result["steps_with_scratch"] = sum(
+        any(x.startswith("scratch_") for x in step) for step in steps)
     for name, pattern in LIMITS.items():
         result[name] = int(re.search(pattern, comments)[1])
     return result
@@ -112,6 +134,7 @@ def main():
     print("order:", facts["order"])
     print(f"overlap: {facts['overlap']} matrix instructions between loads and "
           "waits for them")
+    print(f"steps: {facts['steps']}, {facts['steps_with_scratch']} with scratch")
     print("kernel:", ", ".join(f"{name} {facts[name]}" for name in LIMITS))
     return 0
 

@@ -6,9 +6,11 @@
         --json=matmul-isa.jsonl
 
 Tiles of f16 with k-blocks of 64, a row-major and b column-major (`along k`) or
-row-major (`along n`), are compiled by iris-compile and by Triton
-(triton_matmul.py beside this file, run by the other interpreter), no GPU needed,
-and the instructions of the main loops are counted by main_loop.py. Triton is
+row-major (`along n`), are compiled by iris-compile (one tile by `tile.matmul`, the
+generated product, and the all-gather and product by `hbm_buffer` on 8 ranks, whose
+loop waits) and by Triton (triton_matmul.py beside this file, run by the other
+interpreter), no GPU needed, and the instructions of the main loops are counted by
+main_loop.py. Triton is
 compiled with the numbers of stages that overlap loads and products, the matrix
 sizes and the occupancies that it tunes over; of each matrix size, what has
 fewest other instructions per matrix instruction is taken. (One of 32 x 32 x 8
@@ -40,6 +42,13 @@ KERNEL = """\
     gpu.return
   }}
 """
+GENERATED = """\
+iris.matmul_kernel @{name} {op} f16 -> f16 size 8 {{variant = "{variant}",
+    tile_m = {m}, tile_n = {n}, tile_k = {block}, warps = {warps}, b = "{order}"}}
+"""
+# What is compiled, by the name of its rows: operation and variant.
+KERNELS = {"tile": (), "product": ("matmul", "tiles"),
+           "hbm_buffer": ("all_gather_matmul", "hbm_buffer")}
 
 
 def get_configs():
@@ -47,28 +56,37 @@ def get_configs():
         yield m, n, warps, along_k
 
 
-def describe(path, kernel, chip, compiler, config):
+def describe(path, kernel, chip, compiler, config, what="tile"):
     m, n, warps, along_k = config
     facts = main_loop.describe(path, kernel)
-    return {"benchmark": "matmul-isa", "compiler": compiler, "chip": chip,
-            "tile": f"{m}x{n}x{BLOCK}", "warps": warps,
+    return {"benchmark": "matmul-isa", "compiler": compiler, "kernel": what,
+            "chip": chip, "tile": f"{m}x{n}x{BLOCK}", "warps": warps,
             "b": "along k" if along_k else "along n", **facts}
 
 
 def compile_ours(options, chip, folder):
-    names, text = {}, "gpu.module @kernels {\n"
-    for config in get_configs():
+    tiles, generated = "", ""
+    names = {}
+    for config, what in itertools.product(get_configs(), KERNELS):
         m, n, warps, along_k = config
-        names[config] = f"matmul_{m}_{n}_{'k' if along_k else 'n'}"
-        b = "memref<?x?xf16, strided<[1, ?]>>" if along_k else "memref<?x?xf16>"
-        text += KERNEL.format(name=names[config], b=b, m=m, n=n, warps=warps,
-                              block=BLOCK)
+        name = f"{what}_{m}_{n}_{'k' if along_k else 'n'}"
+        names[config, what] = name
+        if what == "tile":
+            b = f"memref<?x?xf16{', strided<[1, ?]>' if along_k else ''}>"
+            tiles += KERNEL.format(name=name, b=b, m=m, n=n, warps=warps,
+                                   block=BLOCK)
+            continue
+        op, variant = KERNELS[what]
+        generated += GENERATED.format(
+            name=name, op=op, variant=variant, m=m, n=n, warps=warps,
+            block=BLOCK, order="column" if along_k else "row")
     source, assembly = folder / "iris.mlir", folder / f"iris-{chip}.s"
-    source.write_text(text + "}\n", encoding="utf-8")
+    source.write_text(f"{generated}gpu.module @kernels {{\n{tiles}}}\n",
+                      encoding="utf-8")
     subprocess.run([options.compiler, source, f"--target={chip}", "--emit=asm",
                     "-o", assembly], check=True)
-    return [describe(assembly, names[config], chip, "iris", config)
-            for config in get_configs()]
+    return [describe(assembly, name, chip, "iris", config, what)
+            for (config, what), name in names.items()]
 
 
 def compile_triton(options, chip, folder):
@@ -114,8 +132,8 @@ def main():
             if options.python:
                 rows += compile_triton(options, chip, pathlib.Path(name))
     rows.sort(key=lambda r: (r["chip"], r["tile"], r["b"], r["compiler"],
-                             r["ratio"]))
-    columns = ["chip", "tile", "b", "compiler", "matrix", "other", "ratio",
+                             list(KERNELS).index(r["kernel"]), r["ratio"]))
+    columns = ["chip", "tile", "b", "compiler", "kernel", "matrix", "other", "ratio",
                "vgprs", "sgprs", "lds", "scratch", "occupancy"]
     print("| " + " | ".join(columns + ["instruction"]) + " |")
     print("|---" * (len(columns) + 1) + "|")

@@ -43,6 +43,15 @@ static Value bitcast(ThreadBuilder &t, Type type, Value value) {
   return LLVM::BitcastOp::create(t.b, t.loc, type, value);
 }
 
+/// `pointer`, which is the same in all threads, in scalar registers whatever it
+/// comes from, and as something of which LLVM knows nothing.
+static Value toScalar(ThreadBuilder &t, Value pointer) {
+  return LLVM::CallIntrinsicOp::create(
+             t.b, t.loc, pointer.getType(),
+             t.b.getStringAttr("llvm.amdgcn.readfirstlane"), pointer)
+      .getResult(0);
+}
+
 /// Where the block at `place` begins, in elements from the buffer's first.
 static Value getStart(ThreadBuilder &t, const BufferView &view,
                       const PanelPlace &place) {
@@ -131,6 +140,24 @@ static Value emitResource(ThreadBuilder &t, Value pointer) {
       emitI64(b, kResourceBytes), emitI32(b, flags));
 }
 
+Value PanelEmitter::emitWindow(ThreadBuilder &t,
+                               const PanelPlace &place) const {
+  BufferView view(place.buffer, t);
+  return toScalar(t, view.getPointer(t, getStart(t, view, place)));
+}
+
+Value PanelEmitter::emitNextWindow(ThreadBuilder &t, const PanelPlace &place,
+                                   Value window) const {
+  BufferView view(place.buffer, t);
+  Value next = advance(
+      t, window,
+      t.toI64(t.mul(view.getStride(getKDim()),
+                    static_cast<int64_t>(plan.block) * plan.elementBytes)));
+  // LLVM would have all windows count by one register, and add that one to
+  // their begins in every step.
+  return toScalar(t, next);
+}
+
 /// The window of a panel in memory, as the loads of a thread see it.
 struct PanelEmitter::Source {
   /// Pointer to its begin, the same in all threads.
@@ -143,13 +170,14 @@ struct PanelEmitter::Source {
 
 PanelEmitter::Source PanelEmitter::getSource(ThreadBuilder &t,
                                              const PanelPlace &place,
+                                             Value window,
                                              bool permuted) const {
   const PanelFill &fill = panel.fill;
   BufferView view(place.buffer, t);
   unsigned rowDim = getRowDim();
   int64_t bytes = plan.elementBytes;
   Source source;
-  source.window = view.getPointer(t, getStart(t, view, place));
+  source.window = window;
   source.pitch =
       toI32(t, t.mul(view.getStride(fill.alongK ? rowDim : getKDim()), bytes));
   Value left = t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(rowDim),
@@ -197,9 +225,10 @@ Value PanelEmitter::emitUnitOffset(ThreadBuilder &t, const Source &source,
 }
 
 SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
-                                           const PanelPlace &place) const {
+                                           const PanelPlace &place,
+                                           Value window) const {
   const PanelFill &fill = panel.fill;
-  Source source = getSource(t, place, /*permuted=*/false);
+  Source source = getSource(t, place, window, /*permuted=*/false);
   bool hasResources = plan.warpSize == 64;
   Value resource = hasResources ? emitResource(t, source.window) : Value();
   Type type = getLoadTypes(t.b.getContext()).front();
@@ -235,11 +264,11 @@ SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
 }
 
 void PanelEmitter::emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
-                                   Value stage) const {
+                                   Value window, Value stage) const {
   const PanelFill &fill = panel.fill;
   // The place of a lane is the wave's plus 16 bytes per lane: chunks are
   // permuted by loading other ones.
-  Source source = getSource(t, place, /*permuted=*/true);
+  Source source = getSource(t, place, window, /*permuted=*/true);
   Value resource = emitResource(t, source.window);
   ImplicitLocOpBuilder b(t.loc, t.b);
   Value wave =

@@ -34,12 +34,19 @@ public:
   /// Returns how many values of k (index) the buffer has from `place` on.
   Value emitExtent(ThreadBuilder &t, const PanelPlace &place) const;
 
-  /// Loads the thread's part of the block at `place`, which must lie inside
-  /// along k. Rows outside of the buffer are 0.
-  SmallVector<Value> emitLoads(ThreadBuilder &t, const PanelPlace &place) const;
+  /// The pointer to the begin of `place`, its *window*.
+  Value emitWindow(ThreadBuilder &t, const PanelPlace &place) const;
+  /// The window of the next block along k in the buffer of `place`.
+  Value emitNextWindow(ThreadBuilder &t, const PanelPlace &place,
+                       Value window) const;
+
+  /// Loads the thread's part of the block at `place`, whose window is `window`
+  /// and which must lie inside along k. Rows outside of the buffer are 0.
+  SmallVector<Value> emitLoads(ThreadBuilder &t, const PanelPlace &place,
+                               Value window) const;
   /// The same, straight to the stage at `stage`: it is there when the thread
   /// has waited for its loads. Only if the plan says that this can be.
-  void emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
+  void emitDirectLoads(ThreadBuilder &t, const PanelPlace &place, Value window,
                        Value stage) const;
   /// The types of what is loaded.
   SmallVector<Type> getLoadTypes(MLIRContext *context) const;
@@ -74,7 +81,7 @@ private:
   /// Calls `visit` with the offset of each load in registers or, with
   /// `permuted`, of what belongs to the thread's place in workgroup memory.
   struct Source;
-  Source getSource(ThreadBuilder &t, const PanelPlace &place,
+  Source getSource(ThreadBuilder &t, const PanelPlace &place, Value window,
                    bool permuted) const;
   Value emitUnitOffset(ThreadBuilder &t, const Source &source,
                        unsigned unit) const;

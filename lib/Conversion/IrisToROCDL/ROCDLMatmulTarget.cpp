@@ -61,24 +61,42 @@ private:
   /// always is), and what was loaded.
   struct Block {
     BlockPlaces places;
+    Value windowA, windowB;
     Value left;
     Value isLoaded;
     SmallVector<Value> loadedA, loadedB;
   };
 
-  /// `stage` is where direct loads go.
-  Block emitLoad(ThreadBuilder &t, Value number, bool isChecked, Value stage);
+  /// What the pipeline carries from step to step: sums and, where blocks follow
+  /// each other in the buffers, the windows of the last one.
+  struct Progress {
+    SmallVector<Value> sums, windows;
+  };
+  SmallVector<Value> flatten(const Progress &progress) const {
+    return llvm::to_vector(
+        llvm::concat<const Value>(progress.sums, progress.windows));
+  }
+  /// What `values` begin with; as many sums and windows as `like` has.
+  static Progress unflatten(ValueRange values, const Progress &like) {
+    size_t sums = like.sums.size();
+    return {values.take_front(sums), values.slice(sums, like.windows.size())};
+  }
+
+  /// `stage` is where direct loads go; `before` are the windows of the last
+  /// block, if any.
+  Block emitLoad(ThreadBuilder &t, Value number, bool isChecked, Value stage,
+                 ArrayRef<Value> before);
   void emitStore(ThreadBuilder &t, const Block &block, Value stage);
   /// Fills a stage element by element.
   void fill(ThreadBuilder &t, const Block &block, Value stage);
   SmallVector<Value> emitMultiply(ThreadBuilder &t, ValueRange accumulators,
                                   Value stage);
-  SmallVector<Value> emitStep(ThreadBuilder &t, Value number, bool isChecked,
-                              Value stage, Value next, ValueRange sums);
+  Progress emitStep(ThreadBuilder &t, Value number, bool isChecked, Value stage,
+                    Value next, const Progress &before);
   SmallVector<Value> emitSteps(ThreadBuilder &t, Value count, bool isChecked,
-                               ValueRange sums);
+                               const Progress &start);
   SmallVector<Value> emitPairsOfSteps(ThreadBuilder &t, Value count,
-                                      bool isChecked, ValueRange sums);
+                                      bool isChecked, const Progress &start);
   SmallVector<Value> emitPipeline(ThreadBuilder &t, Value count, bool isChecked,
                                   ValueRange accumulators);
   SmallVector<Value> emitSlowBlocks(ThreadBuilder &t, Value first, Value end,
@@ -124,6 +142,22 @@ static void emitEither(ThreadBuilder &t, Value condition,
   scf::IfOp::create(t.b, t.loc, condition, branch(first), branch(second));
 }
 
+/// The kernel of `t` with a lane of which LLVM knows nothing: what is made of
+/// it is computed where this stands, and neither taken from what was computed
+/// before nor, as the assembly is said to have effects, moved in front of loops
+/// around it. Registers that would keep it are dear.
+static KernelInfo hideLane(ThreadBuilder &t) {
+  KernelInfo kernel = t.kernel;
+  kernel.lane =
+      LLVM::InlineAsmOp::create(t.b, t.loc, t.b.getI32Type(), t.kernel.lane, "",
+                                "=v,0", /*has_side_effects=*/true,
+                                /*is_align_stack=*/false,
+                                LLVM::tailcallkind::TailCallKind::None,
+                                LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+  return kernel;
+}
+
 Value MatmulEmitter::emitLeft(ThreadBuilder &t, Value number) {
   Value before = t.mul(number, plan.block);
   return t.b.createOrFold<arith::SubIOp>(t.loc, op.getK(), before);
@@ -145,20 +179,39 @@ Value MatmulEmitter::emitBlockCondition(ThreadBuilder &t, const Block &block) {
 }
 
 MatmulEmitter::Block MatmulEmitter::emitLoad(ThreadBuilder &t, Value number,
-                                             bool isChecked, Value stage) {
+                                             bool isChecked, Value stage,
+                                             ArrayRef<Value> before) {
   Block block;
   block.places = emitBlockRegion(t.b, op, number);
-  auto loadDirectly = [&](ThreadBuilder &inner) {
-    a.emitDirectLoads(inner, block.places.a, stage);
-    b.emitDirectLoads(inner, block.places.b, stage);
-  };
-  if (!isChecked && plan.isDirect()) {
-    loadDirectly(t);
-    return block;
+  const auto &[placeA, placeB] = block.places;
+  if (before.empty()) {
+    block.windowA = a.emitWindow(t, placeA);
+    block.windowB = b.emitWindow(t, placeB);
+  } else {
+    block.windowA = a.emitNextWindow(t, placeA, before[0]);
+    block.windowB = b.emitNextWindow(t, placeB, before[1]);
   }
+  auto loadDirectly = [&](ThreadBuilder &inner) {
+    a.emitDirectLoads(inner, block.places.a, block.windowA, stage);
+    b.emitDirectLoads(inner, block.places.b, block.windowB, stage);
+  };
+  auto load = [&](ThreadBuilder &inner) {
+    SmallVector<Value> loaded =
+        a.emitLoads(inner, block.places.a, block.windowA);
+    llvm::append_range(loaded,
+                       b.emitLoads(inner, block.places.b, block.windowB));
+    return loaded;
+  };
+  size_t countA = a.getLoadTypes(t.b.getContext()).size();
+  auto setLoaded = [&](ValueRange loaded) {
+    block.loadedA = loaded.take_front(countA);
+    block.loadedB = loaded.drop_front(countA);
+  };
   if (!isChecked) {
-    block.loadedA = a.emitLoads(t, block.places.a);
-    block.loadedB = b.emitLoads(t, block.places.b);
+    if (plan.isDirect())
+      loadDirectly(t);
+    else
+      setLoaded(load(t));
     return block;
   }
   block.left = emitLeft(t, number);
@@ -169,15 +222,12 @@ MatmulEmitter::Block MatmulEmitter::emitLoad(ThreadBuilder &t, Value number,
     return block;
   }
   SmallVector<Type> types = a.getLoadTypes(t.b.getContext());
-  size_t countA = types.size();
   llvm::append_range(types, b.getLoadTypes(t.b.getContext()));
   auto choice = scf::IfOp::create(
       t.b, t.loc, block.isLoaded,
       [&](OpBuilder &builder, Location loc) {
         ThreadBuilder inner(builder, loc, t.kernel);
-        SmallVector<Value> loaded = a.emitLoads(inner, block.places.a);
-        llvm::append_range(loaded, b.emitLoads(inner, block.places.b));
-        scf::YieldOp::create(builder, loc, loaded);
+        scf::YieldOp::create(builder, loc, load(inner));
       },
       [&](OpBuilder &builder, Location loc) {
         SmallVector<Value> nothing = llvm::map_to_vector(types, [&](Type type) {
@@ -185,15 +235,15 @@ MatmulEmitter::Block MatmulEmitter::emitLoad(ThreadBuilder &t, Value number,
         });
         scf::YieldOp::create(builder, loc, nothing);
       });
-  ValueRange results = choice.getResults();
-  block.loadedA = results.take_front(countA);
-  block.loadedB = results.drop_front(countA);
+  setLoaded(choice.getResults());
   return block;
 }
 
 void MatmulEmitter::fill(ThreadBuilder &t, const Block &block, Value stage) {
-  a.emitFill(t, block.places.a, block.left, stage);
-  b.emitFill(t, block.places.b, block.left, stage);
+  KernelInfo kernel = hideLane(t);
+  ThreadBuilder own(t.b, t.loc, kernel);
+  a.emitFill(own, block.places.a, block.left, stage);
+  b.emitFill(own, block.places.b, block.left, stage);
 }
 
 void MatmulEmitter::emitStore(ThreadBuilder &t, const Block &block,
@@ -281,13 +331,17 @@ Value MatmulEmitter::emitWholeBlocks(ThreadBuilder &t) {
 }
 
 /// Moves block `number` to stage `next` while the one at `stage` is multiplied.
-SmallVector<Value> MatmulEmitter::emitStep(ThreadBuilder &t, Value number,
-                                           bool isChecked, Value stage,
-                                           Value next, ValueRange sums) {
-  Block block = emitLoad(t, number, isChecked, next);
+MatmulEmitter::Progress MatmulEmitter::emitStep(ThreadBuilder &t, Value number,
+                                                bool isChecked, Value stage,
+                                                Value next,
+                                                const Progress &before) {
+  Block block = emitLoad(t, number, isChecked, next, before.windows);
   // The scheduler would save registers by loading late.
   ROCDL::SchedBarrier::create(t.b, t.loc, 0);
-  SmallVector<Value> result = emitMultiply(t, sums, stage);
+  Progress result;
+  result.sums = emitMultiply(t, before.sums, stage);
+  if (!before.windows.empty())
+    result.windows = {block.windowA, block.windowB};
   if (plan.stages == 1)
     emitBarrier(t);
   emitStore(t, block, next);
@@ -297,9 +351,10 @@ SmallVector<Value> MatmulEmitter::emitStep(ThreadBuilder &t, Value number,
 
 /// Steps 1 to `count` - 1 and the last product. The stage is carried along.
 SmallVector<Value> MatmulEmitter::emitSteps(ThreadBuilder &t, Value count,
-                                            bool isChecked, ValueRange sums) {
+                                            bool isChecked,
+                                            const Progress &start) {
   bool twoStages = plan.stages == 2;
-  SmallVector<Value> carried(sums);
+  SmallVector<Value> carried = flatten(start);
   if (twoStages)
     carried.push_back(t.i32(0));
   auto loop = scf::ForOp::create(
@@ -309,41 +364,37 @@ SmallVector<Value> MatmulEmitter::emitSteps(ThreadBuilder &t, Value count,
         Value stage, next;
         if (twoStages) {
           stage = values.back();
-          values = values.drop_back();
           next = arith::SubIOp::create(builder, loc,
                                        body.i32(plan.getStageBytes()), stage);
         }
-        SmallVector<Value> results =
-            emitStep(body, number, isChecked, stage, next, values);
+        SmallVector<Value> results = flatten(emitStep(
+            body, number, isChecked, stage, next, unflatten(values, start)));
         if (twoStages)
           results.push_back(next);
         scf::YieldOp::create(builder, loc, results);
       });
   ValueRange values = loop.getResults();
-  Value stage;
-  if (twoStages) {
-    stage = values.back();
-    values = values.drop_back();
-  }
-  return emitMultiply(t, values, stage);
+  return emitMultiply(t, unflatten(values, start).sums,
+                      twoStages ? values.back() : Value());
 }
 
 /// The same, two steps at a time: stages are offsets of the accesses.
 SmallVector<Value> MatmulEmitter::emitPairsOfSteps(ThreadBuilder &t,
                                                    Value count, bool isChecked,
-                                                   ValueRange sums) {
+                                                   const Progress &start) {
   Value last = t.b.createOrFold<arith::SubIOp>(t.loc, count, t.index(1));
   auto loop = scf::ForOp::create(
-      t.b, t.loc, t.index(1), last, t.index(2), sums,
+      t.b, t.loc, t.index(1), last, t.index(2), flatten(start),
       [&](OpBuilder &builder, Location loc, Value number, ValueRange values) {
         ThreadBuilder body(builder, loc, t.kernel);
         Value even = body.i32(0), odd = body.i32(plan.getStageBytes());
-        SmallVector<Value> results =
-            emitStep(body, number, isChecked, even, odd, values);
-        results = emitStep(body, body.add(number, body.index(1)), isChecked,
-                           odd, even, results);
-        scf::YieldOp::create(builder, loc, results);
+        Progress progress = emitStep(body, number, isChecked, even, odd,
+                                     unflatten(values, start));
+        progress = emitStep(body, body.add(number, body.index(1)), isChecked,
+                            odd, even, progress);
+        scf::YieldOp::create(builder, loc, flatten(progress));
       });
+  Progress progress = unflatten(loop.getResults(), start);
   Value parity = t.b.createOrFold<arith::AndIOp>(t.loc, last, t.index(1));
   Value isLeft = t.b.createOrFold<arith::CmpIOp>(
       t.loc, arith::CmpIPredicate::ne, parity, t.index(0));
@@ -352,14 +403,13 @@ SmallVector<Value> MatmulEmitter::emitPairsOfSteps(ThreadBuilder &t,
       [&](OpBuilder &builder, Location loc) {
         ThreadBuilder inner(builder, loc, t.kernel);
         Value even = inner.i32(0), odd = inner.i32(plan.getStageBytes());
-        SmallVector<Value> results =
-            emitStep(inner, last, isChecked, even, odd, loop.getResults());
-        scf::YieldOp::create(builder, loc, emitMultiply(inner, results, odd));
+        Progress done = emitStep(inner, last, isChecked, even, odd, progress);
+        scf::YieldOp::create(builder, loc, emitMultiply(inner, done.sums, odd));
       },
       [&](OpBuilder &builder, Location loc) {
         ThreadBuilder inner(builder, loc, t.kernel);
-        scf::YieldOp::create(
-            builder, loc, emitMultiply(inner, loop.getResults(), inner.i32(0)));
+        scf::YieldOp::create(builder, loc,
+                             emitMultiply(inner, progress.sums, inner.i32(0)));
       });
   return SmallVector<Value>(tail.getResults());
 }
@@ -379,15 +429,18 @@ SmallVector<Value> MatmulEmitter::emitPipeline(ThreadBuilder &t, Value count,
     // Who used the memory before is done with it.
     if (plan.isDirect())
       emitBarrier(inner);
-    Block first = emitLoad(inner, inner.index(0), isChecked, stage);
+    Block first = emitLoad(inner, inner.index(0), isChecked, stage, {});
     if (!plan.isDirect())
       emitBarrier(inner);
     emitStore(inner, first, stage);
     emitBarrier(inner);
-    scf::YieldOp::create(
-        builder, loc,
-        inPairs ? emitPairsOfSteps(inner, count, isChecked, accumulators)
-                : emitSteps(inner, count, isChecked, accumulators));
+    Progress start{SmallVector<Value>(accumulators), {}};
+    if (!yieldsPlaces(op))
+      start.windows = {first.windowA, first.windowB};
+    scf::YieldOp::create(builder, loc,
+                         inPairs
+                             ? emitPairsOfSteps(inner, count, isChecked, start)
+                             : emitSteps(inner, count, isChecked, start));
   };
   Value isAny = t.b.createOrFold<arith::CmpIOp>(
       t.loc, arith::CmpIPredicate::sgt, count, t.index(0));
@@ -417,16 +470,6 @@ SmallVector<Value> MatmulEmitter::emitSlowBlocks(ThreadBuilder &t, Value first,
   return SmallVector<Value>(loop.getResults());
 }
 
-/// The lane, as a number of which LLVM knows nothing.
-static Value hideLane(ThreadBuilder &t) {
-  return LLVM::InlineAsmOp::create(
-             t.b, t.loc, t.b.getI32Type(), t.kernel.lane, "", "=v,0",
-             /*has_side_effects=*/false, /*is_align_stack=*/false,
-             LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
-             ArrayAttr())
-      .getResult(0);
-}
-
 Value MatmulEmitter::emit(ThreadBuilder &t, Value init) {
   VectorType type = getAccumulatorType();
   unsigned count = plan.a.map.getNumFragments() * plan.b.map.getNumFragments();
@@ -447,10 +490,7 @@ Value MatmulEmitter::emit(ThreadBuilder &t, Value init) {
       t.b.createOrFold<arith::MaxSIOp>(t.loc, op.getK(), t.index(0));
   Value blocks = t.b.createOrFold<arith::DivUIOp>(
       t.loc, t.add(positive, t.index(plan.block - 1)), t.index(plan.block));
-  // What the pipeline makes of the lane is computed again behind it rather than
-  // kept in registers that it needs.
-  KernelInfo kernel = t.kernel;
-  kernel.lane = hideLane(t);
+  KernelInfo kernel = hideLane(t);
   ThreadBuilder pipeline(t.b, t.loc, kernel);
   if (yieldsPlaces(op)) {
     accumulators =

@@ -24,6 +24,7 @@ import time
 import buffers
 import exchanges
 import halves
+import idle_lanes
 import nans
 import wide_atomics
 
@@ -51,6 +52,7 @@ def load_emulator():
     buffers.teach(module)
     exchanges.teach(module)
     halves.teach(module)
+    idle_lanes.teach(module)
     nans.teach(module)
     wide_atomics.teach(module)
     return module

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Workgroup memory is accessed by active lanes alone.
+
+The emulator looks also where the address registers of the others point, which may
+be anywhere: while an instruction is executed they point to the beginning.
+"""
+import ctypes
+
+REGISTERS, FIRST_REGISTER = 256, 256
+WORD = ctypes.c_uint32
+
+
+class Guarded:
+    """One instruction, with the signature of a compiled one."""
+
+    def __init__(self, decoder, entry, lanes):
+        self.compiled, self.parameters = entry[:2]
+        self.address = (entry[4].addr.offset - FIRST_REGISTER) * lanes
+        self.lanes, self.exec_low = lanes, decoder.EXEC_LO.offset
+        self.num_scalars = decoder.SGPR_COUNT
+
+    def __call__(self, *arguments):
+        scalars = (WORD * self.num_scalars).from_address(arguments[0].value)
+        active = scalars[self.exec_low]
+        if self.lanes == 64:
+            active |= scalars[self.exec_low + 1] << 32
+        chosen = [arguments[number] for number in self.parameters]
+        if active == (1 << self.lanes) - 1:
+            return self.compiled(*chosen)
+        registers = (WORD * (self.lanes * REGISTERS)).from_address(
+            arguments[1].value)
+        idle = [self.address + lane for lane in range(self.lanes)
+                if not active >> lane & 1]
+        saved = [registers[place] for place in idle]
+        for place in idle:
+            registers[place] = 0
+        self.compiled(*chosen)
+        for place, value in zip(idle, saved):
+            registers[place] = value
+        return None
+
+
+def teach(emulator):
+    """Does so in the module `emulator`."""
+    machine, decoder = emulator.Emu, emulator.E
+    original = machine.fetch
+    kinds = tuple(isa.DS for isa in (emulator.irc, emulator.ir3, emulator.ir4)
+                  if hasattr(isa, "DS"))
+
+    def fetch(self, launch, pc):
+        is_known = pc in self.prog
+        entry = original(self, launch, pc)
+        if not is_known and isinstance(entry[4], kinds) and entry[0]:
+            lanes = 64 if launch.arch == "cdna" else 32
+            self.prog[pc] = entry = (Guarded(decoder, entry, lanes),
+                                     tuple(range(6)), *entry[2:])
+        return entry
+
+    machine.fetch = fetch

@@ -173,7 +173,9 @@ LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
         memory.try_emplace(global, layout.getTypeSize(global.getType())).second)
       bytes += memory[global];
   });
-  uint64_t words = kNumSlots * kSlotBytes;
+  bool isInWave =
+      llvm::any_of(ops, [](Operation *op) { return op->hasAttr(kInWaveAttr); });
+  uint64_t words = (kNumSlots + (isInWave ? 1 : 0)) * kSlotBytes;
   std::optional<uint64_t> most = target.getMaxWorkgroupBytes();
   // Words of their own are not worth the place of a program.
   auto countPrograms = [&](uint64_t each) {
@@ -181,7 +183,8 @@ LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
   };
   if (most && bytes && countPrograms(bytes + words) < countPrograms(bytes)) {
     auto refuses = [](Operation *op) {
-      return isa<HasFailedOp>(op) || (needsSlots(op) && !canBorrow(op));
+      return isa<HasFailedOp, ReadPacketsOp>(op) ||
+             (needsSlots(op) && !canBorrow(op));
     };
     auto op = llvm::find_if(ops, refuses);
     if (op == ops.end()) {
@@ -194,7 +197,7 @@ LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
              << " of the program's tiles; expected at most " << *most
              << " in all";
   }
-  if (llvm::any_of(ops, [](Operation *op) { return op->hasAttr(kInWaveAttr); }))
+  if (isInWave)
     givenUp = getOrCreateWords(kGivenUpName, 1);
   // All waves of a kernel in roles meet before they part.
   createSlots(llvm::any_of(ops, llvm::IsaPred<ReadPacketsOp>) &&
@@ -314,6 +317,7 @@ Block *SyncLowering::getFailureBlock(Builder &b, Block *joined) {
 void SyncLowering::emitFailure(Builder &b) {
   if (!slots && !borrowed)
     return;
+  assert((!borrowed || quiet) && "the verdict was opened");
   Value verdict = emitI32(b, 1);
   if (borrowed)
     verdict = arith::XOrIOp::create(b, quiet, verdict);
@@ -339,6 +343,8 @@ void SyncLowering::emitExitIfFailed(Builder &b) {
     target.emitWorkgroupBarrier(b);
   Value failed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, verdict,
                                        borrowed ? quiet : Value(emitI32(b, 0)));
+  // Of this wait alone.
+  quiet = Value();
   Block *rest = splitBlockHere(b);
   cf::CondBranchOp::create(b, failed, getExitBlock(), rest);
   b.setInsertionPointToStart(rest);

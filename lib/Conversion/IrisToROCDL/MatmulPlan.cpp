@@ -69,14 +69,8 @@ void PanelMemory::chooseFlips(ArrayRef<unsigned> read,
     return areIndependent(ArrayRef(moves).take_front(3), 7) &&
            areIndependent(moves, 15);
   };
-  // The first choice that fits, or the first that fits the most bits.
-  SmallVector<unsigned> best(flips);
-  unsigned most = 0;
+  // The first choice that fits all.
   auto search = [&](auto &self, unsigned count) -> bool {
-    if (count > most) {
-      most = count;
-      best = flips;
-    }
     if (count == bits.size())
       return true;
     unsigned &flip = flips[bits[count]];
@@ -87,8 +81,18 @@ void PanelMemory::chooseFlips(ArrayRef<unsigned> read,
     flip = 0;
     return false;
   };
-  search(search, 0);
-  flips = best;
+  if (search(search, 0))
+    return;
+  // There is none: bit by bit what fits, those that are read first, without
+  // regard to how they are filled.
+  for (unsigned count = 0; count < bits.size(); ++count) {
+    ArrayRef<unsigned> together = count < read.size() ? read : filled;
+    unsigned &flip = flips[bits[count]];
+    while (flip < getChunks() && !fits(together, count + 1))
+      ++flip;
+    if (flip == getChunks())
+      flip = 0;
+  }
 }
 
 uint64_t PanelMemory::getFlip(uint64_t row) const {

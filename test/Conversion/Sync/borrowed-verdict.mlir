@@ -67,6 +67,7 @@ gpu.module @kernels {
                          %v: i32, %i: index) kernel {
     %tile = llvm.mlir.addressof @half : !llvm.ptr<3>
     llvm.store %v, %tile : i32, !llvm.ptr<3>
+    gpu.barrier
     iris.wait %ctx, %f[%i] ge %v : i32, memref<?xi32, #iris.symmetric>
     gpu.return
   }
@@ -93,6 +94,24 @@ gpu.module @kernels {
     // expected-error @below {{'iris.wait' op needs 16 bytes of workgroup memory beside the 65528 of the program's tiles; expected at most 65536 in all}}
     %seen = iris.wait %ctx, %f[%i] ge %v : i32, memref<?xi32, #iris.symmetric>
     llvm.store %seen, %tile : i32, !llvm.ptr<3>
+    gpu.return
+  }
+}
+
+// -----
+
+// A thread that gives up waiting for its packet says so at any time.
+gpu.module @kernels {
+  llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<65528 x i8>
+  gpu.func @packets(%ctx: !iris.ctx, %f: memref<?xi32, #iris.symmetric>, %v: i32,
+                    %p: !llvm.ptr<1>, %o: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
+    llvm.store %v, %tile : i32, !llvm.ptr<3>
+    gpu.barrier
+    // expected-error @below {{'iris.read_packets' op needs 16 bytes of workgroup memory beside the 65528 of the program's tiles; expected at most 65536 in all}}
+    %w = iris.read_packets %ctx, %p[%o] flag(%v) : !llvm.ptr<1> -> vector<1xi32>
+    iris.wait %ctx, %f[%c0] ge %v : i32, memref<?xi32, #iris.symmetric>
     gpu.return
   }
 }

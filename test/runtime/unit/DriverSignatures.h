@@ -39,7 +39,8 @@ struct SameShape : std::false_type {};
 template <typename R, typename... A, typename... B>
 struct SameShape<Result(A...), R(B...)> {
   static constexpr bool value = [] {
-    if constexpr (sizeof...(A) == sizeof...(B))
+    if constexpr (sizeof...(A) == sizeof...(B) &&
+                  abiClass<R>() == abiClass<Result>())
       return ((abiClass<A>() == abiClass<B>()) && ...);
     else
       return false;

@@ -7,11 +7,10 @@
 
 Tiles of f16 with k-blocks of 64, a row-major and b column-major (`along k`) or
 row-major (`along n`), are compiled by iris-compile (one tile by `tile.matmul`, the
-generated product, and the all-gather and product by `hbm_buffer` on 8 ranks, whose
-loop waits) and by Triton (triton_matmul.py beside this file, run by the other
-interpreter), no GPU needed, and the instructions of the main loops are counted by
-main_loop.py. Triton is
-compiled with the numbers of stages that overlap loads and products, the matrix
+generated product, and the all-gather and product by `hbm_buffer` on 8 ranks, of
+which the loop over the own part is counted) and by Triton (triton_matmul.py beside
+this file, run by the other interpreter), no GPU needed, and the instructions of the
+main loops are counted by main_loop.py. Triton is compiled with the numbers of stages that overlap loads and products, the matrix
 sizes and the occupancies that it tunes over; of each matrix size, what has
 fewest other instructions per matrix instruction is taken. (One of 32 x 32 x 8
 does the work of two of 16 x 16 x 16, and takes as long as both.)

@@ -12,8 +12,8 @@ nothing. (Who stays in the kernel with the others gone is a hang for the emulato
 """
 import sys
 
-from emulate import Image, load_emulator, np
-from packet_verdict import (ABORT_HANG, HANG, READY, BoundedWorld, start_clock)
+from emulate import np  # first: it finds an interpreter that has NumPy
+from bounded import ABORT_HANG, HANG, READY, BoundedWorld, check_all
 
 SIZE, DEPTH, BLOCK, STRIDE = 256, 192, 64, 32
 FLAGS = 1 + DEPTH // BLOCK
@@ -65,23 +65,5 @@ def run(image, seed, weak, missing):
     return None
 
 
-def main():
-    emulator = load_emulator()
-    start_clock(emulator)
-    image = Image(emulator, sys.argv[1])
-    failures = runs = 0
-    for weak in (None, "device"):
-        for missing in (None, "rank", *range(FLAGS)):
-            for seed in range(1, 3):
-                error = run(image, seed, weak, missing)
-                runs += 1
-                if error:
-                    failures += 1
-                    print(f"seed {seed}, {weak or 'coherent'} memory, without "
-                          f"{missing}: {error}")
-    print(f"{runs} runs, {failures} failures")
-    return failures != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_all(run, (None, "rank", *range(FLAGS)), range(1, 3)))

@@ -96,7 +96,7 @@ public:
   /// Extent of the grid, index.
   virtual Value emitGridDim(ImplicitLocOpBuilder &b, gpu::Dimension dim) const;
   /// `value`, the same in every thread of a wave, in a form that the back end
-  /// knows to be uniform. i32 or i64.
+  /// knows to be uniform. i32, i64 or a pointer.
   virtual Value emitUniform(ImplicitLocOpBuilder &b, Value value) const;
 
   //===--------------------------------------------------------------------===//

@@ -153,12 +153,15 @@ void SyncLowering::leaveAttributes() {
 // Shared words
 //===----------------------------------------------------------------------===//
 
-/// True if the verdict of `op`, which needs slots, may be in a borrowed word:
-/// only while the program waits, and nothing else is handed to the threads.
-static bool canBorrow(Operation *op) {
+/// True if `op` hands the threads more than a verdict, or one at any time: that
+/// is nothing for a borrowed word, which is theirs only while the program
+/// waits.
+static bool needsOwnWords(Operation *op) {
   if (auto wait = dyn_cast<WaitOp>(op))
-    return wait.use_empty() && !wait->hasAttr(kInWaveAttr);
-  return isa<BarrierOp>(op);
+    return !wait.use_empty() || wait->hasAttr(kInWaveAttr);
+  if (isa<BarrierOp>(op))
+    return false;
+  return needsSlots(op) || isa<HasFailedOp, ReadPacketsOp>(op);
 }
 
 LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
@@ -182,11 +185,7 @@ LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
     return std::min(kMostPrograms, *most / each);
   };
   if (most && bytes && countPrograms(bytes + words) < countPrograms(bytes)) {
-    auto refuses = [](Operation *op) {
-      return isa<HasFailedOp, ReadPacketsOp>(op) ||
-             (needsSlots(op) && !canBorrow(op));
-    };
-    auto op = llvm::find_if(ops, refuses);
+    auto op = llvm::find_if(ops, needsOwnWords);
     if (op == ops.end()) {
       borrowed = memory.front().first;
       return success();
@@ -242,20 +241,16 @@ void SyncLowering::createSlots(bool meet) {
 }
 
 Value SyncLowering::emitSlot(Builder &b, Slot slot) {
-  auto pointer = LLVM::LLVMPointerType::get(b.getContext(),
-                                            target.getWorkgroupAddressSpace());
-  Value base = LLVM::AddressOfOp::create(b, pointer, slots.getSymName());
+  Value base = LLVM::AddressOfOp::create(b, slots);
   return LLVM::GEPOp::create(
-      b, pointer, b.getI64Type(), base,
+      b, base.getType(), b.getI64Type(), base,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(slot)});
 }
 
 Value SyncLowering::emitVerdictPointer(Builder &b) {
   if (!borrowed)
     return emitSlot(b, Slot::Verdict);
-  auto pointer = LLVM::LLVMPointerType::get(b.getContext(),
-                                            target.getWorkgroupAddressSpace());
-  return LLVM::AddressOfOp::create(b, pointer, borrowed.getSymName());
+  return LLVM::AddressOfOp::create(b, borrowed);
 }
 
 /// A borrowed word holds anything. What a program writes to its memory it meets
@@ -275,9 +270,7 @@ Value SyncLowering::emitLoadVerdict(Builder &b) {
 }
 
 Value SyncLowering::emitGivenUp(Builder &b) {
-  auto pointer = LLVM::LLVMPointerType::get(b.getContext(),
-                                            target.getWorkgroupAddressSpace());
-  return LLVM::AddressOfOp::create(b, pointer, givenUp.getSymName());
+  return LLVM::AddressOfOp::create(b, givenUp);
 }
 
 Value SyncLowering::emitLoadSlot(Builder &b, Slot slot, Type type) {

@@ -250,7 +250,7 @@ static std::optional<unsigned> getPairedBit(const PanelFill &fill,
       2 * plan.instruction.operandBytes != kChunkBytes ||
       plan.laneBytes != kChunkBytes)
     return std::nullopt;
-  return llvm::Log2_32(fill.rows) - 1;
+  return fill.getPartnerBit();
 }
 
 static void planMemory(PanelPlan &panel, const MatmulPlan &plan) {

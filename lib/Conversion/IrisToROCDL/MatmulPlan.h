@@ -96,8 +96,8 @@ struct PanelFill {
 
   unsigned getLoadsPerUnit() const { return alongK ? rows : ks; }
   unsigned getElementsPerLoad() const { return alongK ? ks : rows; }
-  /// The bit of the row that lanes exchange.
-  unsigned getExchangedBit() const { return llvm::Log2_32(rows) - 1; }
+  /// The bit in which two rows of a unit differ whose halves make a chunk.
+  unsigned getPartnerBit() const { return llvm::Log2_32(rows) - 1; }
 };
 
 struct PanelPlan {

@@ -43,15 +43,6 @@ static Value bitcast(ThreadBuilder &t, Type type, Value value) {
   return LLVM::BitcastOp::create(t.b, t.loc, type, value);
 }
 
-/// `pointer`, which is the same in all threads, in scalar registers whatever it
-/// comes from, and as something of which LLVM knows nothing.
-static Value toScalar(ThreadBuilder &t, Value pointer) {
-  return LLVM::CallIntrinsicOp::create(
-             t.b, t.loc, pointer.getType(),
-             t.b.getStringAttr("llvm.amdgcn.readfirstlane"), pointer)
-      .getResult(0);
-}
-
 /// Where the block at `place` begins, in elements from the buffer's first.
 static Value getStart(ThreadBuilder &t, const BufferView &view,
                       const PanelPlace &place) {
@@ -143,7 +134,9 @@ static Value emitResource(ThreadBuilder &t, Value pointer) {
 Value PanelEmitter::emitWindow(ThreadBuilder &t,
                                const PanelPlace &place) const {
   BufferView view(place.buffer, t);
-  return toScalar(t, view.getPointer(t, getStart(t, view, place)));
+  // Whatever it is computed from: in scalar registers, as a resource must be.
+  ImplicitLocOpBuilder b(t.loc, t.b);
+  return target.emitUniform(b, view.getPointer(t, getStart(t, view, place)));
 }
 
 Value PanelEmitter::emitNextWindow(ThreadBuilder &t, const PanelPlace &place,
@@ -155,7 +148,8 @@ Value PanelEmitter::emitNextWindow(ThreadBuilder &t, const PanelPlace &place,
                     static_cast<int64_t>(plan.block) * plan.elementBytes)));
   // LLVM would have all windows count by one register, and add that one to
   // their begins in every step.
-  return toScalar(t, next);
+  ImplicitLocOpBuilder b(t.loc, t.b);
+  return target.emitUniform(b, next);
 }
 
 /// The window of a panel in memory, as the loads of a thread see it.
@@ -324,7 +318,7 @@ SmallVector<uint64_t> PanelEmitter::getFillBases() const {
     bases.push_back(panel.memory.getOffset(row, k * plan.elementBytes));
   if (fill.isExchanged)
     bases[kExchangeLaneBit] =
-        panel.memory.getOffset(1u << fill.getExchangedBit(), 0);
+        panel.memory.getOffset(1u << fill.getPartnerBit(), 0);
   return bases;
 }
 
@@ -378,9 +372,9 @@ void PanelEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
   };
   unsigned loads = fill.getLoadsPerUnit();
   unsigned rowBytes = fill.ks * plan.elementBytes;
-  std::optional<unsigned> halves = panel.memory.getPaired();
-  if (fill.isExchanged)
-    halves = fill.getExchangedBit();
+  // The rows whose halves of a chunk go together, if any do.
+  bool inHalves = fill.isExchanged || panel.memory.getPaired();
+  unsigned partner = inHalves ? 1u << fill.getPartnerBit() : 0;
   for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
     auto [row, k] = getUnit(fill, unit);
     ValueRange lines = loaded.slice(unit * loads, loads);
@@ -389,12 +383,12 @@ void PanelEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
       continue;
     }
     SmallVector<Value> rows = emitTransposed(t, lines);
-    unsigned other = halves ? 1u << *halves : 0;
     for (unsigned i = 0; i < fill.rows; ++i)
-      if (!halves)
+      if (!inHalves)
         store(rows[i], row + i, k, rowBytes);
-      else if (!(i & other))
-        store(emitChunk(t, rows[i], rows[i | other]), row + i, k, kChunkBytes);
+      else if (!(i & partner))
+        store(emitChunk(t, rows[i], rows[i | partner]), row + i, k,
+              kChunkBytes);
   }
 }
 

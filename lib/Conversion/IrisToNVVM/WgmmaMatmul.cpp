@@ -41,7 +41,8 @@ using LocBuilder = WgmmaLowering::LocBuilder;
 
 /// Dynamic shared memory that a program may have.
 static constexpr int64_t kSharedBytes = 227 << 10;
-static constexpr int64_t kMaxStages = 8;
+/// Enough for the smallest tiles to have what the memory needs on its way.
+static constexpr int64_t kMaxStages = 13;
 
 //===----------------------------------------------------------------------===//
 // Plans

@@ -13,7 +13,7 @@ TYPES = {"f16": 0, "bf16": 1, "f32": 2, "i8": 4, "i32": 6}
 NAMES = ("variant", "shard", "staged_layout", "share")
 NUMBERS = ("tile_m", "tile_n", "tile_k", "group_m", "xcds", "warps", "programs",
            "k_per_flag", "num_fetch_programs", "num_fetch_stages",
-           "first_stage_fetch_programs", "num_mover_tiles")
+           "first_stage_fetch_programs", "num_mover_tiles", "split_k")
 ELEMENTS = {"i8": 1, "i32": 3, "f16": 5, "bf16": 6, "f32": 7}
 
 

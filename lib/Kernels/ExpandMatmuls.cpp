@@ -219,12 +219,13 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
        llvm::zip_equal(arguments, config->argumentTypes()))
     if (argument.getType() != type)
       argument = memref::CastOp::create(n.b, type, argument);
-  // As many programs as there are tiles, but one at least.
+  // As many programs as there are tiles, or splits of them, but one at least.
   auto tiles = [&](int64_t dim, int64_t extent) {
     Value size = memref::DimOp::create(n.b, call.getC(), dim);
     return n.ceilDiv(size, n.index(extent));
   };
-  Value count = n.mul(tiles(0, config->tileM), tiles(1, config->tileN));
+  Value count = n.mul(n.mul(tiles(0, config->tileM), tiles(1, config->tileN)),
+                      n.index(config->splitK));
   Value programs = n.index(config->programs);
   // Those that move have no tiles.
   if (!config->hasMovers())

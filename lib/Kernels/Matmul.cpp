@@ -1,12 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Matmul.cpp - Products of own matrices ------------------------------===//
+//===- Matmul.cpp - Matmuls of own matrices -------------------------------===//
+//
+// With split_k several programs share the k-steps of an output tile. Each
+// stores its partial sum to the staging, in the type of the sum, and counts
+// itself; the one that finds that it is the last adds all of them up, in the
+// order of k: the result is the same whoever is last. Nobody waits, so that
+// programs need not be on the device at once.
+//
+//===----------------------------------------------------------------------===//
 
 #include "iris/Kernels/MatmulKernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::iris;
 
+namespace {
+/// The tiles of c, each of which `splitK` programs compute.
+class SplitMatmul {
+public:
+  explicit SplitMatmul(MatmulBuilder &k)
+      : k(k), splits(k.index(k.config.splitK)), rows(k.rowsOf(k.c)),
+        depth(k.columnsOf(k.a)), columnTiles(k.columnTiles(k.columnsOf(k.c))) {
+    // A whole number of k-steps for each split; the last ones may have none.
+    Value steps = k.ceilDiv(depth, k.index(k.config.tileK));
+    splitDepth = k.mul(k.ceilDiv(steps, splits), k.index(k.config.tileK));
+    k.openCounts(k.mul(k.rowTiles(rows), columnTiles));
+  }
+  void build();
+
+private:
+  Place partialAt(Value split, Value row, Value column) {
+    return k.tileAt(k.rows(k.staging, k.mul(split, rows), rows), row, column);
+  }
+  void computePartial(Value split, Value row, Value column);
+  void addUp(Value row, Value column);
+
+  MatmulBuilder &k;
+  Value splits, rows, depth, columnTiles, splitDepth;
+};
+} // namespace
+
+void SplitMatmul::computePartial(Value split, Value row, Value column) {
+  Value first = k.min(k.mul(split, splitDepth), depth);
+  Value length = k.min(splitDepth, k.sub(depth, first));
+  k.store(k.multiply({k.a, row, first}, {k.b_, first, column}, length),
+          partialAt(split, row, column));
+}
+
+void SplitMatmul::addUp(Value row, Value column) {
+  k.forStrips(column, [&](Value at) {
+    Value sum = k.sumStrips(k.config.splitK, [&](Value split) {
+      Place from = partialAt(split, row, column);
+      from.column = at;
+      return k.load(from, k.stripType(k.config.sum));
+    });
+    k.store(k.finishTile(sum, row, at), {k.c, row, at});
+  });
+}
+
+void SplitMatmul::build() {
+  k.forTiles(k.rowTiles(rows), k.mul(columnTiles, splits),
+             [&](Value rowTile, Value unit) {
+               Value columnTile = k.div(unit, splits);
+               Value row = k.mul(rowTile, k.tileRows());
+               Value column = k.mul(columnTile, k.tileColumns());
+               computePartial(k.rem(unit, splits), row, column);
+               Value tile = k.add(k.mul(rowTile, columnTiles), columnTile);
+               // Counts wrap, and the splits are a power of two.
+               Value last = k.i32(k.config.splitK - 1);
+               Value before = arith::AndIOp::create(k.b, k.arrive(tile), last);
+               k.ifThen(k.equal(before, last), [&] { addUp(row, column); });
+             });
+}
+
 void mlir::iris::buildMatmul(MatmulBuilder &k) {
+  if (k.config.isSplit())
+    return SplitMatmul(k).build();
   Value rows = k.rowTiles(k.rowsOf(k.c));
   Value columns = k.columnTiles(k.columnsOf(k.c));
   k.forTiles(rows, columns, [&](Value rowTile, Value columnTile) {

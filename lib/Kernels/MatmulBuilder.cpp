@@ -260,6 +260,22 @@ void MatmulBuilder::forStrips(Value column, Body body) {
   loop(column, end, index(stripType(config.sum).getDimSize(1)), body);
 }
 
+Value MatmulBuilder::sumStrips(int64_t count,
+                               llvm::function_ref<Value(Value)> load) {
+  Value sum =
+      arith::ConstantOp::create(b, b.getZeroAttr(stripType(config.sum)));
+  // As many as a thread has registers for.
+  constexpr int64_t atOnce = 4;
+  for (int64_t first = 0; first < count; first += atOnce) {
+    SmallVector<Value> strips;
+    for (int64_t i = first; i < std::min(first + atOnce, count); ++i)
+      strips.push_back(load(index(i)));
+    for (Value strip : strips)
+      sum = addShare(sum, strip);
+  }
+  return sum;
+}
+
 Value MatmulBuilder::zeros(Type element) {
   return arith::ConstantOp::create(b, b.getZeroAttr(tileType(config, element)));
 }
@@ -364,6 +380,12 @@ void MatmulBuilder::countDown(Value flag) {
 void MatmulBuilder::countUp(Value flag) {
   SignalOp::create(b, SignalKind::Add, ctx, i32(1), flags, placeOf(flag),
                    /*rank=*/Value(), MemSemantic::Relaxed, Scope::Sys);
+}
+
+Value MatmulBuilder::arrive(Value flag) {
+  return AtomicRMWOp::create(b, b.getI32Type(), RMWKind::Add, ctx, i32(1),
+                             flags, placeOf(flag), /*rank=*/Value(),
+                             /*mask=*/Value(), MemSemantic::AcqRel, Scope::Gpu);
 }
 
 void MatmulBuilder::await(Value flag, Value source) {

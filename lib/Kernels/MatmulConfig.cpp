@@ -16,7 +16,7 @@ using Layout = MatmulConfig::Layout;
 static constexpr StringLiteral kKeys =
     "variant, shard, tile_m, tile_n, tile_k, group_m, xcds, warps, programs, "
     "a, b, bias, scale, activation, k_per_flag, num_fetch_programs, "
-    "num_mover_tiles, num_fetch_stages, first_stage_fetch_programs, "
+    "num_mover_tiles, split_k, num_fetch_stages, first_stage_fetch_programs, "
     "staged_layout or share";
 static constexpr StringRef kLayouts[] = {"row", "pitched", "column", "strided"};
 
@@ -195,6 +195,9 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
       failed(reader.readInteger("xcds", 1, 64, false, config.xcds)) ||
       failed(reader.readInteger("warps", 1, 16, powerOfTwo, config.warps)) ||
       failed(reader.readInteger("programs", 1, most, false, config.programs)))
+    return failure();
+  if (config.kind == MatmulKind::Matmul &&
+      failed(reader.readInteger("split_k", 1, 32, powerOfTwo, config.splitK)))
     return failure();
   if (config.hasMovers()) {
     config.fetchPrograms =

@@ -74,6 +74,11 @@ FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,
     Value units = n.mul(tiles(rows, config.tileM), columnTiles);
     return {n.mul(shape.size, units), n.mul(shape.size, rows), shape.bColumns};
   }
+  // The partial sums of each split, below each other; a count for each tile.
+  if (config.isSplit()) {
+    Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
+    return {units, n.mul(n.index(config.splitK), shape.aRows), shape.bColumns};
+  }
   // The own share of everything; a flag for each tile of each member.
   if (config.hasStaging()) {
     Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
@@ -138,6 +143,8 @@ static DictionaryAttr describe(const MatmulConfig &config, MLIRContext *c) {
       number("xcds", config.xcds),
       number("warps", config.warps),
       number("programs", config.programs)};
+  if (config.kind == MatmulKind::Matmul)
+    entries.push_back(number("split_k", config.splitK));
   if (config.hasMovers())
     entries.append({number("num_fetch_programs", config.fetchPrograms),
                     number("num_mover_tiles", config.moverTiles)});

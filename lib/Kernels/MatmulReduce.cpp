@@ -31,22 +31,14 @@ using namespace mlir::iris;
 /// The sum of what `load` gives for every member, in the group's order. Where
 /// the size is known, several are on their way at once.
 static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
+  if (k.config.size)
+    return k.sumStrips(k.config.size, load);
   RankedTensorType type = k.stripType(k.config.sum);
   Value sum =
       arith::ConstantOp::create(k.b, cast<TypedAttr>(k.b.getZeroAttr(type)));
-  if (!k.config.size)
-    return k.accumulate(0, sum, [&](Value source, Value before) {
-      return k.addShare(before, load(source));
-    });
-  constexpr int64_t atOnce = 4;
-  for (int64_t first = 0; first < k.config.size; first += atOnce) {
-    SmallVector<Value> shares;
-    for (int64_t i = first; i < std::min(first + atOnce, k.config.size); ++i)
-      shares.push_back(load(k.index(i)));
-    for (Value share : shares)
-      sum = k.addShare(sum, share);
-  }
-  return sum;
+  return k.accumulate(0, sum, [&](Value source, Value before) {
+    return k.addShare(before, load(source));
+  });
 }
 
 namespace {

@@ -203,6 +203,8 @@ class Run:
             "share") == "result" else "f32"
         if self.case.element == "i8":
             share = "i32"
+        if op == "matmul":
+            data = [data[rank]]
         total = sum(rounded(a @ b, share) for a, b, _ in data)
         if op == "matmul_reduce_scatter":
             total = np.split(total, len(ranks))[rank]
@@ -350,6 +352,13 @@ def get_cases():
     add("atomic_integers", "matmul_all_reduce",
         {**tiles(32, 32, 32, 2, 3), "variant": "atomic"}, m=45,
         element="i8", result="i32")
+    # Partial sums of a tile: more splits than k-blocks, too.
+    add("split", "matmul", {**whole, "split_k": 2}, k=96)
+    add("split_ragged", "matmul",
+        {**ragged, "split_k": 4, "group_m": 2, "activation": "relu"},
+        m=37, n=27, k=43, bias="column", programs=(4, 3, 1))
+    add("split_integers", "matmul", {**tiles(32, 32, 32, 2, 3), "split_k": 4},
+        m=45, k=64, element="i8", result="i32")
     return cases
 
 
@@ -363,6 +372,7 @@ def prepare(options, cases, image, name, weak, seed):
 
 # Changes of a line of a kernel's text.
 BREAKS = {"signal": "a signal is no release", "wait": "a wait is no acquire",
+          "atomic_rmw": "a count orders nothing",
           "first-barrier": "there is no barrier, or only the second one",
           "last-barrier": "there is no barrier, or only the first one"}
 

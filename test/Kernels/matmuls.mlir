@@ -225,3 +225,18 @@ iris.matmul_kernel @copied_all_reduce matmul_all_reduce f16 -> f16 size 2
 // CHECK: gpu.return
 iris.matmul_kernel @copied_results matmul_all_gather f16 -> f16 size 2
     {variant = "copy_engine"}
+
+// Split-K: who stores the last partial sum of a tile adds up all of them.
+// CHECK-LABEL: gpu.func @split
+// CHECK-SAME: %[[STAGING:[a-z0-9]+]]: memref<?x?xf32, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?xi8, #iris.symmetric>) kernel
+// CHECK: %[[PARTIAL:.+]] = tile.matmul
+// CHECK: tile.store %[[PARTIAL]]
+// CHECK: %[[COUNT:.+]] = iris.atomic_rmw add %{{.+}}, %c1_i32{{.*}} scope(gpu)
+// CHECK: %[[LAST:.+]] = arith.andi %[[COUNT]], %c3_i32
+// CHECK: %[[IS_LAST:.+]] = arith.cmpi eq, %[[LAST]], %c3_i32
+// CHECK: scf.if %[[IS_LAST]]
+// CHECK-COUNT-4: tile.load
+// CHECK:   tile.store
+// CHECK-NOT: iris.wait
+// CHECK: gpu.return
+iris.matmul_kernel @split matmul f16 -> f16 {split_k = 4}

@@ -66,7 +66,8 @@ of products (docs/fused.md):
   --share=LIST          what sums over ranks travel in: sum (default), result
   --a=LIST --b=LIST     how matrices lie in memory: row (default), column
   --num-fetch-programs=LIST --num-mover-tiles=LIST --k-per-flag=LIST
-  --group-m=LIST        of the config
+  --group-m=LIST --split-k=LIST
+                        of the config
   --tune[=N]            measures the N (default 12) configs that the model finds
                         most promising, of those that agree with the options
                         above, and writes the best to the table:
@@ -353,6 +354,8 @@ static Expected<bool> parseValue(const std::string &name,
     status = parseNumbers(name, value, 512, options.fetchPrograms);
   } else if (name == "--num-mover-tiles") {
     status = parseNumbers(name, value, 1 << 20, options.moverTiles);
+  } else if (name == "--split-k") {
+    status = parseNumbers(name, value, 32, options.splitK);
   } else if (name == "--k-per-flag") {
     status = parseNumbers(name, value, 1024, options.kPerFlag);
   } else if (name == "--group-m") {

@@ -47,7 +47,7 @@ struct Options {
   /// How a and b lie in memory: "row" or "column".
   std::vector<std::string> aLayouts = {"row"}, bLayouts = {"row"};
   std::vector<int64_t> fetchPrograms = {0}, moverTiles = {0}, kPerFlag = {0},
-                       groupM = {0};
+                       groupM = {0}, splitK = {0};
   /// Candidates to measure for each product; 0: none.
   uint64_t tune = 0;
   /// Problems that the table has are left out.

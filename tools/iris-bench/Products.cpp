@@ -50,11 +50,10 @@ static DType resultOf(DType element) {
   return ccl::dtypeBytes(element) == 1 ? DType::f16 : element;
 }
 
-/// What one rank has of a shape.
-static Expected<MatmulProblem>
-problemOf(const Options &options, MatmulKind kind, DType dtype,
-          const std::string &shard, const std::string &share,
-          const Shape &shape, const MatmulProblem &layouts) {
+Expected<MatmulProblem>
+iris::bench::problemOf(uint32_t numRanks, MatmulKind kind, DType dtype,
+                       const std::string &shard, const std::string &share,
+                       const Shape &shape, const MatmulProblem &layouts) {
   MatmulProblem p = layouts;
   p.kind = kind;
   p.element = dtype;
@@ -64,7 +63,7 @@ problemOf(const Options &options, MatmulKind kind, DType dtype,
   p.m = shape.m;
   p.n = shape.n;
   p.k = shape.k;
-  const uint64_t ranks = options.numRanks;
+  const uint64_t ranks = numRanks;
   auto divide = [&](uint64_t &extent, const char *name) -> Status {
     if (extent % ranks != 0)
       return rt::makeStatus(StatusCode::invalidArgument,
@@ -170,6 +169,8 @@ static std::vector<MatmulConfig> wishesFor(const Options &options,
     vary(configs, &MatmulConfig::warps, options.warps);
     vary(configs, &MatmulConfig::programs, options.programs);
     vary(configs, &MatmulConfig::groupM, options.groupM);
+    if (variant.empty() || ccl::hasSplits(p.kind, variant))
+      vary(configs, &MatmulConfig::splitK, options.splitK);
     if (variant.empty() || ccl::hasMovers(p.kind, variant)) {
       vary(configs, &MatmulConfig::numFetchPrograms, options.fetchPrograms);
       vary(configs, &MatmulConfig::numMoverTiles, options.moverTiles);
@@ -254,7 +255,7 @@ iris::bench::productsOf(const Options &options) {
               for (const Shape &shape : options.shapes) {
                 IRISRT_ASSIGN_OR_RETURN(
                     MatmulProblem problem,
-                    problemOf(options, kind, dtype, shard,
+                    problemOf(options.numRanks, kind, dtype, shard,
                               share.empty() && reduces(kind) ? "sum" : share,
                               shape, layout));
                 if (done.find(situationOf(options, problem)))

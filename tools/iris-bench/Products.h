@@ -73,6 +73,12 @@ private:
   std::optional<size_t> group;
 };
 
+/// What one rank has of a shape; `layouts` says how matrices lie in memory.
+rt::Expected<ccl::MatmulProblem>
+problemOf(uint32_t numRanks, ccl::MatmulKind kind, ccl::DType dtype,
+          const std::string &shard, const std::string &share,
+          const Shape &shape, const ccl::MatmulProblem &layouts);
+
 /// "all_gather_matmul k, a column".
 std::string productName(const ccl::MatmulProblem &problem);
 

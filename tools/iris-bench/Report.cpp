@@ -221,6 +221,7 @@ static std::string describe(const ProductCase &each) {
   add("f", config.numFetchPrograms);
   add("k", config.kPerFlag);
   add("t", config.numMoverTiles);
+  add("s", config.splitK);
   return rt::formatString(
       "%-29s %-6s %18s %-6s %-44s", what.c_str(),
       std::string(ccl::dtypeName(each.problem.element)).c_str(),
@@ -279,6 +280,7 @@ void Report::add(const ProductCase &each, const ProductTiming &result) {
                         {"xcds", config.xcds},
                         {"num_fetch_programs", config.numFetchPrograms},
                         {"num_mover_tiles", config.numMoverTiles},
+                        {"split_k", config.splitK},
                         {"k_per_flag", config.kPerFlag}})
     std::fprintf(json_, "\"%s\": %lld, ", number.key,
                  static_cast<long long>(number.value));

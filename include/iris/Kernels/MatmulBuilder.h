@@ -100,6 +100,8 @@ public:
   /// and for what is added to it.
   void forStrips(Value column, Body body);
   RankedTensorType stripType(Type element) const;
+  /// The sum of `count` strips, in order; several are loaded at once.
+  Value sumStrips(int64_t count, llvm::function_ref<Value(Value)> load);
 
   //===--------------------------------------------------------------------===//
   // Memory
@@ -148,6 +150,12 @@ public:
   void awaitHere(Value flag);
   /// Waits until an own flag, which `source` sets, is at least a number.
   void awaitCount(Value flag, Value source, Value least);
+  /// Opens counts that are never reset, one for each flag.
+  void openCounts(Value numFlags) { openFlags(numFlags); }
+  /// Adds one to the count of a flag on this device, behind everything that the
+  /// program did before, and returns what it was; what others did before they
+  /// counted is visible then.
+  Value arrive(Value flag);
   /// What flags of this launch show.
   Value epoch;
 

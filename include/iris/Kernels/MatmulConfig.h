@@ -48,6 +48,10 @@ struct MatmulConfig {
   /// Most programs of a launch.
   int64_t programs = 32;
 
+  /// Split-K: programs that share the k-steps of an output tile, a power of
+  /// two. The last one to finish adds up their partial sums.
+  int64_t splitK = 1;
+
   Bias bias = Bias::None;
   bool scale = false;
   Activation activation = Activation::None;
@@ -83,12 +87,14 @@ struct MatmulConfig {
   }
   /// a is what an all-gather has left: nobody has to be waited for.
   bool isGathered() const { return variant == "gathered"; }
+  /// Partial sums of a tile pass through the staging.
+  bool isSplit() const { return splitK > 1; }
   /// Some programs move, others multiply.
   bool hasMovers() const { return movesUnits() || variant == "specialized"; }
   /// The kernel has an argument for matrices that are passed on; of which
   /// elements.
   bool hasStaging() const {
-    return isStaged() || kind == MatmulKind::MatmulReduceScatter ||
+    return isStaged() || isSplit() || kind == MatmulKind::MatmulReduceScatter ||
            (kind == MatmulKind::MatmulAllReduce && variant != "atomic");
   }
   MemRefType stagingType() const {
@@ -96,10 +102,10 @@ struct MatmulConfig {
   }
   /// The kernel has an argument for the workspace.
   bool hasWorkspace() const {
-    return kind != MatmulKind::Matmul && !isGathered();
+    return isSplit() || (kind != MatmulKind::Matmul && !isGathered());
   }
   /// Shares of a sum over ranks pass through the staging.
-  bool hasShares() const { return hasStaging() && !isStaged(); }
+  bool hasShares() const { return hasStaging() && !isStaged() && !isSplit(); }
   int64_t storageBytes() const { return storage.getIntOrFloatBitWidth() / 8; }
   /// A dynamic matrix of `element` on the heap.
   static MemRefType matrix(Type element, Layout layout);

@@ -234,7 +234,7 @@ typedef struct IrisCclMatmulProblem {
   const char *share;
   int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
   int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
-  int64_t numMoverTiles;
+  int64_t numMoverTiles, splitK;
   /* The folder of compiled kernels, and the compiler; NULL: as the environment
    * says. */
   const char *cacheDirectory;
@@ -267,7 +267,7 @@ typedef struct IrisCclMatmulConfig {
   const char *share;
   int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
   int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
-  int64_t numMoverTiles;
+  int64_t numMoverTiles, splitK;
 } IrisCclMatmulConfig;
 
 /* The config with what was chosen filled in. */

@@ -51,6 +51,7 @@ static MatmulProblem convert(const IrisCclMatmulProblem &from) {
   config.numFetchStages = from.numFetchStages;
   config.firstStageFetchPrograms = from.firstStageFetchPrograms;
   config.numMoverTiles = from.numMoverTiles;
+  config.splitK = from.splitK;
   return to;
 }
 
@@ -128,6 +129,7 @@ IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
   config->numFetchStages = from.numFetchStages;
   config->firstStageFetchPrograms = from.firstStageFetchPrograms;
   config->numMoverTiles = from.numMoverTiles;
+  config->splitK = from.splitK;
   return IRISRT_OK;
 }
 

@@ -95,6 +95,10 @@ bool iris::ccl::hasMovers(MatmulKind kind, const std::string &variant) {
   return hasUnits(kind, variant) || variant == "specialized";
 }
 
+bool iris::ccl::hasSplits(MatmulKind kind, const std::string &variant) {
+  return kind == MatmulKind::matmul || variant == "unfused";
+}
+
 /// What ranks may have parts of; the first is the default.
 static std::vector<std::string> shardsOf(MatmulKind kind) {
   switch (kind) {
@@ -186,6 +190,12 @@ Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
                         "%s: the config has a tile or group of %" PRId64
                         "; expected 0 to 1024",
                         name, value);
+  const int64_t splits = p.config.splitK;
+  if (splits < 0 || splits > mostSplits || (splits & (splits - 1)) != 0)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: split_k = %" PRId64
+                      "; expected a power of two, at most %" PRId64,
+                      name, splits, mostSplits);
   return checkWords(p);
 }
 
@@ -258,7 +268,17 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   bool isScatter = p.kind == MatmulKind::matmulReduceScatter;
   plan.tiles = (isScatter ? size : 1) * divideUp(plan.c.rows, config.tileM) *
                divideUp(plan.c.columns, config.tileN);
-  if (isGathered || isUnfused)
+  // Partial sums of all splits, below each other, and a count for each tile.
+  if (p.kind == MatmulKind::matmul && config.splitK > 1) {
+    const auto splits = static_cast<uint64_t>(config.splitK);
+    plan.staging = {splits * p.m, p.n};
+    plan.stagingBytes = plan.staging.rows * plan.staging.columns *
+                        dtypeBytes(sumType(p.element));
+    plan.workspaceBytes = matmulWorkspaceBase + plan.tiles * matmulFlagBytes;
+    plan.tiles *= splits;
+    return plan;
+  }
+  if (isGathered || isUnfused || p.kind == MatmulKind::matmul)
     return plan;
   // Of shares.
   uint32_t stagedBytes = config.share == "result" ? dtypeBytes(p.result) : 4;
@@ -289,8 +309,7 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
     flags = rowTiles * columnTiles;
   }
   plan.stagingBytes = plan.staging.rows * plan.staging.columns * stagedBytes;
-  if (p.kind != MatmulKind::matmul)
-    plan.workspaceBytes = matmulWorkspaceBase + flags * matmulFlagBytes;
+  plan.workspaceBytes = matmulWorkspaceBase + flags * matmulFlagBytes;
   plan.hasMovers = hasMovers(p.kind, config.variant);
   return plan;
 }

@@ -37,6 +37,8 @@ rt::Expected<MatmulPlan> makePlan(MatmulProblem &problem, uint32_t groupSize);
 /// k-blocks that share a flag.
 constexpr int64_t defaultTile = 128, defaultTileK = 64;
 constexpr int64_t defaultGroupM = 8, defaultKPerFlag = 4;
+/// Programs that may share the k-blocks of a tile; a power of two.
+constexpr int64_t mostSplits = 32;
 
 /// The variant copy_engine: the rows of a matrix that are one rank's, groups of
 /// `groupRows` of them, each of which is a copy, and the words in the
@@ -102,6 +104,7 @@ inline constexpr MatmulNumber matmulNumbers[] = {
     {"num_fetch_programs", &MatmulConfig::numFetchPrograms, matmulMaxPrograms,
      -1},
     {"num_mover_tiles", &MatmulConfig::numMoverTiles, 1 << 20, 0},
+    {"split_k", &MatmulConfig::splitK, mostSplits, 1},
     {"num_fetch_stages", &MatmulConfig::numFetchStages, 1024, 1},
     {"first_stage_fetch_programs", &MatmulConfig::firstStageFetchPrograms,
      matmulMaxPrograms, -1},

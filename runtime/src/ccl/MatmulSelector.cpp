@@ -34,14 +34,31 @@ static bool isEligible(const MatmulSituation &s, const std::string &variant) {
           (chip.engines != 0 && !(s.hasFewQueues && leavesByCopies(s))));
 }
 
+/// Whether a tile finds enough rows in a rank's part: tiles do not reach into
+/// the next part, so that of smaller ones most is computed for nothing, and
+/// loaded past the bulk copies.
+static bool fillsTiles(const MatmulSituation &s, const std::string &variant,
+                       const TileShape &tile) {
+  const MatmulProblem &p = s.problem;
+  if (variant == "unfused" || p.kind == MatmulKind::matmul)
+    return true;
+  bool hasParts =
+      p.kind == MatmulKind::matmulReduceScatter ||
+      (p.kind == MatmulKind::allGatherMatmul && p.config.shard == "m") ||
+      isCopied(variant);
+  return !hasParts || p.m >= static_cast<uint64_t>(tile.m);
+}
+
 /// Whether the variant has what the config asks for.
 static bool hasFields(MatmulKind kind, const MatmulConfig &wish,
                       const std::string &variant) {
   bool wantsUnits = wish.kPerFlag != 0 || wish.numFetchStages != 0 ||
                     wish.firstStageFetchPrograms != 0 ||
                     !wish.stagedLayout.empty();
+  bool wantsSplits = wish.splitK > 1;
   bool wantsMovers = wish.numFetchPrograms != 0 || wish.numMoverTiles != 0;
-  return (!wantsMovers || hasMovers(kind, variant)) &&
+  return (!wantsSplits || hasSplits(kind, variant)) &&
+         (!wantsMovers || hasMovers(kind, variant)) &&
          (!wantsUnits || hasUnits(kind, variant));
 }
 
@@ -92,6 +109,26 @@ static std::vector<int64_t> moverTilesFor(const MatmulSituation &s,
   return choices;
 }
 
+/// In how many splits a tile's k-blocks may be computed: 1, and as many as
+/// there are programs for, with enough blocks in each to be worth a start.
+static std::vector<int64_t> splitsFor(const MatmulSituation &s,
+                                      const MatmulConfig &config) {
+  if (s.problem.config.splitK != 0)
+    return {s.problem.config.splitK};
+  const MatmulProblem &p = s.problem;
+  auto tiles = static_cast<int64_t>(tilesOf(p.kind, p, config, s.groupSize));
+  auto blocks =
+      static_cast<int64_t>(divideUp(p.k, static_cast<uint64_t>(config.tileK)));
+  constexpr int64_t leastBlocks = 4;
+  std::vector<int64_t> choices = {1};
+  for (int64_t splits = 2;
+       splits <= mostSplits && tiles * splits / 2 < config.programs &&
+       splits * leastBlocks <= blocks;
+       splits *= 2)
+    choices.push_back(splits);
+  return choices;
+}
+
 /// All configs of a variant and a tile.
 static void addCandidates(const MatmulSituation &s, const ProcessorModel &chip,
                           const std::string &variant, const TileShape &tile,
@@ -115,6 +152,13 @@ static void addCandidates(const MatmulSituation &s, const ProcessorModel &chip,
     for (int64_t rows : choicesOf(p.config.groupM,
                                   isFirst ? rowsOfParts : chip.copiedGroups)) {
       config.groupM = rows;
+      configs.push_back(config);
+    }
+    return;
+  }
+  if (hasSplits(p.kind, variant)) {
+    for (int64_t splits : splitsFor(s, config)) {
+      config.splitK = splits;
       configs.push_back(config);
     }
     return;
@@ -158,7 +202,8 @@ iris::ccl::estimates(const MatmulSituation &situation) {
                            hasFields(s.problem.kind, s.problem.config, variant)
                      : wish == variant)
       for (const TileShape &tile : tilesFor(chip, s.problem.config))
-        addCandidates(s, chip, variant, tile, configs);
+        if (!wish.empty() || fillsTiles(s, variant, tile))
+          addCandidates(s, chip, variant, tile, configs);
   std::vector<MatmulEstimate> all;
   for (const MatmulConfig &config : configs) {
     bool isNew = std::none_of(all.begin(), all.end(), [&](const auto &other) {
@@ -235,6 +280,7 @@ std::string iris::ccl::describe(const MatmulConfig &config) {
   add(config.numFetchPrograms, ", %lld fetch");
   add(config.numMoverTiles, " and multiply %lld tiles");
   add(config.kPerFlag, ", %lld k-blocks a flag");
+  add(config.splitK > 1 ? config.splitK : 0, ", split-K by %lld");
   if (isCopied(config.variant))
     add(config.groupM, ", %lld rows of tiles a copy");
   return text;
@@ -286,7 +332,8 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
     return makeStatus(StatusCode::invalidArgument,
                       "%s: variant %s has no %s; expected the config without",
                       kindName(s.problem.kind), wish.variant.c_str(),
-                      hasMovers(s.problem.kind, wish.variant)
+                      wish.splitK > 1 ? "split_k"
+                      : hasMovers(s.problem.kind, wish.variant)
                           ? "units (k_per_flag, num_fetch_stages, "
                             "first_stage_fetch_programs, staged_layout)"
                           : "programs that move (num_fetch_programs, "
@@ -363,5 +410,8 @@ Expected<uint64_t> iris::ccl::sharedBytes(const MatmulSituation &situation) {
   IRISRT_ASSIGN_OR_RETURN(
       UnfusedPlan unfused,
       planUnfused(p, situation.groupSize, situation.device));
-  return unfused.stagingBytes + defaultWorkspaceBytes;
+  IRISRT_ASSIGN_OR_RETURN(MatmulPlan matmul,
+                          makePlan(unfused.product, situation.groupSize));
+  return unfused.stagingBytes + matmul.stagingBytes + matmul.workspaceBytes +
+         defaultWorkspaceBytes;
 }

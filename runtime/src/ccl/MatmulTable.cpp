@@ -75,7 +75,7 @@ static std::string readName(const JsonValue &object, const char *key,
 static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
   json.expectKeys({"variant", "tile_m", "tile_n", "tile_k", "group_m", "xcds",
                    "warps", "programs", "k_per_flag", "num_fetch_programs",
-                   "num_mover_tiles", "num_fetch_stages",
+                   "num_mover_tiles", "split_k", "num_fetch_stages",
                    "first_stage_fetch_programs", "staged_layout"});
   MatmulConfig config;
   config.variant = readName(json, "variant", variantsOf(kind));
@@ -87,12 +87,15 @@ static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
     if (json.has(field.key))
       config.*field.value =
           static_cast<int64_t>(json.member(field.key).integer(1, field.most));
+  // An entry says all of it.
+  if (config.splitK == 0 && hasSplits(kind, config.variant))
+    config.splitK = 1;
   for (const char *key : {"tile_m", "tile_n", "tile_k"})
     if (!json.has(key))
       (void)json.member(key);
-  for (int64_t tile : {config.tileM, config.tileK, config.warps})
+  for (int64_t tile : {config.tileM, config.tileK, config.warps, config.splitK})
     if ((tile & (tile - 1)) != 0)
-      json.fail("has a tile or warps of " + std::to_string(tile) +
+      json.fail("has a tile, warps or split_k of " + std::to_string(tile) +
                 "; expected powers of two");
   if ((config.tileN & (config.tileN - 1)) != 0 && config.tileN % 16 != 0)
     json.fail("has tile_n = " + std::to_string(config.tileN) +

@@ -42,6 +42,10 @@ static Status planGather(const MatmulProblem &p, uint32_t size,
     plan.product.k *= size;
   } else {
     plan.product.kind = MatmulKind::allGatherMatmul;
+    if (p.config.splitK > 1)
+      return refuse(p, "multiplies parts that lie below each other; expected "
+                       "no split_k with shard k and rows of a");
+    plan.product.config.splitK = 0;
     plan.product.config.variant = "gathered";
     plan.product.config.shard = "k";
   }

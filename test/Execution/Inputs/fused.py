@@ -331,9 +331,13 @@ def products(element, full):
                     scale, activation = False, activation.replace("gelu",
                                                                   "relu")
                 config = dict(SMALL, xcds=turn % 3 + 1)
+                # Programs that share k-blocks: more than there are blocks, too.
+                if turn % 3:
+                    config["split_k"] = 2 ** (turn % 4)
                 case = Case("matmul", "tiles", "m", element, result, (la, lb),
                             bias, scale, activation, config)
-                cases.run(case, 141, 150, 100)
+                # Counts of what is split go on from call to call.
+                cases.run(case, 141, 150, 100, turns=2)
                 if full:
                     cases.run(case, 256, 128, 128)
                     cases.run(case, 1, 3, 5)

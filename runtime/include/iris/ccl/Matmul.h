@@ -68,6 +68,8 @@ struct MatmulConfig {
   int64_t programs = 0;
   int64_t kPerFlag = 0, numFetchPrograms = 0, numFetchStages = 0;
   int64_t firstStageFetchPrograms = 0, numMoverTiles = 0;
+  /// Of a matmul without communication, and of "unfused".
+  int64_t splitK = 0;
 
   bool operator==(const MatmulConfig &other) const;
 };

@@ -89,6 +89,9 @@ bool hasMovers(MatmulKind kind, const std::string &variant);
 /// num_fetch_stages, first_stage_fetch_programs and staged_layout are for it.
 bool hasUnits(MatmulKind kind, const std::string &variant);
 
+/// Whether programs may share the k-blocks of a tile: split_k is for it.
+bool hasSplits(MatmulKind kind, const std::string &variant);
+
 /// "all_gather_matmul"; "unknown" for a value that is no kind.
 const char *kindName(MatmulKind kind);
 

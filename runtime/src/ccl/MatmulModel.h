@@ -41,6 +41,12 @@ struct ProcessorModel {
   double bfloat;
   /// How much faster 8-bit ones are, and how much slower f32.
   double narrow, wide;
+  /// How the times of multiplying and of loading that go on beside each other
+  /// become one: the power of a power mean; the larger, the nearer to the
+  /// longest of them.
+  double overlap;
+  /// What each split of k costs beside its share of the additions.
+  double split;
   /// Bytes of panels that one processor loads, and that all do at once.
   double panels, panelsOfAll;
   /// Memory of the device.
@@ -87,6 +93,10 @@ uint64_t tilesOf(MatmulKind kind, const MatmulProblem &problem,
 
 /// The estimate of one complete config; an error where it cannot be done.
 rt::Expected<MatmulEstimate> estimate(const MatmulSituation &situation,
+                                      const MatmulConfig &config);
+/// The same with other numbers than the library's, for fitting them.
+rt::Expected<MatmulEstimate> estimate(const ProcessorModel &chip,
+                                      const MatmulSituation &situation,
                                       const MatmulConfig &config);
 
 } // namespace iris::ccl

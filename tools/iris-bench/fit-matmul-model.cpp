@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Fits the numbers of a ProcessorModel to lines of `iris-bench --json`, and
+// says how far off it is.  Not built by default.
+//
+//   fit-matmul-model [--judge] FILE...
+//
+// Coordinate descent: each number is made a little larger and smaller, and what
+// brings the estimates nearer is kept; steps become smaller.  Nearness is the
+// mean of |log(estimate / measured)|, where a config counts the less the slower
+// it is beside the best of its problem: nobody will choose it.  --judge only
+// says how good the library's numbers are.
+#include "Products.h"
+
+#include "ccl/MatmulModel.h"
+#include "ccl/Spec.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <map>
+
+using namespace iris;
+using namespace iris::bench;
+using ccl::MatmulConfig;
+using ccl::MatmulKind;
+using ccl::ProcessorModel;
+
+namespace {
+struct Sample {
+  std::string name;
+  ccl::MatmulSituation situation;
+  MatmulConfig config;
+  double us = 0, weight = 1;
+};
+
+struct Number {
+  const char *name;
+  double ProcessorModel::*field;
+};
+} // namespace
+
+static const Number numbers[] = {
+    {"operations", &ProcessorModel::operations},
+    {"operationsOfAll", &ProcessorModel::operationsOfAll},
+    {"oddColumns", &ProcessorModel::oddColumns},
+    {"bfloat", &ProcessorModel::bfloat},
+    {"overlap", &ProcessorModel::overlap},
+    {"split", &ProcessorModel::split},
+    {"panels", &ProcessorModel::panels},
+    {"panelsOfAll", &ProcessorModel::panelsOfAll},
+    {"block", &ProcessorModel::block},
+    {"tile", &ProcessorModel::tile},
+    {"start", &ProcessorModel::start},
+    {"mover", &ProcessorModel::mover},
+    {"adder", &ProcessorModel::adder},
+    {"turn", &ProcessorModel::turn},
+    {"afterProduct", &ProcessorModel::afterProduct},
+    {"beforeProduct", &ProcessorModel::beforeProduct},
+    {"raise", &ProcessorModel::raise},
+    {"await", &ProcessorModel::await},
+    {"copy", &ProcessorModel::copy},
+    {"engineStart", &ProcessorModel::engineStart},
+    {"engineWait", &ProcessorModel::engineWait},
+    {"besideEngines", &ProcessorModel::besideEngines},
+};
+
+static const MatmulKind kinds[] = {
+    MatmulKind::matmul, MatmulKind::allGatherMatmul,
+    MatmulKind::matmulAllGather, MatmulKind::matmulReduceScatter,
+    MatmulKind::matmulAllReduce};
+
+static bool read(const nlohmann::json &line, Sample &sample) {
+  auto kind = std::find_if(std::begin(kinds), std::end(kinds), [&](auto each) {
+    return line.value("op", "") == ccl::kindName(each);
+  });
+  ccl::DType dtype =
+      line.value("dtype", "") == "bf16" ? ccl::DType::bf16 : ccl::DType::f16;
+  if (kind == std::end(kinds) || !line.contains("us") ||
+      line.value("mode", "") != "graph")
+    return false;
+  Shape shape{line["shape"][0], line["shape"][1], line["shape"][2]};
+  auto problem =
+      problemOf(line["ranks"], *kind, dtype, line.value("shard", ""),
+                line.value("share", ""), shape, ccl::MatmulProblem());
+  if (!problem.ok())
+    return false;
+  sample.situation.problem = *problem;
+  sample.situation.groupSize = line["ranks"];
+  sample.situation.device = rt::DeviceKind::cuda;
+  sample.situation.target = "sm_90a";
+  MatmulConfig &config = sample.config;
+  config = problem->config;
+  config.variant = line["variant"];
+  config.tileM = line["tile_m"];
+  config.tileN = line["tile_n"];
+  config.tileK = line["tile_k"];
+  config.warps = line["warps"];
+  config.programs = line["programs"];
+  config.groupM = line.value("group_m", 0);
+  config.kPerFlag = line.value("k_per_flag", 0);
+  config.numFetchPrograms = line.value("num_fetch_programs", 0);
+  config.numMoverTiles = line.value("num_mover_tiles", 0);
+  config.splitK = line.value("split_k", 0);
+  sample.us = line["us"];
+  sample.name = std::string(ccl::kindName(*kind)) + " " + line["shape"].dump() +
+                " " + ccl::describe(config);
+  return ccl::estimate(sample.situation, config).ok();
+}
+
+static double errorOf(const ProcessorModel &chip, const Sample &sample) {
+  auto estimate = ccl::estimate(chip, sample.situation, sample.config);
+  return std::log(estimate->us / sample.us);
+}
+
+static double lossOf(const ProcessorModel &chip,
+                     const std::vector<Sample> &samples) {
+  double sum = 0, weights = 0;
+  for (const Sample &sample : samples) {
+    sum += sample.weight * std::fabs(errorOf(chip, sample));
+    weights += sample.weight;
+  }
+  return sum / weights;
+}
+
+/// The text of a sample's problem.
+static std::string nameOfProblem(const Sample &sample) {
+  return sample.name.substr(0, sample.name.find(']') + 1);
+}
+
+/// Prints what it costs to take, of the configs that were measured, the one
+/// that is expected to be the fastest.
+static void judgeChoices(const ProcessorModel &chip,
+                         const std::vector<Sample> &samples) {
+  struct Choice {
+    double expected = HUGE_VAL, us = 0, best = HUGE_VAL;
+  };
+  std::map<std::string, Choice> choices;
+  for (const Sample &sample : samples) {
+    Choice &choice = choices[nameOfProblem(sample)];
+    double expected = ccl::estimate(chip, sample.situation, sample.config)->us;
+    choice.best = std::min(choice.best, sample.us);
+    if (expected < choice.expected)
+      choice = {expected, sample.us, choice.best};
+  }
+  double sum = 0, worst = 1;
+  for (const auto &[name, choice] : choices) {
+    double loss = choice.us / choice.best;
+    sum += std::log(loss);
+    worst = std::max(worst, loss);
+    if (loss > 1.15)
+      std::printf("  chosen takes %.2f of the best: %s\n", loss, name.c_str());
+  }
+  std::printf("%zu problems: what is chosen takes %.3f of the best in the "
+              "geometric mean, %.2f at worst\n",
+              choices.size(),
+              std::exp(sum / static_cast<double>(choices.size())), worst);
+}
+
+static void judge(const ProcessorModel &chip, std::vector<Sample> samples) {
+  judgeChoices(chip, samples);
+  std::sort(samples.begin(), samples.end(), [&](auto &a, auto &b) {
+    return std::fabs(errorOf(chip, a)) < std::fabs(errorOf(chip, b));
+  });
+  // Configs that are near the best of their problem.
+  std::vector<Sample> near;
+  for (const Sample &sample : samples)
+    if (sample.weight > 0.8)
+      near.push_back(sample);
+  auto within = [&](const std::vector<Sample> &some) {
+    auto in = std::count_if(some.begin(), some.end(), [&](auto &each) {
+      return std::fabs(errorOf(chip, each)) < std::log(1.15);
+    });
+    return 100.0 * static_cast<double>(in) / static_cast<double>(some.size());
+  };
+  std::printf("%zu samples, %.0f %% within 15 %%; %zu near the best of their "
+              "problem, %.0f %%\n",
+              samples.size(), within(samples), near.size(), within(near));
+  for (size_t i = near.size(); i-- > 0 && near.size() - i <= 25;)
+    std::printf("  expected %.2f of %8.1f us: %s\n",
+                std::exp(errorOf(chip, near[i])), near[i].us,
+                near[i].name.c_str());
+}
+
+int main(int argc, char **argv) {
+  std::vector<Sample> samples;
+  bool onlyJudges = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--judge") {
+      onlyJudges = true;
+      continue;
+    }
+    std::ifstream file(argv[i]);
+    for (std::string text; std::getline(file, text);) {
+      auto line = nlohmann::json::parse(text, nullptr, false);
+      Sample sample;
+      if (!line.is_discarded() && read(line, sample))
+        samples.push_back(std::move(sample));
+    }
+  }
+  if (samples.empty()) {
+    std::fprintf(stderr, "fit-matmul-model: error: no measurements; expected "
+                         "files of iris-bench --json\n");
+    return 1;
+  }
+  std::map<std::string, double> best;
+  for (const Sample &sample : samples) {
+    double &least =
+        best.emplace(nameOfProblem(sample), sample.us).first->second;
+    least = std::min(least, sample.us);
+  }
+  for (Sample &sample : samples)
+    sample.weight = std::pow(best[nameOfProblem(sample)] / sample.us, 2);
+  ProcessorModel chip = ccl::processorModelOf(rt::DeviceKind::cuda, "sm_90a");
+  judge(chip, samples);
+  if (onlyJudges)
+    return 0;
+  double loss = lossOf(chip, samples);
+  for (double step = 0.3; step > 0.01; step *= 0.7)
+    for (int round = 0; round < 6; ++round)
+      for (const Number &number : numbers)
+        for (double factor : {1 + step, 1 / (1 + step)}) {
+          ProcessorModel other = chip;
+          other.*number.field *= factor;
+          double now = lossOf(other, samples);
+          if (now < loss) {
+            loss = now;
+            chip = other;
+          }
+        }
+  for (const Number &number : numbers)
+    std::printf("    /*%s=*/%.4g,\n", number.name, chip.*number.field);
+  std::printf("loss %.4f\n", loss);
+  judge(chip, samples);
+  return 0;
+}

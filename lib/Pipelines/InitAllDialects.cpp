@@ -3,6 +3,7 @@
 
 #include "iris/InitAllDialects.h"
 
+#include "iris/Analysis/ProgramOrder.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Tile/IR/Tile.h"
 
@@ -34,6 +35,7 @@ using namespace mlir;
 
 void iris::registerIrisDialects(DialectRegistry &registry) {
   registry.insert<iris::IrisDialect, tile::TileDialect>();
+  registerProgramOrderModels(registry);
 }
 
 void iris::registerAllDialects(DialectRegistry &registry) {

@@ -3,13 +3,13 @@
 
 #include "SliceRoles.h"
 
+#include "iris/Analysis/AccessConflicts.h"
 #include "iris/Conversion/EmitHelpers.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Iris/IR/IrisRoles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -113,24 +113,6 @@ LogicalResult mlir::iris::sliceForProducers(Block &block) {
 // Hand-offs
 //===----------------------------------------------------------------------===//
 
-/// The argument of the kernel that `buffer` is a view of; null if that is not
-/// known.
-static Value getRoot(Value buffer) {
-  while (Operation *op = buffer.getDefiningOp()) {
-    if (auto translate = dyn_cast<TranslateOp>(op))
-      buffer = translate.getSource();
-    else if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-      buffer = view.getViewSource();
-    else
-      return Value();
-  }
-  auto argument = cast<BlockArgument>(buffer);
-  bool isOfKernel =
-      argument.getOwner()->isEntryBlock() &&
-      isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  return isOfKernel ? buffer : Value();
-}
-
 namespace {
 /// Walks a kernel in program order, loops twice, and remembers whether there is
 /// something that the next matmul's producers have to come after.
@@ -155,7 +137,7 @@ public:
 
 private:
   void read(Value buffer) {
-    if (Value root = getRoot(buffer))
+    if (Value root = AccessConflicts::getRoot(buffer))
       roots.insert(root);
     else
       readsAnything = true;
@@ -227,7 +209,7 @@ private:
 
   /// True if a matmul may read `buffer`.
   bool isRead(Value buffer) const {
-    Value root = getRoot(buffer);
+    Value root = AccessConflicts::getRoot(buffer);
     return !root || readsAnything || roots.contains(root);
   }
 

@@ -3,31 +3,24 @@
 // Keeps the promise that a kernel behaves as if one thread executed it, where
 // one access to memory depends on another.
 //
-// The pass walks a kernel in program order and remembers the accesses since the
-// threads last met.  An access that conflicts with one of them (same memory,
-// one of the two writes, and not known to be the same thread's business element
-// by element) gets a barrier before it.  Bodies of loops are walked twice: the
-// second time sees what the iteration before has left.
+// The pass walks a kernel in program order with the accesses that nothing has
+// ordered yet: the pending ones. Each op says what it orders before and after
+// itself and what it accesses (ProgramOrderOpInterface); an access that has to
+// come after a pending one gets a barrier before it. Control flow joins what is
+// pending on its ways, loops until nothing is added.
 //
-// Two windows are each thread's own business if they have the same layout and
-// are equal or disjoint.  The usual tile loop is recognised by divisors: where
-// every offset is a multiple of the tile's extent, windows lie on a grid.
-//
-// Different arguments of a kernel are taken to be different memory, or the same
-// memory with corresponding elements at the same coordinates.
+// An access of an earlier iteration was made with the values of that iteration:
+// see PendingAccess::staleIn.
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 
-#include "iris/Analysis/Divisibility.h"
-#include "iris/Analysis/TileLayout.h"
-#include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Analysis/AccessConflicts.h"
+#include "iris/Analysis/ArgumentOverlaps.h"
+#include "iris/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::tile {
 #define GEN_PASS_DEF_TILEINSERTBARRIERSPASS
@@ -36,179 +29,33 @@ namespace mlir::tile {
 
 using namespace mlir;
 using namespace mlir::tile;
+using iris::MemoryAccess;
+using iris::OrderedAccesses;
+using iris::Overlap;
+using iris::PendingAccess;
+
+using Pending = SmallVector<PendingAccess>;
 
 //===----------------------------------------------------------------------===//
-// Accesses
+// Pending accesses
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// What an op does to memory.
-struct Access {
-  Operation *op = nullptr;
-  Value buffer;
-  bool reads = false;
-  bool writes = false;
-  /// The window, if it is one; `tile` is null otherwise.
-  RankedTensorType tile;
-  SmallVector<Value> offsets;
-  /// Scalar atomics and signals are the business of one thread, always the
-  /// same.
-  bool oneThread = false;
-  /// Packets find each other by their flags; see `conflicts`.
-  bool packet = false;
-  /// Made by an earlier iteration: values defined in the loop have changed.
-  Operation *staleIn = nullptr;
-
-  bool operator==(const Access &other) const {
-    return op == other.op && staleIn == other.staleIn;
-  }
-};
-
-using Accesses = SmallVector<Access>;
-
-} // namespace
-
-/// True if all threads meet at `op`, with their memory accesses ordered.
-static bool isMeeting(Operation *op) {
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<gpu::BarrierOp, iris::BarrierOp, iris::FenceOp, iris::WaitOp>(
-          [](Operation *) { return true; })
-      .Case<iris::SignalOp, iris::AtomicRMWOp, iris::AtomicCASOp>(
-          [](auto op) { return op.getSem() != iris::MemSemantic::Relaxed; })
-      .Default([](Operation *) { return false; });
+/// Adds `from` to `into`; true if that is more.
+static bool merge(Pending &into, const Pending &from) {
+  size_t before = into.size();
+  for (const PendingAccess &access : from)
+    if (!llvm::is_contained(into, access))
+      into.push_back(access);
+  return into.size() != before;
 }
 
-static std::optional<Access> getAccess(Operation *op) {
-  Access access;
-  access.op = op;
-  return llvm::TypeSwitch<Operation *, std::optional<Access>>(op)
-      .Case([&](LoadOp load) {
-        access.buffer = load.getSource();
-        access.reads = true;
-        access.tile = load.getResult().getType();
-        access.offsets = load.getOffsets();
-        return access;
-      })
-      .Case([&](StoreOp store) {
-        access.buffer = store.getDestination();
-        access.writes = true;
-        access.tile = store.getValue().getType();
-        access.offsets = store.getOffsets();
-        return access;
-      })
-      .Case([&](GatherOp gather) {
-        access.buffer = gather.getSource();
-        access.reads = true;
-        return access;
-      })
-      .Case([&](ScatterOp scatter) {
-        access.buffer = scatter.getDestination();
-        access.writes = true;
-        return access;
-      })
-      .Case([&](memref::LoadOp load) {
-        access.buffer = load.getMemRef();
-        access.reads = true;
-        return access;
-      })
-      .Case([&](memref::StoreOp store) {
-        access.buffer = store.getMemRef();
-        access.writes = true;
-        return access;
-      })
-      .Case<iris::AtomicRMWOp, iris::AtomicCASOp, iris::SignalOp>(
-          [&](auto atomic) {
-            access.buffer = atomic.getBuffer();
-            access.reads = access.writes = true;
-            access.tile =
-                dyn_cast<RankedTensorType>(atomic.getValue().getType());
-            access.oneThread = !access.tile;
-            access.offsets = atomic.getOffsets();
-            return access;
-          })
-      .Case([&](iris::PacketStoreOp store) {
-        access.buffer = store.getBuffer();
-        access.writes = access.packet = true;
-        return access;
-      })
-      .Case([&](iris::PacketLoadOp load) {
-        access.buffer = load.getBuffer();
-        access.reads = access.packet = true;
-        return access;
-      })
-      .Default([](Operation *) { return std::nullopt; });
-}
-
-/// Returns the memory that a buffer is a view of: an argument of the kernel or
-/// an allocation; null if that is not known.
-static Value getRoot(Value buffer) {
-  while (Operation *op = buffer.getDefiningOp()) {
-    if (auto translate = dyn_cast<iris::TranslateOp>(op))
-      buffer = translate.getSource();
-    else if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-      buffer = view.getViewSource();
-    else
-      return isa<memref::AllocaOp, memref::AllocOp>(op) ? buffer : Value();
-  }
-  auto argument = cast<BlockArgument>(buffer);
-  bool isArgument =
-      argument.getOwner()->isEntryBlock() &&
-      isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  return isArgument ? buffer : Value();
-}
-
-/// True if `value` is the same now as when `access` was made.
-static bool isCurrent(const Access &access, Value value) {
-  return !access.staleIn ||
-         !access.staleIn->isAncestor(value.getParentBlock()->getParentOp());
-}
-
-/// True if every element that both windows cover is accessed by one thread.
-static bool isEachThreadsOwn(const Access &before, const Access &now,
-                             iris::Divisibility &facts) {
-  if (!before.tile || !now.tile ||
-      before.tile.getShape() != now.tile.getShape())
-    return false;
-  // Equal coordinates must mean equal elements.  Another rank's copy is other
-  // memory.
-  Value own = iris::getOwnBuffer(now.buffer);
-  if (own != iris::getOwnBuffer(before.buffer) || !isCurrent(before, own))
-    return false;
-
-  std::optional<iris::LinearLayout> layout = iris::getLinearLayout(now.tile);
-  if (!layout || layout != iris::getLinearLayout(before.tile))
-    return false;
-  // Of several threads that load an element only one stores it.
-  bool onlyStores = !before.reads && !now.reads;
-  if (!onlyStores && !layout->hasUniqueOwners())
-    return false;
-
-  for (auto [dim, then, here] : llvm::enumerate(before.offsets, now.offsets)) {
-    if (then == here && isCurrent(before, here))
-      continue;
-    if (isEqualConstantIntOrValue(then, here) && getConstantIntValue(here))
-      continue;
-    uint64_t extent = now.tile.getDimSize(dim);
-    if (facts.getDivisor(then) < extent || facts.getDivisor(here) < extent)
-      return false;
-  }
-  return true;
-}
-
-static bool conflicts(const Access &before, const Access &now,
-                      iris::Divisibility &facts) {
-  if ((!before.writes && !now.writes) || (before.oneThread && now.oneThread))
-    return false;
-  // A load waits for the store that it means. A store that comes after a load
-  // of the same place is kept after it by the `iris.leave_if_failed` between
-  // them, where all threads have received what they waited for.
-  if (before.packet && now.packet)
-    return false;
-  Value a = getRoot(before.buffer), b = getRoot(now.buffer);
-  if (a && b && a != b)
-    return false;
-  return !isEachThreadsOwn(before, now, facts);
+/// `pending` on the way to another round of `loop`.
+static Pending makeStale(Pending pending, Operation *loop) {
+  for (PendingAccess &access : pending)
+    if (loop->isAncestor(access.op) &&
+        !(access.staleIn && access.staleIn->isAncestor(loop)))
+      access.staleIn = loop;
+  return pending;
 }
 
 //===----------------------------------------------------------------------===//
@@ -217,123 +64,251 @@ static bool conflicts(const Access &before, const Access &now,
 
 namespace {
 
+/// Pairs of arguments, by number, and what their accesses rely on.
+using Overlaps = llvm::MapVector<std::pair<unsigned, unsigned>, Overlap>;
+
 class BarrierInserter {
 public:
-  /// Walks `block`; `pending` are the accesses since the threads last met.
-  void walk(Block &block, Accesses &pending);
+  explicit BarrierInserter(FunctionOpInterface function)
+      : function(function), conflicts(function) {}
+
+  /// Inserts all barriers, then collects what the function relies on.
+  Overlaps run();
 
 private:
-  void walk(Operation *op, Accesses &pending);
-  void walkLoop(Operation *loop, Accesses &pending);
-  void walkMatmul(MatmulOp op, Accesses &pending);
-  void orderAfter(Operation *op, ArrayRef<Access> accesses, Accesses &pending);
+  void walk(Block &block, Pending &pending);
+  void walk(Operation *op, Pending &pending);
+  /// Returns what is pending at the ends of the region.
+  Pending walk(Region &region, Pending pending);
+  void walkRegions(Operation *op, Pending &pending);
+  bool tryWalkRegions(Operation *op, Pending &pending);
+  void orderAfter(Operation *op, ArrayRef<MemoryAccess> accesses, bool isWait,
+                  Pending &pending);
+  void collectOverlap(const PendingAccess &before, const PendingAccess &now);
 
-  iris::Divisibility facts;
+  FunctionOpInterface function;
+  iris::AccessConflicts conflicts;
+  unsigned numBarriers = 0;
+  /// All barriers are there.
+  bool collects = false;
+  Overlaps overlaps;
 };
 
 } // namespace
 
-static void merge(Accesses &into, const Accesses &from) {
-  for (const Access &access : from)
-    if (!llvm::is_contained(into, access))
-      into.push_back(access);
+Overlaps BarrierInserter::run() {
+  (void)walk(function.getFunctionBody(), Pending());
+  collects = true;
+  (void)walk(function.getFunctionBody(), Pending());
+  return std::move(overlaps);
 }
 
-void BarrierInserter::walk(Block &block, Accesses &pending) {
+void BarrierInserter::walk(Block &block, Pending &pending) {
   for (Operation &op : llvm::make_early_inc_range(block))
     walk(&op, pending);
 }
 
-void BarrierInserter::walk(Operation *op, Accesses &pending) {
-  if (isMeeting(op)) {
+void BarrierInserter::walk(Operation *op, Pending &pending) {
+  if (isMemoryEffectFree(op))
+    return;
+  auto order = dyn_cast<iris::ProgramOrderOpInterface>(op);
+  OrderedAccesses before =
+      order ? order.getOrderBefore() : OrderedAccesses::None;
+  OrderedAccesses after = order ? order.getOrderAfter() : OrderedAccesses::None;
+  bool isWait = after == OrderedAccesses::ButNeighbours;
+  // A row of waits ends here, with the order of its last one.
+  if (!isWait)
+    llvm::erase_if(pending, [](auto &access) { return access.onlyForWaits; });
+
+  if (before == OrderedAccesses::All)
+    pending.clear();
+  else if (before == OrderedAccesses::ButNeighbours)
+    llvm::erase_if(pending, [](auto &access) {
+      return access.threads != MemoryAccess::Threads::Leader;
+    });
+
+  SmallVector<MemoryAccess> accesses = iris::getMemoryAccesses(op);
+  Pending own;
+  for (const MemoryAccess &access : accesses)
+    own.emplace_back(access, op);
+  // A matmul reads ahead. What its loop depends on is ordered by one barrier
+  // before the op, so that the loop has none.
+  if (isa<MatmulOp>(op))
+    op->getRegion(0).walk([&](Operation *inner) {
+      llvm::append_range(accesses, iris::getMemoryAccesses(inner));
+    });
+  orderAfter(op, accesses, isWait, pending);
+  merge(pending, own);
+  if (op->getNumRegions() != 0) {
+    walkRegions(op, pending);
+    merge(pending, own);
+  }
+
+  if (after == OrderedAccesses::All)
+    pending.clear();
+  else if (isWait)
+    for (PendingAccess &access : pending)
+      access.onlyForWaits = true;
+}
+
+/// Puts a barrier before `op` if one of its `accesses` has to come after a
+/// pending one.
+void BarrierInserter::orderAfter(Operation *op, ArrayRef<MemoryAccess> accesses,
+                                 bool isWait, Pending &pending) {
+  auto anyPair = [&](auto predicate) {
+    return llvm::any_of(accesses, [&](const MemoryAccess &access) {
+      PendingAccess now(access, op);
+      return llvm::any_of(pending, [&](const PendingAccess &before) {
+        return (isWait || !before.onlyForWaits) && predicate(before, now);
+      });
+    });
+  };
+  if (anyPair([&](auto &before, auto &now) {
+        return conflicts.areOrdered(before, now);
+      })) {
+    OpBuilder builder(op);
+    gpu::BarrierOp::create(builder, op->getLoc());
+    remark::passed(op->getLoc(), remark::RemarkOpts::name("barrier").category(
+                                     "tile-insert-barriers"))
+        << "barrier before an access that depends on another thread's";
+    ++numBarriers;
     pending.clear();
     return;
   }
-  if (std::optional<Access> access = getAccess(op)) {
-    orderAfter(op, *access, pending);
-    pending.push_back(*access);
-    return;
-  }
-  if (auto matmul = dyn_cast<MatmulOp>(op))
-    return walkMatmul(matmul, pending);
-  if (auto conditional = dyn_cast<scf::IfOp>(op)) {
-    Accesses otherwise = pending;
-    walk(*conditional.thenBlock(), pending);
-    if (Block *block = conditional.elseBlock())
-      walk(*block, otherwise);
-    merge(pending, otherwise);
-    return;
-  }
-  if (op->getNumRegions() != 0)
-    walkLoop(op, pending);
-}
-
-/// Puts a barrier before `op` if one of its `accesses` depends on another
-/// thread's.
-void BarrierInserter::orderAfter(Operation *op, ArrayRef<Access> accesses,
-                                 Accesses &pending) {
-  bool dependent = llvm::any_of(accesses, [&](const Access &now) {
-    return llvm::any_of(pending, [&](const Access &before) {
-      return conflicts(before, now, facts);
+  if (collects)
+    (void)anyPair([&](auto &before, auto &now) {
+      collectOverlap(before, now);
+      return false;
     });
-  });
-  if (!dependent)
+}
+
+void BarrierInserter::collectOverlap(const PendingAccess &before,
+                                     const PendingAccess &now) {
+  Overlap needed = conflicts.getNeededOverlap(before, now);
+  if (needed == Overlap::Any)
     return;
-  OpBuilder builder(op);
-  gpu::BarrierOp::create(builder, op->getLoc());
-  remark::passed(op->getLoc(), remark::RemarkOpts::name("barrier").category(
-                                   "tile-insert-barriers"))
-      << "barrier before an access that depends on another thread's";
-  pending.clear();
+  auto number = [](Value buffer) {
+    Value root = iris::AccessConflicts::getRoot(buffer);
+    return cast<BlockArgument>(root).getArgNumber();
+  };
+  std::pair<unsigned, unsigned> pair =
+      std::minmax(number(before.buffer), number(now.buffer));
+  Overlap &known = overlaps[pair];
+  known = std::max(known, needed);
 }
 
-/// A matmul reads what its region names, a block at a time. All of that is
-/// ordered after earlier stores by one barrier before the op, so that the loop
-/// over blocks has none; the region itself goes by the rules of loops.
-void BarrierInserter::walkMatmul(MatmulOp op, Accesses &pending) {
-  SmallVector<Value> buffers = {op.getA(), op.getB()};
-  if (YieldOp yield = op.getYield()) {
-    if (yield.getA())
-      buffers.push_back(yield.getA());
-    if (yield.getB())
-      buffers.push_back(yield.getB());
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+Pending BarrierInserter::walk(Region &region, Pending pending) {
+  if (region.hasOneBlock()) {
+    walk(region.front(), pending);
+    return pending;
   }
-  Accesses reads;
-  for (Value buffer : buffers) {
-    Access access;
-    access.op = op;
-    access.buffer = buffer;
-    access.reads = true;
-    reads.push_back(access);
+  // Any branch may go back.
+  llvm::DenseMap<Block *, Pending> entries;
+  SmallVector<Block *> worklist;
+  Pending ends;
+  if (!region.empty()) {
+    entries[&region.front()] = std::move(pending);
+    worklist.push_back(&region.front());
   }
-  Accesses all = reads;
-  op.getBody().walk([&](Operation *inner) {
-    if (std::optional<Access> access = getAccess(inner))
-      all.push_back(*access);
-  });
-  orderAfter(op, all, pending);
-  if (!op.getBody().empty())
-    walkLoop(op, pending);
-  llvm::append_range(pending, reads);
+  while (!worklist.empty()) {
+    Block *block = worklist.pop_back_val();
+    Pending state = entries[block];
+    walk(*block, state);
+    if (block->hasNoSuccessors())
+      merge(ends, state);
+    state = makeStale(std::move(state), region.getParentOp());
+    for (Block *next : block->getSuccessors()) {
+      bool isFirst = !entries.contains(next);
+      if (merge(entries[next], state) || isFirst)
+        worklist.push_back(next);
+    }
+  }
+  return ends;
 }
 
-void BarrierInserter::walkLoop(Operation *loop, Accesses &pending) {
-  Accesses before = pending;
-  for (unsigned iteration = 0; iteration < 2; ++iteration) {
-    for (Region &region : loop->getRegions())
-      for (Block &block : region)
-        walk(block, pending);
-    for (Access &access : pending)
-      if (loop->isAncestor(access.op) && !access.staleIn)
-        access.staleIn = loop;
+/// Walks the regions of `op` as its control flow goes, until what is pending at
+/// their entries is known. False as soon as a barrier was inserted: less is
+/// pending then.
+bool BarrierInserter::tryWalkRegions(Operation *op, Pending &pending) {
+  auto branch = dyn_cast<RegionBranchOpInterface>(op);
+  auto getSuccessors = [&](Region *from) {
+    SmallVector<RegionSuccessor> successors;
+    SmallVector<Region *> regions;
+    if (branch && from)
+      branch.getSuccessorRegions(*from, successors);
+    else if (branch)
+      branch.getSuccessorRegions(RegionBranchPoint::parent(), successors);
+    for (const RegionSuccessor &successor : successors)
+      regions.push_back(successor.getSuccessor());
+    if (branch)
+      return regions;
+    // Any region may come next, or none.
+    for (Region &region : op->getRegions())
+      regions.push_back(&region);
+    regions.push_back(nullptr);
+    return regions;
+  };
+
+  llvm::DenseMap<Region *, Pending> entries;
+  SmallVector<Region *> worklist;
+  Pending ends;
+  auto flow = [&](Region *from, const Pending &state) {
+    for (Region *to : getSuccessors(from)) {
+      if (!to) {
+        merge(ends, state);
+        continue;
+      }
+      bool isFirst = !entries.contains(to);
+      if (merge(entries[to], from ? makeStale(state, op) : state) || isFirst)
+        worklist.push_back(to);
+    }
+  };
+  flow(nullptr, pending);
+  while (!worklist.empty()) {
+    Region *region = worklist.pop_back_val();
+    unsigned barriersBefore = numBarriers;
+    Pending state = walk(*region, entries[region]);
+    if (numBarriers != barriersBefore)
+      return false;
+    if (!region->empty())
+      flow(region, state);
   }
-  // The body may not run at all.
-  merge(pending, before);
+  pending = std::move(ends);
+  return true;
+}
+
+void BarrierInserter::walkRegions(Operation *op, Pending &pending) {
+  while (!tryWalkRegions(op, pending))
+    ;
 }
 
 //===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
+
+/// `iris.argument_overlaps`: the pairs of arguments that the launch checks.
+static void setOverlaps(FunctionOpInterface function, Overlaps overlaps) {
+  llvm::sort(overlaps, llvm::less_first());
+  Builder builder(function.getContext());
+  SmallVector<NamedAttribute> fields;
+  for (auto [name, kind] :
+       {std::pair(iris::kDisjointArguments, Overlap::Disjoint),
+        std::pair(iris::kSameOrDisjointArguments, Overlap::SameOrDisjoint)}) {
+    SmallVector<Attribute> pairs;
+    for (auto &[pair, needed] : overlaps)
+      if (needed == kind)
+        pairs.push_back(builder.getI64ArrayAttr({pair.first, pair.second}));
+    if (!pairs.empty())
+      fields.push_back(builder.getNamedAttr(name, builder.getArrayAttr(pairs)));
+  }
+  if (!fields.empty())
+    function->setAttr(iris::kArgumentOverlapsAttr,
+                      builder.getDictionaryAttr(fields));
+}
 
 namespace {
 struct TileInsertBarriersPass
@@ -344,8 +319,9 @@ struct TileInsertBarriersPass
     getOperation()->walk([](FunctionOpInterface function) {
       if (function.isExternal())
         return;
-      Accesses pending;
-      BarrierInserter().walk(function.getFunctionBody().front(), pending);
+      Overlaps overlaps = BarrierInserter(function).run();
+      if (!function->hasAttr(iris::kMayOverlapAttr))
+        setOverlaps(function, std::move(overlaps));
     });
   }
 };

@@ -17,10 +17,12 @@
 #include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
 #include "mlir/Analysis/DataFlowFramework.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/PointerIntPair.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -204,6 +206,59 @@ bool AccessConflicts::areWindowsApart(const PendingAccess &before,
   return false;
 }
 
+namespace {
+/// A summand, and whether it is taken away.
+using Term = llvm::PointerIntPair<Value, 1, bool>;
+} // namespace
+
+/// Adds what `value` is the sum of, modulo 2^32.
+static void collectTerms(Value value, bool isNegative,
+                         SmallVectorImpl<Term> &terms) {
+  auto isWide = [](Value value) {
+    Type type = value.getType();
+    return type.isIndex() || type.isInteger(32) || type.isInteger(64);
+  };
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op)) {
+    collectTerms(op->getOperand(0), isNegative, terms);
+    collectTerms(op->getOperand(1), isNegative != isa<arith::SubIOp>(op),
+                 terms);
+  } else if (isa_and_nonnull<arith::IndexCastOp, arith::IndexCastUIOp,
+                             arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp>(
+                 op) &&
+             isWide(value) && isWide(op->getOperand(0))) {
+    collectTerms(op->getOperand(0), isNegative, terms);
+  } else {
+    terms.push_back({value, isNegative});
+  }
+}
+
+/// True if the difference of the offsets is a multiple of `extent`, a power of
+/// two: windows of that extent are equal then, or disjoint. What both offsets
+/// add falls out, the rest is divisible.
+bool AccessConflicts::isMultipleApart(const PendingAccess &before, Value then,
+                                      Value here, uint64_t extent) {
+  SmallVector<Term> termsThen, termsHere;
+  collectTerms(then, /*isNegative=*/false, termsThen);
+  collectTerms(here, /*isNegative=*/false, termsHere);
+  for (Term term : termsHere) {
+    Value value = term.getPointer();
+    auto *other = llvm::find_if(termsThen, [&](Term then) {
+      return then.getInt() == term.getInt() &&
+             isEqualConstantIntOrValue(then.getPointer(), value);
+    });
+    bool isSame = other != termsThen.end() &&
+                  (getConstantIntValue(value) || isCurrent(before, value));
+    if (isSame)
+      termsThen.erase(other);
+    else if (divisors.getDivisor(value) < extent)
+      return false;
+  }
+  return llvm::all_of(termsThen, [&](Term term) {
+    return divisors.getDivisor(term.getPointer()) >= extent;
+  });
+}
+
 /// True if every element that both windows cover is accessed by one thread.
 bool AccessConflicts::isEachThreadsOwn(const PendingAccess &before,
                                        const PendingAccess &now) {
@@ -218,16 +273,9 @@ bool AccessConflicts::isEachThreadsOwn(const PendingAccess &before,
   if (!onlyStores && !layout->hasUniqueOwners())
     return false;
 
-  for (auto [dim, then, here] : llvm::enumerate(before.offsets, now.offsets)) {
-    if (then == here && isCurrent(before, here))
-      continue;
-    if (isEqualConstantIntOrValue(then, here) && getConstantIntValue(here))
-      continue;
-    uint64_t extent = now.tile.getDimSize(dim);
-    if (divisors.getDivisor(then) < extent ||
-        divisors.getDivisor(here) < extent)
+  for (auto [dim, then, here] : llvm::enumerate(before.offsets, now.offsets))
+    if (!isMultipleApart(before, then, here, now.tile.getDimSize(dim)))
       return false;
-  }
   return true;
 }
 
@@ -258,7 +306,7 @@ bool AccessConflicts::mayConflict(const PendingAccess &before,
   return !areWindowsApart(before, now) && !isEachThreadsOwn(before, now);
 }
 
-bool AccessConflicts::areOrdered(const PendingAccess &before,
+bool AccessConflicts::needsOrder(const PendingAccess &before,
                                  const PendingAccess &now) {
   if (!matters(before, now))
     return false;

@@ -57,10 +57,10 @@ public:
   /// they may touch the same element in different threads, and one of them
   /// writes. Different arguments of a kernel are taken to be different memory;
   /// see `getNeededOverlap`.
-  bool areOrdered(const PendingAccess &before, const PendingAccess &now);
+  bool needsOrder(const PendingAccess &before, const PendingAccess &now);
 
-  /// What makes `areOrdered` right for two accesses through different
-  /// arguments; Any for all other ones.
+  /// What makes the answer of `needsOrder` right for two accesses through
+  /// different arguments; Any for all other ones.
   Overlap getNeededOverlap(const PendingAccess &before,
                            const PendingAccess &now);
 
@@ -74,6 +74,8 @@ private:
   Range getBytes(Value buffer);
   bool mayConflict(const PendingAccess &before, const PendingAccess &now);
   bool areWindowsApart(const PendingAccess &before, const PendingAccess &now);
+  bool isMultipleApart(const PendingAccess &before, Value then, Value here,
+                       uint64_t extent);
   bool isEachThreadsOwn(const PendingAccess &before, const PendingAccess &now);
 
   Divisibility divisors;

@@ -270,3 +270,56 @@ func.func @matmul_region(%a: memref<?x?xf16>, %s: memref<?x?xf16>, %n: memref<?x
   } : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x64xf32>
   return
 }
+
+// -----
+
+#l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+
+// A grid that begins anywhere: windows differ by multiples of their extent. So
+// are they where the numbers were narrowed to 32 bits.
+// CHECK-LABEL: @shifted_grid
+// CHECK-NOT: gpu.barrier
+// CHECK: return
+func.func @shifted_grid(%ctx: !iris.ctx, %b: memref<?xf32, #iris.symmetric>,
+                        %first: index, %n: i32, %ranks: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c0_i32 = arith.constant 0 : i32
+  %c1_i32 = arith.constant 1 : i32
+  %c256 = arith.constant 256 : i32
+  scf.for %t = %c0_i32 to %n step %c1_i32 : i32 {
+    %i = arith.muli %t, %c256 : i32
+    %index = arith.index_castui %i : i32 to index
+    %at = arith.addi %first, %index : index
+    %v = tile.load %b[%at] : memref<?xf32, #iris.symmetric> -> tensor<256xf32, #l>
+    scf.for %r = %c0 to %ranks step %c1 {
+      %p = iris.translate %ctx, %b to %r
+          : memref<?xf32, #iris.symmetric> -> memref<?xf32, #iris.peer>
+      tile.store %v, %p[%at] : tensor<256xf32, #l>, memref<?xf32, #iris.peer>
+    }
+  }
+  return
+}
+
+// -----
+
+#l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+
+// It begins elsewhere in every iteration.
+// CHECK-LABEL: @moving_grid
+// CHECK: scf.for
+// CHECK: gpu.barrier
+// CHECK-NEXT: tile.load
+func.func @moving_grid(%b: memref<?xf32>, %starts: memref<?xindex>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c256 = arith.constant 256 : index
+  scf.for %t = %c0 to %n step %c1 {
+    %first = memref.load %starts[%t] : memref<?xindex>
+    %i = arith.muli %t, %c256 : index
+    %at = arith.addi %first, %i : index
+    %v = tile.load %b[%at] : memref<?xf32> -> tensor<256xf32, #l>
+    tile.store %v, %b[%at] : tensor<256xf32, #l>, memref<?xf32>
+  }
+  return
+}

@@ -164,7 +164,7 @@ void BarrierInserter::orderAfter(Operation *op, ArrayRef<MemoryAccess> accesses,
     });
   };
   if (anyPair([&](auto &before, auto &now) {
-        return conflicts.areOrdered(before, now);
+        return conflicts.needsOrder(before, now);
       })) {
     OpBuilder builder(op);
     gpu::BarrierOp::create(builder, op->getLoc());

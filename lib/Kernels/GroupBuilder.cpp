@@ -3,6 +3,7 @@
 
 #include "iris/Kernels/GroupBuilder.h"
 
+#include "iris/Analysis/ArgumentOverlaps.h"
 #include "iris/Kernels/TileSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,6 +25,8 @@ GroupBuilder::GroupBuilder(gpu::GPUModuleOp module, TypeRange arguments,
       gpu::GPUFuncOp::create(b, module.getName(), b.getFunctionType(types, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel->setAttr(kNumWarpsAttr, b.getI32IntegerAttr(launch.warps));
+  // Collectives are called in place: an input may be a part of the output.
+  kernel->setAttr(kMayOverlapAttr, b.getUnitAttr());
   b.setInsertionPointToStart(&kernel.getBody().front());
   ctx = kernel.getArgument(0);
   programs = gpu::GridDimOp::create(b, gpu::Dimension::x);

@@ -4,6 +4,7 @@
 #include "KernelMetadata.h"
 
 #include "iris-c/RuntimeABI.h"
+#include "iris/Analysis/ArgumentOverlaps.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
@@ -284,6 +285,9 @@ DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
   meta.set("args_bytes", builder.getI64IntegerAttr(layout.bytes));
   meta.set("args", builder.getArrayAttr(arguments));
   meta.set("hidden", describeHidden(builder, layout));
+  if (auto overlaps =
+          kernel->getAttrOfType<DictionaryAttr>(kArgumentOverlapsAttr))
+    meta.set("overlaps", overlaps);
   if (auto config = kernel->getAttrOfType<DictionaryAttr>(kConfigAttr))
     meta.set("config", config);
   if (auto sites = kernel->getAttrOfType<ArrayAttr>("iris.sites"))

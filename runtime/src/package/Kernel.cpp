@@ -262,6 +262,42 @@ static Status checkArg(const ArgInfo &want, const IrisRtArg &got,
   return checkScalar(want, got);
 }
 
+/// True if both are one view of one buffer: equal coordinates are one element.
+static bool isSameBuffer(const IrisRtArg &a, const IrisRtArg &b) {
+  if (a.value != b.value || a.element != b.element || a.rank != b.rank)
+    return false;
+  for (uint32_t i = 0; i < a.rank; ++i)
+    if (a.sizes[i] != b.sizes[i] ||
+        (a.sizes[i] > 1 && a.strides[i] != b.strides[i]))
+      return false;
+  return true;
+}
+
+/// The arguments are checked already: they fit the address space.
+static Status checkOverlaps(const KernelInfo &kernel, const IrisRtArg *args) {
+  for (const OverlapInfo &overlap : kernel.overlaps) {
+    const IrisRtArg &a = args[overlap.first], &b = args[overlap.second];
+    uint64_t beginA = 0, bytesA = 0, beginB = 0, bytesB = 0;
+    (void)footprint(a, beginA, bytesA);
+    (void)footprint(b, beginB, bytesB);
+    bool apart = bytesA == 0 || bytesB == 0 || beginA + bytesA <= beginB ||
+                 beginB + bytesB <= beginA;
+    if (apart || (overlap.same && isSameBuffer(a, b)))
+      continue;
+    return makeStatus(
+        StatusCode::invalidArgument,
+        "kernel %s: arguments %u (%s, %" PRIu64 " bytes at 0x%" PRIx64
+        ") and %u (%s, %" PRIu64 " bytes at 0x%" PRIx64
+        ") overlap, and the kernel writes to one of them; expected buffers "
+        "that share no byte%s. A kernel that orders such accesses itself says "
+        "so with the attribute iris.may_overlap",
+        kernel.fullName().c_str(), overlap.first, typeName(a).c_str(), bytesA,
+        beginA, overlap.second, typeName(b).c_str(), bytesB, beginB,
+        overlap.same ? ", or the same buffer twice" : "");
+  }
+  return Status::success();
+}
+
 Status iris::rt::checkArgs(const KernelInfo &kernel, const IrisRtArg *args,
                            size_t count, const HeapCheck &inHeap) {
   for (const HiddenArgInfo &hidden : kernel.hidden)
@@ -282,7 +318,7 @@ Status iris::rt::checkArgs(const KernelInfo &kernel, const IrisRtArg *args,
           kernel.fullName().c_str(), i, kernel.args[i].typeName().c_str(),
           typeName(args[i]).c_str()));
   }
-  return Status::success();
+  return checkOverlaps(kernel, args);
 }
 
 //===----------------------------------------------------------------------===//

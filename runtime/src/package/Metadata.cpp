@@ -252,6 +252,24 @@ void checkHidden(const JsonValue &value, const KernelInfo &kernel) {
                             maps, masks, IRISRT_MAX_TENSOR_MAPS));
 }
 
+/// Pairs of memrefs, by number.
+void readOverlaps(const JsonValue &value, bool same, KernelInfo &kernel) {
+  constexpr size_t maxPairs = maxArgs * (maxArgs - 1) / 2;
+  for (size_t i = 0, count = value.arraySize(maxPairs); i < count; ++i) {
+    JsonValue pair = value.element(i);
+    if (pair.arraySize(2) != 2)
+      return pair.fail("should have 2 elements");
+    uint32_t numbers[2];
+    for (size_t k = 0; k < 2; ++k) {
+      numbers[k] = pair.element(k).integer(0, maxArgs);
+      if (numbers[k] >= kernel.args.size() ||
+          kernel.args[numbers[k]].kind != IRISRT_ARG_MEMREF)
+        return pair.element(k).fail("should name a memref");
+    }
+    kernel.overlaps.push_back({numbers[0], numbers[1], same});
+  }
+}
+
 std::string readName(const JsonValue &value) {
   std::string name = value.string();
   if (name.empty())
@@ -262,7 +280,8 @@ std::string readName(const JsonValue &value) {
 KernelInfo readKernel(const JsonValue &value) {
   value.expectKeys({"name", "module", "symbol", "workgroup", "shared_bytes",
                     "dynamic_shared_bytes", "arena_bytes", "coresident",
-                    "args_bytes", "args", "hidden", "sites", "config"});
+                    "args_bytes", "args", "hidden", "sites", "overlaps",
+                    "config"});
   KernelInfo kernel;
   kernel.name = readName(value.member("name"));
   kernel.module = readName(value.member("module"));
@@ -283,6 +302,14 @@ KernelInfo readKernel(const JsonValue &value) {
     for (size_t i = 0, count = hidden.arraySize(maxArgs); i < count; ++i)
       kernel.hidden.push_back(readHidden(hidden.element(i), kernel));
     checkHidden(hidden, kernel);
+  }
+  if (value.has("overlaps")) {
+    JsonValue overlaps = value.member("overlaps");
+    overlaps.expectKeys({"disjoint", "same_or_disjoint"});
+    if (overlaps.has("disjoint"))
+      readOverlaps(overlaps.member("disjoint"), /*same=*/false, kernel);
+    if (overlaps.has("same_or_disjoint"))
+      readOverlaps(overlaps.member("same_or_disjoint"), /*same=*/true, kernel);
   }
   if (value.has("sites")) {
     JsonValue sites = value.member("sites");

@@ -179,6 +179,45 @@ TEST_F(KernelArgs, ChecksScalars) {
   expectError("value 0x2 does not fit i1");
 }
 
+TEST_F(KernelArgs, ComparesMemory) {
+  // 96 bytes, and 148: 4 rows, 10 elements apart, of 7 each.
+  const uint64_t first = args[1].value;
+  for (uint64_t apart : {first + 96, first - 148})
+    for (bool same : {false, true}) {
+      kernel.overlaps = {{1, 2, same}};
+      args[2].value = apart;
+      EXPECT_EQ(check().toString(), "ok");
+    }
+  for (uint64_t overlapping : {first + 92, first - 144, first})
+    for (bool same : {false, true}) {
+      kernel.overlaps = {{1, 2, same}};
+      args[2].value = overlapping;
+      expectError("arguments 1 (memref<3x16xf16, symmetric>, 96 bytes at "
+                  "0x10020) and 2 (memref<4x7xf32>, 148 bytes at");
+      expectError("share no byte");
+      kernel.overlaps.clear();
+      EXPECT_EQ(check().toString(), "ok");
+    }
+  // Nothing overlaps with nothing.
+  kernel.overlaps = {{1, 2, false}};
+  args[1].sizes[0] = 0;
+  EXPECT_EQ(check().toString(), "ok");
+}
+
+TEST_F(KernelArgs, AcceptsTheSameBufferInPlace) {
+  kernel.args.push_back(kernel.args[1]);
+  args.push_back(args[1]);
+  kernel.overlaps = {{1, 6, false}};
+  expectError("share no byte. A kernel");
+  kernel.overlaps[0].same = true;
+  EXPECT_EQ(check().toString(), "ok");
+  args[6].value += 32;
+  expectError("share no byte, or the same buffer twice");
+  args[6] = args[1];
+  args[6].sizes[0] = 2;
+  expectError("or the same buffer twice");
+}
+
 TEST_F(KernelArgs, RefusesHiddenOnesOfUnknownKinds) {
   HiddenArgInfo hidden;
   hidden.kindName = "sampler";

@@ -381,6 +381,35 @@ TEST(Package, ReadsHiddenArguments) {
   EXPECT_HAS(metaError(withHidden(mask + "," + mask + "," + map)), "one mask");
 }
 
+TEST(Package, ReadsOverlaps) {
+  auto withOverlaps = [](const std::string &overlaps) {
+    return edited("\"hidden\": []",
+                  "\"hidden\": [], \"overlaps\": " + overlaps);
+  };
+  Expected<Package> package = read(writeEntry(kernelEntry(
+      "host",
+      withOverlaps(R"({"disjoint": [[1, 2]], "same_or_disjoint": [[2, 1]]})"),
+      "an image")));
+  ASSERT_TRUE(package.ok()) << package.status().toString();
+  const auto &overlaps = package->images()[0].kernels[0].overlaps;
+  ASSERT_EQ(overlaps.size(), 2u);
+  EXPECT_EQ(overlaps[0].first, 1u);
+  EXPECT_EQ(overlaps[0].second, 2u);
+  EXPECT_FALSE(overlaps[0].same);
+  EXPECT_EQ(overlaps[1].first, 2u);
+  EXPECT_TRUE(overlaps[1].same);
+
+  EXPECT_HAS(metaError(withOverlaps("[]")), "should be an object");
+  EXPECT_HAS(metaError(withOverlaps(R"({"other": []})")), "unknown key");
+  EXPECT_HAS(metaError(withOverlaps(R"({"disjoint": [[1]]})")), "2 elements");
+  EXPECT_HAS(metaError(withOverlaps(R"({"disjoint": [[1, 3]]})")),
+             "should name a memref");
+  EXPECT_HAS(metaError(withOverlaps(R"({"disjoint": [[99, 1]]})")),
+             "should name a memref");
+  EXPECT_HAS(metaError(withOverlaps(R"({"disjoint": [[-1, 1]]})")),
+             "from 0 to");
+}
+
 TEST(Package, ReadsWhatBoundsACollective) {
   auto kernelOf = [](const std::string &config) {
     Expected<Package> package = read(writeEntry(kernelEntry(

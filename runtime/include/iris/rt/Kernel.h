@@ -82,6 +82,14 @@ struct HiddenArgInfo {
   bool ranks = false;
 };
 
+/// Two memref arguments, one of which is written: the kernel's accesses are in
+/// order only if they share no byte, or, with `same`, are the same buffer.
+struct OverlapInfo {
+  uint32_t first = 0;
+  uint32_t second = 0;
+  bool same = false;
+};
+
 /// A kernel as its package describes it.
 struct KernelInfo {
   std::string name;
@@ -95,6 +103,7 @@ struct KernelInfo {
   uint32_t argsBytes = 0;
   std::vector<ArgInfo> args;
   std::vector<HiddenArgInfo> hidden;
+  std::vector<OverlapInfo> overlaps;
   /// Where each parameter of a kernel with tensor maps lies in the packed
   /// block, in order; else empty.  ptxas aligns a map by its address in
   /// constant memory, not by its offset, so that the driver must place the

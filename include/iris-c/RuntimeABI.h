@@ -20,7 +20,7 @@
  * Minor versions: 1 gave groups their members by value (nothing read
  * groupMembers before) and appended IrisRtHostApi.launchGroup; 2 gave kernels
  * hidden arguments (tensor maps) and says what IrisRtContext.trace means, which
- * was 0 before.
+ * was 0 before; 3 gave the metadata "overlaps".
  */
 #ifndef IRIS_C_RUNTIMEABI_H
 #define IRIS_C_RUNTIMEABI_H
@@ -37,7 +37,7 @@ extern "C" {
 
 #define IRISRT_ABI_MAGIC 0x53495249u /* "IRIS" in memory, little endian */
 #define IRISRT_ABI_VERSION_MAJOR 1
-#define IRISRT_ABI_VERSION_MINOR 2
+#define IRISRT_ABI_VERSION_MINOR 3
 
 /* What every function of the contract returns. */
 typedef enum IrisRtStatusCode {
@@ -232,7 +232,7 @@ IRISRT_STATIC_ASSERT(sizeof(IrisRtTraceEvent) == 40, "IrisRtTraceEvent layout");
  * Kernel arguments travel as one block of bytes, laid out the same way for
  * every target (HIP_LAUNCH_PARAM_BUFFER_POINTER,
  *CU_LAUNCH_PARAM_BUFFER_POINTER, or a pointer on the host).  Each item lies at
- *the next multiple of its size:
+ * the next multiple of its size:
  *
  *   !iris.ctx             IrisRtContext (88 bytes, aligned to 8)
  *   memref, identity      8-byte pointer, then one int64 per dynamic size
@@ -389,9 +389,12 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  *         "box": [64, 128], "swizzle": 128, "ranks": false}],
  *      "sites": [{"op": "iris.wait", "loc": "a.mlir:12:5", "what": "",
  *                 "element": "i32"}],
+ *      "overlaps": {"disjoint": [[1, 2]], "same_or_disjoint": [[1, 3]]},
  *      "config": {}
  *   }]}
- * "divisibility" and every key after it may be missing.  "config" is for people
+ * "divisibility" and every key after it may be missing.  "overlaps" names pairs
+ * of memref arguments whose memory must share no byte, or that must be the same
+ * buffer if it does; launches check that (since 1.3).  "config" is for people
  * and tools, but for kernels whose config has "collective": "group" is the size
  * of the groups that may launch them (0: any), "programs" (may be missing) the
  * most programs of a launch, which has one dimension.

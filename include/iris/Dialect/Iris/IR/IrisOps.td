@@ -402,7 +402,9 @@ def Iris_AtomicRMWOp : Iris_OrderedOp<"atomic_rmw", [
 
     `sem` is `relaxed`, `acquire`, `release` or `acq_rel` (the default),
     `scope` `block`, `gpu` or `sys` (the default). Scopes below `sys` are
-    rejected where a rank is named.
+    rejected where a rank is named. A release orders the program's earlier
+    accesses before this one, an acquire its later ones after it; the access
+    itself is the leader's, or of the threads that own the tile's elements.
 
     Example:
 
@@ -435,6 +437,7 @@ def Iris_AtomicCASOp : Iris_OrderedOp<"atomic_cas", [
   let description = [{
     Same as `iris.atomic_cas`: where the element equals `compare` bit for bit
     it becomes `value`; the result is what was there. Integers and floats.
+    Ordered as `iris.atomic_rmw`.
 
     Example:
 
@@ -469,7 +472,9 @@ def Iris_SignalOp : Iris_OrderedOp<"signal", [
   let description = [{
     A release: every earlier access of every thread of the program is visible
     to whoever waits for the flag. `set` stores the value, `add` adds it
-    atomically. `sem(relaxed)` gives up the ordering.
+    atomically. `sem(relaxed)` gives up the ordering. The access is the
+    leader's, and the release does not cover it: later ops of the program that
+    depend on it get a barrier.
 
     Example:
 
@@ -502,7 +507,9 @@ def Iris_WaitOp : Iris_OrderedOp<"wait", [
     Polls the flag until the comparison holds and returns the value seen. An
     acquire: every later access of every thread of the program sees what was
     visible to the signaller. Values are compared by signed difference, so that
-    epochs may wrap.
+    epochs may wrap. `sem(relaxed)` gives up the ordering: although the threads
+    meet, later accesses are not ordered after earlier ones. Stores of the
+    program to the flag come before the leader looks at it.
 
     The wait is bounded in time. On expiry it records where, for what and on
     which flag it waited, and the whole program ends without publishing

@@ -58,7 +58,9 @@ def Iris_FenceOp
     Executed by all threads together. After a `release` every earlier access of
     every thread comes before whatever any thread publishes next with a relaxed
     atomic. After an `acquire` every later access of every thread sees what was
-    visible to those whose values any thread has read. `acq_rel` is both.
+    visible to those whose values any thread has read. `acq_rel` is both. Each
+    of them orders all accesses of the program before it and after it; `relaxed`
+    is nothing.
 
     Example:
 

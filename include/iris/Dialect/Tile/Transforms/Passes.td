@@ -51,8 +51,16 @@ def TileInsertBarriersPass : Pass<"tile-insert-barriers"> {
     that an earlier one touched, one of the two writes, and they are not known
     to be made element by element by the same thread, this pass puts a
     `gpu.barrier` in between. Runs after `tile-assign-layouts`, which decides
-    which thread accesses what. Synchronisation that orders the whole program
-    (`iris.wait`, `iris.barrier`, ...) needs no further barrier.
+    which thread accesses what. Each op says what it orders before and after
+    itself and what it accesses (ProgramOrderOpInterface; the table is in
+    `docs/memory-model.md`), so that synchronisation needs no further barrier
+    where it orders enough. Loops are followed until nothing is added.
+
+    Different arguments of a function are taken to be different memory, or the
+    same buffer. `iris.argument_overlaps` says of which pairs the order relies
+    on that, for the launch to check: `disjoint` ones must share no byte,
+    `same_or_disjoint` ones may also be the same buffer. A function with
+    `iris.may_overlap` relies on nothing.
 
     Example: the second window overlaps the first one.
 

@@ -48,7 +48,8 @@ what is measured (lists are separated by commas):
   --reduce=OP           sum (default), prod, min or max
   --variants=LIST       all, or some; by default what the selector chooses.
                         "unfused": a product and a collective
-  --modes=LIST          graph (default), eager
+  --modes=LIST          graph (default), eager, host: what an eager call takes
+                        of the calling thread, not of the device
   --plan=FILE           more of these options from each line of a file, on top
                         of those given here; the lines are measured one after
                         the other in the same run
@@ -116,7 +117,15 @@ on a machine without a compiler, with the same options in both:
 )";
 
 const char *iris::bench::modeName(Mode mode) {
-  return mode == Mode::graph ? "graph" : "eager";
+  switch (mode) {
+  case Mode::eager:
+    return "eager";
+  case Mode::graph:
+    return "graph";
+  case Mode::host:
+    break;
+  }
+  return "host";
 }
 
 //===----------------------------------------------------------------------===//
@@ -330,9 +339,9 @@ static Expected<bool> parseValue(const std::string &name,
     status = parseWord("reduction", value, checkable, ccl::reduceOpName,
                        options.reduce);
   } else if (name == "--modes") {
-    status =
-        parseWords("mode", value, std::vector<Mode>{Mode::graph, Mode::eager},
-                   modeName, options.modes);
+    status = parseWords("mode", value,
+                        std::vector<Mode>{Mode::graph, Mode::eager, Mode::host},
+                        modeName, options.modes);
   } else if (name == "--sizes") {
     status = parseSizes(value, options.sizes);
   } else if (name == "--variants") {

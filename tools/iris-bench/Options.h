@@ -14,7 +14,9 @@ namespace iris::bench {
 
 extern const char helpText[];
 
-enum class Mode { eager, graph };
+/// How calls are made: one by one, or as a graph; and what is timed: the device,
+/// or with `host` the calling thread alone.
+enum class Mode { eager, graph, host };
 const char *modeName(Mode mode);
 
 /// Rows and columns of what is computed, and values of k, over all ranks; or

@@ -50,7 +50,7 @@ Status run(const Arguments &arguments, const WorldOptions &options) {
   std::vector<int32_t> data(count);
   for (int64_t i = 0; i < count; ++i)
     data[i] = element(world->rank(), i);
-  IRISRT_RETURN_IF_ERROR(world->copyToDevice(from, data.data(), bytes));
+  IRISRT_RETURN_IF_ERROR(world->writeNow(from, data.data(), bytes));
   IRISRT_RETURN_IF_ERROR(world->launch(
       rotate, {8, 1, 1},
       {makeContextArg(), makeMemrefArg(IRISRT_ELT_I32, from, {count}),
@@ -58,8 +58,7 @@ Status run(const Arguments &arguments, const WorldOptions &options) {
   // The stream is done on all ranks: what the left neighbour stored is here.
   IRISRT_RETURN_IF_ERROR(world->sync());
 
-  IRISRT_RETURN_IF_ERROR(world->copyToHost(data.data(), to, bytes));
-  IRISRT_RETURN_IF_ERROR(world->synchronize());
+  IRISRT_RETURN_IF_ERROR(world->readNow(data.data(), to, bytes));
   const uint32_t left =
       (world->rank() + world->numRanks() - 1) % world->numRanks();
   int64_t wrong = 0;

@@ -253,12 +253,11 @@ Status Measurement::call(const Case &each, uint64_t inAddress,
 
 Expected<double> Measurement::largest(double mine) {
   void *place = reinterpret_cast<void *>(exchange_);
-  IRISRT_RETURN_IF_ERROR(world_->copyToDevice(exchange_, &mine, 8, stream_));
+  IRISRT_RETURN_IF_ERROR(world_->writeNow(exchange_, &mine, 8, stream_));
   IRISRT_RETURN_IF_ERROR(comm_->allReduce(place, place, 1, ccl::DType::f64,
                                           ccl::ReduceOp::max, stream_));
   double result = 0;
-  IRISRT_RETURN_IF_ERROR(world_->copyToHost(&result, exchange_, 8, stream_));
-  IRISRT_RETURN_IF_ERROR(world_->synchronize(stream_));
+  IRISRT_RETURN_IF_ERROR(world_->readNow(&result, exchange_, 8, stream_));
   return result;
 }
 
@@ -271,8 +270,7 @@ Status Measurement::checkOutput(const Case &each, uint64_t out) {
   std::vector<uint8_t> got(want.size());
   if (!got.empty())
     IRISRT_RETURN_IF_ERROR(
-        world_->copyToHost(got.data(), out, got.size(), stream_));
-  IRISRT_RETURN_IF_ERROR(world_->synchronize(stream_));
+        world_->readNow(got.data(), out, got.size(), stream_));
   size_t element = ccl::dtypeBytes(each.dtype), wrong = 0;
   while (wrong < want.size() && want[wrong] == got[wrong])
     ++wrong;
@@ -384,7 +382,7 @@ Expected<Timing> Measurement::run(const Case &each) {
     IRISRT_RETURN_IF_ERROR(world_->zero(base, bytes_, stream_));
     if (!input.empty())
       IRISRT_RETURN_IF_ERROR(
-          world_->copyToDevice(in, input.data(), input.size(), stream_));
+          world_->writeNow(in, input.data(), input.size(), stream_));
     return world_->synchronize(stream_);
   };
   IRISRT_RETURN_IF_ERROR(prepare());

@@ -14,8 +14,8 @@ namespace iris::bench {
 
 extern const char helpText[];
 
-/// How calls are made: one by one, or as a graph; and what is timed: the device,
-/// or with `host` the calling thread alone.
+/// How calls are made: one by one, or as a graph; and what is timed: the
+/// device, or with `host` the calling thread alone.
 enum class Mode { eager, graph, host };
 const char *modeName(Mode mode);
 

@@ -88,10 +88,9 @@ Status ProductRun::prepare(const ProductCase &each, const ProductData &data) {
   IRISRT_ASSIGN_OR_RETURN(at.c, world.allocate(data.resultBytes()));
   rt::Stream stream = measurement.stream();
   IRISRT_RETURN_IF_ERROR(
-      world.copyToDevice(at.a, left.data(), left.size(), stream));
+      world.writeNow(at.a, left.data(), left.size(), stream));
   IRISRT_RETURN_IF_ERROR(
-      world.copyToDevice(at.b, right.data(), right.size(), stream));
-  IRISRT_RETURN_IF_ERROR(world.synchronize(stream));
+      world.writeNow(at.b, right.data(), right.size(), stream));
   group = each.group;
   return Status::success();
 }

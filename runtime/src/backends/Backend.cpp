@@ -1,7 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/Backend.h"
 
+#include <cstring>
+
 using namespace iris::rt;
+
+Backend::~Backend() = default;
+
+void Backend::keepUntilEnd(std::unique_ptr<uint8_t[]> memory) {
+  std::lock_guard<std::mutex> lock(keptMutex_);
+  kept_.push_back(std::move(memory));
+}
+
+void Backend::leakKeptMemory() {
+  for (std::unique_ptr<uint8_t[]> &memory : kept_)
+    (void)memory.release();
+}
+
+Status Backend::writeNow(StreamHandle stream, uint64_t to, const void *from,
+                         uint64_t bytes, std::chrono::nanoseconds limit) {
+  auto staged = std::make_unique<uint8_t[]>(bytes);
+  std::memcpy(staged.get(), from, bytes);
+  Status status = copyToDevice(stream, to, staged.get(), bytes);
+  if (status.ok())
+    status = synchronize(stream, limit);
+  if (!status.ok())
+    keepUntilEnd(std::move(staged));
+  return status;
+}
 
 std::string_view iris::rt::deviceKindName(DeviceKind kind) {
   switch (kind) {

@@ -26,7 +26,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace iris::rt {
 
@@ -116,7 +118,7 @@ struct TensorMapSpec {
 
 class Backend {
 public:
-  virtual ~Backend() = default;
+  virtual ~Backend();
 
   const DeviceInfo &info() const { return info_; }
 
@@ -179,6 +181,13 @@ public:
 
   //===--------------------------------------------------------------------===//
   // Streams and events
+  /// Copies, and waits for it: the host range is the caller's again when the
+  /// call returns, also where the copy did not end within the limit.
+  Status writeNow(StreamHandle stream, uint64_t to, const void *from,
+                  uint64_t bytes, std::chrono::nanoseconds limit);
+  /// Takes memory that work of a stream may still use, and frees it when no
+  /// work can be left: at the end.
+  void keepUntilEnd(std::unique_ptr<uint8_t[]> memory);
   //===--------------------------------------------------------------------===//
 
   /// A stream that no other stream synchronises with implicitly.  Devices may
@@ -255,7 +264,14 @@ Expected<std::unique_ptr<Backend>> createBackend(DeviceKind kind, int index,
 
 /// How many devices of `kind` there are; `unavailable` when the kind cannot be
 /// used at all (no library, no driver).
+  /// For destructors that leave work running.
+  void leakKeptMemory();
+
 Expected<int> countDevices(DeviceKind kind);
+
+private:
+  std::mutex keptMutex_;
+  std::vector<std::unique_ptr<uint8_t[]>> kept_;
 
 // The factories behind the two, one pair per back end.
 Expected<std::unique_ptr<Backend>> createHostBackend(int index,

@@ -197,9 +197,8 @@ Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
   for (size_t i = 0; i < plan_.tiles.size(); ++i)
     lines[(1 + parts_.flags + i) * lineWords] = plan_.tiles[i];
   lines[(1 + parts_.entered()) * lineWords] = 1;
-  IRISRT_RETURN_IF_ERROR(world_.copyToDevice(
-      word(parts_.raised()), lines.data(), lines.size() * sizeof(uint32_t)));
-  IRISRT_RETURN_IF_ERROR(world_.synchronize());
+  IRISRT_RETURN_IF_ERROR(world_.writeNow(word(parts_.raised()), lines.data(),
+                                         lines.size() * sizeof(uint32_t)));
   if (!waits())
     return Status::success();
   // Whether streams can wait is better known now than in the first call. No

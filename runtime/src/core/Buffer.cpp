@@ -142,10 +142,9 @@ fillNew(World &world, IrisRtElement element, const std::vector<int64_t> &sizes,
       std::memcpy(staging.data() + static_cast<uint64_t>(i) * width, &bits,
                   width);
     }
-    IRISRT_RETURN_IF_ERROR(world.copyToDevice(
-        buffer.address + static_cast<uint64_t>(start) * width, staging.data(),
-        static_cast<uint64_t>(now) * width));
-    IRISRT_RETURN_IF_ERROR(world.synchronize());
+    IRISRT_RETURN_IF_ERROR(
+        world.writeNow(buffer.address + static_cast<uint64_t>(start) * width,
+                       staging.data(), static_cast<uint64_t>(now) * width));
   }
   return buffer;
 }

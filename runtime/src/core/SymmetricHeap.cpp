@@ -144,9 +144,8 @@ Status SymmetricHeap::share() {
 Status SymmetricHeap::uploadTable() {
   uint64_t bytes = bases_.size() * sizeof(uint64_t);
   IRISRT_ASSIGN_OR_RETURN(table_, backend_.allocate(bytes));
-  IRISRT_RETURN_IF_ERROR(
-      backend_.copyToDevice(stream_, table_, bases_.data(), bytes));
-  return backend_.synchronize(stream_, options_.limit);
+  return backend_.writeNow(stream_, table_, bases_.data(), bytes,
+                           options_.limit);
 }
 
 SymmetricHeap::~SymmetricHeap() {

@@ -329,3 +329,27 @@ Status World::zero(uint64_t address, uint64_t bytes, Stream stream) {
   Status failure = impl_->failure();
   return failure.ok() ? status : failure;
 }
+Status World::writeNow(uint64_t to, const void *from, uint64_t bytes,
+                       Stream stream) {
+  auto staged = std::make_unique<uint8_t[]>(bytes);
+  std::memcpy(staged.get(), from, bytes);
+  Status status = copyToDevice(to, staged.get(), bytes, stream);
+  if (status.ok())
+    status = synchronize(stream);
+  if (!status.ok())
+    impl_->backend->keepUntilEnd(std::move(staged));
+  return status;
+}
+
+Status World::readNow(void *to, uint64_t from, uint64_t bytes, Stream stream) {
+  auto staged = std::make_unique<uint8_t[]>(bytes);
+  Status status = copyToHost(staged.get(), from, bytes, stream);
+  if (status.ok())
+    status = synchronize(stream);
+  if (status.ok())
+    std::memcpy(to, staged.get(), bytes);
+  else
+    impl_->backend->keepUntilEnd(std::move(staged));
+  return status;
+}
+

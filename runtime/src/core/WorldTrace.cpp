@@ -69,17 +69,15 @@ static double hostNowUs() {
 static Expected<IrisRtTraceEvent> lastEvent(World &world, uint64_t buffer,
                                             const TraceShape &shape) {
   IrisRtTraceRing ring;
-  IRISRT_RETURN_IF_ERROR(world.copyToHost(&ring, buffer, sizeof(ring)));
-  IRISRT_RETURN_IF_ERROR(world.synchronize());
+  IRISRT_RETURN_IF_ERROR(world.readNow(&ring, buffer, sizeof(ring)));
   if (ring.written == 0)
     return makeStatus(StatusCode::internal, "%s has written no event",
                       IRISRT_SYM_CLOCK);
   uint64_t place = (ring.written - 1) & (shape.eventsPerRing() - 1);
   IrisRtTraceEvent event;
-  IRISRT_RETURN_IF_ERROR(world.copyToHost(
+  IRISRT_RETURN_IF_ERROR(world.readNow(
       &event, buffer + shape.rings() * sizeof(ring) + place * sizeof(event),
       sizeof(event)));
-  IRISRT_RETURN_IF_ERROR(world.synchronize());
   return event;
 }
 
@@ -178,8 +176,7 @@ Status World::readTraces(std::vector<std::vector<uint8_t>> &buffers) {
     buffers[rank].resize(trace.shape.bytes());
     IRISRT_ASSIGN_OR_RETURN(uint64_t address, translate(trace.buffer, rank));
     IRISRT_RETURN_IF_ERROR(
-        copyToHost(buffers[rank].data(), address, trace.shape.bytes()));
-    IRISRT_RETURN_IF_ERROR(synchronize());
+        readNow(buffers[rank].data(), address, trace.shape.bytes()));
   }
   return Status::success();
 }

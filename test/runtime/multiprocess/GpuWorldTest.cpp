@@ -14,6 +14,7 @@
 #include <chrono>
 #include <dlfcn.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace iris::rt;
@@ -58,6 +59,10 @@ protected:
   }
 
   Expected<std::unique_ptr<World>> createWorld(const LaunchInfo &launch) {
+    return World::create(optionsFor(launch));
+  }
+
+  WorldOptions optionsFor(const LaunchInfo &launch) const {
     WorldOptions options;
     options.launch = launch;
     options.device = GetParam().kind;
@@ -67,7 +72,7 @@ protected:
     options.joinLimit = 30;
     options.collectiveLimit = 60;
     options.waitLimit = 1;
-    return World::create(options);
+    return options;
   }
 
   std::string package;
@@ -151,6 +156,43 @@ TEST_P(GpuWorlds, ReportWaitsThatNobodyAnswers) {
   for (const RankEnd &end : ends)
     EXPECT_NE(end.text.find("rank 0"), std::string::npos) << end.text;
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+/// A copy that comes after the call gave up touches no memory of the caller's.
+TEST_P(GpuWorlds, CopyIntoMemoryOfTheirOwn) {
+  if (GetParam().threads || GetParam().numRanks != 2)
+    return; // one size of world shows it
+  auto ends = run([&](const LaunchInfo &launch) -> std::string {
+    WorldOptions options = optionsFor(launch);
+    options.collectiveLimit = 4;
+    options.waitLimit = 60;
+    RANK_ASSIGN(auto world, World::create(options));
+    RANK_ASSIGN(Package loaded,
+                Package::fromBytes(package.data(), package.size()));
+    RANK_ASSIGN(Module module, world->load(loaded));
+    RANK_ASSIGN(Kernel wait, module.kernel("wait_flag"));
+    RANK_ASSIGN(uint64_t flags, world->allocate(1024));
+    std::vector<uint32_t> words(256, launch.rank + 1);
+    RANK_TRY(world->writeNow(flags, words.data(), 1024));
+    std::fill(words.begin(), words.end(), 0);
+    RANK_TRY(world->readNow(words.data(), flags, 1024));
+    for (uint32_t word : words)
+      RANK_CHECK(word == launch.rank + 1);
+    RANK_TRY(world->barrier());
+    RANK_TRY(world->launch(wait, {1, 1, 1},
+                           testArgs(flags, 64, flags + 256, 64, 0, 1000)));
+    // A page that is gone when the kernel has ended and the copies come.
+    void *page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    RANK_CHECK(page != MAP_FAILED);
+    RANK_CHECK(!world->readNow(page, flags, 1024).ok());
+    RANK_CHECK(!world->writeNow(flags, page, 1024).ok());
+    ::munmap(page, 4096);
+    Status status = world->destroy();
+    RANK_CHECK(!status.ok());
+    return "";
+  });
+  EXPECT_EQ(complaints(ends), "");
 }
 
 TEST_P(GpuWorlds, OutliveAKilledRank) {

@@ -175,6 +175,12 @@ public:
   /// Done also in a failed world, whose error it returns: what waits on a
   /// stream (waitEqual) can be ended.
   Status zero(uint64_t address, uint64_t bytes, Stream stream = {});
+  /// Copies and waits for the stream.  The host's bytes are the caller's again
+  /// when the call returns, also where it fails and the copy may yet come: fit
+  /// for local variables.
+  Status writeNow(uint64_t to, const void *from, uint64_t bytes,
+                  Stream stream = {});
+  Status readNow(void *to, uint64_t from, uint64_t bytes, Stream stream = {});
 
   //===--------------------------------------------------------------------===//
   // Kernels

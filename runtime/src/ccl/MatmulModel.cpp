@@ -19,7 +19,7 @@ using namespace iris::rt;
 // Shared memory is filled with stages: one program at a time on a processor.
 static const ProcessorModel hopper = {
     "H200, fitted by fit-matmul-model to 1316 measurements on 2 and 4 of them "
-    "(benchmarks/results), half of them of shapes drawn at random, 80 % of "
+    "(benchmarks/results), a third of them of shapes with few rows, 80 % of "
     "which it meets within 15 %, and 87 % of those near the best of their "
     "problem",
     /*processors=*/132,
@@ -49,6 +49,7 @@ static const ProcessorModel hopper = {
     /*engineStart=*/10.9,
     /*engineWait=*/6.1,
     /*besideEngines=*/0.265,
+    /*copiesNeedProcessors=*/false,
     /*xcds=*/1,
     /*tiles=*/
     {{128, 256, 128, 8},
@@ -97,6 +98,7 @@ static const ProcessorModel mi300 = {
     /*engineStart=*/0,
     /*engineWait=*/0,
     /*besideEngines=*/0,
+    /*copiesNeedProcessors=*/true,
     /*xcds=*/8,
     /*tiles=*/
     {{256, 256, 128, 8},
@@ -142,6 +144,7 @@ static const ProcessorModel mi350 = {
     /*engineStart=*/0,
     /*engineWait=*/0,
     /*besideEngines=*/0,
+    /*copiesNeedProcessors=*/true,
     /*xcds=*/8,
     /*tiles=*/
     {{256, 256, 128, 8},
@@ -186,6 +189,7 @@ static const ProcessorModel rdna = {
     /*engineStart=*/0,
     /*engineWait=*/0,
     /*besideEngines=*/0,
+    /*copiesNeedProcessors=*/true,
     /*xcds=*/1,
     /*tiles=*/
     {{256, 128, 128, 8},
@@ -227,6 +231,7 @@ static const ProcessorModel host = {
     /*engineStart=*/0,
     /*engineWait=*/0,
     /*besideEngines=*/0,
+    /*copiesNeedProcessors=*/false,
     /*xcds=*/1,
     /*tiles=*/
     {{64, 64, 128, 4}, {128, 128, 128, 4}, {32, 32, 128, 4}},

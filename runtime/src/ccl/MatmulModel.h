@@ -73,6 +73,9 @@ struct ProcessorModel {
   double engines, copy, engineStart, engineWait;
   /// What of the shorter of product and copies comes on top of the longer one.
   double besideEngines;
+  /// Copies, or a stream's waits for words, are kernels of their own: they do
+  /// not go on beside a kernel that has all processors and waits for them.
+  bool copiesNeedProcessors;
   int64_t xcds;
   /// Tiles to choose from.
   std::vector<TileShape> tiles;

@@ -31,7 +31,8 @@ static bool isEligible(const MatmulSituation &s, const std::string &variant) {
   const ProcessorModel &chip = processorModelOf(s.device, s.target);
   return variant != "atomic" &&
          (!isCopied(variant) ||
-          (chip.engines != 0 && !(s.hasFewQueues && leavesByCopies(s))));
+          (chip.engines != 0 && !chip.copiesNeedProcessors &&
+           !(s.hasFewQueues && leavesByCopies(s))));
 }
 
 /// Whether a tile finds enough rows in a rank's part: tiles do not reach into
@@ -339,6 +340,15 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
                           : "programs that move (num_fetch_programs, "
                             "num_mover_tiles, k_per_flag, num_fetch_stages, "
                             "first_stage_fetch_programs, staged_layout)");
+  if (isCopied(wish.variant) &&
+      processorModelOf(s.device, s.target).copiesNeedProcessors)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "%s: copy_engine needs copies that go on beside a kernel "
+                      "on all processors; this device does copies of up to "
+                      "1 MiB and waits of streams by kernels, for which the "
+                      "product would leave no processor; expected another "
+                      "variant",
+                      kindName(s.problem.kind));
   if (s.hasFewQueues && isCopied(wish.variant) && leavesByCopies(s))
     return makeStatus(StatusCode::failedPrecondition,
                       "%s: copy_engine needs a device's usual queues, as "

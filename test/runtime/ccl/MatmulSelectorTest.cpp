@@ -757,16 +757,28 @@ TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
   choice = select(s);
   ASSERT_TRUE(choice.ok());
   EXPECT_NE("copy_engine", choice->config.variant);
-  // By name elsewhere, too.
   s = onH200(MatmulKind::allGatherMatmul, 4096, 14336, 1024);
-  s.device = DeviceKind::hip;
-  s.target = "gfx942";
-  choice = select(s);
-  ASSERT_TRUE(choice.ok());
-  EXPECT_NE("copy_engine", choice->config.variant);
   s.problem.config.variant = "copy_engine";
   choice = select(s);
   ASSERT_TRUE(choice.ok());
-  EXPECT_EQ("copy_engine", choice->config.variant);
+  s.problem.config = choice->config;
   EXPECT_EQ(2u, kernelSources(s).size()) << "the product and a barrier";
+  // Not where copies and waits are kernels, for which a product that waits for
+  // them leaves no processor: neither chosen nor by name.
+  for (const char *target : {"gfx942", "gfx950", "gfx1100", "gfx1201"})
+    for (MatmulKind kind :
+         {MatmulKind::allGatherMatmul, MatmulKind::matmulAllGather,
+          MatmulKind::matmulReduceScatter, MatmulKind::matmulAllReduce}) {
+      s = onH200(kind, 4096, 14336, 1024);
+      s.device = DeviceKind::hip;
+      s.target = target;
+      choice = select(s);
+      ASSERT_TRUE(choice.ok());
+      EXPECT_NE("copy_engine", choice->config.variant);
+      s.problem.config.variant = "copy_engine";
+      choice = select(s);
+      EXPECT_EQ(StatusCode::failedPrecondition, choice.status().code());
+      EXPECT_NE(std::string::npos,
+                choice.status().message().find("expected another variant"));
+    }
 }

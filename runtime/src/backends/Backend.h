@@ -116,6 +116,9 @@ struct TensorMapSpec {
   uint32_t swizzle = 128;
 };
 
+/// How long destroying a stream waits for its work where nobody says otherwise.
+constexpr std::chrono::seconds destroyStreamLimit(10);
+
 class Backend {
 public:
   virtual ~Backend();
@@ -178,9 +181,6 @@ public:
                             uint64_t bytes) = 0;
   virtual Status copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
                               uint64_t bytes) = 0;
-
-  //===--------------------------------------------------------------------===//
-  // Streams and events
   /// Copies, and waits for it: the host range is the caller's again when the
   /// call returns, also where the copy did not end within the limit.
   Status writeNow(StreamHandle stream, uint64_t to, const void *from,
@@ -188,6 +188,9 @@ public:
   /// Takes memory that work of a stream may still use, and frees it when no
   /// work can be left: at the end.
   void keepUntilEnd(std::unique_ptr<uint8_t[]> memory);
+
+  //===--------------------------------------------------------------------===//
+  // Streams and events
   //===--------------------------------------------------------------------===//
 
   /// A stream that no other stream synchronises with implicitly.  Devices may
@@ -195,8 +198,16 @@ public:
   /// and with as many queues as usual does not share one with those that are
   /// not.
   virtual Expected<StreamHandle> createStream(bool isUrgent = false) = 0;
-  /// Waits (bounded: 10 s) for the stream's work, then destroys it.
-  virtual Status destroyStream(StreamHandle stream) = 0;
+  /// Waits for the stream's work, then destroys it; `timeout` when it does not
+  /// end within the limit.  From then on, whatever it may use stays: functions
+  /// that free or unmap memory or unload a module succeed and leave it to the
+  /// end of the process, and so does the destructor.  On GPUs they do so too
+  /// while work runs that synchronize has waited for in vain.
+  virtual Status destroyStream(StreamHandle stream,
+                               std::chrono::nanoseconds limit) = 0;
+  Status destroyStream(StreamHandle stream) {
+    return destroyStream(stream, destroyStreamLimit);
+  }
   /// True when all work enqueued so far is done; a sticky device error shows
   /// here or in synchronize.
   virtual Expected<bool> query(StreamHandle stream) = 0;
@@ -253,7 +264,14 @@ public:
   virtual Status destroyGraph(GraphHandle graph) = 0;
 
 protected:
+  /// For destructors that leave work running.
+  void leakKeptMemory();
+
   DeviceInfo info_;
+
+private:
+  std::mutex keptMutex_;
+  std::vector<std::unique_ptr<uint8_t[]>> kept_;
 };
 
 /// Opens device `index` of `kind`.  Without `placeMappings` it shares memory by
@@ -264,14 +282,7 @@ Expected<std::unique_ptr<Backend>> createBackend(DeviceKind kind, int index,
 
 /// How many devices of `kind` there are; `unavailable` when the kind cannot be
 /// used at all (no library, no driver).
-  /// For destructors that leave work running.
-  void leakKeptMemory();
-
 Expected<int> countDevices(DeviceKind kind);
-
-private:
-  std::mutex keptMutex_;
-  std::vector<std::unique_ptr<uint8_t[]>> kept_;
 
 // The factories behind the two, one pair per back end.
 Expected<std::unique_ptr<Backend>> createHostBackend(int index,

@@ -220,9 +220,21 @@ World::Impl::~Impl() {
   const char *why = "a destructor has nobody to tell";
   if (backend) {
     for (uint64_t stream : streams)
-      backend->destroyStream({stream}).ignore(why);
+      end({stream});
     if (mainStream.valid())
-      backend->destroyStream(mainStream).ignore(why);
+    // What a kernel that does not end may use stays: from a time-out on, the
+    // back end frees and unmaps nothing.
+    Deadline deadline(std::min<std::chrono::nanoseconds>(
+        limit, std::chrono::nanoseconds(destroyStreamLimit)));
+    bool isStuck = false;
+    auto end = [&](StreamHandle stream) {
+      Status ended = backend->destroyStream(stream, deadline.remaining());
+      isStuck |= ended.code() == StatusCode::timeout;
+    };
+      end(mainStream);
+    if (isStuck)
+      log.error("a kernel of this rank still runs; its heap, its code and its "
+                "control block stay where they are until the process ends");
     for (const std::unique_ptr<Loaded> &loaded : modules)
       backend->unloadModule(loaded->module).ignore(why);
   }

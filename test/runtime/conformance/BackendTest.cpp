@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 using namespace iris::rt;
 using namespace iris::rt::test;
@@ -282,6 +283,39 @@ TEST_P(BackendConformance, KernelsRun) {
   }
   ASSERT_OK(backend->free(to));
   ASSERT_OK(backend->unloadModule(module));
+}
+
+/// A thread's device is the business of whoever owns the thread.
+TEST_P(BackendConformance, LeavesTheThreadsDevice) {
+  std::string image = GetParam().image();
+  if (GetParam().boundTo().empty() || image.empty())
+    GTEST_SKIP() << "threads are bound to no device, or no image";
+  std::thread thread([&] {
+    const std::string before = GetParam().boundTo();
+#define KEPT(expr)                                                             \
+  ASSERT_OK(expr);                                                             \
+  ASSERT_EQ(before, GetParam().boundTo())
+    ASSERT_VALUE(std::unique_ptr<Backend> other, GetParam().open());
+    ASSERT_EQ(before, GetParam().boundTo());
+    ASSERT_VALUE(StreamHandle mine, other->createStream());
+    ASSERT_VALUE(uint64_t to, other->allocate(4096));
+    ASSERT_VALUE(ModuleHandle module,
+                 other->loadModule(image.data(), image.size()));
+    ASSERT_VALUE(KernelHandle kernel, other->findKernel(module, "store_ids"));
+    ASSERT_EQ(before, GetParam().boundTo());
+    LaunchConfig config;
+    StoreIdsArgs args = {to, 7, 0};
+    KEPT(other->zero(mine, to, 4096));
+    KEPT(other->launch(mine, kernel, config, &args, sizeof(args)));
+    KEPT(other->synchronize(mine, limit));
+    KEPT(other->unloadModule(module));
+    KEPT(other->free(to));
+    KEPT(other->destroyStream(mine));
+    other.reset();
+    ASSERT_EQ(before, GetParam().boundTo());
+#undef KEPT
+  });
+  thread.join();
 }
 
 TEST_P(BackendConformance, GraphsReplay) {

@@ -2,7 +2,9 @@
 #include "conformance/DeviceUnderTest.h"
 
 #include "backends/host/HostBackend.h"
+#include "support/PackageWriter.h"
 
+#include <dlfcn.h>
 #include <fstream>
 #include <sstream>
 
@@ -33,6 +35,21 @@ static const char storeIdsPtx[] = R"(
 done:
   ret;
 }
+.visible .entry spin_until_set(
+  .param .u64 a, .param .u64 a_size, .param .u64 b, .param .u64 b_size)
+{
+  .reg .pred %p<2>;
+  .reg .u32 %r<2>;
+  .reg .u64 %a<3>;
+  ld.param.u64 %a1, [a];
+  ld.param.u64 %a2, [b];
+again:
+  ld.volatile.global.u32 %r1, [%a1];
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra again;
+  st.volatile.global.u32 [%a2], %r1;
+  ret;
+}
 )";
 
 Expected<std::unique_ptr<Backend>> DeviceUnderTest::open() const {
@@ -55,6 +72,41 @@ std::string DeviceUnderTest::image() const {
   std::stringstream bytes;
   bytes << stream.rdbuf();
   return bytes.str();
+}
+
+std::string DeviceUnderTest::spinPackage(const std::string &target) const {
+  const char *buffer = R"(, "element": "i32", "symmetric": true,
+                          "sizes": [null], "strides": null})";
+  std::string metadata =
+      R"({"kernels": [{"name": "spin_until_set", "module": "kernels",
+      "symbol": "spin_until_set", "workgroup": [1, 1, 1], "shared_bytes": 0,
+      "dynamic_shared_bytes": 0, "arena_bytes": 0, "coresident": false,
+      "args_bytes": 32, "hidden": [], "sites": [], "args": [
+      {"kind": "memref", "offset": 0)" +
+      std::string(buffer) + R"(, {"kind": "memref", "offset": 16)" + buffer +
+      "]}]}";
+  std::string bytes;
+  for (const char *translation : {"stride", "table"})
+    bytes += writeEntry(kernelEntry(target, metadata, image(), translation));
+  return bytes;
+}
+
+std::string DeviceUnderTest::boundTo() const {
+  const bool isCuda = kind == DeviceKind::cuda;
+  void *library = kind == DeviceKind::host
+                      ? nullptr
+                      : ::dlopen(isCuda ? "libcuda.so.1" : "libamdhip64.so",
+                                 RTLD_NOW | RTLD_LOCAL);
+  void *query =
+      library ? ::dlsym(library, isCuda ? "cuCtxGetCurrent" : "hipGetDevice")
+              : nullptr;
+  if (!query)
+    return "";
+  void *bound = nullptr; // a context, or the number of a device
+  int result = reinterpret_cast<int (*)(void **)>(query)(&bound);
+  std::ostringstream text;
+  text << result << " " << bound;
+  return text.str();
 }
 
 std::vector<DeviceUnderTest> iris::rt::test::devicesUnderTest() {

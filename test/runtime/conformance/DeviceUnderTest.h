@@ -22,8 +22,16 @@ struct DeviceUnderTest {
 
   /// A fresh back end; `unavailable` where there is no such device.
   Expected<std::unique_ptr<Backend>> open() const;
-  /// An image that exports `store_ids`; empty where there is none.
+  /// An image that exports `store_ids` and `spin_until_set`; empty where there
+  /// is none.
   std::string image() const;
+  /// A package of `spin_until_set` for `target`:
+  ///   (memref<?xi32, symmetric> a, memref<?xi32, symmetric> b)
+  /// It waits until a[0] is not 0, whatever happens meanwhile, and sets b[0].
+  std::string spinPackage(const std::string &target) const;
+  /// What the calling thread is bound to, as the driver knows it; "" where
+  /// there is no such thing.
+  std::string boundTo() const;
 };
 
 std::vector<DeviceUnderTest> devicesUnderTest();

@@ -106,6 +106,55 @@ TEST_P(WorldConformance, RecycledMemoryIsZero) {
       })));
 }
 
+/// A kernel that does not end keeps its memory: the world goes in time, and
+/// what the kernel reads and writes afterwards is still there.  On a GPU a
+/// mapping that was taken away would end the context with an error.
+TEST_P(WorldConformance, OutlivedByItsKernel) {
+  using std::chrono::seconds;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    // Before the kernel runs: drivers wait for kernels in many calls.
+    RANK_ASSIGN(std::unique_ptr<Backend> beside, GetParam().open());
+    RANK_ASSIGN(StreamHandle stream, beside->createStream());
+    WorldOptions shortly = options(launch);
+    shortly.collectiveLimit = 4;
+    RANK_ASSIGN(auto world, World::create(shortly));
+    const std::string bytes = GetParam().spinPackage(world->target());
+    RANK_ASSIGN(Package package,
+                Package::fromBytes(bytes.data(), bytes.size()));
+    RANK_ASSIGN(Module module, world->load(package));
+    RANK_ASSIGN(Kernel kernel, module.kernel("spin_until_set"));
+    RANK_ASSIGN(uint64_t a, world->allocate(4096));
+    RANK_ASSIGN(uint64_t b, world->allocate(4096));
+    RANK_TRY(world->sync());
+    RANK_TRY(world->launch(kernel, {1, 1, 1},
+                           {makeMemrefArg(IRISRT_ELT_I32, a, {1024}),
+                            makeMemrefArg(IRISRT_ELT_I32, b, {1024})}));
+    const auto begin = std::chrono::steady_clock::now();
+    RANK_CHECK(world->destroy().code() == StatusCode::timeout);
+    world.reset();
+    RANK_CHECK(std::chrono::steady_clock::now() - begin < seconds(30));
+
+    uint32_t word = 0;
+    auto read = [&](uint64_t from) -> Status {
+      IRISRT_RETURN_IF_ERROR(
+          beside->copyToHost(stream, &word, from, sizeof(word)));
+      return beside->synchronize(stream, seconds(20));
+    };
+    RANK_TRY(read(b));
+    RANK_CHECK(word == 0);
+    word = 1;
+    RANK_TRY(beside->copyToDevice(stream, a, &word, sizeof(word)));
+    RANK_TRY(beside->synchronize(stream, seconds(20)));
+    for (word = 0;
+         word == 0 && std::chrono::steady_clock::now() - begin < seconds(60);)
+      RANK_TRY(read(b));
+    RANK_CHECK(word == 1);
+    RANK_TRY(beside->destroyStream(stream));
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(1, body)));
+}
+
 TEST_P(WorldConformance, ManyWorldsInOneProcess) {
   int rounds = GetParam().kind == DeviceKind::host ? 100 : 5;
   EXPECT_EQ("", complaints(runProcesses(

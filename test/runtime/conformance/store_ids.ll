@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ;
-; The conformance suite's kernel (DeviceUnderTest.h) for AMD GPUs: the first
-; thread of program p stores value + p to to[p].
+; The conformance suite's kernels (DeviceUnderTest.h) for AMD GPUs: the first
+; thread of program p stores value + p to to[p]; and one that waits for a[0].
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workitem.id.x()
@@ -22,6 +22,20 @@ store:
   br label %done
 
 done:
+  ret void
+}
+
+define amdgpu_kernel void @spin_until_set(ptr addrspace(1) %a, i64 %a_size,
+                                          ptr addrspace(1) %b, i64 %b_size) {
+  br label %again
+
+again:
+  %word = load atomic i32, ptr addrspace(1) %a monotonic, align 4
+  %unset = icmp eq i32 %word, 0
+  br i1 %unset, label %again, label %set
+
+set:
+  store atomic i32 %word, ptr addrspace(1) %b release, align 4
   ret void
 }
 

@@ -47,14 +47,17 @@ std::string describe(const Expected<T> &expected) {
   return expected.status().toString();
 }
 
+/// A function of FakeGpu.h.
+template <typename Function>
+Function fake(const char *name) {
+  void *library = dlopen(IRIS_FAKE_GPU, RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function>(library ? dlsym(library, name) : nullptr);
+}
+
 /// The fake driver's knobs and counters.
 inline FakeGpuControl &control() {
-  static FakeGpuControl *control = [] {
-    void *library = dlopen(IRIS_FAKE_GPU, RTLD_NOW | RTLD_LOCAL);
-    auto *get = reinterpret_cast<FakeGpuControl *(*)()>(
-        library ? dlsym(library, "fakeGpuControl") : nullptr);
-    return get ? get() : nullptr;
-  }();
+  static FakeGpuControl *control =
+      fake<FakeGpuControl *(*)()>("fakeGpuControl")();
   return *control;
 }
 

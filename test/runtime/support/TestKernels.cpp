@@ -232,4 +232,19 @@ void store_ids(const void *raw, const IrisRtHostProgram *program) {
   args.to[program->id[0]] = args.value + program->id[0];
 }
 
+/// For the conformance suite, with arguments of its own: waits for a[0], deaf
+/// to everything else, and sets b[0].
+void spin_until_set(const void *raw, const IrisRtHostProgram *program) {
+  struct SpinArgs {
+    const int32_t *a;
+    int64_t aSize;
+    int32_t *b;
+    int64_t bSize;
+  };
+  const auto &args = *static_cast<const SpinArgs *>(raw);
+  while (__atomic_load_n(args.a, __ATOMIC_ACQUIRE) == 0)
+    program->yield();
+  __atomic_store_n(args.b, 1, __ATOMIC_RELEASE);
+}
+
 } // extern "C"

@@ -86,6 +86,7 @@ CHECK((int *, Device, Device), cuDeviceCanAccessPeer);
 CHECK((Context *, Device), cuDevicePrimaryCtxRetain);
 CHECK((Device), cuDevicePrimaryCtxRelease);
 CHECK((Context), cuCtxSetCurrent);
+CHECK((Context *), cuCtxGetCurrent);
 CHECK((Context, unsigned), cuCtxEnablePeerAccess);
 CHECK((size_t *, const AllocationProperties *, int),
       cuMemGetAllocationGranularity);

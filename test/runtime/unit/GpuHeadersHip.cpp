@@ -107,6 +107,8 @@ CHECK((Stream), hipStreamQuery);
 CHECK((Stream, Event, unsigned), hipStreamWaitEvent);
 CHECK((Stream, Address, uint32_t, unsigned, uint32_t), hipStreamWaitValue32);
 CHECK((Stream, int *), hipStreamIsCapturing);
+CHECK((Stream, int *, unsigned long long *), hipStreamGetCaptureInfo);
+CHECK((int *), hipGetDevice);
 CHECK((Event *, unsigned), hipEventCreateWithFlags);
 CHECK((Event), hipEventDestroy);
 CHECK((Event, Stream), hipEventRecord);

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <thread>
+#include <vector>
 
 using namespace iris::rt;
 using namespace iris::rt::gpu;
-
-/// How long destroying a stream waits for its work.
-static constexpr std::chrono::seconds destroyLimit(10);
 
 //===----------------------------------------------------------------------===//
 // Factories
@@ -61,7 +59,8 @@ Status GpuBackend::initialize() {
     IRISRT_RETURN_IF_ERROR(
         checkDone(api_->primaryContextRetain(&context_, device_),
                   "start the device's context"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
 
   info_.index = options_.index;
   IRISRT_ASSIGN_OR_RETURN(info_.target,
@@ -109,7 +108,7 @@ Status GpuBackend::warmUp() {
   canWaitForWords_ = waitEqual(stream, address, 0).ok();
   IRISRT_RETURN_IF_ERROR(copyOnDevice(stream, address + bytes, address, bytes));
   IRISRT_RETURN_IF_ERROR(copyToHost(stream, host.host, address + bytes, bytes));
-  IRISRT_RETURN_IF_ERROR(synchronize(stream, destroyLimit));
+  IRISRT_RETURN_IF_ERROR(synchronize(stream, destroyStreamLimit));
   bool good = *probe == 0;
   IRISRT_RETURN_IF_ERROR(freeHostVisible(host));
   IRISRT_RETURN_IF_ERROR(free(address));
@@ -119,12 +118,6 @@ Status GpuBackend::warmUp() {
                       "%s: device %d does not give back what was written",
                       api_->name(), options_.index);
   return Status::success();
-}
-
-Status GpuBackend::makeCurrent() const {
-  if (api_->setContext)
-    return checkDone(api_->setContext(context_), "bind the thread");
-  return checkDone(api_->setDevice(options_.index), "bind the thread");
 }
 
 /// Lets this device reach memory of another device of this process, once.
@@ -170,26 +163,41 @@ Status GpuBackend::enablePeer(int peer) {
 //===----------------------------------------------------------------------===//
 
 GpuBackend::~GpuBackend() {
-  if (!makeCurrent().ok())
+  const DeviceBinding bound = bind();
+  if (!bound.status().ok())
     return; // the driver is gone, and with it everything it held
+  // Freeing memory waits for kernels, and unmapping takes it away from them.
+  // With one that does not end, everything stays until the process does.
+  if (!waitForStreams()) {
+    leakKeptMemory();
+    return;
+  }
   releaseEverything();
   if (api_->primaryContextRelease && context_)
     (void)api_->primaryContextRelease(device_);
 }
 
+/// Destroys the streams; false if the work of one does not end in time.
+bool GpuBackend::waitForStreams() {
+  using std::chrono::nanoseconds;
+  const auto end = std::chrono::steady_clock::now() + destroyStreamLimit;
+  std::vector<uint64_t> handles;
+  for (const auto &[handle, state] : streams_)
+    handles.push_back(handle);
+  for (uint64_t handle : handles) {
+    // Those that were waited for are not waited for again.
+    nanoseconds left = stuck_.count(handle) != 0
+                           ? nanoseconds(0)
+                           : end - std::chrono::steady_clock::now();
+    destroyStream({handle}, std::max(left, nanoseconds(0)))
+        .ignore("stuck_ says what matters");
+  }
+  return !mayKernelRun();
+}
+
 /// Failures are dropped here: there is nobody left to tell, and after a failure
 /// of the device every call fails.
 void GpuBackend::releaseEverything() {
-  bool stuck = false;
-  while (!streams_.empty()) {
-    StreamHandle stream{*streams_.begin()};
-    stuck |= destroyStream(stream).code() == StatusCode::timeout;
-    streams_.erase(stream.value);
-  }
-  // Freeing waits for kernels.  One that never ends would keep us here for
-  // ever, so its memory is left to the end of the process.
-  if (stuck)
-    return;
   auto drain = [](auto &container, auto &&release) {
     while (!container.empty()) {
       auto first = *container.begin();
@@ -224,37 +232,86 @@ void GpuBackend::releaseEverything() {
 // Streams and events
 //===----------------------------------------------------------------------===//
 
-Expected<StreamHandle> GpuBackend::createStream(bool isUrgent) {
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+Status GpuBackend::checkStream(StreamHandle stream) const {
+  return checkHandle(streams_, recentStreams_, stream.value, "stream");
+}
+
+Stream GpuBackend::driverStream(StreamHandle stream) const {
+  if (!hasReplacedStreams_.load(std::memory_order_acquire))
+    return toPointer(stream.value);
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = streams_.find(stream.value);
+  return toPointer(found == streams_.end() ? stream.value
+                                           : found->second.driverStream);
+}
+
+Expected<uint64_t> GpuBackend::createDriverStream(bool isUrgent) {
   Stream stream = nullptr;
   IRISRT_RETURN_IF_ERROR(
       checkDone(api_->streamCreate(&stream, streamNonBlocking,
                                    isUrgent ? streamUrgent : streamOrdinary),
                 "create a stream"));
-  std::lock_guard<std::mutex> lock(mutex_);
-  streams_.insert(fromPointer(stream));
-  return StreamHandle{fromPointer(stream)};
+  return fromPointer(stream);
 }
 
-Status GpuBackend::destroyStream(StreamHandle stream) {
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
-  Status done = synchronize(stream, destroyLimit);
-  if (done.code() == StatusCode::timeout)
+Expected<StreamHandle> GpuBackend::createStream(bool isUrgent) {
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  IRISRT_ASSIGN_OR_RETURN(uint64_t created, createDriverStream(isUrgent));
+  std::lock_guard<std::mutex> lock(mutex_);
+  // A stream that was replaced goes by the address of one that is gone.
+  uint64_t handle = created;
+  while (streams_.count(handle))
+    ++handle;
+  if (handle != created)
+    hasReplacedStreams_.store(true, std::memory_order_release);
+  streams_[handle] = {created, isUrgent};
+  return StreamHandle{handle};
+}
+
+Status GpuBackend::destroyStream(StreamHandle stream,
+                                 std::chrono::nanoseconds limit) {
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  Status done = synchronize(stream, limit);
+  if (done.code() == StatusCode::timeout) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stuck_.insert(stream.value);
     return done;
-  Result result = api_->streamDestroy(toPointer(stream.value));
+  }
+  Result result = api_->streamDestroy(driverStream(stream));
   {
     std::lock_guard<std::mutex> lock(mutex_);
     streams_.erase(stream.value);
+    late_.erase(stream.value);
+    stuck_.erase(stream.value);
+    recentStreams_.remove(stream.value);
   }
   IRISRT_RETURN_IF_ERROR(done);
   return checkDone(result, "destroy a stream");
 }
 
+/// Whether work still runs that somebody has waited for in vain.  Memory that
+/// it may use is neither unmapped nor freed: unmapping would end it with a
+/// fault, and freeing would wait for it.  Which memory that is only the work
+/// knows, so all of it stays.
+bool GpuBackend::mayKernelRun() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (auto it = late_.begin(); it != late_.end(); it = late_.erase(it)) {
+    if (api_->streamQuery(toPointer(streams_[*it].driverStream)) ==
+        errorNotReady)
+      return true;
+    stuck_.erase(*it);
+  }
+  return false;
+}
+
 Expected<bool> GpuBackend::query(StreamHandle stream) {
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
-  Result result = api_->streamQuery(toPointer(stream.value));
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  Result result = api_->streamQuery(driverStream(stream));
   if (result == errorNotReady)
     return false;
   IRISRT_RETURN_IF_ERROR(checkDone(result, "run the work of a stream"));
@@ -268,16 +325,21 @@ Status GpuBackend::synchronize(StreamHandle stream,
   // first, then leave the processor to others.
   constexpr std::chrono::nanoseconds spin(50'000), longest(200'000);
   std::chrono::nanoseconds pause(1'000);
+  const DeviceBinding bound = bind(); // once for all queries
+  IRISRT_RETURN_IF_ERROR(bound.status());
   const Clock::time_point start = Clock::now();
   for (;;) {
     IRISRT_ASSIGN_OR_RETURN(bool done, query(stream));
     if (done)
       return Status::success();
     auto elapsed = Clock::now() - start;
-    if (elapsed >= limit)
+    if (elapsed >= limit) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      late_.insert(stream.value);
       return makeStatus(
           StatusCode::timeout, "%s: the stream was not idle within %.3f s",
           api_->name(), std::chrono::duration<double>(limit).count());
+    }
     if (elapsed < spin) {
       std::this_thread::yield();
       continue;
@@ -289,7 +351,8 @@ Status GpuBackend::synchronize(StreamHandle stream,
 }
 
 Expected<EventHandle> GpuBackend::createEvent() {
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   Event event = nullptr;
   IRISRT_RETURN_IF_ERROR(
       checkDone(api_->eventCreate(&event, eventDefault), "create an event"));
@@ -300,7 +363,8 @@ Expected<EventHandle> GpuBackend::createEvent() {
 
 Status GpuBackend::destroyEvent(EventHandle event) {
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, event.value, "event"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   {
     std::lock_guard<std::mutex> lock(mutex_);
     events_.erase(event.value);
@@ -311,27 +375,30 @@ Status GpuBackend::destroyEvent(EventHandle event) {
 
 Status GpuBackend::record(EventHandle event, StreamHandle stream) {
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, event.value, "event"));
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   return checkDone(
-      api_->eventRecord(toPointer(event.value), toPointer(stream.value)),
+      api_->eventRecord(toPointer(event.value), driverStream(stream)),
       "record an event");
 }
 
 Status GpuBackend::wait(StreamHandle stream, EventHandle event) {
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, event.value, "event"));
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
-  return checkDone(api_->streamWaitEvent(toPointer(stream.value),
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  return checkDone(api_->streamWaitEvent(driverStream(stream),
                                          toPointer(event.value), /*flags=*/0),
                    "wait for an event");
 }
 
 Status GpuBackend::waitEqual(StreamHandle stream, uint64_t address,
                              uint32_t value) {
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
-  Stream on = toPointer(stream.value);
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  Stream on = driverStream(stream);
   if (api_->streamWaitValue && canWaitForWords_)
     return checkDone(
         api_->streamWaitValue(on, address, value, streamWaitValueEqual),
@@ -353,7 +420,8 @@ Status GpuBackend::waitEqual(StreamHandle stream, uint64_t address,
 Expected<double> GpuBackend::elapsedMs(EventHandle start, EventHandle end) {
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, start.value, "event"));
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, end.value, "event"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   float milliseconds = 0;
   Result result = api_->eventElapsed(&milliseconds, toPointer(start.value),
                                      toPointer(end.value));

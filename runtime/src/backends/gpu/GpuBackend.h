@@ -11,7 +11,9 @@
 #define IRIS_RT_BACKENDS_GPU_GPUBACKEND_H
 
 #include "backends/Backend.h"
+#include "backends/gpu/DeviceBinding.h"
 #include "backends/gpu/GpuApi.h"
+#include "backends/gpu/RecentHandles.h"
 
 #include <map>
 #include <mutex>
@@ -33,6 +35,9 @@ struct GpuOptions {
 /// One device of one driver.  What the driver hands out is remembered, so that
 /// a wrong handle is an error instead of a crash in the driver, and so that the
 /// destructor can give everything back.
+///
+/// Every function binds the calling thread to the device, and ends with the
+/// binding that the thread had (DeviceBinding).
 class GpuBackend final : public Backend {
 public:
   static Expected<std::unique_ptr<Backend>> create(const GpuOptions &options);
@@ -67,7 +72,9 @@ public:
                       uint64_t bytes) override;
 
   Expected<StreamHandle> createStream(bool isUrgent) override;
-  Status destroyStream(StreamHandle stream) override;
+  using Backend::destroyStream;
+  Status destroyStream(StreamHandle stream,
+                       std::chrono::nanoseconds limit) override;
   Expected<bool> query(StreamHandle stream) override;
   Status synchronize(StreamHandle stream,
                      std::chrono::nanoseconds limit) override;
@@ -108,16 +115,30 @@ private:
     uint64_t driverBytes;
   };
 
+  struct StreamState {
+    /// What the driver calls it.
+    uint64_t driverStream;
+    bool isUrgent;
+  };
+
   GpuBackend(std::shared_ptr<const GpuApi> api, const GpuOptions &options)
       : api_(std::move(api)), options_(options) {}
 
   // GpuBackend.cpp
   Status initialize();
   Status warmUp();
-  /// Binds the calling thread to the device; every function starts with it.
-  Status makeCurrent() const;
+  /// Every function starts with it.
+  DeviceBinding bind() const {
+    return DeviceBinding(*api_, context_, options_.index);
+  }
   Status enablePeer(int peer);
+  bool waitForStreams();
   void releaseEverything();
+  Status checkStream(StreamHandle stream) const;
+  /// The driver's stream behind a handle that is known.
+  Stream driverStream(StreamHandle stream) const;
+  Expected<uint64_t> createDriverStream(bool isUrgent);
+  bool mayKernelRun();
 
   // GpuProbe.cpp
   void probeMemory();
@@ -133,6 +154,11 @@ private:
   Expected<uint64_t> allocateOfKind(IrisRtMemoryKind kind, uint64_t bytes);
   Status checkDone(Result result, const char *what) const {
     return api_->check(result, what);
+
+  // GpuLaunch.cpp
+  Status allowShared(KernelHandle kernel, uint32_t bytes);
+  void leaveCapture(StreamHandle origin);
+
   }
 
   /// Fails unless `value` is one of `known`.
@@ -140,6 +166,9 @@ private:
   Status checkHandle(const Set &known, uint64_t value, const char *what) const;
 
   std::shared_ptr<const GpuApi> api_;
+  template <typename Set>
+  Status checkHandle(const Set &known, const RecentHandles &recent,
+                     uint64_t value, const char *what) const;
   GpuOptions options_;
   Device device_ = 0;
   Context context_ = nullptr;
@@ -155,11 +184,25 @@ private:
   std::map<uint64_t, Mapping> mappings_;
   std::map<uint64_t, uint64_t> shareable_; // address -> bytes
   std::set<uint64_t> opened_;              // by IPC handle
+  /// Look-ups in streams_ and kernels_ without their lock.
+  RecentHandles recentStreams_, recentKernels_;
+  /// Whether a stream of the driver was replaced.
+  std::atomic<bool> hasReplacedStreams_{false};
+
   std::multiset<uint64_t> borrowed_;       // shared within this process
   std::map<uint64_t, void *> hostVisible_; // host address -> same
   std::set<uint64_t> allocations_;
-  std::set<uint64_t> streams_, events_, modules_, graphs_;
-  std::map<uint64_t, uint64_t> kernels_; // function -> module
+  std::map<uint64_t, StreamState> streams_;
+  /// Streams whose work did not end in time when it was waited for, and those
+  /// of them that were to be destroyed.
+  std::set<uint64_t> late_, stuck_;
+  std::set<uint64_t> events_, modules_, graphs_;
+  struct KernelState {
+    uint64_t module;
+    /// Dynamic shared memory that its launches may have.
+    uint32_t allowedShared;
+  };
+  std::map<uint64_t, KernelState> kernels_; // by function
   std::set<int> peers_;
 };
 
@@ -181,6 +224,19 @@ inline uint64_t fromPointer(void *pointer) {
 inline void *toPointer(uint64_t value) {
   return reinterpret_cast<void *>(static_cast<uintptr_t>(value));
 }
+/// The same, without a lock where the handle was looked up lately.
+template <typename Set>
+Status GpuBackend::checkHandle(const Set &known, const RecentHandles &recent,
+                               uint64_t value, const char *what) const {
+  if (recent.contains(value))
+    return Status::success();
+  IRISRT_RETURN_IF_ERROR(checkHandle(known, value, what));
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (known.count(value))
+    recent.add(value);
+  return Status::success();
+}
+
 
 } // namespace iris::rt::gpu
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <vector>
 
 using namespace iris::rt;
 using namespace iris::rt::gpu;
@@ -12,12 +13,17 @@ using namespace iris::rt::gpu;
 /// More dynamic shared memory than this must be asked for, on CUDA.
 static constexpr uint32_t ordinaryShared = 48 * 1024;
 
+/// CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, hipErrorStreamCaptureUnmatched: another
+/// stream began the capture, which goes on.
+static constexpr Result errorCaptureUnmatched = 903;
+
 //===----------------------------------------------------------------------===//
 // Modules
 //===----------------------------------------------------------------------===//
 
 Expected<ModuleHandle> GpuBackend::loadModule(const void *image, size_t bytes) {
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   // PTX is text that must end with a null byte; ELF images say their own size,
   // and for them the extra byte does no harm.
   std::vector<char> copy(bytes + 1, '\0');
@@ -48,12 +54,17 @@ Expected<ModuleHandle> GpuBackend::loadModule(const void *image, size_t bytes) {
 
 Status GpuBackend::unloadModule(ModuleHandle module) {
   IRISRT_RETURN_IF_ERROR(checkHandle(modules_, module.value, "module"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  if (mayKernelRun())
+    return Status::success(); // it stays to the end of the process
   {
     std::lock_guard<std::mutex> lock(mutex_);
     modules_.erase(module.value);
     for (auto it = kernels_.begin(); it != kernels_.end();)
-      it = it->second == module.value ? kernels_.erase(it) : std::next(it);
+      it = it->second.module == module.value ? kernels_.erase(it)
+                                             : std::next(it);
+    recentKernels_.clear();
   }
   return checkDone(api_->moduleUnload(toPointer(module.value)),
                    "unload a module");
@@ -62,7 +73,8 @@ Status GpuBackend::unloadModule(ModuleHandle module) {
 Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
                                               const char *symbol) {
   IRISRT_RETURN_IF_ERROR(checkHandle(modules_, module.value, "module"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   Function function = nullptr;
   // Where loading is lazy, this is what loads the code: before any launch.
   Result result =
@@ -74,7 +86,9 @@ Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
   IRISRT_RETURN_IF_ERROR(
       checkDone(result, formatString("find kernel '%s'", symbol).c_str()));
   std::lock_guard<std::mutex> lock(mutex_);
-  kernels_[fromPointer(function)] = module.value;
+  // The driver gives the same function for the same name.
+  kernels_.emplace(fromPointer(function),
+                   KernelState{module.value, ordinaryShared});
   return KernelHandle{fromPointer(function)};
 }
 
@@ -83,27 +97,39 @@ Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
 //===----------------------------------------------------------------------===//
 
 /// Lets a kernel have as much dynamic shared memory as the launch asks for.
-static Status allowShared(const GpuApi &api, KernelHandle kernel,
-                          uint32_t bytes, uint32_t limit) {
-  if (bytes > limit)
+Status GpuBackend::allowShared(KernelHandle kernel, uint32_t bytes) {
+  if (bytes > sharedPerBlock_)
     return makeStatus(StatusCode::invalidArgument,
                       "the kernel needs %" PRIu32 " bytes of shared memory; "
                       "this device has %" PRIu32 " per workgroup",
-                      bytes, limit);
-  if (!api.setFunctionAttribute || bytes <= ordinaryShared)
+                      bytes, sharedPerBlock_);
+  if (!api_->setFunctionAttribute || bytes <= ordinaryShared)
     return Status::success();
-  return api.check(api.setFunctionAttribute(toPointer(kernel.value),
-                                            functionMaxDynamicShared,
-                                            static_cast<int>(bytes)),
-                   "ask for more shared memory");
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto found = kernels_.find(kernel.value);
+    if (found != kernels_.end() && found->second.allowedShared >= bytes)
+      return Status::success();
+  }
+  IRISRT_RETURN_IF_ERROR(
+      checkDone(api_->setFunctionAttribute(toPointer(kernel.value),
+                                           functionMaxDynamicShared,
+                                           static_cast<int>(bytes)),
+                "ask for more shared memory"));
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = kernels_.find(kernel.value);
+  if (found != kernels_.end())
+    found->second.allowedShared = bytes;
+  return Status::success();
 }
 
 Expected<uint32_t> GpuBackend::maxCoresident(KernelHandle kernel,
                                              const LaunchConfig &config) {
-  IRISRT_RETURN_IF_ERROR(checkHandle(kernels_, kernel.value, "kernel"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
   IRISRT_RETURN_IF_ERROR(
-      allowShared(*api_, kernel, config.dynamicSharedBytes, sharedPerBlock_));
+      checkHandle(kernels_, recentKernels_, kernel.value, "kernel"));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  IRISRT_RETURN_IF_ERROR(allowShared(kernel, config.dynamicSharedBytes));
   uint64_t threads =
       uint64_t(config.workgroup[0]) * config.workgroup[1] * config.workgroup[2];
   if (threads == 0 || threads > 1024)
@@ -163,24 +189,28 @@ Expected<bool> GpuBackend::encodeTensorMap(const TensorMapSpec &spec,
 Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
                           const LaunchConfig &config, const void *args,
                           size_t argBytes) {
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(checkHandle(kernels_, kernel.value, "kernel"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
   IRISRT_RETURN_IF_ERROR(
-      allowShared(*api_, kernel, config.dynamicSharedBytes, sharedPerBlock_));
+      checkHandle(kernels_, recentKernels_, kernel.value, "kernel"));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  IRISRT_RETURN_IF_ERROR(allowShared(kernel, config.dynamicSharedBytes));
   // The drivers read the block before they return.
   void *extra[] = {toPointer(launchParamBuffer), const_cast<void *>(args),
                    toPointer(launchParamSize), &argBytes,
                    toPointer(api_->dialect.launchParamEnd)};
   const uint32_t *grid = config.grid, *block = config.workgroup;
-  return checkDone(
-      api_->launch(toPointer(kernel.value), grid[0], grid[1], grid[2], block[0],
-                   block[1], block[2], config.dynamicSharedBytes,
-                   toPointer(stream.value), config.parameters,
-                   argBytes && !config.parameters ? extra : nullptr),
-      formatString("launch %ux%ux%u programs of %ux%ux%u threads", grid[0],
-                   grid[1], grid[2], block[0], block[1], block[2])
-          .c_str());
+  Result result = api_->launch(
+      toPointer(kernel.value), grid[0], grid[1], grid[2], block[0], block[1],
+      block[2], config.dynamicSharedBytes, driverStream(stream),
+      config.parameters, argBytes && !config.parameters ? extra : nullptr);
+  if (result == success)
+    return Status::success();
+  return checkDone(result,
+                   formatString("launch %ux%ux%u programs of %ux%ux%u threads",
+                                grid[0], grid[1], grid[2], block[0], block[1],
+                                block[2])
+                       .c_str());
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,22 +220,70 @@ Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
 Status GpuBackend::beginCapture(StreamHandle stream) {
   if (!info_.canCapture)
     return Status(StatusCode::unavailable, "this driver has no graphs");
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   // Relaxed: other threads, and other worlds, may allocate meanwhile.
-  return checkDone(api_->beginCapture(toPointer(stream.value), captureRelaxed),
+  return checkDone(api_->beginCapture(driverStream(stream), captureRelaxed),
                    "begin to capture a stream");
+}
+
+/// After a capture that failed, its streams are as before it.  CUDA sees to
+/// that; HIP lets them capture for ever where work was not joined, so that
+/// nothing on them ever runs.  They are replaced behind their handles.
+void GpuBackend::leaveCapture(StreamHandle origin) {
+  auto isCaptured = [this](uint64_t stream) {
+    int status = 0;
+    return api_->streamIsCapturing &&
+           api_->streamIsCapturing(toPointer(stream), &status) == success &&
+           status != 0;
+  };
+  const uint64_t first = fromPointer(driverStream(origin));
+  if (!isCaptured(first))
+    return;
+  // Streams of another capture, of another thread, are none of our business.
+  auto captureOf = [this](uint64_t stream) {
+    int status = 0;
+    unsigned long long id = 0;
+    if (api_->streamCaptureInfo)
+      (void)api_->streamCaptureInfo(toPointer(stream), &status, &id);
+    return id;
+  };
+  const unsigned long long capture = captureOf(first);
+  std::vector<std::pair<uint64_t, StreamState>> captured;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto &[handle, state] : streams_)
+      if (handle == origin.value ||
+          (capture != 0 && captureOf(state.driverStream) == capture))
+        captured.emplace_back(handle, state);
+  }
+  // Those that were captured along come before the one that they refer to.
+  std::stable_partition(
+      captured.begin(), captured.end(),
+      [&](const auto &each) { return each.first != origin.value; });
+  for (const auto &[handle, state] : captured) {
+    Expected<uint64_t> fresh = createDriverStream(state.isUrgent);
+    if (!fresh.ok())
+      continue; // what the caller does next says that it still captures
+    (void)api_->streamDestroy(toPointer(state.driverStream));
+    std::lock_guard<std::mutex> lock(mutex_);
+    streams_[handle].driverStream = *fresh;
+    hasReplacedStreams_.store(true, std::memory_order_release);
+  }
 }
 
 Expected<GraphHandle> GpuBackend::endCapture(StreamHandle stream) {
   if (!info_.canCapture)
     return Status(StatusCode::unavailable, "this driver has no graphs");
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   Graph graph = nullptr;
-  IRISRT_RETURN_IF_ERROR(
-      checkDone(api_->endCapture(toPointer(stream.value), &graph),
-                "end the capture of a stream"));
+  Result ended = api_->endCapture(driverStream(stream), &graph);
+  if (ended != success && ended != errorCaptureUnmatched)
+    leaveCapture(stream);
+  IRISRT_RETURN_IF_ERROR(checkDone(ended, "end the capture of a stream"));
   GraphExec exec = nullptr;
   Result result = api_->graphInstantiate(&exec, graph, /*flags=*/0);
   (void)api_->graphDestroy(graph); // the executable graph is a copy
@@ -217,16 +295,18 @@ Expected<GraphHandle> GpuBackend::endCapture(StreamHandle stream) {
 
 Status GpuBackend::launchGraph(GraphHandle graph, StreamHandle stream) {
   IRISRT_RETURN_IF_ERROR(checkHandle(graphs_, graph.value, "graph"));
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   return checkDone(
-      api_->graphLaunch(toPointer(graph.value), toPointer(stream.value)),
+      api_->graphLaunch(toPointer(graph.value), driverStream(stream)),
       "launch a graph");
 }
 
 Status GpuBackend::destroyGraph(GraphHandle graph) {
   IRISRT_RETURN_IF_ERROR(checkHandle(graphs_, graph.value, "graph"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   {
     std::lock_guard<std::mutex> lock(mutex_);
     graphs_.erase(graph.value);

@@ -42,7 +42,8 @@ Expected<uint64_t> GpuBackend::reserve(uint64_t bytes, uint64_t alignment) {
     return makeStatus(StatusCode::invalidArgument,
                       "cannot reserve %" PRIu64 " bytes aligned to %" PRIu64,
                       bytes, alignment);
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   alignment = std::max(alignment, granularity_);
   Reservation held = {bytes, 0, bytes};
   IRISRT_RETURN_IF_ERROR(
@@ -65,7 +66,10 @@ Expected<uint64_t> GpuBackend::reserve(uint64_t bytes, uint64_t alignment) {
 }
 
 Status GpuBackend::unreserve(uint64_t address, uint64_t bytes) {
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  if (mayKernelRun())
+    return Status::success(); // it stays to the end of the process
   Reservation held;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -93,7 +97,8 @@ Expected<ChunkHandle> GpuBackend::createChunk(uint64_t bytes) {
     return makeStatus(StatusCode::invalidArgument,
                       "%" PRIu64 " bytes are no multiple of %" PRIu64, bytes,
                       granularity_);
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   AllocationProperties properties = allocationProperties();
   MemoryHandle handle = 0;
   IRISRT_RETURN_IF_ERROR(checkDone(
@@ -106,7 +111,8 @@ Expected<ChunkHandle> GpuBackend::createChunk(uint64_t bytes) {
 
 Expected<UniqueFd> GpuBackend::exportChunk(ChunkHandle chunk) {
   IRISRT_RETURN_IF_ERROR(checkHandle(chunks_, chunk.value, "chunk"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   int fd = -1;
   IRISRT_RETURN_IF_ERROR(checkDone(
       api_->memoryExport(&fd, chunk.value, handlePosixFd, /*flags=*/0),
@@ -130,7 +136,8 @@ Expected<ChunkHandle> GpuBackend::importChunk(UniqueFd fd, uint64_t bytes) {
   if (!fd.valid() || bytes == 0 || bytes % granularity_ != 0)
     return Status(StatusCode::invalidArgument,
                   "no descriptor, or a wrong size, of a peer's memory");
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   IRISRT_ASSIGN_OR_RETURN(MemoryHandle handle, importFd(fd.get()));
   // The driver keeps the memory, not the descriptor.  It knows the size, too,
   // and refuses to map more than there is.
@@ -140,7 +147,8 @@ Expected<ChunkHandle> GpuBackend::importChunk(UniqueFd fd, uint64_t bytes) {
 }
 
 Status GpuBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   {
     std::lock_guard<std::mutex> lock(mutex_);
     auto known = chunks_.find(chunk.value);
@@ -210,7 +218,10 @@ Status GpuBackend::setAccess(uint64_t address, uint64_t bytes) {
 }
 
 Status GpuBackend::unmap(uint64_t address, uint64_t bytes) {
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  if (mayKernelRun())
+    return Status::success(); // it stays to the end of the process
   {
     std::lock_guard<std::mutex> lock(mutex_);
     auto found = mappings_.find(address);
@@ -225,7 +236,8 @@ Status GpuBackend::unmap(uint64_t address, uint64_t bytes) {
 
 Status GpuBackend::releaseChunk(ChunkHandle chunk) {
   IRISRT_RETURN_IF_ERROR(checkHandle(chunks_, chunk.value, "chunk"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   {
     std::lock_guard<std::mutex> lock(mutex_);
     chunks_.erase(chunk.value);
@@ -261,7 +273,8 @@ Expected<uint64_t> GpuBackend::allocateShareable(uint64_t bytes) {
   if (bytes == 0 || bytes > UINT64_MAX - granularity_)
     return makeStatus(StatusCode::invalidArgument,
                       "cannot allocate %" PRIu64 " bytes", bytes);
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   // Small allocations share a block of the driver's, and a handle stands for
   // the whole block: whole granules have blocks of their own.
   bytes = roundUp(bytes, granularity_);
@@ -274,7 +287,10 @@ Expected<uint64_t> GpuBackend::allocateShareable(uint64_t bytes) {
 
 Status GpuBackend::freeShareable(uint64_t address) {
   IRISRT_RETURN_IF_ERROR(checkHandle(shareable_, address, "shareable memory"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  if (mayKernelRun())
+    return Status::success(); // it stays to the end of the process
   {
     std::lock_guard<std::mutex> lock(sharedHere().mutex);
     sharedHere().addresses.erase(address);
@@ -288,7 +304,8 @@ Status GpuBackend::freeShareable(uint64_t address) {
 
 Expected<IpcHandle> GpuBackend::shareMemory(uint64_t address) {
   IRISRT_RETURN_IF_ERROR(checkHandle(shareable_, address, "shareable memory"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   IpcBytes bytes = {};
   IRISRT_RETURN_IF_ERROR(
       checkDone(api_->ipcGet(&bytes, address), "share memory"));
@@ -304,7 +321,8 @@ Expected<IpcHandle> GpuBackend::shareMemory(uint64_t address) {
 }
 
 Expected<uint64_t> GpuBackend::openMemory(const IpcHandle &handle) {
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   if (handle.pid == ::getpid()) {
     std::unique_lock<std::mutex> here(sharedHere().mutex);
     if (sharedHere().addresses.count(handle.address)) {
@@ -329,7 +347,10 @@ Expected<uint64_t> GpuBackend::openMemory(const IpcHandle &handle) {
 }
 
 Status GpuBackend::closeMemory(uint64_t address) {
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  if (mayKernelRun())
+    return Status::success(); // it stays to the end of the process
   {
     std::lock_guard<std::mutex> lock(mutex_);
     auto borrowed = borrowed_.find(address);
@@ -349,7 +370,8 @@ Status GpuBackend::closeMemory(uint64_t address) {
 //===----------------------------------------------------------------------===//
 
 Expected<HostVisibleMemory> GpuBackend::allocateHostVisible(uint64_t bytes) {
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   HostVisibleMemory memory;
   memory.bytes = bytes;
   IRISRT_RETURN_IF_ERROR(checkDone(
@@ -371,7 +393,10 @@ Expected<HostVisibleMemory> GpuBackend::allocateHostVisible(uint64_t bytes) {
 Status GpuBackend::freeHostVisible(const HostVisibleMemory &memory) {
   uint64_t key = fromPointer(memory.host);
   IRISRT_RETURN_IF_ERROR(checkHandle(hostVisible_, key, "pinned memory"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  if (mayKernelRun())
+    return Status::success(); // it stays to the end of the process
   {
     std::lock_guard<std::mutex> lock(mutex_);
     hostVisible_.erase(key);
@@ -380,7 +405,8 @@ Status GpuBackend::freeHostVisible(const HostVisibleMemory &memory) {
 }
 
 Expected<uint64_t> GpuBackend::allocate(uint64_t bytes) {
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   Address address = 0;
   IRISRT_RETURN_IF_ERROR(
       checkDone(api_->allocate(&address, std::max<uint64_t>(bytes, 1)),
@@ -392,7 +418,10 @@ Expected<uint64_t> GpuBackend::allocate(uint64_t bytes) {
 
 Status GpuBackend::free(uint64_t address) {
   IRISRT_RETURN_IF_ERROR(checkHandle(allocations_, address, "device memory"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  if (mayKernelRun())
+    return Status::success(); // it stays to the end of the process
   {
     std::lock_guard<std::mutex> lock(mutex_);
     allocations_.erase(address);
@@ -401,42 +430,46 @@ Status GpuBackend::free(uint64_t address) {
 }
 
 Status GpuBackend::zero(StreamHandle stream, uint64_t address, uint64_t bytes) {
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   if (bytes == 0)
     return Status::success();
   // Always on the caller's stream: a memset on the default stream would not be
   // ordered with our streams, which do not wait for that one.
-  return checkDone(api_->setBytes(address, 0, bytes, toPointer(stream.value)),
+  return checkDone(api_->setBytes(address, 0, bytes, driverStream(stream)),
                    "zero memory");
 }
 
 Status GpuBackend::copyToDevice(StreamHandle stream, uint64_t to,
                                 const void *from, uint64_t bytes) {
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   if (bytes == 0)
     return Status::success();
-  return checkDone(api_->copyToDevice(to, from, bytes, toPointer(stream.value)),
+  return checkDone(api_->copyToDevice(to, from, bytes, driverStream(stream)),
                    "copy to the device");
 }
 
 Status GpuBackend::copyToHost(StreamHandle stream, void *to, uint64_t from,
                               uint64_t bytes) {
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   if (bytes == 0)
     return Status::success();
-  return checkDone(api_->copyToHost(to, from, bytes, toPointer(stream.value)),
+  return checkDone(api_->copyToHost(to, from, bytes, driverStream(stream)),
                    "copy to the host");
 }
 
 Status GpuBackend::copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
                                 uint64_t bytes) {
-  IRISRT_RETURN_IF_ERROR(checkHandle(streams_, stream.value, "stream"));
-  IRISRT_RETURN_IF_ERROR(makeCurrent());
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   if (bytes == 0)
     return Status::success();
-  return checkDone(api_->copyOnDevice(to, from, bytes, toPointer(stream.value)),
+  return checkDone(api_->copyOnDevice(to, from, bytes, driverStream(stream)),
                    "copy on the device");
 }

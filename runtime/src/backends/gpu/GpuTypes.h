@@ -108,6 +108,27 @@ constexpr unsigned streamWaitValueEqual = 1;
 /// Not CU_EVENT_DISABLE_TIMING: elapsedMs needs the time.
 constexpr unsigned eventDefault = 0;
 
+/// hsa_amd_pointer_info_t of ROCr, on which HIP is built: up to the last member
+/// that is read.  ROCr fills as many bytes as `size` says, or fewer.
+struct PointerInfo {
+  uint32_t size;
+  int32_t type;
+  void *agentBase;
+  void *hostBase;
+  size_t bytes;
+  void *userData;
+  uint64_t owner;
+  uint32_t globalFlags;
+  bool isRegistered;
+};
+static_assert(sizeof(PointerInfo) == 56, "layout of the API");
+constexpr int32_t pointerUnknown = 0;
+/// hsa_amd_memory_pool_global_flag_t; the first one stands for "uncached" here.
+constexpr uint32_t memoryFlagUncached = 1;
+constexpr uint32_t memoryFlagFineGrained = 2;
+constexpr uint32_t memoryFlagCoarseGrained = 4;
+constexpr uint32_t memoryFlagExtendedScope = 8;
+
 /// hipExtMallocWithFlags.
 constexpr unsigned hipMallocFineGrained = 1;
 constexpr unsigned hipMallocUncached = 3;

@@ -16,8 +16,6 @@
 
 using namespace iris::rt;
 
-static constexpr auto destroyLimit = std::chrono::seconds(10);
-
 Expected<std::unique_ptr<Backend>>
 iris::rt::createHostBackend(int index, bool placeMappings) {
   if (index < 0)
@@ -48,6 +46,7 @@ HostBackend::~HostBackend() {
     for (auto &[id, image] : modules_.entries)
       image.leak();
     new std::shared_ptr<ThreadTeam>(team_); // its threads cannot be joined
+    leakKeptMemory();
     return;
   }
   for (const auto &[address, mapping] : mappings_)
@@ -82,14 +81,15 @@ Expected<StreamHandle> HostBackend::createStream(bool /*isUrgent*/) {
   return StreamHandle{streams_.add(std::move(stream))};
 }
 
-Status HostBackend::destroyStream(StreamHandle stream) {
+Status HostBackend::destroyStream(StreamHandle stream,
+                                  std::chrono::nanoseconds limit) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
                           findStream(stream));
   {
     std::lock_guard<std::mutex> lock(mutex_);
     streams_.entries.erase(stream.value);
   }
-  Status status = found->stop(destroyLimit);
+  Status status = found->stop(limit);
   if (status.code() == StatusCode::timeout)
     stuck_ = true;
   return status;

@@ -57,7 +57,9 @@ public:
                       uint64_t bytes) override;
 
   Expected<StreamHandle> createStream(bool isUrgent) override;
-  Status destroyStream(StreamHandle stream) override;
+  using Backend::destroyStream;
+  Status destroyStream(StreamHandle stream,
+                       std::chrono::nanoseconds limit) override;
   Expected<bool> query(StreamHandle stream) override;
   Status synchronize(StreamHandle stream,
                      std::chrono::nanoseconds limit) override;

@@ -32,13 +32,51 @@ Result fakegpu::misuse(const char *what) {
   return errorInvalidValue;
 }
 
+/// A thread that chose no device has the first one on HIP, and none on CUDA.
+static std::atomic<bool> isHip{false};
+static thread_local int boundDevice = -1;
+
+int fakegpu::currentDevice() {
+  return boundDevice < 0 && isHip ? 0 : boundDevice;
+}
+
+bool fakegpu::isBound(const char *function) {
+  if (currentDevice() >= 0)
+    return true;
+  (void)misuse(function);
+  return false;
+}
+
+bool fakegpu::takesFromKernels() {
+  if (control().kernelsRunning == 0)
+    return false;
+  ++control().takenFromKernels;
+  return true;
+}
+
+extern "C" __attribute__((visibility("default"))) int fakeGpuCurrentDevice() {
+  return boundDevice;
+}
+
+extern "C" __attribute__((visibility("default"))) void
+fakeGpuBindDevice(int device) {
+  boundDevice = device;
+}
+
 extern "C" {
 
-Result fake_init(unsigned flags) {
+Result fake_cuda_init(unsigned flags) {
   FAKE_ENTER("init");
   if (flags != 0)
     return misuse("init with flags");
+  isHip = false;
   return control().devices > 0 ? success : errorNoDevice;
+}
+
+Result fake_hip_init(unsigned flags) {
+  Result result = fake_cuda_init(flags);
+  isHip = true;
+  return result;
 }
 
 Result fake_cuda_version(int *version) {
@@ -102,8 +140,6 @@ Result fake_can_access_peer(int *yes, Device device, Device peer) {
   return success;
 }
 
-static thread_local int currentDevice = -1;
-
 Result fake_context_retain(Context *context, Device device) {
   FAKE_ENTER("primaryContextRetain");
   ++control().contexts;
@@ -116,23 +152,43 @@ Result fake_context_release(Device) {
   return success;
 }
 
+/// Contexts are the devices' numbers, plus 1; null unbinds.
 Result fake_set_context(Context context) {
   FAKE_ENTER("setContext");
-  currentDevice = static_cast<int>(reinterpret_cast<uintptr_t>(context)) - 1;
-  return currentDevice < control().devices ? success : errorInvalidContext;
+  int device = static_cast<int>(reinterpret_cast<uintptr_t>(context)) - 1;
+  if (device >= control().devices)
+    return errorInvalidContext;
+  ++control().bindings;
+  boundDevice = device;
+  return success;
+}
+
+Result fake_get_context(Context *context) {
+  FAKE_ENTER("contextCurrent");
+  *context = reinterpret_cast<void *>(static_cast<uintptr_t>(boundDevice + 1));
+  return success;
 }
 
 Result fake_set_device(int index) {
   FAKE_ENTER("setDevice");
-  currentDevice = index;
-  return index < control().devices ? success : errorInvalidDevice;
+  if (index < 0 || index >= control().devices)
+    return errorInvalidDevice;
+  ++control().bindings;
+  boundDevice = index;
+  return success;
+}
+
+Result fake_get_device(int *index) {
+  FAKE_ENTER("deviceCurrent");
+  *index = currentDevice();
+  return success;
 }
 
 static Result enablePeer(int peer) {
   static std::mutex mutex; // ranks may be threads
   static std::map<std::pair<int, int>, bool> enabled;
   std::lock_guard<std::mutex> lock(mutex);
-  bool &done = enabled[{currentDevice, peer}];
+  bool &done = enabled[{currentDevice(), peer}];
   if (done)
     return errorPeerAccessAlreadyEnabled;
   done = true;
@@ -177,8 +233,8 @@ const char *fake_hip_error_text(Result) { return "fake failure"; }
 
 } // extern "C"
 
-FAKE_EXPORT(fake_init, cuInit)
-FAKE_EXPORT(fake_init, hipInit)
+FAKE_EXPORT(fake_cuda_init, cuInit)
+FAKE_EXPORT(fake_hip_init, hipInit)
 FAKE_EXPORT(fake_cuda_version, cuDriverGetVersion)
 FAKE_EXPORT(fake_hip_version, hipRuntimeGetVersion)
 FAKE_EXPORT(fake_device_count, cuDeviceGetCount)
@@ -196,7 +252,9 @@ FAKE_EXPORT(fake_can_access_peer, hipDeviceCanAccessPeer)
 FAKE_EXPORT(fake_context_retain, cuDevicePrimaryCtxRetain)
 FAKE_EXPORT(fake_context_release, cuDevicePrimaryCtxRelease_v2)
 FAKE_EXPORT(fake_set_context, cuCtxSetCurrent)
+FAKE_EXPORT(fake_get_context, cuCtxGetCurrent)
 FAKE_EXPORT(fake_set_device, hipSetDevice)
+FAKE_EXPORT(fake_get_device, hipGetDevice)
 FAKE_EXPORT(fake_enable_peer_context, cuCtxEnablePeerAccess)
 FAKE_EXPORT(fake_enable_peer_device, hipDeviceEnablePeerAccess)
 FAKE_EXPORT(fake_properties6, hipGetDevicePropertiesR0600)

@@ -31,6 +31,15 @@ Result injectedFailure(const char *function);
 /// Notes that the caller broke a rule, and fails.
 Result misuse(const char *what);
 
+/// The calling thread's device, or -1.
+int currentDevice();
+
+/// What is asked of a thread without a device is a misuse.
+bool isBound(const char *function);
+
+/// Whether a kernel runs from which the call would take something away.
+bool takesFromKernels();
+
 /// A piece of work; false: it failed, and so will all later work.
 using Work = std::function<bool()>;
 
@@ -66,6 +75,8 @@ public:
   Result query();
   bool isCaptured() const { return capture && !capture->ended; }
   std::shared_ptr<FakeCapture> capture;
+  /// Of the thread that created it.
+  const int device = currentDevice();
 
 private:
   void run();
@@ -88,6 +99,12 @@ Result enqueue(Stream stream, Work work);
 #define FAKE_ENTER(function)                                                   \
   if (Result failure = injectedFailure(function))                              \
   return failure
+
+/// The same for functions that work on the calling thread's device.
+#define FAKE_ENTER_BOUND(function)                                             \
+  FAKE_ENTER(function);                                                        \
+  if (!isBound(function))                                                      \
+  return errorInvalidContext
 
 } // namespace fakegpu
 

@@ -72,6 +72,14 @@ bool runBuiltIn(const std::string &name, const Block &block,
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     return true;
   }
+  if (name == "spin_until_set") {
+    auto *a = argument<uint32_t *>(block, 0),
+         *b = argument<uint32_t *>(block, 16);
+    while (__atomic_load_n(a, __ATOMIC_ACQUIRE) == 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    __atomic_store_n(b, 1, __ATOMIC_RELEASE);
+    return true;
+  }
   if (name == "stamp_all") {
     auto context = argument<IrisRtContext>(block, 0);
     auto address = argument<uint64_t>(block, sizeof(IrisRtContext));
@@ -155,7 +163,7 @@ bool placeParameters(const std::string &kernel, void **parameters,
 Result launch(Function function, const std::vector<unsigned> &grid,
               unsigned threads, unsigned dynamicShared, Stream stream,
               void **parameters, void **extra, uintptr_t endOfExtra) {
-  FAKE_ENTER("launch");
+  FAKE_ENTER_BOUND("launch");
   if ((parameters && extra) || grid[0] * grid[1] * grid[2] == 0 ||
       threads == 0 || threads > 1024)
     return misuse("launch");
@@ -172,10 +180,11 @@ Result launch(Function function, const std::vector<unsigned> &grid,
   }
   if (int(dynamicShared) > f->dynamicShared)
     return errorInvalidValue;
-  if (IrisRtHostKernel host = f->host)
-    return enqueue(stream, [=] { return runHost(host, block, grid); });
-  return enqueue(stream, [name = f->name, block, grid] {
-    return runBuiltIn(name, block, grid);
+  return enqueue(stream, [name = f->name, host = f->host, block, grid] {
+    ++fakeGpuControl()->kernelsRunning;
+    bool ok = host ? runHost(host, block, grid) : runBuiltIn(name, block, grid);
+    --fakeGpuControl()->kernelsRunning;
+    return ok;
   });
 }
 
@@ -185,7 +194,7 @@ extern "C" {
 
 Result fake_module_load(Module *module, const void *image, unsigned numOptions,
                         int *options, void **values) {
-  FAKE_ENTER("moduleLoad");
+  FAKE_ENTER_BOUND("moduleLoad");
   void *library = nullptr;
   bool elf = std::memcmp(image, ELFMAG, SELFMAG) == 0;
   auto *header = static_cast<const Elf64_Ehdr *>(image);
@@ -211,6 +220,8 @@ Result fake_module_load(Module *module, const void *image, unsigned numOptions,
 }
 
 Result fake_module_unload(Module module) {
+  if (takesFromKernels())
+    return success;
   auto *m = static_cast<FakeModule *>(module);
   if (m->library)
     dlclose(m->library);
@@ -221,8 +232,9 @@ Result fake_module_unload(Module module) {
 
 Result fake_module_function(Function *function, Module module,
                             const char *name) {
-  static const std::set<std::string> builtIn = {
-      "fill_u32", "spin_until", "stamp_all", "store_ids", "trap"};
+  static const std::set<std::string> builtIn = {"fill_u32",       "spin_until",
+                                                "spin_until_set", "stamp_all",
+                                                "store_ids",      "trap"};
   auto *m = static_cast<FakeModule *>(module);
   void *host = m->library ? dlsym(m->library, name) : nullptr;
   if (!host && (m->library || !builtIn.count(name)))
@@ -238,12 +250,13 @@ Result fake_set_function_attribute(Function function, int attribute,
                                    int value) {
   if (attribute != functionMaxDynamicShared)
     return misuse("unknown function attribute");
+  ++fakeGpuControl()->attributeCalls;
   static_cast<FakeFunction *>(function)->dynamicShared = value;
   return success;
 }
 
 Result fake_occupancy(int *blocks, Function, int threads, size_t) {
-  FAKE_ENTER("occupancy");
+  FAKE_ENTER_BOUND("occupancy");
   *blocks = 2048 / threads;
   return success;
 }

@@ -22,10 +22,16 @@ constexpr size_t granule = 2 << 20;
 struct Piece {
   int fd;
   size_t bytes;
+  /// As hsa_amd_pointer_info tells it.
+  uint32_t kind = memoryFlagCoarseGrained;
+  /// Of a descriptor that a peer sent, which is the caller's to close.
+  bool isImported = false;
+  ino_t inode = 0;
 };
 struct Mapped {
   size_t bytes;
   bool accessible;
+  uint32_t kind;
 };
 
 std::mutex mutex;
@@ -40,6 +46,13 @@ FakeGpuControl &control() { return *fakeGpuControl(); }
 
 void *pointer(Address address) { return reinterpret_cast<void *>(address); }
 
+/// Whether the descriptor of a piece is (still) its own.
+bool hasDescriptor(const Piece &piece) {
+  struct stat info;
+  return !piece.isImported ||
+         (fstat(piece.fd, &info) == 0 && info.st_ino == piece.inode);
+}
+
 /// A memfd that fits, or -1.
 int makeMemory(size_t bytes) {
   if (bytes > (size_t(1) << 36))
@@ -52,7 +65,8 @@ int makeMemory(size_t bytes) {
   return fd;
 }
 
-Result allocateShared(Address *address, size_t bytes) {
+Result allocateShared(Address *address, size_t bytes,
+                      uint32_t kind = memoryFlagCoarseGrained) {
   if (bytes == 0)
     return misuse("allocation of 0 bytes");
   int fd = makeMemory(bytes);
@@ -67,7 +81,7 @@ Result allocateShared(Address *address, size_t bytes) {
   std::memset(at, 0xa5, std::min<size_t>(bytes, granule));
   std::lock_guard<std::mutex> lock(mutex);
   *address = reinterpret_cast<Address>(at);
-  allocations[*address] = {fd, bytes};
+  allocations[*address] = {fd, bytes, kind};
   ++control().allocations;
   return success;
 }
@@ -78,7 +92,9 @@ Result importDescriptor(MemoryHandle *handle, int fd) {
     return errorInvalidHandle;
   std::lock_guard<std::mutex> lock(mutex);
   *handle = nextHandle++;
-  chunks[*handle] = {dup(fd), size_t(info.st_size)};
+  int held = control().importNeedsDescriptor ? fd : dup(fd);
+  chunks[*handle] = {held, size_t(info.st_size), memoryFlagExtendedScope, true,
+                     info.st_ino};
   ++control().chunks;
   return success;
 }
@@ -94,7 +110,7 @@ Result fake_granularity(size_t *bytes, const AllocationProperties *, int) {
 
 Result fake_address_reserve(Address *address, size_t bytes, size_t alignment,
                             Address hint, unsigned long long flags) {
-  FAKE_ENTER("addressReserve");
+  FAKE_ENTER_BOUND("addressReserve");
   if (bytes % granule || (alignment & (alignment - 1)) || flags || hint)
     return misuse("addressReserve");
   size_t slack = control().ignoreAlignment ? granule : alignment;
@@ -136,7 +152,7 @@ Result fake_address_free(Address address, size_t bytes) {
 static Result createMemory(MemoryHandle *handle, size_t bytes,
                            const AllocationProperties *properties,
                            bool typeKnown) {
-  FAKE_ENTER("memoryCreate");
+  FAKE_ENTER_BOUND("memoryCreate");
   if (!control().virtualMemory)
     return errorNotSupported;
   if (bytes % granule || properties->requestedHandleTypes != handlePosixFd ||
@@ -149,7 +165,12 @@ static Result createMemory(MemoryHandle *handle, size_t bytes,
     return errorOutOfMemory;
   std::lock_guard<std::mutex> lock(mutex);
   *handle = nextHandle++;
-  chunks[*handle] = {fd, bytes};
+  bool isUncached = properties->type == allocationUncached &&
+                    !control().uncachedMappingsAreCoarse;
+  chunks[*handle] = {fd, bytes,
+                     isUncached
+                         ? memoryFlagFineGrained | memoryFlagExtendedScope
+                         : memoryFlagCoarseGrained};
   ++control().chunks;
   return success;
 }
@@ -175,7 +196,8 @@ Result fake_memory_release(MemoryHandle handle) {
   auto found = chunks.find(handle);
   if (found == chunks.end())
     return misuse("memoryRelease of no memory");
-  close(found->second.fd);
+  if (!found->second.isImported || !control().importNeedsDescriptor)
+    close(found->second.fd);
   chunks.erase(found);
   --control().chunks;
   return success;
@@ -183,7 +205,7 @@ Result fake_memory_release(MemoryHandle handle) {
 
 Result fake_memory_export(void *out, MemoryHandle handle, int type,
                           unsigned long long) {
-  FAKE_ENTER("memoryExport");
+  FAKE_ENTER_BOUND("memoryExport");
   std::lock_guard<std::mutex> lock(mutex);
   auto found = chunks.find(handle);
   if (found == chunks.end() || type != handlePosixFd)
@@ -194,12 +216,12 @@ Result fake_memory_export(void *out, MemoryHandle handle, int type,
 }
 
 Result fake_cuda_import(MemoryHandle *handle, void *osHandle, int) {
-  FAKE_ENTER("memoryImport");
+  FAKE_ENTER_BOUND("memoryImport");
   return importDescriptor(handle, int(reinterpret_cast<uintptr_t>(osHandle)));
 }
 
 Result fake_hip_import(MemoryHandle *handle, void *osHandle, int) {
-  FAKE_ENTER("memoryImport");
+  FAKE_ENTER_BOUND("memoryImport");
   if (control().hipVersion >= 70100000)
     return importDescriptor(handle, int(reinterpret_cast<uintptr_t>(osHandle)));
   return importDescriptor(handle, *static_cast<int *>(osHandle));
@@ -207,7 +229,7 @@ Result fake_hip_import(MemoryHandle *handle, void *osHandle, int) {
 
 Result fake_memory_map(Address address, size_t bytes, size_t offset,
                        MemoryHandle handle, unsigned long long) {
-  FAKE_ENTER("memoryMap");
+  FAKE_ENTER_BOUND("memoryMap");
   std::lock_guard<std::mutex> lock(mutex);
   auto chunk = chunks.find(handle);
   auto space = reservations.upper_bound(address);
@@ -217,7 +239,8 @@ Result fake_memory_map(Address address, size_t bytes, size_t offset,
   --space;
   if (address + bytes > space->first + space->second)
     return misuse("memoryMap outside of a reservation");
-  if (bytes > chunk->second.bytes)
+  if (bytes > chunk->second.bytes || !hasDescriptor(chunk->second) ||
+      (chunk->second.isImported && !control().canMapImported))
     return errorInvalidValue;
   auto next = mappings.lower_bound(address);
   if (next != mappings.end() && next->first < address + bytes)
@@ -225,7 +248,7 @@ Result fake_memory_map(Address address, size_t bytes, size_t offset,
   if (mmap(pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
            chunk->second.fd, 0) == MAP_FAILED)
     return errorOutOfMemory;
-  mappings[address] = {bytes, false};
+  mappings[address] = {bytes, false, chunk->second.kind};
   ++control().mappings;
   return success;
 }
@@ -235,6 +258,7 @@ Result fake_memory_unmap(Address address, size_t bytes) {
   auto found = mappings.find(address);
   if (found == mappings.end() || found->second.bytes != bytes)
     return misuse("memoryUnmap of no mapping");
+  (void)takesFromKernels(); // as drivers do: a kernel that reads it dies
   mmap(pointer(address), bytes, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   mappings.erase(found);
@@ -245,7 +269,7 @@ Result fake_memory_unmap(Address address, size_t bytes) {
 static Result setAccess(Address address, size_t bytes,
                         const AccessDescription *access, size_t count,
                         bool bug) {
-  FAKE_ENTER("memorySetAccess");
+  FAKE_ENTER_BOUND("memorySetAccess");
   std::lock_guard<std::mutex> lock(mutex);
   if (count != 1 || access->flags != accessReadWrite ||
       access->location.type != locationDevice)
@@ -283,17 +307,22 @@ Result fake_hip_access(Address address, size_t bytes,
 }
 
 Result fake_allocate(Address *address, size_t bytes) {
-  FAKE_ENTER("allocate");
+  FAKE_ENTER_BOUND("allocate");
   return allocateShared(address, bytes);
 }
 
 Result fake_allocate_flags(Address *address, size_t bytes, unsigned flags) {
-  FAKE_ENTER("allocateWithFlags");
+  FAKE_ENTER_BOUND("allocateWithFlags");
   if (flags == hipMallocFineGrained && !control().fineGrained)
     return errorNotSupported;
   if (flags != hipMallocFineGrained && flags != hipMallocUncached)
     return misuse("hipExtMallocWithFlags with unexpected flags");
-  return allocateShared(address, bytes);
+  uint32_t kind = memoryFlagCoarseGrained;
+  if (flags == hipMallocUncached && !control().uncachedIsCoarse)
+    kind = memoryFlagFineGrained | memoryFlagExtendedScope;
+  if (flags == hipMallocFineGrained && !control().fineGrainedIsCoarse)
+    kind = memoryFlagFineGrained;
+  return allocateShared(address, bytes, kind);
 }
 
 Result fake_free(Address address) {
@@ -301,6 +330,8 @@ Result fake_free(Address address) {
   auto found = allocations.find(address);
   if (found == allocations.end())
     return misuse("free of no allocation");
+  if (takesFromKernels())
+    return success;
   munmap(pointer(address), found->second.bytes);
   close(found->second.fd);
   allocations.erase(found);
@@ -309,7 +340,7 @@ Result fake_free(Address address) {
 }
 
 static Result hostAllocate(void **host, size_t bytes, bool flagsRight) {
-  FAKE_ENTER("hostAllocate");
+  FAKE_ENTER_BOUND("hostAllocate");
   if (!flagsRight)
     return misuse("host allocation with unexpected flags");
   *host = std::malloc(bytes);
@@ -327,19 +358,21 @@ Result fake_hip_host_allocate(void **host, size_t bytes, unsigned flags) {
 }
 
 Result fake_host_free(void *host) {
+  if (takesFromKernels())
+    return success;
   std::free(host);
   --control().allocations;
   return success;
 }
 
 Result fake_host_device_address(Address *address, void *host, unsigned) {
-  FAKE_ENTER("hostDeviceAddress");
+  FAKE_ENTER_BOUND("hostDeviceAddress");
   *address = reinterpret_cast<Address>(host);
   return success;
 }
 
 Result fake_ipc_get(IpcBytes *handle, Address address) {
-  FAKE_ENTER("ipcGet");
+  FAKE_ENTER_BOUND("ipcGet");
   std::lock_guard<std::mutex> lock(mutex);
   auto found = allocations.find(address);
   if (found == allocations.end())
@@ -350,7 +383,7 @@ Result fake_ipc_get(IpcBytes *handle, Address address) {
 }
 
 Result fake_ipc_open(Address *address, IpcBytes handle, unsigned flags) {
-  FAKE_ENTER("ipcOpen");
+  FAKE_ENTER_BOUND("ipcOpen");
   if (flags != ipcLazyPeerAccess)
     return misuse("ipcOpen without lazy peer access");
   int pid = 0, fd = 0;
@@ -381,10 +414,38 @@ Result fake_ipc_close(Address address) {
   auto found = opened.find(address);
   if (found == opened.end())
     return misuse("ipcClose of nothing opened");
+  if (takesFromKernels())
+    return success;
   munmap(pointer(address), found->second);
   opened.erase(found);
   --control().opened;
   return success;
+}
+
+/// ROCr's, which HIP is built on.  As there, memory that it does not know is no
+/// error.
+__attribute__((visibility("default"))) int
+hsa_amd_pointer_info(const void *at, PointerInfo *info, void *(*)(size_t),
+                     uint32_t *, void **) {
+  if (info->size != sizeof(PointerInfo))
+    return misuse("hsa_amd_pointer_info");
+  std::lock_guard<std::mutex> lock(mutex);
+  auto address = reinterpret_cast<Address>(at);
+  auto mapping = mappings.find(address);
+  auto allocation = allocations.find(address);
+  *info = {};
+  info->size = sizeof(*info);
+  if (!control().tellsKind)
+    return 0;
+  if (mapping != mappings.end()) {
+    info->type = 6;
+    info->globalFlags =
+        control().tellsKindOfMappings ? mapping->second.kind : 0;
+  } else if (allocation != allocations.end()) {
+    info->type = 1;
+    info->globalFlags = allocation->second.kind;
+  }
+  return 0;
 }
 
 } // extern "C"

@@ -85,6 +85,8 @@ Result fakegpu::enqueue(Stream stream, Work work) {
   if (!stream)
     return misuse("work for the default stream, which orders nothing here");
   FakeStream *s = toStream(stream);
+  if (s->device != currentDevice())
+    return misuse("work for a stream of another device than the thread's");
   if (s->isCaptured()) {
     s->capture->work.push_back(std::move(work));
     s->capture->goesOn(s);
@@ -147,7 +149,7 @@ Result fake_copy_on_device(Address to, Address from, size_t bytes,
 }
 
 Result fake_stream_create(Stream *stream, unsigned flags, int) {
-  FAKE_ENTER("streamCreate");
+  FAKE_ENTER_BOUND("streamCreate");
   if (flags != streamNonBlocking)
     return misuse("a stream that the default stream waits for");
   *stream = new FakeStream;
@@ -162,12 +164,12 @@ Result fake_stream_destroy(Stream stream) {
 }
 
 Result fake_stream_query(Stream stream) {
-  FAKE_ENTER("streamQuery");
+  FAKE_ENTER_BOUND("streamQuery");
   return toStream(stream)->query();
 }
 
 Result fake_event_create(Event *event, unsigned flags) {
-  FAKE_ENTER("eventCreate");
+  FAKE_ENTER_BOUND("eventCreate");
   if (flags)
     return misuse("event flags");
   *event = new FakeEvent;
@@ -284,7 +286,8 @@ Result fake_begin_capture(Stream stream, int) {
   return success;
 }
 
-Result fake_end_capture(Stream stream, Graph *graph) {
+static Result endCapture(Stream stream, Graph *graph, bool leavesAlways) {
+  FAKE_ENTER("endCapture");
   FakeStream *s = toStream(stream);
   if (!s->isCaptured())
     return errorInvalidValue;
@@ -292,12 +295,31 @@ Result fake_end_capture(Stream stream, Graph *graph) {
   for (const FakeCapture::Branch &branch : capture->branches)
     if (branch.stream == s)
       return misuse("endCapture of a stream that was captured along");
-  capture->ended = true;
+  bool isJoined = true;
   for (const FakeCapture::Branch &branch : capture->branches)
-    if (!branch.isJoined)
-      return errorCaptureUnjoined;
+    isJoined = isJoined && branch.isJoined;
+  capture->ended = isJoined || leavesAlways;
+  if (!isJoined)
+    return errorCaptureUnjoined;
   *graph = new FakeGraph{std::move(capture->work)};
   ++control().graphs;
+  return success;
+}
+
+Result fake_cuda_end_capture(Stream stream, Graph *graph) {
+  return endCapture(stream, graph, /*leavesAlways=*/true);
+}
+
+/// HIP goes on capturing where work is not joined.
+Result fake_hip_end_capture(Stream stream, Graph *graph) {
+  return endCapture(stream, graph, /*leavesAlways=*/false);
+}
+
+Result fake_stream_capture_info(Stream stream, int *status,
+                                unsigned long long *id) {
+  FakeStream *s = toStream(stream);
+  *status = s->isCaptured();
+  *id = s->isCaptured() ? reinterpret_cast<uintptr_t>(s->capture.get()) : 0;
   return success;
 }
 
@@ -355,8 +377,9 @@ FAKE_EXPORT(fake_event_elapsed, cuEventElapsedTime)
 FAKE_EXPORT(fake_event_elapsed, hipEventElapsedTime)
 FAKE_EXPORT(fake_begin_capture, cuStreamBeginCapture_v2)
 FAKE_EXPORT(fake_begin_capture, hipStreamBeginCapture)
-FAKE_EXPORT(fake_end_capture, cuStreamEndCapture)
-FAKE_EXPORT(fake_end_capture, hipStreamEndCapture)
+FAKE_EXPORT(fake_cuda_end_capture, cuStreamEndCapture)
+FAKE_EXPORT(fake_hip_end_capture, hipStreamEndCapture)
+FAKE_EXPORT(fake_stream_capture_info, hipStreamGetCaptureInfo)
 FAKE_EXPORT(fake_graph_instantiate, cuGraphInstantiateWithFlags)
 FAKE_EXPORT(fake_graph_instantiate, hipGraphInstantiateWithFlags)
 FAKE_EXPORT(fake_graph_launch, cuGraphLaunch)

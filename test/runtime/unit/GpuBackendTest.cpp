@@ -16,14 +16,6 @@ namespace {
 
 FAKE_GPU_SUITE(Gpu);
 
-/// What only HIP does.
-class GpuHip : public Gpu {};
-
-INSTANTIATE_TEST_SUITE_P(Fake, GpuHip, testing::Values(DeviceKind::hip),
-                         [](const auto &info) {
-                           return std::string(deviceKindName(info.param));
-                         });
-
 //===----------------------------------------------------------------------===//
 // Creation
 //===----------------------------------------------------------------------===//
@@ -59,8 +51,9 @@ TEST_P(Gpu, SaysThatThereIsNoDevice) {
 
 TEST_P(Gpu, ReportsFailingStartup) {
   for (const char *function :
-       {"init", "deviceCount", cuda() ? "primaryContextRetain" : "setDevice",
-        "streamCreate", "allocate", "setBytes", "copyToHost", "streamQuery"}) {
+       {"init", "deviceCount",
+        cuda() ? "primaryContextRetain" : "deviceCurrent", "streamCreate",
+        "allocate", "setBytes", "copyToHost", "streamQuery"}) {
     control().failFunction = function;
     auto failed = tryCreate();
     EXPECT_FALSE(failed.ok()) << function;
@@ -93,7 +86,7 @@ TEST_P(Gpu, FallsBackWhereMappingFails) {
     create();
     EXPECT_FALSE(backend->info().canPlaceMappings) << function;
     EXPECT_EQ(backend->info().memoryKind,
-              cuda() ? IRISRT_MEMORY_COARSE : IRISRT_MEMORY_FINE_GRAINED);
+              cuda() ? IRISRT_MEMORY_COARSE : IRISRT_MEMORY_UNCACHED);
     EXPECT_EQ(backend->createChunk(2 << 20).status().code(),
               StatusCode::unavailable);
     EXPECT_EQ(backend->reserve(2 << 20, 0).status().code(),
@@ -102,36 +95,6 @@ TEST_P(Gpu, FallsBackWhereMappingFails) {
     control().failFunction = nullptr;
     EXPECT_EQ(control().live(), 0) << function;
   }
-}
-
-TEST_P(GpuHip, NeverPutsHeapsIntoCachedMemory) {
-  // HIP before 7.2 has no uncached mappings: share fine-grained memory.
-  control().hipUncachedMappings = false;
-  create();
-  EXPECT_FALSE(backend->info().canPlaceMappings);
-  EXPECT_EQ(backend->info().memoryKind, IRISRT_MEMORY_FINE_GRAINED);
-  backend.reset();
-  control().fineGrained = false;
-  create();
-  EXPECT_EQ(backend->info().memoryKind, IRISRT_MEMORY_UNCACHED);
-  backend.reset();
-  control().failFunction = "ipcGet";
-  create();
-  EXPECT_EQ(backend->info().memoryKind, IRISRT_MEMORY_COARSE);
-  auto refused = backend->allocateShareable(1 << 20);
-  EXPECT_EQ(refused.status().code(), StatusCode::unavailable);
-  EXPECT_HAS(refused.status().message(), "neither fine-grained nor uncached");
-}
-
-TEST_P(GpuHip, LoadsOldVersions) {
-  control().hipVersion = 50221153;
-  control().hipTarget = "gfx90a";
-  create();
-  EXPECT_EQ(backend->info().target, "gfx90a");
-  EXPECT_FALSE(backend->info().canPlaceMappings);
-  backend.reset();
-  control().hipTarget = "nonsense";
-  EXPECT_HAS(tryCreate().status().message(), "does not name the target");
 }
 
 //===----------------------------------------------------------------------===//

@@ -71,17 +71,36 @@ void *findGpuSymbol(void *library, const char *name) {
 Expected<void *> openGpuLibrary(GpuApi &api,
                                 const std::vector<std::string> &candidates) {
   void *library = nullptr;
-  std::string reasons;
+  // The copy that the program itself uses comes before any other version: two
+  // runtimes in one process do not know each other's devices.
   for (const std::string &candidate : candidates) {
-    library = ::dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+    library = ::dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (library) {
       api.library = candidate;
       break;
     }
-    const char *reason = ::dlerror();
-    reasons += reasons.empty() ? "" : "; ";
-    reasons += reason ? reason : candidate.c_str();
   }
+  std::string reasons;
+  size_t numMissing = 0;
+  for (size_t i = 0; !library && i < candidates.size(); ++i) {
+    library = ::dlopen(candidates[i].c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library) {
+      api.library = candidates[i];
+      break;
+    }
+    const char *text = ::dlerror();
+    const std::string reason = text ? text : candidates[i];
+    // Why one that is there cannot be loaded is worth more than a list of
+    // names; the first one stands for those that are not there.
+    bool isMissing = reason.find("No such file") != std::string::npos &&
+                     reason.rfind(candidates[i] + ":", 0) == 0;
+    if (isMissing && numMissing++ != 0)
+      continue;
+    reasons += (reasons.empty() ? "" : "; ") + reason;
+  }
+  if (numMissing > 1)
+    reasons +=
+        formatString("; nor is there one of %zu other names", numMissing - 1);
   if (!library)
     return makeStatus(StatusCode::unavailable,
                       "no %s driver library could be opened: %s", api.name(),

@@ -39,6 +39,11 @@ struct GpuApi {
   Result (*cudaErrorText)(Result error, const char **text) = nullptr;
   const char *(*hipErrorName)(Result error) = nullptr;
   const char *(*hipErrorText)(Result error) = nullptr;
+  /// hsa_amd_pointer_info, where HIP is built on ROCr: HIP remembers which kind
+  /// of memory was asked for, ROCr knows which was given.  0 is success.
+  int (*pointerInfo)(const void *address, PointerInfo *info,
+                     void *(*allocate)(size_t), uint32_t *numAgents,
+                     void **agents) = nullptr;
 
   /// "CUDA" or "HIP".
   const char *name() const;
@@ -66,7 +71,8 @@ Expected<std::shared_ptr<const GpuApi>> loadHipApi(const std::string &path);
 // For the two loaders
 //===----------------------------------------------------------------------===//
 
-/// Opens the first of `candidates` that can be opened and fills the table.
+/// Opens the first of `candidates` that this process has loaded already, else
+/// the first that can be opened, and fills the table.
 Expected<void *> openGpuLibrary(GpuApi &api,
                                 const std::vector<std::string> &candidates);
 

@@ -145,37 +145,49 @@ private:
   Status probePlacedMappings(int32_t allocationType);
   Status probeMapping(const AllocationProperties &properties);
   Status probeImport(MemoryHandle handle);
-  bool probeShareable(IrisRtMemoryKind kind);
+  Status probeMappedKind(Address address);
+  Status probeShareable(IrisRtMemoryKind kind);
+  Expected<IrisRtMemoryKind> kindOf(Address address) const;
   AllocationProperties allocationProperties() const;
 
   // GpuMemory.cpp
   Status setAccess(uint64_t address, uint64_t bytes);
   Expected<MemoryHandle> importFd(int fd) const;
   Expected<uint64_t> allocateOfKind(IrisRtMemoryKind kind, uint64_t bytes);
-  Status checkDone(Result result, const char *what) const {
-    return api_->check(result, what);
 
   // GpuLaunch.cpp
   Status allowShared(KernelHandle kernel, uint32_t bytes);
   void leaveCapture(StreamHandle origin);
 
+  Status checkDone(Result result, const char *what) const {
+    return api_->check(result, what);
   }
 
   /// Fails unless `value` is one of `known`.
   template <typename Set>
   Status checkHandle(const Set &known, uint64_t value, const char *what) const;
-
-  std::shared_ptr<const GpuApi> api_;
   template <typename Set>
   Status checkHandle(const Set &known, const RecentHandles &recent,
                      uint64_t value, const char *what) const;
+
+  std::shared_ptr<const GpuApi> api_;
   GpuOptions options_;
   Device device_ = 0;
   Context context_ = nullptr;
   uint64_t granularity_ = 2u << 20;
   int32_t allocationType_ = allocationPinned;
+  /// The kind to ask for when shareable memory is allocated; what is given is
+  /// info_.memoryKind.
+  IrisRtMemoryKind askedKind_ = IRISRT_MEMORY_COARSE;
+  /// Why no memory can be shared; empty where some can.
+  std::string sharingComplaint_;
   uint32_t sharedPerBlock_ = 0;
   bool canWaitForWords_ = true;
+
+  /// Look-ups in streams_ and kernels_ without their lock.
+  RecentHandles recentStreams_, recentKernels_;
+  /// Whether a stream of the driver was replaced.
+  std::atomic<bool> hasReplacedStreams_{false};
 
   /// Guards what follows; never held while the driver may wait for a kernel.
   mutable std::mutex mutex_;
@@ -184,11 +196,6 @@ private:
   std::map<uint64_t, Mapping> mappings_;
   std::map<uint64_t, uint64_t> shareable_; // address -> bytes
   std::set<uint64_t> opened_;              // by IPC handle
-  /// Look-ups in streams_ and kernels_ without their lock.
-  RecentHandles recentStreams_, recentKernels_;
-  /// Whether a stream of the driver was replaced.
-  std::atomic<bool> hasReplacedStreams_{false};
-
   std::multiset<uint64_t> borrowed_;       // shared within this process
   std::map<uint64_t, void *> hostVisible_; // host address -> same
   std::set<uint64_t> allocations_;
@@ -217,13 +224,6 @@ Status GpuBackend::checkHandle(const Set &known, uint64_t value,
                     static_cast<unsigned long long>(value), what, api_->name());
 }
 
-/// Opaque driver handles as the 64-bit values of Backend.h, and back.
-inline uint64_t fromPointer(void *pointer) {
-  return reinterpret_cast<uintptr_t>(pointer);
-}
-inline void *toPointer(uint64_t value) {
-  return reinterpret_cast<void *>(static_cast<uintptr_t>(value));
-}
 /// The same, without a lock where the handle was looked up lately.
 template <typename Set>
 Status GpuBackend::checkHandle(const Set &known, const RecentHandles &recent,
@@ -237,6 +237,13 @@ Status GpuBackend::checkHandle(const Set &known, const RecentHandles &recent,
   return Status::success();
 }
 
+/// Opaque driver handles as the 64-bit values of Backend.h, and back.
+inline uint64_t fromPointer(void *pointer) {
+  return reinterpret_cast<uintptr_t>(pointer);
+}
+inline void *toPointer(uint64_t value) {
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(value));
+}
 
 } // namespace iris::rt::gpu
 

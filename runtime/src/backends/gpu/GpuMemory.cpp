@@ -259,9 +259,11 @@ Expected<uint64_t> GpuBackend::allocateOfKind(IrisRtMemoryKind kind,
     return address;
   }
   if (!api_->allocateWithFlags || kind == IRISRT_MEMORY_COARSE)
-    return Status(StatusCode::unavailable,
-                  "this device has neither fine-grained nor uncached memory "
-                  "that could be shared with peers");
+    return makeStatus(StatusCode::unavailable,
+                      "this device has neither uncached nor fine-grained "
+                      "memory that could be shared with peers%s%s",
+                      sharingComplaint_.empty() ? "" : ": ",
+                      sharingComplaint_.c_str());
   unsigned flags =
       kind == IRISRT_MEMORY_UNCACHED ? hipMallocUncached : hipMallocFineGrained;
   IRISRT_RETURN_IF_ERROR(
@@ -278,8 +280,7 @@ Expected<uint64_t> GpuBackend::allocateShareable(uint64_t bytes) {
   // Small allocations share a block of the driver's, and a handle stands for
   // the whole block: whole granules have blocks of their own.
   bytes = roundUp(bytes, granularity_);
-  IRISRT_ASSIGN_OR_RETURN(uint64_t address,
-                          allocateOfKind(info_.memoryKind, bytes));
+  IRISRT_ASSIGN_OR_RETURN(uint64_t address, allocateOfKind(askedKind_, bytes));
   std::lock_guard<std::mutex> lock(mutex_);
   shareable_[address] = bytes;
   return address;

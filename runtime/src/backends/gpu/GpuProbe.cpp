@@ -8,6 +8,7 @@
 
 #include "core/Log.h"
 
+#include <cstddef>
 #include <unistd.h>
 
 using namespace iris::rt;
@@ -34,6 +35,7 @@ void GpuBackend::probeMemory() {
   if (placed.ok()) {
     info_.canPlaceMappings = true;
     info_.memoryKind = cuda ? IRISRT_MEMORY_COARSE : IRISRT_MEMORY_UNCACHED;
+    askedKind_ = info_.memoryKind;
     return;
   }
   Log().info("%s device %d: heaps are shared by IPC handles, since mappings "
@@ -43,14 +45,47 @@ void GpuBackend::probeMemory() {
   info_.memoryKind = IRISRT_MEMORY_COARSE;
   if (cuda)
     return;
+  // Without links of its own between devices, HIP gives coarse memory where
+  // fine-grained is asked for; uncached memory is uncached everywhere.
   for (IrisRtMemoryKind kind :
-       {IRISRT_MEMORY_FINE_GRAINED, IRISRT_MEMORY_UNCACHED}) {
-    if (probeShareable(kind)) {
-      info_.memoryKind = kind;
+       {IRISRT_MEMORY_UNCACHED, IRISRT_MEMORY_FINE_GRAINED}) {
+    Status probed = probeShareable(kind);
+    if (probed.ok()) {
+      sharingComplaint_.clear();
       return;
     }
+    sharingComplaint_ +=
+        (sharingComplaint_.empty() ? "" : "; ") + probed.message();
   }
   // allocateShareable refuses; the world then says why it cannot be made.
+}
+
+/// The kind of memory at an address, as the driver gave it.
+Expected<IrisRtMemoryKind> GpuBackend::kindOf(Address address) const {
+  if (options_.kind == DeviceKind::cuda)
+    return IRISRT_MEMORY_COARSE;
+  PointerInfo info = {};
+  info.size = sizeof(info);
+  constexpr size_t flagsEnd =
+      offsetof(PointerInfo, globalFlags) + sizeof(info.globalFlags);
+  if (!api_->pointerInfo ||
+      api_->pointerInfo(toPointer(address), &info, nullptr, nullptr, nullptr) !=
+          0 ||
+      info.size < flagsEnd || info.type == pointerUnknown ||
+      info.globalFlags == 0)
+    return Status(StatusCode::unavailable,
+                  "hsa_amd_pointer_info does not tell which kind of memory HIP "
+                  "gave");
+  if (info.globalFlags & (memoryFlagUncached | memoryFlagExtendedScope))
+    return IRISRT_MEMORY_UNCACHED;
+  return info.globalFlags & memoryFlagFineGrained ? IRISRT_MEMORY_FINE_GRAINED
+                                                  : IRISRT_MEMORY_COARSE;
+}
+
+static const char *nameOf(IrisRtMemoryKind kind) {
+  return kind == IRISRT_MEMORY_UNCACHED       ? "uncached"
+         : kind == IRISRT_MEMORY_FINE_GRAINED ? "fine-grained"
+                                              : "coarse";
 }
 
 /// Does with one granule all that a heap does.
@@ -108,6 +143,8 @@ Status GpuBackend::probeMapping(const AllocationProperties &properties) {
           checkDone(api_->memorySetAccess(address, granularity_, &access, 1),
                     "make mapped memory accessible");
       if (status.ok())
+        status = probeMappedKind(address);
+      if (status.ok())
         status = probeImport(handle);
       (void)api_->memoryUnmap(address, granularity_);
     }
@@ -117,23 +154,72 @@ Status GpuBackend::probeMapping(const AllocationProperties &properties) {
   return status;
 }
 
-/// Exports the memory and imports it again, as a peer would.
+/// Exports the memory, imports it again and maps it, as a peer would: after the
+/// descriptor is closed.
 Status GpuBackend::probeImport(MemoryHandle handle) {
-  int fd = -1;
-  IRISRT_RETURN_IF_ERROR(
-      checkDone(api_->memoryExport(&fd, handle, handlePosixFd, /*flags=*/0),
-                "export memory"));
-  UniqueFd owned(fd);
-  IRISRT_ASSIGN_OR_RETURN(MemoryHandle imported, importFd(owned.get()));
-  return checkDone(api_->memoryRelease(imported), "release imported memory");
+  MemoryHandle imported = 0;
+  {
+    int fd = -1;
+    IRISRT_RETURN_IF_ERROR(
+        checkDone(api_->memoryExport(&fd, handle, handlePosixFd, /*flags=*/0),
+                  "export memory"));
+    UniqueFd owned(fd);
+    IRISRT_ASSIGN_OR_RETURN(imported, importFd(owned.get()));
+  }
+  Address address = 0;
+  Status status = checkDone(api_->addressReserve(&address, granularity_,
+                                                 granularity_, /*hint=*/0,
+                                                 /*flags=*/0),
+                            "reserve address space");
+  if (status.ok()) {
+    status = checkDone(
+        api_->memoryMap(address, granularity_, /*offset=*/0, imported, 0),
+        "map imported memory");
+    if (status.ok()) {
+      status = setAccess(address, granularity_);
+      (void)api_->memoryUnmap(address, granularity_);
+    }
+    (void)api_->addressFree(address, granularity_);
+  }
+  Status released =
+      checkDone(api_->memoryRelease(imported), "release imported memory");
+  return status.ok() ? released : status;
 }
 
-bool GpuBackend::probeShareable(IrisRtMemoryKind kind) {
-  Expected<uint64_t> address = allocateOfKind(kind, granularity_);
-  if (!address.ok())
-    return false;
+/// Devices without an uncached kind get coarse memory, and no error.
+Status GpuBackend::probeMappedKind(Address address) {
+  if (options_.kind == DeviceKind::cuda)
+    return Status::success();
+  Expected<IrisRtMemoryKind> given = kindOf(address);
+  if (!given.ok()) {
+    // Versions of ROCr say nothing of mappings.  Allocations of the kind come
+    // from the same pool.
+    IRISRT_ASSIGN_OR_RETURN(
+        Address like, allocateOfKind(IRISRT_MEMORY_UNCACHED, granularity_));
+    given = kindOf(like);
+    (void)api_->free(like);
+  }
+  IRISRT_RETURN_IF_ERROR(given.status());
+  if (*given == IRISRT_MEMORY_COARSE)
+    return Status(StatusCode::unavailable,
+                  "HIP maps coarse memory where uncached memory is asked for");
+  return Status::success();
+}
+
+/// Whether heaps can be allocated with this kind asked for, and which they get.
+Status GpuBackend::probeShareable(IrisRtMemoryKind kind) {
+  IRISRT_ASSIGN_OR_RETURN(Address address, allocateOfKind(kind, granularity_));
   IpcBytes handle = {};
-  Result result = api_->ipcGet(&handle, *address);
-  (void)api_->free(*address);
-  return result == success;
+  Status status = checkDone(api_->ipcGet(&handle, address), "share memory");
+  Expected<IrisRtMemoryKind> given = kindOf(address);
+  (void)api_->free(address);
+  IRISRT_RETURN_IF_ERROR(status);
+  IRISRT_RETURN_IF_ERROR(given.status());
+  if (*given == IRISRT_MEMORY_COARSE)
+    return makeStatus(StatusCode::unavailable,
+                      "HIP gives coarse memory where %s memory is asked for",
+                      nameOf(kind));
+  askedKind_ = kind;
+  info_.memoryKind = *given;
+  return Status::success();
 }

@@ -4,6 +4,7 @@
 #include "backends/gpu/GpuApi.h"
 
 #include <cstring>
+#include <dlfcn.h>
 
 namespace iris::rt::gpu {
 namespace {
@@ -36,6 +37,36 @@ std::string findTargetName(const char *properties) {
   return {};
 }
 
+constexpr int oldestHip = 5;
+/// The table holds for 5 to 7.  Later ones are tried as well: what they lack or
+/// do otherwise shows when the table is filled, or when the device is probed.
+constexpr int newestHip = 12;
+
+/// What the loader finds by the name of a development package, whatever its
+/// version, then the newest; then the same where ROCm is installed by itself.
+std::vector<std::string> libraryCandidates() {
+  std::vector<std::string> candidates;
+  for (const char *folder : {"", "/opt/rocm/lib/"}) {
+    const std::string name = std::string(folder) + "libamdhip64.so";
+    candidates.push_back(name);
+    for (int version = newestHip; version >= oldestHip; --version)
+      candidates.push_back(name + "." + std::to_string(version));
+  }
+  return candidates;
+}
+
+/// ROCr is linked by HIP, or HIP has opened it by now.
+void findPointerInfo(GpuApi &api, void *library) {
+  constexpr const char *symbol = "hsa_amd_pointer_info";
+  void *found = findGpuSymbol(library, symbol);
+  for (const char *name : {"libhsa-runtime64.so.1", "libhsa-runtime64.so"})
+    if (void *rocr = found
+                         ? nullptr
+                         : ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD))
+      found = findGpuSymbol(rocr, symbol);
+  api.pointerInfo = reinterpret_cast<decltype(api.pointerInfo)>(found);
+}
+
 } // namespace
 
 Expected<std::string> GpuApi::targetName(Device device, int index) const {
@@ -66,12 +97,9 @@ Expected<std::shared_ptr<const GpuApi>> loadHipApi(const std::string &path) {
   auto api = std::make_shared<GpuApi>();
   api->kind = DeviceKind::hip;
   api->dialect = hipDialect;
-  std::vector<std::string> candidates;
-  for (const char *folder : {"", "/opt/rocm/lib/"})
-    for (const char *suffix : {"", ".7", ".6", ".5"})
-      candidates.push_back(std::string(folder) + "libamdhip64.so" + suffix);
-  if (!path.empty())
-    candidates = {path};
+  std::vector<std::string> candidates = {path};
+  if (path.empty())
+    candidates = libraryCandidates();
   IRISRT_ASSIGN_OR_RETURN(void *library, openGpuLibrary(*api, candidates));
   api->hipErrorName = reinterpret_cast<decltype(api->hipErrorName)>(
       findGpuSymbol(library, "hipGetErrorName"));
@@ -81,6 +109,7 @@ Expected<std::shared_ptr<const GpuApi>> loadHipApi(const std::string &path) {
   IRISRT_RETURN_IF_ERROR(
       api->check(api->driverVersion(&api->version), "ask for the version"));
   api->importByPointer = api->version < 70100000;
+  findPointerInfo(*api, library);
   return std::shared_ptr<const GpuApi>(std::move(api));
 }
 

@@ -254,8 +254,8 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
         vectorArg(loaded.kernel.info().args[3].element, workspaceExtent, true),
         makeScalarArg(IRISRT_ELT_INDEX, count),
         makeScalarArg(IRISRT_ELT_INDEX, call.root)};
-    IRISRT_RETURN_IF_ERROR(
-        world.launch(loaded.kernel, programs, args, 6, call.stream, &group));
+    IRISRT_RETURN_IF_ERROR(world.launchOnHeap(loaded.kernel, programs, args, 6,
+                                              call.stream, &group));
     done += count;
   } while (done < total);
   return Status::success();
@@ -305,7 +305,8 @@ Status Communicator::Impl::runAlone(const Call &call,
 }
 
 Status Communicator::Impl::run(const Call &call) {
-  IRISRT_RETURN_IF_ERROR(checkUsable(opName(call.op).data()));
+  if (workspace == 0 || !group.contains() || !world.failure().ok())
+    return checkUsable(opName(call.op).data());
   IRISRT_ASSIGN_OR_RETURN(CheckedCall checked,
                           checkCall(call,
                                     static_cast<uint32_t>(group.ranks.size()),

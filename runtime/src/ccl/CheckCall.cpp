@@ -96,12 +96,15 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
 
   // On all members alike, whatever this one uses: 63 bits, since kernels count
   // in signed numbers.
-  uint64_t most = static_cast<uint64_t>(INT64_MAX) / element / groupSize;
-  if (call.count > most)
-    return wrong(call,
-                 formatString("%" PRIu64 " elements of %s; expected at "
-                              "most %" PRIu64,
-                              call.count, dtypeName(call.dtype).data(), most));
+  constexpr uint64_t surelyFits = uint64_t(1) << 48; // times 8 bytes and ranks
+  if (call.count > surelyFits) {
+    uint64_t most = static_cast<uint64_t>(INT64_MAX) / element / groupSize;
+    if (call.count > most)
+      return wrong(call, formatString("%" PRIu64 " elements of %s; expected at "
+                                      "most %" PRIu64,
+                                      call.count, dtypeName(call.dtype).data(),
+                                      most));
+  }
   Shape shape = shapeOf(call.op, groupSize, index, call.root);
   uint64_t chunk = call.count * element;
   CheckedCall checked;

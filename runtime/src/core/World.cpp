@@ -165,6 +165,7 @@ void World::Impl::fail(const Status &status, bool remote) {
     } else {
       return;
     }
+    hasFailed.store(true, std::memory_order_release);
   }
   setAbort(remote ? IRISRT_ABORT_REMOTE : IRISRT_ABORT_HOST);
   if (!remote && bootstrap)
@@ -172,6 +173,8 @@ void World::Impl::fail(const Status &status, bool remote) {
 }
 
 Status World::Impl::failure() const {
+  if (!hasFailed.load(std::memory_order_acquire))
+    return Status::success();
   std::lock_guard<std::mutex> lock(mutex);
   return failure_;
 }
@@ -219,9 +222,6 @@ World::Impl::~Impl() {
   destroy().ignore("whoever wants to know calls destroy()");
   const char *why = "a destructor has nobody to tell";
   if (backend) {
-    for (uint64_t stream : streams)
-      end({stream});
-    if (mainStream.valid())
     // What a kernel that does not end may use stays: from a time-out on, the
     // back end frees and unmaps nothing.
     Deadline deadline(std::min<std::chrono::nanoseconds>(
@@ -231,6 +231,9 @@ World::Impl::~Impl() {
       Status ended = backend->destroyStream(stream, deadline.remaining());
       isStuck |= ended.code() == StatusCode::timeout;
     };
+    for (uint64_t stream : streams)
+      end({stream});
+    if (mainStream.valid())
       end(mainStream);
     if (isStuck)
       log.error("a kernel of this rank still runs; its heap, its code and its "
@@ -330,17 +333,6 @@ Status World::copyToHost(void *to, uint64_t from, uint64_t bytes,
   return impl_->backend->copyToHost(impl_->handleOf(stream), to, from, bytes);
 }
 
-Status World::copyOnDevice(uint64_t to, uint64_t from, uint64_t bytes,
-                           Stream stream) {
-  IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->backend->copyOnDevice(impl_->handleOf(stream), to, from, bytes);
-}
-
-Status World::zero(uint64_t address, uint64_t bytes, Stream stream) {
-  Status status = impl_->backend->zero(impl_->handleOf(stream), address, bytes);
-  Status failure = impl_->failure();
-  return failure.ok() ? status : failure;
-}
 Status World::writeNow(uint64_t to, const void *from, uint64_t bytes,
                        Stream stream) {
   auto staged = std::make_unique<uint8_t[]>(bytes);
@@ -365,3 +357,14 @@ Status World::readNow(void *to, uint64_t from, uint64_t bytes, Stream stream) {
   return status;
 }
 
+Status World::copyOnDevice(uint64_t to, uint64_t from, uint64_t bytes,
+                           Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->copyOnDevice(impl_->handleOf(stream), to, from, bytes);
+}
+
+Status World::zero(uint64_t address, uint64_t bytes, Stream stream) {
+  Status status = impl_->backend->zero(impl_->handleOf(stream), address, bytes);
+  Status failure = impl_->failure();
+  return failure.ok() ? status : failure;
+}

@@ -62,6 +62,14 @@ struct World::Impl {
   const KernelInfo *findByHash(uint64_t hash) const;
   /// An image with the kernel that tells the device's time, or nullptr.
   const PackageImage *findClock() const;
+  Expected<uint32_t> maxCoresident(const Kernel &kernel);
+  /// Checks all of a launch but its arguments, and says its shape.
+  Status checkLaunch(const Kernel &kernel, const uint64_t programs[3],
+                     const Group *group, LaunchConfig &config);
+  /// Lays out checked arguments and launches.
+  Status launchChecked(const Kernel &kernel, LaunchConfig &config,
+                       const IrisRtArg *args, size_t numArgs, Stream stream,
+                       const Group *group);
   StreamHandle handleOf(Stream stream) const {
     return stream.id == 0 ? mainStream : StreamHandle{stream.id};
   }
@@ -95,6 +103,8 @@ struct World::Impl {
   std::set<uint64_t> captures;                   // streams, by handle
   uint32_t channels = 0;
   Status failure_;
+  /// Whether failure_ is one, for calls that look without the mutex.
+  std::atomic<bool> hasFailed{false};
   bool failureIsRemote = false;
   bool settled = false;
   bool destroyed = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A world's kernels, streams and synchronisation.
-#include "core/HiddenArgs.h"
+// A world's modules, streams and synchronisation.  KernelLaunch.cpp has
+// launches.
 #include "core/Report.h"
 #include "core/WorldImpl.h"
 
@@ -60,6 +60,12 @@ Expected<Kernel> Module::kernel(std::string_view name) const {
                           world_->impl_->backend->findKernel(
                               {handle_}, kernel.info_->symbol.c_str()));
   kernel.handle_ = handle.value;
+  // Asked here once, so that launches need not look it up.  A kernel that can
+  // never run is an error there.
+  if (kernel.info_->coresident) {
+    Expected<uint32_t> most = world_->maxCoresident(kernel);
+    kernel.mostCoresident_ = most.ok() ? *most : 0;
+  }
   return kernel;
 }
 
@@ -94,172 +100,6 @@ const KernelInfo *World::Impl::findByHash(uint64_t hash) const {
       if (kernel.nameHash() == hash)
         return &kernel;
   return nullptr;
-}
-
-//===----------------------------------------------------------------------===//
-// Launch
-//===----------------------------------------------------------------------===//
-
-static LaunchConfig configOf(const KernelInfo &info) {
-  LaunchConfig config;
-  std::copy(info.workgroup.begin(), info.workgroup.end(), config.workgroup);
-  config.dynamicSharedBytes = info.dynamicSharedBytes;
-  config.arenaBytes = info.arenaBytes;
-  config.coresident = info.coresident;
-  return config;
-}
-
-Expected<uint32_t> World::maxCoresident(const Kernel &kernel) const {
-  {
-    std::lock_guard<std::mutex> lock(impl_->mutex);
-    auto found = impl_->coresidentLimits.find(kernel.handle_);
-    if (found != impl_->coresidentLimits.end())
-      return found->second;
-  }
-  IRISRT_ASSIGN_OR_RETURN(
-      uint32_t most,
-      impl_->backend->maxCoresident({kernel.handle_}, configOf(kernel.info())));
-  std::lock_guard<std::mutex> lock(impl_->mutex);
-  impl_->coresidentLimits[kernel.handle_] = most;
-  return most;
-}
-
-Status World::launch(const Kernel &kernel,
-                     const std::array<uint64_t, 3> &programs,
-                     const std::vector<IrisRtArg> &args, Stream stream,
-                     const Group *group) {
-  return launch(kernel, programs.data(), args.data(), args.size(), stream,
-                group);
-}
-
-Expected<Group> World::makeGroup(const std::vector<uint32_t> &ranks) const {
-  if (ranks.empty() || ranks.size() > IRISRT_MAX_GROUP)
-    return makeStatus(StatusCode::invalidArgument,
-                      "a group of %zu ranks; expected 1 to %d", ranks.size(),
-                      IRISRT_MAX_GROUP);
-  Group group;
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    if (ranks[i] >= numRanks())
-      return makeStatus(StatusCode::invalidArgument,
-                        "rank %u in a group; expected less than %u", ranks[i],
-                        numRanks());
-    if (std::find(ranks.begin(), ranks.begin() + i, ranks[i]) !=
-        ranks.begin() + i)
-      return makeStatus(StatusCode::invalidArgument,
-                        "rank %u is twice in a group", ranks[i]);
-    if (ranks[i] == rank())
-      group.index = static_cast<int32_t>(i);
-  }
-  group.ranks = ranks;
-  return group;
-}
-
-static void setGroup(IrisRtContext &context, const Group &group) {
-  context.groupMembers = 0;
-  for (size_t i = 0; i < group.ranks.size(); ++i)
-    context.groupMembers |= static_cast<uint64_t>(group.ranks[i]) << (8 * i);
-  context.groupSize = static_cast<uint32_t>(group.ranks.size());
-  context.groupIndex = static_cast<uint32_t>(group.index);
-}
-
-static Status checkGroup(const KernelInfo &info, size_t size) {
-  if (!info.groupSize)
-    return Status::success();
-  if (size == 0)
-    return makeStatus(StatusCode::invalidArgument,
-                      "%s is a collective of at most %d ranks; expected a "
-                      "group of so many of the world's",
-                      info.fullName().c_str(), IRISRT_MAX_GROUP);
-  if (*info.groupSize != 0 && *info.groupSize != size)
-    return makeStatus(StatusCode::invalidArgument,
-                      "%s was generated for a group of %u ranks, not of %zu",
-                      info.fullName().c_str(), *info.groupSize, size);
-  return Status::success();
-}
-
-/// A collective's programs share a workspace that has room for so many.
-static Status checkPrograms(const KernelInfo &info,
-                            const uint64_t programs[3]) {
-  if (!info.mostPrograms || (programs[0] <= *info.mostPrograms &&
-                             programs[1] == 1 && programs[2] == 1))
-    return Status::success();
-  return makeStatus(
-      StatusCode::invalidArgument,
-      "%s: a launch of %llu x %llu x %llu programs; the "
-      "collective was generated for at most %u x 1 x 1",
-      info.fullName().c_str(), static_cast<unsigned long long>(programs[0]),
-      static_cast<unsigned long long>(programs[1]),
-      static_cast<unsigned long long>(programs[2]), *info.mostPrograms);
-}
-
-Status World::launch(const Kernel &kernel, const uint64_t programs[3],
-                     const IrisRtArg *args, size_t numArgs, Stream stream,
-                     const Group *group) {
-  IRISRT_RETURN_IF_ERROR(impl_->failure());
-  if (group && !group->contains())
-    return makeStatus(StatusCode::invalidArgument,
-                      "rank %u launches for a group that it is not in", rank());
-  if (!kernel.info_)
-    return makeStatus(StatusCode::invalidArgument,
-                      "launch of a kernel that was not looked up");
-  const KernelInfo &info = *kernel.info_;
-  IRISRT_RETURN_IF_ERROR(
-      checkGroup(info, group ? group->ranks.size() : impl_->context.groupSize));
-  LaunchConfig config = configOf(info);
-  uint64_t total = 1;
-  for (int i = 0; i < 3; ++i) {
-    // The product of three 31-bit numbers may overflow; that of any two not.
-    if (programs[i] == 0 || programs[i] > INT32_MAX ||
-        programs[i] > UINT64_MAX / total)
-      return makeStatus(
-          StatusCode::invalidArgument,
-          "%s: a launch of %llu x %llu x %llu programs; expected 1 to %d each",
-          info.fullName().c_str(), static_cast<unsigned long long>(programs[0]),
-          static_cast<unsigned long long>(programs[1]),
-          static_cast<unsigned long long>(programs[2]), INT32_MAX);
-    config.grid[i] = static_cast<uint32_t>(programs[i]);
-    total *= programs[i];
-  }
-  IRISRT_RETURN_IF_ERROR(checkPrograms(info, programs));
-  if (info.coresident) {
-    IRISRT_ASSIGN_OR_RETURN(uint32_t most, maxCoresident(kernel));
-    if (total > most)
-      return makeStatus(StatusCode::invalidArgument,
-                        "%s: %llu programs wait for each other and must all "
-                        "run at once, but %s runs at most %u of them; launch "
-                        "at most %u",
-                        info.fullName().c_str(),
-                        static_cast<unsigned long long>(total),
-                        deviceName().c_str(), most, most);
-  }
-  SymmetricHeap *heap = impl_->heap.get();
-  IRISRT_RETURN_IF_ERROR(
-      checkArgs(info, args, numArgs, [&](uint64_t address, uint64_t bytes) {
-        return heap->contains(address, bytes);
-      }));
-
-  std::lock_guard<std::mutex> lock(impl_->launchMutex);
-  IrisRtContext context = impl_->context;
-  context.launchId = ++impl_->launchCount;
-  if (group)
-    setGroup(context, *group);
-  IRISRT_RETURN_IF_ERROR(
-      packArgs(info, context, args, numArgs, impl_->argBlock));
-  IRISRT_RETURN_IF_ERROR(
-      packHiddenArgs(info, context, args, *impl_->backend, impl_->argBlock));
-  impl_->parameters.clear();
-  for (uint32_t offset : info.parameterOffsets)
-    impl_->parameters.push_back(impl_->argBlock.data() + offset);
-  if (!impl_->parameters.empty())
-    config.parameters = impl_->parameters.data();
-  if (Log::enabled(LogLevel::debug))
-    impl_->log.debug("launch %u: %s, %u x %u x %u programs", context.launchId,
-                     info.fullName().c_str(), config.grid[0], config.grid[1],
-                     config.grid[2]);
-  Status status =
-      impl_->backend->launch(impl_->handleOf(stream), {kernel.handle_}, config,
-                             impl_->argBlock.data(), impl_->argBlock.size());
-  return status.ok() ? status : status.withContext(info.fullName());
 }
 
 //===----------------------------------------------------------------------===//
@@ -384,6 +224,8 @@ Status World::Impl::synchronizeStream(StreamHandle stream) {
 }
 
 Status World::Impl::finalFailure() const {
+  if (!hasFailed.load(std::memory_order_acquire))
+    return Status::success();
   std::lock_guard<std::mutex> lock(mutex);
   return settled ? failure_ : Status::success();
 }

@@ -96,6 +96,9 @@ private:
   friend class Module;
   const KernelInfo *info_ = nullptr;
   uint64_t handle_ = 0;
+  /// Of a kernel whose programs wait for each other: how many of them fit; 0:
+  /// not known yet.
+  uint32_t mostCoresident_ = 0;
 };
 
 /// A package that is loaded on a world's device; valid while the world lives.
@@ -172,15 +175,15 @@ public:
                     Stream stream = {});
   Status copyOnDevice(uint64_t to, uint64_t from, uint64_t bytes,
                       Stream stream = {});
-  /// Done also in a failed world, whose error it returns: what waits on a
-  /// stream (waitEqual) can be ended.
-  Status zero(uint64_t address, uint64_t bytes, Stream stream = {});
   /// Copies and waits for the stream.  The host's bytes are the caller's again
   /// when the call returns, also where it fails and the copy may yet come: fit
   /// for local variables.
   Status writeNow(uint64_t to, const void *from, uint64_t bytes,
                   Stream stream = {});
   Status readNow(void *to, uint64_t from, uint64_t bytes, Stream stream = {});
+  /// Done also in a failed world, whose error it returns: what waits on a
+  /// stream (waitEqual) can be ended.
+  Status zero(uint64_t address, uint64_t bytes, Stream stream = {});
 
   //===--------------------------------------------------------------------===//
   // Kernels
@@ -203,6 +206,11 @@ public:
   Status launch(const Kernel &kernel, const uint64_t programs[3],
                 const IrisRtArg *args, size_t numArgs, Stream stream = {},
                 const Group *group = nullptr);
+  /// The same for callers that know by isSymmetric that the buffers lie on the
+  /// heap which have to: that is not looked up again.
+  Status launchOnHeap(const Kernel &kernel, const uint64_t programs[3],
+                      const IrisRtArg *args, size_t numArgs, Stream stream = {},
+                      const Group *group = nullptr);
   /// The group of these world ranks, which must be different and in range;
   /// member i is ranks[i].  No other rank needs to be asked.
   Expected<Group> makeGroup(const std::vector<uint32_t> &ranks) const;

@@ -44,16 +44,17 @@ struct Terms {
   uint64_t granularity;
   uint64_t canPlace;
   uint64_t explicitBytes;
+  uint64_t chunkBytes;
 };
 static_assert(sizeof(HeapDigest) <= maxContribution, "a digest is one message");
 } // namespace
 
 Expected<std::unique_ptr<SymmetricHeap>>
 SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
-                      StreamHandle stream, const HeapOptions &options) {
+                      const HeapOptions &options) {
   bool canPlace = backend.info().canPlaceMappings;
   Terms mine = {options.bytes, canPlace ? backend.granularity() : 1, canPlace,
-                options.bytes};
+                options.bytes, options.chunkBytes};
   if (mine.bytes == 0)
     mine.bytes = canPlace ? std::max(backend.info().memoryBytes, heapAlignment)
                           : defaultShareableBytes;
@@ -77,6 +78,7 @@ SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
                         rank, bootstrap.rank());
     agreed.bytes = std::min(agreed.bytes, theirs.bytes);
     agreed.granularity = std::max(agreed.granularity, theirs.granularity);
+    agreed.chunkBytes = std::max(agreed.chunkBytes, theirs.chunkBytes);
   }
   uint64_t unit =
       std::max<uint64_t>(agreed.granularity, HeapAllocator::minAlignment);
@@ -85,26 +87,27 @@ SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
     return makeStatus(StatusCode::invalidArgument,
                       "%u heaps of %llu bytes do not fit an address space",
                       bootstrap.numRanks(), (unsigned long long)agreed.bytes);
-  std::unique_ptr<SymmetricHeap> heap(new SymmetricHeap(
-      backend, bootstrap, stream, options, alignUp(agreed.bytes, unit)));
+  std::unique_ptr<SymmetricHeap> heap(
+      new SymmetricHeap(backend, bootstrap, options, agreed.granularity,
+                        alignUp(agreed.bytes, unit)));
+  heap->options_.chunkBytes = agreed.chunkBytes;
+  IRISRT_ASSIGN_OR_RETURN(heap->stream_, backend.createStream());
   IRISRT_RETURN_IF_ERROR(canPlace ? heap->reserve() : heap->share());
   return heap;
 }
 
 SymmetricHeap::SymmetricHeap(Backend &backend, Bootstrap &bootstrap,
-                             StreamHandle stream, const HeapOptions &options,
+                             const HeapOptions &options, uint64_t granularity,
                              uint64_t bytes)
-    : backend_(backend), bootstrap_(bootstrap), stream_(stream),
-      options_(options), log_(bootstrap.rank(), bootstrap.numRanks()),
+    : backend_(backend), bootstrap_(bootstrap), options_(options),
+      granularity_(granularity), log_(bootstrap.rank(), bootstrap.numRanks()),
       allocator_(bytes), bases_(bootstrap.numRanks()) {}
 
 Status SymmetricHeap::reserve() {
-  stride_ = alignUp(allocator_.capacity(),
-                    std::max(heapAlignment, backend_.granularity()));
+  const uint64_t unit = std::max(heapAlignment, granularity_);
+  stride_ = alignUp(allocator_.capacity(), unit);
   IRISRT_ASSIGN_OR_RETURN(
-      reservation_,
-      backend_.reserve(stride_ * bootstrap_.numRanks(),
-                       std::max(heapAlignment, backend_.granularity())));
+      reservation_, backend_.reserve(stride_ * bootstrap_.numRanks(), unit));
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank)
     bases_[rank] = reservation_ + rank * stride_;
   IRISRT_RETURN_IF_ERROR(uploadTable());
@@ -161,6 +164,8 @@ SymmetricHeap::~SymmetricHeap() {
     backend_.freeShareable(shareable_).ignore(why);
   if (table_ != 0)
     backend_.free(table_).ignore(why);
+  if (stream_.valid())
+    backend_.destroyStream(stream_).ignore(why);
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,11 +184,11 @@ Status SymmetricHeap::mapChunk(ChunkHandle chunk, uint32_t rank,
 }
 
 /// Maps at least `bytes` more on every rank.  `digest` covers the call that
-/// needs them.
+/// needs them.  The caller holds callMutex_, or is the only one that knows the
+/// heap.
 Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
   uint64_t offset = allocator_.mapped();
-  uint64_t size =
-      alignUp(std::max(bytes, options_.chunkBytes), backend_.granularity());
+  uint64_t size = alignUp(std::max(bytes, options_.chunkBytes), granularity_);
   size = std::min(size, allocator_.capacity() - offset);
 
   IRISRT_ASSIGN_OR_RETURN(ChunkHandle own, backend_.createChunk(size));
@@ -217,10 +222,13 @@ Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
   // Nobody may use the new memory before all can reach it.
   IRISRT_RETURN_IF_ERROR(
       bootstrap_.barrier(CollectiveTag::grow, options_.limit));
-  allocator_.addMapped(size);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    allocator_.addMapped(size);
+  }
   log_.debug("heap grew by %llu to %llu bytes",
              static_cast<unsigned long long>(size),
-             static_cast<unsigned long long>(allocator_.mapped()));
+             static_cast<unsigned long long>(offset + size));
   return Status::success();
 }
 
@@ -237,17 +245,20 @@ Status SymmetricHeap::zeroOwn(const std::vector<HeapRange> &ranges) {
 
 Expected<uint64_t> SymmetricHeap::allocate(uint64_t bytes, uint64_t alignment,
                                            bool &atOdds) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> call(callMutex_);
+  auto take = [&] {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return allocator_.allocate(bytes, alignment);
+  };
   atOdds = false;
-  IRISRT_ASSIGN_OR_RETURN(std::optional<uint64_t> offset,
-                          allocator_.allocate(bytes, alignment));
+  IRISRT_ASSIGN_OR_RETURN(std::optional<uint64_t> offset, take());
   if (!offset) {
     atOdds = true;
     HeapOperation pending = {HeapOperation::allocate,
                              static_cast<uint32_t>(alignment), bytes};
     IRISRT_RETURN_IF_ERROR(grow(allocator_.missingBytes(bytes, alignment),
                                 allocator_.digestWith(pending)));
-    IRISRT_ASSIGN_OR_RETURN(offset, allocator_.allocate(bytes, alignment));
+    IRISRT_ASSIGN_OR_RETURN(offset, take());
     if (!offset)
       return makeStatus(StatusCode::internal, "growth was not enough");
     atOdds = false;
@@ -256,11 +267,12 @@ Expected<uint64_t> SymmetricHeap::allocate(uint64_t bytes, uint64_t alignment,
 }
 
 Status SymmetricHeap::release(uint64_t address) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> call(callMutex_);
   if (address < base() || address - base() >= allocator_.capacity())
     return makeStatus(StatusCode::invalidArgument,
                       "address 0x%llx is not on the symmetric heap",
                       (unsigned long long)address);
+  std::lock_guard<std::mutex> lock(mutex_);
   return allocator_.release(address - base());
 }
 
@@ -275,7 +287,7 @@ Status SymmetricHeap::agree(const std::vector<Bootstrap::Bytes> &parts) const {
 }
 
 Status SymmetricHeap::compare(CollectiveTag tag) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> call(callMutex_);
   IRISRT_ASSIGN_OR_RETURN(
       auto parts,
       bootstrap_.allGather(tag, toBytes(allocator_.digest()), options_.limit));
@@ -283,13 +295,14 @@ Status SymmetricHeap::compare(CollectiveTag tag) {
 }
 
 Status SymmetricHeap::recycle() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> call(callMutex_);
   std::vector<HeapRange> ranges = allocator_.quarantine();
   if (ranges.empty())
     return Status::success(); // on every rank: they made the same calls
   IRISRT_RETURN_IF_ERROR(zeroOwn(ranges));
   IRISRT_RETURN_IF_ERROR(
       bootstrap_.barrier(CollectiveTag::sync, options_.limit));
+  std::lock_guard<std::mutex> lock(mutex_);
   allocator_.recycle();
   return Status::success();
 }

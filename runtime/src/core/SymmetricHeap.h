@@ -34,12 +34,12 @@ class SymmetricHeap {
 public:
   /// Collective.
   static Expected<std::unique_ptr<SymmetricHeap>>
-  create(Backend &backend, Bootstrap &bootstrap, StreamHandle stream,
-         const HeapOptions &options);
+  create(Backend &backend, Bootstrap &bootstrap, const HeapOptions &options);
   ~SymmetricHeap();
 
   /// Zeroed memory, at the same offset on every rank.  All ranks make the same
   /// calls in the same order; it is collective only when memory runs short.
+  /// Meanwhile other threads may launch and ask what the heap contains.
   /// `atOdds` becomes true when it failed half way, so that the ranks' heaps
   /// may differ now; a full heap is the same on all of them.
   Expected<uint64_t> allocate(uint64_t bytes, uint64_t alignment, bool &atOdds);
@@ -67,8 +67,9 @@ public:
   uint64_t usedBytes() const;
 
 private:
-  SymmetricHeap(Backend &backend, Bootstrap &bootstrap, StreamHandle stream,
-                const HeapOptions &options, uint64_t bytes);
+  SymmetricHeap(Backend &backend, Bootstrap &bootstrap,
+                const HeapOptions &options, uint64_t granularity,
+                uint64_t bytes);
 
   Status reserve();
   Status share();
@@ -81,11 +82,21 @@ private:
 
   Backend &backend_;
   Bootstrap &bootstrap_;
-  StreamHandle stream_;
   HeapOptions options_;
+  /// Of mappings: the largest of all ranks' devices, in powers of two.
+  uint64_t granularity_;
   Log log_;
+  /// Of the heap's own, so that no kernel is before what it zeroes: one may wait
+  /// for a rank that is in the same call as this one.
+  StreamHandle stream_;
 
-  mutable std::mutex mutex_; // guards allocator_
+  /// Held for all of a call that changes the heap or compares it with those of
+  /// other ranks, also while ranks wait for each other: such calls come one
+  /// after another.  Taken before mutex_.
+  std::mutex callMutex_;
+  /// Guards allocator_, which changes with both held and is never locked while
+  /// ranks wait for each other: launches look there.
+  mutable std::mutex mutex_;
   HeapAllocator allocator_;
   std::vector<uint64_t> bases_;
   uint64_t stride_ = 0;

@@ -101,8 +101,8 @@ Status World::Impl::open() {
       options.heapBytes != 0 ? options.heapBytes : env.heapBytes().value_or(0);
   heapOptions.chunkBytes = options.heapChunkBytes;
   heapOptions.limit = limit;
-  IRISRT_ASSIGN_OR_RETURN(heap, SymmetricHeap::create(*backend, *bootstrap,
-                                                      mainStream, heapOptions));
+  IRISRT_ASSIGN_OR_RETURN(
+      heap, SymmetricHeap::create(*backend, *bootstrap, heapOptions));
 
   context.rank = launch.rank;
   context.numRanks = launch.numRanks;

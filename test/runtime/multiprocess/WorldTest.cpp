@@ -115,6 +115,92 @@ TEST_P(Worlds, DeviceBarrierOfManyRounds) {
             }));
 }
 
+/// A launch and questions about the heap, while another thread of the rank
+/// waits for the last rank to allocate.
+static std::string launchDuringGrowth(World &world, const Package &package,
+                                      std::atomic<uint32_t> &launched) {
+  const bool isLate = world.rank() + 1 == world.numRanks();
+  RANK_ASSIGN(Module module, world.load(package));
+  RANK_ASSIGN(Kernel fill, module.kernel("fill"));
+  RANK_ASSIGN(uint64_t a, world.allocate(4 * 256));
+  RANK_TRY(world.barrier());
+  std::atomic<bool> isEntering{false};
+  Status grown;
+  std::thread other([&] {
+    while (isLate && launched < world.numRanks() - 1)
+      std::this_thread::yield();
+    isEntering = true;
+    grown = world.allocate(8 << 20).status();
+  });
+  auto launch = [&]() -> std::string {
+    while (!isEntering)
+      std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (int i = 0; i < 20; ++i) {
+      RANK_TRY(world.launch(fill, {1, 1, 1}, testArgs(a, 256, a, 256)));
+      RANK_TRY(world.synchronize());
+      RANK_CHECK(world.isSymmetric(a, 4 * 256) && world.heapUsed() >= 4 * 256);
+    }
+    return "";
+  };
+  std::string text = launch();
+  // Also if it failed: the other ranks are not to wait for ever.
+  ++launched;
+  other.join();
+  if (!text.empty())
+    return text;
+  RANK_TRY(grown);
+  RANK_TRY(world.sync());
+  return "";
+}
+
+TEST(World, LaunchesWhileTheHeapGrows) {
+  std::string bytes = testPackageBytes();
+  for (uint32_t numRanks : {2u, 4u}) {
+    std::atomic<uint32_t> launched{0};
+    EXPECT_EQ("",
+              complaints(runThreads(
+                  numRanks, [&](const LaunchInfo &launch) -> std::string {
+                    RANK_ASSIGN(Package package,
+                                Package::fromBytes(bytes.data(), bytes.size()));
+                    WorldOptions options;
+                    options.launch = launch;
+                    options.heapBytes = 64 << 20;
+                    options.heapChunkBytes = 1 << 20;
+                    options.collectiveLimit = 10;
+                    RANK_ASSIGN(auto world, World::create(options));
+                    return launchDuringGrowth(*world, package, launched);
+                  })));
+  }
+}
+
+TEST(World, AgreesOnTheSizeOfChunks) {
+  EXPECT_EQ(
+      "",
+      complaints(runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+        WorldOptions options;
+        options.launch = launch;
+        options.heapBytes = 64 << 20;
+        options.heapChunkBytes = (launch.rank + 1) << 20;
+        RANK_ASSIGN(auto world, World::create(options));
+        RANK_ASSIGN(uint64_t a, world->allocate(5 << 20));
+        RANK_CHECK(world->isSymmetric(a, 5 << 20));
+        for (uint32_t rank = 0; rank < 3; ++rank) {
+          RANK_ASSIGN(uint64_t there, world->translate(a, rank));
+          uint32_t word = 7;
+          RANK_TRY(world->copyToDevice(there + (4 << 20) + 4 * launch.rank,
+                                       &word, 4));
+          RANK_TRY(world->synchronize());
+        }
+        RANK_TRY(world->sync());
+        uint32_t got[3] = {};
+        RANK_TRY(world->copyToHost(got, a + (4 << 20), 12));
+        RANK_TRY(world->synchronize());
+        RANK_CHECK(got[0] == 7 && got[1] == 7 && got[2] == 7);
+        return "";
+      })));
+}
+
 TEST_P(Worlds, HeapOfManyRandomAllocations) {
   EXPECT_EQ("", run([&](const LaunchInfo &launch) -> std::string {
               RANK_ASSIGN(auto world, World::create(options(launch)));

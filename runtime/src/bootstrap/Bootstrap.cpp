@@ -44,7 +44,7 @@ static double toSeconds(std::chrono::nanoseconds time) {
 
 Bootstrap::Bootstrap(uint32_t rank, uint32_t numRanks, std::vector<Peer> peers)
     : rank_(rank), numRanks_(numRanks), peers_(std::move(peers)),
-      sendLocks_(new std::mutex[numRanks]), inbox_(numRanks),
+      sendLocks_(new std::mutex[numRanks]), unsent_(numRanks), inbox_(numRanks),
       departed_(numRanks, false) {}
 
 Expected<std::unique_ptr<Bootstrap>>
@@ -79,12 +79,17 @@ void Bootstrap::leave() {
     std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
   }
-  uint64_t one = 1;
-  while (::write(wake_.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
-  }
+  wake();
   listener_.join();
   for (Peer &peer : peers_)
     peer.fd.reset();
+}
+
+/// Has the listening thread look at what changed.
+void Bootstrap::wake() {
+  uint64_t one = 1;
+  while (::write(wake_.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,7 +106,8 @@ void Bootstrap::listen() {
     for (uint32_t peer = 0; peer < numRanks_; ++peer) {
       if (!open[peer])
         continue;
-      entries.push_back({peers_[peer].fd.get(), POLLIN, 0});
+      short events = hasUnsent(peer) ? POLLIN | POLLOUT : POLLIN;
+      entries.push_back({peers_[peer].fd.get(), events, 0});
       ranks.push_back(peer);
     }
     int ready = ::poll(entries.data(), entries.size(), -1);
@@ -112,10 +118,15 @@ void Bootstrap::listen() {
     }
     if (ready < 0)
       continue; // EINTR
+    uint64_t calls;
+    if (entries[0].revents != 0)
+      (void)!::read(wake_.get(), &calls, sizeof(calls));
     for (size_t i = 0; i < ranks.size(); ++i) {
       if (entries[i + 1].revents == 0)
         continue;
       uint32_t from = ranks[i];
+      if ((entries[i + 1].revents & POLLOUT) != 0)
+        sendUnsent(from);
       Packet packet;
       Expected<Received> received =
           receivePacket(peers_[from].fd.get(), packet);
@@ -126,6 +137,10 @@ void Bootstrap::listen() {
         continue;
       }
       open[from] = false;
+      {
+        std::lock_guard<std::mutex> lock(unsentMutex_);
+        unsent_[from].clear();
+      }
       if (received.ok())
         handleEnd(from);
       else

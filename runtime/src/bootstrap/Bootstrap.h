@@ -87,16 +87,27 @@ public:
   Status failure() const;
 
 private:
+  /// One call of gatherAmong(), as far as it has come.
+  struct GroupRound {
+    std::map<uint32_t, Bytes> parts; ///< by rank, without this one's
+    /// Rank 0 has passed this rank's part on.
+    bool isPassedOn = false;
+  };
+
   Bootstrap(uint32_t rank, uint32_t numRanks, std::vector<Peer> peers);
 
   Status start();
+  void wake();
   void listen();
   void handle(uint32_t from, Packet packet);
   void handleEnd(uint32_t from);
   void fail(uint32_t culprit, const std::string &reason, uint32_t tellExcept);
   void handleGroupPart(uint32_t from, Packet packet);
+  void forward(uint32_t to, const MessageHeader &header, const Bytes &payload);
+  void sendUnsent(uint32_t to);
+  bool hasUnsent(uint32_t to);
   Status lateMembers(const std::vector<uint32_t> &members,
-                     const std::map<uint32_t, Bytes> &parts,
+                     const GroupRound &round,
                      std::chrono::nanoseconds limit) const;
   Status lateRanks(uint32_t first, const char *collective,
                    std::chrono::nanoseconds limit) const;
@@ -121,6 +132,11 @@ private:
   std::unique_ptr<std::mutex[]> sendLocks_;
   UniqueFd wake_;
   OsThread listener_;
+  /// Guards unsent_; taken after sendLocks_.
+  std::mutex unsentMutex_;
+  /// Parts of groups that rank 0 has for a rank that has no room for them now,
+  /// because it is paused.
+  std::vector<std::deque<Bytes>> unsent_;
 
   /// Held while others are told of a failure, so that nobody who learns of it
   /// here can leave before.  Taken before mutex_.
@@ -131,8 +147,8 @@ private:
   std::condition_variable changed_;
   std::vector<std::deque<Packet>> inbox_; // per sender, contributions/results
   std::vector<bool> departed_;            // said goodbye
-  /// Rounds of groups, by channel and sequence: the parts that have come.
-  std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, Bytes>> groups_;
+  /// Rounds of groups, by channel and sequence.
+  std::map<std::pair<uint32_t, uint32_t>, GroupRound> groups_;
   std::map<uint32_t, uint32_t> groupSequences_; // by channel
   Status failure_;
   bool stopping_ = false;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Collectives of some of the ranks.  A member's part goes to rank 0, which
-// passes it on to the other members, whatever it does itself; so every member
-// sees who is missing.
+// passes it on to all members, whatever it does itself; so every member sees
+// who is missing.  Its own part comes back to a member as well: as long as it
+// has not, nothing says that others are late.
 #include "bootstrap/Bootstrap.h"
 
 #include <algorithm>
 
 using namespace iris::rt;
-
-static constexpr auto forwardLimit = std::chrono::milliseconds(500);
 
 static uint64_t bitOf(uint32_t rank) { return uint64_t(1) << rank; }
 
@@ -23,31 +22,80 @@ void Bootstrap::handleGroupPart(uint32_t from, Packet packet) {
     return fail(from, "it sent a group's part in another rank's name", ~0u);
   if (rank_ == 0)
     for (uint32_t member = 1; member < numRanks_; ++member)
-      if ((part->members & bitOf(member)) != 0 && member != from)
-        send(member, header, packet.message.payload, {}, Deadline(forwardLimit))
-            .ignore("a rank that is gone shows in its connection");
+      if ((part->members & bitOf(member)) != 0)
+        forward(member, header, packet.message.payload);
   if ((part->members & bitOf(rank_)) == 0)
     return;
   std::lock_guard<std::mutex> lock(mutex_);
-  groups_[{header.tag, header.sequence}][header.rank] = std::move(part->bytes);
+  const std::pair<uint32_t, uint32_t> key = {header.tag, header.sequence};
+  if (header.rank != rank_) {
+    groups_[key].parts[header.rank] = std::move(part->bytes);
+  } else {
+    // The round may be over.
+    auto found = groups_.find(key);
+    if (found != groups_.end())
+      found->second.isPassedOn = true;
+  }
   changed_.notify_all();
 }
 
-/// The error that names every member whose part is missing.
+/// Does not wait for a rank that is paused: others are to get theirs.
+void Bootstrap::forward(uint32_t to, const MessageHeader &header,
+                        const Bytes &payload) {
+  if (!peers_[to].fd.valid())
+    return;
+  {
+    std::lock_guard<std::mutex> lock(unsentMutex_);
+    unsent_[to].push_back(
+        encodeMessage(header, payload.data(), payload.size()));
+  }
+  sendUnsent(to);
+}
+
+bool Bootstrap::hasUnsent(uint32_t to) {
+  std::lock_guard<std::mutex> lock(unsentMutex_);
+  return !unsent_[to].empty();
+}
+
+/// As much as the rank has room for now.
+void Bootstrap::sendUnsent(uint32_t to) {
+  // Whoever holds it waits for room as well.
+  std::unique_lock<std::mutex> sending(sendLocks_[to], std::try_to_lock);
+  if (!sending.owns_lock())
+    return;
+  std::lock_guard<std::mutex> lock(unsentMutex_);
+  std::deque<Bytes> &unsent = unsent_[to];
+  while (!unsent.empty()) {
+    Status sent = sendPacket(peers_[to].fd.get(), unsent.front(), nullptr, 0,
+                             Deadline(std::chrono::nanoseconds(0)));
+    if (sent.code() == StatusCode::timeout)
+      return;
+    sent.ignore("a rank that is gone shows in its connection");
+    unsent.pop_front();
+  }
+}
+
+/// The error that names every member whose part is missing, or rank 0 if it
+/// passes nothing on.
 Status Bootstrap::lateMembers(const std::vector<uint32_t> &members,
-                              const std::map<uint32_t, Bytes> &parts,
+                              const GroupRound &round,
                               std::chrono::nanoseconds limit) const {
   std::string group, missing;
   for (uint32_t member : members) {
     group += (group.empty() ? "" : ", ") + std::to_string(member);
-    if (member != rank_ && parts.count(member) == 0)
+    if (member != rank_ && round.parts.count(member) == 0)
       missing += (missing.empty() ? "" : ", ") + std::to_string(member);
   }
+  double seconds = std::chrono::duration<double>(limit).count();
+  if (rank_ != 0 && !round.isPassedOn)
+    return makeStatus(StatusCode::timeout,
+                      "rank 0, which passes on what the ranks of a group (%s) "
+                      "tell each other, did not answer within %.3g s",
+                      group.c_str(), seconds);
   return makeStatus(StatusCode::timeout,
                     "rank %s did not join the others of the group (%s) within "
                     "%.3g s",
-                    missing.c_str(), group.c_str(),
-                    std::chrono::duration<double>(limit).count());
+                    missing.c_str(), group.c_str(), seconds);
 }
 
 Expected<std::vector<Bootstrap::Bytes>>
@@ -65,18 +113,25 @@ Bootstrap::gatherAmong(uint32_t channel, const std::vector<uint32_t> &members,
   {
     std::lock_guard<std::mutex> lock(mutex_);
     sequence = ++groupSequences_[channel];
+    groups_[{channel, sequence}]; // before rank 0 passes anything on
   }
   Bytes payload = encodeGroupPart({mask, mine});
   MessageHeader header = {MessageKind::groupPart, rank_, sequence, channel};
   Status sent;
   if (rank_ != 0 && members.size() > 1)
     sent = send(0, header, payload, {}, deadline);
+  bool wakesListener = false;
   for (uint32_t member : members)
-    if (rank_ == 0 && member != 0 && sent.ok())
-      sent = send(member, header, payload, {}, deadline);
+    if (rank_ == 0 && member != 0) {
+      forward(member, header, payload);
+      wakesListener = wakesListener || hasUnsent(member);
+    }
+  if (wakesListener)
+    wake();
 
   std::unique_lock<std::mutex> lock(mutex_);
-  std::map<uint32_t, Bytes> &parts = groups_[{channel, sequence}];
+  GroupRound &round = groups_[{channel, sequence}];
+  std::map<uint32_t, Bytes> &parts = round.parts;
   auto someoneLeft = [&] { // without its part
     if (rank_ != 0)
       return departed_[0] ? std::optional<uint32_t>(0) : std::nullopt;
@@ -98,7 +153,7 @@ Bootstrap::gatherAmong(uint32_t channel, const std::vector<uint32_t> &members,
       return makeStatus(StatusCode::aborted,
                         "rank %u left the world while others of a group wait",
                         *gone);
-    return lateMembers(members, parts, limit);
+    return lateMembers(members, round, limit);
   }
   std::vector<Bytes> result;
   for (uint32_t member : members)

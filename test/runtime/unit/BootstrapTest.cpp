@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <numeric>
 #include <sys/mman.h>
@@ -79,6 +80,87 @@ TEST(Bootstrap, LateMembersOfAGroupAreNamed) {
     return "";
   };
   EXPECT_EQ("", complaints(runThreads(4, body)));
+}
+
+/// Waits until a process is stopped.
+static void awaitStop(int pid) {
+  std::string state;
+  while (state != "T") {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string number, name;
+    stat >> number >> name >> state;
+    ::usleep(1000);
+  }
+}
+
+static Bootstrap::Bytes toBytes(int pid) {
+  Bootstrap::Bytes bytes(sizeof(pid));
+  std::memcpy(bytes.data(), &pid, sizeof(pid));
+  return bytes;
+}
+
+TEST(Bootstrap, PausedMembersLoseNothing) {
+  // More than a socket holds.
+  constexpr uint32_t channels = 400;
+  const Bootstrap::Bytes large(maxContribution, 7);
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+    RANK_ASSIGN(auto pids, boot->allGather(CollectiveTag::user,
+                                           toBytes(::getpid()), limit));
+    int paused = 0;
+    std::memcpy(&paused, pids[3].data(), sizeof(paused));
+    if (launch.rank == 3)
+      ::raise(SIGSTOP);
+    else
+      awaitStop(paused);
+    // Nobody waits for rank 3 yet, and what it gets does not delay the others.
+    for (uint32_t channel = 0; launch.rank < 2 && channel < channels; ++channel)
+      (void)boot->gatherAmong(channel, {0, 1, 3}, large,
+                              std::chrono::milliseconds(1));
+    if (launch.rank < 3) {
+      RANK_ASSIGN(auto parts,
+                  boot->gatherAmong(channels, {0, 1, 2}, {}, limit));
+      RANK_CHECK(parts.size() == 3);
+    }
+    if (launch.rank == 2)
+      ::kill(paused, SIGCONT);
+    for (uint32_t channel = 0; launch.rank == 3 && channel < channels;
+         ++channel) {
+      RANK_ASSIGN(auto parts, boot->gatherAmong(channel, {0, 1, 3}, {}, limit));
+      RANK_CHECK(parts[0] == large && parts[1] == large);
+    }
+    RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(4, body)));
+}
+
+TEST(Bootstrap, RankZeroThatPassesNothingOnIsNamed) {
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+    RANK_ASSIGN(auto pids, boot->allGather(CollectiveTag::user,
+                                           toBytes(::getpid()), limit));
+    int paused = 0;
+    std::memcpy(&paused, pids[0].data(), sizeof(paused));
+    if (launch.rank == 0) {
+      ::raise(SIGSTOP);
+    } else {
+      awaitStop(paused);
+      // Both come.
+      Status status =
+          boot->gatherAmong(5, {1, 2}, {}, std::chrono::milliseconds(200))
+              .status();
+      RANK_CHECK(
+          status.message() ==
+          "rank 0, which passes on what the ranks of a group (1, 2) tell "
+          "each other, did not answer within 0.2 s");
+    }
+    if (launch.rank == 1)
+      ::kill(paused, SIGCONT);
+    RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(3, body)));
 }
 
 TEST(Bootstrap, Collectives) {

@@ -83,10 +83,16 @@ Matmul::create(World &world, const MatmulProblem &problem,
   // First of all, so that a rank whose problem is wrong counts along.
   const uint32_t channel = world.makeChannel();
   auto impl = std::make_unique<Impl>(world, problem, std::move(cache), channel);
-  IRISRT_RETURN_IF_ERROR(impl->load().withContext(kindName(problem.kind)));
-  IRISRT_RETURN_IF_ERROR(
-      impl->prepareMoves().withContext(kindName(problem.kind)));
-  IRISRT_RETURN_IF_ERROR(impl->allocate().withContext(kindName(problem.kind)));
+  Status status = impl->load();
+  if (status.ok())
+    status = impl->prepareMoves();
+  if (status.ok())
+    status = impl->allocate();
+  if (!status.ok()) {
+    // On all ranks: what they agree on fails on all of them.
+    impl->free().ignore("why it failed matters more");
+    return status.withContext(kindName(problem.kind));
+  }
   return std::unique_ptr<Matmul>(new Matmul(std::move(impl)));
 }
 
@@ -191,7 +197,6 @@ Status Matmul::Impl::prepareMoves() {
                                &unfused->collective);
 }
 
-/// All of it, or nothing.
 Status Matmul::Impl::allocate() {
   Status status;
   auto take = [&](uint64_t bytes, uint64_t &address) {
@@ -207,18 +212,24 @@ Status Matmul::Impl::allocate() {
   take(unfused ? unfused->stagingBytes : 0, between);
   if (status.ok() && copies)
     status = agreement().succeeded(copies->prepare(workspace, staging));
-  if (!status.ok())
-    IRISRT_RETURN_IF_ERROR(free());
   return status;
 }
 
+/// All that there is, whatever fails on the way; the first error.
 Status Matmul::Impl::free() {
+  Status status;
+  auto note = [&status](Status each) {
+    if (status.ok())
+      status = std::move(each);
+  };
   for (uint64_t *address : {&staging, &workspace, &between})
     if (*address != 0)
-      IRISRT_RETURN_IF_ERROR(world.deallocate(std::exchange(*address, 0)));
+      note(world.deallocate(std::exchange(*address, 0)));
   if (copies)
-    return copies->destroy();
-  return communicator ? communicator->destroy() : Status::success();
+    note(copies->destroy());
+  if (communicator)
+    note(communicator->destroy());
+  return status;
 }
 
 Status Matmul::destroy() {

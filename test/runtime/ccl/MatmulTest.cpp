@@ -8,11 +8,15 @@
 #include "iris/ccl/Matmul.h"
 
 #include "ccl/OnDevices.h"
+#include "support/ccl/CacheFolder.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
 #include <type_traits>
 
 using namespace iris::ccl;
@@ -427,6 +431,51 @@ static std::string refusals(const LaunchInfo &launch) {
 TEST(Matmul, RefusesWhatItCannotDo) {
   (void)communicatorOptions();
   EXPECT_EQ("", complaints(runProcesses(2, refusals, 120)));
+}
+
+/// A compiler that makes no collectives.
+static void writeCompilerWithoutCollectives(const std::string &path) {
+  std::ofstream(path) << R"(#!/bin/sh
+for file in "$@"; do
+  if [ -f "$file" ] && grep -q iris.collective "$file"; then
+    echo "no collectives" >&2
+    exit 1
+  fi
+done
+exec )" << IRIS_TEST_COMPILER
+                      << " \"$@\"\n";
+  ::chmod(path.c_str(), 0700);
+}
+
+/// What failed keeps nothing of the heap, however often.
+static std::string failuresKeepNothing(const LaunchInfo &launch) {
+  CacheFolder folder;
+  std::filesystem::create_directories(folder.path());
+  KernelCacheOptions options = folder.options();
+  options.compiler = folder.path() + "/compiler";
+  options.maxBytes = 0;
+  writeCompilerWithoutCollectives(options.compiler);
+  RANK_ASSIGN(auto world,
+              World::create(worldOptions(DeviceKind::host, launch)));
+  MatmulProblem p;
+  p.kind = MatmulKind::matmulAllReduce;
+  p.element = p.result = DType::f32;
+  p.m = p.n = p.k = 32;
+  p.config.variant = "unfused";
+  const uint64_t before = world->heapUsed();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    Status status =
+        Matmul::create(*world, p, std::make_shared<KernelCache>(options))
+            .status();
+    RANK_CHECK(says(status, "no collectives"));
+    RANK_CHECK(world->heapUsed() == before);
+  }
+  RANK_TRY(world->sync());
+  return "";
+}
+
+TEST(Matmul, FailuresKeepNothing) {
+  EXPECT_EQ("", complaints(runProcesses(2, failuresKeepNothing, 120)));
 }
 
 extern "C" int irisTestMatmulCApi(const char *job, uint32_t rank,

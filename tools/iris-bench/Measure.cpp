@@ -53,8 +53,11 @@ static std::vector<std::string> variantsFor(const Options &options, Op op) {
     bool isSum = options.reduce == ccl::ReduceOp::sum;
     all.erase(std::remove_if(all.begin(), all.end(),
                              [&](const std::string &variant) {
-                               return !isSum && (variant == "atomic" ||
-                                                 variant == "spinlock");
+                               bool isOfSums =
+                                   variant == "atomic" || variant == "spinlock";
+                               return (!isSum && isOfSums) ||
+                                      (options.staged &&
+                                       !ccl::hasStagedForm(variant));
                              }),
               all.end());
     return all;
@@ -142,10 +145,7 @@ std::set<std::string> iris::bench::requestsOf(const Options &options,
   };
   for (const Case &each : cases) {
     add(each.op, each.dtype, each.reduce, each.config);
-    const std::string &variant = each.config.variant;
-    bool hasStaged =
-        variant != "ring" && variant != "atomic" && variant != "spinlock";
-    if (each.inPlace && hasStaged) {
+    if (each.inPlace && ccl::hasStagedForm(each.config.variant)) {
       ccl::Config staged = each.config;
       staged.staged = true; // for what cannot work in place otherwise
       add(each.op, each.dtype, each.reduce, staged);
@@ -153,14 +153,15 @@ std::set<std::string> iris::bench::requestsOf(const Options &options,
     if (each.op == Op::send)
       add(Op::recv, each.dtype, each.reduce, each.config);
   }
-  // What Measurement itself calls.
-  ccl::Config config = chooseConfig(options, Op::allReduce, ccl::DType::f64, 8);
-  for (bool staged : {false, true}) {
-    config.staged = staged;
-    add(Op::allReduce, ccl::DType::f64, ccl::ReduceOp::max, config);
-  }
+  // What Measurement itself calls, in place and on the heap whatever the cases
+  // do.
+  Options own = options;
+  own.staged = false;
+  own.inPlace = true;
+  add(Op::allReduce, ccl::DType::f64, ccl::ReduceOp::max,
+      chooseConfig(own, Op::allReduce, ccl::DType::f64, 8));
   add(Op::barrier, ccl::DType::i8, {},
-      chooseConfig(options, Op::barrier, ccl::DType::i8, 0));
+      chooseConfig(own, Op::barrier, ccl::DType::i8, 0));
   return requests;
 }
 

@@ -58,13 +58,6 @@ static void buildPull(KernelBuilder &k) {
   k.barrier();
 }
 
-/// The input goes through scratch: it may lie anywhere.
-static void buildStaged(KernelBuilder &k) {
-  k.forStagedInputs([&](Value start, Value length, Value stage) {
-    k.gatherParts(stage, start, length);
-  });
-}
-
 /// Slot (tile, source) of the workspace. Where the tiles of all members are
 /// received at once, the own one takes that way as well.
 static void buildPacket(KernelBuilder &k) {
@@ -84,32 +77,31 @@ static void buildPacket(KernelBuilder &k) {
 }
 
 /// Through slots at the receivers: their outputs may still be in use, so that
-/// no barrier is needed before.
+/// no barrier is needed before; and they may be anywhere.
 static void buildBuffered(KernelBuilder &k) {
-  k.forBufferedRounds([&](Value start, Value length) {
+  auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value from = k.window(k.in, start, length);
     Value own = k.part(k.out, k.me, start, length);
-    Value slot = k.window(k.bufferSlot(k.me), k.index(0), length);
-    k.forTiles(length, [&](Value, Value offset) {
+    Value slot = k.sentSlot(k.me, length);
+    return [=, &k](Value, Value offset) {
       Value tile = k.load(from, offset);
       k.forMembers(1, [&](Value i) {
         k.storeTo(k.rotate(k.me, i), tile, slot, offset);
       });
       k.store(tile, own, offset);
-    });
-    k.barrier();
-    k.storeSlots(start, length);
+    };
+  };
+  k.forBufferedRounds(send, [&](Value start, Value length) {
+    return k.storeSlots(start, length);
   });
 }
 
 void mlir::iris::buildAllGather(KernelBuilder &k) {
   StringRef variant = k.config.variant;
-  if (variant == "buffered")
-    return buildBuffered(k);
   if (variant == "packet")
     return buildPacket(k);
-  if (k.config.staged)
-    return buildStaged(k);
+  if (variant == "buffered" || k.config.staged)
+    return buildBuffered(k);
   if (variant == "partitioned")
     return buildPartitioned(k);
   if (variant == "pull")

@@ -37,12 +37,6 @@ static void buildOneShot(KernelBuilder &k) {
   k.barrier();
 }
 
-static void buildOneShotStaged(KernelBuilder &k) {
-  k.forStagedInputs([&](Value start, Value length, Value stage) {
-    storeReduced(k, stage, k.window(k.out, start, length), length);
-  });
-}
-
 /// Every rank sends its tiles to everybody and adds up what it receives.
 static void buildOneShotPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
@@ -64,17 +58,18 @@ static void buildOneShotPacket(KernelBuilder &k) {
 
 /// The same with tiles as they are, and a barrier that says they are there.
 static void buildOneShotBuffered(KernelBuilder &k) {
-  k.forBufferedRounds([&](Value start, Value length) {
+  auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value from = k.window(k.in, start, length);
-    Value slot = k.window(k.bufferSlot(k.me), k.index(0), length);
-    k.forTiles(length, [&](Value, Value offset) {
+    Value slot = k.sentSlot(k.me, length);
+    return [=, &k](Value, Value offset) {
       Value tile = k.load(from, offset);
       k.forMembers(0, [&](Value i) {
         k.storeTo(k.rotate(k.me, i), tile, slot, offset);
       });
-    });
-    k.barrier();
-    storeReducedSlots(k, k.window(k.out, start, length), length);
+    };
+  };
+  k.forBufferedRounds(send, [&](Value start, Value length) {
+    return storeReducedSlots(k, k.window(k.out, start, length), length);
   });
 }
 
@@ -104,54 +99,29 @@ static void buildTwoShot(KernelBuilder &k) {
   k.barrier();
 }
 
-/// All tiles of a stretch, with the programs that `forTilesOf` gives them.
-static void forTilesOfAll(KernelBuilder &k, Value length,
-                          llvm::function_ref<void(Value, Value)> body) {
-  k.forMembers(0, [&](Value owner) { forTilesOf(k, owner, length, body); });
-}
-
-/// Half of the scratch holds inputs, half results.
-static void buildTwoShotStaged(KernelBuilder &k) {
-  int64_t tilesEach = k.scratchTiles() / 2;
-  Value most = k.index(tilesEach * k.config.tile);
-  Value inputs = k.scratch(k.index(0), most), results = k.scratch(most, most);
-  k.forStagedRounds(tilesEach, [&](Value start, Value length) {
-    Value from = k.window(k.in, start, length);
-    Value to = k.window(k.out, start, length);
-    forTilesOfAll(k, length, [&](Value, Value offset) {
-      k.store(k.load(from, offset), inputs, offset);
-    });
-    k.barrier();
-    forTilesOf(k, k.me, length, [&](Value, Value offset) {
-      Value sum = reduceMembers(
-          k, [&](Value m) { return k.loadFrom(m, inputs, offset); });
-      k.forMembers(0, [&](Value i) {
-        k.storeTo(k.rotate(k.me, i), sum, results, offset);
-      });
-    });
-    k.barrier();
-    forTilesOfAll(k, length, [&](Value, Value offset) {
-      k.store(k.load(results, offset), to, offset);
-    });
-  });
-}
-
-/// Inputs travel to the owner of a tile, which adds them up and stores the sum
+/// Inputs travel to the owner of a tile, which adds them up and sends the sum
 /// to everybody: nothing is loaded over a link, and stores use more of it. What
-/// a turn's members send to an owner lies in as many tiles of its slots, side
-/// by side.
+/// the members send to an owner for the tiles t .. t + size - 1, of which one
+/// is the owner's, is in as many tiles of its slots, side by side.
+///
+/// Sums go to the outputs, or, where peers do not reach those, to slots behind
+/// the ones of the inputs: a tile each, which a third stage copies to the
+/// output. In place, a rank has sent what that overwrites two iterations
+/// before.
 static void buildTwoShotPush(KernelBuilder &k) {
-  // Full rounds give every program as many turns.
-  Value room = k.div(k.index(k.slotTiles()), k.size);
+  bool staged = k.config.sendsResults();
+  // Full rounds give every program of a launch as many tiles.
+  Value room = k.div(k.index(k.slotTiles() / (staged ? 2 : 1)), k.size);
   Value uneven = k.rem(room, k.programs);
   Value turns = k.select(k.less(room, k.programs), room, k.sub(room, uneven));
-  Value most = k.mul(k.mul(turns, k.size), k.tileSize());
+  Value tiles = k.mul(turns, k.size);
+  Value most = k.mul(tiles, k.tileSize());
   auto send = [&](Value start, Value length) {
     Value from = k.window(k.in, start, length);
     k.forMembers(1, [&](Value i) {
       Value owner = k.rotate(k.me, i);
       forTilesOf(k, owner, length, [&](Value t, Value offset) {
-        Value slot = k.slotTile(k.add(k.sub(t, owner), k.me));
+        Value slot = k.sentTile(k.add(k.sub(t, owner), k.me));
         k.storeTileTo(owner, k.load(from, offset), slot);
       });
     });
@@ -162,13 +132,30 @@ static void buildTwoShotPush(KernelBuilder &k) {
     forTilesOf(k, k.me, length, [&](Value t, Value offset) {
       Value firstSlot = k.sub(t, k.me);
       Value sum = reduceWith(k, k.load(from, offset), [&](Value i) {
-        return k.loadTile(k.slotTile(k.add(firstSlot, k.rotate(k.me, i))));
+        return k.loadTile(k.receivedTile(k.add(firstSlot, k.rotate(k.me, i))));
       });
+      if (!staged)
+        return k.forMembers(
+            0, [&](Value i) { k.storeTo(k.rotate(k.me, i), sum, to, offset); });
+      Value result = k.sentTile(k.add(tiles, t));
       k.forMembers(
-          0, [&](Value i) { k.storeTo(k.rotate(k.me, i), sum, to, offset); });
+          1, [&](Value i) { k.storeTileTo(k.rotate(k.me, i), sum, result); });
+      k.store(sum, to, offset);
     });
   };
-  k.forOverlappedRounds(most, send, reduce);
+  auto copyResults = [&](Value start, Value length) {
+    Value to = k.window(k.out, start, length);
+    k.forMembers(1, [&](Value i) {
+      forTilesOf(k, k.rotate(k.me, i), length, [&](Value t, Value offset) {
+        k.store(k.loadTile(k.receivedTile(k.add(tiles, t))), to, offset);
+      });
+    });
+  };
+  if (staged)
+    k.forOverlappedRounds(most, {send, reduce, copyResults},
+                          /*meetsAtEnd=*/false);
+  else
+    k.forOverlappedRounds(most, {send, reduce}, /*meetsAtEnd=*/true);
 }
 
 /// Inputs travel to the owner of a tile, results back.
@@ -353,21 +340,20 @@ void mlir::iris::buildAllReduce(KernelBuilder &k) {
   StringRef variant = k.config.variant;
   if (variant == "one_shot_packet")
     return buildOneShotPacket(k);
-  if (variant == "one_shot_buffered")
-    return buildOneShotBuffered(k);
   if (variant == "two_shot_packet")
     return buildTwoShotPacket(k);
+  if (variant == "one_shot_buffered" ||
+      (variant == "one_shot" && k.config.staged))
+    return buildOneShotBuffered(k);
   if (variant == "one_shot")
-    return k.config.staged ? buildOneShotStaged(k) : buildOneShot(k);
+    return buildOneShot(k);
   if (variant == "ring")
     return buildRing(k);
   if (variant == "atomic")
     return buildAtomic(k);
   if (variant == "spinlock")
     return buildSpinlock(k);
-  if (k.config.staged)
-    return buildTwoShotStaged(k);
-  if (variant == "two_shot_push")
+  if (variant == "two_shot_push" || k.config.staged)
     return buildTwoShotPush(k);
   buildTwoShot(k);
 }

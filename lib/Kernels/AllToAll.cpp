@@ -5,10 +5,9 @@
 // The protocols are those of AllGather.cpp; only what is sent differs.
 //
 // `push` and `pull` are not for out == in: a peer would store over a chunk that
-// has not left yet. `staged` is: what a round stores was copied before its
-// first barrier. So are `packet` and `buffered`, where a program sends its part
-// of all chunks before it stores the first, and no other program touches that
-// part.
+// has not left yet. `packet` and `buffered` (also the form of `staged`) are: a
+// program sends its part of all chunks before it stores the first, and no other
+// program touches that part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,13 +34,6 @@ static void buildPull(KernelBuilder &k) {
   k.barrier();
 }
 
-static void buildStaged(KernelBuilder &k) {
-  k.forStagedChunks(/*onlyRoot=*/false,
-                    [&](Value start, Value length, Value mine) {
-                      k.gatherParts(mine, start, length);
-                    });
-}
-
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     k.forTiles(length, [&](Value t, Value offset) {
@@ -58,28 +50,28 @@ static void buildPacket(KernelBuilder &k) {
 }
 
 static void buildBuffered(KernelBuilder &k) {
-  k.forBufferedRounds([&](Value start, Value length) {
-    Value slot = k.window(k.bufferSlot(k.me), k.index(0), length);
-    k.forTiles(length, [&](Value, Value offset) {
+  auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
+    Value ownFrom = k.part(k.in, k.me, start, length);
+    Value ownTo = k.part(k.out, k.me, start, length);
+    Value slot = k.sentSlot(k.me, length);
+    return [=, &k](Value, Value offset) {
       k.forPeers(1, start, length, offset, [&](Value peer, Value tile) {
         k.storeTo(peer, tile, slot, offset);
       });
-      k.store(k.load(k.part(k.in, k.me, start, length), offset),
-              k.part(k.out, k.me, start, length), offset);
-    });
-    k.barrier();
-    k.storeSlots(start, length);
+      k.store(k.load(ownFrom, offset), ownTo, offset);
+    };
+  };
+  k.forBufferedRounds(send, [&](Value start, Value length) {
+    return k.storeSlots(start, length);
   });
 }
 
 void mlir::iris::buildAllToAll(KernelBuilder &k) {
   StringRef variant = k.config.variant;
-  if (variant == "buffered")
-    return buildBuffered(k);
   if (variant == "packet")
     return buildPacket(k);
-  if (k.config.staged)
-    return buildStaged(k);
+  if (variant == "buffered" || k.config.staged)
+    return buildBuffered(k);
   if (variant == "pull")
     return buildPull(k);
   buildPush(k);

@@ -27,12 +27,25 @@ bool CollectiveConfig::hasRoot() const {
          kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter;
 }
 
+bool CollectiveConfig::isInputOfRoot() const {
+  return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Scatter;
+}
+
+bool CollectiveConfig::isOutputOfRoot() const {
+  return kind == CollectiveKind::Reduce || kind == CollectiveKind::Gather;
+}
+
 bool CollectiveConfig::usesPackets() const {
   return StringRef(variant).ends_with("packet");
 }
 
 bool CollectiveConfig::usesBuffers() const {
   return StringRef(variant).ends_with("buffered");
+}
+
+bool CollectiveConfig::sendsResults() const {
+  bool isTwoShot = variant == "two_shot" || variant == "two_shot_push";
+  return kind == CollectiveKind::AllReduce && isTwoShot && staged;
 }
 
 int64_t CollectiveConfig::elementBytes() const {
@@ -112,30 +125,52 @@ static int64_t getPacketRound(const CollectiveConfig &config) {
   return tiles / size * config.tile;
 }
 
+namespace {
+/// The part of the workspace that bounds a tile, and the largest one.
+struct TileRoom {
+  StringRef what;
+  int64_t bytes;
+};
+} // namespace
+
+static TileRoom getTileRoom(const CollectiveConfig &config) {
+  const Workspace &workspace = config.workspace;
+  int64_t size = config.size ? config.size : Workspace::maxMembers;
+  if (config.isMail())
+    return {"mail boxes", workspace.mailBoxBytes()};
+  if (config.usesPackets()) {
+    int64_t room = workspace.packetBytes();
+    if (config.hasRoot())
+      room -= Workspace::greetings;
+    // Packets are twice as large as their data. Results of two shots have as
+    // many slots as inputs; where the size is not known, rounding up may take
+    // another group's.
+    int64_t slots = size;
+    if (config.variant == "two_shot_packet")
+      slots = config.size ? 2 * size : size + 1;
+    return {"packets", room / (2 * slots)};
+  }
+  int64_t half = workspace.scratchBytes() / 2;
+  if (config.variant == "two_shot_push" || config.usesBuffers() ||
+      (config.staged && !config.hasRoot()))
+    return {"slots", half / (config.sendsResults() ? 2 * size : size)};
+  if (config.staged)
+    return {"staged tiles", workspace.scratchBytes() / Workspace::maxMembers};
+  return {"", kMaxTileBytes};
+}
+
 /// What does not fit into the workspace.
 static LogicalResult checkRoom(CollectiveOp op,
                                const CollectiveConfig &config) {
+  TileRoom room = getTileRoom(config);
   int64_t tileBytes = config.tile * config.elementBytes();
-  auto refuse = [&](StringRef what, int64_t room) {
-    return op.emitOpError("config has a tile of ")
-           << tileBytes << " bytes, but the " << what << " of a workspace of "
-           << config.workspace.bytes << " bytes "
-           << "take at most " << room
-           << "; expected a smaller tile or a larger workspace";
-  };
-  if (config.isMail() && tileBytes > config.workspace.mailBoxBytes())
-    return refuse("mail boxes", config.workspace.mailBoxBytes());
-  if (config.packetRound == 0 && config.usesPackets())
-    return refuse("packets",
-                  config.workspace.packetBytes() / (4 * Workspace::maxMembers));
-  int64_t scratchTile = config.workspace.scratchBytes() / Workspace::maxMembers;
-  if (config.usesBuffers() && tileBytes > scratchTile / 2)
-    return refuse("buffers", scratchTile / 2);
-  if (config.variant == "two_shot_push" && tileBytes > scratchTile / 2)
-    return refuse("tiles of a turn", scratchTile / 2);
-  if (config.staged && tileBytes > scratchTile)
-    return refuse("staged tiles", scratchTile);
-  return success();
+  if (tileBytes <= room.bytes)
+    return success();
+  return op.emitOpError("config has a tile of ")
+         << tileBytes << " bytes, but the " << room.what
+         << " of a workspace of " << config.workspace.bytes
+         << " bytes take at most " << room.bytes
+         << "; expected a smaller tile or a larger workspace";
 }
 
 /// Combinations that no generator makes.
@@ -164,7 +199,7 @@ static LogicalResult checkCombination(CollectiveOp op,
            << config.tile * wideBytes << " bytes for each of "
            << config.programs << " programs; expected at most "
            << config.workspace.scratchBytes() << " bytes in all";
-  if ((variant == "ring" || variant == "two_shot_push") && config.staged)
+  if (variant == "ring" && config.staged)
     return op.emitOpError("variant ")
            << variant << " works on the symmetric heap; expected no staging";
   return success();
@@ -211,25 +246,27 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
                            "workspace")))
     return failure();
   config.workspace = Workspace(workspaceBytes);
-  if (failed(checkCombination(op, config)))
+  // Of tiles that are not asked for, the largest that the workspace has room
+  // for.
+  int64_t leastTile = 16 / std::min<int64_t>(bytes, 16);
+  if (!op.getConfigAttr() || !op.getConfigAttr().contains("tile"))
+    while (config.tile > leastTile &&
+           config.tile * bytes > getTileRoom(config).bytes)
+      config.tile /= 2;
+  if (failed(checkCombination(op, config)) || failed(checkRoom(op, config)))
     return failure();
-
   if (config.usesPackets())
     config.packetRound = getPacketRound(config);
-  if (failed(checkRoom(op, config)))
-    return failure();
   // What a variant does in place is said where it is generated.
   StringRef variant = config.variant;
   bool isAllToAll = config.kind == CollectiveKind::AllToAll;
   bool overwrites =
       variant == "one_shot" || variant == "atomic" || variant == "spinlock" ||
       (isAllToAll && !config.usesPackets() && !config.usesBuffers());
-  // In place, the smaller buffer lies elsewhere on every rank: nobody can find
-  // another's.
+  // In place, the smaller buffer is at another offset of every heap: nobody can
+  // find another's.
   bool reachesChunk =
-      (config.kind == CollectiveKind::AllGather && variant == "pull") ||
-      (config.kind == CollectiveKind::Gather && variant == "pull") ||
-      (config.kind == CollectiveKind::Scatter && variant == "push");
+      config.kind == CollectiveKind::AllGather && variant == "pull";
   config.inPlace = config.staged || !(overwrites || reachesChunk);
   return config;
 }

@@ -126,13 +126,13 @@ void mlir::iris::storeReduced(KernelBuilder &k, Value from, Value to,
   });
 }
 
-void mlir::iris::storeReducedSlots(KernelBuilder &k, Value to, Value length) {
-  k.forTiles(length, [&](Value, Value offset) {
-    Value sum = reduceMembers(k, [&](Value m) {
-      return k.load(k.window(k.bufferSlot(m), k.index(0), length), offset);
-    });
+KernelBuilder::TileBody mlir::iris::storeReducedSlots(KernelBuilder &k,
+                                                      Value to, Value length) {
+  return [=, &k](Value, Value offset) {
+    Value sum = reduceMembers(
+        k, [&](Value m) { return k.load(k.receivedSlot(m, length), offset); });
     k.store(sum, to, offset);
-  });
+  };
 }
 
 static tile::ReduceKind getKind(KernelBuilder &k) {

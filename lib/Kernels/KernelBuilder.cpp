@@ -24,12 +24,15 @@ static SmallVector<Type> argumentTypes(const CollectiveConfig &config) {
   MLIRContext *context = config.storage.getContext();
   constexpr int64_t dynamic = ShapedType::kDynamic;
   auto heap = SymmetricAttr::get(context);
-  auto data = MemRefType::get({dynamic}, config.storage, AffineMap(),
-                              config.staged ? Attribute() : heap);
+  auto data = [&](bool isAnywhere) {
+    return MemRefType::get({dynamic}, config.storage, AffineMap(),
+                           isAnywhere ? Attribute() : heap);
+  };
   auto bytes = MemRefType::get({dynamic}, IntegerType::get(context, 8),
                                AffineMap(), heap);
   Type index = IndexType::get(context);
-  return {data, data, bytes, index, index};
+  return {data(config.staged || config.isInputOfRoot()),
+          data(config.staged || config.isOutputOfRoot()), bytes, index, index};
 }
 
 KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
@@ -42,6 +45,10 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
   workspace = kernel.getArgument(3);
   count = kernel.getArgument(4);
   root = kernel.getArgument(5);
+  if (config.hasRoot()) {
+    isElsewhere = notLess(root, index(kRootIsElsewhere));
+    root = rem(root, index(kRootIsElsewhere));
+  }
   barrierState = words(Workspace::barrier, Workspace::barrierBytes);
 }
 
@@ -226,32 +233,62 @@ int64_t KernelBuilder::scratchTiles() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Buffers of the root
+// Buffers whose location differs between members
 //===----------------------------------------------------------------------===//
 
-/// The workspace lies at the same place of every heap, so that a distance from
+/// The workspace is at the same offset of every heap, so that a distance from
 /// it is right on all members.
 static Value placesOf(KernelBuilder &k) {
-  return k.view(k.index(Workspace::places), k.index(Workspace::maxPrograms),
+  return k.view(k.index(Workspace::places), k.index(Workspace::placeBytes / 8),
                 k.b.getI64Type());
 }
 
-void KernelBuilder::announce(Value buffer) {
+Value KernelBuilder::placeOf(Value member) {
+  return add(mul(program, index(Workspace::maxMembers)), member);
+}
+
+Value KernelBuilder::distanceTo(Value buffer) {
+  return arith::IndexCastOp::create(
+      b, b.getI64Type(), sub(addressOf(buffer), addressOf(workspace)));
+}
+
+void KernelBuilder::announceTo(Value member, Value distance) {
+  SignalOp::create(b, SignalKind::Set, ctx, distance, placesOf(*this),
+                   placeOf(me), rankOf(member), MemSemantic::Relaxed,
+                   Scope::Sys);
+}
+
+void KernelBuilder::announceFromRoot(Value buffer) {
   ifThen(equal(me, root), [&] {
-    Value distance = arith::IndexCastOp::create(
-        b, b.getI64Type(), sub(addressOf(buffer), addressOf(workspace)));
-    Value places = placesOf(*this);
-    forMembers(0, [&](Value member) {
-      SignalOp::create(b, SignalKind::Set, ctx, distance, places, program,
-                       rankOf(member), MemSemantic::Relaxed, Scope::Sys);
-    });
+    // The workspace itself is nobody's buffer.
+    Value none = arith::ConstantIntOp::create(b, b.getI64Type(), 0);
+    Value distance = select(isElsewhere, none, distanceTo(buffer));
+    forMembers(0, [&](Value member) { announceTo(member, distance); });
   });
 }
 
-Value KernelBuilder::announced(Value elements) {
-  Value distance = memref::LoadOp::create(b, placesOf(*this), program);
-  distance = arith::IndexCastOp::create(b, b.getIndexType(), distance);
-  return window(view(distance, elements, config.storage), index(0), elements);
+void KernelBuilder::announceToRoot(Value buffer) {
+  announceTo(root, distanceTo(buffer));
+}
+
+Value KernelBuilder::distanceOf(Value member) {
+  Value distance = memref::LoadOp::create(b, placesOf(*this), placeOf(member));
+  return arith::IndexCastOp::create(b, b.getIndexType(), distance);
+}
+
+Value KernelBuilder::announced(Value member, Value elements) {
+  return window(view(distanceOf(member), elements, config.storage), index(0),
+                elements);
+}
+
+void KernelBuilder::ifAnnounced(Value elements,
+                                llvm::function_ref<void(Value)> body,
+                                llvm::function_ref<void()> otherwise) {
+  Value distance = distanceOf(root);
+  auto reach = [&] {
+    body(window(view(distance, elements, config.storage), index(0), elements));
+  };
+  ifThenElse(equal(distance, index(0)), otherwise, reach);
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,81 +316,9 @@ void KernelBuilder::unlock(Value member, Value locks, Value place) {
                    rankOf(member), MemSemantic::Release, Scope::Sys);
 }
 
-void KernelBuilder::forStagedRounds(
-    int64_t tiles, llvm::function_ref<void(Value, Value)> body) {
-  Value most = index(tiles * config.tile);
-  loop(index(0), count, most, [&](Value start) {
-    body(start, min(most, sub(count, start)));
-    barrier();
-  });
-}
-
-void KernelBuilder::forStagedInputs(
-    llvm::function_ref<void(Value, Value, Value)> body) {
-  Value stage = scratch(index(0), index(scratchTiles() * config.tile));
-  forStagedRounds(scratchTiles(), [&](Value start, Value length) {
-    copy(window(in, start, length), stage, length);
-    barrier();
-    body(start, length, stage);
-  });
-}
-
-void KernelBuilder::forStagedChunks(
-    bool onlyRoot, llvm::function_ref<void(Value, Value, Value)> body) {
-  int64_t tilesEach = scratchTiles() / Workspace::maxMembers;
-  Value most = index(tilesEach * config.tile);
-  auto stage = [&](Value member) { return scratch(mul(member, most), most); };
-  forStagedRounds(tilesEach, [&](Value start, Value length) {
-    auto putChunks = [&] {
-      forMembers(0, [&](Value member) {
-        copy(part(in, member, start, length), stage(member), length);
-      });
-    };
-    if (onlyRoot)
-      ifThen(equal(me, root), putChunks);
-    else
-      putChunks();
-    barrier();
-    body(start, length, stage(me));
-  });
-}
-
-void KernelBuilder::gatherParts(Value stage, Value start, Value length) {
-  forTiles(length, [&](Value, Value offset) {
-    forMembersLoaded(
-        0, [&](Value i) { return loadFrom(rotate(me, i), stage, offset); },
-        [&](Value i, Value tile) {
-          store(tile, part(out, rotate(me, i), start, length), offset);
-        });
-  });
-}
-
 //===----------------------------------------------------------------------===//
 // Packets
 //===----------------------------------------------------------------------===//
-
-Value KernelBuilder::roundLength(Value start, Value most) {
-  return min(most, sub(count, start));
-}
-
-void KernelBuilder::forEpochs(Value most, Value end, Body body) {
-  Value epochs = words(Workspace::epochs, Workspace::epochBytes);
-  Value last = memref::LoadOp::create(b, epochs, program);
-  auto rounds =
-      scf::ForOp::create(b, index(0), end, most, last,
-                         [](OpBuilder &, Location, Value, ValueRange) {});
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(rounds.getBody());
-    Value start = rounds.getInductionVar();
-    epoch = addI32(rounds.getRegionIterArg(0), i32(1));
-    parity = arith::IndexCastUIOp::create(
-        b, b.getIndexType(), arith::AndIOp::create(b, epoch, i32(1)));
-    body(start);
-    scf::YieldOp::create(b, epoch);
-  }
-  storeEpoch(epochs, Workspace::maxPrograms, rounds.getResult(0));
-}
 
 void KernelBuilder::forPacketRounds(
     llvm::function_ref<void(Value, Value)> body) {
@@ -365,74 +330,6 @@ void KernelBuilder::forPacketRounds(
                      mul(parity, index(config.workspace.packetBytes()))),
                  index(config.workspace.packetBytes() / 4), b.getI32Type());
     body(start, roundLength(start, most));
-  });
-}
-
-int64_t KernelBuilder::slotElements() const {
-  int64_t slotBytes =
-      config.workspace.scratchBytes() / 2 / Workspace::maxMembers;
-  return slotBytes / (config.tile * config.elementBytes()) * config.tile;
-}
-
-void KernelBuilder::forBufferedRounds(
-    llvm::function_ref<void(Value, Value)> body) {
-  Value most = index(slotElements());
-  forEpochs(most, count,
-            [&](Value start) { body(start, roundLength(start, most)); });
-}
-
-void KernelBuilder::forOverlappedRounds(
-    Value most, llvm::function_ref<void(Value, Value)> send,
-    llvm::function_ref<void(Value, Value)> receive) {
-  forEpochs(most, add(count, most), [&](Value start) {
-    ifThen(less(start, count), [&] { send(start, roundLength(start, most)); });
-    ifThen(notEqual(start, index(0)), [&] {
-      parity = sub(index(1), parity);
-      Value before = sub(start, most);
-      receive(before, roundLength(before, most));
-    });
-    barrier();
-  });
-}
-
-Value KernelBuilder::firstSlot() {
-  // The halves lie where they do for any tile: calls of different ones follow
-  // each other.
-  int64_t half = config.workspace.scratchBytes() / 2 / config.elementBytes();
-  return mul(parity, index(half));
-}
-
-Value KernelBuilder::bufferSlot(Value source) {
-  Value most = index(slotElements());
-  return scratch(add(firstSlot(), mul(source, most)), most);
-}
-
-Value KernelBuilder::slotTile(Value number) {
-  return scratch(add(firstSlot(), mul(number, tileSize())), tileSize());
-}
-
-int64_t KernelBuilder::slotTiles() const { return scratchTiles() / 2; }
-
-Value KernelBuilder::loadTile(Value buffer) {
-  return tile::LoadOp::create(b, config.tileType(), buffer, index(0),
-                              /*other=*/Value());
-}
-
-void KernelBuilder::storeTileTo(Value member, Value tile, Value buffer) {
-  iris::StoreOp::create(b, ctx, tile, buffer, index(0), rankOf(member));
-}
-
-void KernelBuilder::storeSlots(Value start, Value length) {
-  forTiles(length, [&](Value, Value offset) {
-    forMembersLoaded(
-        1,
-        [&](Value i) {
-          return load(window(bufferSlot(rotate(me, i)), index(0), length),
-                      offset);
-        },
-        [&](Value i, Value tile) {
-          store(tile, part(out, rotate(me, i), start, length), offset);
-        });
   });
 }
 

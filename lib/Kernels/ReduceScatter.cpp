@@ -24,25 +24,29 @@ static void buildPull(KernelBuilder &k) {
   k.barrier();
 }
 
-static void buildStaged(KernelBuilder &k) {
-  k.forStagedChunks(
-      /*onlyRoot=*/false, [&](Value start, Value length, Value mine) {
-        storeReduced(k, mine, k.window(k.out, start, length), length);
-      });
-}
-
-/// Tiles go to slots at those who reduce them, who need not be there yet.
+/// Tiles go to slots at the members that reduce them, which need not be in the
+/// call yet. A tile of the own chunk is loaded before its sum is stored, so
+/// that in place is right.
 static void buildBuffered(KernelBuilder &k) {
-  k.forBufferedRounds([&](Value start, Value length) {
-    Value slot = k.window(k.bufferSlot(k.me), k.index(0), length);
-    k.forTiles(length, [&](Value, Value offset) {
-      k.forPeers(0, start, length, offset, [&](Value peer, Value tile) {
+  auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
+    Value slot = k.sentSlot(k.me, length);
+    return [=, &k](Value, Value offset) {
+      k.forPeers(1, start, length, offset, [&](Value peer, Value tile) {
         k.storeTo(peer, tile, slot, offset);
       });
-    });
-    k.barrier();
-    storeReducedSlots(k, k.window(k.out, start, length), length);
-  });
+    };
+  };
+  auto reduce = [&](Value start, Value length) -> KernelBuilder::TileBody {
+    Value own = k.part(k.in, k.me, start, length);
+    Value to = k.window(k.out, start, length);
+    return [=, &k](Value, Value offset) {
+      Value sum = reduceWith(k, k.load(own, offset), [&](Value i) {
+        return k.load(k.receivedSlot(k.rotate(k.me, i), length), offset);
+      });
+      k.store(sum, to, offset);
+    };
+  };
+  k.forBufferedRounds(send, reduce);
 }
 
 static void buildPacket(KernelBuilder &k) {
@@ -62,9 +66,7 @@ static void buildPacket(KernelBuilder &k) {
 void mlir::iris::buildReduceScatter(KernelBuilder &k) {
   if (k.config.variant == "packet")
     return buildPacket(k);
-  if (k.config.variant == "buffered")
+  if (k.config.variant == "buffered" || k.config.staged)
     return buildBuffered(k);
-  if (k.config.staged)
-    return buildStaged(k);
   buildPull(k);
 }

@@ -4,7 +4,8 @@
 // One member of the group, the root, has all the data or gets them. The
 // barriers mean what they do in AllGather.cpp: all ranks have come to the call;
 // all programs of all ranks are done. Where members reach a buffer that only
-// the root has, it tells them in front of the first one where it is.
+// the root has, it tells them before the first one where it is; and so do the
+// members where the root reaches a buffer that is elsewhere in place.
 //
 // Packets need no barrier, but everybody has to hear from everybody else: see
 // Packets in docs/collectives.md.
@@ -13,9 +14,15 @@
 
 #include "iris/Kernels/CollectiveKernels.h"
 #include "iris/Kernels/Elements.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::iris;
+
+static void buildBroadcastStaged(KernelBuilder &k);
+static void buildReduceStaged(KernelBuilder &k);
+static void buildGatherStaged(KernelBuilder &k);
+static void buildScatterStaged(KernelBuilder &k);
 
 //===----------------------------------------------------------------------===//
 // broadcast
@@ -37,13 +44,15 @@ static void buildBroadcastPush(KernelBuilder &k) {
 
 static void buildBroadcastPull(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
-  k.announce(k.in);
+  k.announceFromRoot(k.in);
   k.barrier();
-  Value from = k.announced(k.count);
-  k.forTiles(k.count, [&](Value, Value offset) {
-    k.store(k.loadFrom(k.root, from, offset), to, offset);
-  });
-  k.barrier();
+  auto pull = [&](Value from) {
+    k.forTiles(k.count, [&](Value, Value offset) {
+      k.store(k.loadFrom(k.root, from, offset), to, offset);
+    });
+    k.barrier();
+  };
+  k.ifAnnounced(k.count, pull, [&] { buildBroadcastStaged(k); });
 }
 
 /// Tiles are dealt out to the members that are not the root. Each reads its
@@ -51,14 +60,13 @@ static void buildBroadcastPull(KernelBuilder &k) {
 /// once, and nothing comes back to it. The root has time for its own output.
 static void buildBroadcastScatter(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
-  k.announce(k.in);
+  k.announceFromRoot(k.in);
   k.barrier();
-  Value from = k.announced(k.count);
   auto copyOwn = [&] {
     k.ifThen(k.notEqual(k.addressOf(k.in), k.addressOf(k.out)),
              [&] { k.copy(k.window(k.in, k.index(0), k.count), to, k.count); });
   };
-  auto help = [&] {
+  auto help = [&](Value from) {
     Value helpers = k.sub(k.size, k.index(1));
     // This rank's place among them, counted from the root.
     Value place =
@@ -75,8 +83,11 @@ static void buildBroadcastScatter(KernelBuilder &k) {
                      });
                    });
   };
-  k.ifThenElse(k.equal(k.me, k.root), copyOwn, help);
-  k.barrier();
+  auto scatter = [&](Value from) {
+    k.ifThenElse(k.equal(k.me, k.root), copyOwn, [&] { help(from); });
+    k.barrier();
+  };
+  k.ifAnnounced(k.count, scatter, [&] { buildBroadcastStaged(k); });
 }
 
 static void buildBroadcastStaged(KernelBuilder &k) {
@@ -111,17 +122,19 @@ static void buildReducePull(KernelBuilder &k) {
 /// written where only the writer has read it.
 static void buildReduceTwoShot(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
-  k.announce(k.out);
+  k.announceFromRoot(k.out);
   k.barrier();
-  Value to = k.announced(k.count);
-  Value first = k.add(k.mul(k.program, k.size), k.me);
-  Value step = k.mul(k.programs, k.size);
-  k.forTilesFrom(first, step, k.count, [&](Value, Value offset) {
-    Value sum =
-        reduceMembers(k, [&](Value m) { return k.loadFrom(m, from, offset); });
-    k.storeTo(k.root, sum, to, offset);
-  });
-  k.barrier();
+  auto reduce = [&](Value to) {
+    Value first = k.add(k.mul(k.program, k.size), k.me);
+    Value step = k.mul(k.programs, k.size);
+    k.forTilesFrom(first, step, k.count, [&](Value, Value offset) {
+      Value sum = reduceMembers(
+          k, [&](Value m) { return k.loadFrom(m, from, offset); });
+      k.storeTo(k.root, sum, to, offset);
+    });
+    k.barrier();
+  };
+  k.ifAnnounced(k.count, reduce, [&] { buildReduceStaged(k); });
 }
 
 static void buildReduceStaged(KernelBuilder &k) {
@@ -136,22 +149,52 @@ static void buildReduceStaged(KernelBuilder &k) {
 // gather, scatter
 //===----------------------------------------------------------------------===//
 
-static void buildGatherPush(KernelBuilder &k) {
-  Value from = k.window(k.in, k.index(0), k.count);
-  k.announce(k.out);
-  k.barrier();
-  Value place = k.chunk(k.announced(k.mul(k.size, k.count)), k.me);
-  k.forTiles(k.count, [&](Value, Value offset) {
-    k.storeTo(k.root, k.load(from, offset), place, offset);
-  });
-  k.barrier();
+/// Where the members have what they announced to the root, by their place after
+/// its own.
+static std::function<Value(Value i)> allAnnounced(KernelBuilder &k) {
+  auto of = [&k](Value i) { return k.announced(k.rotate(k.me, i), k.count); };
+  if (!k.config.size)
+    return of;
+  // Looked up once.
+  std::vector<Value> buffers;
+  k.forMembers(0, [&](Value i) { buffers.push_back(of(i)); });
+  return [buffers](Value i) {
+    return buffers[static_cast<size_t>(*getConstantIntValue(i))];
+  };
 }
 
-static void buildGatherPull(KernelBuilder &k) {
+static void buildGatherPush(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
+  k.announceFromRoot(k.out);
   k.barrier();
-  k.ifThen(k.equal(k.me, k.root),
-           [&] { k.gatherParts(from, k.index(0), k.count); });
+  auto push = [&](Value all) {
+    Value place = k.chunk(all, k.me);
+    k.forTiles(k.count, [&](Value, Value offset) {
+      k.storeTo(k.root, k.load(from, offset), place, offset);
+    });
+    k.barrier();
+  };
+  k.ifAnnounced(k.mul(k.size, k.count), push, [&] { buildGatherStaged(k); });
+}
+
+/// The root does not know where the others have their inputs: in place, its own
+/// one is elsewhere. It is stored over itself then.
+static void buildGatherPull(KernelBuilder &k) {
+  k.announceToRoot(k.in);
+  k.barrier();
+  k.ifThen(k.equal(k.me, k.root), [&] {
+    auto from = allAnnounced(k);
+    k.forTiles(k.count, [&](Value, Value offset) {
+      k.forMembersLoaded(
+          0,
+          [&](Value i) {
+            return k.loadFrom(k.rotate(k.me, i), from(i), offset);
+          },
+          [&](Value i, Value tile) {
+            k.store(tile, k.chunk(k.out, k.rotate(k.me, i)), offset);
+          });
+    });
+  });
   k.barrier();
 }
 
@@ -162,10 +205,12 @@ static void buildGatherStaged(KernelBuilder &k) {
   });
 }
 
+/// Nor where their outputs are.
 static void buildScatterPush(KernelBuilder &k) {
-  Value to = k.window(k.out, k.index(0), k.count);
+  k.announceToRoot(k.out);
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] {
+    auto to = allAnnounced(k);
     k.forTiles(k.count, [&](Value, Value offset) {
       k.forMembersLoaded(
           0,
@@ -173,7 +218,7 @@ static void buildScatterPush(KernelBuilder &k) {
             return k.load(k.chunk(k.in, k.rotate(k.me, i)), offset);
           },
           [&](Value i, Value tile) {
-            k.storeTo(k.rotate(k.me, i), tile, to, offset);
+            k.storeTo(k.rotate(k.me, i), tile, to(i), offset);
           });
     });
   });
@@ -182,23 +227,25 @@ static void buildScatterPush(KernelBuilder &k) {
 
 static void buildScatterPull(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
-  k.announce(k.in);
+  k.announceFromRoot(k.in);
   k.barrier();
-  Value mine = k.chunk(k.announced(k.mul(k.size, k.count)), k.me);
-  k.forTiles(k.count, [&](Value, Value offset) {
-    k.store(k.loadFrom(k.root, mine, offset), to, offset);
-  });
-  k.barrier();
+  auto pull = [&](Value all) {
+    Value mine = k.chunk(all, k.me);
+    k.forTiles(k.count, [&](Value, Value offset) {
+      k.store(k.loadFrom(k.root, mine, offset), to, offset);
+    });
+    k.barrier();
+  };
+  k.ifAnnounced(k.mul(k.size, k.count), pull, [&] { buildScatterStaged(k); });
 }
 
 static void buildScatterStaged(KernelBuilder &k) {
-  k.forStagedChunks(
-      /*onlyRoot=*/true, [&](Value start, Value length, Value mine) {
-        Value to = k.window(k.out, start, length);
-        k.forTiles(length, [&](Value, Value offset) {
-          k.store(k.loadFrom(k.root, mine, offset), to, offset);
-        });
-      });
+  k.forStagedChunks([&](Value start, Value length, Value mine) {
+    Value to = k.window(k.out, start, length);
+    k.forTiles(length, [&](Value, Value offset) {
+      k.store(k.loadFrom(k.root, mine, offset), to, offset);
+    });
+  });
 }
 
 //===----------------------------------------------------------------------===//

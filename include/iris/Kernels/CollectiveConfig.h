@@ -43,11 +43,22 @@ struct CollectiveConfig {
   /// broadcast, reduce, gather or scatter.
   bool hasRoot() const;
   bool usesPackets() const;
+  /// Whether only the root has the input, or the output: peers do not find it
+  /// by their own, and it may be anywhere.
+  bool isInputOfRoot() const;
+  bool isOutputOfRoot() const;
   /// Whether plain tiles go to slots in the receivers' workspaces.
   bool usesBuffers() const;
+  /// Whether sums go back to the members through slots as well: staged
+  /// all-reduces in two shots.
+  bool sendsResults() const;
   int64_t elementBytes() const;
   RankedTensorType tileType() const;
 };
+
+/// What the root adds to its number in the last argument of its launch if peers
+/// cannot reach the buffer that only it has.
+constexpr int64_t kRootIsElsewhere = 256;
 
 /// The variants of an operation; the first is the default.
 ArrayRef<StringRef> getVariants(CollectiveKind kind);

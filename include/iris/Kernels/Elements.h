@@ -30,8 +30,10 @@ Value reduceWith(KernelBuilder &k, Value tile,
 
 /// Stores the reduction of all members' `from` to the own `to`.
 void storeReduced(KernelBuilder &k, Value from, Value to, Value length);
-/// The same for what members have stored to `bufferSlot`.
-void storeReducedSlots(KernelBuilder &k, Value to, Value length);
+/// The same for what members have stored to their slots, for rounds of
+/// `forBufferedRounds`.
+KernelBuilder::TileBody storeReducedSlots(KernelBuilder &k, Value to,
+                                          Value length);
 
 /// The reduction of the tiles that the members send to neighbouring slots, from
 /// `slot` on, narrowed.

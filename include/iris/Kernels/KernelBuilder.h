@@ -12,6 +12,8 @@
 #include "iris/Kernels/CollectiveConfig.h"
 #include "iris/Kernels/GroupBuilder.h"
 
+#include <functional>
+
 namespace mlir::iris {
 
 class KernelBuilder : public GroupBuilder {
@@ -75,7 +77,7 @@ public:
   /// The same on a member's memory.
   Value loadFrom(Value member, Value buffer, Value offset);
   void storeTo(Value member, Value tile, Value buffer, Value offset);
-  /// The same of a buffer that holds one tile, such as `slotTile`: no section
+  /// The same of a buffer that holds one tile, such as `sentTile`: no section
   /// cuts it.
   Value loadTile(Value buffer);
   void storeTileTo(Value member, Value tile, Value buffer);
@@ -90,16 +92,21 @@ public:
   Value mailBox(Value which);
 
   //===--------------------------------------------------------------------===//
-  // Buffers of the root
+  // Buffers whose location differs between members
   //===--------------------------------------------------------------------===//
 
-  /// Has the root tell this program's namesakes where its `buffer` lies; the
-  /// others' is not used. Before a barrier, and so once in a kernel that ends
-  /// with another one.
-  void announce(Value buffer);
-  /// Behind that barrier: as many elements of the announced buffer, for
-  /// accesses on the root.
-  Value announced(Value elements);
+  /// Tells this program's peer programs where a `buffer` is: the root tells all
+  /// members, or all members tell the root. Before a barrier, and so once in a
+  /// kernel that ends with another one.
+  void announceFromRoot(Value buffer);
+  void announceToRoot(Value buffer);
+  /// After that barrier: `elements` elements of the buffer that `member` told
+  /// of, for accesses on it.
+  Value announced(Value member, Value elements);
+  /// The same of the root's buffer, or `otherwise` if the root has it where
+  /// peers do not reach it. All members do the same.
+  void ifAnnounced(Value elements, llvm::function_ref<void(Value)> body,
+                   llvm::function_ref<void()> otherwise);
 
   //===--------------------------------------------------------------------===//
   // Synchronisation
@@ -113,35 +120,51 @@ public:
   /// as `tiles` tiles hold, with a barrier after each round.
   void forStagedRounds(int64_t tiles,
                        llvm::function_ref<void(Value, Value)> body);
-  /// Rounds in which all members have put their input into scratch:
+  /// Rounds in which all members have copied their input to scratch:
   /// `body(start, length, stage)`.
   void forStagedInputs(llvm::function_ref<void(Value, Value, Value)> body);
-  /// Rounds in which members have put the chunks for all members into scratch,
-  /// all of them or only the root: `body(start, length, mine)`, where `mine` is
-  /// the place of the own chunk in everybody's scratch.
-  void forStagedChunks(bool onlyRoot,
-                       llvm::function_ref<void(Value, Value, Value)> body);
+  /// Rounds in which the root has copied the chunks of all members to scratch:
+  /// `body(start, length, mine)`, where `mine` is the location of the own chunk
+  /// in the root's scratch.
+  void forStagedChunks(llvm::function_ref<void(Value, Value, Value)> body);
   /// Copies every member's part from `stage` to its chunk of the output.
   void gatherParts(Value stage, Value start, Value length);
-  /// Rounds in which members store tiles to `bufferSlot` of each other's
-  /// workspace, as many elements of a chunk at a time as a slot holds: `body(
-  /// start, length)` stores, meets at one barrier, and reads. See Buffers in
+
+  /// What a program does with tile `t`, at `offset`.
+  using TileBody = std::function<void(Value t, Value offset)>;
+  /// Returns what a program does with each of its tiles of a round, which is
+  /// `length` elements from `start` of every chunk.
+  using RoundTiles = llvm::function_ref<TileBody(Value start, Value length)>;
+  /// What a program does in such a round.
+  using RoundBody = llvm::function_ref<void(Value start, Value length)>;
+
+  /// Rounds that go through slots in the workspaces of the receivers, as many
+  /// elements of a chunk at a time as a slot holds. In iteration i the tiles of
+  /// `send` for round i store to the members' `sentSlot`s, those of `receive`
+  /// for round i - 1 read `receivedSlot`s, tile by tile in turns, and a
+  /// barrier follows. No barrier follows the last `receive`. See Slots in
   /// docs/collectives.md.
-  void forBufferedRounds(llvm::function_ref<void(Value, Value)> body);
-  /// Where `source` stores what it has for the owner of the workspace.
-  Value bufferSlot(Value source);
-  /// Stores the members' slots to their parts of the output, but the own one.
-  void storeSlots(Value start, Value length);
-  /// Rounds of at most `most` elements that overlap: `send(start, length)`
-  /// stores to members' `slotTile`s while `receive(start, length)`, of the
-  /// round before, uses its own; a barrier at the end of each. See Rounds that
-  /// overlap in docs/collectives.md.
-  void forOverlappedRounds(Value most,
-                           llvm::function_ref<void(Value, Value)> send,
-                           llvm::function_ref<void(Value, Value)> receive);
-  /// Tile `number` of the slots of the present round, for accesses at offset 0.
-  Value slotTile(Value number);
-  /// How many tiles the slots of a round hold.
+  void forBufferedRounds(RoundTiles send, RoundTiles receive);
+  /// The slot of `source` for the round that is sent, and for the one that is
+  /// received; for accesses to `length` elements.
+  Value sentSlot(Value source, Value length);
+  Value receivedSlot(Value source, Value length);
+  /// For `forBufferedRounds`: stores what the members sent to their parts of
+  /// the output, but the own one.
+  TileBody storeSlots(Value start, Value length);
+
+  /// Rounds of at most `most` elements in stages that overlap: iteration i runs
+  /// stage s for round i - s, then a barrier. Stages store to `sentTile`s of
+  /// members and read their own `receivedTile`s, which were stored in the
+  /// iteration before. `meetsAtEnd`: a barrier follows the last iteration as
+  /// well, for stages that store to peers' outputs. See Rounds that overlap in
+  /// docs/collectives.md.
+  void forOverlappedRounds(Value most, ArrayRef<RoundBody> stages,
+                           bool meetsAtEnd);
+  /// Tile `number` of the slots, for accesses at offset 0.
+  Value sentTile(Value number);
+  Value receivedTile(Value number);
+  /// How many tiles the slots of one parity hold.
   int64_t slotTiles() const;
   /// Rounds for packets, as many elements at a time as their slots hold:
   /// `body(start, length)` uses `sendPacket` and `receivePacket`. One round has
@@ -172,18 +195,30 @@ public:
   Value allParts(Value buffer, Value start, Value length);
 
 private:
+  /// Tells `member`'s peer program where this rank's buffer is: the distance
+  /// from the workspace.
+  void announceTo(Value member, Value distance);
+  Value distanceTo(Value buffer);
+  Value distanceOf(Value member);
+  /// The words of a location, by program and member.
+  Value placeOf(Value member);
   /// Bytes of the tiles first, first + step, ... of a stretch.
   Value bytesOf(Value first, Value step, Value length);
   /// `buffer` from where the present section begins, as long as it is.
   Value sectionOf(Value buffer);
 
-  /// Where the slots of the present round begin, in elements of the scratch.
-  Value firstSlot();
+  /// Where the slots of a parity begin, in elements of the scratch.
+  Value firstSlot(Value parity);
+  Value bufferSlot(Value parity, Value source, Value length);
+  Value slotTile(Value parity, Value number);
+  /// The parity of the epoch before this one.
+  Value lastParity();
   /// Elements that a slot of a buffered round holds.
   int64_t slotElements() const;
-  /// Rounds that start at 0, most, ... below `end`, of which each has an epoch.
-  /// Epochs count on from kernel to kernel.
-  void forEpochs(Value most, Value end, Body body);
+  /// Iterations that start at 0, most, ... below `end`, of which each has an
+  /// epoch. Epochs count on from kernel to kernel; without `countsLast` the
+  /// last iteration's is used again by the next kernel.
+  void forEpochs(Value most, Value end, Body body, bool countsLast = true);
   /// Where the greeting of a member lies among the packets, in words.
   Value greetingOf(Value member);
   /// The elements of a round that starts at `start`.
@@ -192,7 +227,10 @@ private:
   /// Where the present section of a stretch begins, and its length; null
   /// outside of `forTilesFrom`.
   Value sectionStart, sectionLength;
-  /// Of the present round: its number, that modulo 2, the slots of its packets.
+  /// On the root: peers do not reach the buffer that only it has.
+  Value isElsewhere;
+  /// Of the present iteration: its number, that modulo 2, the slots of its
+  /// packets.
   Value epoch, parity, slots;
 };
 

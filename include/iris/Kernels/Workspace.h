@@ -7,8 +7,8 @@
 //   barrier lines   one per program and member: the state of iris.barrier
 //   epochs          a word per program, all the same between kernels: rounds
 //                   that used packets or buffers so far
-//   places          two words per program: where a root has a buffer, as the
-//                   distance in bytes from the workspace
+//   places          two words per program and member: where that one has a
+//                   buffer, as the distance in bytes from the workspace
 //   locks           one line each, of the spinlock variant
 //   mail counters   send and recv: two lines per program and member
 //   mail boxes      two per program and sender
@@ -36,7 +36,7 @@ namespace mlir::iris {
 struct Workspace {
   /// Counts up whenever something of the layout changes: kernels of different
   /// layouts must not share a workspace.
-  static constexpr int64_t layout = 4;
+  static constexpr int64_t layout = 5;
   /// A cache line of its own.
   static constexpr int64_t line = 128;
   /// Most programs of a launch, and most members of a group.
@@ -48,7 +48,7 @@ struct Workspace {
   static constexpr int64_t epochs = barrier + barrierBytes;
   static constexpr int64_t epochBytes = 4 * maxPrograms;
   static constexpr int64_t places = epochs + epochBytes;
-  static constexpr int64_t placeBytes = 8 * maxPrograms;
+  static constexpr int64_t placeBytes = 8 * maxPrograms * maxMembers;
   static constexpr int64_t locks = places + placeBytes;
   static constexpr int64_t numLocks = 256;
   static constexpr int64_t lockBytes = line * numLocks;

@@ -10,6 +10,11 @@ using namespace iris::ccl;
 using namespace iris::rt;
 
 static constexpr size_t maxChoices = 4096;
+/// kRootIsElsewhere of include/iris/Kernels/CollectiveConfig.h.
+static constexpr uint64_t rootIsElsewhere = 256;
+
+/// Two members alone call send and recv.
+static bool isOfAllMembers(Op op) { return op != Op::send && op != Op::recv; }
 
 //===----------------------------------------------------------------------===//
 // The choice of a kernel
@@ -47,6 +52,13 @@ size_t ChoiceHash::operator()(const ChoiceKey &key) const {
   return hash;
 }
 
+/// Whether peers find the buffer that every member has at this rank's offset of
+/// the heap.  Otherwise it is told to them, or they do not reach it.
+static bool isAtSameOffset(Op op) {
+  return op != Op::gather && op != Op::scatter && op != Op::send &&
+         op != Op::recv;
+}
+
 /// The buffer that every member has, and that peers reach.
 static const Extent &sharedBuffer(Op op, const CheckedCall &checked) {
   bool pulled = op == Op::gather || op == Op::send || reduces(op);
@@ -72,18 +84,10 @@ Communicator::Impl::situationOf(const Call &call,
   if (hasRoot(call.op)) {
     // The others know nothing of what only the root has.
     const Extent &shared = sharedBuffer(call.op, checked);
-    bool sharedOnHeap = onHeap(shared), isOut = &shared == &checked.out;
-    if (sharedOnHeap && !situation.onHeap &&
-        !(call.config && call.config->staged))
-      return makeStatus(StatusCode::invalidArgument,
-                        "%s: '%s' of the root is not on the symmetric heap, "
-                        "but '%s' is; put it there, or pass Config::staged on "
-                        "all members",
-                        opName(call.op).data(), isOut ? "in" : "out",
-                        isOut ? "out" : "in");
-    situation.onHeap = sharedOnHeap;
+    situation.onHeap = onHeap(shared);
     situation.inPlace = false;
-    bits |= shared.address;
+    if (isAtSameOffset(call.op))
+      bits |= shared.address;
   } else {
     bits |= checked.in.address | checked.out.address;
   }
@@ -92,6 +96,17 @@ Communicator::Impl::situationOf(const Call &call,
   situation.alignment =
       situation.onHeap ? bits & (~bits + 1) : dtypeBytes(call.dtype);
   return situation;
+}
+
+/// The config with what the Selector has chosen for the rest.
+Config Communicator::Impl::completed(const Config &config,
+                                     const Config &chosen) const {
+  Config whole = complete(config, chosen);
+  // Tiles are chosen for the usual workspace; the generator finds the largest
+  // that a smaller one has room for.
+  if (isOpen(config) && options.workspaceBytes < defaultWorkspaceBytes)
+    whole.tile = whole.warps = 0;
+  return whole;
 }
 
 /// The kernel that the config, or else the Selector, asks for.
@@ -103,7 +118,7 @@ Spec Communicator::Impl::specOf(const Call &call,
     Situation asked = situation;
     asked.onHeap = situation.onHeap && !config.staged;
     asked.programs = config.programs;
-    config = complete(config, select(asked).config);
+    config = completed(config, select(asked).config);
   }
   config.staged = config.staged || !situation.onHeap;
   Spec spec =
@@ -122,10 +137,9 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
                       "%s: variant %s copies from where peers' buffers lie; "
                       "expected buffers on the symmetric heap, not staged",
                       opName(call.op).data(), spec.config.variant.c_str());
-  if (checkCalls)
-    IRISRT_RETURN_IF_ERROR(compareCalls(call, checked, spec));
-  // Two members alone call send and recv.
-  bool together = call.op != Op::send && call.op != Op::recv;
+  const bool together = isOfAllMembers(call.op);
+  if (checkCalls && together)
+    IRISRT_RETURN_IF_ERROR(compareCalls(call, checked, describe(spec)));
   IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel, kernelOf(spec, together));
   if (copies) {
     IRISRT_RETURN_IF_ERROR(side.open());
@@ -170,29 +184,22 @@ Expected<Chosen> Communicator::Impl::choose(const Call &call,
       choices.emplace(std::move(key), chosen);
     }
   }
-  if (checked.inPlace && !chosen.isCopied && !chosen.kernel->canBeInPlace())
-    return makeStatus(StatusCode::invalidArgument,
-                      "%s: the root's buffers overlap, which the kernel does "
-                      "not allow; pass Config::staged on all members",
-                      opName(call.op).data());
   return chosen;
 }
 
 /// Debugging: the members tell each other what they call.
 Status Communicator::Impl::compareCalls(const Call &call,
                                         const CheckedCall &checked,
-                                        const Spec &spec) {
-  if (call.op == Op::send || call.op == Op::recv)
-    return Status::success();
-  std::string text = describe(spec) + ", " +
-                     std::string(dtypeName(call.dtype)) + " x " +
+                                        const std::string &how) {
+  std::string text = how + ", " + std::string(dtypeName(call.dtype)) + " x " +
                      std::to_string(call.count);
   if (hasRoot(call.op))
     text += ", root " + std::to_string(call.root);
   else if (checked.inPlace)
     text += ", in place";
   const Extent &shared = sharedBuffer(call.op, checked);
-  if (!spec.config.staged && shared.bytes != 0)
+  if (isAtSameOffset(call.op) && shared.bytes != 0 &&
+      world.isSymmetric(shared.address, shared.bytes))
     text += formatString(", '%s' at heap offset %" PRIu64,
                          &shared == &checked.out ? "out" : "in",
                          shared.address - world.context().heapBase);
@@ -220,7 +227,8 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
                                   const Chosen &chosen) {
   const LoadedKernel &loaded = *chosen.kernel;
   const KernelFacts &facts = loaded.facts;
-  IrisRtElement element = loaded.kernel.info().args[1].element;
+  const KernelInfo &info = loaded.kernel.info();
+  IrisRtElement element = info.args[1].element;
   uint64_t width = elementBytes(element);
   uint64_t total = call.count * dtypeBytes(call.dtype) / width;
   uint64_t most = facts.maxCount == 0 ? total : facts.maxCount;
@@ -233,6 +241,12 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
                       facts.variant.c_str(), facts.staged ? ", staged," : "",
                       facts.workspaceBytes);
   Extent workspaceExtent = {workspace, options.workspaceBytes};
+  // Peers that reach for the buffer that only the root has are told by it.
+  const Extent &own =
+      &sharedBuffer(call.op, checked) == &checked.in ? checked.out : checked.in;
+  const bool isElsewhere = isOfAllMembers(call.op) && hasRoot(call.op) &&
+                           !facts.staged && own.bytes != 0 &&
+                           !world.isSymmetric(own.address, own.bytes);
   uint64_t done = 0;
   do {
     uint64_t count = std::min(total - done, most);
@@ -249,11 +263,12 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
                             1};
     IrisRtArg args[6] = {
         makeContextArg(),
-        vectorArg(element, part(checked.in), !facts.staged),
-        vectorArg(element, part(checked.out), !facts.staged),
-        vectorArg(loaded.kernel.info().args[3].element, workspaceExtent, true),
+        vectorArg(element, part(checked.in), info.args[1].symmetric),
+        vectorArg(element, part(checked.out), info.args[2].symmetric),
+        vectorArg(info.args[3].element, workspaceExtent, true),
         makeScalarArg(IRISRT_ELT_INDEX, count),
-        makeScalarArg(IRISRT_ELT_INDEX, call.root)};
+        makeScalarArg(IRISRT_ELT_INDEX,
+                      call.root + (isElsewhere ? rootIsElsewhere : 0))};
     IRISRT_RETURN_IF_ERROR(world.launchOnHeap(loaded.kernel, programs, args, 6,
                                               call.stream, &group));
     done += count;
@@ -307,13 +322,18 @@ Status Communicator::Impl::runAlone(const Call &call,
 Status Communicator::Impl::run(const Call &call) {
   if (workspace == 0 || !group.contains() || !world.failure().ok())
     return checkUsable(opName(call.op).data());
-  IRISRT_ASSIGN_OR_RETURN(CheckedCall checked,
-                          checkCall(call,
-                                    static_cast<uint32_t>(group.ranks.size()),
-                                    static_cast<uint32_t>(group.index)));
+  const auto size = static_cast<uint32_t>(group.ranks.size());
+  Expected<CheckedCall> arguments =
+      checkCall(call, size, static_cast<uint32_t>(group.index));
+  const bool compares = checkCalls && size > 1 && isOfAllMembers(call.op);
+  // What is wrong on one member is an error on all of them.
+  if (compares)
+    IRISRT_RETURN_IF_ERROR(agreement.succeeded(arguments.status()));
+  IRISRT_ASSIGN_OR_RETURN(CheckedCall checked, std::move(arguments));
   if (call.count == 0 && call.op != Op::barrier)
-    return Status::success();
-  if (group.ranks.size() == 1)
+    return compares ? compareCalls(call, checked, opName(call.op).data())
+                    : Status::success();
+  if (size == 1)
     return runAlone(call, checked);
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
   if (chosen.isCopied)

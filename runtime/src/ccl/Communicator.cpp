@@ -220,21 +220,43 @@ static std::string describeWish(const Call &call, Placement placement,
          (placement == Placement::anywhere ? ", for buffers anywhere" : "");
 }
 
+/// The configs that prepare() loads, each on the heap or staged.
+std::vector<Config>
+Communicator::Impl::configsToPrepare(const Call &call,
+                                     Placement placement) const {
+  const Config config = call.config ? *call.config : Config();
+  bool isAnywhere = placement == Placement::anywhere && call.op != Op::barrier;
+  std::vector<Config> configs;
+  if (!config.variant.empty()) {
+    configs = {config};
+    if (isAnywhere && !isCopied(config.variant) && !config.staged) {
+      configs.push_back(config);
+      configs.back().staged = true;
+    }
+    return configs;
+  }
+  auto add = [&](bool onHeap) {
+    for (const Config &each :
+         candidates(call.op, call.dtype, world.deviceKind(), onHeap)) {
+      Config whole = completed(config, each);
+      whole.staged = each.staged;
+      configs.push_back(whole);
+    }
+  };
+  if (!config.staged)
+    add(/*onHeap=*/true);
+  if (isAnywhere || config.staged)
+    add(/*onHeap=*/false);
+  return configs;
+}
+
 Status Communicator::Impl::prepare(const Call &call, Placement placement) {
   const auto size = static_cast<uint32_t>(group.ranks.size());
   const Config config = call.config ? *call.config : Config();
   bool isNamed = !config.variant.empty();
-  std::vector<Config> configs = {config};
-  if (!isNamed)
-    configs = candidates(call.op, call.dtype, world.deviceKind());
-  bool hasBuffers = call.op != Op::barrier;
   // A root's neighbours do not know that it works in place.
-  bool maySwitch = hasBuffers && !hasRoot(call.op) && !isNamed;
-  for (const Config &candidate : configs) {
-    Config each = isNamed ? config : complete(config, candidate);
-    bool canBeStaged = isNamed || hasStagedForm(each.variant);
-    if (each.staged && !canBeStaged)
-      continue;
+  bool maySwitch = call.op != Op::barrier && !hasRoot(call.op) && !isNamed;
+  for (const Config &each : configsToPrepare(call, placement)) {
     Spec spec = makeSpec(call.op, call.dtype, call.reduce, size, each);
     spec.isWish = isOpen(config);
     IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel,
@@ -243,8 +265,7 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
       IRISRT_RETURN_IF_ERROR(side.open());
       continue;
     }
-    if ((placement == Placement::anywhere && hasBuffers && canBeStaged) ||
-        (maySwitch && !kernel->canBeInPlace())) {
+    if (maySwitch && !kernel->canBeInPlace()) {
       spec.config.staged = true;
       IRISRT_RETURN_IF_ERROR(kernelOf(spec, /*together=*/true).status());
     }

@@ -60,12 +60,15 @@ struct Communicator::Impl {
   /// The kernel, loaded on first use.
   rt::Expected<const LoadedKernel *> kernelOf(const Spec &spec, bool together);
 
+  std::vector<Config> configsToPrepare(const Call &call,
+                                       Placement placement) const;
   rt::Status prepare(const Call &call, Placement placement);
 
   rt::Status run(const Call &call);
   rt::Status runAlone(const Call &call, const CheckedCall &checked);
   rt::Status compareCalls(const Call &call, const CheckedCall &checked,
-                          const Spec &spec);
+                          const std::string &how);
+  Config completed(const Config &config, const Config &chosen) const;
   rt::Expected<Situation> situationOf(const Call &call,
                                       const CheckedCall &checked) const;
   Spec specOf(const Call &call, const Situation &situation) const;

@@ -93,21 +93,20 @@ static bool usesPackets(const std::string &variant) {
   return endsWith(variant, "packet");
 }
 
-/// Everything that peers get goes through the workspace: buffers may lie
-/// anywhere.
-static bool isThroughWorkspace(const std::string &variant) {
+bool iris::ccl::isThroughWorkspace(const std::string &variant) {
   return usesPackets(variant) || endsWith(variant, "buffered");
 }
 
-uint64_t iris::ccl::roomOf(const std::string &variant, uint32_t groupSize) {
+uint64_t iris::ccl::roomOf(const std::string &variant,
+                           const Situation &situation) {
   // As include/iris/Kernels/Workspace.h deals it out, less the flags.
   constexpr uint64_t unit = (defaultWorkspaceBytes - (256 << 10)) / 32;
-  if (endsWith(variant, "buffered"))
+  if (endsWith(variant, "buffered") && situation.onHeap)
     return 20 * unit / 16;
   if (variant == "two_shot_packet")
     return 5 * unit / 4;
   if (usesPackets(variant))
-    return 5 * unit / (2 * groupSize);
+    return 5 * unit / (2 * situation.groupSize);
   return std::numeric_limits<uint64_t>::max();
 }
 
@@ -232,6 +231,16 @@ static const KernelModel fittedCuda[] = {
     {Op::scatter, "packet", 1024, 4, 2.33, 0.35, 0.200, 0.300, 0.0000, 450000, true}, // 2 GPUs alone; peers by hand
     {Op::scatter, "pull", 8192, 4, 5.90, 0.90, 0.700, 0.400, 0.0014, 381740, true}, // 2 GPUs alone; peers by hand
 };
+
+/// The same of kernels for buffers that peers do not reach, beside packets and
+/// buffers of the table above, which work on such as well: rounds that overlap.
+/// By hand: from link rates of the table above, not measured yet.
+static const KernelModel stagedCuda[] = {
+    {Op::allGather, "buffered", 16384, 8, 5.00, 0.87, 0.300, 0.576, 0.0000, 345000, false},
+    {Op::allReduce, "two_shot_push", 8192, 8, 7.00, 3.28, 0.000, 6.500, 0.0064, 355000, true},
+    {Op::allToAll, "buffered", 16384, 8, 5.00, 1.02, 0.300, 0.339, 0.0000, 340000, false},
+    {Op::reduceScatter, "buffered", 16384, 8, 5.00, 1.47, 0.300, 0.999, 0.0000, 345000, false},
+};
 // clang-format on
 
 /// The constants of a kernel that was not measured.
@@ -251,12 +260,20 @@ static KernelModel derive(const LinkModel &link, Op op, const char *variant,
   return kernel;
 }
 
-std::vector<KernelModel> iris::ccl::kernelModelsOf(DeviceKind device, Op op) {
+std::vector<KernelModel> iris::ccl::kernelModelsOf(DeviceKind device, Op op,
+                                                   bool onHeap) {
   std::vector<KernelModel> kernels;
-  if (device == DeviceKind::cuda)
+  auto isOfOp = [op](const KernelModel &each) { return each.op == op; };
+  if (device == DeviceKind::cuda) {
     std::copy_if(std::begin(fittedCuda), std::end(fittedCuda),
-                 std::back_inserter(kernels),
-                 [op](const KernelModel &each) { return each.op == op; });
+                 std::back_inserter(kernels), [&](const KernelModel &each) {
+                   return isOfOp(each) && (onHeap || hasRoot(op) ||
+                                           isThroughWorkspace(each.variant));
+                 });
+    if (!onHeap)
+      std::copy_if(std::begin(stagedCuda), std::end(stagedCuda),
+                   std::back_inserter(kernels), isOfOp);
+  }
   if (!kernels.empty())
     return kernels;
   const LinkModel &link = linkModelOf(device);
@@ -304,18 +321,19 @@ int64_t iris::ccl::tileOf(const KernelModel &kernel, DType dtype,
 // Estimates
 //===----------------------------------------------------------------------===//
 
-/// Microseconds for what does not go from heap to heap: such data are copied
-/// to and from the workspace, as much more often as chunks are reduced.
+/// Microseconds for copies of what does not go from heap to heap, to and from
+/// the workspace.
 static double stagingOf(const LinkModel &link, const KernelModel &kernel,
                         const Situation &situation) {
   if (isThroughWorkspace(kernel.variant))
     return 0;
-  bool overwrites =
-      situation.inPlace && (std::string(kernel.variant) == "one_shot" ||
-                            situation.op == Op::allToAll);
-  if (situation.onHeap && !overwrites)
-    return 0;
-  double copies = situation.op == Op::allReduce ? 4 : 2;
+  double copies = 0;
+  if (!situation.onHeap)
+    // Results alone where rounds overlap with the transfer.
+    copies = hasRoot(situation.op) ? 2 : 1;
+  else if (situation.inPlace && (std::string(kernel.variant) == "one_shot" ||
+                                 situation.op == Op::allToAll))
+    copies = 2;
   return copies * static_cast<double>(situation.bytes) / link.local;
 }
 

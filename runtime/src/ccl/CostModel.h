@@ -64,9 +64,15 @@ struct KernelModel {
   bool overlaps;
 };
 
-/// The kernels of an operation on a device: those that were measured, or if
-/// none was, one of each variant.  A guess does not compete with measurements.
-std::vector<KernelModel> kernelModelsOf(rt::DeviceKind device, Op op);
+/// The kernels of an operation on a device, for buffers on the heap or others:
+/// those that were measured, or if none was, one of each variant.  A guess does
+/// not compete with measurements.
+std::vector<KernelModel> kernelModelsOf(rt::DeviceKind device, Op op,
+                                        bool onHeap = true);
+
+/// Whether all that peers get goes through the workspace: buffers may be
+/// anywhere, and nothing is staged for it.
+bool isThroughWorkspace(const std::string &variant);
 
 /// What is asked for, in elements as Config::tile is.
 int64_t tileOf(const KernelModel &kernel, DType dtype, int64_t lanes);
@@ -75,10 +81,10 @@ int64_t tileOf(const KernelModel &kernel, DType dtype, int64_t lanes);
 double estimate(const LinkModel &link, const KernelModel &kernel,
                 const Situation &situation, int64_t programs);
 
-/// The largest chunk that a variant does at once.  Those that go through the
-/// workspace take larger ones in rounds with a barrier each, for which nothing
-/// speaks.
-uint64_t roomOf(const std::string &variant, uint32_t groupSize);
+/// The largest chunk for which a variant is considered: what it does at once,
+/// for those that go through the workspace.  They take larger ones in rounds,
+/// for which nothing speaks but that a buffer is not on the heap.
+uint64_t roomOf(const std::string &variant, const Situation &situation);
 
 } // namespace iris::ccl
 

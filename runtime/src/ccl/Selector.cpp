@@ -15,10 +15,13 @@ using iris::rt::formatString;
 static constexpr double slack = 1.01;
 
 /// Whether a variant may be chosen without being asked for: its result is the
-/// same in every run, and it is right whatever only the root knows.
-static bool isEligible(Op op, const std::string &variant) {
+/// same in every run.
+static bool isEligible(Op op, const std::string &variant, bool onHeap) {
   if (hasRoot(op))
-    return mayBeInPlace(op, variant);
+    return onHeap || hasStagedForm(variant);
+  // The staged forms of others are these.
+  if (!onHeap && op != Op::barrier)
+    return isThroughWorkspace(variant) || variant == "two_shot_push";
   bool isMove = op == Op::allGather || op == Op::allToAll;
   // Others are never better, or, in place, not possible.
   return variant != "ring" && variant != "atomic" && variant != "spinlock" &&
@@ -37,12 +40,13 @@ static Config configOf(const LinkModel &link, const KernelModel &kernel,
 /// The kernels among which is chosen, each with its config.  Where the type
 /// allows only small tiles, two of the table are the same kernel.
 static std::vector<std::pair<KernelModel, Config>>
-eligibleKernels(DeviceKind device, Op op, DType dtype) {
+eligibleKernels(DeviceKind device, Op op, DType dtype, bool onHeap) {
   std::vector<std::pair<KernelModel, Config>> kernels;
-  for (const KernelModel &kernel : kernelModelsOf(device, op)) {
-    if (!isEligible(op, kernel.variant))
+  for (const KernelModel &kernel : kernelModelsOf(device, op, onHeap)) {
+    if (!isEligible(op, kernel.variant, onHeap))
       continue;
     Config config = configOf(linkModelOf(device), kernel, dtype);
+    config.staged = !onHeap && op != Op::barrier;
     bool isNew =
         std::none_of(kernels.begin(), kernels.end(),
                      [&](const auto &other) { return other.second == config; });
@@ -85,10 +89,9 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
 std::vector<Estimate> iris::ccl::estimates(const Situation &situation) {
   const LinkModel &link = linkModelOf(situation.device);
   std::vector<Estimate> all;
-  for (const auto &[kernel, config] :
-       eligibleKernels(situation.device, situation.op, situation.dtype))
-    if (situation.bytes <= roomOf(kernel.variant, situation.groupSize) &&
-        (situation.onHeap || hasStagedForm(kernel.variant)))
+  for (const auto &[kernel, config] : eligibleKernels(
+           situation.device, situation.op, situation.dtype, situation.onHeap))
+    if (situation.bytes <= roomOf(kernel.variant, situation))
       all.push_back(bestOf(link, kernel, config, situation));
   // The first of equals, on all members.
   std::stable_sort(
@@ -115,11 +118,8 @@ Choice iris::ccl::select(const Situation &situation) {
   choice.config = all.front().config;
   choice.reason = formatString("%s: %.1f us expected",
                                describe(choice.config).c_str(), all.front().us);
-  if (!situation.onHeap) {
-    // Packets read no peer's buffer, so theirs may lie anywhere.
-    choice.config.staged = true;
+  if (choice.config.staged)
     choice.reason += "; staged, as a buffer is not on the symmetric heap";
-  }
   return choice;
 }
 
@@ -127,10 +127,11 @@ std::string iris::ccl::choiceSource(DeviceKind device) {
   return linkModelOf(device).source;
 }
 
-std::vector<Config> iris::ccl::candidates(Op op, DType dtype,
-                                          DeviceKind device) {
+std::vector<Config> iris::ccl::candidates(Op op, DType dtype, DeviceKind device,
+                                          bool onHeap) {
   std::vector<Config> configs;
-  for (const auto &[kernel, config] : eligibleKernels(device, op, dtype))
+  for (const auto &[kernel, config] :
+       eligibleKernels(device, op, dtype, onHeap))
     configs.push_back(config);
   return configs;
 }

@@ -85,11 +85,6 @@ Spec iris::ccl::makeSpec(Op op, DType dtype, ReduceOp reduce,
   return spec;
 }
 
-bool iris::ccl::hasStagedForm(const std::string &variant) {
-  return !isCopied(variant) && variant != "ring" && variant != "atomic" &&
-         variant != "spinlock" && variant != "two_shot_push";
-}
-
 bool iris::ccl::isOpen(const Config &config) {
   return config.variant.empty() && config.tile == 0 && config.warps == 0 &&
          config.xcds == 0;
@@ -210,14 +205,26 @@ std::string iris::ccl::kernelSource(Op op, DType dtype, ReduceOp reduce,
 // Facts
 //===----------------------------------------------------------------------===//
 
-/// Whether the kernel takes (ctx, in, out, workspace, count, root).
-static Status checkSignature(const KernelInfo &kernel, bool staged) {
+/// Whether the kernel takes (ctx, in, out, workspace, count, root).  A buffer
+/// that only the root has may be anywhere.
+static Status checkSignature(const KernelInfo &kernel,
+                             const KernelFacts &facts) {
+  const std::string &op = facts.collective;
+  auto isOnlyOfRoot = [&op](size_t arg) {
+    return (arg == 1 && (op == "broadcast" || op == "scatter")) ||
+           (arg == 2 && (op == "reduce" || op == "gather"));
+  };
+  auto isRightMemory = [&](size_t arg, bool symmetric) {
+    if (arg == 3)
+      return symmetric;
+    return facts.staged ? !symmetric : symmetric || isOnlyOfRoot(arg);
+  };
   const std::vector<ArgInfo> &args = kernel.args;
   bool right = args.size() == 6 && args[0].kind == IRISRT_ARG_CONTEXT;
   for (size_t i = 1; right && i < 4; ++i)
     right = args[i].kind == IRISRT_ARG_MEMREF && args[i].sizes.size() == 1 &&
             !args[i].sizes[0] && args[i].identity &&
-            args[i].symmetric == (i == 3 || !staged);
+            isRightMemory(i, args[i].symmetric);
   // The workspace is cut into whatever the kernel keeps there.
   right = right && args[1].element == args[2].element;
   for (size_t i = 4; right && i < 6; ++i)
@@ -266,7 +273,7 @@ Expected<KernelFacts> iris::ccl::readFacts(const KernelInfo &kernel) {
     facts.maxCount = config.member("max_count").integer(0, most);
   if (!errors.status().ok())
     return errors.status().withContext("kernel " + kernel.fullName());
-  IRISRT_RETURN_IF_ERROR(checkSignature(kernel, facts.staged));
+  IRISRT_RETURN_IF_ERROR(checkSignature(kernel, facts));
   return facts;
 }
 

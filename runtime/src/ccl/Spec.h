@@ -47,10 +47,6 @@ int64_t mostPrograms(Op op);
 /// Whether parts of the elements can be done one by one: there are no chunks.
 bool isDivisible(Op op);
 
-/// Whether kernels of a rooted operation's variant take buffers of the root
-/// that overlap, which the other members know nothing of.
-bool mayBeInPlace(Op op, const std::string &variant);
-
 /// The spec of a call: data that is only moved becomes bytes.
 Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
               const Config &config);
@@ -58,9 +54,6 @@ Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
 /// Whether copies move the data, between two barriers: there is no kernel for
 /// it, and buffers lie on the heap.
 bool isCopied(const std::string &variant);
-
-/// Whether a variant can also work on buffers that peers do not reach.
-bool hasStagedForm(const std::string &variant);
 
 /// The spec of the kernel that serves a spec: one kernel does for any number of
 /// programs, which a launch decides on; but the ring's scratch is dealt out to

@@ -95,6 +95,11 @@ const std::vector<std::string> &iris::ccl::variantsOf(Op op) {
   return infoOf(op) ? infoOf(op)->variants : none;
 }
 
+bool iris::ccl::hasStagedForm(const std::string &variant) {
+  return !isCopied(variant) && variant != "ring" && variant != "atomic" &&
+         variant != "spinlock";
+}
+
 //===----------------------------------------------------------------------===//
 // Config
 //===----------------------------------------------------------------------===//
@@ -110,11 +115,6 @@ int64_t iris::ccl::mostPrograms(Op op) {
 bool iris::ccl::isDivisible(Op op) {
   return op == Op::allReduce || op == Op::broadcast || op == Op::reduce ||
          op == Op::send || op == Op::recv;
-}
-
-bool iris::ccl::mayBeInPlace(Op op, const std::string &variant) {
-  return !(op == Op::gather && variant == "pull") &&
-         !(op == Op::scatter && variant == "push");
 }
 
 static Status checkNumber(Op op, const char *key, int64_t value, int64_t most,

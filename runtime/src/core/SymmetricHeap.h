@@ -86,8 +86,8 @@ private:
   /// Of mappings: the largest of all ranks' devices, in powers of two.
   uint64_t granularity_;
   Log log_;
-  /// Of the heap's own, so that no kernel is before what it zeroes: one may wait
-  /// for a rank that is in the same call as this one.
+  /// Of the heap's own, so that no kernel is before what it zeroes: one may
+  /// wait for a rank that is in the same call as this one.
   StreamHandle stream_;
 
   /// Held for all of a call that changes the heap or compares it with those of

@@ -86,17 +86,17 @@ iris.collective @k all_reduce sum f32 {variant = "ring", staged = true}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op variant ring has two slots of 65536 bytes for each of 128 programs; expected at most 529920 bytes in all}}
+// expected-error @+1 {{'iris.collective' op variant ring has two slots of 65536 bytes for each of 128 programs; expected at most 524800 bytes in all}}
 iris.collective @k all_reduce sum f8E5M2 {variant = "ring", tile = 16384, programs = 128, workspace = 1048576}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op variant two_shot_push works on the symmetric heap; expected no staging}}
-iris.collective @k all_reduce sum f32 {variant = "two_shot_push", staged = true}
+// expected-error @+1 {{'iris.collective' op config has a tile of 16384 bytes, but the slots of a workspace of 786432 bytes take at most}}
+iris.collective @k all_reduce sum f32 {variant = "two_shot_push", staged = true, tile = 4096, workspace = 786432}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op config has a tile of 16384 bytes, but the tiles of a turn of a workspace of 524288 bytes take at most}}
+// expected-error @+1 {{'iris.collective' op config has a tile of 16384 bytes, but the slots of a workspace of 524288 bytes take at most}}
 iris.collective @k all_reduce sum i8 {variant = "two_shot_push", tile = 16384, workspace = 524288}
 
 // -----

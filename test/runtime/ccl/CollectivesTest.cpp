@@ -51,8 +51,11 @@ static std::string everyOperation(DeviceKind kind, const LaunchInfo &launch,
       p.seed = ++seed;
       SOLVE(*world, *comm, buffers, p);
       SOLVE(*world, *comm, buffers, p, Place::ordinary);
-      // Only the root knows that its buffers are the same.
+      // Only the root knows that its buffers are the same, or that one of them
+      // is elsewhere.
       SOLVE(*world, *comm, buffers, p, Place::inPlace);
+      if (hasRoot(op))
+        SOLVE(*world, *comm, buffers, p, Place::ordinaryOnRoot);
     }
   RANK_TRY(comm->destroy());
   RANK_TRY(world->sync());
@@ -105,8 +108,10 @@ TEST_P(CollectivesInFull, EveryVariant) {
             p.root = 1;
             p.seed = count;
             SOLVE(*world, *comm, buffers, p, Place::heap, &config);
-            if (variant == "copy_engine")
+            if (variant == "copy_engine" || hasRoot(op))
               SOLVE(*world, *comm, buffers, p, Place::inPlace, &config);
+            if (hasRoot(op))
+              SOLVE(*world, *comm, buffers, p, Place::ordinaryOnRoot, &config);
             if (staged)
               SOLVE(*world, *comm, buffers, p, Place::ordinary, &config);
           }
@@ -172,6 +177,69 @@ TEST_P(CollectivesOfThree, SendAndRecv) {
           RANK_CHECK(me == from || got == sent);
         }
     RANK_TRY(world->sync());
+    return "";
+  });
+}
+
+/// The smallest workspace: tiles that nobody asks for are as
+/// small as it needs, and what does not fit at once goes in rounds.
+TEST_P(CollectivesOfThree, SmallWorkspaces) {
+  expectGood([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    CommunicatorOptions options = communicatorOptions();
+    options.workspaceBytes = 512 << 10;
+    options.checkCalls = true; // they take what runs without it
+    RANK_ASSIGN(auto comm, Communicator::create(*world, options));
+    RANK_ASSIGN(Buffers buffers, Buffers::create(*world, bufferBytes(kind())));
+    for (Op op : operations)
+      for (uint64_t count : {uint64_t(5), uint64_t(20001)}) {
+        Problem p;
+        p.op = op;
+        p.count = count;
+        p.root = 2;
+        p.seed = count;
+        SOLVE(*world, *comm, buffers, p);
+        SOLVE(*world, *comm, buffers, p, Place::ordinary);
+        SOLVE(*world, *comm, buffers, p, Place::inPlace);
+      }
+    Problem p;
+    p.dtype = DType::i32;
+    p.count = 20001;
+    if (launch.rank < 2) {
+      p.op = launch.rank == 0 ? Op::send : Op::recv;
+      p.root = 1 - launch.rank;
+      RANK_TRY(call(*world, *comm, p, buffers.in, buffers.out));
+    }
+    RANK_TRY(world->sync());
+    return "";
+  });
+}
+
+/// NCCL's rule: two ranks that both send first wait for each other. It ends,
+/// and says who waits for whom.
+TEST_P(CollectivesOfThree, BothSendFirst) {
+  expectGood([&](const LaunchInfo &launch) -> std::string {
+    WorldOptions worlds = worldOptions(kind(), launch);
+    worlds.waitLimit = 1;
+    RANK_ASSIGN(auto world, World::create(worlds));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, communicatorOptions()));
+    RANK_ASSIGN(Buffers buffers, Buffers::create(*world, bufferBytes(kind())));
+    Problem p;
+    p.dtype = DType::i32;
+    p.count = largestCount(kind()); // more than the boxes hold on the host
+    p.root = 1 - std::min(launch.rank, 1u);
+    if (launch.rank < 2)
+      for (Op op : {Op::send, Op::recv}) {
+        p.op = op;
+        RANK_TRY(call(*world, *comm, p, buffers.in, buffers.out));
+      }
+    const Status status = world->sync();
+    RANK_CHECK(!status.ok());
+    bool isNamed =
+        status.message().find("send") != std::string::npos &&
+        status.message().find("owed the signal") != std::string::npos;
+    if (launch.rank < 2 && !isNamed)
+      return "it says: " + status.message();
     return "";
   });
 }

@@ -467,7 +467,7 @@ static std::string failuresKeepNothing(const LaunchInfo &launch) {
     Status status =
         Matmul::create(*world, p, std::make_shared<KernelCache>(options))
             .status();
-    RANK_CHECK(says(status, "no collectives"));
+    RANK_CHECK(status.message().find("no collectives") != std::string::npos);
     RANK_CHECK(world->heapUsed() == before);
   }
   RANK_TRY(world->sync());

@@ -264,21 +264,23 @@ TEST(Selector, ChoosesWhatPrepareLoads) {
     // A kernel serves any number of programs.
     Config config = choice.config;
     config.programs = 0;
-    config.staged = false;
-    std::vector<Config> all =
-        candidates(situation.op, situation.dtype, situation.device);
+    std::vector<Config> all = candidates(situation.op, situation.dtype,
+                                         situation.device, situation.onHeap);
     ASSERT_EQ(std::count(all.begin(), all.end(), config), 1)
         << where << ": " << choice.reason;
   };
   forManySituations(check);
   for (bool onHeap : {false, true})
     for (bool inPlace : {false, true})
-      for (uint64_t bytes = 1; bytes <= 1 << 28; bytes += 1 + bytes / 3) {
-        Situation situation = situationOf(Op::allReduce, bytes);
-        situation.onHeap = onHeap;
-        situation.inPlace = inPlace;
-        check(situation);
-      }
+      for (uint64_t bytes = 1; bytes <= 1 << 28; bytes += 1 + bytes / 3)
+        for (Op op : {Op::allReduce, Op::allGather, Op::reduceScatter,
+                      Op::allToAll, Op::broadcast, Op::gather})
+          for (DeviceKind device : allDevices) {
+            Situation situation = situationOf(op, bytes, 8, device);
+            situation.onHeap = onHeap;
+            situation.inPlace = inPlace;
+            check(situation);
+          }
 }
 
 TEST(Config, WhatIsLeftOpenIsChosen) {

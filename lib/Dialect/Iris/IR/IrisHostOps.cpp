@@ -45,6 +45,18 @@ LogicalResult LaunchOp::verify() {
   return verifyGroup(*this, getGroupAttr());
 }
 
+/// Whether a kernel with an argument of type `expected` takes a value of type
+/// `got`. A buffer on the symmetric heap may go where any buffer may.
+static bool isPassable(Type got, Type expected) {
+  if (got == expected)
+    return true;
+  auto from = dyn_cast<MemRefType>(got), to = dyn_cast<MemRefType>(expected);
+  return from && to && !to.getMemorySpace() &&
+         isa_and_nonnull<SymmetricAttr>(from.getMemorySpace()) &&
+         MemRefType::get(from.getShape(), from.getElementType(),
+                         from.getLayout()) == to;
+}
+
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel =
       symbols.lookupNearestSymbolFrom<gpu::GPUFuncOp>(*this, getKernelAttr());
@@ -70,7 +82,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << got.size() << " arguments; expected " << expected.size()
            << ", as " << getKernelAttr() << " has";
   for (auto [index, pair] : llvm::enumerate(llvm::zip(expected, got)))
-    if (std::get<0>(pair) != std::get<1>(pair))
+    if (!isPassable(std::get<1>(pair), std::get<0>(pair)))
       return emitOpError("argument ")
              << index << " has type " << std::get<1>(pair) << "; expected "
              << std::get<0>(pair);

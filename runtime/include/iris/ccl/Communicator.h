@@ -14,16 +14,21 @@
 // uses a communicator.
 //
 // Buffers are device memory, aligned to their element.
-//  * Both on the symmetric heap: peers reach them directly, so they lie at the
-//    same place of the heap on all members, as World::allocate gives them.
-//  * Otherwise the data goes through the workspace (a "staged" kernel), which
-//    takes longer.  Config::staged asks for that where members' buffers are on
-//    the heap, but at different places.
+//  * Both on the symmetric heap: peers reach them directly, so they are at the
+//    same offset of the heap on all members, as World::allocate gives them; the
+//    chunk of a gather or scatter may be at another one.
+//  * Otherwise the data goes through the workspace (a "staged" kernel).
+//    Config::staged asks for that where members' buffers are on the heap, but
+//    at different offsets.
 // Either way all members must come to the same, and so must it be with "in
-// place" below.  Buffers that overlap otherwise are an error.  A buffer that an
-// operation does not use on this rank may be null, unless the config names
-// another than the first variant of an operation with a root: those reach the
-// root's buffer through every member's address of it.
+// place" below; but of a root these count for the buffer alone that every
+// member has: the other one may be anywhere, and may be in place.  Buffers that
+// overlap otherwise are an error.  A buffer that an operation does not use on
+// this rank may be null.
+//
+// A call that is refused on one member alone (a null buffer, say) leaves the
+// others waiting for it, until it is made or the wait limit is over.  With
+// IRIS_CHECK_COLLECTIVES=1 it is refused on all of them.
 //
 // Kernels are compiled when they are first used (see KernelCache).  The first
 // use of a kernel is therefore collective over the members: their host threads

@@ -58,10 +58,11 @@ std::string describe(const Config &config);
 /// Where the numbers behind the choices for a kind of device come from.
 std::string choiceSource(rt::DeviceKind device);
 
-/// Every kernel that select() may ask for with `op` on buffers of the heap, on
-/// that device and in groups of any size: what prepare() loads.  As it serves
-/// any number of programs, that is 0.
-std::vector<Config> candidates(Op op, DType dtype, rt::DeviceKind device);
+/// Every kernel that select() may ask for with `op` on buffers of the heap, or
+/// on others, on that device and in groups of any size: what prepare() loads.
+/// As it serves any number of programs, that is 0.
+std::vector<Config> candidates(Op op, DType dtype, rt::DeviceKind device,
+                               bool onHeap = true);
 
 } // namespace iris::ccl
 #pragma GCC visibility pop

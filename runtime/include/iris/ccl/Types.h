@@ -93,6 +93,9 @@ struct Config {
 /// The variants of an operation.
 const std::vector<std::string> &variantsOf(Op op);
 
+/// Whether a variant can also work on buffers that peers do not reach.
+bool hasStagedForm(const std::string &variant);
+
 /// An error that names the value and what is allowed, or success.
 rt::Status checkConfig(Op op, DType dtype, const Config &config);
 

@@ -160,7 +160,9 @@ std::string iris::rt::test::describe(const Problem &p, Place place,
       std::to_string(p.count) + ", root " + std::to_string(p.root) + ", " +
       std::to_string(p.ranks.size()) + " members";
   if (place != Place::heap)
-    text += place == Place::inPlace ? ", in place" : ", ordinary memory";
+    text += place == Place::inPlace    ? ", in place"
+            : place == Place::ordinary ? ", ordinary memory"
+                                       : ", ordinary memory of the root";
   if (config)
     text += " " + config->variant + (config->staged ? " staged" : "");
   return text + ": ";
@@ -211,17 +213,23 @@ std::string iris::rt::test::solve(World &world, Communicator &comm,
   bool inPlace = place == Place::inPlace;
   uint64_t in = place == Place::ordinary ? buffers.ordinaryIn : buffers.in;
   uint64_t out = place == Place::ordinary ? buffers.ordinaryOut : buffers.out;
+  if (place == Place::ordinaryOnRoot) {
+    bool isInputOfRoot = p.op == Op::broadcast || p.op == Op::scatter;
+    (isInputOfRoot ? in : out) =
+        isInputOfRoot ? buffers.ordinaryIn : buffers.ordinaryOut;
+  }
   uint64_t chunk = p.count * dtypeBytes(p.dtype);
   if (inPlace) {
     bool gathers = p.op == Op::allGather || p.op == Op::gather;
     bool scatters = p.op == Op::reduceScatter || p.op == Op::scatter;
-    uint32_t mine = p.op == Op::gather || p.op == Op::scatter ? p.root : me;
-    // A root that gathers has its own chunk in the output; the others' inputs
-    // lie where the root's does.
-    out = gathers ? buffers.in : scatters ? buffers.in + mine * chunk : in;
-    in = gathers ? buffers.in + mine * chunk : in;
+    out = gathers ? buffers.in : scatters ? buffers.in + me * chunk : in;
+    in = gathers ? buffers.in + me * chunk : in;
+    // Only a root that gathers or scatters has its chunk in the larger buffer;
+    // the others have theirs elsewhere.
+    if (p.op == Op::gather && me != p.root)
+      in = buffers.out;
     if (p.op == Op::scatter && me != p.root)
-      out = buffers.in + p.root * chunk;
+      out = buffers.out;
   }
   const std::vector<uint8_t> input = inputOf(p, me), want = outputOf(p, me);
   const std::vector<uint8_t> fresh(want.size() + guardBytes, guard);

@@ -23,7 +23,7 @@ inline void *toPointer(uint64_t address) {
 }
 
 /// Where the buffers of a call lie.
-enum class Place { heap, inPlace, ordinary };
+enum class Place { heap, inPlace, ordinary, ordinaryOnRoot };
 
 /// Input and output of one rank, on the heap and off it.
 class Buffers {

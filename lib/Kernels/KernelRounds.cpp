@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- KernelRounds.cpp - Rounds that go through the workspace ------------===//
+//
+// What a workspace does not hold at once goes in rounds. Slots are in two
+// halves, for even and odd epochs: what one iteration stores to peers, the next
+// reads, while it stores to the other half. docs/collectives.md says why no
+// rank stores to a slot that another one still reads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Kernels/KernelBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// Staged inputs
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::forStagedRounds(
+    int64_t tiles, llvm::function_ref<void(Value, Value)> body) {
+  Value most = index(tiles * config.tile);
+  loop(index(0), count, most, [&](Value start) {
+    body(start, min(most, sub(count, start)));
+    barrier();
+  });
+}
+
+void KernelBuilder::forStagedInputs(
+    llvm::function_ref<void(Value, Value, Value)> body) {
+  Value stage = scratch(index(0), index(scratchTiles() * config.tile));
+  forStagedRounds(scratchTiles(), [&](Value start, Value length) {
+    copy(window(in, start, length), stage, length);
+    barrier();
+    body(start, length, stage);
+  });
+}
+
+void KernelBuilder::forStagedChunks(
+    llvm::function_ref<void(Value, Value, Value)> body) {
+  int64_t tilesEach = scratchTiles() / Workspace::maxMembers;
+  Value most = index(tilesEach * config.tile);
+  auto stage = [&](Value member) { return scratch(mul(member, most), most); };
+  forStagedRounds(tilesEach, [&](Value start, Value length) {
+    ifThen(equal(me, root), [&] {
+      forMembers(0, [&](Value member) {
+        copy(part(in, member, start, length), stage(member), length);
+      });
+    });
+    barrier();
+    body(start, length, stage(me));
+  });
+}
+
+void KernelBuilder::gatherParts(Value stage, Value start, Value length) {
+  forTiles(length, [&](Value, Value offset) {
+    forMembersLoaded(
+        0, [&](Value i) { return loadFrom(rotate(me, i), stage, offset); },
+        [&](Value i, Value tile) {
+          store(tile, part(out, rotate(me, i), start, length), offset);
+        });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Epochs
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::roundLength(Value start, Value most) {
+  return min(most, sub(count, start));
+}
+
+void KernelBuilder::forEpochs(Value most, Value end, Body body,
+                              bool countsLast) {
+  Value epochs = words(Workspace::epochs, Workspace::epochBytes);
+  Value last = memref::LoadOp::create(b, epochs, program);
+  auto rounds =
+      scf::ForOp::create(b, index(0), end, most, last,
+                         [](OpBuilder &, Location, Value, ValueRange) {});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(rounds.getBody());
+    Value start = rounds.getInductionVar();
+    epoch = addI32(rounds.getRegionIterArg(0), i32(1));
+    parity = arith::IndexCastUIOp::create(
+        b, b.getIndexType(), arith::AndIOp::create(b, epoch, i32(1)));
+    body(start);
+    scf::YieldOp::create(b, epoch);
+  }
+  Value used = rounds.getResult(0);
+  storeEpoch(epochs, Workspace::maxPrograms,
+             countsLast ? used : addI32(used, i32(-1)));
+}
+
+Value KernelBuilder::lastParity() { return sub(index(1), parity); }
+
+//===----------------------------------------------------------------------===//
+// Slots
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::firstSlot(Value parity) {
+  // The halves are the same for every tile: calls of different ones follow each
+  // other.
+  int64_t half = config.workspace.scratchBytes() / 2 / config.elementBytes();
+  return mul(parity, index(half));
+}
+
+int64_t KernelBuilder::slotTiles() const { return scratchTiles() / 2; }
+
+int64_t KernelBuilder::slotElements() const {
+  int64_t members = config.size ? config.size : Workspace::maxMembers;
+  int64_t tiles = config.workspace.scratchBytes() / 2 / members /
+                  (config.tile * config.elementBytes());
+  // Full rounds give every program of a launch as many tiles.
+  if (tiles > Workspace::maxPrograms)
+    tiles -= tiles % Workspace::maxPrograms;
+  return tiles * config.tile;
+}
+
+Value KernelBuilder::bufferSlot(Value parity, Value source, Value length) {
+  Value most = index(slotElements());
+  return scratch(add(firstSlot(parity), mul(source, most)), length);
+}
+
+Value KernelBuilder::sentSlot(Value source, Value length) {
+  return bufferSlot(parity, source, length);
+}
+
+Value KernelBuilder::receivedSlot(Value source, Value length) {
+  return bufferSlot(lastParity(), source, length);
+}
+
+Value KernelBuilder::slotTile(Value parity, Value number) {
+  return scratch(add(firstSlot(parity), mul(number, tileSize())), tileSize());
+}
+
+Value KernelBuilder::sentTile(Value number) { return slotTile(parity, number); }
+
+Value KernelBuilder::receivedTile(Value number) {
+  return slotTile(lastParity(), number);
+}
+
+Value KernelBuilder::loadTile(Value buffer) {
+  return tile::LoadOp::create(b, config.tileType(), buffer, index(0),
+                              /*other=*/Value());
+}
+
+void KernelBuilder::storeTileTo(Value member, Value tile, Value buffer) {
+  iris::StoreOp::create(b, ctx, tile, buffer, index(0), rankOf(member));
+}
+
+KernelBuilder::TileBody KernelBuilder::storeSlots(Value start, Value length) {
+  return [=](Value, Value offset) {
+    forMembersLoaded(
+        1,
+        [&](Value i) {
+          return load(receivedSlot(rotate(me, i), length), offset);
+        },
+        [&](Value i, Value tile) {
+          store(tile, part(out, rotate(me, i), start, length), offset);
+        });
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// Rounds
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::forBufferedRounds(RoundTiles send, RoundTiles receive) {
+  Value most = index(slotElements());
+  auto oneRound = [&](RoundTiles tiles, Value start) {
+    Value length = roundLength(start, most);
+    forTiles(length, tiles(start, length));
+  };
+  auto iteration = [&](Value start) {
+    Value before = sub(start, most);
+    // Stores to peers are on their way all the time while what came is used.
+    auto together = [&] {
+      TileBody sendTile = send(start, most);
+      TileBody receiveTile = receive(before, most);
+      forTiles(most, [&](Value t, Value offset) {
+        sendTile(t, offset);
+        receiveTile(t, offset);
+      });
+    };
+    auto apart = [&] {
+      ifThen(less(start, count), [&] { oneRound(send, start); });
+      ifThen(notEqual(start, index(0)), [&] { oneRound(receive, before); });
+    };
+    // Neither the first iteration nor one that has less to send.
+    Value isWhole = arith::AndIOp::create(b, notEqual(start, index(0)),
+                                          notLess(count, add(start, most)));
+    ifThenElse(isWhole, together, apart);
+    ifThen(less(start, count), [&] { barrier(); });
+  };
+  forEpochs(most, add(count, most), iteration, /*countsLast=*/false);
+}
+
+void KernelBuilder::forOverlappedRounds(Value most, ArrayRef<RoundBody> stages,
+                                        bool meetsAtEnd) {
+  auto last = static_cast<int64_t>(stages.size()) - 1;
+  Value end = add(count, mul(most, index(last)));
+  auto iteration = [&](Value start) {
+    for (int64_t s = 0; s <= last; ++s) {
+      Value before = sub(start, mul(most, index(s)));
+      auto run = [&] { stages[s](before, roundLength(before, most)); };
+      auto runUnlessPast = [&] {
+        s == last ? run() : ifThen(less(before, count), run);
+      };
+      if (s == 0)
+        runUnlessPast();
+      else
+        ifThen(notLess(start, mul(most, index(s))), runUnlessPast);
+    }
+    if (meetsAtEnd)
+      return barrier();
+    ifThen(less(start, sub(end, most)), [&] { barrier(); });
+  };
+  forEpochs(most, end, iteration, /*countsLast=*/meetsAtEnd);
+}

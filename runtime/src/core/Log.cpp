@@ -10,16 +10,13 @@ void Log::write(LogLevel level, const char *format, va_list list) const {
   if (!enabled(level))
     return;
   static const char *const names[] = {"", "error", "warning", "info", "debug"};
-  char line[2048];
-  int used = std::snprintf(line, sizeof(line), "[iris %u/%u] %s: ", rank_,
-                           numRanks_, names[static_cast<int>(level)]);
-  int more = std::vsnprintf(line + used, sizeof(line) - used - 1, format, list);
-  size_t length = static_cast<size_t>(used + (more > 0 ? more : 0));
-  if (length > sizeof(line) - 2)
-    length = sizeof(line) - 2;
-  line[length++] = '\n';
+  char text[2048];
+  std::vsnprintf(text, sizeof(text), format, list);
+  std::string line = formatString("[iris %u/%u] %s: ", rank_, numRanks_,
+                                  names[static_cast<int>(level)]) +
+                     escapeControls(text) + "\n";
   // One write, so that the lines of several ranks do not mix.
-  if (::write(STDERR_FILENO, line, length) < 0)
+  if (::write(STDERR_FILENO, line.data(), line.size()) < 0)
     return; // nobody listens; there is nowhere else to say so
 }
 

@@ -106,8 +106,18 @@ SymmetricHeap::SymmetricHeap(Backend &backend, Bootstrap &bootstrap,
 Status SymmetricHeap::reserve() {
   const uint64_t unit = std::max(heapAlignment, granularity_);
   stride_ = alignUp(allocator_.capacity(), unit);
-  IRISRT_ASSIGN_OR_RETURN(
-      reservation_, backend_.reserve(stride_ * bootstrap_.numRanks(), unit));
+  Expected<uint64_t> reserved =
+      backend_.reserve(stride_ * bootstrap_.numRanks(), unit);
+  if (!reserved.ok())
+    return makeStatus(reserved.status().code(),
+                      "%s; the heaps of %u ranks, %llu bytes each, are seen by "
+                      "every rank: ask for less with IRIS_HEAP_SIZE "
+                      "(WorldOptions::heapBytes, iris-run --heap), or raise "
+                      "the limit on address space (ulimit -v)",
+                      reserved.status().message().c_str(),
+                      bootstrap_.numRanks(),
+                      static_cast<unsigned long long>(stride_));
+  reservation_ = *reserved;
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank)
     bases_[rank] = reservation_ + rank * stride_;
   IRISRT_RETURN_IF_ERROR(uploadTable());

@@ -47,8 +47,9 @@ class [[nodiscard]] Status {
 public:
   /// Success.
   Status() = default;
-  Status(StatusCode code, std::string message)
-      : code_(code), message_(std::move(message)) {}
+  /// `message` goes through escapeControls: it may quote an environment
+  /// variable, a file or a peer, and end in a terminal or a log.
+  Status(StatusCode code, std::string message);
 
   /// Success, spelled out.
   static Status success() { return {}; }
@@ -78,6 +79,10 @@ Status makeStatus(StatusCode code, const char *format, ...)
 /// Makes a failure that ends with the text of the errno value `error`.
 Status makeErrnoStatus(StatusCode code, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/// The text with every control character but newline and tab, and every byte
+/// that is not UTF-8, as "\x1b": printing it cannot steer a terminal.
+std::string escapeControls(std::string text);
 
 /// printf into a std::string.
 std::string formatString(const char *format, ...)

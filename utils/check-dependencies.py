@@ -12,7 +12,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 
 # (folders, what they must not include, why)
 RULES = [
-    (["runtime", "tools/iris-bench", "tools/iris-run"],
+    (["runtime", "tools/iris-bench", "tools/iris-run", "tools/launch"],
      r"^(mlir|llvm|llvm-c|mlir-c|iris)/(?!rt/|ccl/|iris\.h|ccl\.h)",
      "the runtime and its tools are free of LLVM and of the compiler"),
     (["lib", "include/iris", "tools/iris-compile", "tools/iris-opt",

@@ -9,7 +9,9 @@
 namespace mlir::iris {
 
 /// A directory that only this user can enter (mode 0700), for the tools that
-/// insist on paths. It goes away, with the files made in it, with this object.
+/// insist on paths. It goes away, with the files made in it, with this object,
+/// or with removeTemporaryDirectories. What processes left that were killed,
+/// the first directory of a later one removes, an hour after.
 class TempDir {
 public:
   TempDir() = default;

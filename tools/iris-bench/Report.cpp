@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
+#include <utility>
 
 using namespace iris;
 using namespace iris::bench;
@@ -83,6 +84,20 @@ rt::Expected<std::unique_ptr<Report>> Report::open(const Options &options) {
 Report::~Report() {
   if (json_)
     std::fclose(json_);
+}
+
+rt::Status Report::finish() {
+  if (!json_)
+    return {};
+  // What an earlier flush could not write shows in ferror only.
+  bool failed = std::ferror(json_) != 0;
+  errno = 0;
+  failed = std::fclose(std::exchange(json_, nullptr)) != 0 || failed;
+  if (!failed)
+    return {};
+  return rt::makeErrnoStatus(rt::StatusCode::unavailable,
+                             errno != 0 ? errno : EIO, "cannot write %s",
+                             options_.jsonPath.c_str());
 }
 
 void Report::begin(const rt::World &world, size_t numCases,

@@ -17,6 +17,9 @@ public:
   static rt::Expected<std::unique_ptr<Report>> open(const Options &options);
   ~Report();
 
+  /// What went wrong in writing; nothing is reported after it.
+  rt::Status finish();
+
   void begin(const rt::World &world, size_t numCases, size_t numProducts);
   void progress(size_t number, const Case &each);
   void progress(size_t number, const ProductCase &each);

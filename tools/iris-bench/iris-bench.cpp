@@ -8,18 +8,15 @@
 #include "Report.h"
 #include "Tuning.h"
 
-#include "ChildProcess.h"
+#include "RankLauncher.h"
+#include "StandardStreams.h"
 #include "iris-c/RuntimeABI.h"
 #include "iris/rt/Env.h"
-#include "iris/rt/Program.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <optional>
-#include <random>
-#include <unistd.h>
 
 using namespace iris;
 using namespace iris::bench;
@@ -113,6 +110,8 @@ static rt::Status measure(const Options &options) {
     worst = tuned;
   IRISRT_RETURN_IF_ERROR(run.release());
   IRISRT_RETURN_IF_ERROR(measurement->finish());
+  if (report)
+    IRISRT_RETURN_IF_ERROR(report->finish());
   return worst;
 }
 
@@ -146,34 +145,40 @@ static int launch(const Options &options, int argc, char **argv) {
   run::Supervisor supervisor;
   if (!supervisor.status().ok())
     return report(supervisor.status());
-  std::random_device random;
-  std::string job = std::to_string(::getpid()) + "-" + std::to_string(random());
-  std::string token = rt::formatString("%08x%08x", random(), random());
-  for (uint32_t rank = 0; rank < options.numRanks; ++rank) {
+  run::RankLaunch ranks;
+  ranks.numRanks = options.numRanks;
+  ranks.command = [&](uint32_t, int) {
     run::ChildSpec spec;
     spec.path = "/proc/self/exe";
     spec.args.assign(argv + 1, argv + argc);
-    std::string number = std::to_string(rank);
-    spec.env = {"IRIS_RANK=" + number, "IRIS_LOCAL_RANK=" + number,
-                "IRIS_WORLD_SIZE=" + std::to_string(options.numRanks),
-                "IRIS_JOB=" + job, "IRIS_TOKEN=" + token};
-    rt::Expected<size_t> child = supervisor.start(spec);
-    if (!child.ok())
-      return report(child.status());
-  }
-  while (supervisor.anyRunning() && supervisor.stopSignal() == 0)
-    supervisor.wait({}, std::chrono::milliseconds(200));
-  supervisor.endAll(std::chrono::seconds(2));
-  rt::cleanUpRendezvous();
-  if (supervisor.stopSignal() != 0)
+    return spec;
+  };
+  ranks.stopLimit = run::stopLimitFor(std::nullopt);
+  rt::Expected<std::vector<run::RankEnd>> ends =
+      run::launchRanks(supervisor, ranks);
+  if (!ends.ok())
+    return report(ends.status());
+  if (supervisor.stopSignal() != 0) {
+    std::fprintf(stderr, "iris-bench: stopped by signal %d\n",
+                 supervisor.stopSignal());
     return 128 + supervisor.stopSignal();
-  for (uint32_t rank = 0; rank < options.numRanks; ++rank)
-    if (!supervisor.children()[rank].succeeded())
-      return 1; // the rank has said why
-  return 0;
+  }
+  size_t failed = 0;
+  for (size_t rank = 0; rank < ends->size(); ++rank) {
+    const run::RankEnd &end = (*ends)[rank];
+    failed += !end.succeeded;
+    // One that exits with a status has said why.
+    if (end.isUnexplained)
+      std::fprintf(stderr, "iris-bench: rank %zu: its process %s\n", rank,
+                   end.how.c_str());
+  }
+  if (failed != 0)
+    std::fprintf(stderr, "iris-bench: FAILED on %zu of %zu ranks\n", failed,
+                 ends->size());
+  return failed != 0 ? 1 : 0;
 }
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   rt::Expected<Options> options = parseOptions(argc, argv);
   if (!options.ok())
     return report(options.status());
@@ -218,4 +223,9 @@ int main(int argc, char **argv) {
   }
   rt::Status status = measure(*options);
   return status.ok() ? 0 : report(status);
+}
+
+int main(int argc, char **argv) {
+  run::prepareStandardStreams();
+  return run::finishStandardOutput("iris-bench", runTool(argc, argv));
 }

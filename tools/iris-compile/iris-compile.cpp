@@ -4,6 +4,7 @@
 // them is in Driver.cpp.
 #include "Driver.h"
 #include "Output.h"
+#include "Signals.h"
 
 #include "iris-c/RuntimeABI.h"
 #include "iris/InitAllDialects.h"
@@ -316,6 +317,7 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
 }
 
 int main(int argc, char **argv) {
+  cleanUpOnSignals();
   // What went before `main` is the dynamic linker's and static constructors'.
   timespec used = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);

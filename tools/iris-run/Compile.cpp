@@ -6,7 +6,7 @@
 #include "iris/rt/Package.h"
 
 #include <cerrno>
-#include <fcntl.h>
+#include <csignal>
 #include <unistd.h>
 
 using namespace iris;
@@ -32,28 +32,29 @@ static rt::Status runToEnd(Supervisor &supervisor, const ChildSpec &spec,
   return {};
 }
 
+/// Runs a child whose standard output is kept in memory: no file has to be
+/// left about, or trusted to be still the one that was written.
+static rt::Expected<std::string> outputOf(Supervisor &supervisor,
+                                          ChildSpec spec, const char *what) {
+  IRISRT_ASSIGN_OR_RETURN(rt::UniqueFd output, rt::makeMemoryFile(what, ""));
+  spec.outputFd = output.get();
+  IRISRT_RETURN_IF_ERROR(runToEnd(supervisor, spec, what));
+  return rt::readRegularFile(output.get(), std::string("output of ") + what,
+                             rt::Package::maxBytes);
+}
+
 /// The device's target name, asked in a child, so that the launcher itself
 /// never opens a device.
 static rt::Expected<std::string> findTarget(Supervisor &supervisor,
                                             const Options &options) {
   if (options.device == rt::DeviceKind::host)
     return std::string(IRISRT_ARCH_HOST);
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0)
-    return rt::makeErrnoStatus(StatusCode::internal, errno,
-                               "cannot create a pipe");
   ChildSpec spec;
   spec.path = rt::selfPath();
   spec.args = {"--print-target",
                "--device=" + std::string(rt::deviceKindName(options.device))};
-  spec.outputFd = fds[1];
-  rt::Status status = runToEnd(supervisor, spec, "the look for a device");
-  ::close(fds[1]);
-  char buffer[128];
-  ssize_t got = ::read(fds[0], buffer, sizeof(buffer));
-  ::close(fds[0]);
-  IRISRT_RETURN_IF_ERROR(status);
-  std::string target(buffer, got > 0 ? static_cast<size_t>(got) : 0);
+  IRISRT_ASSIGN_OR_RETURN(std::string target,
+                          outputOf(supervisor, spec, "the look for a device"));
   while (!target.empty() && target.back() == '\n')
     target.pop_back();
   return target;
@@ -77,11 +78,11 @@ rt::Expected<std::string> iris::run::obtainPackage(Supervisor &supervisor,
   rt::CompileOptions compile;
   compile.target = target;
   compile.trace = !options.trace.empty();
-  return rt::compileFile(*compiler, program, compile,
-                         [&](const std::vector<std::string> &argv) {
-                           ChildSpec spec;
-                           spec.path = argv[0];
-                           spec.args.assign(argv.begin() + 1, argv.end());
-                           return runToEnd(supervisor, spec, "iris-compile");
-                         });
+  std::vector<std::string> argv =
+      rt::compileCommand(*compiler, program, compile);
+  ChildSpec spec;
+  spec.path = argv[0];
+  spec.args.assign(argv.begin() + 1, argv.end());
+  spec.deathSignal = SIGTERM;
+  return outputOf(supervisor, spec, "iris-compile");
 }

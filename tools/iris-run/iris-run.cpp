@@ -4,9 +4,10 @@
 // what it does.
 #include "ChildProcess.h"
 #include "Compile.h"
-#include "Launcher.h"
 #include "Options.h"
+#include "Processes.h"
 #include "Results.h"
+#include "StandardStreams.h"
 #include "Worker.h"
 
 #include "iris-c/RuntimeABI.h"
@@ -77,7 +78,7 @@ static int launch(const Options &options) {
   return runInThreads(options, *package);
 }
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   rt::Expected<Options> options = parseOptions(argc, argv);
   if (!options.ok())
     return report(options.status(), 1);
@@ -97,4 +98,9 @@ int main(int argc, char **argv) {
   if (options->verbose)
     ::setenv("IRIS_LOG", "info", /*overwrite=*/1);
   return launch(*options);
+}
+
+int main(int argc, char **argv) {
+  prepareStandardStreams();
+  return finishStandardOutput("iris-run", runTool(argc, argv));
 }

@@ -4,7 +4,6 @@
 #include "compile/RunProcess.h"
 #include "core/Files.h"
 #include "iris/rt/Env.h"
-#include "iris/rt/Package.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -151,51 +150,36 @@ Expected<std::string> iris::rt::compilerBuildId(const std::string &compiler) {
 // What it does
 //===----------------------------------------------------------------------===//
 
-Expected<std::string> iris::rt::compileFile(const std::string &compiler,
-                                            const std::string &source,
-                                            const CompileOptions &options,
-                                            const RunChild &run) {
-  TempDirectory directory;
-  IRISRT_RETURN_IF_ERROR(directory.create("iris-compile"));
-  std::string output = directory.file("program.pkg");
+std::vector<std::string>
+iris::rt::compileCommand(const std::string &compiler, const std::string &source,
+                         const CompileOptions &options) {
   std::vector<std::string> argv = {
       compiler,         source, "--target=" + options.target,
-      "--emit=package", "-o",   output};
+      "--emit=package", "-o",   "-"};
   if (!options.translation.empty())
     argv.push_back("--translation=" + options.translation);
   if (options.trace)
     argv.push_back("--trace");
-  IRISRT_RETURN_IF_ERROR(run(argv));
-  return readRegularFile(output, Package::maxBytes);
+  return argv;
 }
 
 Expected<std::string> iris::rt::compileText(const std::string &compiler,
                                             const std::string &text,
                                             const CompileOptions &options,
                                             std::chrono::milliseconds limit) {
-  TempDirectory directory;
-  IRISRT_RETURN_IF_ERROR(directory.create("iris-compile"));
-  std::string source = directory.file("request.mlir");
-  {
-    UniqueFd fd(
-        ::open(source.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!fd.valid())
-      return makeErrnoStatus(StatusCode::unavailable, errno,
-                             "cannot create '%s'", source.c_str());
-    IRISRT_RETURN_IF_ERROR(writeAll(fd.get(), text, source));
-  }
-  std::string said;
-  Expected<std::string> bytes = compileFile(
-      compiler, source, options, [&](const std::vector<std::string> &argv) {
-        return runProcess(argv, said, limit);
-      });
-  if (bytes.ok() || said.empty())
-    return bytes;
-  // The name of the temporary file says nothing to whoever reads this.
+  ProcessOutput output;
+  Status status =
+      runProcess(compileCommand(compiler, "-", options), text, output, limit);
+  if (status.ok())
+    return output.standard;
+  std::string said = output.messages;
+  // That the request came on standard input says nothing to whoever reads this.
+  const std::string source = "<stdin>";
   for (size_t at = said.find(source); at != std::string::npos;
        at = said.find(source))
     said.replace(at, source.size(), "request");
   while (!said.empty() && said.back() == '\n')
     said.pop_back();
-  return Status(bytes.status().code(), bytes.status().message() + ": " + said);
+  return said.empty() ? status
+                      : Status(status.code(), status.message() + ": " + said);
 }

@@ -8,7 +8,6 @@
 #include "iris/rt/Status.h"
 
 #include <chrono>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,9 +24,6 @@ Expected<std::string> findCompiler(const std::string &configured = "");
 /// Tells builds of a compiler apart: a hash of its file.
 Expected<std::string> compilerBuildId(const std::string &compiler);
 
-/// Runs a command line to its end.
-using RunChild = std::function<Status(const std::vector<std::string> &argv)>;
-
 /// What to compile for.
 struct CompileOptions {
   std::string target;
@@ -37,13 +33,15 @@ struct CompileOptions {
   bool trace = false;
 };
 
-/// The bytes of the package that `compiler` makes of the file `source`.
-Expected<std::string> compileFile(const std::string &compiler,
-                                  const std::string &source,
-                                  const CompileOptions &options,
-                                  const RunChild &run);
+/// The command line that makes `compiler` write the package of the file
+/// `source`
+/// ("-": standard input) to its standard output.
+std::vector<std::string> compileCommand(const std::string &compiler,
+                                        const std::string &source,
+                                        const CompileOptions &options);
 
-/// The same for a text.  The error has the compiler's message.
+/// The bytes of the package that `compiler` makes of a text.  The error has the
+/// compiler's message.  No file is made for it.
 Expected<std::string> compileText(const std::string &compiler,
                                   const std::string &text,
                                   const CompileOptions &options,

@@ -2,6 +2,7 @@
 #include "compile/RunProcess.h"
 
 #include "core/Deadline.h"
+#include "core/Files.h"
 #include "core/UniqueFd.h"
 
 #include <algorithm>
@@ -9,17 +10,25 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
-#include <spawn.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 extern char **environ;
 
 using namespace iris::rt;
 
-/// What a child has to say beyond this is dropped.
-static constexpr size_t maxOutput = 64 << 10;
+/// What a child has to say on standard error beyond this is dropped.
+static constexpr size_t maxMessages = 64 << 10;
+/// More on standard output is an error.
+static constexpr uint64_t maxOutput = uint64_t(1) << 30;
+/// A child that is asked to end has this long to clean up.
+static constexpr auto killGrace = std::chrono::milliseconds(500);
 
 std::string iris::rt::describeExit(int waitStatus) {
   if (WIFSIGNALED(waitStatus)) {
@@ -31,43 +40,84 @@ std::string iris::rt::describeExit(int waitStatus) {
   return formatString("exited with status %d", WEXITSTATUS(waitStatus));
 }
 
-/// Starts the child with `out` as its standard output and error.
-static Expected<pid_t> spawn(const std::vector<std::string> &argv, int out) {
+namespace {
+/// What the child needs between its start and the program's; the parent makes
+/// it, so that the child allocates nothing.
+struct ChildStart {
+  const char *path;
+  char *const *argv;
+  int in, out, messages;
+  pid_t parent;
+  sigset_t empty;
+  /// Why the program could not be started; the child's to set.
+  volatile int error;
+};
+} // namespace
+
+/// Runs in the parent's memory while the parent's thread waits, so only calls
+/// that are safe in a signal handler.
+[[noreturn]] static void becomeProgram(ChildStart &start) {
+  // Handlers of the host program must not run here.  All signals are blocked.
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action;
+    if (::sigaction(signal, nullptr, &action) != 0 ||
+        (action.sa_handler == SIG_IGN && signal != SIGPIPE))
+      continue;
+    action.sa_handler = SIG_DFL;
+    action.sa_flags = 0;
+    ::sigaction(signal, &action, nullptr);
+  }
+  // A compiler without the rank that asked for it helps nobody.  SIGTERM, so
+  // that it can remove its temporary files.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != start.parent)
+    ::_exit(127);
+  // Above 2, so that none of them is overwritten before it is copied.
+  int in = ::fcntl(start.in, F_DUPFD_CLOEXEC, 3);
+  int out = ::fcntl(start.out, F_DUPFD_CLOEXEC, 3);
+  int messages = ::fcntl(start.messages, F_DUPFD_CLOEXEC, 3);
+  if (::dup2(in, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0 ||
+      ::dup2(messages, STDERR_FILENO) < 0) {
+    start.error = errno;
+    ::_exit(127);
+  }
+  // Devices and sockets of the host program are none of the child's business.
+  ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
+  ::sigprocmask(SIG_SETMASK, &start.empty, nullptr);
+  ::execve(start.path, start.argv, environ);
+  start.error = errno;
+  ::_exit(127);
+}
+
+/// vfork and not fork: a process with a GPU has mappings that are slow to copy,
+/// and other threads.  And not posix_spawn, which cannot tie the child's life
+/// to ours.  A function of its own: nothing of the caller's frame may change in
+/// the child.
+[[gnu::noinline]] static pid_t forkAndExec(ChildStart &start) {
+  pid_t pid = ::vfork();
+  if (pid == 0)
+    becomeProgram(start);
+  return pid;
+}
+
+static Expected<pid_t> spawn(const std::vector<std::string> &argv, int in,
+                             int out, int messages) {
   std::vector<std::string> strings = argv;
   std::vector<char *> pointers;
   for (std::string &text : strings)
     pointers.push_back(text.data());
   pointers.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
-                                     O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
-#if defined(__GLIBC_PREREQ)
-#if __GLIBC_PREREQ(2, 34)
-  // Devices and sockets of the host program are none of the child's business.
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-#endif
-#endif
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
-  ::posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t pid = -1;
-  // Not fork: a process with a GPU has mappings that are slow to copy, and
-  // other threads.
-  int error = ::posix_spawn(&pid, strings[0].c_str(), &actions, &attributes,
-                            pointers.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
+  ChildStart start = {strings[0].c_str(), pointers.data(), in, out,
+                      messages,           ::getpid(),      {}, 0};
+  sigset_t all, before;
+  sigfillset(&all);
+  sigemptyset(&start.empty);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_t pid = forkAndExec(start);
+  int error = pid < 0 ? errno : start.error;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid >= 0 && error != 0)
+    ::waitpid(pid, nullptr, 0); // it has ended
   if (error != 0)
     return makeErrnoStatus(StatusCode::unavailable, error, "cannot run '%s'",
                            strings[0].c_str());
@@ -91,24 +141,28 @@ static bool drain(int fd, std::string &output, const Deadline &deadline) {
     ssize_t got = ::read(fd, buffer, sizeof(buffer));
     if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
       return true;
-    if (got > 0 && output.size() < maxOutput)
+    if (got > 0 && output.size() < maxMessages)
       output.append(buffer, static_cast<size_t>(got));
   }
 }
 
 Status iris::rt::runProcess(const std::vector<std::string> &argv,
-                            std::string &output,
+                            std::string_view input, ProcessOutput &output,
                             std::chrono::milliseconds limit) {
-  output.clear();
+  output = ProcessOutput();
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0)
     return makeErrnoStatus(StatusCode::internal, errno, "cannot create a pipe");
   UniqueFd readEnd(fds[0]), writeEnd(fds[1]);
-  IRISRT_ASSIGN_OR_RETURN(pid_t pid, spawn(argv, writeEnd.get()));
+  // Files without names: nothing is left of them, however we end.
+  IRISRT_ASSIGN_OR_RETURN(UniqueFd in, makeMemoryFile("iris-input", input));
+  IRISRT_ASSIGN_OR_RETURN(UniqueFd out, makeMemoryFile("iris-output", ""));
+  IRISRT_ASSIGN_OR_RETURN(pid_t pid,
+                          spawn(argv, in.get(), out.get(), writeEnd.get()));
   writeEnd.reset();
 
   Deadline deadline(limit);
-  bool inTime = drain(readEnd.get(), output, deadline);
+  bool inTime = drain(readEnd.get(), output.messages, deadline);
   int waitStatus = 0;
   pid_t ended = 0;
   while (inTime && (ended = ::waitpid(pid, &waitStatus, WNOHANG)) == 0) {
@@ -116,8 +170,15 @@ Status iris::rt::runProcess(const std::vector<std::string> &argv,
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (!inTime) {
-    ::kill(pid, SIGKILL);
-    while (::waitpid(pid, &waitStatus, 0) < 0 && errno == EINTR) {
+    ::kill(pid, SIGTERM); // it removes its temporary files
+    Deadline grace(killGrace);
+    while ((ended = ::waitpid(pid, &waitStatus, WNOHANG)) == 0 &&
+           !grace.passed())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (ended == 0) {
+      ::kill(pid, SIGKILL);
+      while (::waitpid(pid, &waitStatus, 0) < 0 && errno == EINTR) {
+      }
     }
     return makeStatus(StatusCode::timeout, "'%s' did not end within %.3g s",
                       argv[0].c_str(),
@@ -125,10 +186,11 @@ Status iris::rt::runProcess(const std::vector<std::string> &argv,
   }
   // The host program may reap our child (it ignores SIGCHLD, or waits for any
   // child); how it ended is then unknown, and shows in what it left.
-  if (ended < 0)
-    return Status::success();
-  if (WIFEXITED(waitStatus) && WEXITSTATUS(waitStatus) == 0)
-    return Status::success();
-  return makeStatus(StatusCode::invalidArgument, "'%s' %s", argv[0].c_str(),
-                    describeExit(waitStatus).c_str());
+  if (ended > 0 && !(WIFEXITED(waitStatus) && WEXITSTATUS(waitStatus) == 0))
+    return makeStatus(StatusCode::invalidArgument, "'%s' %s", argv[0].c_str(),
+                      describeExit(waitStatus).c_str());
+  IRISRT_ASSIGN_OR_RETURN(
+      output.standard,
+      readRegularFile(out.get(), "output of '" + argv[0] + "'", maxOutput));
+  return Status::success();
 }

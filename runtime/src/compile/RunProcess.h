@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace iris::rt {
@@ -16,11 +17,19 @@ namespace iris::rt {
 /// "exited with status 3", "was killed by signal 9 (Killed)".
 std::string describeExit(int waitStatus);
 
-/// Runs `argv` (argv[0] is a path) with no input; `output` gets what it wrote
-/// to standard output and error, up to a bound.  An error unless it exits with
-/// status 0 within `limit`; a child that takes longer is killed.
-Status runProcess(const std::vector<std::string> &argv, std::string &output,
-                  std::chrono::milliseconds limit);
+/// What a child wrote.
+struct ProcessOutput {
+  std::string standard;
+  /// Standard error, up to a bound.
+  std::string messages;
+};
+
+/// Runs `argv` (argv[0] is a path) with `input` as its standard input.  An
+/// error unless it exits with status 0 within `limit`; a child that takes
+/// longer is killed, and so is one whose parent, the calling thread, ends
+/// first.
+Status runProcess(const std::vector<std::string> &argv, std::string_view input,
+                  ProcessOutput &output, std::chrono::milliseconds limit);
 
 } // namespace iris::rt
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/Files.h"
 
-#include "iris/rt/Env.h"
-
 #include <cerrno>
-#include <cstdlib>
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 using namespace iris::rt;
@@ -41,7 +40,9 @@ Expected<std::string> iris::rt::readRegularFile(int fd, const std::string &name,
   bytes.reserve(static_cast<size_t>(info.st_size));
   char buffer[65536];
   while (true) {
-    ssize_t got = ::read(fd, buffer, sizeof(buffer));
+    // From its start, wherever those who share the descriptor have read to.
+    ssize_t got =
+        ::pread(fd, buffer, sizeof(buffer), static_cast<off_t>(bytes.size()));
     if (got == 0)
       return bytes;
     if (got < 0 && errno == EINTR)
@@ -67,6 +68,19 @@ Status iris::rt::writeAll(int fd, std::string_view bytes,
     bytes.remove_prefix(static_cast<size_t>(step));
   }
   return Status::success();
+}
+
+Expected<UniqueFd> iris::rt::makeMemoryFile(const char *name,
+                                            std::string_view bytes) {
+  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC));
+  if (!fd.valid())
+    return makeErrnoStatus(StatusCode::unavailable, errno,
+                           "cannot create a file in memory for '%s'", name);
+  IRISRT_RETURN_IF_ERROR(writeAll(fd.get(), bytes, name));
+  if (::lseek(fd.get(), 0, SEEK_SET) != 0)
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot go to the start of '%s'", name);
+  return fd;
 }
 
 //===----------------------------------------------------------------------===//
@@ -104,25 +118,16 @@ Expected<UniqueFd> iris::rt::openPrivateDirectory(const std::string &path,
   return fd;
 }
 
-TempDirectory::~TempDirectory() {
-  if (path_.empty())
-    return;
-  for (const std::string &file : files_)
-    ::unlink(file.c_str());
-  ::rmdir(path_.c_str());
-}
-
-Status TempDirectory::create(const char *prefix) {
-  std::string pattern = Env::get().tempDir() + "/" + prefix + "-XXXXXX";
-  if (!::mkdtemp(pattern.data())) // mode 0700
-    return makeErrnoStatus(StatusCode::unavailable, errno,
-                           "cannot create a directory in '%s'",
-                           Env::get().tempDir().c_str());
-  path_ = pattern;
-  return Status::success();
-}
-
-std::string TempDirectory::file(const char *name) {
-  files_.push_back(path_ + "/" + name);
-  return files_.back();
+std::vector<std::string> iris::rt::listDirectory(int fd) {
+  std::vector<std::string> names;
+  // A descriptor of its own: the position of `fd` is shared between threads.
+  UniqueFd copy(::openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  DIR *dir = copy.valid() ? ::fdopendir(copy.get()) : nullptr;
+  if (!dir)
+    return names;
+  (void)copy.release(); // closedir closes it
+  while (dirent *entry = ::readdir(dir))
+    names.push_back(entry->d_name);
+  ::closedir(dir);
+  return names;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whole files, and directories that only we may enter.
+// Whole files, files in memory, and directories that only we may enter.
 #ifndef IRIS_RT_CORE_FILES_H
 #define IRIS_RT_CORE_FILES_H
 
@@ -17,12 +17,17 @@ namespace iris::rt {
 /// The bytes of a regular file of at most `most` bytes.
 Expected<std::string> readRegularFile(const std::string &path, uint64_t most);
 
-/// The same for a file that is open; `name` is for messages.
+/// The same for a file that is open, from its start; `name` is for messages.
 Expected<std::string> readRegularFile(int fd, const std::string &name,
                                       uint64_t most);
 
 /// Writes all bytes to a descriptor.
 Status writeAll(int fd, std::string_view bytes, const std::string &name);
+
+/// A file in memory that holds `bytes`, to be read from its start.  No name
+/// leads to it, and it goes with the last process that has it open; `name` is
+/// for messages.
+Expected<UniqueFd> makeMemoryFile(const char *name, std::string_view bytes);
 
 /// Creates `path`, and what is missing above it, with mode 0700, and opens it.
 /// Fails unless it then is a directory of ours that nobody else may enter:
@@ -31,23 +36,8 @@ Status writeAll(int fd, std::string_view bytes, const std::string &name);
 Expected<UniqueFd> openPrivateDirectory(const std::string &path,
                                         const char *what);
 
-/// A new directory that only we may enter, removed with the files in it.
-class TempDirectory {
-public:
-  TempDirectory() = default;
-  TempDirectory(const TempDirectory &) = delete;
-  TempDirectory &operator=(const TempDirectory &) = delete;
-  ~TempDirectory();
-
-  /// Creates it as `<Env::tempDir()>/<prefix>-XXXXXX`.
-  Status create(const char *prefix);
-  /// The path of a file in it, which is removed with the directory.
-  std::string file(const char *name);
-
-private:
-  std::string path_;
-  std::vector<std::string> files_;
-};
+/// The names in an open directory; none where it cannot be read.
+std::vector<std::string> listDirectory(int fd);
 
 } // namespace iris::rt
 

@@ -228,10 +228,10 @@ TEST_F(Run, CompilesSourceFirst) {
                              "[ \"$1\" = '"
                           << source
                           << "' ] || exit 9\n"
-                             "[ \"$2 $3 $4\" = '--target=host --emit=package "
-                             "-o' ] || exit 8\n"
-                             "cp '"
-                          << program << "' \"$5\"\n";
+                             "[ \"$2 $3 $4 $5\" = '--target=host "
+                             "--emit=package -o -' ] || exit 8\n"
+                             "cat '"
+                          << program << "'\n";
   ::chmod(compiler.c_str(), 0700);
   RunEnd end =
       shell("IRIS_COMPILE=" + compiler + " " + command() + "-n 2 " + source);

@@ -16,10 +16,13 @@
 
 using namespace iris::rt::test;
 
+/// The bytes of a file; "-": of standard input.
 static std::string readAll(const std::string &path) {
-  std::ifstream stream(path, std::ios::binary);
   std::stringstream bytes;
-  bytes << stream.rdbuf();
+  if (path == "-")
+    bytes << std::cin.rdbuf();
+  else
+    bytes << std::ifstream(path, std::ios::binary).rdbuf();
   return bytes.str();
 }
 
@@ -105,7 +108,7 @@ int main(int argc, char **argv) {
     std::ofstream(log, std::ios::app) << ::getpid() << "\n";
   std::string request = readAll(source);
   if (contains(request, "fail")) {
-    std::cerr << source << ":1:1: error: 'iris.collective' op is not to be\n";
+    std::cerr << "<stdin>:1:1: error: 'iris.collective' op is not to be\n";
     return 1;
   }
   if (contains(request, "die"))
@@ -117,6 +120,9 @@ int main(int argc, char **argv) {
           ? "no package"
           : writeEntry(kernelEntry(target, metadataOf(request),
                                    readAll(IRIS_TEST_STAND_INS), translation));
-  std::ofstream(output, std::ios::binary) << bytes;
+  if (output == "-")
+    std::cout << bytes << std::flush;
+  else
+    std::ofstream(output, std::ios::binary) << bytes;
   return 0;
 }

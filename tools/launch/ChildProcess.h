@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Child processes: started, watched, and always reaped.
-#ifndef IRIS_TOOLS_IRIS_RUN_CHILDPROCESS_H
-#define IRIS_TOOLS_IRIS_RUN_CHILDPROCESS_H
+#ifndef IRIS_TOOLS_LAUNCH_CHILDPROCESS_H
+#define IRIS_TOOLS_LAUNCH_CHILDPROCESS_H
 
 #include "iris/rt/Status.h"
 
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -23,6 +24,9 @@ struct ChildSpec {
   std::vector<int> keep;
   /// Its standard output goes here; -1: ours.
   int outputFd = -1;
+  /// What it gets when we end, however we do: SIGTERM for a program that has
+  /// something to clean up.
+  int deathSignal = SIGKILL;
 };
 
 /// A child that runs or has ended.
@@ -30,8 +34,12 @@ struct Child {
   pid_t pid = -1;
   bool running = false;
   int waitStatus = 0;
+  /// The signal that has stopped it; 0 while it goes on.  What it was stopped
+  /// by when it was killed stays.
+  int stopSignal = 0;
 
   bool succeeded() const;
+  bool wasKilled() const;
   /// "exited with status 3", "was killed by signal 9 (Killed)".
   std::string ending() const;
 };
@@ -52,8 +60,9 @@ public:
   const std::vector<Child> &children() const { return children_; }
   bool anyRunning() const;
 
-  /// Waits until a child ends, one of `readable` can be read, or a stop was
-  /// asked for, at most `limit`.  Returns the indices of `readable`.
+  /// Waits until a child ends, stops or goes on, one of `readable` can be read,
+  /// or a stop was asked for, at most `limit`.  Returns the indices of
+  /// `readable`.
   std::vector<size_t> wait(const std::vector<int> &readable,
                            std::chrono::milliseconds limit);
   /// The signal that asked us to stop, or 0.
@@ -74,4 +83,4 @@ private:
 
 } // namespace iris::run
 
-#endif // IRIS_TOOLS_IRIS_RUN_CHILDPROCESS_H
+#endif // IRIS_TOOLS_LAUNCH_CHILDPROCESS_H

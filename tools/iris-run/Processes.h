@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Starts the ranks as processes and gathers their results.
-#ifndef IRIS_TOOLS_IRIS_RUN_LAUNCHER_H
-#define IRIS_TOOLS_IRIS_RUN_LAUNCHER_H
+// Runs the ranks as processes and gathers their results.
+#ifndef IRIS_TOOLS_IRIS_RUN_PROCESSES_H
+#define IRIS_TOOLS_IRIS_RUN_PROCESSES_H
 
 #include "ChildProcess.h"
 #include "Options.h"
@@ -18,4 +18,4 @@ runProcesses(Supervisor &supervisor, const Options &options,
 
 } // namespace iris::run
 
-#endif // IRIS_TOOLS_IRIS_RUN_LAUNCHER_H
+#endif // IRIS_TOOLS_IRIS_RUN_PROCESSES_H

@@ -29,6 +29,8 @@ bool Child::succeeded() const {
   return !running && WIFEXITED(waitStatus) && WEXITSTATUS(waitStatus) == 0;
 }
 
+bool Child::wasKilled() const { return !running && WIFSIGNALED(waitStatus); }
+
 std::string Child::ending() const { return rt::describeExit(waitStatus); }
 
 //===----------------------------------------------------------------------===//
@@ -64,7 +66,7 @@ Supervisor::~Supervisor() {
   sigset_t set = watchedSignals();
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
   // Nothing may outlive us, however we end.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PDEATHSIG, spec.deathSignal);
   if (::getppid() != parent)
     ::_exit(127);
   for (int fd : spec.keep)
@@ -120,10 +122,21 @@ bool Supervisor::anyRunning() const {
 }
 
 void Supervisor::reap() {
-  for (Child &child : children_)
-    if (child.running &&
-        ::waitpid(child.pid, &child.waitStatus, WNOHANG) == child.pid)
-      child.running = false;
+  for (Child &child : children_) {
+    int status = 0;
+    while (child.running &&
+           ::waitpid(child.pid, &status, WNOHANG | WUNTRACED | WCONTINUED) ==
+               child.pid) {
+      if (WIFSTOPPED(status)) {
+        child.stopSignal = WSTOPSIG(status);
+      } else if (WIFCONTINUED(status)) {
+        child.stopSignal = 0;
+      } else {
+        child.waitStatus = status;
+        child.running = false;
+      }
+    }
+  }
 }
 
 void Supervisor::takeSignals() {

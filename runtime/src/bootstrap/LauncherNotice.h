@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a launcher tells ranks that still wait for each other that one of them
+// has ended.  All ranks inherit the receiving end of one socket and look at the
+// packet on it without taking it, so that each of them sees it.
+#ifndef IRIS_RT_BOOTSTRAP_LAUNCHERNOTICE_H
+#define IRIS_RT_BOOTSTRAP_LAUNCHERNOTICE_H
+
+#include "core/UniqueFd.h"
+#include "iris/rt/Status.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace iris::rt {
+
+/// "Rank 2: its process was killed by signal 9 (Killed)."
+struct LauncherNotice {
+  uint32_t rank = 0;
+  std::string how;
+};
+
+/// The launcher's side.
+class NoticeSender {
+public:
+  Status open();
+  /// What the ranks inherit, as IRIS_NOTICE_FD.
+  int receiver() const { return receiver_.get(); }
+  /// The first notice stays; later ones are dropped.
+  void send(const LauncherNotice &notice);
+
+private:
+  UniqueFd sender_, receiver_;
+  bool sent_ = false;
+};
+
+/// A rank's side: the notice that waits on `fd`; nothing if there is none, or
+/// if `fd` is not such a socket.
+std::optional<LauncherNotice> peekNotice(int fd);
+
+} // namespace iris::rt
+
+#endif // IRIS_RT_BOOTSTRAP_LAUNCHERNOTICE_H

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Processes.h"
+
+#include "RankLauncher.h"
+#include "compile/Compiler.h"
+#include "core/Files.h"
+
+using namespace iris;
+using namespace iris::run;
+
+/// The command line of a rank: this program, which finds its package in memory
+/// that it inherits.
+static ChildSpec commandOf(const Options &options, int packageFd,
+                           int resultFd) {
+  ChildSpec spec;
+  spec.path = rt::selfPath();
+  spec.args = {"--device=" + std::string(rt::deviceKindName(options.device)),
+               "--result-fd=" + std::to_string(resultFd),
+               "--heap=" + std::to_string(options.heapBytes),
+               "/proc/self/fd/" + std::to_string(packageFd)};
+  if (!options.trace.empty())
+    spec.args.push_back("--trace=" + options.trace);
+  if (options.traceEvents != 0)
+    spec.args.push_back(
+        rt::formatString("--trace-events=%u", options.traceEvents));
+  if (options.waitLimit)
+    spec.args.push_back(
+        rt::formatString("--timeout=%.17g", *options.waitLimit));
+  if (options.verbose)
+    spec.env.push_back("IRIS_LOG=info");
+  spec.keep = {packageFd, resultFd};
+  return spec;
+}
+
+rt::Expected<std::vector<RankResult>>
+iris::run::runProcesses(Supervisor &supervisor, const Options &options,
+                        const std::string &packageBytes) {
+  IRISRT_ASSIGN_OR_RETURN(rt::UniqueFd package,
+                          rt::makeMemoryFile("iris-package", packageBytes));
+  RankLaunch launch;
+  launch.numRanks = options.numRanks;
+  launch.command = [&](uint32_t, int resultFd) {
+    return commandOf(options, package.get(), resultFd);
+  };
+  launch.stopLimit = stopLimitFor(options.waitLimit);
+  IRISRT_ASSIGN_OR_RETURN(std::vector<RankEnd> ends,
+                          launchRanks(supervisor, launch));
+  std::vector<RankResult> results;
+  for (const RankEnd &end : ends) {
+    RankResult result = decodeResult(end.result);
+    if (!result.reported)
+      result.error =
+          "its process " + end.how + " before it could report anything";
+    else if (!end.succeeded && result.error.empty() && result.failed == 0)
+      result.error = "its process " + end.how;
+    results.push_back(std::move(result));
+  }
+  return results;
+}

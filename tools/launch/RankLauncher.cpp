@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "RankLauncher.h"
+
+#include "bootstrap/LauncherNotice.h"
+#include "core/UniqueFd.h"
+#include "iris/rt/Env.h"
+#include "iris/rt/Program.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <random>
+#include <unistd.h>
+
+using namespace iris;
+using namespace iris::run;
+using rt::StatusCode;
+using std::chrono::milliseconds;
+
+/// What a wait may take where nothing else is said; the runtime's default.
+static constexpr double defaultWaitSeconds = 30;
+/// Once a rank has failed, the others notice within this time or are ended.
+static constexpr auto failureGrace = std::chrono::seconds(10);
+static constexpr auto stopGrace = milliseconds(2000);
+/// Between two looks at the ranks.
+static constexpr auto slice = milliseconds(200);
+/// More than any rank has to say.
+static constexpr size_t maxResultBytes = 64 << 10;
+
+namespace {
+class Launcher {
+public:
+  Launcher(Supervisor &supervisor, const RankLaunch &launch)
+      : supervisor_(supervisor), launch_(launch), ranks_(launch.numRanks) {}
+
+  rt::Expected<std::vector<RankEnd>> run();
+
+private:
+  /// A rank as its launcher sees it.
+  struct Rank {
+    size_t child = 0;
+    rt::UniqueFd result;
+    std::string text;
+    /// For how long it has been stopped; while we are stopped ourselves, by
+    /// Ctrl-Z in a terminal, that does not count.
+    milliseconds stopped{0};
+    bool killedForStop = false;
+    bool wasRunningAtEnd = false;
+  };
+
+  rt::Status start();
+  rt::Status startRank(uint32_t rank, const std::vector<std::string> &env);
+  void watch();
+  void readResult(Rank &rank);
+  void killStopped(milliseconds elapsed);
+  const Child &childOf(const Rank &rank) const {
+    return supervisor_.children()[rank.child];
+  }
+  bool anyFailed();
+  std::string describe(const Rank &rank) const;
+
+  Supervisor &supervisor_;
+  const RankLaunch &launch_;
+  rt::NoticeSender notices_;
+  std::vector<Rank> ranks_;
+};
+} // namespace
+
+static std::string randomHex() {
+  std::random_device random;
+  return rt::formatString("%08x%08x", random(), random());
+}
+
+std::optional<milliseconds>
+iris::run::stopLimitFor(std::optional<double> waitSeconds) {
+  if (!waitSeconds)
+    waitSeconds = rt::Env::get().waitLimitSeconds();
+  double seconds = waitSeconds.value_or(defaultWaitSeconds);
+  if (seconds <= 0)
+    return std::nullopt;
+  return milliseconds(static_cast<int64_t>(std::min(seconds, 1e6) * 500));
+}
+
+//===----------------------------------------------------------------------===//
+// Start
+//===----------------------------------------------------------------------===//
+
+rt::Status Launcher::startRank(uint32_t rank,
+                               const std::vector<std::string> &env) {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
+    return rt::makeErrnoStatus(StatusCode::internal, errno,
+                               "cannot create a pipe");
+  rt::UniqueFd writeEnd(fds[1]);
+  ranks_[rank].result.reset(fds[0]);
+  ChildSpec spec = launch_.command(rank, writeEnd.get());
+  spec.env.insert(spec.env.end(), env.begin(), env.end());
+  std::string number = std::to_string(rank);
+  spec.env.push_back("IRIS_RANK=" + number);
+  spec.env.push_back("IRIS_LOCAL_RANK=" + number);
+  spec.keep.push_back(notices_.receiver());
+  IRISRT_ASSIGN_OR_RETURN(ranks_[rank].child, supervisor_.start(spec));
+  return {};
+}
+
+rt::Status Launcher::start() {
+  IRISRT_RETURN_IF_ERROR(notices_.open());
+  std::vector<std::string> env = {
+      "IRIS_WORLD_SIZE=" + std::to_string(launch_.numRanks),
+      "IRIS_JOB=" + std::to_string(::getpid()) + "-" + randomHex(),
+      "IRIS_TOKEN=" + randomHex(),
+      "IRIS_NOTICE_FD=" + std::to_string(notices_.receiver())};
+  for (uint32_t rank = 0; rank < launch_.numRanks; ++rank)
+    IRISRT_RETURN_IF_ERROR(startRank(rank, env).withContext(
+        rt::formatString("rank %u cannot be started", rank)));
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Watch
+//===----------------------------------------------------------------------===//
+
+/// Reads what has come in; closes the pipe at its end.
+void Launcher::readResult(Rank &rank) {
+  char buffer[4096];
+  while (rank.result.valid()) {
+    ssize_t got = ::read(rank.result.get(), buffer, sizeof(buffer));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0 && errno == EAGAIN)
+      return;
+    if (got > 0 && rank.text.size() < maxResultBytes) {
+      rank.text.append(buffer, static_cast<size_t>(got));
+      continue;
+    }
+    rank.result.reset();
+  }
+}
+
+/// To those that wait for it, a rank that is stopped is as good as dead; when
+/// it is, they hear of it and can say so.
+void Launcher::killStopped(milliseconds elapsed) {
+  for (Rank &rank : ranks_) {
+    const Child &child = childOf(rank);
+    if (!child.running || child.stopSignal == 0) {
+      rank.stopped = milliseconds(0);
+      continue;
+    }
+    rank.stopped += std::min(elapsed, 2 * slice);
+    if (launch_.stopLimit && rank.stopped > *launch_.stopLimit &&
+        !rank.killedForStop) {
+      rank.killedForStop = true;
+      ::kill(child.pid, SIGKILL);
+    }
+  }
+}
+
+std::string Launcher::describe(const Rank &rank) const {
+  const Child &child = childOf(rank);
+  if (rank.killedForStop)
+    return rt::formatString(
+        "stayed stopped (signal %d) for %.3g s and was killed",
+        child.stopSignal,
+        std::chrono::duration<double>(*launch_.stopLimit).count());
+  return child.ending();
+}
+
+bool Launcher::anyFailed() {
+  std::optional<uint32_t> first;
+  for (uint32_t index = 0; index < ranks_.size(); ++index) {
+    const Child &child = childOf(ranks_[index]);
+    if (child.running || child.succeeded())
+      continue;
+    // Of several, one that was killed: the others may have exited for it.
+    if (!first || (child.wasKilled() && !childOf(ranks_[*first]).wasKilled()))
+      first = index;
+  }
+  // Whoever still waits for it to join waits in vain.
+  if (first)
+    notices_.send({*first, "its process " + describe(ranks_[*first])});
+  return first.has_value();
+}
+
+/// Waits for all ranks; ends those that do not follow when one has failed.
+void Launcher::watch() {
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> end;
+  Clock::time_point last = Clock::now();
+  while (supervisor_.anyRunning()) {
+    std::vector<int> readable;
+    std::vector<Rank *> readers;
+    for (Rank &rank : ranks_)
+      if (rank.result.valid()) {
+        readable.push_back(rank.result.get());
+        readers.push_back(&rank);
+      }
+    for (size_t index : supervisor_.wait(readable, slice))
+      readResult(*readers[index]);
+    if (supervisor_.stopSignal() != 0)
+      break;
+    Clock::time_point now = Clock::now();
+    killStopped(std::chrono::duration_cast<milliseconds>(now - last));
+    last = now;
+    if (anyFailed() && !end)
+      end = now + failureGrace;
+    if (end && now > *end)
+      break;
+  }
+  for (Rank &rank : ranks_)
+    rank.wasRunningAtEnd = childOf(rank).running;
+}
+
+rt::Expected<std::vector<RankEnd>> Launcher::run() {
+  rt::Status started = start();
+  if (started.ok())
+    watch();
+  supervisor_.endAll(stopGrace);
+  // Before the sweep, which needs descriptors: these may be all that there are.
+  for (Rank &rank : ranks_) {
+    readResult(rank);
+    rank.result.reset();
+  }
+  rt::cleanUpRendezvous();
+  if (!started.ok())
+    return started;
+  std::vector<RankEnd> ends;
+  for (Rank &rank : ranks_) {
+    const Child &child = childOf(rank);
+    RankEnd end;
+    end.succeeded = child.succeeded();
+    end.byItself = !rank.wasRunningAtEnd;
+    end.how = describe(rank);
+    if (rank.wasRunningAtEnd && !end.succeeded)
+      end.how =
+          child.stopSignal != 0
+              ? rt::formatString("was stopped (signal %d) and was ended",
+                                 child.stopSignal)
+              : "did not end after another rank had failed, and was ended";
+    end.isUnexplained =
+        !end.succeeded && (rank.killedForStop || child.wasKilled());
+    end.result = std::move(rank.text);
+    ends.push_back(std::move(end));
+  }
+  return ends;
+}
+
+rt::Expected<std::vector<RankEnd>>
+iris::run::launchRanks(Supervisor &supervisor, const RankLaunch &launch) {
+  return Launcher(supervisor, launch).run();
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "StandardStreams.h"
+
+#include "iris/rt/Status.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace iris;
+
+void iris::run::prepareStandardStreams() {
+  ::signal(SIGXFSZ, SIG_IGN); // children inherit that
+  // In this order each open gets the lowest number, which is the missing one.
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+      // Input that cannot be read, output that cannot be written.
+      (void)!::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+int iris::run::finishStandardOutput(const char *tool, int exitStatus) {
+  // What an earlier flush could not write shows in ferror only.
+  bool failed = std::ferror(stdout) != 0;
+  errno = 0;
+  failed = std::fflush(stdout) != 0 || failed;
+  if (!failed)
+    return exitStatus;
+  rt::Status status =
+      errno != 0 ? rt::makeErrnoStatus(rt::StatusCode::unavailable, errno,
+                                       "cannot write to standard output")
+                 : rt::makeStatus(rt::StatusCode::unavailable,
+                                  "cannot write to standard output");
+  std::fprintf(stderr, "%s: %s\n", tool, status.message().c_str());
+  return exitStatus != 0 ? exitStatus : 1;
+}

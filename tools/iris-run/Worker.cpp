@@ -49,7 +49,8 @@ RankResult iris::run::runRank(const Options &options,
   worldOptions.joinLimit =
       rt::Env::get().joinLimitSeconds().value_or(joinSeconds);
   worldOptions.collectiveLimit =
-      options.waitLimit.value_or(30) + collectiveSlackSeconds;
+      rt::Env::get().collectiveLimitSeconds().value_or(
+          options.waitLimit.value_or(30) + collectiveSlackSeconds);
   rt::Expected<std::unique_ptr<rt::World>> world =
       rt::World::create(worldOptions);
   if (!world.ok()) {

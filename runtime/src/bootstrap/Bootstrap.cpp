@@ -34,10 +34,6 @@ const char *iris::rt::collectiveName(uint32_t tag) {
   return "unknown collective";
 }
 
-static double toSeconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
 //===----------------------------------------------------------------------===//
 // Life
 //===----------------------------------------------------------------------===//
@@ -143,8 +139,10 @@ void Bootstrap::listen() {
       }
       if (received.ok())
         handleEnd(from);
-      else
+      else if (received.status().code() == StatusCode::invalidArgument)
         fail(from, received.status().message(), nobody);
+      else // what this process could not do is nobody else's fault
+        failHere(received.status());
     }
   }
 }
@@ -172,6 +170,17 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
   }
   case MessageKind::groupPart:
     return handleGroupPart(from, std::move(packet));
+  case MessageKind::whoIsLate:
+    return tellWhoIsLate(from, packet.message.header.sequence);
+  case MessageKind::areLate: {
+    Expected<uint64_t> late = decodeLate(packet.message.payload);
+    if (!late.ok())
+      return fail(from, late.status().message(), nobody);
+    std::lock_guard<std::mutex> lock(mutex_);
+    late_ = *late;
+    changed_.notify_all();
+    return;
+  }
   case MessageKind::hello:
   case MessageKind::welcome:
     return fail(from, "it sent a message of the rendezvous after it", nobody);
@@ -204,6 +213,21 @@ void Bootstrap::fail(uint32_t culprit, const std::string &reason,
       sendFailure(culprit, reason, tellExcept);
     announced_ = announced_ || rank_ == 0;
     std::lock_guard<std::mutex> lock(mutex_);
+    failure_ = status;
+    callback = callback_;
+    changed_.notify_all();
+  }
+  if (callback)
+    callback(status);
+}
+
+void Bootstrap::failHere(const Status &status) {
+  announceFailure(status);
+  FailureCallback callback;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!failure_.ok())
+      return;
     failure_ = status;
     callback = callback_;
     changed_.notify_all();
@@ -303,19 +327,6 @@ static Expected<UniqueFd> duplicate(int fd) {
   return copy;
 }
 
-/// The error that names every rank whose contribution is missing; `first` is
-/// the first of them.  Called with mutex_ held.
-Status Bootstrap::lateRanks(uint32_t first, const char *collective,
-                            std::chrono::nanoseconds limit) const {
-  std::string missing = std::to_string(first);
-  for (uint32_t peer = first + 1; peer < numRanks_; ++peer)
-    if (inbox_[peer].empty())
-      missing += ", " + std::to_string(peer);
-  return makeStatus(StatusCode::timeout,
-                    "rank %s did not reach %s within %.3g s", missing.c_str(),
-                    collective, toSeconds(limit));
-}
-
 Expected<Bootstrap::FdResult>
 Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
                         int fd, Deadline deadline,
@@ -332,6 +343,11 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
     return status;
   };
   const char *name = collectiveName(static_cast<uint32_t>(tag));
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    roundAtHub_ = sequence;
+    takenAtHub_ = 0;
+  }
   for (uint32_t peer = 1; peer < numRanks_; ++peer) {
     Packet packet;
     {
@@ -353,6 +369,7 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
       }
       packet = std::move(inbox_[peer].front());
       inbox_[peer].pop_front();
+      takenAtHub_ |= uint64_t(1) << peer;
     }
     const MessageHeader &header = packet.message.header;
     if (header.tag != static_cast<uint32_t>(tag) || header.sequence != sequence)
@@ -422,9 +439,8 @@ Bootstrap::collectFromHub(uint32_t sequence, CollectiveTag tag,
         return makeStatus(StatusCode::aborted,
                           "rank 0 left the world while rank %u is in %s", rank_,
                           name);
-      return makeStatus(StatusCode::timeout,
-                        "rank 0 did not complete %s within %.3g s", name,
-                        toSeconds(limit));
+      lock.unlock();
+      return askWhoIsLate(sequence, name, limit);
     }
     packet = std::move(inbox_[0].front());
     inbox_[0].pop_front();

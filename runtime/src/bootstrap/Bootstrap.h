@@ -102,6 +102,8 @@ private:
   void handle(uint32_t from, Packet packet);
   void handleEnd(uint32_t from);
   void fail(uint32_t culprit, const std::string &reason, uint32_t tellExcept);
+  /// The same for what went wrong in this process.
+  void failHere(const Status &status);
   void handleGroupPart(uint32_t from, Packet packet);
   void forward(uint32_t to, const MessageHeader &header, const Bytes &payload);
   void sendUnsent(uint32_t to);
@@ -109,6 +111,9 @@ private:
   Status lateMembers(const std::vector<uint32_t> &members,
                      const GroupRound &round,
                      std::chrono::nanoseconds limit) const;
+  void tellWhoIsLate(uint32_t asker, uint32_t sequence);
+  Status askWhoIsLate(uint32_t sequence, const char *collective,
+                      std::chrono::nanoseconds limit);
   Status lateRanks(uint32_t first, const char *collective,
                    std::chrono::nanoseconds limit) const;
   void sendFailure(uint32_t culprit, const std::string &reason,
@@ -147,6 +152,12 @@ private:
   std::condition_variable changed_;
   std::vector<std::deque<Packet>> inbox_; // per sender, contributions/results
   std::vector<bool> departed_;            // said goodbye
+  /// On rank 0: the round it is in, or was in last, and whose parts it has
+  /// taken from their inboxes.
+  uint32_t roundAtHub_ = 0;
+  uint64_t takenAtHub_ = 0;
+  /// Elsewhere: rank 0's answer to askWhoIsLate.
+  std::optional<uint64_t> late_;
   /// Rounds of groups, by channel and sequence.
   std::map<std::pair<uint32_t, uint32_t>, GroupRound> groups_;
   std::map<uint32_t, uint32_t> groupSequences_; // by channel

@@ -70,7 +70,7 @@ Expected<Message> iris::rt::decodeMessage(const uint8_t *bytes, size_t size) {
                       "%u: they are linked against different versions of Iris",
                       wire.version, protocolVersion);
   if (wire.kind < static_cast<uint16_t>(MessageKind::hello) ||
-      wire.kind > static_cast<uint16_t>(MessageKind::groupPart))
+      wire.kind > static_cast<uint16_t>(MessageKind::areLate))
     return malformed("unknown kind");
   if (wire.rank >= IRISRT_MAX_RANKS)
     return malformed("rank out of bounds");
@@ -167,6 +167,20 @@ iris::rt::decodeGroupPart(const std::vector<uint8_t> &payload) {
   return part;
 }
 
+std::vector<uint8_t> iris::rt::encodeLate(uint64_t ranks) {
+  std::vector<uint8_t> bytes(sizeof(ranks));
+  std::memcpy(bytes.data(), &ranks, sizeof(ranks));
+  return bytes;
+}
+
+Expected<uint64_t> iris::rt::decodeLate(const std::vector<uint8_t> &payload) {
+  uint64_t ranks = 0;
+  if (payload.size() != sizeof(ranks))
+    return malformed("list of late ranks of a wrong size");
+  std::memcpy(&ranks, payload.data(), sizeof(ranks));
+  return ranks;
+}
+
 std::vector<uint8_t> iris::rt::encodeFailure(const Failure &failure) {
   size_t length = std::min(failure.reason.size(), maxReasonBytes);
   std::vector<uint8_t> bytes(sizeof(uint32_t) + length);
@@ -183,11 +197,7 @@ Expected<Failure> iris::rt::decodeFailure(const std::vector<uint8_t> &payload) {
   std::memcpy(&failure.rank, payload.data(), sizeof(uint32_t));
   if (failure.rank >= IRISRT_MAX_RANKS)
     return malformed("failure of a rank out of bounds");
-  // The text goes to a terminal: nothing but printable characters and newlines.
-  for (size_t i = sizeof(uint32_t); i < payload.size(); ++i) {
-    char c = static_cast<char>(payload[i]);
-    bool printable = (payload[i] >= 0x20 && payload[i] != 0x7f) || c == '\n';
-    failure.reason.push_back(printable ? c : '?');
-  }
+  failure.reason = escapeControls(
+      std::string(payload.begin() + sizeof(uint32_t), payload.end()));
   return failure;
 }

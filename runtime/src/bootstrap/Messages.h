@@ -26,10 +26,12 @@ enum class MessageKind : uint16_t {
   failure = 5,      ///< any -> any: the world has failed, and why
   goodbye = 6,      ///< any -> any: I leave in good order
   groupPart = 7,    ///< r -> 0 -> member: my part of a group's collective
+  whoIsLate = 8,    ///< r -> 0: whose part of the collective is missing?
+  areLate = 9,      ///< 0 -> r: these ranks'
 };
 
 constexpr uint32_t messageMagic = 0x4d535249u; // "IRSM"
-constexpr uint16_t protocolVersion = 2;
+constexpr uint16_t protocolVersion = 3;
 /// Most bytes that one rank adds to one collective round.
 constexpr size_t maxContribution = 1024;
 constexpr size_t maxReasonBytes = 2048;
@@ -80,6 +82,10 @@ struct GroupPart {
 };
 std::vector<uint8_t> encodeGroupPart(const GroupPart &part);
 Expected<GroupPart> decodeGroupPart(const std::vector<uint8_t> &payload);
+
+/// Payload of `areLate`: a bit per rank.
+std::vector<uint8_t> encodeLate(uint64_t ranks);
+Expected<uint64_t> decodeLate(const std::vector<uint8_t> &payload);
 
 /// Payload of `failure`: a rank (the culprit), then text.
 struct Failure {

@@ -1,138 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bootstrap/Rendezvous.h"
 
+#include "bootstrap/LauncherNotice.h"
+#include "bootstrap/RendezvousDirectory.h"
 #include "bootstrap/Socket.h"
+#include "core/Log.h"
 #include "iris-c/RuntimeABI.h"
 
 #include <cerrno>
-#include <dirent.h>
-#include <fcntl.h>
 #include <optional>
 #include <poll.h>
-#include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
 using namespace iris::rt;
 
-static const char lockSuffix[] = ".lock";
-static const char socketSuffix[] = ".sock";
+/// Rank 0 names who is missing; whoever has reached it leaves it this much time
+/// to say so, beyond its limit.
+static constexpr auto hostSlack = std::chrono::seconds(5);
+/// Refused processes that an error names.
+static constexpr size_t maxRefusals = 4;
 
-//===----------------------------------------------------------------------===//
-// Files
-//===----------------------------------------------------------------------===//
-
-Status iris::rt::ensurePrivateDirectory(const std::string &path) {
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return makeErrnoStatus(StatusCode::unavailable, errno,
-                           "cannot create the rendezvous directory '%s'",
-                           path.c_str());
-  struct stat info;
-  // lstat: a link planted by somebody else must not lead us elsewhere.
-  if (::lstat(path.c_str(), &info) != 0)
-    return makeErrnoStatus(StatusCode::unavailable, errno,
-                           "cannot look at the rendezvous directory '%s'",
-                           path.c_str());
-  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() ||
-      (info.st_mode & 077) != 0)
-    return makeStatus(StatusCode::failedPrecondition,
-                      "'%s' must be a directory of user %u with mode 0700; it "
-                      "is %s of user %u with mode %04o",
-                      path.c_str(), ::geteuid(),
-                      S_ISDIR(info.st_mode) ? "a directory" : "something else",
-                      info.st_uid, info.st_mode & 07777);
-  return Status::success();
+void iris::rt::sweepRendezvous(const std::vector<std::string> &paths) {
+  std::string skipped;
+  for (const std::string &path : paths) {
+    // Only what is there: a sweep makes no directories.
+    if (::access(path.c_str(), F_OK) != 0)
+      continue;
+    Expected<RendezvousDirectory> directory =
+        RendezvousDirectory::open({path}, skipped);
+    if (directory.ok())
+      directory->sweep();
+  }
 }
 
-namespace {
-/// The lock of one job's name; whoever holds it owns the socket's path.
-class NameLock {
-public:
-  NameLock() = default;
-  NameLock(NameLock &&) = default;
-  NameLock &operator=(NameLock &&) = default;
-  ~NameLock() {
-    // The name goes before the lock does, so that nobody can lock a file that
-    // is about to lose its name.
-    if (fd_.valid())
-      ::unlink(path_.c_str());
-  }
-
-  /// Takes the lock if nobody has it.
-  static Expected<std::optional<NameLock>> tryTake(const std::string &path) {
-    UniqueFd fd(
-        ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!fd.valid())
-      return makeErrnoStatus(StatusCode::unavailable, errno, "cannot open '%s'",
-                             path.c_str());
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EWOULDBLOCK || errno == EINTR)
-        return std::optional<NameLock>();
-      return makeErrnoStatus(StatusCode::unavailable, errno, "cannot lock '%s'",
-                             path.c_str());
-    }
-    // Its last owner may have removed the file between our open and lock.
-    struct stat ours, named;
-    if (::fstat(fd.get(), &ours) != 0 || ::lstat(path.c_str(), &named) != 0 ||
-        ours.st_ino != named.st_ino || ours.st_dev != named.st_dev)
-      return std::optional<NameLock>();
-    NameLock lock;
-    lock.fd_ = std::move(fd);
-    lock.path_ = path;
-    return std::optional<NameLock>(std::move(lock));
-  }
-
-private:
-  UniqueFd fd_;
-  std::string path_;
-};
-
-/// Removes a path when it goes out of scope.
-class PathGuard {
-public:
-  explicit PathGuard(std::string path) : path_(std::move(path)) {}
-  PathGuard(const PathGuard &) = delete;
-  ~PathGuard() { ::unlink(path_.c_str()); }
-
-private:
-  std::string path_;
-};
-} // namespace
-
-static uint64_t hashName(const std::string &text) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (unsigned char c : text)
-    hash = (hash ^ c) * 0x100000001b3ull;
-  return hash;
+/// A rank of the job that its launcher has seen end; success if there is none.
+static Status checkNotice(const RendezvousOptions &options) {
+  std::optional<LauncherNotice> notice = peekNotice(options.noticeFd);
+  if (!notice || notice->rank == options.rank)
+    return Status::success();
+  return makeStatus(StatusCode::aborted, "rank %u failed: %s", notice->rank,
+                    notice->how.c_str());
 }
 
-static std::string basePath(const RendezvousOptions &options) {
-  return options.directory + "/" +
-         formatString("%016llx",
-                      static_cast<unsigned long long>(hashName(options.job)));
-}
-
-void iris::rt::sweepRendezvous(const std::string &directory) {
-  DIR *dir = ::opendir(directory.c_str());
-  if (!dir)
-    return;
-  std::vector<std::string> bases;
-  while (dirent *entry = ::readdir(dir)) {
-    std::string name = entry->d_name;
-    size_t dot = name.rfind('.');
-    if (dot == 16 &&
-        (name.substr(dot) == lockSuffix || name.substr(dot) == socketSuffix))
-      bases.push_back(directory + "/" + name.substr(0, dot));
-  }
-  ::closedir(dir);
-  for (const std::string &base : bases) {
-    Expected<std::optional<NameLock>> lock =
-        NameLock::tryTake(base + lockSuffix);
-    if (lock.ok() && lock->has_value())
-      ::unlink((base + socketSuffix).c_str());
-  }
+/// How long one poll may take.  Notices are looked at in between and not polled
+/// for: nobody takes them, so that the socket stays readable.
+static int pollTime(const RendezvousOptions &options,
+                    const Deadline &deadline) {
+  return deadline.pollMs(options.noticeFd >= 0 ? 50 : 1000);
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,15 +67,31 @@ static std::string joinRanks(const std::vector<uint32_t> &ranks) {
 }
 
 namespace {
+/// Removes the job's socket when it goes out of scope.
+class SocketGuard {
+public:
+  SocketGuard(const RendezvousDirectory &directory, std::string job)
+      : directory_(directory), job_(std::move(job)) {}
+  SocketGuard(const SocketGuard &) = delete;
+  ~SocketGuard() { directory_.removeSocket(job_); }
+
+private:
+  const RendezvousDirectory &directory_;
+  const std::string job_;
+};
+
 /// Rank 0's side of a rendezvous.
 class Host {
 public:
-  explicit Host(const RendezvousOptions &options)
-      : options_(options), deadline_(options.limit), peers_(options.numRanks) {}
+  Host(const RendezvousOptions &options, const RendezvousDirectory &directory)
+      : options_(options), directory_(directory), deadline_(options.limit),
+        peers_(options.numRanks) {}
 
   Expected<std::vector<Peer>> run() {
     Status status = gather();
     if (!status.ok()) {
+      for (const std::string &refusal : refusals_)
+        status = Status(status.code(), status.message() + "; " + refusal);
       tellAll(MessageKind::failure, encodeFailure({0, status.message()}));
       return status;
     }
@@ -175,12 +107,16 @@ private:
   Status admit(Peer peer, const Packet &packet);
   Status checkMembers();
   void refuse(const Peer &peer, const std::string &reason);
+  void refuseToken(const Peer &peer, uint32_t claimedRank);
   void tellAll(MessageKind kind, const std::vector<uint8_t> &payload);
   std::vector<uint32_t> missing() const;
 
   const RendezvousOptions &options_;
+  const RendezvousDirectory &directory_;
   Deadline deadline_;
   std::vector<Peer> peers_;
+  /// Who was sent away, for the error when somebody is missing.
+  std::vector<std::string> refusals_;
   /// Connected, but not yet introduced.
   std::vector<Peer> strangers_;
 };
@@ -195,27 +131,28 @@ std::vector<uint32_t> Host::missing() const {
 }
 
 Status Host::gather() {
-  std::string base = basePath(options_);
-  sweepRendezvous(options_.directory);
+  directory_.sweep();
   std::optional<NameLock> lock;
   while (!lock) {
-    IRISRT_ASSIGN_OR_RETURN(lock, NameLock::tryTake(base + lockSuffix));
+    IRISRT_ASSIGN_OR_RETURN(lock, directory_.tryLock(options_.job));
     if (lock)
       break;
+    IRISRT_RETURN_IF_ERROR(checkNotice(options_));
     if (deadline_.passed())
       return makeStatus(StatusCode::timeout,
-                        "another process holds the rendezvous of job '%s' "
-                        "('%s%s')",
-                        options_.job.c_str(), base.c_str(), lockSuffix);
+                        "another process holds the rendezvous of job '%s' in "
+                        "'%s'",
+                        options_.job.c_str(), directory_.path().c_str());
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   // Whatever is there belongs to a dead job: we hold the lock.
-  std::string path = base + socketSuffix;
-  ::unlink(path.c_str());
-  PathGuard guard(path);
-  IRISRT_ASSIGN_OR_RETURN(
-      UniqueFd listener,
-      listenAt(path, static_cast<int>(options_.numRanks) + 16));
+  directory_.removeSocket(options_.job);
+  SocketGuard guard(directory_, options_.job);
+  Expected<UniqueFd> listener =
+      listenAt(directory_.socketPath(options_.job),
+               static_cast<int>(options_.numRanks) + 16);
+  if (!listener.ok())
+    return listener.status().withContext("in '" + directory_.path() + "'");
 
   while (!missing().empty()) {
     if (deadline_.passed()) {
@@ -225,7 +162,8 @@ Status Host::gather() {
                         ranks.size() == 1 ? "" : "s", joinRanks(ranks).c_str(),
                         std::chrono::duration<double>(options_.limit).count());
     }
-    IRISRT_RETURN_IF_ERROR(pollOnce(listener.get()));
+    IRISRT_RETURN_IF_ERROR(pollOnce(listener->get()));
+    IRISRT_RETURN_IF_ERROR(checkNotice(options_));
   }
   return Status::success();
 }
@@ -237,7 +175,8 @@ Status Host::pollOnce(int listener) {
   for (const Peer &peer : peers_)
     if (peer.fd.valid())
       entries.push_back({peer.fd.get(), POLLIN, 0});
-  int ready = ::poll(entries.data(), entries.size(), deadline_.pollMs(1000));
+  int ready =
+      ::poll(entries.data(), entries.size(), pollTime(options_, deadline_));
   if (ready < 0 && errno != EINTR)
     return makeErrnoStatus(StatusCode::internal, errno, "cannot poll");
   if (ready <= 0)
@@ -294,7 +233,7 @@ Status Host::admit(Peer peer, const Packet &packet) {
     return Status::success();
   }
   if (hello->token != options_.token) {
-    refuse(peer, "the job's token does not match");
+    refuseToken(peer, packet.message.header.rank);
     return Status::success();
   }
   uint32_t rank = packet.message.header.rank;
@@ -335,10 +274,13 @@ Status Host::checkMembers() {
     char byte;
     ssize_t got =
         ::recv(peers_[rank].fd.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-      return makeStatus(StatusCode::aborted,
-                        "rank %u (process %d) went away during the rendezvous",
-                        rank, peers_[rank].pid);
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+      continue;
+    // It may have left for what the launcher has told all.
+    IRISRT_RETURN_IF_ERROR(checkNotice(options_));
+    return makeStatus(StatusCode::aborted,
+                      "rank %u (process %d) went away during the rendezvous",
+                      rank, peers_[rank].pid);
   }
   return Status::success();
 }
@@ -355,6 +297,19 @@ void Host::refuse(const Peer &peer, const std::string &reason) {
       .ignore("who is refused may not be listening");
 }
 
+/// Both sides say it: which of them has the wrong one, nobody knows.
+void Host::refuseToken(const Peer &peer, uint32_t claimedRank) {
+  std::string text = formatString(
+      "rank 0 (process %d) refused process %d, which says that it is rank %u: "
+      "its token does not match that of job '%s'; expected the same IRIS_TOKEN "
+      "on every rank",
+      ::getpid(), peer.pid, claimedRank, options_.job.c_str());
+  refuse(peer, text);
+  if (refusals_.size() < maxRefusals)
+    refusals_.push_back(text);
+  Log(options_.rank, options_.numRanks).warning("%s", text.c_str());
+}
+
 void Host::tellAll(MessageKind kind, const std::vector<uint8_t> &payload) {
   std::vector<uint8_t> bytes =
       encodeMessage({kind, 0, 0, 0}, payload.data(), payload.size());
@@ -363,6 +318,11 @@ void Host::tellAll(MessageKind kind, const std::vector<uint8_t> &payload) {
       sendPacket(peer.fd.get(), bytes, nullptr, 0,
                  Deadline(std::chrono::seconds(1)))
           .ignore("a rank that is gone shows in its connection");
+  if (kind == MessageKind::failure) // those on the doorstep wait as well
+    for (const Peer &stranger : strangers_)
+      sendPacket(stranger.fd.get(), bytes, nullptr, 0,
+                 Deadline(std::chrono::milliseconds(200)))
+          .ignore("who was not introduced may not be listening");
 }
 
 //===----------------------------------------------------------------------===//
@@ -395,11 +355,13 @@ static Expected<std::optional<Peer>> introduce(const RendezvousOptions &options,
   return std::optional<Peer>(std::move(peer));
 }
 
-static Expected<std::vector<Peer>> join(const RendezvousOptions &options) {
+static Expected<std::vector<Peer>> join(const RendezvousOptions &options,
+                                        const RendezvousDirectory &directory) {
   Deadline deadline(options.limit);
-  // Rank 0 names who is missing; leave it the time to say so.
-  Deadline patience(options.limit + std::chrono::seconds(2));
-  std::string path = basePath(options) + socketSuffix;
+  // From when rank 0 was reached: it came before that, so its own limit ends
+  // first, and it knows who is missing.
+  Deadline patience(options.limit);
+  std::string path = directory.socketPath(options.job);
   auto seconds = std::chrono::duration<double>(options.limit).count();
 
   std::optional<Peer> host;
@@ -407,8 +369,11 @@ static Expected<std::vector<Peer>> join(const RendezvousOptions &options) {
   while (true) {
     while (!host) {
       IRISRT_ASSIGN_OR_RETURN(host, introduce(options, path));
-      if (host)
+      if (host) {
+        patience = Deadline(options.limit + hostSlack);
         break;
+      }
+      IRISRT_RETURN_IF_ERROR(checkNotice(options));
       if (deadline.passed())
         return makeStatus(StatusCode::timeout,
                           "rank 0 did not open the rendezvous of job '%s' "
@@ -418,11 +383,14 @@ static Expected<std::vector<Peer>> join(const RendezvousOptions &options) {
       pause = std::min(pause * 2, std::chrono::milliseconds(20));
     }
     pollfd entry = {host->fd.get(), POLLIN, 0};
-    if (::poll(&entry, 1, patience.pollMs(1000)) < 0 && errno != EINTR)
+    if (::poll(&entry, 1, pollTime(options, patience)) < 0 && errno != EINTR)
       return makeErrnoStatus(StatusCode::internal, errno, "cannot poll");
     Packet packet;
     IRISRT_ASSIGN_OR_RETURN(Received received,
                             receivePacket(host->fd.get(), packet));
+    // Rank 0 may have left for what the launcher has told all.
+    if (received != Received::packet)
+      IRISRT_RETURN_IF_ERROR(checkNotice(options));
     if (received == Received::end)
       return makeStatus(StatusCode::aborted,
                         "rank 0 (process %d) went away during the rendezvous",
@@ -454,11 +422,21 @@ static Expected<std::vector<Peer>> join(const RendezvousOptions &options) {
 Expected<std::vector<Peer>> iris::rt::meet(const RendezvousOptions &options) {
   if (options.numRanks == 1)
     return std::vector<Peer>(1);
-  IRISRT_RETURN_IF_ERROR(ensurePrivateDirectory(options.directory));
-  Expected<std::vector<Peer>> peers =
-      options.rank == 0 ? Host(options).run() : join(options);
-  if (!peers.ok())
-    return peers.status().withContext(formatString(
-        "rendezvous of rank %u of %u failed", options.rank, options.numRanks));
-  return peers;
+  std::string skipped;
+  IRISRT_ASSIGN_OR_RETURN(
+      RendezvousDirectory directory,
+      RendezvousDirectory::open(options.directories, skipped));
+  if (!skipped.empty() && options.rank == 0)
+    Log(options.rank, options.numRanks)
+        .warning("ranks meet in '%s' (IRIS_RENDEZVOUS_DIR names another): %s",
+                 directory.path().c_str(), skipped.c_str());
+  Expected<std::vector<Peer>> peers = options.rank == 0
+                                          ? Host(options, directory).run()
+                                          : join(options, directory);
+  if (peers.ok())
+    return peers;
+  // Where rank 0 was killed, its socket is still there.
+  directory.sweep();
+  return peers.status().withContext(formatString(
+      "rendezvous of rank %u of %u failed", options.rank, options.numRanks));
 }

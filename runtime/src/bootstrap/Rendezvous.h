@@ -22,7 +22,10 @@ struct RendezvousOptions {
   /// Names the world; see LaunchInfo::job.
   std::string job;
   uint64_t token = 0;
-  std::string directory;
+  /// Where ranks meet; see Env::rendezvousDirs.
+  std::vector<std::string> directories;
+  /// See LaunchInfo::noticeFd.
+  int noticeFd = -1;
   std::chrono::nanoseconds limit = std::chrono::seconds(60);
 };
 
@@ -36,12 +39,9 @@ struct Peer {
 /// (its own is empty), elsewhere only entry 0 is connected.
 Expected<std::vector<Peer>> meet(const RendezvousOptions &options);
 
-/// Removes what a job of this name left in `directory`, if no process of it
-/// waits there any more; for launchers, after their ranks are gone.
-void sweepRendezvous(const std::string &directory);
-
-/// Makes sure that `path` is a directory that only we may enter.
-Status ensurePrivateDirectory(const std::string &path);
+/// Removes what dead jobs left in those of `directories` that exist and are
+/// ours; for launchers, after their ranks are gone.
+void sweepRendezvous(const std::vector<std::string> &directories);
 
 } // namespace iris::rt
 

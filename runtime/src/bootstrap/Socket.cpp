@@ -18,8 +18,8 @@ static Expected<sockaddr_un> makeAddress(const std::string &path) {
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path))
     return makeStatus(StatusCode::invalidArgument,
-                      "rendezvous path '%s' is longer than the %zu bytes of a "
-                      "socket's name; set IRIS_RENDEZVOUS_DIR to a shorter one",
+                      "socket path '%s' is longer than the %zu bytes that a "
+                      "socket's name may have",
                       path.c_str(), sizeof(address.sun_path) - 1);
   std::memcpy(address.sun_path, path.c_str(), path.size());
   return address;
@@ -157,7 +157,11 @@ Expected<Received> iris::rt::receivePacket(int fd, Packet &packet) {
   }
   if (got == 0)
     return Received::end;
-  if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+  // The kernel drops descriptors for which this process has no number left.
+  if ((header.msg_flags & MSG_CTRUNC) != 0)
+    return makeErrnoStatus(StatusCode::unavailable, EMFILE,
+                           "cannot take over what another rank shares");
+  if ((header.msg_flags & MSG_TRUNC) != 0)
     return makeStatus(StatusCode::invalidArgument,
                       "malformed rendezvous message: too long");
   IRISRT_ASSIGN_OR_RETURN(

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <ctime>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -103,27 +102,18 @@ void DiskCache::shrink(const std::string &keep) {
     uint64_t bytes;
     timespec used;
   };
-  // A descriptor of its own: the position of fd_ is shared between threads.
-  int copy = ::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *dir = copy >= 0 ? ::fdopendir(copy) : nullptr;
-  if (!dir) {
-    if (copy >= 0)
-      ::close(copy);
-    return;
-  }
   std::vector<Entry> entries;
   uint64_t total = 0;
   time_t now = ::time(nullptr);
-  while (dirent *each = ::readdir(dir)) {
-    std::string name = each->d_name;
+  for (const std::string &name : listDirectory(fd_.get())) {
     bool temporary = endsWith(name, temporarySuffix);
     struct stat info;
     if ((!temporary && !endsWith(name, entrySuffix)) ||
-        ::fstatat(fd_.get(), each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        ::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
       continue;
     if (temporary) {
       if (info.st_mtim.tv_sec + abandonedSeconds < now)
-        ::unlinkat(fd_.get(), each->d_name, 0);
+        ::unlinkat(fd_.get(), name.c_str(), 0);
       continue;
     }
     total += static_cast<uint64_t>(info.st_size);
@@ -131,7 +121,6 @@ void DiskCache::shrink(const std::string &keep) {
       entries.push_back(
           {name, static_cast<uint64_t>(info.st_size), info.st_mtim});
   }
-  ::closedir(dir);
   std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
     return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec
                                           : a.used.tv_nsec < b.used.tv_nsec;

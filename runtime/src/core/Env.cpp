@@ -4,6 +4,7 @@
 #include "iris-c/RuntimeABI.h"
 
 #include <cerrno>
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <unistd.h>
@@ -26,6 +27,14 @@ static std::optional<uint64_t> parseNumber(const std::string &text) {
   if (errno != 0)
     return std::nullopt;
   return value;
+}
+
+/// A token as launchers write it; never quoted in a message, it is a secret.
+static std::optional<uint64_t> parseToken(const std::string &text) {
+  if (text.empty() || text.size() > 16 ||
+      text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+    return std::nullopt;
+  return std::strtoull(text.c_str(), nullptr, 16);
 }
 
 static std::optional<double> parseSeconds(const std::string &text) {
@@ -152,9 +161,19 @@ readLaunch(const std::function<std::string(const char *)> &var) {
     std::optional<uint64_t> local = parseNumber(var(names.localRank));
     info.localRank = static_cast<uint32_t>(local ? *local : *rank);
     info.job = jobOf(info.launcher, var);
-    std::string token = var("IRIS_TOKEN");
-    if (!token.empty())
-      info.token = std::strtoull(token.c_str(), nullptr, 16);
+    if (std::string text = var("IRIS_TOKEN"); !text.empty()) {
+      std::optional<uint64_t> token = parseToken(text);
+      if (!token)
+        return makeStatus(StatusCode::invalidArgument,
+                          "IRIS_TOKEN has %zu characters; expected 1 to 16 "
+                          "hexadecimal digits, the same on every rank of the "
+                          "job",
+                          text.size());
+      info.token = *token;
+    }
+    std::optional<uint64_t> notice = parseNumber(var("IRIS_NOTICE_FD"));
+    if (info.launcher == "iris-run" && notice && *notice <= INT_MAX)
+      info.noticeFd = static_cast<int>(*notice);
     return info;
   }
   LaunchInfo alone;
@@ -189,7 +208,7 @@ Env Env::read(const Lookup &lookup) {
   auto complain = [&](const char *name, const std::string &value,
                       const char *expected) {
     if (env.complaint_.empty())
-      env.complaint_ = std::string(name) + "='" + value +
+      env.complaint_ = std::string(name) + "='" + escapeControls(value) +
                        "' is ignored; expected " + expected;
   };
 
@@ -201,15 +220,6 @@ Env Env::read(const Lookup &lookup) {
   if (!known)
     complain("IRIS_LOG", text, "off, error, warning, info or debug");
 
-  env.rendezvousDir_ = var("IRIS_RENDEZVOUS_DIR");
-  if (env.rendezvousDir_.empty()) {
-    // Containers often name a directory that is not there.
-    std::string runtimeDir = var("XDG_RUNTIME_DIR");
-    env.rendezvousDir_ = ::access(runtimeDir.c_str(), W_OK | X_OK) != 0
-                             ? "/tmp/iris-" + std::to_string(::geteuid())
-                             : runtimeDir + "/iris";
-  }
-  env.tempDir_ = var("TMPDIR").empty() ? "/tmp" : var("TMPDIR");
   env.compiler_ = var("IRIS_COMPILE");
   env.searchPath_ = var("PATH");
 
@@ -225,16 +235,35 @@ Env Env::read(const Lookup &lookup) {
   if (env.cacheDir_.empty() && home[0] == '/')
     env.cacheDir_ = home + "/.cache/iris";
 
+  if (std::string named = var("IRIS_RENDEZVOUS_DIR"); !named.empty()) {
+    env.rendezvousDirs_ = {named};
+  } else {
+    // Containers often name a directory that is not there.
+    std::string runtimeDir = var("XDG_RUNTIME_DIR");
+    if (runtimeDir[0] == '/' && ::access(runtimeDir.c_str(), W_OK | X_OK) == 0)
+      env.rendezvousDirs_.push_back(runtimeDir + "/iris");
+    env.rendezvousDirs_.push_back("/tmp/iris-" + std::to_string(::geteuid()));
+    // Where somebody else made the one in /tmp first.
+    if (!env.cacheDir_.empty())
+      env.rendezvousDirs_.push_back(env.cacheDir_ + "/rendezvous");
+  }
+
   env.matmulTable_ = var("IRIS_MATMUL_TABLE");
   if (!env.matmulTable_.empty() && env.matmulTable_[0] != '/') {
     complain("IRIS_MATMUL_TABLE", env.matmulTable_, "an absolute path");
     env.matmulTable_.clear();
   }
 
-  text = var("IRIS_CHECK_COLLECTIVES");
-  env.checkCollectives_ = text == "1";
-  if (!text.empty() && text != "0" && text != "1")
-    complain("IRIS_CHECK_COLLECTIVES", text, "0 or 1");
+  auto flag = [&](const char *name) {
+    std::string value = var(name);
+    if (!value.empty() && value != "0" && value != "1")
+      complain(name, value, "0 or 1");
+    return value == "1";
+  };
+  env.checkCollectives_ = flag("IRIS_CHECK_COLLECTIVES");
+  // A refusal that is misspelt must not turn into a permission.
+  text = var("IRIS_REFUSE_HOST_CODE");
+  env.refuseHostCode_ = !text.empty() && text != "0";
 
   auto seconds = [&](const char *name, std::optional<double> &to) {
     std::string value = var(name);
@@ -246,6 +275,7 @@ Env Env::read(const Lookup &lookup) {
   };
   seconds("IRIS_WAIT_LIMIT", env.waitLimit_);
   seconds("IRIS_JOIN_LIMIT", env.joinLimit_);
+  seconds("IRIS_COLLECTIVE_LIMIT", env.collectiveLimit_);
 
   auto size = [&](const char *name, std::optional<uint64_t> &to) {
     std::string value = var(name);
@@ -264,8 +294,21 @@ Env Env::read(const Lookup &lookup) {
   return env;
 }
 
+/// The variables that lead to a file or a program.
+static bool namesFile(std::string_view name) {
+  for (const char *each :
+       {"HOME", "IRIS_CACHE_DIR", "IRIS_COMPILE", "IRIS_MATMUL_TABLE",
+        "IRIS_RENDEZVOUS_DIR", "PATH", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"})
+    if (name == each)
+      return true;
+  return false;
+}
+
 const Env &Env::get() {
-  static const Env env =
-      read([](const char *name) { return std::getenv(name); });
+  // Rank, size and limits count in any process: a rank that thinks that it is
+  // alone would be wrong without a word.
+  static const Env env = read([](const char *name) {
+    return namesFile(name) ? ::secure_getenv(name) : std::getenv(name);
+  });
   return env;
 }

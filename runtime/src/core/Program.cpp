@@ -113,5 +113,5 @@ Status iris::rt::runProgram(World &world, const Package &package) {
 }
 
 void iris::rt::cleanUpRendezvous() {
-  sweepRendezvous(Env::get().rendezvousDir());
+  sweepRendezvous(Env::get().rendezvousDirs());
 }

@@ -14,6 +14,7 @@ using namespace iris::rt;
 
 static constexpr double defaultWaitSeconds = 30;
 static constexpr double defaultJoinSeconds = 60;
+static constexpr double defaultCollectiveSeconds = 300;
 
 //===----------------------------------------------------------------------===//
 // Creation
@@ -76,7 +77,8 @@ Status World::Impl::open() {
     log.warning("%s", env.complaint().c_str());
   waitSeconds = options.waitLimit.value_or(
       env.waitLimitSeconds().value_or(defaultWaitSeconds));
-  limit = secondsOf(options.collectiveLimit);
+  limit = secondsOf(options.collectiveLimit.value_or(
+      env.collectiveLimitSeconds().value_or(defaultCollectiveSeconds)));
 
   // Ranks meet first, so that what goes wrong on one is told to all.
   RendezvousOptions rendezvous;
@@ -84,7 +86,8 @@ Status World::Impl::open() {
   rendezvous.numRanks = launch.numRanks;
   rendezvous.job = launch.job;
   rendezvous.token = launch.token;
-  rendezvous.directory = env.rendezvousDir();
+  rendezvous.directories = env.rendezvousDirs();
+  rendezvous.noticeFd = launch.noticeFd;
   rendezvous.limit = secondsOf(options.joinLimit.value_or(
       env.joinLimitSeconds().value_or(defaultJoinSeconds)));
   IRISRT_ASSIGN_OR_RETURN(bootstrap, Bootstrap::create(rendezvous));

@@ -215,7 +215,8 @@ Status World::Impl::synchronizeStream(StreamHandle stream) {
     if (deadline.passed())
       return makeStatus(StatusCode::timeout,
                         "the kernels of rank %u did not end within %.3g s",
-                        launch.rank, options.collectiveLimit);
+                        launch.rank,
+                        std::chrono::duration<double>(limit).count());
     if (!grace && !failure().ok())
       grace.emplace(failedStreamGrace);
     if (grace && grace->passed())

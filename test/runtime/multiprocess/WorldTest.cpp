@@ -297,10 +297,10 @@ static WorldOptions smallWorld(const LaunchInfo &launch) {
 
 /// Leaves a socket that nobody listens to any more, as a killed job does.
 static void leaveStaleSocket(const std::string &name) {
-  ::mkdir(Env::get().rendezvousDir().c_str(), 0700);
+  ::mkdir(Env::get().rendezvousDirs().front().c_str(), 0700);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::string path = Env::get().rendezvousDir() + "/" + name + ".sock";
+  std::string path = Env::get().rendezvousDirs().front() + "/" + name + ".sock";
   std::snprintf(address.sun_path, sizeof(address.sun_path), "%s", path.c_str());
   int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr *>(&address), sizeof(address)),

@@ -152,7 +152,7 @@ std::string iris::rt::test::complaints(const std::vector<RankEnd> &ends) {
 
 std::vector<std::string> iris::rt::test::rendezvousLeftovers() {
   std::vector<std::string> names;
-  DIR *dir = ::opendir(Env::get().rendezvousDir().c_str());
+  DIR *dir = ::opendir(Env::get().rendezvousDirs().front().c_str());
   if (!dir)
     return names;
   while (dirent *entry = ::readdir(dir))

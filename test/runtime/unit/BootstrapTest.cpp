@@ -2,6 +2,8 @@
 //
 // Rendezvous and host-side collectives, with ranks as threads or processes.
 #include "bootstrap/Bootstrap.h"
+#include "bootstrap/LauncherNotice.h"
+#include "bootstrap/RendezvousDirectory.h"
 #include "bootstrap/Socket.h"
 #include "support/Ranks.h"
 
@@ -10,9 +12,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -30,7 +34,7 @@ static RendezvousOptions optionsOf(const LaunchInfo &launch,
   options.numRanks = launch.numRanks;
   options.job = launch.job;
   options.token = launch.token;
-  options.directory = Env::get().rendezvousDir();
+  options.directories = Env::get().rendezvousDirs();
   options.limit = secondsOf(seconds);
   return options;
 }
@@ -261,7 +265,7 @@ TEST(Bootstrap, DeathDuringTheRendezvousIsNoticed) {
   });
   EXPECT_NE(host[1].text.find("rank 0 (process"), std::string::npos)
       << host[1].text;
-  sweepRendezvous(Env::get().rendezvousDir()); // what a later job does
+  sweepRendezvous(Env::get().rendezvousDirs()); // what a later job does
   EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
 }
 
@@ -306,6 +310,103 @@ TEST(Bootstrap, StrangersAreRefused) {
   EXPECT_EQ(ends[1].text, "");
   EXPECT_NE(ends[2].text.find("token does not match"), std::string::npos)
       << ends[2].text;
+}
+
+TEST(Bootstrap, BothSidesSayThatATokenIsWrong) {
+  auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+    LaunchInfo changed = launch;
+    if (launch.rank == 1)
+      changed.token = 666;
+    return Bootstrap::create(optionsOf(changed, 1)).status().message();
+  });
+  const char *refused =
+      "which says that it is rank 1: its token does not match "
+      "that of job '";
+  EXPECT_NE(ends[0].text.find("rank 1 did not join within 1 s; rank 0 ("),
+            std::string::npos)
+      << ends[0].text;
+  for (const RankEnd &end : ends)
+    EXPECT_NE(end.text.find(refused), std::string::npos) << end.text;
+}
+
+TEST(Bootstrap, ARankThatEndsEndsTheRendezvous) {
+  // As a launcher tells: rank 2 never comes, and the others need not wait.
+  NoticeSender notices;
+  ASSERT_TRUE(notices.open().ok());
+  notices.send({2, "its process was killed by signal 9 (Killed)"});
+  notices.send({1, "this one comes too late"});
+  auto start = std::chrono::steady_clock::now();
+  auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+    if (launch.rank == 2)
+      return "";
+    RendezvousOptions options = optionsOf(launch);
+    options.noticeFd = notices.receiver();
+    return Bootstrap::create(options).status().message();
+  });
+  for (uint32_t rank : {0u, 1u})
+    EXPECT_NE(ends[rank].text.find("rank 2 failed: its process was killed by "
+                                   "signal 9 (Killed)"),
+              std::string::npos)
+        << ends[rank].text;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, limit);
+  EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
+}
+
+TEST(Bootstrap, OtherDescriptorsAreNoNotices) {
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  UniqueFd readEnd(fds[0]), writeEnd(fds[1]);
+  ASSERT_EQ(::write(fds[1], "x", 1), 1);
+  for (int fd : {-1, 12345, fds[0]})
+    EXPECT_FALSE(peekNotice(fd).has_value());
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+  UniqueFd here(fds[0]), there(fds[1]);
+  EXPECT_FALSE(peekNotice(fds[0]).has_value());
+  ASSERT_EQ(::send(fds[1], "garbage", 7, 0), 7);
+  EXPECT_FALSE(peekNotice(fds[0]).has_value());
+}
+
+TEST(Bootstrap, WhoIsMissingIsNamedWhenRankZeroIsLate) {
+  // Rank 1 waits for rank 0, and both wait for rank 2.  Rank 1's time would be
+  // over first; but rank 0 knows who is missing.
+  auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+    if (launch.rank == 2)
+      return "";
+    if (launch.rank == 0)
+      ::usleep(2600000);
+    return Bootstrap::create(optionsOf(launch, 3.2)).status().message();
+  });
+  for (uint32_t rank : {0u, 1u})
+    EXPECT_NE(ends[rank].text.find("rank 2 did not join within 3.2 s"),
+              std::string::npos)
+        << ends[rank].text;
+}
+
+TEST(Bootstrap, TooManyOpenFilesAreNamed) {
+  auto ends = runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+    UniqueFd mine(::memfd_create("test", MFD_CLOEXEC));
+    if (launch.rank == 2) { // no number is left for what the others send
+      UniqueFd next(::dup(mine.get()));
+      rlimit few = {static_cast<rlim_t>(next.get()),
+                    static_cast<rlim_t>(next.get())};
+      RANK_CHECK(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    }
+    Status status =
+        boot->exchangeFds(CollectiveTag::grow, {1}, mine.get(), limit).status();
+    if (status.ok()) // before rank 2 could say so
+      status = boot->barrier(CollectiveTag::barrier, limit);
+    return status.message();
+  });
+  EXPECT_NE(ends[2].text.find("Too many open files (this process may open"),
+            std::string::npos)
+      << ends[2].text;
+  for (uint32_t rank : {0u, 1u, 3u})
+    EXPECT_NE(
+        ends[rank].text.find("rank 2 failed: cannot take over what another "
+                             "rank shares: Too many open files"),
+        std::string::npos)
+        << ends[rank].text;
 }
 
 TEST(Bootstrap, StaleSocketsOfDeadJobsAreReplaced) {
@@ -359,6 +460,36 @@ TEST(Bootstrap, LateRanksAreNamed) {
     EXPECT_NE(end.text.find("rank 2, 3 did not reach sync within 0.5 s"),
               std::string::npos)
         << end.text;
+}
+
+TEST(Bootstrap, LateRanksAreNamedWhenRankZeroCameLate) {
+  // Rank 1 gives up after 2.5 s.  Rank 0, which came after 1.5 s, would wait
+  // longer; rank 2 never comes.
+  auto ends = runThreads(3, [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+    ::usleep(launch.rank == 0 ? 1500000 : launch.rank == 2 ? 4500000 : 0);
+    return boot
+        ->barrier(CollectiveTag::sync,
+                  std::chrono::milliseconds(launch.rank == 0 ? 5000 : 500))
+        .message();
+  });
+  EXPECT_EQ(ends[1].text, "rank 2 did not reach sync within 0.5 s");
+}
+
+TEST(Bootstrap, ARankZeroThatIsStoppedIsNamed) {
+  auto ends = runProcesses(
+      2,
+      [&](const LaunchInfo &launch) -> std::string {
+        RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+        RANK_TRY(boot->barrier(CollectiveTag::barrier, limit));
+        if (launch.rank == 0)
+          ::raise(SIGSTOP);
+        return boot
+            ->barrier(CollectiveTag::sync, std::chrono::milliseconds(500))
+            .message();
+      },
+      8);
+  EXPECT_EQ(ends[1].text, "rank 0 did not complete sync within 0.5 s");
 }
 
 TEST(Bootstrap, ADeadRankIsNoticedByAllOthers) {
@@ -423,4 +554,68 @@ TEST(Bootstrap, DirectoryMustBePrivate) {
   EXPECT_FALSE(ensurePrivateDirectory(link).ok());
   ::unlink(link.c_str());
   ::rmdir(path.c_str());
+}
+
+TEST_F(RendezvousPlace, MustBeAbsolute) {
+  for (const char *relative : {"", ".", "a", "./a", "../a"}) {
+    Status status = open({relative});
+    EXPECT_EQ(status.code(), StatusCode::failedPrecondition);
+    EXPECT_NE(status.message().find("absolute path"), std::string::npos);
+  }
+}
+
+TEST_F(RendezvousPlace, TheNextIsTakenWhereSomebodyHasTheFirst) {
+  // What another user can do in /tmp before we come: a directory, a file, a
+  // link to a directory of ours.
+  ASSERT_EQ(::mkdir(in("ours").c_str(), 0700), 0);
+  ASSERT_EQ(::mkdir(in("theirs").c_str(), 0777), 0);
+  ::chmod(in("theirs").c_str(), 0777);
+  std::ofstream(in("file")) << "x";
+  ASSERT_EQ(::symlink(in("ours").c_str(), in("link").c_str()), 0);
+  for (const char *blocked : {"theirs", "file", "link"}) {
+    EXPECT_TRUE(open({in(blocked), in("new/deep")}).ok());
+    EXPECT_EQ(taken, in("new/deep"));
+    EXPECT_NE(skipped.find(in(blocked)), std::string::npos) << skipped;
+    struct stat info;
+    ASSERT_EQ(::lstat(taken.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0700u);
+  }
+}
+
+TEST_F(RendezvousPlace, LongPathsAreNoTrouble) {
+  // Longer than the name of a socket may be.
+  std::string deep = path;
+  for (int i = 0; i < 6; ++i)
+    deep += "/twenty-characters-x";
+  auto ends = runThreads(3, [&](const LaunchInfo &launch) -> std::string {
+    RendezvousOptions options = optionsOf(launch);
+    options.directories = {deep};
+    RANK_ASSIGN(auto boot, Bootstrap::create(options));
+    RANK_TRY(boot->barrier(CollectiveTag::barrier, limit));
+    return "";
+  });
+  EXPECT_EQ(complaints(ends), "");
+}
+
+TEST_F(RendezvousPlace, WhatLiesInTheSocketsPlaceIsReplacedOrNamed) {
+  std::string job = freshJob();
+  EXPECT_TRUE(open({path}).ok());
+  RendezvousOptions options;
+  options.numRanks = 2;
+  options.job = job;
+  options.directories = {path};
+  options.limit = std::chrono::milliseconds(200);
+  Expected<RendezvousDirectory> directory =
+      RendezvousDirectory::open({path}, skipped);
+  ASSERT_TRUE(directory.ok());
+  std::string name = directory->socketPath(job);
+  name = path + name.substr(name.rfind('/'));
+  std::ofstream(name) << "a file"; // replaced
+  Status status = Bootstrap::create(options).status();
+  EXPECT_NE(status.message().find("rank 1 did not join"), std::string::npos)
+      << status.message();
+  ASSERT_EQ(::mkdir(name.c_str(), 0700), 0); // cannot be: it is not a job's
+  status = Bootstrap::create(options).status();
+  EXPECT_NE(status.message().find("cannot bind"), std::string::npos)
+      << status.message();
 }

@@ -5,6 +5,8 @@
 
 #include <map>
 #include <string>
+#include <unistd.h>
+#include <vector>
 
 using namespace iris::rt;
 
@@ -74,6 +76,71 @@ TEST(Env, OtherLaunchers) {
   ASSERT_TRUE(run.launch().ok());
   EXPECT_EQ(run.launch()->launcher, "iris-run");
   EXPECT_EQ(run.launch()->token, 255u);
+  EXPECT_EQ(run.launch()->noticeFd, -1);
+}
+
+TEST(Env, TokensAreHexadecimal) {
+  std::map<std::string, std::string> variables = {
+      {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"IRIS_TOKEN", "0123456789aBcDeF"}};
+  EXPECT_EQ(envOf(variables).launch()->token, 0x0123456789abcdefu);
+  for (const char *wrong :
+       {"g", "secret", "0x1", "-1", " 1", "1 ", "01234567890123456"}) {
+    variables["IRIS_TOKEN"] = wrong;
+    Status status = envOf(variables).launch().status();
+    EXPECT_EQ(status.code(), StatusCode::invalidArgument) << wrong;
+    EXPECT_NE(status.message().find("IRIS_TOKEN has "), std::string::npos);
+    EXPECT_EQ(status.message().find("'" + std::string(wrong)),
+              std::string::npos); // it is a secret
+  }
+}
+
+TEST(Env, NoticesAreOfOurLauncherOnly) {
+  std::map<std::string, std::string> variables = {
+      {"IRIS_RANK", "0"}, {"IRIS_WORLD_SIZE", "2"}, {"IRIS_NOTICE_FD", "17"}};
+  EXPECT_EQ(envOf(variables).launch()->noticeFd, 17);
+  variables["IRIS_NOTICE_FD"] = "-3";
+  EXPECT_EQ(envOf(variables).launch()->noticeFd, -1);
+  EXPECT_EQ(
+      envOf({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"IRIS_NOTICE_FD", "17"}})
+          .launch()
+          ->noticeFd,
+      -1);
+}
+
+TEST(Env, ControlCharactersAreEscaped) {
+  const char *escape = "\x1b]0;title\x07";
+  Env env =
+      envOf({{"RANK", escape}, {"WORLD_SIZE", "2"}, {"IRIS_LOG", escape}});
+  for (const std::string &text :
+       {env.complaint(), env.launch().status().message()}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_NE(text.find("'\\x1b]0;title\\x07'"), std::string::npos) << text;
+  }
+}
+
+TEST(Env, RendezvousDirectories) {
+  using Paths = std::vector<std::string>;
+  std::string shared = "/tmp/iris-" + std::to_string(::geteuid());
+  EXPECT_EQ(envOf({}).rendezvousDirs(), Paths({shared}));
+  EXPECT_EQ(envOf({{"HOME", "/c"}}).rendezvousDirs(),
+            Paths({shared, "/c/.cache/iris/rendezvous"}));
+  EXPECT_EQ(
+      envOf({{"XDG_RUNTIME_DIR", "/tmp"}, {"HOME", "/c"}}).rendezvousDirs(),
+      Paths({"/tmp/iris", shared, "/c/.cache/iris/rendezvous"}));
+  for (const char *unusable : {"/nowhere", ".", "tmp"})
+    EXPECT_EQ(envOf({{"XDG_RUNTIME_DIR", unusable}}).rendezvousDirs(),
+              Paths({shared}))
+        << unusable;
+  EXPECT_EQ(envOf({{"IRIS_RENDEZVOUS_DIR", "/a"}, {"XDG_RUNTIME_DIR", "/tmp"}})
+                .rendezvousDirs(),
+            Paths({"/a"}));
+}
+
+TEST(Env, HostCodeIsRefusedUnlessPlainlyAllowed) {
+  EXPECT_FALSE(envOf({}).refuseHostCode());
+  EXPECT_FALSE(envOf({{"IRIS_REFUSE_HOST_CODE", "0"}}).refuseHostCode());
+  for (const char *value : {"1", "yes", "true", "on"})
+    EXPECT_TRUE(envOf({{"IRIS_REFUSE_HOST_CODE", value}}).refuseHostCode());
 }
 
 TEST(Env, WrongRanksAreErrors) {
@@ -101,15 +168,12 @@ TEST(Env, JobsOfSeveralNodesAreRefused) {
 
 TEST(Env, Values) {
   Env env = envOf({{"IRIS_LOG", "debug"},
-                   {"XDG_RUNTIME_DIR", "/tmp"},
                    {"IRIS_WAIT_LIMIT", "2.5"},
                    {"IRIS_HEAP_SIZE", "2G"}});
   EXPECT_EQ(env.logLevel(), LogLevel::debug);
-  EXPECT_EQ(env.rendezvousDir(), "/tmp/iris");
-  EXPECT_EQ(envOf({{"XDG_RUNTIME_DIR", "/nowhere"}}).rendezvousDir(),
-            envOf({}).rendezvousDir());
-  EXPECT_EQ(envOf({{"IRIS_RENDEZVOUS_DIR", "/a"}}).rendezvousDir(), "/a");
   EXPECT_EQ(env.waitLimitSeconds(), 2.5);
+  EXPECT_EQ(envOf({{"IRIS_COLLECTIVE_LIMIT", "7"}}).collectiveLimitSeconds(),
+            7);
   EXPECT_EQ(env.heapBytes(), uint64_t(2) << 30);
   EXPECT_EQ(env.complaint(), "");
   EXPECT_NE(envOf({{"IRIS_LOG", "loud"}}).complaint().find("IRIS_LOG='loud'"),

@@ -7,6 +7,14 @@
 
 using namespace iris::rt;
 
+TEST(Messages, LateRanks) {
+  Expected<uint64_t> late = decodeLate(encodeLate(0x8000000000000005u));
+  ASSERT_TRUE(late.ok());
+  EXPECT_EQ(*late, 0x8000000000000005u);
+  for (size_t size : {0, 7, 9})
+    EXPECT_FALSE(decodeLate(std::vector<uint8_t>(size)).ok());
+}
+
 TEST(Messages, RoundTrip) {
   std::vector<uint8_t> payload = {1, 2, 3};
   std::vector<uint8_t> bytes =
@@ -43,7 +51,7 @@ TEST(Messages, RoundTrip) {
   Expected<Failure> failure = decodeFailure(encodeFailure({3, "no\033 way"}));
   ASSERT_TRUE(failure.ok());
   EXPECT_EQ(failure->rank, 3u);
-  EXPECT_EQ(failure->reason, "no? way"); // no escape codes on terminals
+  EXPECT_EQ(failure->reason, "no\\x1b way"); // no escape codes on terminals
 }
 
 TEST(Messages, EveryTruncationAndFlipIsAnErrorOrAMessage) {

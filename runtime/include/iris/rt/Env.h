@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The environment, read once.  No other file of the runtime calls getenv.
+// The environment, read once.  No other file of the runtime calls getenv.  In a
+// process that has more rights than its user (set-user-ID, file capabilities),
+// the variables that say what is executed, and where files are, do not count.
 #ifndef IRIS_RT_ENV_H
 #define IRIS_RT_ENV_H
 
@@ -10,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #pragma GCC visibility push(default)
 namespace iris::rt {
@@ -29,6 +32,9 @@ struct LaunchInfo {
   std::string job;
   /// Secret of the job, 0 when the launcher hands none out.
   uint64_t token = 0;
+  /// A socket on which the launcher says that a rank has ended or was stopped
+  /// (bootstrap/LauncherNotice.h); -1: there is none.
+  int noticeFd = -1;
 };
 
 /// Everything the runtime takes from the environment.
@@ -43,17 +49,20 @@ public:
 
   /// Rank, size and job; a failure when the variables contradict each other.
   /// Looked for in this order: IRIS_RANK, IRIS_WORLD_SIZE, IRIS_JOB
-  /// (IRIS_LOCAL_RANK, IRIS_TOKEN); OMPI_COMM_WORLD_*; RANK, WORLD_SIZE,
-  /// LOCAL_RANK, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID; SLURM_*.
+  /// (IRIS_LOCAL_RANK, IRIS_TOKEN, IRIS_NOTICE_FD); OMPI_COMM_WORLD_*; RANK,
+  /// WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID;
+  /// SLURM_*.
   const Expected<LaunchInfo> &launch() const { return launch_; }
 
   /// IRIS_LOG: off, error, warning, info or debug.
   LogLevel logLevel() const { return logLevel_; }
-  /// IRIS_RENDEZVOUS_DIR, else $XDG_RUNTIME_DIR/iris where that directory can
-  /// be written, else /tmp/iris-<uid>.
-  const std::string &rendezvousDir() const { return rendezvousDir_; }
-  /// TMPDIR, else /tmp.
-  const std::string &tempDir() const { return tempDir_; }
+  /// Where ranks meet: IRIS_RENDEZVOUS_DIR alone, which must be absolute.
+  /// Without it, the first of these that is ours alone, or can be created so:
+  /// $XDG_RUNTIME_DIR/iris where $XDG_RUNTIME_DIR can be written,
+  /// /tmp/iris-<uid>, cacheDir()/rendezvous.
+  const std::vector<std::string> &rendezvousDirs() const {
+    return rendezvousDirs_;
+  }
   /// IRIS_COMPILE: the iris-compile that iris-run and the collectives call; may
   /// be empty.
   const std::string &compiler() const { return compiler_; }
@@ -70,12 +79,18 @@ public:
   const std::string &matmulTable() const { return matmulTable_; }
   /// IRIS_CHECK_COLLECTIVES=1: members compare every call of a communicator.
   bool checkCollectives() const { return checkCollectives_; }
+  /// IRIS_REFUSE_HOST_CODE=1: no package's host image or @main is executed.
+  bool refuseHostCode() const { return refuseHostCode_; }
   /// IRIS_WAIT_LIMIT: seconds that one wait of a kernel may take; 0: for ever.
   std::optional<double> waitLimitSeconds() const { return waitLimit_; }
   /// IRIS_HEAP_SIZE: bytes of one rank's symmetric heap (suffix K, M, G, T).
   std::optional<uint64_t> heapBytes() const { return heapBytes_; }
   /// IRIS_JOIN_LIMIT: seconds to wait for all ranks to appear.
   std::optional<double> joinLimitSeconds() const { return joinLimit_; }
+  /// IRIS_COLLECTIVE_LIMIT: seconds that sync and other collectives may take.
+  std::optional<double> collectiveLimitSeconds() const {
+    return collectiveLimit_;
+  }
   /// CUDA_DEVICE_MAX_CONNECTIONS, the driver's: queues of a device, which all
   /// streams share; none where it has its default, 8.
   std::optional<uint64_t> deviceQueues() const { return deviceQueues_; }
@@ -87,10 +102,10 @@ private:
 
   Expected<LaunchInfo> launch_;
   LogLevel logLevel_ = LogLevel::warning;
-  std::string rendezvousDir_, tempDir_, compiler_, complaint_;
-  std::string searchPath_, cacheDir_, matmulTable_;
-  bool checkCollectives_ = false;
-  std::optional<double> waitLimit_, joinLimit_;
+  std::vector<std::string> rendezvousDirs_;
+  std::string compiler_, complaint_, searchPath_, cacheDir_, matmulTable_;
+  bool checkCollectives_ = false, refuseHostCode_ = false;
+  std::optional<double> waitLimit_, joinLimit_, collectiveLimit_;
   std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;
 };
 

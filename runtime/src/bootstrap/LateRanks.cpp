@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Who is missing from a collective of all ranks.  Rank 0 knows, and tells
+// whoever asks.
+#include "bootstrap/Bootstrap.h"
+
+using namespace iris::rt;
+
+static constexpr auto answerLimit = std::chrono::milliseconds(500);
+
+static double toSeconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// The error that names every rank whose contribution is missing; `first` is
+/// the first of them.  Called with mutex_ held.
+Status Bootstrap::lateRanks(uint32_t first, const char *collective,
+                            std::chrono::nanoseconds limit) const {
+  std::string missing = std::to_string(first);
+  for (uint32_t peer = first + 1; peer < numRanks_; ++peer)
+    if (inbox_[peer].empty())
+      missing += ", " + std::to_string(peer);
+  return makeStatus(StatusCode::timeout,
+                    "rank %s did not reach %s within %.3g s", missing.c_str(),
+                    collective, toSeconds(limit));
+}
+
+/// On rank 0's listening thread: the ranks, this one included, of which nothing
+/// has come for that round.
+void Bootstrap::tellWhoIsLate(uint32_t asker, uint32_t sequence) {
+  uint64_t late = 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (roundAtHub_ < sequence)
+      late |= 1;
+    for (uint32_t peer = 1; peer < numRanks_; ++peer) {
+      bool taken = roundAtHub_ > sequence ||
+                   (roundAtHub_ == sequence && (takenAtHub_ >> peer & 1) != 0);
+      bool waits = !inbox_[peer].empty() &&
+                   inbox_[peer].back().message.header.sequence >= sequence;
+      if (!taken && !waits)
+        late |= uint64_t(1) << peer;
+    }
+  }
+  send(asker, {MessageKind::areLate, 0, sequence, 0}, encodeLate(late), {},
+       Deadline(answerLimit))
+      .ignore("a rank that is gone shows in its connection");
+}
+
+/// The error when this rank's time is over.  Rank 0 may have come late itself,
+/// so that its own time is not; it still knows whom all wait for.
+Status Bootstrap::askWhoIsLate(uint32_t sequence, const char *collective,
+                               std::chrono::nanoseconds limit) {
+  send(0, {MessageKind::whoIsLate, rank_, sequence, 0}, {}, {},
+       Deadline(answerLimit))
+      .ignore("then there is no answer");
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, std::chrono::seconds(2),
+                    [&] { return late_ || !failure_.ok(); });
+  if (!failure_.ok())
+    return failure_;
+  std::string missing;
+  for (uint32_t peer = 0; peer < numRanks_; ++peer)
+    if ((late_.value_or(0) >> peer & 1) != 0)
+      missing += (missing.empty() ? "" : ", ") + std::to_string(peer);
+  if (missing.empty())
+    return makeStatus(StatusCode::timeout,
+                      "rank 0 did not complete %s within %.3g s", collective,
+                      toSeconds(limit));
+  return makeStatus(StatusCode::timeout,
+                    "rank %s did not reach %s within %.3g s", missing.c_str(),
+                    collective, toSeconds(limit));
+}

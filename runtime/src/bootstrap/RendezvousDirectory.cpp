@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bootstrap/RendezvousDirectory.h"
+
+#include "core/Files.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace iris::rt;
+
+static const char lockSuffix[] = ".lock";
+static const char socketSuffix[] = ".sock";
+/// Hex digits of a job's hash, before the suffix.
+static constexpr size_t hashDigits = 16;
+
+static std::string fileName(const std::string &job, const char *suffix) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (unsigned char c : job)
+    hash = (hash ^ c) * 0x100000001b3ull;
+  return formatString("%016llx%s", static_cast<unsigned long long>(hash),
+                      suffix);
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+Expected<RendezvousDirectory>
+RendezvousDirectory::open(const std::vector<std::string> &paths,
+                          std::string &skipped) {
+  skipped.clear();
+  for (const std::string &path : paths) {
+    Status status;
+    if (path.empty() || path[0] != '/') {
+      // Relative to what?  Ranks may have different working directories.
+      status = makeStatus(StatusCode::invalidArgument,
+                          "the rendezvous directory '%s' is relative; expected "
+                          "an absolute path",
+                          path.c_str());
+    } else {
+      Expected<UniqueFd> fd = openPrivateDirectory(path, "rendezvous");
+      if (fd.ok()) {
+        RendezvousDirectory directory;
+        directory.fd_ = std::move(*fd);
+        directory.path_ = path;
+        return directory;
+      }
+      status = fd.status();
+    }
+    skipped += (skipped.empty() ? "" : "; ") + status.message();
+  }
+  return makeStatus(StatusCode::failedPrecondition,
+                    "ranks have nowhere to meet: %s; set IRIS_RENDEZVOUS_DIR, "
+                    "on every rank, to the absolute path of a directory that "
+                    "is yours alone (mode 0700) or can be created",
+                    skipped.c_str());
+}
+
+std::string RendezvousDirectory::socketPath(const std::string &job) const {
+  return "/proc/self/fd/" + std::to_string(fd_.get()) + "/" +
+         fileName(job, socketSuffix);
+}
+
+void RendezvousDirectory::removeSocket(const std::string &job) const {
+  ::unlinkat(fd_.get(), fileName(job, socketSuffix).c_str(), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Locks
+//===----------------------------------------------------------------------===//
+
+NameLock::~NameLock() {
+  // The name goes before the lock does, so that nobody can lock a file that is
+  // about to lose its name.
+  if (fd_.valid())
+    ::unlinkat(directory_, name_.c_str(), 0);
+}
+
+Expected<std::optional<NameLock>>
+RendezvousDirectory::tryLock(const std::string &job) const {
+  return tryLockFile(fileName(job, lockSuffix));
+}
+
+Expected<std::optional<NameLock>>
+RendezvousDirectory::tryLockFile(const std::string &name) const {
+  UniqueFd fd(::openat(fd_.get(), name.c_str(),
+                       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid())
+    return makeErrnoStatus(StatusCode::unavailable, errno,
+                           "cannot open '%s/%s'", path_.c_str(), name.c_str());
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK || errno == EINTR)
+      return std::optional<NameLock>();
+    return makeErrnoStatus(StatusCode::unavailable, errno,
+                           "cannot lock '%s/%s'", path_.c_str(), name.c_str());
+  }
+  // Its last owner may have removed the file between our open and lock.
+  struct stat ours, named;
+  if (::fstat(fd.get(), &ours) != 0 ||
+      ::fstatat(fd_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 ||
+      ours.st_ino != named.st_ino || ours.st_dev != named.st_dev)
+    return std::optional<NameLock>();
+  NameLock lock;
+  lock.fd_ = std::move(fd);
+  lock.directory_ = fd_.get();
+  lock.name_ = name;
+  return std::optional<NameLock>(std::move(lock));
+}
+
+//===----------------------------------------------------------------------===//
+// What others left
+//===----------------------------------------------------------------------===//
+
+void RendezvousDirectory::sweep() const {
+  std::vector<std::string> bases;
+  for (const std::string &name : listDirectory(fd_.get()))
+    if (name.rfind('.') == hashDigits &&
+        (name.substr(hashDigits) == lockSuffix ||
+         name.substr(hashDigits) == socketSuffix))
+      bases.push_back(name.substr(0, hashDigits));
+  for (const std::string &base : bases) {
+    Expected<std::optional<NameLock>> lock = tryLockFile(base + lockSuffix);
+    if (lock.ok() && lock->has_value())
+      ::unlinkat(fd_.get(), (base + socketSuffix).c_str(), 0);
+  }
+}

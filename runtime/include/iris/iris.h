@@ -14,6 +14,11 @@
  * went wrong is failed: all later calls return that error, and destroying it
  * works.  Handles come from functions named Create, Open or Find; pointers that
  * a function takes are only borrowed.
+ *
+ * A world belongs to the process that created it.  In a forked child, functions
+ * that take the world, or what was made with it, fail with
+ * IRISRT_FAILED_PRECONDITION; irisrtWorldDestroy there leaves the parent's
+ * world as it is.
  */
 #ifndef IRIS_IRIS_H
 #define IRIS_IRIS_H

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bootstrap/Bootstrap.h"
 
+#include "core/ForkGuard.h"
+
 #include <cerrno>
 #include <poll.h>
 #include <string>
@@ -41,7 +43,20 @@ const char *iris::rt::collectiveName(uint32_t tag) {
 Bootstrap::Bootstrap(uint32_t rank, uint32_t numRanks, std::vector<Peer> peers)
     : rank_(rank), numRanks_(numRanks), peers_(std::move(peers)),
       sendLocks_(new std::mutex[numRanks]), unsent_(numRanks), inbox_(numRanks),
-      departed_(numRanks, false) {}
+      departed_(numRanks, false) {
+  for (const Peer &peer : peers_)
+    if (peer.fd.valid())
+      closeInChildren(peer.fd.get());
+}
+
+void Bootstrap::disconnect() {
+  for (Peer &peer : peers_) {
+    if (!peer.fd.valid())
+      continue;
+    forgetInChildren(peer.fd.get());
+    peer.fd.reset();
+  }
+}
 
 Expected<std::unique_ptr<Bootstrap>>
 Bootstrap::create(const RendezvousOptions &options) {
@@ -65,7 +80,7 @@ Status Bootstrap::start() {
 
 void Bootstrap::leave() {
   if (!listener_.joinable())
-    return;
+    return disconnect();
   for (uint32_t peer = 0; peer < numRanks_; ++peer)
     if (peers_[peer].fd.valid())
       send(peer, {MessageKind::goodbye, rank_, 0, 0}, {}, {},
@@ -77,8 +92,7 @@ void Bootstrap::leave() {
   }
   wake();
   listener_.join();
-  for (Peer &peer : peers_)
-    peer.fd.reset();
+  disconnect();
 }
 
 /// Has the listening thread look at what changed.

@@ -98,6 +98,7 @@ private:
 
   Status start();
   void wake();
+  void disconnect();
   void listen();
   void handle(uint32_t from, Packet packet);
   void handleEnd(uint32_t from);

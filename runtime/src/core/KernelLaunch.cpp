@@ -24,6 +24,7 @@ Expected<uint32_t> World::maxCoresident(const Kernel &kernel) const {
 }
 
 Expected<uint32_t> World::Impl::maxCoresident(const Kernel &kernel) {
+  IRISRT_RETURN_IF_ERROR(owner.check());
   if (kernel.mostCoresident_ != 0)
     return kernel.mostCoresident_;
   {

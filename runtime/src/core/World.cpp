@@ -156,6 +156,8 @@ void World::Impl::setAbort(uint32_t reason) {
 }
 
 void World::Impl::fail(const Status &status, bool remote) {
+  if (!owner.isHere())
+    return;
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (failure_.ok()) {
@@ -176,6 +178,7 @@ void World::Impl::fail(const Status &status, bool remote) {
 }
 
 Status World::Impl::failure() const {
+  IRISRT_RETURN_IF_ERROR(owner.check());
   if (!hasFailed.load(std::memory_order_acquire))
     return Status::success();
   std::lock_guard<std::mutex> lock(mutex);
@@ -185,6 +188,7 @@ Status World::Impl::failure() const {
 Status World::Impl::failing(Status status) {
   if (status.ok())
     return status;
+  IRISRT_RETURN_IF_ERROR(owner.check());
   // An aborted collective only repeats what another rank reported.
   fail(status, /*remote=*/status.code() == StatusCode::aborted);
   return failure();
@@ -195,6 +199,8 @@ Status World::Impl::failing(Status status) {
 //===----------------------------------------------------------------------===//
 
 Status World::Impl::destroy() {
+  if (!owner.isHere())
+    return Status::success(); // nothing here is this process's to end
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (destroyed)
@@ -221,7 +227,19 @@ Status World::Impl::destroy() {
   return status;
 }
 
+void World::Impl::abandon() {
+  // The threads are not in this process, devices and peers do not know it, and
+  // fork has closed the connections: none of the destructors may run.
+  (void)heap.release();
+  (void)backend.release();
+  (void)bootstrap.release();
+}
+
 World::Impl::~Impl() {
+  if (!owner.isHere()) {
+    abandon();
+    return;
+  }
   destroy().ignore("whoever wants to know calls destroy()");
   const char *why = "a destructor has nobody to tell";
   if (backend) {
@@ -295,13 +313,14 @@ Status World::deallocate(uint64_t address) {
 }
 
 bool World::isSymmetric(uint64_t address, uint64_t bytes) const {
-  return impl_->heap->contains(address, bytes);
+  return impl_->owner.isHere() && impl_->heap->contains(address, bytes);
 }
 
 Expected<uint64_t> World::translate(uint64_t address, uint32_t rank) const {
   if (rank >= numRanks())
     return makeStatus(StatusCode::invalidArgument, "rank %u of %u", rank,
                       numRanks());
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   if (!isSymmetric(address))
     return makeStatus(StatusCode::invalidArgument,
                       "address 0x%llx is not in an allocation on the symmetric "
@@ -311,9 +330,12 @@ Expected<uint64_t> World::translate(uint64_t address, uint32_t rank) const {
 }
 
 uint64_t World::heapBytes() const { return impl_->heap->bytes(); }
-uint64_t World::heapUsed() const { return impl_->heap->usedBytes(); }
+uint64_t World::heapUsed() const {
+  return impl_->owner.isHere() ? impl_->heap->usedBytes() : 0;
+}
 
 Status World::importExternal(uint64_t address, uint64_t bytes) const {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   if (isSymmetric(address, bytes))
     return Status::success();
   return makeStatus(StatusCode::unavailable,
@@ -338,6 +360,7 @@ Status World::copyToHost(void *to, uint64_t from, uint64_t bytes,
 
 Status World::writeNow(uint64_t to, const void *from, uint64_t bytes,
                        Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   auto staged = std::make_unique<uint8_t[]>(bytes);
   std::memcpy(staged.get(), from, bytes);
   Status status = copyToDevice(to, staged.get(), bytes, stream);
@@ -349,6 +372,7 @@ Status World::writeNow(uint64_t to, const void *from, uint64_t bytes,
 }
 
 Status World::readNow(void *to, uint64_t from, uint64_t bytes, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   auto staged = std::make_unique<uint8_t[]>(bytes);
   Status status = copyToHost(staged.get(), from, bytes, stream);
   if (status.ok())
@@ -367,6 +391,7 @@ Status World::copyOnDevice(uint64_t to, uint64_t from, uint64_t bytes,
 }
 
 Status World::zero(uint64_t address, uint64_t bytes, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   Status status = impl_->backend->zero(impl_->handleOf(stream), address, bytes);
   Status failure = impl_->failure();
   return failure.ok() ? status : failure;

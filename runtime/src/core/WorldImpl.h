@@ -6,6 +6,7 @@
 
 #include "backends/Backend.h"
 #include "bootstrap/Bootstrap.h"
+#include "core/ForkGuard.h"
 #include "core/Log.h"
 #include "core/SymmetricHeap.h"
 #include "iris/rt/World.h"
@@ -58,6 +59,8 @@ struct World::Impl {
   Status checkHang();
   void setAbort(uint32_t reason);
   Status destroy();
+  /// In a forked child: leaves everything as it is, which is the parent's.
+  void abandon();
   ExpectReport expects() const;
   const KernelInfo *findByHash(uint64_t hash) const;
   /// An image with the kernel that tells the device's time, or nullptr.
@@ -74,6 +77,8 @@ struct World::Impl {
     return stream.id == 0 ? mainStream : StreamHandle{stream.id};
   }
 
+  /// Comes before any lock: in a forked child it may be held for ever.
+  const ProcessOwner owner;
   const WorldOptions options;
   const LaunchInfo launch;
   const Log log;

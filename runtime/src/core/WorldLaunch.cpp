@@ -54,6 +54,7 @@ Expected<Module> World::load(const Package &package) {
 }
 
 Expected<Kernel> Module::kernel(std::string_view name) const {
+  IRISRT_RETURN_IF_ERROR(world_->impl_->owner.check());
   Kernel kernel;
   IRISRT_ASSIGN_OR_RETURN(kernel.info_, image_->findKernel(name));
   IRISRT_ASSIGN_OR_RETURN(KernelHandle handle,
@@ -70,6 +71,7 @@ Expected<Kernel> Module::kernel(std::string_view name) const {
 }
 
 Expected<Kernel> World::findKernel(std::string_view name) const {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   std::vector<Module> candidates;
   {
     std::lock_guard<std::mutex> lock(impl_->mutex);
@@ -116,6 +118,7 @@ Expected<Stream> World::createStream(bool isUrgent) {
 }
 
 Status World::destroyStream(Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   {
     std::lock_guard<std::mutex> lock(impl_->mutex);
     if (impl_->streams.erase(stream.id) == 0)
@@ -139,6 +142,7 @@ Expected<Event> World::createEvent() {
 }
 
 Status World::destroyEvent(Event event) {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   return impl_->backend->destroyEvent({event.id});
 }
 
@@ -162,6 +166,7 @@ Status World::waitEqual(uint64_t address, uint32_t value, Stream stream) {
 }
 
 Expected<double> World::elapsedMs(Event start, Event end) const {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   return impl_->backend->elapsedMs({start.id}, {end.id});
 }
 
@@ -175,11 +180,14 @@ Status World::beginCapture(Stream stream) {
 }
 
 bool World::capturing() const {
+  if (!impl_->owner.isHere())
+    return false;
   std::lock_guard<std::mutex> lock(impl_->mutex);
   return !impl_->captures.empty();
 }
 
 Expected<Graph> World::endCapture(Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   {
     std::lock_guard<std::mutex> lock(impl_->mutex);
     impl_->captures.erase(impl_->handleOf(stream).value);
@@ -195,6 +203,7 @@ Status World::launchGraph(Graph graph, Stream stream) {
 }
 
 Status World::destroyGraph(Graph graph) {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   return impl_->backend->destroyGraph({graph.id});
 }
 
@@ -225,6 +234,7 @@ Status World::Impl::synchronizeStream(StreamHandle stream) {
 }
 
 Status World::Impl::finalFailure() const {
+  IRISRT_RETURN_IF_ERROR(owner.check());
   if (!hasFailed.load(std::memory_order_acquire))
     return Status::success();
   std::lock_guard<std::mutex> lock(mutex);
@@ -287,6 +297,8 @@ Status World::barrier() {
 }
 
 uint32_t World::makeChannel() {
+  if (!impl_->owner.isHere())
+    return 0; // exchange says why
   std::lock_guard<std::mutex> lock(impl_->mutex);
   return impl_->channels++;
 }
@@ -340,6 +352,8 @@ ExpectReport World::Impl::expects() const {
 }
 
 ExpectReport World::expects() const {
+  if (!impl_->owner.isHere())
+    return {};
   {
     std::lock_guard<std::mutex> lock(impl_->mutex);
     impl_->expectsRead = true;

@@ -540,20 +540,48 @@ TEST(Bootstrap, LastWordsOfAClosedEndAreHeard) {
   EXPECT_EQ(*received, Received::end);
 }
 
-TEST(Bootstrap, DirectoryMustBePrivate) {
-  std::string path = "/tmp/iris-test-" + std::to_string(::getpid());
-  ASSERT_EQ(::mkdir(path.c_str(), 0755), 0);
-  ::chmod(path.c_str(), 0755);
-  Status open = ensurePrivateDirectory(path);
-  EXPECT_EQ(open.code(), StatusCode::failedPrecondition);
-  EXPECT_NE(open.message().find("mode 0700"), std::string::npos);
-  ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
-  EXPECT_TRUE(ensurePrivateDirectory(path).ok());
-  std::string link = path + "-link";
-  ASSERT_EQ(::symlink(path.c_str(), link.c_str()), 0);
-  EXPECT_FALSE(ensurePrivateDirectory(link).ok());
-  ::unlink(link.c_str());
-  ::rmdir(path.c_str());
+//===----------------------------------------------------------------------===//
+// Directories
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A folder in which directories can be made and taken.
+class RendezvousPlace : public testing::Test {
+protected:
+  void SetUp() override { ASSERT_NE(::mkdtemp(path), nullptr); }
+  void TearDown() override { std::filesystem::remove_all(path); }
+
+  std::string in(const char *name) const {
+    return path + ("/" + std::string(name));
+  }
+  Status open(const std::vector<std::string> &paths) {
+    Expected<RendezvousDirectory> directory =
+        RendezvousDirectory::open(paths, skipped);
+    taken = directory.ok() ? directory->path() : "";
+    return directory.status();
+  }
+
+  char path[32] = "/tmp/iris-test-XXXXXX";
+  std::string skipped, taken;
+};
+} // namespace
+
+TEST_F(RendezvousPlace, MustBePrivate) {
+  std::string open755 = in("a");
+  ASSERT_EQ(::mkdir(open755.c_str(), 0755), 0);
+  ::chmod(open755.c_str(), 0755);
+  Status status = open({open755});
+  EXPECT_EQ(status.code(), StatusCode::failedPrecondition);
+  EXPECT_NE(status.message().find("mode 0700"), std::string::npos);
+  EXPECT_NE(status.message().find("IRIS_RENDEZVOUS_DIR"), std::string::npos);
+  ASSERT_EQ(::chmod(open755.c_str(), 0700), 0);
+  EXPECT_TRUE(open({open755}).ok());
+  EXPECT_EQ(skipped, "");
+  // A link leads wherever its owner likes, and later elsewhere.
+  ASSERT_EQ(::symlink(open755.c_str(), in("link").c_str()), 0);
+  EXPECT_FALSE(open({in("link")}).ok());
+  std::ofstream(in("file")) << "x";
+  EXPECT_FALSE(open({in("file")}).ok());
 }
 
 TEST_F(RendezvousPlace, MustBeAbsolute) {

@@ -12,6 +12,16 @@
 // "Collective" below means: every rank calls it, in the same order.  A world in
 // which something went wrong is *failed*: all later calls return that error at
 // once, on every rank, and destroying it works.
+//
+// A world belongs to the process that created it.  After fork, every call of it
+// in the child fails at once with failedPrecondition (queries say no or 0),
+// also those of its communicators, streams and events; its connections are
+// closed there, so that the others notice the parent's end whatever the child
+// does. Destroying it in the child frees memory of the child and touches
+// nothing of the parent.  What the child writes to heap memory of the host,
+// peers see.
+//
+// load() and runProgram() execute code of a package; see Package.h.
 #ifndef IRIS_RT_WORLD_H
 #define IRIS_RT_WORLD_H
 

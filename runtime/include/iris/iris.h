@@ -75,6 +75,10 @@ typedef struct IrisRtWorldOptions {
   /* Seconds that joining and other collectives may take; 0: the defaults. */
   double joinLimit;
   double collectiveLimit;
+  /* 1: execute no host image of a package in this process; 0: as
+   * IRIS_REFUSE_HOST_CODE says. */
+  uint32_t refuseHostCode;
+  uint32_t reserved; /* 0 */
 } IrisRtWorldOptions;
 
 /* Collective.  `options` may be NULL. */
@@ -127,6 +131,9 @@ IRISRT_API IrisRtStatusCode irisrtZero(IrisRtWorld *world, uint64_t address,
  * Packages and kernels
  *===----------------------------------------------------------------------===*/
 
+/* Opening only reads and checks.  irisrtLoad of a package for the host executes
+ * its code in this process: load only what you would run as a program, or set
+ * refuseHostCode. */
 IRISRT_API IrisRtStatusCode irisrtPackageOpen(const char *path,
                                               IrisRtPackage **package);
 /* The bytes are copied. */

@@ -72,6 +72,13 @@ static Expected<WorldOptions> convert(const IrisRtWorldOptions &from) {
     to.joinLimit = from.joinLimit;
   if (from.collectiveLimit > 0)
     to.collectiveLimit = from.collectiveLimit;
+  if (from.refuseHostCode > 1 || from.reserved != 0)
+    return makeStatus(StatusCode::invalidArgument,
+                      "IrisRtWorldOptions.refuseHostCode is %u and .reserved "
+                      "%u; expected 0 or 1, and 0",
+                      from.refuseHostCode, from.reserved);
+  if (from.refuseHostCode != 0)
+    to.refuseHostCode = true;
   return to;
 }
 

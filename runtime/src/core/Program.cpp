@@ -84,6 +84,7 @@ Status iris::rt::runProgram(World &world, const Package &package) {
   if (!image)
     return makeStatus(StatusCode::invalidArgument,
                       "the package has no @main: it holds kernels only");
+  IRISRT_RETURN_IF_ERROR(world.checkMayRunMain());
   IRISRT_ASSIGN_OR_RETURN(Module module, world.load(package));
   IRISRT_ASSIGN_OR_RETURN(SharedImage main,
                           SharedImage::load(image->data, image->size));

@@ -44,6 +44,9 @@ struct World::Impl {
 
   Status open();
   Status openControl();
+  /// An error where code of packages must not run in this process; `what` is
+  /// what would.
+  Status checkHostCode(const char *what) const;
   Status synchronizeStream(StreamHandle stream);
   Status synchronizeAll();
   Status agreeAcrossRanks();

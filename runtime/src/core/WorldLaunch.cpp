@@ -28,6 +28,22 @@ World::Impl::findLoaded(const Package &package) const {
   return nullptr;
 }
 
+Status World::Impl::checkHostCode(const char *what) const {
+  if (!options.refuseHostCode.value_or(Env::get().refuseHostCode()))
+    return Status::success();
+  return makeStatus(StatusCode::failedPrecondition,
+                    "the package's %s is code that would run in this process, "
+                    "which WorldOptions::refuseHostCode or "
+                    "IRIS_REFUSE_HOST_CODE=1 forbids; expected a package for a "
+                    "GPU, or a source that is trusted",
+                    what);
+}
+
+Status World::checkMayRunMain() const {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
+  return impl_->checkHostCode("@main");
+}
+
 Expected<Module> World::load(const Package &package) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
   std::lock_guard<std::mutex> loading(impl_->loadMutex);
@@ -36,6 +52,8 @@ Expected<Module> World::load(const Package &package) {
     auto loaded = std::make_unique<Impl::Loaded>(Impl::Loaded{package, {}, {}});
     IRISRT_ASSIGN_OR_RETURN(loaded->image,
                             loaded->package.findImage(target(), translation()));
+    if (deviceKind() == DeviceKind::host)
+      IRISRT_RETURN_IF_ERROR(impl_->checkHostCode("image for the host"));
     IRISRT_ASSIGN_OR_RETURN(
         loaded->module,
         impl_->backend->loadModule(loaded->image->data, loaded->image->size));

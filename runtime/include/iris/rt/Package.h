@@ -3,6 +3,13 @@
 // Reads packages: images of the same kernels for several targets, with their
 // metadata.  A package is untrusted input: whatever its bytes are, reading it
 // gives a package or a status, and nothing outside the buffer is touched.
+//
+// Using it is another matter: a host image and `@main` are machine code that
+// runs in this process with all its rights, from the moment that World::load or
+// runProgram loads them (a shared object has constructors).  The hash in a
+// package finds damage, not forgery.  Load packages only from whom you would
+// run a program from; WorldOptions::refuseHostCode or IRIS_REFUSE_HOST_CODE=1
+// leaves images for GPUs, which run on the GPU only.
 #ifndef IRIS_RT_PACKAGE_H
 #define IRIS_RT_PACKAGE_H
 

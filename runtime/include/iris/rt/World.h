@@ -75,8 +75,12 @@ struct WorldOptions {
   /// Seconds to wait for all ranks to appear; by default IRIS_JOIN_LIMIT, else
   /// 60.
   std::optional<double> joinLimit;
-  /// Seconds that sync and other collectives may take.
-  double collectiveLimit = 300;
+  /// Seconds that sync and other collectives may take; by default
+  /// IRIS_COLLECTIVE_LIMIT, else 300.
+  std::optional<double> collectiveLimit;
+  /// Execute nothing of packages in this process: neither images for the host
+  /// nor `@main`.  By default IRIS_REFUSE_HOST_CODE.
+  std::optional<bool> refuseHostCode;
   /// Translate through a table even where a uniform stride would work.
   bool forceTable = false;
 };
@@ -199,6 +203,8 @@ public:
   // Kernels
   //===--------------------------------------------------------------------===//
 
+  /// An error where WorldOptions::refuseHostCode forbids to run a `@main`.
+  Status checkMayRunMain() const;
   /// The device context that kernels get; it never goes stale.
   IrisRtContext context() const;
   /// Loads the package's image for this device; the world keeps the package.

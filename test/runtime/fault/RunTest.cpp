@@ -42,6 +42,7 @@ protected:
                              "grep iris-run | grep -v grep")
                            .text;
     EXPECT_EQ(left, "");
+    EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
     shell("rm -rf " + directory);
   }
 
@@ -195,6 +196,81 @@ TEST_F(Run, KilledLauncherLeavesNoRanks) {
   RunEnd end =
       shell("timeout --signal=KILL 1 env " + command() + "-n 3 " + program);
   ::usleep(200000); // TearDown looks for processes
+}
+
+TEST_F(Run, KilledLauncherLeavesNoCompiler) {
+  std::string compiler = directory + "/cc", source = directory + "/a.mlir";
+  std::ofstream(source) << "// source\n";
+  std::ofstream(compiler) << "#!/bin/sh\nexec sleep 60.0625\n";
+  ::chmod(compiler.c_str(), 0700);
+  shell("timeout --signal=KILL 1 env IRIS_COMPILE=" + compiler + " " +
+        command() + source);
+  EXPECT_EQ(shell("sleep 0.2; pgrep -f 'sleep 60.062[5]'").text, "");
+}
+
+TEST_F(Run, StoppedRankIsNamedAndEnded) {
+  RunEnd end = run("-n 3 --timeout=4 " + package(11));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "rank 1: its process stayed stopped (signal 19) "
+                            "for 2 s and was killed");
+  for (const char *rank : {"0", "2"})
+    EXPECT_CONTAINS(end.text,
+                    std::string("rank ") + rank + ": rank 1 failed: process");
+  EXPECT_LT(end.seconds, 15);
+}
+
+TEST_F(Run, ARankThatCannotStartIsNamed) {
+  // Descriptors for the pipes of some ranks, not of all.
+  RunEnd end = shell("ulimit -n 40; " + command() + "-n 64 " + package(0));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "cannot be started: cannot create a pipe: Too many "
+                            "open files (this process may open 40; raise the "
+                            "limit with ulimit -n)");
+  EXPECT_LT(end.seconds, 15);
+}
+
+TEST_F(Run, LimitsAreNamed) {
+  std::string program = package(0);
+  RunEnd memory = shell("ulimit -v 4000000; " + command() + program);
+  EXPECT_EQ(memory.status, 1);
+  EXPECT_CONTAINS(memory.text, "IRIS_HEAP_SIZE");
+  RunEnd file = shell("ulimit -f 1000; " + command() + program);
+  EXPECT_EQ(file.status, 1);
+  EXPECT_CONTAINS(file.text, "File too large");
+  EXPECT_CONTAINS(file.text, "ulimit -f");
+}
+
+TEST_F(Run, OutputThatCannotBeWrittenIsAnError) {
+  std::string program = package(0);
+  for (const std::string &args :
+       {std::string("--help"), std::string("--version"), "-n 1 " + program,
+        "-n 1 --ranks=threads " + program}) {
+    RunEnd full = shell("{ " + command() + args + " 2>&1 >/dev/full; }");
+    EXPECT_EQ(full.status, 1) << args;
+    EXPECT_CONTAINS(full.text, "iris-run: cannot write to standard output: No "
+                               "space left on device");
+    EXPECT_EQ(shell("{ " + command() + args + " >&-; }").status, 1) << args;
+  }
+  // Whatever is opened next must not become a standard descriptor.
+  EXPECT_EQ(shell("{ " + command() + "-n 2 " + program + " <&- 2>&-; }").status,
+            0);
+}
+
+TEST_F(Run, HostCodeCanBeRefused) {
+  RunEnd end =
+      shell("IRIS_REFUSE_HOST_CODE=1 " + command() + "-n 2 " + package(0));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "the package's @main is code that would run in "
+                            "this process");
+  EXPECT_CONTAINS(end.text, "IRIS_REFUSE_HOST_CODE=1");
+}
+
+TEST_F(Run, RelativeRendezvousDirectoryIsRefused) {
+  RunEnd end = shell("cd " + directory + " && IRIS_RENDEZVOUS_DIR=run " +
+                     command() + "-n 2 " + package(0));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "the rendezvous directory 'run' is relative; "
+                            "expected an absolute path");
 }
 
 TEST_F(Run, WrongFiles) {

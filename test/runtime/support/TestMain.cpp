@@ -21,6 +21,7 @@ enum Variant {
   unknownKernel = 8,
   wrongArguments = 9,
   neverEnds = 10,
+  isStopped = 11, // rank 1 is stopped in the middle
 };
 constexpr Variant variant = static_cast<Variant>(IRIS_TEST_VARIANT);
 constexpr int64_t count = 4096;
@@ -79,6 +80,8 @@ extern "C" int32_t irisrtIR_main(const IrisRtHostApi *api) {
   TRY(launch(api, "kernels::all_gather", 3, a, b, 0, 0));
   if (variant == isKilled && odd)
     raise(SIGKILL);
+  if (variant == isStopped && odd)
+    raise(SIGSTOP);
   if (variant == exits && odd)
     _exit(3);
   TRY(api->sync(api->world));

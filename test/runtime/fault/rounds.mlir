@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What inject.py disturbs: rounds in which every rank tells its right neighbour
+// the round's number, waits for its left one, and checks; between some of them
+// the host sides meet.
+!flags = memref<?xi32, #iris.symmetric>
+
+gpu.module @kernels {
+  gpu.func @round(%ctx: !iris.ctx, %flags: !flags, %turn: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %rank = iris.rank %ctx : index
+    %ranks = iris.num_ranks %ctx : index
+    %next = arith.addi %rank, %c1 : index
+    %right = arith.remui %next, %ranks : index
+    %before = arith.subi %ranks, %c1 : index
+    %back = arith.addi %rank, %before : index
+    %left = arith.remui %back, %ranks : index
+    iris.signal set %ctx, %turn, %flags[%c0] to %right : i32, !flags
+    %seen = iris.wait %ctx, %flags[%c0] ge %turn owed_by(%left) : i32, !flags
+    %least = arith.minsi %seen, %turn : i32
+    iris.expect_eq %least, %turn, "the round" : i32
+    gpu.return
+  }
+}
+
+func.func @main(%ctx: !iris.ctx) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 32 : index
+  %rounds = arith.constant 200 : index
+  %launches = arith.constant 10 : index
+  %flags = iris.alloc(%n) : !flags
+  scf.for %i = %c0 to %rounds step %c1 {
+    scf.for %j = %c0 to %launches step %c1 {
+      %base = arith.muli %i, %launches : index
+      %number = arith.addi %base, %j : index
+      %next = arith.addi %number, %c1 : index
+      %turn = arith.index_cast %next : index to i32
+      iris.launch @kernels::@round programs(%c1) args(%ctx, %flags, %turn
+          : !iris.ctx, !flags, i32)
+    }
+    iris.sync %ctx
+  }
+  return
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks and counts the barriers of generated kernels; needs no emulator.
+
+    ordering_barriers.py [--seed N] [--first N] [--count N] [--ranks 1,2,3]
+        [--targets sm_90a,...] [--opt iris-opt] [--necessary]
+
+For each kernel of `ordering.py` the form behind `tile-insert-barriers` is executed
+by `ordering_races`, on every rank and program. Fails if two accesses are not
+ordered, or if the memory in the end is not what one thread leaves. With
+`--necessary` each barrier is taken away in turn, and counts as necessary if a race
+follows.
+"""
+import argparse
+import re
+import subprocess
+import sys
+
+import emulate  # noqa: F401; first: it finds an interpreter with NumPy
+import numpy as np
+
+import ordering
+import ordering_ir
+import ordering_ops as ops
+import ordering_races as races
+
+MARK = "// -----// IR Dump After TileInsertBarriersPass"
+
+
+def modules(text, target, opt):
+    """The kernels' functions behind the pass: name -> op."""
+    done = subprocess.run(
+        [opt, "-", "--iris-translate-pipeline=target=" + target,
+         "--iris-tiles-pipeline=target=" + target,
+         "--mlir-print-ir-after=tile-insert-barriers", "--mlir-print-op-generic",
+         "-o", "/dev/null"], input=text, capture_output=True, text=True)
+    if done.returncode or MARK not in done.stderr:
+        raise RuntimeError(done.stderr[:2000] or "no dump of tile-insert-barriers")
+    dump = done.stderr.split(MARK)[1].split("\n", 1)[1]
+    module = ordering_ir.read(dump)[0]
+    return {re.search(r'sym_name = "(\w+)"', op.attributes + (
+        op.properties or ""))[1]: op for op in module.regions[0].ops}
+
+
+def barriers_of(function):
+    result = []
+    for op in function.regions[0].ops:
+        collect(op, result)
+    return result
+
+
+def collect(op, result):
+    if op.name == "gpu.barrier":
+        result.append(op)
+    for region in op.regions:
+        for inner in region.ops:
+            collect(inner, result)
+
+
+def is_refused(kernel, function):
+    """True if the launch will not take arguments that overlap as these do. The
+    context is argument 0."""
+    text = function.attributes
+    for number, param in enumerate(kernel.params, 1):
+        if param.same:
+            other = kernel.params.index(param.same) + 1
+            pair = "[%d, %d]" % tuple(sorted((number, other)))
+            for kind in ("disjoint", "same_or_disjoint"):
+                found = re.search(r"\b%s = \[((?:\[\d+, \d+\](?:, )?)*)\]" % kind,
+                                  text)
+                if found and pair in found[1] and (kind == "disjoint"
+                                                   or param.shift):
+                    return True
+    return False
+
+
+def check(kernel, function, lanes, removed=None):
+    """Races, and the first buffer that is not as expected."""
+    memories = {}
+    for param in kernel.params:
+        if not param.same:
+            memories[param.name] = [races.Memory(kernel.start(param, rank))
+                                    for rank in range(kernel.ranks)]
+
+    def view(param):
+        own = memories[(param.same or param).name]
+        shift = param.shift if param.same else 0
+        return races.View(own, [m.data[shift:] for m in own],
+                          [m.index[shift:] for m in own])
+    found = races.Races()
+    meetings = np.zeros((kernel.programs, kernel.ranks), int)
+    programs = []
+    for rank in range(kernel.ranks):
+        for pid in range(kernel.programs):
+            number = rank * kernel.programs + pid
+            program = races.Program(number, found, lanes)
+            interpreter = races.Interpreter(program, rank, kernel.ranks, pid,
+                                            meetings[pid], removed)
+            programs.append(interpreter.start(
+                function, [None] + [view(p) for p in kernel.params]))
+    ops.run_together(programs)
+    wrong = [name for name, arrays in kernel.expected().items()
+             for rank, array in enumerate(arrays) if name in memories
+             and not np.array_equal(memories[name][rank].data, array)]
+    return found.found, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--batch", type=int, default=20)
+    parser.add_argument("--ranks", default="1,2,3")
+    parser.add_argument("--targets", default="gfx942,gfx1100,sm_90a")
+    parser.add_argument("--opt", default="iris-opt")
+    parser.add_argument("--with", dest="with_", default="")
+    parser.add_argument("--lanes", type=int, default=1,
+                        help="threads that run in step: 1, or those of a wave")
+    parser.add_argument("--necessary", action="store_true")
+    options = parser.parse_args()
+    bad = 0
+    for target in options.targets.split(","):
+        total = racy = barriers = needed = refused = 0
+        for ranks in map(int, options.ranks.split(",")):
+            last = options.first + options.count
+            for first in range(options.first, last, options.batch):
+                batch = ordering.Batch(
+                    options.seed, first, min(options.batch, last - first), ranks,
+                    [o for o in options.with_.split(",") if o])
+                wave = ordering.WAVES[target]
+                functions = modules(batch.module(wave), target, options.opt)
+                for kernel in batch.kernels(wave):
+                    function = functions[kernel.name]
+                    if is_refused(kernel, function):
+                        refused += 1
+                        continue
+                    found, wrong = check(kernel, function, options.lanes)
+                    total += 1
+                    racy += bool(found or wrong)
+                    for (one, two), count in list(found.items())[:2]:
+                        print("%s seed %d %s ranks %d: %d races\n  %s\n  %s" % (
+                            target, options.seed, kernel.name, ranks, count,
+                            one[:200], two[:200]))
+                    for name in wrong:
+                        print("%s %s ranks %d: %s is wrong in the end" % (
+                            target, kernel.name, ranks, name))
+                    placed = barriers_of(function)
+                    barriers += len(placed)
+                    if options.necessary:
+                        needed += sum(bool(set(check(
+                            kernel, function, options.lanes, barrier)[0])
+                            - set(found)) for barrier in placed)
+        print("%s: %d kernels, %d with races, %d barriers%s%s" % (
+            target, total, racy, barriers, ", %d of them necessary" % needed
+            if options.necessary else "",
+            ", %d more not launched" % refused if refused else ""))
+        bad += racy
+    return bad != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Orders in which waves run that are as bad as the hardware allows.
+
+The emulator's own scheduler gives every wave some instructions in turn, so that
+waves stay close together. Here one wave runs until it stands at a barrier, polls
+or has ended, before another one may: what it does not wait for has not happened.
+Which one that is, is the policy.
+
+`model_rdna` adds what gfx11 and gfx12 do to global memory within a workgroup, whose
+waves may be on two compute units: a store reaches memory when its wave waits for
+it, and a load may find what its cache had before.
+"""
+import ctypes
+import random
+
+LINE = 64
+BUFFER_GL0_INV = 0xE0AC  # the upper half of its first word
+
+POLICIES = ("first", "last", "leader-last", "leader-first", "shuffled", "starved",
+            "bursts", "crossed")
+
+
+class Order:
+    """Chooses the wave that runs next and for how many instructions."""
+
+    FOREVER = 1 << 30
+
+    def __init__(self, policy, seed):
+        self.policy, self.random = policy, random.Random(seed)
+        self.keys = {}
+
+    def key(self, wave):
+        """Waves with smaller keys go first."""
+        number, group = wave.wi, wave.wg.id[0]
+        device = wave.L.device
+        random_key = self.keys.setdefault(id(wave), self.random.random())
+        if self.policy == "first":
+            return device, group, number
+        if self.policy == "last":
+            return -device, -group, -number
+        if self.policy == "leader-last":
+            return number == 0, device, group, number
+        if self.policy == "leader-first":
+            return number != 0, random_key
+        if self.policy == "crossed":
+            # The first rank's waves in one order, the others' in the other.
+            return (number if device % 2 == 0 else -number), device, group
+        if self.policy == "starved":
+            victim = self.keys.setdefault(("victim", device, group),
+                                          self.random.randrange(8))
+            count = len(wave.wg.waves)
+            return number == victim % count, random_key
+        return (random_key,)
+
+    def choose(self, ready):
+        if self.policy == "bursts":
+            return self.random.choice(ready), self.random.choice(
+                (1, 4, 16, 64, 256, 1024))
+        return min(ready, key=self.key), self.FOREVER
+
+    def released(self, group):
+        """Its waves have met."""
+        if self.policy in ("shuffled", "leader-first"):
+            for wave in group.waves:
+                self.keys.pop(id(wave), None)
+
+
+def run(emulation, launches, order, skipped=frozenset()):
+    """All launches at once; gives the number of instructions. Barriers at the
+    addresses `skipped` are passed without waiting."""
+    groups = [emulation.start_wg(launch, (number, 0, 0))
+              for launch in launches for number in range(launch.grid[0])]
+    if emulation.weak:
+        emulation.mem.sync_all()
+    total, asleep = 0, set()
+    while True:
+        ready = []
+        for group in groups:
+            running = [wave for wave in group.waves if not wave.done]
+            if running and all(wave.at_bar for wave in running):
+                for wave in running:
+                    wave.at_bar = False
+                order.released(group)
+            ready += [wave for wave in running if not wave.at_bar]
+        if not ready:
+            if any(not wave.done for group in groups for wave in group.waves):
+                raise RuntimeError("deadlock: waves wait at barriers for waves "
+                                   "that never come")
+            break
+        awake = [wave for wave in ready if id(wave) not in asleep]
+        if not awake:
+            asleep.clear()
+            emulation.settle(groups)
+            awake = ready
+        wave, burst = order.choose(awake)
+        before = wave.n
+        while burst and emulation.step(wave):
+            burst -= 1
+        if wave.at_bar and wave.stopped_at in skipped:
+            wave.at_bar = False
+        elif not wave.done and not wave.at_bar and burst:
+            asleep.add(id(wave))  # it polls
+        total += wave.n - before
+        if total > emulation.budget:
+            raise RuntimeError("no end in sight after %d instructions" % total)
+    emulation.settle(groups)
+    if emulation.weak:
+        for view in range(emulation.mem.n_views):
+            emulation.mem.writeback(view)
+    return total
+
+
+# Machines ---------------------------------------------------------------------
+
+
+class _Cache:
+    """The global memory that one wave of gfx11 or gfx12 sees: lines that it has
+    read, and its stores on their way."""
+
+    def __init__(self):
+        self.lines, self.pending = set(), []
+
+    def forget(self):
+        self.lines.clear()
+
+
+def machine(emulator):
+    """A class like `Emu`, whose waves know where they stopped."""
+
+    class Machine(emulator.Emu):
+        """`model`: None, or "rdna" for caches and stores as of gfx11 and gfx12,
+        with a view of memory for each wave. `narrow`: some buffers have elements
+        of less than 4 bytes."""
+
+        def __init__(self, memory, model=None, narrow=True, **options):
+            super().__init__(memory, check=False, **options)
+            self.model, self.caches, self.narrow = model, [], narrow
+            self.executed = {}
+
+        def start_wg(self, launch, number):
+            group = super().start_wg(launch, number)
+            for position, wave in enumerate(group.waves):
+                group.waves[position] = wave = _with_fields(wave)
+                if self.model == "rdna":
+                    view = len(self.caches)
+                    wave.vmem = (wave.vmem[0], type(wave.vmem[1])(
+                        self.mem.delta(view)))
+                    wave.cache = _Cache()
+                    wave.seen = self.mem.views[view]
+                    self.caches.append(wave.cache)
+            return group
+
+        def settle(self, groups):
+            """All stores arrive."""
+            if self.model == "rdna":
+                for group in groups:
+                    for wave in group.waves:
+                        self.drain(wave, 0)
+
+        def step(self, wave):
+            pc = wave.st.pc
+            if self.model == "rdna" and pc != emulator.E.ENDPGM_PC:
+                entry = self.fetch(wave.L, pc)
+                kind, name = entry[2], entry[5]
+                if kind in (1, 2):
+                    return self.access(wave, entry)
+                if is_invalidation(pc, name):
+                    wave.cache.forget()
+                elif "VSCNT" in name or "STORECNT" in name:
+                    self.drain(wave, int(entry[4].simm16))
+                elif kind == 8 or name == "S_ENDPGM":
+                    self.drain(wave, 0)
+            elif self.narrow and pc != emulator.E.ENDPGM_PC:
+                entry = self.fetch(wave.L, pc)
+                if entry[2] == 1 and width(self.SZ, entry[5]) > 2:
+                    addresses = self.addrs(wave, entry[4])
+                    if any(address % 4 for _, address in addresses):
+                        assert entry[3] < 3, "coherent and misaligned"
+                        wave.n += 1
+                        self.move(wave, entry, addresses,
+                                  self.mem.delta(wave.view))
+                        return True
+            going = super().step(wave)
+            if wave.at_bar:
+                wave.stopped_at = pc - wave.L.entry
+                where = (wave.L.name, wave.stopped_at)
+                self.executed[where] = self.executed.get(where, 0) + (
+                    wave.wi == 0)
+            return going
+
+        def move(self, wave, entry, addresses, distance):
+            """A load or store of whole registers at any address, which AMD's
+            hardware takes and the emulator rounds down."""
+            instruction, name = entry[4], entry[5]
+            state, size = wave.st, width(self.SZ, name)
+            is_store = "STORE" in name
+            operand = (getattr(instruction, "data", None) or instruction.vsrc
+                       if is_store else instruction.vdst)
+            assert name.startswith("GLOBAL") and not int(
+                getattr(instruction, "acc", 0) or 0), name
+            first, lanes = operand.offset - 256, state.wave_size
+            vectors = state._vgpr_mv
+            for lane, address in addresses:
+                words = (ctypes.c_uint32 * (size // 4))()
+                if is_store:
+                    for n in range(size // 4):
+                        words[n] = vectors[(first + n) * lanes + lane]
+                    ctypes.memmove(address + distance, words, size)
+                else:
+                    ctypes.memmove(words, address + distance, size)
+                    for n in range(size // 4):
+                        vectors[(first + n) * lanes + lane] = words[n]
+            state.pc = state.pc + instruction.size()
+
+        # gfx11 and gfx12 ------------------------------------------------------
+
+        def drain(self, wave, left):
+            """All stores but the last `left` reach memory."""
+            base, real, seen = self.mem.base, self.mem.real, wave.seen
+            while len(wave.cache.pending) > left:
+                for first, size in wave.cache.pending.pop(0):
+                    first -= base
+                    real[first:first + size] = seen[first:first + size]
+
+        def fill(self, wave, addresses, size):
+            """Reads the lines that the wave does not have."""
+            base, cache = self.mem.base, wave.cache
+            missing = {address // LINE for _, address in addresses}
+            missing |= {(address + size - 1) // LINE for _, address in addresses}
+            missing -= cache.lines
+            if not missing:
+                return
+            own = [(first - base, size_, bytes(
+                wave.seen[first - base:first - base + size_]))
+                for store in cache.pending for first, size_ in store]
+            for line in missing:
+                first = max(line * LINE - base, 0)
+                wave.seen[first:line * LINE - base + LINE] = \
+                    self.mem.real[first:line * LINE - base + LINE]
+            for first, size_, data in own:
+                wave.seen[first:first + size_] = list(data)
+            cache.lines |= missing
+
+        def access(self, wave, entry):
+            function, parameters, kind, scope, instruction, name = entry
+            pc = wave.st.pc
+            self.stats[name] = self.stats.get(name, 0) + 1
+            wave.n += 1
+            size = width(self.SZ, name)
+            addresses = self.addrs(wave, instruction)
+            lower = self.mem.base
+            if addresses and not (lower <= addresses[0][1]
+                                  < lower + self.mem.size):
+                wave.args[2] = wave.vmem[0]  # constants beside the code
+                function(*[wave.args[p] for p in parameters])
+                return True
+            is_store = "STORE" in name
+            is_coherent = kind == 2 or scope or (
+                not is_store and int(getattr(instruction, "glc", 0) or 0))
+            misaligned = size > 2 and any(a % 4 for _, a in addresses)
+            assert not misaligned or not is_coherent, "coherent and misaligned"
+            if misaligned and not is_store:
+                self.fill(wave, addresses, size)
+            if misaligned:
+                self.move(wave, entry, addresses, wave.vmem[1].value)
+                if is_store:
+                    wave.cache.pending.append([(a, size) for _, a in addresses])
+                return True
+            if is_store:
+                self.in_view(wave, function, parameters, pc)
+                wave.cache.pending.append([(a, size) for _, a in addresses])
+                return True
+            if is_coherent:
+                self.push(wave, addresses, size)
+                wave.args[2] = wave.vmem[0]
+                function(*[wave.args[p] for p in parameters])
+                # The cache does not keep what went past it.
+                wave.cache.lines -= {a // LINE for _, a in addresses}
+                return True
+            self.fill(wave, addresses, size)
+            self.in_view(wave, function, parameters, pc)
+            return True
+
+        def push(self, wave, addresses, size):
+            """The wave's own stores to these addresses come first."""
+            wanted = {a // LINE for _, a in addresses}
+            last = 0
+            for position, store in enumerate(wave.cache.pending):
+                if any(a // LINE in wanted for a, _ in store):
+                    last = position + 1
+            self.drain(wave, len(wave.cache.pending) - last)
+
+    return Machine
+
+
+def is_invalidation(pc, name):
+    """Of the cache next to the wave; the emulator has no name for gfx11's."""
+    if name == "CACHE_OP":
+        return ctypes.c_uint32.from_address(pc).value >> 16 == BUFFER_GL0_INV
+    return name == "GLOBAL_INV"
+
+
+def width(sizes, name):
+    return next((sizes[part] for part in reversed(name.split("_"))
+                 if part in sizes), 8 if name.endswith(("X2", "64")) else 4)
+
+
+def _with_fields(wave):
+    """The emulator's waves have no room for more."""
+    class Wave(type(wave)):
+        __slots__ = ("stopped_at", "cache", "seen")
+    other = Wave()
+    for name in type(wave).__slots__:
+        setattr(other, name, getattr(wave, name))
+    other.stopped_at = None
+    return other

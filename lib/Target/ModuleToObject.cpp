@@ -2,6 +2,7 @@
 #include "iris/Target/ModuleToObject.h"
 
 #include "BackendGuard.h"
+#include "ExactSelection.h"
 #include "Linker.h"
 #include "iris/Target/Metadata.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -277,6 +278,13 @@ LogicalResult ModuleToObject::optimize() {
     llvm::PassBuilder builder(machine.get(), tuning);
     functions.registerPass(
         [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(target)); });
+    if (target.kind == TargetKind::AMDGPU)
+      builder.registerOptimizerLastEPCallback(
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
+             llvm::ThinOrFullLTOPhase) {
+            passes.addPass(
+                llvm::createModuleToFunctionPassAdaptor(ExactSelectionPass()));
+          });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
     builder.registerFunctionAnalyses(functions);

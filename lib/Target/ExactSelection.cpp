@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ExactSelection.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
+#include "llvm/IR/PatternMatch.h"
+
+using llvm::BinaryOperator;
+using llvm::Instruction;
+
+//===----------------------------------------------------------------------===//
+// Narrowed products
+//===----------------------------------------------------------------------===//
+
+/// Whether selection looks through `value` for the product that is narrowed:
+/// it moves elements, changes their sign or chooses between them.
+static bool passesProductsOn(const llvm::Value *value) {
+  if (llvm::isa<llvm::ExtractElementInst, llvm::FreezeInst,
+                llvm::InsertElementInst, llvm::PHINode, llvm::SelectInst,
+                llvm::ShuffleVectorInst>(value))
+    return true;
+  if (auto *unary = llvm::dyn_cast<llvm::UnaryOperator>(value))
+    return unary->getOpcode() == Instruction::FNeg;
+  auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+  return call &&
+         llvm::is_contained({llvm::Intrinsic::canonicalize,
+                             llvm::Intrinsic::copysign, llvm::Intrinsic::fabs},
+                            call->getIntrinsicID());
+}
+
+/// The products of f32 in `function` that may be narrowed to f16.
+static llvm::SmallVector<BinaryOperator *>
+findNarrowedProducts(llvm::Function &function) {
+  llvm::SetVector<llvm::Value *> sources;
+  for (Instruction &instruction : llvm::instructions(function))
+    if (auto *narrowing = llvm::dyn_cast<llvm::FPTruncInst>(&instruction))
+      if (narrowing->getType()->getScalarType()->isHalfTy() &&
+          narrowing->getSrcTy()->getScalarType()->isFloatTy())
+        sources.insert(narrowing->getOperand(0));
+  llvm::SmallVector<BinaryOperator *> products;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    llvm::Value *source = sources[i];
+    if (auto *op = llvm::dyn_cast<BinaryOperator>(source);
+        op && op->getOpcode() == Instruction::FMul)
+      products.push_back(op);
+    if (!passesProductsOn(source))
+      continue;
+    for (llvm::Value *operand : llvm::cast<llvm::User>(source)->operands())
+      sources.insert(operand);
+  }
+  return products;
+}
+
+static void replaceByFma(BinaryOperator *product) {
+  llvm::IRBuilder<> b(product);
+  llvm::Type *type = product->getType();
+  llvm::CallInst *fma =
+      b.CreateIntrinsic(llvm::Intrinsic::fma, {type},
+                        {product->getOperand(0), product->getOperand(1),
+                         llvm::ConstantFP::getNegativeZero(type)});
+  fma->copyIRFlags(product);
+  fma->takeName(product);
+  product->replaceAllUsesWith(fma);
+  product->eraseFromParent();
+}
+
+//===----------------------------------------------------------------------===//
+// Constants that selection must not see
+//===----------------------------------------------------------------------===//
+
+/// The number of the operand to hide; none where there is nothing to hide.
+static std::optional<unsigned> getOperandToHide(const Instruction &op) {
+  using namespace llvm::PatternMatch;
+  if (op.getOpcode() == Instruction::FDiv)
+    return op.getType()->getScalarType()->isHalfTy() &&
+                   (match(op.getOperand(0), m_SpecificFP(1.0)) ||
+                    match(op.getOperand(0), m_SpecificFP(-1.0)))
+               ? std::optional<unsigned>(0)
+               : std::nullopt;
+  if (op.getOpcode() != Instruction::FAdd &&
+      op.getOpcode() != Instruction::FSub)
+    return std::nullopt;
+  if (match(op.getOperand(0), m_PosZeroFP()))
+    return 0;
+  // x - 0 is x, whatever x is.
+  if (op.getOpcode() == Instruction::FAdd &&
+      match(op.getOperand(1), m_PosZeroFP()))
+    return 1;
+  return std::nullopt;
+}
+
+/// Hides a constant: the first lane's value of it, which is made a constant
+/// only after selection.
+static void hide(Instruction &op, unsigned number) {
+  llvm::IRBuilder<> b(&op);
+  llvm::Type *type = op.getType(), *element = type->getScalarType();
+  auto *constant = llvm::cast<llvm::Constant>(op.getOperand(number));
+  if (type->isVectorTy())
+    constant = constant->getSplatValue(/*AllowPoison=*/true);
+  unsigned bits = element->getScalarSizeInBits();
+  llvm::Type *word = b.getIntNTy(std::max(bits, 32u));
+  llvm::APInt value = llvm::cast<llvm::ConstantFP>(constant)
+                          ->getValueAPF()
+                          .bitcastToAPInt()
+                          .zext(word->getIntegerBitWidth());
+  llvm::Value *hidden =
+      b.CreateIntrinsic(llvm::Intrinsic::amdgcn_readfirstlane, {word},
+                        {llvm::ConstantInt::get(word, value)});
+  hidden = b.CreateBitCast(b.CreateTrunc(hidden, b.getIntNTy(bits)), element);
+  if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+    hidden = b.CreateVectorSplat(vector->getElementCount(), hidden);
+  op.setOperand(number, hidden);
+}
+
+llvm::PreservedAnalyses
+mlir::iris::ExactSelectionPass::run(llvm::Function &function,
+                                    llvm::FunctionAnalysisManager &) {
+  llvm::SmallVector<BinaryOperator *> products = findNarrowedProducts(function);
+  for (BinaryOperator *product : products)
+    replaceByFma(product);
+  bool changed = !products.empty();
+  for (Instruction &op :
+       llvm::make_early_inc_range(llvm::instructions(function))) {
+    std::optional<unsigned> number = getOperandToHide(op);
+    if (!number)
+      continue;
+    hide(op, *number);
+    changed = true;
+  }
+  if (!changed)
+    return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses preserved;
+  preserved.preserveSet<llvm::CFGAnalyses>();
+  return preserved;
+}

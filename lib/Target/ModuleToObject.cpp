@@ -4,6 +4,7 @@
 #include "BackendGuard.h"
 #include "ExactSelection.h"
 #include "Linker.h"
+#include "ScalarPressure.h"
 #include "iris/Target/Metadata.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
@@ -280,10 +281,13 @@ LogicalResult ModuleToObject::optimize() {
         [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(target)); });
     if (target.kind == TargetKind::AMDGPU)
       builder.registerOptimizerLastEPCallback(
-          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel level,
              llvm::ThinOrFullLTOPhase) {
             passes.addPass(
                 llvm::createModuleToFunctionPassAdaptor(ExactSelectionPass()));
+            if (level != llvm::OptimizationLevel::O0)
+              passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+                  ScalarPressurePass()));
           });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);

@@ -23,9 +23,9 @@ import time
 
 import buffers
 import exchanges
+import floats
 import halves
 import idle_lanes
-import nans
 import wide_atomics
 
 try:
@@ -51,9 +51,9 @@ def load_emulator():
     spec.loader.exec_module(module)
     buffers.teach(module)
     exchanges.teach(module)
+    floats.teach(module)
     halves.teach(module)
     idle_lanes.teach(module)
-    nans.teach(module)
     wide_atomics.teach(module)
     return module
 

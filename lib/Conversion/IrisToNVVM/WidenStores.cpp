@@ -3,11 +3,12 @@
 
 #include "WidenStores.h"
 
-#include "iris/Dialect/Tile/IR/Tile.h"
+#include "iris/Analysis/TileLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -44,6 +45,26 @@ static unsigned findColumn(ArrayRef<Attribute> bases, int64_t column) {
              bases,
              [&](Attribute basis) { return getColumn(basis) == column; }) -
          bases.begin();
+}
+
+/// The layout of `type` with as many registers as a thread has of it: an
+/// attribute serves tiles of any shape, and names more for one that a reduction
+/// has made narrow. Null if there is none.
+static tile::LinearAttr getFittedLayout(RankedTensorType type) {
+  auto attr = dyn_cast_or_null<tile::LinearAttr>(type.getEncoding());
+  std::optional<LinearLayout> layout = getLinearLayout(type);
+  if (!attr || !layout)
+    return {};
+  Builder builder(type.getContext());
+  auto toAttr = [&](LayoutDim input) {
+    return builder.getArrayAttr(llvm::map_to_vector(
+        layout->getBases(input), [&](uint64_t basis) -> Attribute {
+          return builder.getI64ArrayAttr(layout->getCoordinates(basis));
+        }));
+  };
+  return tile::LinearAttr::get(type.getContext(), toAttr(LayoutDim::Register),
+                               toAttr(LayoutDim::Lane),
+                               toAttr(LayoutDim::Warp));
 }
 
 /// Plans the exchange; no swaps where there is nothing to gain.
@@ -110,7 +131,7 @@ static void emitSwap(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &words,
 
 static void widen(tile::StoreOp store, Value lane) {
   RankedTensorType type = store.getValue().getType();
-  auto layout = dyn_cast_or_null<tile::LinearAttr>(type.getEncoding());
+  tile::LinearAttr layout = getFittedLayout(type);
   int64_t bits = type.getElementType().getIntOrFloatBitWidth();
   SmallVector<int64_t> strides;
   int64_t offset;

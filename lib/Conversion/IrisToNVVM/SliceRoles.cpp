@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -114,11 +115,61 @@ LogicalResult mlir::iris::sliceForProducers(Block &block) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// Finds the loads of scalars that producers repeat: where a matmul reads, or
+/// whether it runs, depends on them.
+class LeadFinder {
+public:
+  explicit LeadFinder(FunctionOpInterface function) {
+    function->walk([&](Operation *op) {
+      if (holdsMatmul(op))
+        addOperands(op);
+    });
+    function->walk([&](tile::MatmulOp op) {
+      op.getBody().walk([&](Operation *inner) { addOperands(inner); });
+    });
+    while (!pending.empty())
+      visit(pending.pop_back_val());
+  }
+
+  llvm::SmallPtrSet<Operation *, 8> loads;
+
+private:
+  void add(Value value) {
+    if (!isTile(value.getType()) && seen.insert(value).second)
+      pending.push_back(value);
+  }
+  void addOperands(Operation *op) {
+    for (Value operand : op->getOperands())
+      add(operand);
+  }
+  void visit(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      op = cast<BlockArgument>(value).getOwner()->getParentOp();
+    if (isa<FunctionOpInterface, tile::MatmulOp>(op))
+      return;
+    if (isa<memref::LoadOp>(op))
+      loads.insert(op);
+    addOperands(op);
+    // Whatever control flow hands on, and all that it depends on.
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          if (inner.hasTrait<OpTrait::IsTerminator>())
+            addOperands(&inner);
+  }
+
+  llvm::SmallDenseSet<Value> seen;
+  SmallVector<Value> pending;
+};
+
 /// Walks a kernel in program order, loops twice, and remembers whether there is
-/// something that the next matmul's producers have to come after.
+/// something that producers have to come after, with the next matmul or with
+/// the next load that leads to one.
 class HandOffPlacer {
 public:
-  explicit HandOffPlacer(FunctionOpInterface function) {
+  explicit HandOffPlacer(FunctionOpInterface function)
+      : leads(LeadFinder(function).loads) {
     function->walk([&](tile::MatmulOp op) {
       read(op.getA());
       read(op.getB());
@@ -127,6 +178,8 @@ public:
           if (buffer)
             read(buffer);
     });
+    for (Operation *load : leads)
+      read(cast<memref::LoadOp>(load).getMemRef());
   }
 
   bool walk(Block &block, bool pending) {
@@ -143,8 +196,22 @@ private:
       readsAnything = true;
   }
 
+  /// True for what producers do, too: a matmul, or a load that leads to one.
+  bool isProducers(Operation *op) const {
+    return isa<tile::MatmulOp>(op) || leads.contains(op);
+  }
+
+  bool holdsProducers(Operation *op) const {
+    return op
+        ->walk([&](Operation *inner) {
+          return isProducers(inner) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   bool walk(Operation *op, bool pending) {
-    if (!holdsMatmul(op)) {
+    if (!holdsProducers(op)) {
       WalkResult found = op->walk([&](Operation *inner) {
         return inner->getNumRegions() == 0 && holdsBack(inner)
                    ? WalkResult::interrupt()
@@ -154,7 +221,7 @@ private:
     }
     if (pending)
       placeBefore(op);
-    if (isa<tile::MatmulOp>(op))
+    if (isProducers(op))
       return false;
     auto walkRegions = [&](bool before) {
       bool after = false;
@@ -213,6 +280,7 @@ private:
     return !root || readsAnything || roots.contains(root);
   }
 
+  llvm::SmallPtrSet<Operation *, 8> leads;
   llvm::SmallDenseSet<Value> roots;
   bool readsAnything = false;
 };

@@ -22,9 +22,10 @@ namespace mlir::iris {
 /// consumers have.
 LogicalResult sliceForProducers(Block &block);
 
-/// Puts an `iris.hand_off` wherever a matmul of `function` may read what the
-/// program has written, or waited for, since the last one: in front of the
-/// outermost loop or branch around the matmul that does not do so itself.
+/// Puts an `iris.hand_off` wherever a matmul of `function`, or a load of a
+/// scalar that one depends on, may read what the program has written, or waited
+/// for, since the last one: in front of the outermost loop or branch around it
+/// that does not do so itself.
 void placeHandOffs(FunctionOpInterface function);
 
 /// Checks that a region of `op` does what one wave can do alone.

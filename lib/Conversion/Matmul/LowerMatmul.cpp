@@ -5,6 +5,7 @@
 
 #include "iris/Analysis/TileLayout.h"
 #include "iris/Conversion/MatmulTarget.h"
+#include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(tile-assign-matmul-layouts{target=sm_90a},tile-assign-layouts{warp-size=32},tile-insert-barriers,tile-lower-matmul{target=sm_90a warp-size=32}))' | FileCheck %s
+
+// Producers repeat the loads of scalars that say where a matmul reads; what the
+// program has stored there, or waited for, they load after a hand-off.
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @stored
+  // CHECK-SAME: %[[AT:[a-z0-9]+]]: memref<?xindex>
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK-NOT: memref.load
+  // CHECK: mbarrier.try_wait
+  // CHECK: memref.load %[[AT]]
+  // CHECK: cp.async.bulk.tensor
+  gpu.func @stored(%at: memref<?xindex>, %a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>, %i: index, %k: index)
+      kernel attributes {iris.num_warps = 8 : i32} {
+    %c0 = arith.constant 0 : index
+    memref.store %i, %at[%c0] : memref<?xindex>
+    %row = memref.load %at[%c0] : memref<?xindex>
+    %t = tile.matmul %a[%row, %c0], %b[%c0, %c0] k(%k) block(64)
+        : memref<?x?xf16>, memref<?x?xf16> -> tensor<128x128xf32>
+    tile.store %t, %c[%c0, %c0] : tensor<128x128xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @awaited
+  // CHECK-SAME: %[[AT:[a-z0-9]+]]: memref<?xindex, #iris.symmetric>
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK-NOT: memref.load
+  // CHECK: mbarrier.try_wait
+  // CHECK: memref.load %[[AT]]
+  // CHECK: cp.async.bulk.tensor
+  gpu.func @awaited(%ctx: !iris.ctx, %at: memref<?xindex, #iris.symmetric>, %flags: memref<?xi32, #iris.symmetric>, %epoch: i32, %a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>, %k: index)
+      kernel attributes {iris.num_warps = 8 : i32} {
+    %c0 = arith.constant 0 : index
+    %seen = iris.wait %ctx, %flags[%c0] ge %epoch : i32, memref<?xi32, #iris.symmetric>
+    %row = memref.load %at[%c0] : memref<?xindex, #iris.symmetric>
+    %t = tile.matmul %a[%row, %c0], %b[%c0, %c0] k(%k) block(64)
+        : memref<?x?xf16>, memref<?x?xf16> -> tensor<128x128xf32>
+    tile.store %t, %c[%c0, %c0] : tensor<128x128xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // A load of what nobody stores waits for nothing.
+  // CHECK-LABEL: gpu.func @given
+  // CHECK-SAME: %[[AT:[a-z0-9]+]]: memref<?xindex>
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK-NOT: mbarrier.try_wait
+  // CHECK: memref.load %[[AT]]
+  // CHECK: cp.async.bulk.tensor
+  gpu.func @given(%at: memref<?xindex>, %a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>, %k: index)
+      kernel attributes {iris.num_warps = 8 : i32} {
+    %c0 = arith.constant 0 : index
+    %row = memref.load %at[%c0] : memref<?xindex>
+    %t = tile.matmul %a[%row, %c0], %b[%c0, %c0] k(%k) block(64)
+        : memref<?x?xf16>, memref<?x?xf16> -> tensor<128x128xf32>
+    tile.store %t, %c[%c0, %c0] : tensor<128x128xf32>, memref<?x?xf32>
+    gpu.return
+  }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "iris/Analysis/Divisibility.h"
 
+#include "iris/Analysis/WorkgroupMemory.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,6 +50,12 @@ static Attribute getArgumentFacts(Value value) {
   if (!function || argument.getArgNumber() >= function.getNumArguments())
     return {};
   return function.getArgAttr(argument.getArgNumber(), kDivisibilityAttr);
+}
+
+/// True for a buffer that a kernel declares, which iris-place-allocas aligns.
+static bool isDeclaredMemory(Value buffer) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  return type && isa<BlockArgument>(buffer) && isWorkgroupMemory(type);
 }
 
 /// Returns what `iris.divisibility` says about one dimension of a buffer.
@@ -166,6 +173,8 @@ uint64_t Divisibility::computeResult(OpResult result) {
 
 uint64_t Divisibility::getPointerDivisor(Value buffer) {
   Operation *op = buffer.getDefiningOp();
+  if (!op && isDeclaredMemory(buffer))
+    return kWorkgroupAlignment;
   if (!op) {
     Attribute facts = getArgumentFacts(buffer);
     if (auto list = dyn_cast_or_null<DictionaryAttr>(facts))

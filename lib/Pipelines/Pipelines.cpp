@@ -84,6 +84,9 @@ void mlir::iris::buildIrisTranslatePipeline(
   kernels.addPass(createIrisVerifyMathPass());
   // Tiles have no calling convention.
   kernels.addPass(createIrisInlineFunctionsPass());
+  // Functions are gone, whose allocas are their callers'; canonicalization
+  // would take buffers for those of a thread.
+  kernels.addPass(createIrisPlaceAllocasPass());
   // In front of the first canonicalization.
   kernels.addPass(createIrisResolveDimsPass());
   kernels.addPass(createIrisTranslatePointersPass());
@@ -171,7 +174,8 @@ void mlir::iris::buildIrisSyncPipeline(OpPassManager &pm,
 void mlir::iris::buildIrisABIPipeline(OpPassManager &pm,
                                       const IrisPipelineOptions &options) {
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addPass(createIrisLowerKernelABIPass({options.target.getValue()}));
+  kernels.addPass(createIrisLowerKernelABIPass(
+      {options.target.getValue(), maxScratchBytes(options)}));
   // Waits call the clock through an argument that kernels have only now.
   if (isHost(options))
     kernels.addPass(createIrisLowerHostCallbacksPass());

@@ -15,7 +15,9 @@ def IrisLowerKernelABIPass
     of IrisRtContext, a memref its pointer, dynamic sizes and dynamic strides;
     `iris.ctx_field` becomes the field. Memory spaces become address spaces.
     What the runtime must know of a kernel goes to the attribute `iris.meta`, a
-    dictionary in the shape of the package's JSON.
+    dictionary in the shape of the package's JSON. It is an error if a kernel
+    declares more workgroup memory than the target has beside what the compiler
+    needs.
 
     Before:
 
@@ -35,7 +37,10 @@ def IrisLowerKernelABIPass
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"host\"",
-           "Target: host, gfx942, gfx950, gfx90a, gfx1100, gfx1201, sm_90a">
+           "Target: host, gfx942, gfx950, gfx90a, gfx1100, gfx1201, sm_90a">,
+    Option<"maxWorkgroupBytes", "max-workgroup-bytes", "uint64_t",
+           /*default=*/"65536",
+           "workgroup memory that a kernel may declare, on GPUs">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

@@ -11,6 +11,8 @@
 
 #include "SyncLowering.h"
 
+#include "iris/Analysis/WorkgroupMemory.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -167,7 +169,7 @@ static bool needsOwnWords(Operation *op) {
 LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
   // What the program's tiles take.
   llvm::MapVector<LLVM::GlobalOp, uint64_t> memory;
-  uint64_t bytes = 0;
+  uint64_t bytes = getWorkgroupAttributionBytes(kernel);
   DataLayout layout = DataLayout::closest(kernel);
   SymbolTableCollection tables;
   kernel.walk([&](LLVM::AddressOfOp op) {
@@ -186,10 +188,12 @@ LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
   };
   if (most && bytes && countPrograms(bytes + words) < countPrograms(bytes)) {
     auto op = llvm::find_if(ops, needsOwnWords);
-    if (op == ops.end()) {
+    if (op == ops.end() && !memory.empty()) {
       borrowed = memory.front().first;
       return success();
     }
+    if (op == ops.end())
+      op = ops.begin();
     if (bytes + words > *most)
       return (*op)->emitOpError("needs ")
              << words << " bytes of workgroup memory beside the " << bytes

@@ -5,6 +5,7 @@
 
 #include "iris-c/RuntimeABI.h"
 #include "iris/Analysis/ArgumentOverlaps.h"
+#include "iris/Analysis/WorkgroupMemory.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
@@ -276,8 +277,10 @@ DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
     return cast<IntegerAttr>(integer(name)).getInt();
   };
   meta.set("shared_bytes",
-           builder.getI64IntegerAttr(bytes("iris.shared_bytes") +
-                                     bytes(kDynamicSharedBytesAttr)));
+           builder.getI64IntegerAttr(
+               bytes("iris.shared_bytes") +
+               static_cast<int64_t>(getWorkgroupAttributionBytes(kernel)) +
+               bytes(kDynamicSharedBytesAttr)));
   meta.set("dynamic_shared_bytes", integer(kDynamicSharedBytesAttr));
   meta.set("arena_bytes", integer("iris.arena_bytes"));
   meta.set("coresident",

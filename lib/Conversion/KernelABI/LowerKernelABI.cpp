@@ -13,6 +13,7 @@
 
 #include "KernelMetadata.h"
 #include "iris-c/RuntimeABI.h"
+#include "iris/Analysis/WorkgroupMemory.h"
 #include "iris/Conversion/TargetInfo.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,6 +22,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #define DEBUG_TYPE "iris-lower-kernel-abi"
 
@@ -348,6 +351,32 @@ LogicalResult KernelLowering::lowerForHost() {
 // Pass
 //===----------------------------------------------------------------------===//
 
+/// Checks the workgroup memory of `kernel`: what it declares, and what the
+/// compiler has taken beside it.
+static LogicalResult verifyWorkgroupMemory(FunctionOpInterface kernel,
+                                           const TargetInfo &target,
+                                           uint64_t most) {
+  uint64_t declared = getWorkgroupAttributionBytes(kernel);
+  if (declared == 0)
+    return success();
+  llvm::SmallPtrSet<Operation *, 4> known;
+  uint64_t taken = 0;
+  DataLayout layout = DataLayout::closest(kernel);
+  SymbolTableCollection tables;
+  kernel.walk([&](LLVM::AddressOfOp op) {
+    LLVM::GlobalOp global = op.getGlobal(tables);
+    if (global && global.getAddrSpace() == target.getWorkgroupAddressSpace() &&
+        known.insert(global).second)
+      taken += layout.getTypeSize(global.getType());
+  });
+  if (declared + taken <= most)
+    return success();
+  return kernel.emitOpError("has ")
+         << declared << " bytes of buffers of the program (memref.alloca), and "
+         << taken << " bytes of workgroup memory that the compiler needs; "
+         << "expected at most " << most << " in all on " << target.getName();
+}
+
 namespace {
 struct LowerKernelABIPass
     : iris::impl::IrisLowerKernelABIPassBase<LowerKernelABIPass> {
@@ -367,7 +396,8 @@ struct LowerKernelABIPass
       if (!isKernel(function))
         continue;
       FailureOr<BlockLayout> layout = layOutArguments(function);
-      if (failed(layout))
+      if (failed(layout) ||
+          failed(verifyWorkgroupMemory(function, *info, maxWorkgroupBytes)))
         return signalPassFailure();
       int64_t threads = host ? 1 : getNumWarps(function) * info->getWaveSize();
       function->setAttr(kMetaAttr, describeKernel(function, *layout, threads));

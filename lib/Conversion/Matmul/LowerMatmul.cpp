@@ -4,6 +4,7 @@
 #include "iris/Conversion/Matmul.h"
 
 #include "iris/Analysis/TileLayout.h"
+#include "iris/Analysis/WorkgroupMemory.h"
 #include "iris/Conversion/MatmulTarget.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
@@ -46,11 +47,20 @@ static LogicalResult lowerMatmul(tile::MatmulOp op, const MatmulTarget &target,
 }
 
 /// Workgroup memory that moving tiles between layouts will take, at most.
-static uint64_t estimateExchangeBytes(FunctionOpInterface function) {
+static uint64_t estimateExchangeBytes(FunctionOpInterface function,
+                                      unsigned numWarps) {
   uint64_t bytes = 0;
   function->walk([&](Operation *op) {
+    // A partial result of each warp, in no more than 8 bytes.
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+      RankedTensorType type = reduce.getSource().getType();
+      uint64_t results =
+          type.getNumElements() / type.getDimSize(reduce.getDim());
+      bytes = std::max(bytes, results * numWarps * 8);
+      return;
+    }
     if (!isa<tile::BroadcastOp, tile::ConvertLayoutOp, tile::ExpandDimsOp,
-             tile::ReduceOp, tile::TransposeOp>(op))
+             tile::TransposeOp>(op))
       return;
     auto type = cast<RankedTensorType>(op->getOperand(0).getType());
     uint64_t width =
@@ -74,6 +84,9 @@ static LogicalResult lowerFunction(FunctionOpInterface function,
 
   KernelInfo kernel = getKernelInfo(function, warpSize);
   uint64_t bytes = 0;
+  // The kernel's own buffers come first.
+  uint64_t declared = getWorkgroupAttributionBytes(function);
+  maxScratchBytes -= std::min(declared, maxScratchBytes);
   for (tile::MatmulOp op : ops) {
     RankedTensorType type = op.getResult().getType();
     Attribute natural = op->getAttr(tile::kResultLayoutAttr);
@@ -96,7 +109,8 @@ static LogicalResult lowerFunction(FunctionOpInterface function,
   if (target->lowersKernels())
     return target->lowerKernel(
         function, kernel,
-        std::min(estimateExchangeBytes(function), maxScratchBytes));
+        std::min(estimateExchangeBytes(function, kernel.numWarps),
+                 maxScratchBytes));
   emitThreadNumbers(function, kernel);
   if (bytes)
     kernel.scratch = getScratch(function, bytes);

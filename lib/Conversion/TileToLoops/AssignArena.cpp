@@ -11,6 +11,7 @@
 
 #include "iris/Conversion/TileToLoops.h"
 
+#include "iris/Analysis/WorkgroupMemory.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -105,6 +106,10 @@ static SmallVector<Placement> placeBuffers(func::FuncOp func) {
                      lastUse(alloc, alloc->getBlock(), ends), 0,
                      sizeInBytes(alloc.getType())};
     buffer.end = std::max(buffer.start, buffer.end);
+    if (alloc->hasAttr(kProgramMemoryAttr)) {
+      buffer.start = 0;
+      buffer.end = count;
+    }
     buffer.offset = findPlace(buffer, placements);
     placements.push_back(buffer);
   });

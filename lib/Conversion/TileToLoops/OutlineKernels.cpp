@@ -3,8 +3,11 @@
 
 #include "iris/Conversion/TileToLoops.h"
 
+#include "iris/Analysis/WorkgroupMemory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 #define DEBUG_TYPE "iris-outline-kernels"
@@ -17,11 +20,37 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
+/// A program is one thread, whose own memory its buffers can be.
+static void allocateBuffers(gpu::GPUFuncOp kernel) {
+  unsigned count = kernel.getNumWorkgroupAttributions();
+  if (count == 0)
+    return;
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([](MemRefType type) -> std::optional<Type> {
+    if (!isWorkgroupMemory(type))
+      return std::nullopt;
+    return MemRefType::get(type.getShape(), type.getElementType(),
+                           type.getLayout());
+  });
+  replacer.recursivelyReplaceElementsIn(kernel, /*replaceAttrs=*/true,
+                                        /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+  Block &entry = kernel.getBody().front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&entry);
+  for (BlockArgument buffer : kernel.getWorkgroupAttributions()) {
+    auto alloc = memref::AllocOp::create(builder, buffer.getLoc(),
+                                         cast<MemRefType>(buffer.getType()));
+    alloc->setAttr(kProgramMemoryAttr, builder.getUnitAttr());
+    buffer.replaceAllUsesWith(alloc);
+  }
+  entry.eraseArguments(kernel.getFirstWorkgroupAttributionIndex(), count);
+}
+
 static LogicalResult outline(gpu::GPUFuncOp kernel) {
-  if (kernel.getNumWorkgroupAttributions() != 0 ||
-      kernel.getNumPrivateAttributions() != 0)
-    return kernel.emitOpError("has workgroup or private memory; expected "
-                              "buffers to be arguments");
+  if (kernel.getNumPrivateAttributions() != 0)
+    return kernel.emitOpError("has private memory; expected workgroup memory "
+                              "(memref.alloca), or buffers to be arguments");
+  allocateBuffers(kernel);
   OpBuilder builder(kernel);
   auto func = func::FuncOp::create(builder, kernel.getLoc(), kernel.getName(),
                                    kernel.getFunctionType());
@@ -29,6 +58,7 @@ static LogicalResult outline(gpu::GPUFuncOp kernel) {
   func->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
   func->removeDiscardableAttr(gpu::GPUDialect::getKernelFuncAttrName());
   func->removeDiscardableAttr(kernel.getNumWorkgroupAttributionsAttrName());
+  func->removeDiscardableAttr(kernel.getWorkgroupAttribAttrsAttrName());
   if (kernel.isKernel())
     func->setDiscardableAttr(kKernelAttr, builder.getUnitAttr());
   else

@@ -9,6 +9,7 @@
 
 #include "Patterns.h"
 #include "iris/Analysis/TileLayout.h"
+#include "iris/Analysis/WorkgroupMemory.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -111,6 +112,9 @@ static LogicalResult analyzeKernel(FunctionOpInterface function,
   KernelInfo kernel = getKernelInfo(function, warpSize);
   bool hasTiles = false;
   uint64_t scratchBytes = 0;
+  // The kernel's own buffers come first.
+  uint64_t declared = getWorkgroupAttributionBytes(function);
+  maxScratchBytes -= std::min(declared, maxScratchBytes);
   WalkResult walk = function->walk([&](Operation *op) {
     if (failed(verifyOp(op, kernel)))
       return WalkResult::interrupt();

@@ -50,3 +50,12 @@ gpu.module @kernels {
   // expected-error @+1 {{declares memory of type 'memref<8xf16, affine_map<(d0) -> (d0 mod 2)>, 5>'}}
   gpu.func @map() private(%p: memref<8xf16, affine_map<(d0) -> (d0 mod 2)>, 5>) kernel { gpu.return }
 }
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{has 131072 bytes of buffers of the program (memref.alloca), and 0 bytes of workgroup memory that the compiler needs; expected at most 65536 in all on gfx942}}
+  gpu.func @workgroup(%i: index) workgroup(%a: memref<32768xf32, #gpu.address_space<workgroup>>) kernel {
+    gpu.return
+  }
+}

@@ -38,8 +38,8 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @below {{has workgroup or private memory; expected buffers to be arguments}}
-  gpu.func @memory(%i: index) workgroup(%w: memref<8xf32, 3>) kernel {
+  // expected-error @below {{has private memory; expected workgroup memory (memref.alloca), or buffers to be arguments}}
+  gpu.func @memory(%i: index) private(%w: memref<8xf32, 5>) kernel {
     gpu.return
   }
 }

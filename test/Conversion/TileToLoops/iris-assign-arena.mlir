@@ -50,4 +50,15 @@ gpu.module @kernels {
     }
     return
   }
+
+  // What stands for workgroup memory lives as long as the program.
+  // CHECK-LABEL: func.func @program_memory
+  // CHECK-SAME: iris.arena_bytes = 192 : i64
+  func.func @program_memory(%i: index) {
+    %a = memref.alloc() {iris.program_memory} : memref<32xf32>
+    %x = memref.load %a[%i] : memref<32xf32>
+    %b = memref.alloc() : memref<5xf32>
+    memref.store %x, %b[%i] : memref<5xf32>
+    return
+  }
 }

@@ -43,6 +43,51 @@ def IrisInlineFunctionsPass
   }];
 }
 
+def IrisPlaceAllocasPass : Pass<"iris-place-allocas"> {
+  let summary = "Makes workgroup memory of the allocas of kernels";
+  let description = [{
+    `memref.alloca` in a kernel is a buffer of the program: one, wherever the op
+    is, also in a loop, and however often it runs. It becomes workgroup memory
+    that the kernel declares: shared memory on NVIDIA GPUs, LDS on AMD GPUs, and
+    a place in the program's arena on the host. What it holds when the op runs
+    is not defined; in particular it may be what an earlier round of a loop, or
+    another program, has left there.
+
+    Its shape is static, its elements are those of buffers, and together with
+    what the compiler takes for itself it must fit into the target's workgroup
+    memory (checked when the kernel is lowered). Accesses and views go on as for
+    any buffer. It is an error to pass it to control flow, and to use it where
+    other programs are meant: signals, waits, barriers, atomics, packets and
+    translations.
+
+    Before:
+
+    ```mlir
+    gpu.func @k(%b: memref<?xf32>, %i: index) kernel {
+      %own = memref.alloca() : memref<256xf32>
+      %v = tile.load %b[%i] : memref<?xf32> -> tensor<256xf32>
+      tile.store %v, %own[%i] : tensor<256xf32>, memref<256xf32>
+      gpu.return
+    }
+    ```
+
+    After:
+
+    ```mlir
+    gpu.func @k(%b: memref<?xf32>, %i: index)
+        workgroup(%own : memref<256xf32, #gpu.address_space<workgroup>>
+                         {llvm.align = 16 : i64}) kernel {
+      %v = tile.load %b[%i] : memref<?xf32> -> tensor<256xf32>
+      tile.store %v, %own[%i] : tensor<256xf32>,
+          memref<256xf32, #gpu.address_space<workgroup>>
+      gpu.return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
 def IrisTranslatePointersPass : Pass<"iris-translate-pointers"> {
   let summary = "Expands remote accesses into a translation and a local access";
   let description = [{

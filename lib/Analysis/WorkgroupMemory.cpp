@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "iris/Analysis/WorkgroupMemory.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+uint64_t mlir::iris::getBufferBytes(MemRefType type) {
+  Type element = type.getElementType();
+  uint64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  return static_cast<uint64_t>(type.getNumElements()) *
+         llvm::divideCeil(bits, 8);
+}
+
+uint64_t
+mlir::iris::getWorkgroupAttributionBytes(FunctionOpInterface function) {
+  auto kernel = dyn_cast<gpu::GPUFuncOp>(*function);
+  uint64_t bytes = 0;
+  if (kernel)
+    for (BlockArgument buffer : kernel.getWorkgroupAttributions())
+      bytes += llvm::alignTo(getBufferBytes(cast<MemRefType>(buffer.getType())),
+                             kWorkgroupAlignment);
+  return bytes;
+}
+
+bool mlir::iris::isWorkgroupMemory(MemRefType type) {
+  Attribute space = type.getMemorySpace();
+  // Of GPUs, as a number.
+  if (auto number = dyn_cast_or_null<IntegerAttr>(space))
+    return number.getInt() == 3;
+  auto named = dyn_cast_or_null<gpu::AddressSpaceAttr>(space);
+  return named && named.getValue() == gpu::AddressSpace::Workgroup;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- PlaceAllocas.cpp - Memory of the program ---------------------------===//
+//
+// A kernel reads as if one thread executed it, so `memref.alloca` is one buffer
+// of the program, not one of each thread: workgroup memory, which `gpu.func`
+// declares. Its address space becomes part of the types of all views of it. The
+// host's lowering gives it a place in the program's arena.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Dialect/Iris/Transforms/Passes.h"
+
+#include "iris/Analysis/WorkgroupMemory.h"
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#define DEBUG_TYPE "iris-place-allocas"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISPLACEALLOCASPASS
+#include "iris/Dialect/Iris/Transforms/Passes.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+static LogicalResult verifyAlloca(memref::AllocaOp op) {
+  MemRefType type = op.getType();
+  if (!type.hasStaticShape())
+    return op.emitOpError("allocates ")
+           << type
+           << " with a size that is not constant; expected a static shape: "
+              "workgroup memory is laid out when the kernel is compiled";
+  if (!type.getLayout().isIdentity())
+    return op.emitOpError("allocates ")
+           << type << "; expected no layout, and views of the buffer";
+  Type element = type.getElementType();
+  bool isNumber =
+      isa<IntegerType, Float16Type, BFloat16Type, Float32Type, Float64Type>(
+          element);
+  if (!isNumber ||
+      !llvm::is_contained({8u, 16u, 32u, 64u}, element.getIntOrFloatBitWidth()))
+    return op.emitOpError("allocates elements of ")
+           << element << "; expected f16, bf16, f32, f64, i8, i16, i32 or i64";
+  if (type.getMemorySpace() && !isWorkgroupMemory(type))
+    return op.emitOpError("allocates ")
+           << type
+           << "; expected no memory space, or that of workgroup memory, which "
+              "is where buffers of a program are";
+  if (op.getAlignment().value_or(1) > kWorkgroupAlignment)
+    return op.emitOpError("has an alignment of ")
+           << *op.getAlignment() << " bytes; expected at most "
+           << kWorkgroupAlignment;
+  return success();
+}
+
+/// True if `op` accesses a buffer of the program as it accesses any other one.
+static bool isPlainAccess(Operation *op) {
+  // Of get and put one buffer is remote, which their verifiers see to.
+  if (isa<GetOp, PutOp>(op))
+    return true;
+  return !isa<IrisDialect>(op->getDialect());
+}
+
+/// Gives views of `buffer` its memory space; refuses uses that would lose
+/// track of it, or that other programs are to see.
+static LogicalResult propagate(Value buffer, Attribute space) {
+  for (Operation *user : buffer.getUsers()) {
+    if (isa<memref::DeallocOp>(user))
+      return user->emitOpError("frees a buffer of the program; expected none: "
+                               "it lives as long as the program");
+    if (!isPlainAccess(user))
+      return user->emitOpError("is about ")
+             << buffer.getType()
+             << ", a buffer of this program alone (memref.alloca); expected "
+                "one that other programs can reach, an argument of the kernel";
+    bool makesBuffers =
+        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
+    bool isFlow = user->getNumRegions() != 0 && !isa<tile::MatmulOp>(user);
+    bool handsOn =
+        user->hasTrait<OpTrait::IsTerminator>() && !isa<tile::YieldOp>(user);
+    bool isView = isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1;
+    if (isFlow || handsOn || (makesBuffers && !isView))
+      return user->emitOpError("passes on ")
+             << buffer.getType()
+             << ", a buffer of the program (memref.alloca); expected ops that "
+                "access it, and views";
+    if (!makesBuffers)
+      continue;
+    Value view = user->getResult(0);
+    auto type = dyn_cast<MemRefType>(view.getType());
+    if (!type)
+      return user->emitOpError("makes ")
+             << view.getType() << " of a buffer of the program; expected a "
+             << "view with a rank";
+    view.setType(MemRefType::get(type.getShape(), type.getElementType(),
+                                 type.getLayout(), space));
+    if (failed(propagate(view, space)))
+      return failure();
+  }
+  return success();
+}
+
+static LogicalResult place(gpu::GPUFuncOp kernel, memref::AllocaOp op) {
+  if (failed(verifyAlloca(op)))
+    return failure();
+  auto space = gpu::AddressSpaceAttr::get(
+      op.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
+  MemRefType type = op.getType();
+  auto declared = MemRefType::get(type.getShape(), type.getElementType(),
+                                  MemRefLayoutAttrInterface(), space);
+  Value buffer = kernel.addWorkgroupAttribution(declared, op.getLoc());
+  op.replaceAllUsesWith(buffer);
+  op.erase();
+  return propagate(buffer, space);
+}
+
+/// Also on the host, which would have room: kernels are for all targets.
+static LogicalResult verifyBytes(gpu::GPUFuncOp kernel) {
+  uint64_t bytes = getWorkgroupAttributionBytes(kernel);
+  if (bytes <= kMostWorkgroupBytes)
+    return success();
+  return kernel.emitOpError("has ")
+         << bytes << " bytes of buffers of the program (memref.alloca); "
+         << "expected at most " << kMostWorkgroupBytes
+         << ", the most that any target has";
+}
+
+/// The widest accesses need it; LLVM would align to the element.
+static void alignBuffers(gpu::GPUFuncOp kernel) {
+  StringAttr name = StringAttr::get(kernel.getContext(),
+                                    LLVM::LLVMDialect::getAlignAttrName());
+  OpBuilder b(kernel.getContext());
+  for (unsigned i = 0, e = kernel.getNumWorkgroupAttributions(); i < e; ++i)
+    if (!kernel.getWorkgroupAttributionAttr(i, name))
+      kernel.setWorkgroupAttributionAttr(
+          i, name, b.getI64IntegerAttr(kWorkgroupAlignment));
+}
+
+namespace {
+struct PlaceAllocasPass
+    : iris::impl::IrisPlaceAllocasPassBase<PlaceAllocasPass> {
+  void runOnOperation() override {
+    WalkResult walk = getOperation()->walk([](memref::AllocOp op) {
+      if (!op->getParentOfType<gpu::GPUFuncOp>())
+        return WalkResult::advance();
+      op.emitOpError("allocates ")
+          << op.getType()
+          << " in a kernel; expected memref.alloca, a buffer of the program, "
+             "or an argument";
+      return WalkResult::interrupt();
+    });
+    if (walk.wasInterrupted())
+      return signalPassFailure();
+    getOperation()->walk([&](gpu::GPUFuncOp kernel) {
+      SmallVector<memref::AllocaOp> ops;
+      kernel.walk([&](memref::AllocaOp op) { ops.push_back(op); });
+      for (memref::AllocaOp op : ops)
+        if (failed(place(kernel, op)))
+          return signalPassFailure();
+      if (failed(verifyBytes(kernel)))
+        return signalPassFailure();
+      alignBuffers(kernel);
+    });
+  }
+};
+} // namespace

@@ -37,6 +37,10 @@ BlockPlaces emitBlockRegion(OpBuilder &builder, tile::MatmulOp op, Value block);
 /// True if the region may name other places than the operands'.
 bool yieldsPlaces(tile::MatmulOp op);
 
+/// Reports as a remark of category `tile-lower-matmul` that `op` does not take
+/// the target's fast path, and why.
+void remarkMissed(tile::MatmulOp op, StringRef why);
+
 /// One target's matrix instructions. Immutable; kernels share it.
 class MatmulTarget {
 public:

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -15,6 +16,12 @@ LogicalResult MatmulTarget::lowerKernel(FunctionOpInterface function,
                                         const KernelInfo &, uint64_t) const {
   return function.emitOpError("is rewritten as a whole; expected a target that "
                               "does so");
+}
+
+void mlir::iris::remarkMissed(tile::MatmulOp op, StringRef why) {
+  using namespace mlir::remark;
+  missed(op.getLoc(), RemarkOpts::name("matmul").category("tile-lower-matmul"))
+      << reason("{0}", why);
 }
 
 bool mlir::iris::yieldsPlaces(tile::MatmulOp op) {

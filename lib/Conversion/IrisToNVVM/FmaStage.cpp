@@ -84,22 +84,24 @@ void FmaEmitter::emitRun(LocBuilder &b, Value run,
       quad);
   Value column = arith::MulIOp::create(
       b, arith::AndIOp::create(b, lane, i32(b, 3)), i32(b, 2));
-  Value rowAddress = getAddress(b, plan.a, a, row, run);
+  Value rowAddress = getAddress(b, plan.getFirst(), a, row, run);
   Value columnAddresses[2];
   for (int64_t i = 0; i < 2; ++i)
-    columnAddresses[i] = getAddress(
-        b, plan.b, bPart, arith::AddIOp::create(b, column, i32(b, i)), run);
+    columnAddresses[i] =
+        getAddress(b, plan.getSecond(), bPart,
+                   arith::AddIOp::create(b, column, i32(b, i)), run);
 
   SmallVector<SmallVector<Value>> rows;
   for (int64_t m = 0; m < plan.blocksM; ++m)
     for (int64_t half = 0; half < 2; ++half)
-      rows.push_back(load(b, plan.a, rowAddress, m * kMmaRows + 8 * half));
+      rows.push_back(
+          load(b, plan.getFirst(), rowAddress, m * kMmaRows + 8 * half));
   int64_t each = plan.getMmaRegisters();
   for (int64_t n = 0; n < plan.blocksN; ++n)
     for (int64_t group = 0; group < plan.mmaN / 8; ++group)
       for (int64_t i = 0; i < 2; ++i) {
-        SmallVector<Value> factors =
-            load(b, plan.b, columnAddresses[i], n * plan.mmaN + 8 * group);
+        SmallVector<Value> factors = load(
+            b, plan.getSecond(), columnAddresses[i], n * plan.mmaN + 8 * group);
         for (auto [number, values] : llvm::enumerate(rows)) {
           int64_t m = number / 2, half = number % 2;
           Value &sum =

@@ -191,6 +191,7 @@ static StringRef getRegisterKind(const WgmmaPlan &plan) {
 Value mlir::iris::emitWgmma(ImplicitLocOpBuilder &b, const WgmmaPlan &plan,
                             Value a, Value bOperand, Value accumulator,
                             Value accumulates) {
+  const WgmmaOperand &first = plan.getFirst(), &second = plan.getSecond();
   int64_t registers = plan.getNumRegisters(), each = plan.getMmaRegisters();
   bool isInteger = plan.aElement.isInteger(8);
   std::string text = "{ .reg .pred first, on; .reg .b64 da, db;\n"
@@ -202,17 +203,17 @@ Value mlir::iris::emitWgmma(ImplicitLocOpBuilder &b, const WgmmaPlan &plan,
   for (int64_t step = 0; step < plan.stageK / plan.stepK; ++step)
     for (int64_t m = 0; m < plan.blocksM; ++m)
       for (int64_t n = 0; n < plan.blocksN; ++n) {
-        int64_t aUnits = step * getStepUnits(plan.a, plan.stepK) +
-                         getBlockUnits(plan.a, m * kMmaRows, plan.stageK);
-        int64_t bUnits = step * getStepUnits(plan.b, plan.stepK) +
-                         getBlockUnits(plan.b, n * plan.mmaN, plan.stageK);
+        int64_t aUnits = step * getStepUnits(first, plan.stepK) +
+                         getBlockUnits(first, m * kMmaRows, plan.stageK);
+        int64_t bUnits = step * getStepUnits(second, plan.stepK) +
+                         getBlockUnits(second, n * plan.mmaN, plan.stageK);
         os << llvm::formatv("add.s64 da, ${0}, {1};\nadd.s64 db, ${2}, {3};\n",
                             2 * registers, aUnits, 2 * registers + 1, bUnits);
         os << llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k{1}.{2}.{3}."
                             "{4} {{",
                             plan.mmaN, plan.stepK, isInteger ? "s32" : "f32",
-                            getTypeName(plan.aElement),
-                            getTypeName(plan.bElement));
+                            getTypeName(plan.getFirstElement()),
+                            getTypeName(plan.getSecondElement()));
         int64_t base = (m * plan.blocksN + n) * each;
         for (int64_t i = 0; i < each; ++i)
           os << (i ? ",$" : "$") << base + i;
@@ -220,8 +221,8 @@ Value mlir::iris::emitWgmma(ImplicitLocOpBuilder &b, const WgmmaPlan &plan,
         if (!isInteger)
           os << ", 1, 1";
         if (plan.elementBytes == 2)
-          os << (plan.a.kMajor ? ", 0" : ", 1")
-             << (plan.b.kMajor ? ", 0" : ", 1");
+          os << (first.kMajor ? ", 0" : ", 1")
+             << (second.kMajor ? ", 0" : ", 1");
         os << ";\n";
       }
   os << "wgmma.commit_group.sync.aligned; }";

@@ -54,7 +54,8 @@ Value emitFromFirstLane(ImplicitLocOpBuilder &b, Value value);
 
 /// The constant part of the tensor cores' description of an operand.
 int64_t getDescriptorBits(const WgmmaOperand &operand, int64_t stageK);
-/// Multiplies one stage: `a` and `b` are the warpgroup's descriptors (i64),
+/// Multiplies one stage: `a` and `b` are the warpgroup's descriptors (i64) of
+/// the instructions' first and second operand,
 /// `accumulator` a struct of the thread's registers, which count as 0 where
 /// `accumulates` (i32) is 0. Asynchronous, one group.
 Value emitWgmma(ImplicitLocOpBuilder &b, const WgmmaPlan &plan, Value a,

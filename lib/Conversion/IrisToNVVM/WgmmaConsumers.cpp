@@ -3,8 +3,11 @@
 
 #include "FmaStage.h"
 #include "WgmmaLowering.h"
+#include "iris/Analysis/TileLayout.h"
+#include "iris/Conversion/BufferView.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -28,9 +31,16 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
                                          operand.rowBytes;
     return arith::MulIOp::create(b, number, constant(b, bytes)).getResult();
   };
-  Value aPart = partOf(plan.a, groupM, plan.getGroupRows());
-  Value bPart = partOf(plan.b, groupN, plan.getGroupColumns());
-  bPart = arith::AddIOp::create(b, bPart, constant(b, plan.a.slotBytes));
+  // The part of the operand that is not first in the slot begins behind it.
+  auto inSlot = [&](Value part, int64_t offset) {
+    return offset == 0 ? part
+                       : arith::AddIOp::create(b, part, constant(b, offset))
+                             .getResult();
+  };
+  Value aPart = partOf(plan.getFirst(), groupM, plan.getGroupRows());
+  Value bPart = partOf(plan.getSecond(), groupN, plan.getGroupColumns());
+  aPart = inSlot(aPart, plan.getFirstOffset());
+  bPart = inSlot(bPart, plan.getSecondOffset());
   auto describe = [&](LocBuilder &b, const WgmmaOperand &operand,
                       Value address) {
     Value units = arith::ShRUIOp::create(b, address, constant(b, 4));
@@ -61,14 +71,15 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
           scf::YieldOp::create(b, ValueRange{next.slot, next.phase, sum});
           return;
         }
-        Value a = describe(b, plan.a, aAddress);
-        Value bOperand = describe(b, plan.b, bAddress);
+        Value a = describe(b, plan.getFirst(), aAddress);
+        Value bOperand = describe(b, plan.getSecond(), bAddress);
         Value isLater = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
                                               stage, constant(b, 0));
         Value accumulates =
-            op.getInit() ? constant(b, 1)
-                         : arith::ExtUIOp::create(b, b.getI32Type(), isLater)
-                               .getResult();
+            op.getInit() && !plan.isPadded
+                ? constant(b, 1)
+                : arith::ExtUIOp::create(b, b.getI32Type(), isLater)
+                      .getResult();
         Value sum = emitWgmma(b, plan, a, bOperand, carried[2], accumulates);
         // The group before this one is over: its slot is free.
         emitWgmmaWait(b, 1);
@@ -85,6 +96,117 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
   Value last = ring->getSlotBefore(b, end.slot);
   emitBarrierArriveIf(b, ring->getEmpty(b, last), isFirstLane);
   return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static LinearLayout getComputedLayout(MLIRContext *context,
+                                      const WgmmaPlan &plan) {
+  return *getLinearLayout(getAccumulatorLayout(context, plan),
+                          plan.getComputedShape());
+}
+
+uint64_t mlir::iris::getUnpaddingBytes(const WgmmaPlan &plan) {
+  MLIRContext *context = plan.aElement.getContext();
+  // Results have 32 bits.
+  return getExchangeBytes(getComputedLayout(context, plan),
+                          IntegerType::get(context, 32));
+}
+
+Value WgmmaLowering::emitUnpadded(LocBuilder &b, tile::MatmulOp op,
+                                  const WgmmaPlan &plan, Value vector) {
+  KernelInfo kernel = getThreadInfo();
+  kernel.scratch = getScratch(function, getUnpaddingBytes(plan));
+  ThreadBuilder t(b, loc, kernel);
+  LinearLayout from = getComputedLayout(op.getContext(), plan);
+  LinearLayout to = *getLinearLayout(op.getResult().getType());
+  return t.exchange(vector, from, to, [&](uint64_t index) {
+    uint64_t result = 0;
+    for (auto [dim, coordinate] : llvm::enumerate(to.getCoordinates(index)))
+      result |= static_cast<uint64_t>(coordinate) << from.getDimShift(dim);
+    return result;
+  });
+}
+
+Value WgmmaLowering::emitMasked(LocBuilder &b, tile::MatmulOp op,
+                                const WgmmaPlan &plan, Value vector,
+                                Value init) {
+  using Predicate = arith::CmpIPredicate;
+  auto type = cast<VectorType>(vector.getType());
+  RankedTensorType tile = op.getResult().getType();
+  /// Of a dimension of the result: whose, where the place begins, and whether
+  /// elements outside of the buffer may have been copied.
+  struct Side {
+    Value buffer, start, isOver;
+  };
+  Side sides[2];
+  Value isOver;
+  auto operands = getOperands(op, plan);
+  for (unsigned dim = 0; dim < 2; ++dim) {
+    auto [buffer, operand] = operands[dim];
+    if (!operand->isMasked)
+      continue;
+    ValueRange offsets = dim == 0 ? op.getAOffsets() : op.getBOffsets();
+    Value exact = findArgument(buffer).emitIsExact(b, buffer, offsets[dim], dim,
+                                                   tile.getDimSize(dim));
+    if (!exact || matchPattern(exact, m_One()))
+      continue;
+    Value over =
+        arith::XOrIOp::create(b, exact, arith::ConstantIntOp::create(b, 1, 1));
+    sides[dim] = {buffer, offsets[dim], over};
+    isOver = isOver ? arith::OrIOp::create(b, isOver, over).getResult() : over;
+  }
+  if (!isOver)
+    return vector;
+
+  auto emit = [&](LocBuilder &b) -> Value {
+    KernelInfo kernel = getThreadInfo();
+    ThreadBuilder t(b, loc, kernel);
+    LinearLayout layout = *getLinearLayout(tile);
+    SmallVector<Value> keeps(type.getNumElements());
+    for (unsigned dim = 0; dim < 2; ++dim) {
+      if (!sides[dim].isOver)
+        continue;
+      Value size = memref::DimOp::create(b, sides[dim].buffer,
+                                         static_cast<int64_t>(dim));
+      Value thread = t.getThreadCoordinate(layout, dim);
+      llvm::SmallDenseMap<int64_t, Value> known;
+      for (auto [reg, keep] : llvm::enumerate(keeps)) {
+        int64_t constantPart =
+            layout.getCoordinates(layout.apply({reg, 0, 0}))[dim];
+        Value &fits = known[constantPart];
+        if (!fits) {
+          Value within =
+              arith::XOrIOp::create(b, thread, constant(b, constantPart));
+          Value at = arith::AddIOp::create(
+              b, sides[dim].start,
+              arith::IndexCastUIOp::create(b, b.getIndexType(), within));
+          // Also for coordinates below 0.
+          fits = arith::CmpIOp::create(b, Predicate::ult, at, size);
+        }
+        keep = emitAnd(t, keep, fits);
+      }
+    }
+    Value zero =
+        arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
+    SmallVector<Value> elements;
+    for (auto [reg, keep] : llvm::enumerate(keeps))
+      elements.push_back(arith::SelectOp::create(
+          b, keep, t.extract(vector, reg), init ? t.extract(init, reg) : zero));
+    return t.pack(elements);
+  };
+  auto choice = scf::IfOp::create(
+      b, isOver,
+      [&](OpBuilder &inner, Location) {
+        LocBuilder b(loc, inner);
+        scf::YieldOp::create(b, emit(b));
+      },
+      [&](OpBuilder &inner, Location) {
+        scf::YieldOp::create(inner, loc, vector);
+      });
+  return choice.getResult(0);
 }
 
 void WgmmaLowering::lowerConsumer(tile::MatmulOp op) {
@@ -111,10 +233,13 @@ void WgmmaLowering::lowerConsumer(tile::MatmulOp op) {
   Value numStages = toI32(b, emitCount(b, op.getK(), plan.stageK));
   Value isSome = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, numStages,
                                        constant(b, 0));
-  Value init;
+  Value given, init;
   if (op.getInit())
-    init = UnrealizedConversionCastOp::create(b, vectorType, op.getInit())
-               .getResult(0);
+    given = UnrealizedConversionCastOp::create(
+                b, getThreadType(op.getResult().getType()), op.getInit())
+                .getResult(0);
+  if (!plan.isPadded)
+    init = given;
   auto choice = scf::IfOp::create(
       b, isSome,
       [&](OpBuilder &inner, Location) {
@@ -144,6 +269,14 @@ void WgmmaLowering::lowerConsumer(tile::MatmulOp op) {
     elements[plan.getElement(i)] =
         LLVM::ExtractValueOp::create(b, choice.getResult(0), i);
   Value vector = vector::FromElementsOp::create(b, vectorType, elements);
+  if (plan.isPadded) {
+    vector = emitUnpadded(b, op, plan, vector);
+    if (given && isa<FloatType>(element))
+      vector = arith::AddFOp::create(b, given, vector);
+    else if (given)
+      vector = arith::AddIOp::create(b, given, vector);
+  }
+  vector = emitMasked(b, op, plan, vector, given);
   op.getResult().replaceAllUsesWith(
       UnrealizedConversionCastOp::create(b, op.getResult().getType(), vector)
           .getResult(0));

@@ -8,6 +8,7 @@
 #ifndef IRIS_LIB_CONVERSION_IRISTONVVM_WGMMALOWERING_H
 #define IRIS_LIB_CONVERSION_IRISTONVVM_WGMMALOWERING_H
 
+#include "ArgumentView.h"
 #include "MatmulRing.h"
 #include "WgmmaPlan.h"
 #include "iris/Conversion/MatmulTarget.h"
@@ -27,6 +28,8 @@ inline constexpr int64_t kWaveSize = 32;
 struct OperandMap {
   Value map, made;
   bool ranks = false;
+  /// What the map's buffer is to the operand's.
+  ArgumentView view;
 };
 
 /// Lowers the matmuls of one kernel.
@@ -44,18 +47,25 @@ public:
 private:
   // WgmmaMatmul.cpp
   LogicalResult planAll();
+  void remarkMisses(tile::MatmulOp op, const WgmmaPlan &plan);
   void emitPrologue(LocBuilder &b);
   void emitRegisterLimit(LocBuilder &b, bool isProducer);
   LogicalResult splitRoles(Block &entry, Operation *firstOp);
 
   void lowerHandOffs(Operation *role, bool isProducer);
   std::array<std::pair<Value, const WgmmaOperand *>, 2>
-  getOperands(tile::MatmulOp op);
+  getOperands(tile::MatmulOp op, const WgmmaPlan &plan);
   OperandMap getMap(Value buffer, const WgmmaOperand &operand);
   bool canHaveMaps(tile::MatmulOp op);
 
   // WgmmaConsumers.cpp
   void lowerConsumer(tile::MatmulOp op);
+  /// The thread's part of the result, of the accumulators of a padded tile.
+  Value emitUnpadded(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
+                     Value vector);
+  /// Puts `init`, or 0, where a or b has no row or column.
+  Value emitMasked(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
+                   Value vector, Value init);
   Value emitStages(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
                    Value numStages, Value init);
 
@@ -64,8 +74,11 @@ private:
   void prepareRegion(tile::MatmulOp op, bool isInLane);
   Value emitWholeBlocks(LocBuilder &b, tile::MatmulOp op, Value count);
   void emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan, BlockPlaces places);
-  Value emitStartsWhole(LocBuilder &b, const WgmmaOperand &operand,
-                        const PanelPlace &place, int64_t elementBytes);
+  /// Whether the engine can copy the part at `place` that is `extent` long
+  /// along k, and gives what is there (i1).
+  Value emitCanCopy(LocBuilder &b, const WgmmaOperand &operand,
+                    const PanelPlace &place, unsigned kDim, int64_t extent,
+                    int64_t elementBytes);
   void emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
                       ArrayRef<PanelPlace> places);
   Value emitWaitForSlot(LocBuilder &b, const RingPlace &place);
@@ -87,6 +100,15 @@ private:
   void emitUnlessGivenUp(LocBuilder &b,
                          llvm::function_ref<void(LocBuilder &)> emit);
 
+  /// What code about layouts wants to know of a consumer.
+  KernelInfo getThreadInfo() const {
+    KernelInfo kernel;
+    kernel.numWarps = numWarps;
+    kernel.warpSize = kWaveSize;
+    kernel.lane = lane;
+    kernel.warp = warp;
+    return kernel;
+  }
   const WgmmaPlan &getPlan(tile::MatmulOp op) {
     return plans[op->getAttrOfType<IntegerAttr>(kNumberAttr).getInt()];
   }
@@ -107,7 +129,7 @@ private:
   int64_t numWarps;
   int64_t scratchBytes;
   Location loc;
-  SmallVector<WgmmaPlan> plans;
+  SmallVector<WgmmaPlan, 0> plans;
   std::optional<MatmulRing> ring;
   int64_t stages = 0, slotBytes = 0;
   /// True if some wait of the kernel may fail.
@@ -121,6 +143,9 @@ private:
   /// i1: all operands of all matmuls have maps.
   Value allMade;
 };
+
+/// Static shared memory that it takes to make the result of a padded tile.
+uint64_t getUnpaddingBytes(const WgmmaPlan &plan);
 
 /// ceil(k / size), 0 for k below 0; `size` is a power of two.
 Value emitCount(ImplicitLocOpBuilder &b, Value k, int64_t size);

@@ -28,6 +28,7 @@
 #include "SliceRoles.h"
 #include "WgmmaLowering.h"
 #include "WidenStores.h"
+#include "iris/Analysis/WorkgroupMemory.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -48,21 +49,60 @@ static constexpr int64_t kMaxStages = 13;
 // Plans
 //===----------------------------------------------------------------------===//
 
+/// Why the copy engine cannot fill the ring with an operand; empty if it can,
+/// as far as that is known before the launch.
+static std::string getMiss(Value buffer, const WgmmaOperand &operand,
+                           Type element, unsigned kDim) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = cast<MemRefType>(buffer.getType());
+  (void)type.getStridesAndOffset(strides, offset);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (strides[kDim] != 1 && strides[1 - kDim] != 1)
+    os << "has no dimension of stride 1; expected one";
+  else if (operand.contiguous < 0)
+    os << "is " << element << " with stride 1 along dimension " << 1 - kDim
+       << "; expected it along k, dimension " << kDim;
+  else
+    os << findArgument(buffer).missed;
+  return text;
+}
+
+void WgmmaLowering::remarkMisses(tile::MatmulOp op, const WgmmaPlan &plan) {
+  if (!plan.usesTensorCores)
+    remarkMissed(op, "multiplies f32 exactly, without tensor cores; expected "
+                     "precision(tf32)");
+  Type elements[] = {plan.aElement, plan.bElement};
+  for (auto [i, operand] : llvm::enumerate(getOperands(op, plan))) {
+    std::string miss =
+        getMiss(operand.first, *operand.second, elements[i], 1 - i);
+    if (!miss.empty())
+      remarkMissed(op, (i == 0 ? "a " : "b ") + miss +
+                           ": threads copy it to shared memory, element by "
+                           "element");
+  }
+}
+
 LogicalResult WgmmaLowering::planAll() {
   OpBuilder b(function.getContext());
   WalkResult walk = function->walk([&](tile::MatmulOp op) {
     FailureOr<WgmmaPlan> plan = planWgmma(op, numWarps);
     if (failed(plan) || failed(verifyProducerRegion(op)))
       return WalkResult::interrupt();
+    remarkMisses(op, *plan);
     op->setAttr(kNumberAttr, b.getI64IntegerAttr(plans.size()));
     slotBytes = std::max(slotBytes, plan->getSlotBytes());
+    if (plan->isPadded)
+      scratchBytes = std::max<int64_t>(scratchBytes, getUnpaddingBytes(*plan));
     plans.push_back(std::move(*plan));
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
     return failure();
   // Words that threads share come on top of the scratch memory.
-  int64_t room = kSharedBytes - scratchBytes - 256;
+  int64_t declared = getWorkgroupAttributionBytes(function);
+  int64_t room = kSharedBytes - scratchBytes - declared - 256;
   while (stages < kMaxStages &&
          MatmulRing::getBytes(stages + 1, slotBytes) <= room)
     ++stages;
@@ -82,14 +122,12 @@ LogicalResult WgmmaLowering::planAll() {
 
 OperandMap WgmmaLowering::getMap(Value buffer, const WgmmaOperand &operand) {
   OperandMap result;
-  if (auto translate = buffer.getDefiningOp<TranslateOp>())
-    buffer = translate.getSource();
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  if (operand.contiguous < 0 || !argument ||
-      argument.getOwner() != &function.getFunctionBody().front())
+  result.view = findArgument(buffer);
+  BlockArgument argument = result.view.argument;
+  if (operand.contiguous < 0 || !argument)
     return result;
   // One map serves all ranks, where the kernel looks at others.
-  result.ranks = llvm::any_of(argument.getUsers(), llvm::IsaPred<TranslateOp>);
+  result.ranks = isTranslated(argument);
   LocBuilder b(loc, mapPoint);
   TensorMapOp op;
   for (TensorMapOp known : maps)
@@ -113,15 +151,14 @@ OperandMap WgmmaLowering::getMap(Value buffer, const WgmmaOperand &operand) {
 
 /// What an op reads: buffers, and how.
 std::array<std::pair<Value, const WgmmaOperand *>, 2>
-WgmmaLowering::getOperands(tile::MatmulOp op) {
-  const WgmmaPlan &plan = getPlan(op);
+WgmmaLowering::getOperands(tile::MatmulOp op, const WgmmaPlan &plan) {
   tile::YieldOp yield = op.getYield();
   return {{{yield && yield.getA() ? yield.getA() : op.getA(), &plan.a},
            {yield && yield.getB() ? yield.getB() : op.getB(), &plan.b}}};
 }
 
 bool WgmmaLowering::canHaveMaps(tile::MatmulOp op) {
-  return llvm::all_of(getOperands(op), [&](auto operand) {
+  return llvm::all_of(getOperands(op, getPlan(op)), [&](auto operand) {
     return static_cast<bool>(getMap(operand.first, *operand.second).map);
   });
 }
@@ -144,7 +181,7 @@ void WgmmaLowering::emitPrologue(LocBuilder &b) {
 
   allMade = arith::ConstantIntOp::create(b, 1, 1);
   function->walk([&](tile::MatmulOp op) {
-    for (auto [buffer, operand] : getOperands(op)) {
+    for (auto [buffer, operand] : getOperands(op, getPlan(op))) {
       OperandMap map = getMap(buffer, *operand);
       Value made = map.made ? map.made
                             : arith::ConstantIntOp::create(b, 0, 1).getResult();
@@ -273,7 +310,8 @@ public:
     FailureOr<WgmmaPlan> plan = planWgmma(op, numWarps);
     if (failed(plan))
       return failure();
-    return getAccumulatorLayout(op.getContext(), *plan);
+    return iris::getResultLayout(op.getContext(), *plan,
+                                 op.getResult().getType().getShape(), numWarps);
   }
 
   /// The ring is dynamic shared memory.

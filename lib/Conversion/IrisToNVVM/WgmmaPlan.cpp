@@ -18,10 +18,16 @@ static constexpr int64_t kColumnUnit = 16;
 /// Bytes of a row of an operand that lies mn-major.
 static constexpr int64_t kChunkBytes = 128;
 
+/// Extents that every target multiplies; of tiles with fewer than `kMmaRows`
+/// rows none may be smaller.
+static constexpr int64_t kLeastExtent = 16;
+
 /// Plans one operand; `kDim` is the buffer's dimension along k.
-/// `groupExtent` is what a warpgroup takes of `extent` rows or columns.
+/// `groupExtent` is what a warpgroup takes of `extent` rows or columns; `room`
+/// is how many of them the instructions read.
 static WgmmaOperand planOperand(MemRefType buffer, int64_t kDim, int64_t extent,
-                                int64_t groupExtent, const WgmmaPlan &plan) {
+                                int64_t groupExtent, int64_t room,
+                                const WgmmaPlan &plan) {
   WgmmaOperand operand;
   operand.extent = extent;
   SmallVector<int64_t> strides;
@@ -29,9 +35,11 @@ static WgmmaOperand planOperand(MemRefType buffer, int64_t kDim, int64_t extent,
   (void)buffer.getStridesAndOffset(strides, offset);
   int64_t elementBytes = plan.elementBytes;
   int64_t chunk = kChunkBytes / elementBytes;
-  // Only 16-bit operands can be multiplied the other way round.
+  // Only 16-bit operands can be multiplied the other way round, and a group's
+  // part begins with a chunk.
+  bool hasChunks = groupExtent % chunk == 0 || groupExtent >= extent;
   operand.kMajor = !(strides[1 - kDim] == 1 && strides[kDim] != 1 &&
-                     elementBytes == 2 && groupExtent % chunk == 0);
+                     elementBytes == 2 && hasChunks);
   if (operand.kMajor) {
     operand.rowBytes = plan.stageK * elementBytes;
     if (strides[kDim] == 1)
@@ -48,7 +56,9 @@ static WgmmaOperand planOperand(MemRefType buffer, int64_t kDim, int64_t extent,
     operand.numCopies = operand.extent / chunk;
   }
   operand.copyBytes = operand.extent * plan.stageK * elementBytes;
-  operand.slotBytes = llvm::alignTo(operand.copyBytes, kSwizzleAlignment);
+  operand.slotBytes =
+      llvm::alignTo(std::max(operand.extent, room) * plan.stageK * elementBytes,
+                    kSwizzleAlignment);
   return operand;
 }
 
@@ -97,20 +107,28 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
 
   int64_t rows = op.getNumRows(), columns = op.getNumColumns();
   int64_t groups = numWarps / kWarpgroupWarps;
-  plan.groupsM = std::min(groups, rows / kMmaRows);
-  plan.groupsN = plan.groupsM ? groups / plan.groupsM : 0;
-  if (rows % kMmaRows != 0 || columns < 8 * plan.groupsN)
+  plan.isExchanged = rows < kMmaRows;
+  plan.isPadded = plan.isExchanged && columns < kMmaRows;
+  int64_t mmaRows = plan.isExchanged ? std::max(columns, kMmaRows) : rows;
+  int64_t mmaColumns = plan.isExchanged ? rows : columns;
+  plan.groupsM = std::min(groups, mmaRows / kMmaRows);
+  plan.groupsN = groups / plan.groupsM;
+  if (mmaColumns < 8 * plan.groupsN ||
+      (plan.isExchanged && std::min(rows, columns) < kLeastExtent))
     return op.emitOpError("result is ")
-           << op.getResult().getType() << "; expected at least " << kMmaRows
-           << " rows, and 8 columns for each group of " << kWarpgroupWarps
-           << " warps, on this target";
-  plan.blocksM = rows / plan.groupsM / kMmaRows;
-  int64_t groupColumns = columns / plan.groupsN;
+           << op.getResult().getType() << ", for " << groups << " groups of "
+           << kWarpgroupWarps << " warps; expected at least " << kLeastExtent
+           << " rows and " << kLeastExtent << " columns, or " << kMmaRows
+           << " rows, and for each group " << kMmaRows
+           << " rows of 8 columns, or " << kMmaRows
+           << " columns of 8 rows, on this target";
+  plan.blocksM = mmaRows / plan.groupsM / kMmaRows;
+  int64_t groupColumns = mmaColumns / plan.groupsN;
   plan.tileN = std::min<int64_t>(groupColumns, 256);
   plan.blocksN = groupColumns / plan.tileN;
   plan.mmaN = plan.tileN;
   // Columns that nobody wants are left out where one instruction has all.
-  if (plan.usesTensorCores && plan.tileN == columns)
+  if (plan.usesTensorCores && !plan.isExchanged && plan.tileN == columns)
     plan.mmaN = std::min<int64_t>(
         llvm::alignTo(op.getNumWantedColumns(), kColumnUnit), columns);
 
@@ -121,21 +139,29 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
            << " warps' threads; expected at most " << getMostResults(numWarps)
            << " on this target";
 
-  plan.a = planOperand(op.getA().getType(), 1, rows, plan.getGroupRows(), plan);
   int64_t leftOut = plan.tileN - plan.mmaN;
-  plan.b = planOperand(op.getB().getType(), 0, columns - leftOut, groupColumns,
-                       plan);
+  int64_t rowsOfGroup = plan.isExchanged ? groupColumns : plan.getGroupRows();
+  int64_t columnsOfGroup =
+      plan.isExchanged ? plan.getGroupRows() : groupColumns;
+  plan.a = planOperand(op.getA().getType(), 1, rows, rowsOfGroup, rows, plan);
+  plan.b = planOperand(op.getB().getType(), 0, columns - leftOut,
+                       columnsOfGroup, plan.isPadded ? kMmaRows : 0, plan);
+  tile::YieldOp yield = op.getYield();
+  plan.a.isMasked = !yield || !yield.getA();
+  plan.b.isMasked = !yield || !yield.getB();
   return plan;
 }
 
-/// Register i of an instruction of m64nN: bit 0 is the next column, bit 1 eight
-/// rows below, the others groups of eight columns; lanes hold two columns each,
-/// four of them a row.
+/// In rows and columns of the instructions: register i of m64nN has in bit 0
+/// the next column, in bit 1 eight rows below, in the others groups of eight
+/// columns; lanes hold two columns each, four of them a row.
 tile::LinearAttr mlir::iris::getAccumulatorLayout(MLIRContext *context,
                                                   const WgmmaPlan &plan) {
   Builder builder(context);
   SmallVector<Attribute> registers, lanes, warps;
   auto add = [&](SmallVector<Attribute> &bases, int64_t row, int64_t column) {
+    if (plan.isExchanged)
+      std::swap(row, column);
     bases.push_back(builder.getI64ArrayAttr({row, column}));
   };
   add(registers, 0, 1);
@@ -160,4 +186,29 @@ tile::LinearAttr mlir::iris::getAccumulatorLayout(MLIRContext *context,
   return tile::LinearAttr::get(context, builder.getArrayAttr(registers),
                                builder.getArrayAttr(lanes),
                                builder.getArrayAttr(warps));
+}
+
+/// Whoever has the accumulators of a padded tile is some of the warps.
+tile::LinearAttr mlir::iris::getResultLayout(MLIRContext *context,
+                                             const WgmmaPlan &plan,
+                                             ArrayRef<int64_t> shape,
+                                             int64_t numWarps) {
+  if (!plan.isPadded)
+    return getAccumulatorLayout(context, plan);
+  Builder builder(context);
+  int64_t threads = numWarps * 32, elements = shape[0] * shape[1];
+  int64_t next = 1;
+  // Neighbours of a row first; whoever comes last has duplicates.
+  auto deal = [&](int64_t count) {
+    SmallVector<Attribute> bases;
+    for (int64_t i = 1; i < count; i *= 2, next *= 2) {
+      int64_t index = next < elements ? next : 0;
+      bases.push_back(
+          builder.getI64ArrayAttr({index / shape[1], index % shape[1]}));
+    }
+    return builder.getArrayAttr(bases);
+  };
+  ArrayAttr registers = deal(std::max<int64_t>(1, elements / threads));
+  ArrayAttr lanes = deal(32);
+  return tile::LinearAttr::get(context, registers, lanes, deal(numWarps));
 }

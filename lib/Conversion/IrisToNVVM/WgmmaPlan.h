@@ -11,12 +11,21 @@
 //   k-major    a row per row of a (column of b), `stageK` values of k each;
 //   mn-major   chunks of 64 rows of a (columns of b); in a chunk a row per k.
 //
+// An instruction multiplies 64 rows of its first operand by 8 to 256 columns of
+// its second one. For a tile of fewer rows the operands are *exchanged*: the
+// first one is then the transposed b, and the instruction's rows are the tile's
+// columns. No part of an instruction is idle, unless the tile has fewer than 64
+// columns, too: then the first operand is *padded*, and what becomes of the
+// rows that nobody has filled is dropped.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef IRIS_LIB_CONVERSION_IRISTONVVM_WGMMAPLAN_H
 #define IRIS_LIB_CONVERSION_IRISTONVVM_WGMMAPLAN_H
 
 #include "iris/Dialect/Tile/IR/Tile.h"
+
+#include <array>
 
 namespace mlir::iris {
 
@@ -25,7 +34,7 @@ inline constexpr int64_t kWarpgroupThreads = 128;
 inline constexpr int64_t kWarpgroupWarps = 4;
 /// Bytes of k that one instruction takes, of every type.
 inline constexpr int64_t kStepBytes = 32;
-/// Rows of a that one instruction takes.
+/// Rows of its first operand that one instruction takes.
 inline constexpr int64_t kMmaRows = 64;
 /// A swizzled pattern repeats after so many bytes; slots begin at multiples.
 inline constexpr int64_t kSwizzleAlignment = 1024;
@@ -42,7 +51,7 @@ int64_t getConsumerRegisters(int64_t numWarps);
 
 /// One operand in the ring.
 struct WgmmaOperand {
-  /// Rows of a, or columns of b, in the tile.
+  /// Rows of a, or columns of b, that are copied for the tile.
   int64_t extent = 0;
   bool kMajor = true;
   /// Bytes of a row in shared memory: 32, 64 or 128.
@@ -58,6 +67,10 @@ struct WgmmaOperand {
   int64_t box[2] = {0, 0};
   /// Copies for one stage.
   int64_t numCopies = 1;
+  /// True if the place is the same one for all blocks, but for k: then rows
+  /// that the buffer does not have are taken out of the result, and it does
+  /// not matter what was copied for them.
+  bool isMasked = false;
 };
 
 /// One matmul.
@@ -71,15 +84,34 @@ struct WgmmaPlan {
   /// Stages of a k-block.
   int64_t stagesPerBlock = 1;
   WgmmaOperand a, b;
-  /// How the warpgroups lie over the tile.
+  /// True if b is the instructions' first operand.
+  bool isExchanged = false;
+  /// True if the tile has fewer columns than an instruction has rows.
+  bool isPadded = false;
+  /// How the warpgroups lie over the instructions' rows and columns.
   int64_t groupsM = 1, groupsN = 1;
   /// Instructions of a warpgroup for a step, and columns of each; the tile has
   /// `tileN` for an instruction, of which the last ones may not be wanted.
   int64_t blocksM = 1, blocksN = 1, mmaN = 0, tileN = 0;
 
+  /// The instructions' operands, and the types of their elements.
+  const WgmmaOperand &getFirst() const { return isExchanged ? b : a; }
+  const WgmmaOperand &getSecond() const { return isExchanged ? a : b; }
+  Type getFirstElement() const { return isExchanged ? bElement : aElement; }
+  Type getSecondElement() const { return isExchanged ? aElement : bElement; }
+  /// Where they begin in a slot.
+  int64_t getFirstOffset() const { return isExchanged ? a.slotBytes : 0; }
+  int64_t getSecondOffset() const { return isExchanged ? 0 : a.slotBytes; }
+
   int64_t getSlotBytes() const { return a.slotBytes + b.slotBytes; }
   int64_t getGroupRows() const { return blocksM * kMmaRows; }
   int64_t getGroupColumns() const { return blocksN * tileN; }
+  /// Extents of the tile that the instructions compute: rows, columns.
+  std::array<int64_t, 2> getComputedShape() const {
+    int64_t m = groupsM * getGroupRows(), n = groupsN * getGroupColumns();
+    return isExchanged ? std::array<int64_t, 2>{n, m}
+                       : std::array<int64_t, 2>{m, n};
+  }
   /// Registers of a thread for the results of one instruction, and of all.
   int64_t getMmaRegisters() const { return mmaN / 2; }
   int64_t getNumRegisters() const {
@@ -96,9 +128,14 @@ struct WgmmaPlan {
 /// Plans `op` for `numWarps` warps that multiply; says what does not fit.
 FailureOr<WgmmaPlan> planWgmma(tile::MatmulOp op, int64_t numWarps);
 
-/// The layout in which the warpgroups hold the result.
+/// The layout in which the warpgroups hold the tile that they compute.
 tile::LinearAttr getAccumulatorLayout(MLIRContext *context,
                                       const WgmmaPlan &plan);
+
+/// The layout of the result, a tile of `shape` in `numWarps` warps: that of the
+/// accumulators, or, of a padded tile, one in which all threads take part.
+tile::LinearAttr getResultLayout(MLIRContext *context, const WgmmaPlan &plan,
+                                 ArrayRef<int64_t> shape, int64_t numWarps);
 
 } // namespace mlir::iris
 

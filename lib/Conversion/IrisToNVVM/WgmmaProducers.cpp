@@ -16,6 +16,14 @@ using LocBuilder = WgmmaLowering::LocBuilder;
 /// ends the kernel with an illegal instruction.
 static constexpr int64_t kEngineBytes = 16;
 
+/// The first element of `place` along `dim`, as an element of the argument.
+static Value emitCoordinate(LocBuilder &b, const ArgumentView &view,
+                            const PanelPlace &place, unsigned dim) {
+  Value offset = view.emitOffset(b, dim);
+  return offset ? b.createOrFold<arith::AddIOp>(place.offsets[dim], offset)
+                : place.offsets[dim];
+}
+
 /// Waits of the region are the wave's, or one lane's. What they have seen, the
 /// copy engine sees, too. Most blocks come without a wait, so the fence, which
 /// takes its time, is behind the wait and not in front of the copies.
@@ -90,20 +98,24 @@ Value WgmmaLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
           prepareRegion(own, /*isInLane=*/true);
           b.setInsertionPoint(own);
           BlockPlaces places = emitBlockRegion(b, own, state[0]);
-          Value starts = arith::AndIOp::create(
-              b, emitStartsWhole(b, plan.a, places.a, plan.elementBytes),
-              emitStartsWhole(b, plan.b, places.b, plan.elementBytes));
-          scf::IfOp::create(b, starts, [&](OpBuilder &inner, Location) {
+          int64_t block = op.getBlock();
+          Value goes =
+              arith::AndIOp::create(b,
+                                    emitCanCopy(b, plan.a, places.a, /*kDim=*/1,
+                                                block, plan.elementBytes),
+                                    emitCanCopy(b, plan.b, places.b, /*kDim=*/0,
+                                                block, plan.elementBytes));
+          scf::IfOp::create(b, goes, [&](OpBuilder &inner, Location) {
             LocBuilder b(loc, inner);
             emitWholeBlock(b, plan, places);
             scf::YieldOp::create(b);
           });
           b.setInsertionPointAfter(own);
           own.erase();
-          Value step = arith::ExtUIOp::create(b, b.getI64Type(), starts);
+          Value step = arith::ExtUIOp::create(b, b.getI64Type(), goes);
           step = arith::IndexCastOp::create(b, b.getIndexType(), step);
           Value next = arith::AddIOp::create(b, state[0], step);
-          scf::YieldOp::create(b, ValueRange{next, starts});
+          scf::YieldOp::create(b, ValueRange{next, goes});
         });
     return toI32(b, loop.getResult(0));
   };
@@ -140,15 +152,26 @@ Value WgmmaLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
   return arith::IndexCastUIOp::create(b, b.getIndexType(), done);
 }
 
-/// The engine's rows begin at multiples of 16 bytes, wherever the box ends.
-Value WgmmaLowering::emitStartsWhole(LocBuilder &b, const WgmmaOperand &operand,
-                                     const PanelPlace &place,
-                                     int64_t elementBytes) {
-  Value within =
-      arith::AndIOp::create(b, place.offsets[operand.contiguous],
-                            index(b, kEngineBytes / elementBytes - 1));
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, within,
-                               index(b, 0));
+/// The engine's rows begin at multiples of 16 bytes, wherever the box ends; and
+/// of a part of an argument it knows no bounds.
+Value WgmmaLowering::emitCanCopy(LocBuilder &b, const WgmmaOperand &operand,
+                                 const PanelPlace &place, unsigned kDim,
+                                 int64_t extent, int64_t elementBytes) {
+  ArgumentView view = findArgument(place.buffer);
+  Value start = emitCoordinate(b, view, place, operand.contiguous);
+  Value within = arith::AndIOp::create(
+      b, start, index(b, kEngineBytes / elementBytes - 1));
+  Value result =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, within, index(b, 0));
+  auto require = [&](unsigned dim, int64_t extent) {
+    if (Value exact =
+            view.emitIsExact(b, place.buffer, place.offsets[dim], dim, extent))
+      result = arith::AndIOp::create(b, result, exact);
+  };
+  require(kDim, extent);
+  if (!operand.isMasked)
+    require(1 - kDim, operand.extent);
+  return result;
 }
 
 void WgmmaLowering::emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan,
@@ -287,8 +310,9 @@ void WgmmaLowering::emitSlot(LocBuilder &b, const WgmmaPlan &plan,
     Value cut = arith::AndIOp::create(b, isShort, endsBefore);
     Value whole =
         arith::XOrIOp::create(b, cut, arith::ConstantIntOp::create(b, 1, 1));
-    whole = arith::AndIOp::create(
-        b, whole, emitStartsWhole(b, operand, places[i], plan.elementBytes));
+    whole = arith::AndIOp::create(b, whole,
+                                  emitCanCopy(b, operand, places[i], kDim,
+                                              plan.stageK, plan.elementBytes));
     copies[i] = arith::AndIOp::create(b, whole, map.made);
     Value more = arith::SelectOp::create(
         b, copies[i], constant(b, operand.copyBytes), constant(b, 0));
@@ -331,7 +355,7 @@ void WgmmaLowering::emitCopies(LocBuilder &b, const WgmmaOperand &operand,
                                Value address, Value barrier) {
   OperandMap map = getMap(place.buffer, operand);
   Value rank = constant(b, 0);
-  if (auto translate = place.buffer.getDefiningOp<TranslateOp>()) {
+  if (TranslateOp translate = map.view.translate) {
     rank = toI32(b, translate.getRank());
   } else if (map.ranks) {
     Value ctx;
@@ -340,8 +364,11 @@ void WgmmaLowering::emitCopies(LocBuilder &b, const WgmmaOperand &operand,
         ctx = argument;
     rank = CtxFieldOp::create(b, b.getI32Type(), "rank", ctx);
   }
-  Value near = toI32(b, place.offsets[operand.contiguous]);
-  Value far = toI32(b, place.offsets[1 - operand.contiguous]);
+  auto coordinate = [&](unsigned dim) {
+    return toI32(b, emitCoordinate(b, map.view, place, dim));
+  };
+  Value near = coordinate(operand.contiguous);
+  Value far = coordinate(1 - operand.contiguous);
   // A copy's box goes on along the rows of a, the columns of b.
   bool alongNear = operand.contiguous != static_cast<int>(kDim);
   int64_t advance = alongNear ? operand.box[0] : operand.box[1];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "MatmulPlan.h"
 
+#include "iris/Analysis/WorkgroupMemory.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -288,6 +289,15 @@ static unsigned planStages(const MatmulPlan &plan, unsigned accumulators,
   return maxBytes / (2 * stageBytes) >= wanted ? 2 : 1;
 }
 
+bool mlir::iris::readsWorkgroupMemory(tile::MatmulOp op) {
+  SmallVector<Value> buffers = {op.getA(), op.getB()};
+  if (tile::YieldOp yield = op.getYield())
+    buffers.append({yield.getA(), yield.getB()});
+  return llvm::any_of(buffers, [](Value buffer) {
+    return buffer && isWorkgroupMemory(cast<MemRefType>(buffer.getType()));
+  });
+}
+
 FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
                                              StringRef target,
                                              unsigned numWarps,
@@ -343,6 +353,10 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
       planFill(op.getA().getType(), /*kDim=*/1, plan.a.rows, target, plan);
   plan.b.fill =
       planFill(op.getB().getType(), /*kDim=*/0, plan.b.rows, target, plan);
+  // Wide loads go through a description of global memory.
+  if (readsWorkgroupMemory(op))
+    for (PanelFill *fill : {&plan.a.fill, &plan.b.fill})
+      fill->hasNeighbours = fill->isDirect = false;
   plan.a.map = mapRows(llvm::Log2_32(plan.a.rows), llvm::Log2_32(warpRows),
                        getPairedBit(plan.a.fill, plan));
   plan.b.map = mapColumns(plan.instruction, llvm::Log2_32(plan.b.rows),

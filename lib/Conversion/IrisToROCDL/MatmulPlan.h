@@ -94,6 +94,11 @@ struct PanelFill {
   /// own number plus multiples of the number of threads.
   SmallVector<std::pair<unsigned, unsigned>> threadBits, unitBits;
 
+  /// True if panels of elements of so many bytes may be loaded by more than one
+  /// element at a time; otherwise they are filled element by element.
+  bool hasWideLoads(unsigned elementBytes) const {
+    return hasNeighbours && getElementsPerLoad() * elementBytes >= 4;
+  }
   unsigned getLoadsPerUnit() const { return alongK ? rows : ks; }
   unsigned getElementsPerLoad() const { return alongK ? ks : rows; }
   /// The bit in which two rows of a unit differ whose halves make a chunk.
@@ -129,6 +134,10 @@ struct MatmulPlan {
     return a.fill.isDirect && b.fill.isDirect && stages == 2;
   }
 };
+
+/// True if an operand of `op`, or what its region names, is in workgroup
+/// memory.
+bool readsWorkgroupMemory(tile::MatmulOp op);
 
 /// Plans `op` for `target`, whose programs have up to `maxBytes` of workgroup
 /// memory, or reports what does not fit.

@@ -66,7 +66,7 @@ Value PanelEmitter::emitCanLoad(ThreadBuilder &t,
                                 const PanelPlace &place) const {
   const PanelFill &fill = panel.fill;
   int64_t loadBytes = fill.getElementsPerLoad() * plan.elementBytes;
-  if (!fill.hasNeighbours || loadBytes < 4)
+  if (!fill.hasWideLoads(plan.elementBytes))
     return {};
   BufferView view(place.buffer, t);
   unsigned rowDim = getRowDim();

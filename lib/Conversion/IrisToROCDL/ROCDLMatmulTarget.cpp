@@ -492,7 +492,9 @@ Value MatmulEmitter::emit(ThreadBuilder &t, Value init) {
       t.loc, t.add(positive, t.index(plan.block - 1)), t.index(plan.block));
   KernelInfo kernel = hideLane(t);
   ThreadBuilder pipeline(t.b, t.loc, kernel);
-  if (yieldsPlaces(op)) {
+  if (readsWorkgroupMemory(op)) {
+    accumulators = emitSlowBlocks(t, t.index(0), blocks, accumulators);
+  } else if (yieldsPlaces(op)) {
     accumulators =
         emitPipeline(pipeline, blocks, /*isChecked=*/true, accumulators);
   } else {
@@ -511,6 +513,29 @@ Value MatmulEmitter::emit(ThreadBuilder &t, Value init) {
 //===----------------------------------------------------------------------===//
 // Target
 //===----------------------------------------------------------------------===//
+
+static void remarkMisses(tile::MatmulOp op, const MatmulPlan &plan) {
+  constexpr StringLiteral slow =
+      ": threads copy it to workgroup memory, element by element";
+  if (readsWorkgroupMemory(op))
+    return remarkMissed(op, ("an operand is workgroup memory; expected a view "
+                             "of an argument of the kernel" +
+                             slow)
+                                .str());
+  for (auto [name, fill] : {std::pair("a", &plan.a.fill), {"b", &plan.b.fill}})
+    if (!fill->hasNeighbours)
+      remarkMissed(op, (name +
+                        Twine(" has no dimension of stride 1; expected "
+                              "one") +
+                        slow)
+                           .str());
+    else if (!fill->hasWideLoads(plan.elementBytes))
+      remarkMissed(op, (name +
+                        Twine(" is loaded by less than 4 bytes a thread; "
+                              "expected a larger tile, or fewer waves") +
+                        slow)
+                           .str());
+}
 
 namespace {
 class ROCDLMatmulTarget : public MatmulTarget {
@@ -538,6 +563,7 @@ public:
     FailureOr<MatmulPlan> plan = getPlan(op, t.kernel.numWarps);
     if (failed(plan))
       return failure();
+    remarkMisses(op, *plan);
     return MatmulEmitter(op, *target, *plan, makeDirectScopes(op.getContext()))
         .emit(t, init);
   }

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -94,6 +95,9 @@ public:
     Value row = scaledSum(b, group, extents[0], coordinates[0]);
     return scaledSum(b, row, innerExtent(), column);
   }
+
+  /// True if some dimension is known to have neighbours.
+  bool hasNeighbours() const { return contiguous.has_value(); }
 
   /// Copies what exists of the window; of k, the first `kLength` values. Copies
   /// with kLength < extents[kDim] clear the rest.
@@ -287,6 +291,17 @@ static void runRegion(ImplicitLocOpBuilder &b, tile::MatmulOp op, Value block,
     c = {yield.getB(), yield.getBOffsets()};
 }
 
+/// The remark of GPUs, whose lowering has a pass of its own.
+static void remarkMiss(tile::MatmulOp op, StringRef name, const Panel &panel) {
+  using namespace mlir::remark;
+  if (panel.hasNeighbours())
+    return;
+  missed(op.getLoc(), RemarkOpts::name("matmul").category("tile-lower-matmul"))
+      << reason("{0} has no dimension of stride 1; expected one: it is copied "
+                "element by element",
+                name);
+}
+
 void TileLowering::lowerMatmul(tile::MatmulOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   RankedTensorType type = op.getResult().getType();
@@ -308,6 +323,8 @@ void TileLowering::lowerMatmul(tile::MatmulOp op) {
   SmallVector<int64_t> bExtents = {block, shape[1]};
   Panel aPanel(op.getA().getType(), op.getAElementType(), aExtents, 1);
   Panel bPanel(op.getB().getType(), op.getBElementType(), bExtents, 0);
+  remarkMiss(op, "a", aPanel);
+  remarkMiss(op, "b", bPanel);
   aPanel.buffer = allocate(b, aExtents, type.getElementType());
   bPanel.buffer = allocate(b, bExtents, type.getElementType());
 

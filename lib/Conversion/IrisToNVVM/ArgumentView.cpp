@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ArgumentView.cpp - Buffers as windows of arguments -----------------===//
+
+#include "ArgumentView.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Why the part that `op` takes has no coordinates in what it is a part of;
+/// empty if it has.
+static std::string checkPart(memref::SubViewOp op) {
+  if (op.getSourceType().getRank() != 2 || op.getType().getRank() != 2)
+    return "is a part of a buffer of " +
+           std::to_string(op.getSourceType().getRank()) +
+           " dimensions; expected 2";
+  if (llvm::any_of(op.getStaticStrides(), [](int64_t n) { return n != 1; }))
+    return "is a part that leaves elements out; expected steps of 1";
+  return {};
+}
+
+/// Why there is no map of `argument`; empty if there is.
+static std::string checkArgument(BlockArgument argument) {
+  auto function =
+      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  if (!function || !argument.getOwner()->isEntryBlock())
+    return "is a buffer that control flow chooses; expected a view of an "
+           "argument of the kernel";
+  if (argument.getArgNumber() >= function.getNumArguments())
+    return "is workgroup memory; expected a view of an argument of the kernel";
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = cast<MemRefType>(argument.getType());
+  if (failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
+    return "is a view of an argument whose type has an offset; expected none";
+  return {};
+}
+
+ArgumentView mlir::iris::findArgument(Value buffer) {
+  ArgumentView view;
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (auto translate = dyn_cast<TranslateOp>(op)) {
+      view.translate = translate;
+      buffer = translate.getSource();
+    } else if (auto part = dyn_cast<memref::SubViewOp>(op)) {
+      view.missed = checkPart(part);
+      view.parts.push_back(part);
+      buffer = part.getSource();
+    } else if (auto cast = dyn_cast<memref::CastOp>(op)) {
+      buffer = cast.getSource();
+    } else {
+      view.missed = ("comes from '" + op->getName().getStringRef() +
+                     "'; expected a view of an argument of the kernel")
+                        .str();
+    }
+    if (!view.missed.empty())
+      return view;
+  }
+  auto argument = cast<BlockArgument>(buffer);
+  view.missed = checkArgument(argument);
+  if (view.missed.empty())
+    view.argument = argument;
+  return view;
+}
+
+bool mlir::iris::isTranslated(Value argument) {
+  return llvm::any_of(argument.getUsers(), [](Operation *user) {
+    return isa<TranslateOp>(user) ||
+           (isa<memref::SubViewOp, memref::CastOp>(user) &&
+            isTranslated(user->getResult(0)));
+  });
+}
+
+Value ArgumentView::emitOffset(ImplicitLocOpBuilder &b, unsigned dim) const {
+  Value sum;
+  for (memref::SubViewOp part : parts) {
+    OpFoldResult offset = part.getMixedOffsets()[dim];
+    if (isZeroInteger(offset))
+      continue;
+    Value value = getValueOrCreateConstantIndexOp(b, b.getLoc(), offset);
+    sum = sum ? b.createOrFold<arith::AddIOp>(sum, value) : value;
+  }
+  return sum;
+}
+
+Value ArgumentView::emitIsExact(ImplicitLocOpBuilder &b, Value buffer,
+                                Value start, unsigned dim,
+                                int64_t extent) const {
+  // Without an argument there is no map, and no copy.
+  if (!argument || parts.empty())
+    return {};
+  using Predicate = arith::CmpIPredicate;
+  auto compare = [&](Predicate predicate, Value lhs, Value rhs) {
+    return b.createOrFold<arith::CmpIOp>(predicate, lhs, rhs);
+  };
+  Value size = b.createOrFold<memref::DimOp>(buffer, static_cast<int64_t>(dim));
+  Value whole =
+      b.createOrFold<memref::DimOp>(argument, static_cast<int64_t>(dim));
+  Value offset = emitOffset(b, dim);
+  // Behind the window there may be more of the argument.
+  Value end = b.createOrFold<arith::AddIOp>(
+      start, arith::ConstantIndexOp::create(b, extent));
+  Value endsWithArgument = compare(
+      Predicate::eq,
+      offset ? b.createOrFold<arith::AddIOp>(offset, size) : size, whole);
+  Value result = b.createOrFold<arith::OrIOp>(
+      compare(Predicate::sle, end, size), endsWithArgument);
+  if (!offset)
+    return result;
+  // And in front of it.
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value beginsInside =
+      b.createOrFold<arith::OrIOp>(compare(Predicate::sge, start, zero),
+                                   compare(Predicate::eq, offset, zero));
+  return b.createOrFold<arith::AndIOp>(result, beginsInside);
+}

@@ -15,9 +15,11 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import atomics
 import collectives
+import epilogues
 import fused
 import heap
 import matmul
+import memory
 import packets
 import sync
 import values
@@ -34,9 +36,13 @@ SUITES = {
     "collectives-few-rounds": collectives.few_rounds,
     "collectives-rounds": collectives.rounds,
     "elements": windows.elements,
+    "epilogues": epilogues.epilogues,
     "heap": heap.heap,
     "matmul": matmul.matmul,
     "matmul-narrow": matmul.narrow,
+    "matmul-parts": matmul.parts,
+    "matmul-small": matmul.small,
+    "memory": memory.memory,
     "modifiers": windows.modifiers,
     "packets": packets.packets,
     "packets-short": packets.short,

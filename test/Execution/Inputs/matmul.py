@@ -14,17 +14,32 @@ PROGRAMS = 2
 POISON = 113  # what lies around the operands
 MAX_BLOCKS = 16
 LAYOUTS = ["row", "padded", "column", "strided"]
+# Parts of an argument, at multiples of 16 bytes: a tensor map can serve them.
+PARTS = ["part", "part_column"]
 
 
 def storage(element):
     return "i8" if element in FLOAT8 else element
 
 
+def align(value):
+    """The next multiple of 16 elements: rows of them suit any engine."""
+    return -(-value // 16) * 16
+
+
+def argument_type(element, layout):
+    """Of the kernels' argument that a view is made of."""
+    if layout != "part_column":
+        return buffer(storage(element), 2)
+    return f"memref<?x?x{storage(element)}, strided<[1, ?]>, #iris.symmetric>"
+
+
 def view_type(element, layout, space="symmetric"):
     if layout == "row":
         return f"memref<?x?x{storage(element)}, #iris.{space}>"
     strides = {"padded": "[?, 1]", "column": "[1, ?], offset: ?",
-               "strided": "[?, 3], offset: ?"}[layout]
+               "strided": "[?, 3], offset: ?", "part": "[?, 1], offset: ?",
+               "part_column": "[1, ?], offset: ?"}[layout]
     return (f"memref<?x?x{storage(element)}, strided<{strides}>, "
             f"#iris.{space}>")
 
@@ -33,6 +48,8 @@ def base_sizes(layout, rows, columns):
     """Of the buffer that a view of rows x columns elements is cut from."""
     return {"row": [rows, columns], "padded": [rows, columns + 3],
             "column": [columns, rows + 5],
+            "part": [rows + 24, align(columns + 24)],
+            "part_column": [columns + 24, align(rows + 24)],
             "strided": [2 * rows + 1, 3 * columns + 1]}[layout]
 
 
@@ -47,9 +64,15 @@ def make_view(k, name, element, layout, rows, columns):
         return k.value(
             f"memref.reinterpret_cast %{name} to offset: [{two}], sizes: "
             f"[{rows}, {columns}], strides: [1, {pitch}] : {base} to {type_}")
-    first, steps = {"padded": ("0, 0", "1, 1"),
-                    "strided": ("1, 1", "2, 3")}[layout]
-    return k.value(f"memref.subview %{name}[{first}] [{rows}, {columns}] "
+    return cut(k, f"%{name}", base, type_, layout, rows, columns)
+
+
+def cut(k, memory, base, type_, layout, rows, columns):
+    """The view of `memory`; one offset is only known at run time."""
+    first, steps = {"padded": ("0, 0", "1, 1"), "strided": ("1, 1", "2, 3"),
+                    "part": ("%eight, 16", "1, 1"),
+                    "part_column": ("16, %eight", "1, 1")}[layout]
+    return k.value(f"memref.subview {memory}[{first}] [{rows}, {columns}] "
                    f"[{steps}] : {base} to {type_}")
 
 
@@ -107,14 +130,18 @@ def fill_kernel(element, layout, salt):
 class Variant:
     """What one kernel is made for."""
 
-    def __init__(self, a, b, shape, block, la, lb, init, region, columns=None):
+    def __init__(self, a, b, shape, block, la, lb, init, region, columns=None,
+                 warps=4, precision=None):
         self.a, self.b, self.shape, self.block = a, b, shape, block
         self.la, self.lb, self.init, self.region = la, lb, init, region
         self.columns = columns  # that are wanted; None: all
+        self.warps, self.precision = warps, precision
         self.sum = "i32" if a == "i8" else "f32"
         self.name = (f"mm_{a}_{b}_{shape[0]}x{shape[1]}x{block}_{la}_{lb}"
                      f"_{region}{'_init' if init else ''}"
-                     f"{f'_{columns}' if columns else ''}")
+                     f"{f'_{columns}' if columns else ''}"
+                     f"{f'_{warps}w' if warps != 4 else ''}"
+                     f"{f'_{precision}' if precision else ''}")
 
     def source(self, k, which, block):
         """The rank that operand `which` of a k-block is read from."""
@@ -149,7 +176,8 @@ class Variant:
         head = (f"{got} = tile.matmul {a}[{i}, {zero}], {b}[{zero}, {j}] "
                 f"k(%length) block({self.block})"
                 f"{f' columns({self.columns})' if self.columns else ''}"
-                f"{init}{as_}")
+                f"{init}{as_}"
+                f"{f' precision({self.precision})' if self.precision else ''}")
         if self.region == "none":
             k.emit(f"{head} : {types}")
         else:
@@ -196,8 +224,16 @@ class Variant:
                 k.value(f"iris.wait %ctx, %flags[{at}] ge %epoch scope(sys) : "
                         f"i32, {k.types['flags']}")
             peer = view_type(element, layout, "peer")
-            p = k.value(f"iris.translate %ctx, {view} to {source} : "
-                        f"{view_type(element, layout)} -> {peer}")
+            if which == "b" and layout in PARTS:
+                # A part of a peer's buffer, not a peer's part.
+                base = k.types["b"]
+                whole = base.replace("symmetric", "peer")
+                p = k.value(f"iris.translate %ctx, %b to {source} : {base} -> "
+                            f"{whole}")
+                p = cut(k, p, whole, peer, layout, "%k", "%n")
+            else:
+                p = k.value(f"iris.translate %ctx, {view} to {source} : "
+                            f"{view_type(element, layout)} -> {peer}")
             places.append((f"{p}[{offsets[0]}, {offsets[1]}]", peer))
         if self.region == "plain":
             k.emit("tile.yield")
@@ -248,31 +284,40 @@ class Cases:
                                self.p.index(PROGRAMS * MAX_BLOCKS))])
 
     def operand(self, element, layout, rows, columns, salt):
+        """The buffer, and what kernels get of it."""
         p = self.p
-        memory = p.alloc(storage(element), base_sizes(layout, rows, columns))
+        sizes = base_sizes(layout, rows, columns)
+        memory = p.alloc(storage(element), sizes)
+        argument = (memory[0], argument_type(element, layout))
+        if argument[1] != memory[1]:
+            argument = (p.value(
+                f"memref.reinterpret_cast {memory[0]} to offset: [0], sizes: "
+                f"[{sizes[1]}, {sizes[0]}], strides: [1, {sizes[1]}] : "
+                f"{memory[1]} to {argument[1]}"), argument[1])
         fill = p.kernel(
             f"fill_{element}_{layout}_{salt}",
-            [("out", memory[1]), ("rows", "index"), ("columns", "index")],
+            [("out", argument[1]), ("rows", "index"), ("columns", "index"),
+             ("eight", "index")],
             fill_kernel(element, layout, salt))
-        p.launch(fill, 1, memory, rows, columns)
-        return memory
+        p.launch(fill, 1, argument, rows, columns, 8)
+        return memory, argument
 
     def case(self, v, m, n, k, length):
         p = self.p
-        a = self.operand(v.a, v.la, m, k, 1)
-        b = self.operand(v.b, v.lb, k, n, 2)
+        memory_a, a = self.operand(v.a, v.la, m, k, 1)
+        memory_b, b = self.operand(v.b, v.lb, k, n, 2)
         kernel = p.kernel(v.name, [
             ("a", a[1]), ("b", b[1]), ("m", "index"), ("n", "index"),
             ("k", "index"), ("length", "index"), ("flags", self.flags[1]),
-            ("epoch", "i32")], v.kernel)
+            ("epoch", "i32"), ("eight", "index")], v.kernel, warps=v.warps)
         if v.region != "waits":
             p.sync()  # peers' operands are there
         self.epoch += 1
         p.launch(kernel, PROGRAMS, a, b, m, n, k, length, self.flags,
-                 (p.constant("i32", self.epoch), "i32"))
+                 (p.constant("i32", self.epoch), "i32"), 8)
         p.sync()
-        p.dealloc(b)
-        p.dealloc(a)
+        p.dealloc(memory_b)
+        p.dealloc(memory_a)
         p.cases += 1
 
 
@@ -318,3 +363,64 @@ def matmul(element, full, shapes=None):
 
 def narrow(element, full):
     return matmul(element, full, NARROW)
+
+
+def other_of(element):
+    return "f8E5M2" if element == "f8E4M3FN" else element
+
+
+REGIONS = ["none", "plain", "peer_a", "peers", "waits"]
+
+
+def parts(element, full):
+    """Operands that are parts of arguments, whose other elements are poison:
+    parts that end within a tile, tiles of which only some rows or columns
+    exist, k that ends within a block, or behind the part."""
+    cases = Cases()
+    layouts = [(la, lb) for la in PARTS for lb in PARTS]
+    layouts += [("row", "part"), ("part_column", "row")]
+    shapes = [((64, 64), 64)] + ([((128, 128), 32), ((32, 64), 64)] if full
+                                 else [])
+    turn = 0
+    for shape, block in shapes:
+        for la, lb in layouts:
+            for region in REGIONS if full else [REGIONS[turn % 2],
+                                                REGIONS[2 + turn % 3]]:
+                v = Variant(element, other_of(element), shape, block, la, lb,
+                            turn % 3 == 0, region)
+                m, n, k = shape[0] * 2, shape[1], block * 2
+                cases.case(v, *[(m, n, k, k), (m + 8, n + 24, k, k),
+                                (m - 16, n - 8, k + 16, k - 9),
+                                (m + 1, n + 5, k - 16, k + 3)][turn % 4])
+                cases.case(v, m - 3, n + 16, k + 16, k + 32)
+                turn += 1
+    return cases.p
+
+
+def small(element, full):
+    """Tiles of 16 and 32 rows, and of 64 with few columns."""
+    cases = Cases()
+    least = 32 if storage(element) == "i8" else 16
+    shapes = [(m, n) for m in (16, 32) for n in (16, 32, 64, 128, 256)]
+    shapes += [(64, 16), (64, 32)]
+    layouts = [(la, lb) for la in ("row", "part", "part_column")
+               for lb in ("row", "part", "part_column")] + [("strided", "part")]
+    turn = 0
+    for shape in shapes:
+        for block in [k for k in (16, 32, 64, 128) if k >= least]:
+            for _ in range(2 if full else 1):
+                la, lb = layouts[turn * 7 % len(layouts)]
+                region = REGIONS[turn * 3 % len(REGIONS)]
+                warps = 8 if full and turn % 3 == 2 else 4
+                precision = ("tf32" if element == "f32" and turn % 4 < 3
+                             else None)
+                v = Variant(element, other_of(element), shape, block, la, lb,
+                            turn % 2 == 0, region,
+                            shape[1] * 3 // 4 if turn % 8 == 5 else None,
+                            warps, precision)
+                m, n, k = shape[0], shape[1], block * 2
+                cases.case(v, *[(m, n, k, k), (m, n * 2, k + 16, k + 16),
+                                (m - 3, n - 8, k, k - 5),
+                                (m * 3, n + 8, k + 8, k + 11)][turn % 4])
+                turn += 1
+    return cases.p

@@ -69,14 +69,6 @@ ArgumentView mlir::iris::findArgument(Value buffer) {
   return view;
 }
 
-bool mlir::iris::isTranslated(Value argument) {
-  return llvm::any_of(argument.getUsers(), [](Operation *user) {
-    return isa<TranslateOp>(user) ||
-           (isa<memref::SubViewOp, memref::CastOp>(user) &&
-            isTranslated(user->getResult(0)));
-  });
-}
-
 Value ArgumentView::emitOffset(ImplicitLocOpBuilder &b, unsigned dim) const {
   Value sum;
   for (memref::SubViewOp part : parts) {

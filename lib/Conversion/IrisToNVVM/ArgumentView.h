@@ -40,9 +40,6 @@ struct ArgumentView {
 /// Finds out what `buffer` is a window of.
 ArgumentView findArgument(Value buffer);
 
-/// True if some op translates `argument`, or a part of it, to another rank.
-bool isTranslated(Value argument);
-
 } // namespace mlir::iris
 
 #endif // IRIS_LIB_CONVERSION_IRISTONVVM_ARGUMENTVIEW_H

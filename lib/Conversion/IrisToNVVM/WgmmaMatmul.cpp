@@ -120,14 +120,33 @@ LogicalResult WgmmaLowering::planAll() {
 // Maps
 //===----------------------------------------------------------------------===//
 
+/// True if one map is to serve all ranks: the kernel looks at others' copies of
+/// `argument`, or a matmul reads a part of one.
+static bool isReadRemotely(BlockArgument argument) {
+  if (llvm::any_of(argument.getUsers(), llvm::IsaPred<TranslateOp>))
+    return true;
+  auto isPart = [&](Value buffer) {
+    if (!buffer)
+      return false;
+    ArgumentView view = findArgument(buffer);
+    return view.translate && view.argument == argument;
+  };
+  return argument.getOwner()
+      ->walk([&](tile::MatmulOp op) {
+        tile::YieldOp yield = op.getYield();
+        bool reads = isPart(op.getA()) || isPart(op.getB()) ||
+                     (yield && (isPart(yield.getA()) || isPart(yield.getB())));
+        return reads ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 OperandMap WgmmaLowering::getMap(Value buffer, const WgmmaOperand &operand) {
   OperandMap result;
   result.view = findArgument(buffer);
   BlockArgument argument = result.view.argument;
   if (operand.contiguous < 0 || !argument)
     return result;
-  // One map serves all ranks, where the kernel looks at others.
-  result.ranks = isTranslated(argument);
   LocBuilder b(loc, mapPoint);
   TensorMapOp op;
   for (TensorMapOp known : maps)
@@ -141,9 +160,10 @@ OperandMap WgmmaLowering::getMap(Value buffer, const WgmmaOperand &operand) {
         argument, b.getI64IntegerAttr(operand.contiguous),
         b.getDenseI64ArrayAttr(operand.box),
         b.getI64IntegerAttr(operand.rowBytes),
-        result.ranks ? b.getUnitAttr() : UnitAttr());
+        isReadRemotely(argument) ? b.getUnitAttr() : UnitAttr());
     maps.push_back(op);
   }
+  result.ranks = op.getRanks();
   result.map = op.getMap();
   result.made = op.getMade();
   return result;

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/FloatingPointMode.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #define DEBUG_TYPE "iris-math-to-intrinsics"
@@ -36,6 +37,18 @@ static StringRef getIntrinsic(Operation *op) {
       .Case([](math::SqrtOp) { return "llvm.sqrt"; })
       .Case([](math::TruncOp) { return "llvm.trunc"; })
       .Default([](Operation *) { return ""; });
+}
+
+/// The classes that `op` asks for; nothing if it asks for none.
+static std::optional<unsigned> getClasses(Operation *op) {
+  constexpr unsigned normal = llvm::fcNormal, finite = llvm::fcFinite,
+                     infinite = llvm::fcInf, nan = llvm::fcNan;
+  return llvm::TypeSwitch<Operation *, std::optional<unsigned>>(op)
+      .Case([&](math::IsFiniteOp) { return finite; })
+      .Case([&](math::IsInfOp) { return infinite; })
+      .Case([&](math::IsNaNOp) { return nan; })
+      .Case([&](math::IsNormalOp) { return normal; })
+      .Default([](Operation *) { return std::nullopt; });
 }
 
 /// These intrinsics take a flag: whether the smallest integer, or zero, is
@@ -83,8 +96,16 @@ struct MathToIntrinsicsPass
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
       StringRef name = getIntrinsic(op);
-      if (!name.empty())
+      if (!name.empty()) {
         replaceByIntrinsic(op, name);
+      } else if (std::optional<unsigned> classes = getClasses(op)) {
+        OpBuilder b(op);
+        Value is =
+            LLVM::IsFPClass::create(b, op->getLoc(), op->getResult(0).getType(),
+                                    op->getOperand(0), *classes);
+        op->getResult(0).replaceAllUsesWith(is);
+        op->erase();
+      }
     });
   }
 };

@@ -4,6 +4,7 @@
 #include "iris/Conversion/TileToLoops.h"
 
 #include "iris/Dialect/Iris/Transforms/WidenFloats.h"
+#include "iris/Dialect/Iris/Utils/RoundToOdd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -23,38 +24,6 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// `value`, an f64, as f32 rounded to odd: exact if it can be, else the
-/// neighbour whose last bit is set. Rounding that to a type of at most 22 bits
-/// of precision gives what rounding `value` once would have given.
-static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
-  Type i32 = b.getI32Type();
-  Value near = arith::TruncFOp::create(b, b.getF32Type(), value);
-  Value back = arith::ExtFOp::create(b, b.getF64Type(), near);
-  Value bits = arith::BitcastOp::create(b, i32, near);
-  Value one = arith::ConstantIntOp::create(b, i32, 1);
-  // Unequal is false for NaN, which stays as it is.
-  Value inexact =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
-  Value last = arith::AndIOp::create(b, bits, one);
-  Value isEven = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, last,
-                                       arith::ConstantIntOp::create(b, i32, 0));
-  // An even result is a neighbour of the odd one on the other side of `value`.
-  auto magnitude = [&](Value wide) -> Value {
-    Value raw = arith::BitcastOp::create(b, b.getI64Type(), wide);
-    Value mask = arith::ConstantIntOp::create(
-        b, b.getI64Type(), std::numeric_limits<int64_t>::max());
-    return arith::AndIOp::create(b, raw, mask);
-  };
-  Value above = arith::CmpIOp::create(b, arith::CmpIPredicate::ugt,
-                                      magnitude(back), magnitude(value));
-  Value down = arith::SubIOp::create(b, bits, one);
-  Value up = arith::AddIOp::create(b, bits, one);
-  Value odd = arith::SelectOp::create(b, above, down, up);
-  Value move = arith::AndIOp::create(b, inexact, isEven);
-  bits = arith::SelectOp::create(b, move, odd, bits);
-  return arith::BitcastOp::create(b, b.getF32Type(), bits);
-}
-
 namespace {
 /// x86 converts f64 to f16 or bf16 only by a library call.
 struct NarrowOnce : OpRewritePattern<arith::TruncFOp> {
@@ -62,12 +31,12 @@ struct NarrowOnce : OpRewritePattern<arith::TruncFOp> {
 
   LogicalResult matchAndRewrite(arith::TruncFOp op,
                                 PatternRewriter &rewriter) const override {
-    Type to = op.getType();
-    if (!op.getIn().getType().isF64() || !(to.isF16() || to.isBF16()))
+    if (!getElementTypeOrSelf(op.getIn().getType()).isF64() ||
+        !isNarrowFloat(op.getType()))
       return rewriter.notifyMatchFailure(op, "not f64 to a 16-bit float");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, to,
-                                                 roundToOdd(b, op.getIn()));
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(),
+                                                 emitRoundToOdd(b, op.getIn()));
     return success();
   }
 };
@@ -196,14 +165,49 @@ struct WidenArithmetic : RewritePattern {
   }
 };
 
+/// `minnum` and `maxnum` of f16 as comparisons of f32: LLVM would narrow those
+/// of f32 to f16 again, which x86 only has as calls of the math library.
+struct CompareF16 : RewritePattern {
+  CompareF16(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<arith::MinNumFOp, arith::MaxNumFOp>(op) ||
+        !getElementTypeOrSelf(op->getResult(0).getType()).isF16())
+      return rewriter.notifyMatchFailure(op, "not minnum or maxnum of f16");
+    ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+    Type type = op->getResult(0).getType(), wide = b.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      wide = vector.clone(wide);
+    Value first = arith::ExtFOp::create(b, wide, op->getOperand(0));
+    Value second = arith::ExtFOp::create(b, wide, op->getOperand(1));
+    auto compare = [&](arith::CmpFPredicate predicate, Value x,
+                       Value y) -> Value {
+      return arith::CmpFOp::create(b, predicate, x, y);
+    };
+    Value isFirst =
+        compare(isa<arith::MinNumFOp>(op) ? arith::CmpFPredicate::OLT
+                                          : arith::CmpFPredicate::OGT,
+                first, second);
+    // A NaN is not taken if there is a number.
+    Value isNaN = compare(arith::CmpFPredicate::UNO, second, second);
+    isFirst = arith::OrIOp::create(b, isFirst, isNaN);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isFirst, op->getOperand(0),
+                                                 op->getOperand(1));
+    return success();
+  }
+};
+
 struct LegalizeHostFloatsPass
     : iris::impl::IrisLegalizeHostFloatsPassBase<LegalizeHostFloatsPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet conversions(context);
-    conversions.add<ClassifyBf16, NarrowOnce, SignOfBf16, WidenArithmetic,
-                    WidenInSteps, WidenFma, ConvertIntegerOnce<arith::SIToFPOp>,
-                    ConvertIntegerOnce<arith::UIToFPOp>>(context);
+    conversions
+        .add<ClassifyBf16, CompareF16, NarrowOnce, SignOfBf16, WidenArithmetic,
+             WidenInSteps, WidenFma, ConvertIntegerOnce<arith::SIToFPOp>,
+             ConvertIntegerOnce<arith::UIToFPOp>>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(conversions))))
       return signalPassFailure();
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RoundToOdd.cpp - Narrowing in two steps ----------------------------===//
+
+#include "iris/Dialect/Iris/Utils/RoundToOdd.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::iris;
+
+Value mlir::iris::emitRoundToOdd(ImplicitLocOpBuilder &b, Value value) {
+  auto shaped = dyn_cast<ShapedType>(value.getType());
+  auto like = [&](Type element) -> Type {
+    return shaped ? Type(shaped.clone(element)) : element;
+  };
+  auto constant = [&](IntegerType element, int64_t number) -> Value {
+    TypedAttr attr = b.getIntegerAttr(element, number);
+    if (shaped)
+      attr = DenseElementsAttr::get(shaped.clone(element), attr);
+    return arith::ConstantOp::create(b, attr);
+  };
+  IntegerType i32 = b.getI32Type(), i64 = b.getI64Type();
+  Value near = arith::TruncFOp::create(b, like(b.getF32Type()), value);
+  Value back = arith::ExtFOp::create(b, like(b.getF64Type()), near);
+  Value bits = arith::BitcastOp::create(b, like(i32), near);
+  Value one = constant(i32, 1);
+  // Unequal is false for NaN, which stays as it is.
+  Value inexact =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
+  Value last = arith::AndIOp::create(b, bits, one);
+  Value isEven = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, last,
+                                       constant(i32, 0));
+  // An even result is a neighbour of the odd one on the other side of `value`.
+  auto magnitude = [&](Value wide) -> Value {
+    Value raw = arith::BitcastOp::create(b, like(i64), wide);
+    return arith::AndIOp::create(
+        b, raw, constant(i64, std::numeric_limits<int64_t>::max()));
+  };
+  Value above = arith::CmpIOp::create(b, arith::CmpIPredicate::ugt,
+                                      magnitude(back), magnitude(value));
+  Value down = arith::SubIOp::create(b, bits, one);
+  Value up = arith::AddIOp::create(b, bits, one);
+  Value odd = arith::SelectOp::create(b, above, down, up);
+  Value move = arith::AndIOp::create(b, inexact, isEven);
+  bits = arith::SelectOp::create(b, move, odd, bits);
+  return arith::BitcastOp::create(b, like(b.getF32Type()), bits);
+}

@@ -20,7 +20,8 @@
  * Minor versions: 1 gave groups their members by value (nothing read
  * groupMembers before) and appended IrisRtHostApi.launchGroup; 2 gave kernels
  * hidden arguments (tensor maps) and says what IrisRtContext.trace means, which
- * was 0 before; 3 gave the metadata "overlaps".
+ * was 0 before; 3 gave the metadata "overlaps", "barriers" and "debug", and the
+ * control block a record for checks of debug runs.
  */
 #ifndef IRIS_C_RUNTIMEABI_H
 #define IRIS_C_RUNTIMEABI_H
@@ -120,7 +121,8 @@ enum {
   IRISRT_ABORT_NONE = 0,
   IRISRT_ABORT_HANG = 1,   /* a wait of this rank ran out of time */
   IRISRT_ABORT_REMOTE = 2, /* another rank failed */
-  IRISRT_ABORT_HOST = 3    /* the host gave the world up */
+  IRISRT_ABORT_HOST = 3,   /* the host gave the world up */
+  IRISRT_ABORT_CHECK = 4   /* a check of a debug run failed on this rank */
 };
 
 /* States of the records' `state` word.  A program claims a record with a
@@ -170,13 +172,28 @@ typedef struct IrisRtExpectRecord {
 } IrisRtExpectRecord;
 IRISRT_STATIC_ASSERT(sizeof(IrisRtExpectRecord) == 56, "expect record layout");
 
+/* The first check of this rank, in a kernel compiled for debugging, that did
+ * not hold.  The site's "what" has "$value", "$bound" and "$last" (bound - 1)
+ * in the place of the numbers.  Since 1.3. */
+typedef struct IrisRtCheckRecord {
+  uint32_t state;      /* IRISRT_RECORD_* */
+  uint32_t site;       /* index into the kernel's `sites` in the metadata */
+  uint32_t program[3]; /* block id of the program */
+  uint32_t launchId;   /* IrisRtContext.launchId of the launch */
+  int64_t value;       /* what was checked */
+  int64_t bound;       /* what it was compared with */
+  uint64_t kernelHash; /* as in IrisRtHangRecord */
+} IrisRtCheckRecord;
+IRISRT_STATIC_ASSERT(sizeof(IrisRtCheckRecord) == 48, "check record layout");
+
 /* One per rank, in memory that host and device both see coherently, zero at
  * first.  Words that different parties write lie on different cache lines. */
 typedef struct IrisRtControl {
   uint32_t abortWord; /* IRISRT_ABORT_*: polled by waits, set by both sides */
   uint32_t reserved0[31];
-  IrisRtHangRecord hang; /* offset 128 */
-  uint32_t reserved1[16];
+  IrisRtHangRecord hang;   /* offset 128 */
+  IrisRtCheckRecord check; /* offset 192 */
+  uint32_t reserved1[4];
   IrisRtExpectRecord expect; /* offset 256 */
   uint32_t reserved2[18];
   uint64_t expectChecked; /* offset 384: elements compared */
@@ -184,6 +201,7 @@ typedef struct IrisRtControl {
   uint32_t reserved3[28];
 } IrisRtControl;
 IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, hang) == 128, "layout");
+IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, check) == 192, "layout");
 IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expect) == 256, "layout");
 IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expectChecked) == 384, "layout");
 IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expectFailed) == 392, "layout");
@@ -390,11 +408,17 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  *      "sites": [{"op": "iris.wait", "loc": "a.mlir:12:5", "what": "",
  *                 "element": "i32"}],
  *      "overlaps": {"disjoint": [[1, 2]], "same_or_disjoint": [[1, 3]]},
+ *      "barriers": [{"arg": 2, "offset": 0, "group": false}],
+ *      "debug": false,
  *      "config": {}
  *   }]}
- * "divisibility" and every key after it may be missing.  "overlaps" names pairs
- * of memref arguments whose memory must share no byte, or that must be the same
- * buffer if it does; launches check that (since 1.3).  "config" is for people
+ * "overlaps" names pairs of memref arguments whose memory must share no byte, or
+ * that must be the same buffer if it does.  "barriers" names the memrefs of one
+ * dimension that hold the state of an iris.barrier, from element "offset" on: 32
+ * elements for each program of the launch and each rank of the world, or of the
+ * group.  Launches check both.  "debug" says that the kernel checks its accesses
+ * (all three since 1.3).
+ * "divisibility" and every key after it may be missing.  "config" is for people
  * and tools, but for kernels whose config has "collective": "group" is the size
  * of the groups that may launch them (0: any), "programs" (may be missing) the
  * most programs of a launch, which has one dimension.

@@ -78,6 +78,7 @@ rt::Expected<std::string> iris::run::obtainPackage(Supervisor &supervisor,
   rt::CompileOptions compile;
   compile.target = target;
   compile.trace = !options.trace.empty();
+  compile.debug = options.debug;
   std::vector<std::string> argv =
       rt::compileCommand(*compiler, program, compile);
   ChildSpec spec;

@@ -38,6 +38,10 @@ options:
   --timeout=S           seconds that one wait of a kernel may take before the
                         program fails with a report of who waits for what
                         (default 30; 0: for ever)
+  --debug               on host: check every rank, index and size that remote,
+                        atomic and synchronising accesses use; the first one
+                        that is wrong ends the run and is named (a package must
+                        be compiled with iris-compile --debug)
   --trace=FILE          write what kernels tell with iris.trace, and their waits
                         and barriers, to FILE for ui.perfetto.dev, and a summary
                         to standard output (a package must be compiled with
@@ -119,6 +123,10 @@ static rt::Status parseOne(int argc, char **argv, int &index,
     options.verbose = true;
     return {};
   }
+  if (arg == "--debug") {
+    options.debug = true;
+    return {};
+  }
   if (arg == "--print-target") {
     options.printTarget = true;
     return {};
@@ -187,5 +195,9 @@ rt::Expected<Options> iris::run::parseOptions(int argc, char **argv) {
       !options.printTarget)
     return rt::makeStatus(StatusCode::invalidArgument,
                           "no program; see --help");
+  if (options.debug && options.device != rt::DeviceKind::host)
+    return rt::makeStatus(
+        StatusCode::invalidArgument,
+        "--debug checks accesses on host only; expected --device=host");
   return options;
 }

@@ -32,6 +32,8 @@ struct Options {
   int resultFd = -1;
   /// Internal: print the device's target and exit.
   bool printTarget = false;
+  /// Kernels check their accesses.
+  bool debug = false;
 };
 
 rt::Expected<Options> parseOptions(int argc, char **argv);

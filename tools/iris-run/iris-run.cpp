@@ -39,6 +39,15 @@ static int runInThreads(const Options &options, const rt::Package &package) {
   return summarize(options, runThreads(options, package));
 }
 
+/// Whether some kernel of the package checks its accesses.
+static bool hasChecks(const rt::Package &package) {
+  for (const rt::PackageImage &image : package.images())
+    for (const rt::KernelInfo &kernel : image.kernels)
+      if (kernel.debug)
+        return true;
+  return false;
+}
+
 static int launch(const Options &options) {
   rt::Expected<rt::Package> package =
       rt::Status(rt::StatusCode::internal, "not read yet");
@@ -56,6 +65,14 @@ static int launch(const Options &options) {
       return report(package.status().withContext(options.program), 1);
     if (!package->findMain()) {
       std::fprintf(stderr, "iris-run: %s has no @main to run, only kernels\n",
+                   options.program.c_str());
+      return 1;
+    }
+    if (options.debug && !hasChecks(*package)) {
+      std::fprintf(stderr,
+                   "iris-run: --debug: no kernel of %s checks its accesses; "
+                   "compile it with iris-compile --debug, and give its kernels "
+                   "an argument of type !iris.ctx\n",
                    options.program.c_str());
       return 1;
     }

@@ -160,6 +160,8 @@ iris::rt::compileCommand(const std::string &compiler, const std::string &source,
     argv.push_back("--translation=" + options.translation);
   if (options.trace)
     argv.push_back("--trace");
+  if (options.debug)
+    argv.push_back("--debug");
   return argv;
 }
 

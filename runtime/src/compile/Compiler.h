@@ -31,6 +31,8 @@ struct CompileOptions {
   std::string translation;
   /// Kernels tell about their time.
   bool trace = false;
+  /// Kernels check their accesses; on the host.
+  bool debug = false;
 };
 
 /// The command line that makes `compiler` write the package of the file

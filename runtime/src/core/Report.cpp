@@ -154,3 +154,29 @@ std::string iris::rt::describeExpect(const IrisRtExpectRecord &record,
     text += ": " + site->what;
   return text;
 }
+
+/// `text` with the record's numbers in the place of their names.
+static std::string fillIn(std::string text, const IrisRtCheckRecord &record) {
+  const std::pair<const char *, int64_t> numbers[] = {
+      {"$value", record.value},
+      {"$bound", record.bound},
+      {"$last", static_cast<int64_t>(static_cast<uint64_t>(record.bound) - 1)}};
+  for (const auto &[name, number] : numbers) {
+    size_t at = text.find(name);
+    if (at != std::string::npos)
+      text.replace(at, std::strlen(name), std::to_string(number));
+  }
+  return text;
+}
+
+std::string iris::rt::describeCheck(const IrisRtCheckRecord &record,
+                                    const KernelInfo *kernel) {
+  const SiteInfo *site = findSite(kernel, record.site);
+  std::string text = describePlace(site, "an access", kernel, record.kernelHash,
+                                   record.site, record.program) +
+                     ", ";
+  text += site && !site->what.empty()
+              ? fillIn(site->what, record)
+              : fillIn("got $value, expected less than $bound", record);
+  return text + formatString(" (launch %u)", record.launchId);
+}

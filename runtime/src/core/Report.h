@@ -34,6 +34,11 @@ std::string describeHang(const IrisRtHangRecord &record,
 std::string describeExpect(const IrisRtExpectRecord &record,
                            const KernelInfo *kernel);
 
+/// "iris.signal at a.mlir:7:3 in k::check, program ..., accesses index 64 of
+/// dimension 0 of argument 2; expected 0 to 63 (launch 1)".
+std::string describeCheck(const IrisRtCheckRecord &record,
+                          const KernelInfo *kernel);
+
 } // namespace iris::rt
 
 #endif // IRIS_RT_CORE_REPORT_H

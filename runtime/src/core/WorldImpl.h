@@ -60,6 +60,7 @@ struct World::Impl {
   /// The failure, once settle() has returned it.
   Status finalFailure() const;
   Status checkHang();
+  void checkChecks();
   void setAbort(uint32_t reason);
   Status destroy();
   /// In a forked child: leaves everything as it is, which is the parent's.

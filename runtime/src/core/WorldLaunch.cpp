@@ -285,8 +285,21 @@ Status World::Impl::settle(Status status) {
   return status;
 }
 
-/// Turns a hang record of this rank into the world's failure.
+/// Turns the record of a failed check into the world's failure.
+void World::Impl::checkChecks() {
+  const IrisRtCheckRecord &shared = block()->check;
+  if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) != IRISRT_RECORD_READY)
+    return;
+  IrisRtCheckRecord record;
+  std::memcpy(&record, &shared, sizeof(record));
+  std::string text = describeCheck(record, findByHash(record.kernelHash));
+  fail(makeStatus(StatusCode::invalidArgument, "%s", text.c_str()),
+       /*remote=*/false);
+}
+
+/// Turns a record of this rank into the world's failure.
 Status World::Impl::checkHang() {
+  checkChecks();
   const IrisRtHangRecord &shared = block()->hang;
   if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) != IRISRT_RECORD_READY)
     return failure();

@@ -321,6 +321,26 @@ Status iris::rt::checkArgs(const KernelInfo &kernel, const IrisRtArg *args,
   return checkOverlaps(kernel, args);
 }
 
+Status iris::rt::checkBarriers(const KernelInfo &kernel, const IrisRtArg *args,
+                               uint64_t programs, uint32_t ranks,
+                               uint32_t groupSize) {
+  for (const BarrierInfo &barrier : kernel.barriers) {
+    uint64_t need, line = 32, sharers = barrier.group ? groupSize : ranks;
+    auto has = static_cast<uint64_t>(args[barrier.arg].sizes[0]);
+    if (!__builtin_mul_overflow(line * sharers, programs, &need) &&
+        !__builtin_add_overflow(need, barrier.offset, &need) && need <= has)
+      continue;
+    return makeStatus(
+        StatusCode::invalidArgument,
+        "kernel %s: argument %u, the state of a barrier, has %" PRIu64
+        " elements; expected at least 32 for each of %" PRIu64
+        " programs and %" PRIu64 " ranks%s: %" PRIu64,
+        kernel.fullName().c_str(), barrier.arg, has, programs, sharers,
+        barrier.group ? " of the group" : "", need);
+  }
+  return Status::success();
+}
+
 //===----------------------------------------------------------------------===//
 // Packing
 //===----------------------------------------------------------------------===//

@@ -277,11 +277,25 @@ std::string readName(const JsonValue &value) {
   return name;
 }
 
+BarrierInfo readBarrier(const JsonValue &value, const KernelInfo &kernel) {
+  value.expectKeys({"arg", "offset", "group"});
+  BarrierInfo barrier;
+  JsonValue arg = value.member("arg");
+  barrier.arg = arg.integer(0, maxArgs);
+  if (barrier.arg >= kernel.args.size() ||
+      kernel.args[barrier.arg].kind != IRISRT_ARG_MEMREF ||
+      kernel.args[barrier.arg].sizes.size() != 1)
+    arg.fail("should name a memref of one dimension");
+  barrier.offset = value.member("offset").integer(0, INT64_MAX);
+  barrier.group = value.member("group").boolean();
+  return barrier;
+}
+
 KernelInfo readKernel(const JsonValue &value) {
   value.expectKeys({"name", "module", "symbol", "workgroup", "shared_bytes",
                     "dynamic_shared_bytes", "arena_bytes", "coresident",
                     "args_bytes", "args", "hidden", "sites", "overlaps",
-                    "config"});
+                    "barriers", "debug", "config"});
   KernelInfo kernel;
   kernel.name = readName(value.member("name"));
   kernel.module = readName(value.member("module"));
@@ -316,6 +330,13 @@ KernelInfo readKernel(const JsonValue &value) {
     for (size_t i = 0, count = sites.arraySize(maxSites); i < count; ++i)
       kernel.sites.push_back(readSite(sites.element(i)));
   }
+  if (value.has("barriers")) {
+    JsonValue barriers = value.member("barriers");
+    for (size_t i = 0, count = barriers.arraySize(maxArgs); i < count; ++i)
+      kernel.barriers.push_back(readBarrier(barriers.element(i), kernel));
+  }
+  if (value.has("debug"))
+    kernel.debug = value.member("debug").boolean();
   if (value.has("config")) {
     JsonValue config = value.member("config");
     kernel.config = config.dump();

@@ -90,6 +90,14 @@ struct OverlapInfo {
   bool same = false;
 };
 
+/// A memref argument that holds the state of a barrier from element `offset`
+/// on: 32 elements for each program and rank of the world, or of the group.
+struct BarrierInfo {
+  uint32_t arg = 0;
+  uint64_t offset = 0;
+  bool group = false;
+};
+
 /// A kernel as its package describes it.
 struct KernelInfo {
   std::string name;
@@ -118,6 +126,9 @@ struct KernelInfo {
   /// Of a generated kernel: most programs of a launch, which has one dimension;
   /// what they share in the workspace has room for no more.
   std::optional<uint32_t> mostPrograms;
+  std::vector<BarrierInfo> barriers;
+  /// The kernel checks its remote and synchronising accesses.
+  bool debug = false;
 
   /// "module::name".
   std::string fullName() const { return module + "::" + name; }
@@ -138,6 +149,12 @@ using HeapCheck = std::function<bool(uint64_t address, uint64_t bytes)>;
 /// Without `inHeap`, addresses are not compared with the heap.
 Status checkArgs(const KernelInfo &kernel, const IrisRtArg *args, size_t count,
                  const HeapCheck &inHeap = nullptr);
+
+/// Checks that the states of the kernel's barriers, among checked arguments,
+/// are large enough for a launch of so many programs on so many ranks of the
+/// world and of the group.
+Status checkBarriers(const KernelInfo &kernel, const IrisRtArg *args,
+                     uint64_t programs, uint32_t ranks, uint32_t groupSize);
 
 /// Lays out checked arguments as the kernel reads them, with `context` by value
 /// where the kernel takes it.  `block` becomes exactly `argsBytes` long; a

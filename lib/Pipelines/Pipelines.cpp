@@ -80,15 +80,23 @@ void mlir::iris::buildIrisTranslatePipeline(
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
   // Every target takes the same kernels: what one of them could not lower is
   // refused for all, before any lowering.
-  kernels.addPass(createIrisVerifyVectorsPass());
-  kernels.addPass(createIrisVerifyMathPass());
+  kernels.addPass(
+      createIrisVerifyPortablePass({options.allowNonportable.getValue()}));
   // Tiles have no calling convention.
   kernels.addPass(createIrisInlineFunctionsPass());
   // Functions are gone, whose allocas are their callers'; canonicalization
   // would take buffers for those of a thread.
   kernels.addPass(createIrisPlaceAllocasPass());
+  kernels.addPass(createIrisLegalizeFloat8Pass());
   // In front of the first canonicalization.
   kernels.addPass(createIrisResolveDimsPass());
+  if (options.debug) {
+    // Accesses by affine maps become ones that the checks know.
+    addCleanup(kernels);
+    kernels.addPass(createIrisVerifyAffinePass());
+    kernels.addPass(createLowerAffinePass());
+    kernels.addPass(createIrisInsertChecksPass());
+  }
   kernels.addPass(createIrisTranslatePointersPass());
   // One translation for all accesses to a buffer, outside of the tile loops:
   // it is pure address arithmetic.

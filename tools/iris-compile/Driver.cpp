@@ -104,6 +104,8 @@ LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
   pipeline.target = target.name.str();
   pipeline.translation = translation.str();
   pipeline.trace = options.trace;
+  pipeline.allowNonportable = options.allowNonportable;
+  pipeline.debug = options.debug;
   if (!options.until.empty())
     pipeline.until = options.until;
   if (mainProgram)

@@ -31,6 +31,10 @@ struct DriverOptions {
   std::string until;
   /// Keep iris.trace.
   bool trace = false;
+  /// Accept ops that only some targets compile.
+  bool allowNonportable = false;
+  /// Check remote and synchronising accesses as the kernel runs; host only.
+  bool debug = false;
   CodegenOptions codegen;
 };
 

@@ -3,10 +3,12 @@
 // The compiler's command line. Flags become options here; what is done with
 // them is in Driver.cpp.
 #include "Driver.h"
+#include "Hints.h"
 #include "Output.h"
 #include "Signals.h"
 
 #include "iris-c/RuntimeABI.h"
+#include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
 #include "iris/InitAllDialects.h"
 #include "iris/Pipelines/Pipelines.h"
 #include "mlir/IR/MLIRContext.h"
@@ -45,17 +47,18 @@ static cl::opt<std::string>
                          "--list-targets"),
                 cl::value_desc("names"), cl::init("host"), cl::cat(category));
 
-static cl::opt<EmitKind> emitKind(
-    "emit", cl::desc("What to write:"),
-    cl::values(
-        clEnumValN(EmitKind::MLIR, "mlir", "MLIR after the pipeline"),
-        clEnumValN(EmitKind::LLVM, "llvm", "optimised LLVM IR"),
-        clEnumValN(EmitKind::Assembly, "asm", "assembly: GCN, PTX or x86"),
-        clEnumValN(EmitKind::Object, "obj",
-                   "the bare image: HSACO, cubin or PTX, shared object"),
-        clEnumValN(EmitKind::Package, "package",
-                   "images for every target, metadata and @main (default)")),
-    cl::init(EmitKind::Package), cl::cat(category));
+static cl::opt<std::string> emitName(
+    "emit",
+    cl::desc(
+        "What to write:\n"
+        "  mlir     MLIR after the pipeline\n"
+        "  llvm     optimised LLVM IR\n"
+        "  asm      assembly: GCN, PTX or x86\n"
+        "  obj      the bare image: HSACO, cubin or PTX, shared object\n"
+        "  package  images for every target, metadata and @main (default)\n"
+        "hsaco and cubin are obj, and ptx is asm, for targets that have "
+        "the format"),
+    cl::value_desc("kind"), cl::init("package"), cl::cat(category));
 
 static cl::opt<std::string>
     untilStage("until",
@@ -75,6 +78,19 @@ static cl::opt<bool>
           cl::desc("Compile iris.trace, and waits and barriers as spans; "
                    "without it kernels do not tell about their time"),
           cl::init(false), cl::cat(category));
+
+static cl::opt<bool> allowNonportable(
+    "allow-nonportable",
+    cl::desc("Accept ops that not all targets compile; without it kernels keep "
+             "to the portable language (see --list-ops)"),
+    cl::init(false), cl::cat(category));
+
+static cl::opt<bool>
+    debugChecks("debug",
+                cl::desc("Compile checks of every rank, index and size that "
+                         "remote, atomic and synchronising accesses use; for "
+                         "host only (iris-run --debug)"),
+                cl::init(false), cl::cat(category));
 
 static cl::opt<unsigned> codeObjectVersion(
     "code-object-version",
@@ -106,6 +122,11 @@ static cl::opt<bool>
 static cl::opt<bool> listTargets("list-targets",
                                  cl::desc("Print the targets and exit"),
                                  cl::cat(category));
+
+static cl::opt<bool> listOps(
+    "list-ops",
+    cl::desc("Print the ops that kernels may use, with their types, and exit"),
+    cl::cat(category));
 
 static constexpr const char *overview =
     "Compiles multi-GPU kernels written in MLIR.\n\n"
@@ -153,6 +174,52 @@ static void printTargets() {
                  << "\n";
 }
 
+static void printOps() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  printKernelLanguage(llvm::outs(), context);
+}
+
+namespace {
+/// A value of --emit.
+struct EmitName {
+  StringLiteral name;
+  EmitKind kind;
+  /// The only targets that have the format; nothing: all have.
+  std::optional<TargetKind> target = std::nullopt;
+};
+} // namespace
+
+static constexpr EmitName emitNames[] = {
+    {"mlir", EmitKind::MLIR},
+    {"llvm", EmitKind::LLVM},
+    {"asm", EmitKind::Assembly},
+    {"obj", EmitKind::Object},
+    {"package", EmitKind::Package},
+    {"hsaco", EmitKind::Object, TargetKind::AMDGPU},
+    {"cubin", EmitKind::Object, TargetKind::NVPTX},
+    {"ptx", EmitKind::Assembly, TargetKind::NVPTX}};
+
+/// What --emit names, for these targets.
+static llvm::Expected<EmitKind> parseEmit(ArrayRef<TargetSpec> targets) {
+  const auto *found = llvm::find_if(emitNames, [](const EmitName &candidate) {
+    return candidate.name == emitName;
+  });
+  if (found == std::end(emitNames))
+    return llvm::createStringError(
+        "unknown --emit=%s; expected mlir, llvm, asm, obj (the bare image: "
+        "HSACO, cubin or PTX, shared object) or package",
+        emitName.c_str());
+  for (const TargetSpec &target : targets)
+    if (found->target && target.kind != *found->target)
+      return llvm::createStringError(
+          "--emit=%s is no format of target %s; expected --emit=%s",
+          emitName.c_str(), target.name.str().c_str(),
+          found->kind == EmitKind::Object ? "obj" : "asm");
+  return found->kind;
+}
+
 /// The `ptxas` to use; empty: none.
 static llvm::Expected<std::string> findPtxas() {
   if (ptxasPath == "none")
@@ -197,10 +264,21 @@ static llvm::Error readFlags(Invocation &invocation) {
   options.targets = std::move(*targets);
 
   options.trace = trace;
-  options.emit = emitKind;
+  options.allowNonportable = allowNonportable;
+  options.debug = debugChecks;
+  for (const TargetSpec &target : options.targets)
+    if (options.debug && target.kind != TargetKind::Host)
+      return llvm::createStringError(
+          "--debug compiles checks for host only; expected --target=host, but "
+          "got %s",
+          target.name.str().c_str());
+  llvm::Expected<EmitKind> emit = parseEmit(options.targets);
+  if (!emit)
+    return emit.takeError();
+  options.emit = *emit;
   options.until = untilStage;
   if (!options.until.empty()) {
-    if (emitKind.getNumOccurrences() && emitKind != EmitKind::MLIR)
+    if (emitName.getNumOccurrences() && options.emit != EmitKind::MLIR)
       return llvm::createStringError(
           "--until writes MLIR; it goes with --emit=mlir only");
     if (!llvm::is_contained(getStageNames(), options.until))
@@ -247,6 +325,10 @@ static llvm::Error readFlags(Invocation &invocation) {
     llvm::Expected<std::string> ptxas = findPtxas();
     if (!ptxas)
       return ptxas.takeError();
+    if (ptxas->empty() && emitName == "cubin")
+      return llvm::createStringError(
+          "--emit=cubin needs ptxas, which is neither on PATH nor in "
+          "/usr/local/cuda/bin; name it with --ptxas, or use --emit=ptx");
     options.codegen.ptxas = std::move(*ptxas);
   }
   return checkOutput(outputPath, isBinary(options.emit));
@@ -299,7 +381,13 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
     return failure();
 
   TimingScope parsing = timing.nest("parsing");
-  auto module = parseSourceFile<ModuleOp>(sources, &context);
+  OwningOpRef<ModuleOp> module;
+  {
+    ScopedDiagnosticHandler hints(&context, [&](Diagnostic &diagnostic) {
+      return hintAtContext(diagnostic, sources);
+    });
+    module = parseSourceFile<ModuleOp>(sources, &context);
+  }
   parsing.stop();
   if (!module)
     return failure();
@@ -327,6 +415,10 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, overview);
   if (listTargets) {
     printTargets();
+    return 0;
+  }
+  if (listOps) {
+    printOps();
     return 0;
   }
 

@@ -21,6 +21,8 @@ enum class Translation {
 /// What the lowering leaves on a kernel, for its metadata (RuntimeABI.h).
 /// The op, location, message and element type behind each `site` number.
 inline constexpr StringLiteral kSitesAttr = "iris.sites";
+/// Which arguments hold the state of barriers: the metadata's "barriers".
+inline constexpr StringLiteral kBarriersAttr = "iris.barriers";
 /// Unit: the programs of the kernel wait for each other.
 inline constexpr StringLiteral kCoresidentAttr = "iris.coresident";
 /// Bytes of workgroup memory.

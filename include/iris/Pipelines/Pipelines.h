@@ -29,6 +29,15 @@ struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
       *this, "trace",
       llvm::cl::desc("Keep iris.trace, and trace waits and barriers"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> allowNonportable{
+      *this, "allow-nonportable",
+      llvm::cl::desc("Accept ops that not all targets compile"),
+      llvm::cl::init(false)};
+  PassOptions::Option<bool> debug{
+      *this, "debug",
+      llvm::cl::desc("Check ranks, indices and sizes as the kernels run; on "
+                     "the host"),
+      llvm::cl::init(false)};
   PassOptions::Option<std::string> until{
       *this, "until",
       llvm::cl::desc(

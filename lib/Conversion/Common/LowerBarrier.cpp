@@ -19,6 +19,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -65,8 +67,35 @@ Value SyncLowering::emitProgramIndex(Builder &b) {
   return index;
 }
 
+void SyncLowering::noteState(BarrierOp op) {
+  Value state = op.getState();
+  int64_t offset = 0;
+  while (Operation *view = state.getDefiningOp()) {
+    if (auto subview = dyn_cast<memref::SubViewOp>(view)) {
+      if (subview.isDynamicOffset(0) || subview.isDynamicStride(0) ||
+          subview.getStaticStride(0) != 1 ||
+          llvm::AddOverflow(offset, subview.getStaticOffset(0), offset))
+        return;
+    } else if (!isa<memref::CastOp>(view)) {
+      return;
+    }
+    state = view->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(state);
+  auto type = cast<MemRefType>(state.getType());
+  if (argument.getOwner() != &kernel.getFunctionBody().front() ||
+      type.getRank() != 1)
+    return;
+  OpBuilder b(op.getContext());
+  barriers.insert(b.getDictionaryAttr(
+      {b.getNamedAttr("arg", b.getI64IntegerAttr(argument.getArgNumber())),
+       b.getNamedAttr("group", b.getBoolAttr(op.getGroup())),
+       b.getNamedAttr("offset", b.getI64IntegerAttr(offset))}));
+}
+
 LogicalResult SyncLowering::lower(BarrierOp op) {
   waits = true;
+  noteState(op);
   Builder b(op.getLoc(), op);
   Value ctx = op.getCtx();
   Type i32 = b.getI32Type();

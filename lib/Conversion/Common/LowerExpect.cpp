@@ -5,6 +5,7 @@
 
 #include "iris-c/RuntimeABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -46,6 +47,14 @@ void SyncLowering::emitStoreProgram(Builder &b, Value record, int64_t offset) {
                                           gpu::BlockIdOp::create(b, dim));
     emitStoreField(b, record, offset + 4 * static_cast<int64_t>(dim), id);
   }
+}
+
+void SyncLowering::emitSetAbort(Builder &b, Value control, int64_t reason) {
+  // Only from "none": an earlier reason stays.
+  emitAtomicCAS(b, emitI32(b, IRISRT_ABORT_NONE), emitI32(b, reason),
+                emitGlobalPointer(b, control, 0),
+                LLVM::AtomicOrdering::monotonic,
+                target.getSyncScope(Scope::Sys));
 }
 
 void SyncLowering::emitRecordExpect(Builder &b, Value ctx, Value checked,
@@ -91,6 +100,48 @@ LogicalResult SyncLowering::lower(RecordExpectOp op) {
   emitRecordExpect(b, op.getCtx(), op.getChecked(), op.getFailed(),
                    op.getElement(), op.getGot(), op.getWant(),
                    addSite(op, op.getWhat(), op.getElementType()));
+  op.erase();
+  return success();
+}
+
+/// Every thread comes to the same verdict, as the values are the same in all.
+LogicalResult SyncLowering::lower(CheckOp op) {
+  Builder b(op.getLoc(), op);
+  Value ctx = op.getCtx();
+  Value value = arith::IndexCastOp::create(b, b.getI64Type(), op.getValue());
+  Value bound = arith::IndexCastOp::create(b, b.getI64Type(), op.getBound());
+  // Unsigned, so that a negative index is too large.
+  Value fails = arith::CmpIOp::create(
+      b,
+      op.getAtLeast() ? arith::CmpIPredicate::slt : arith::CmpIPredicate::uge,
+      value, bound);
+  int64_t site = addSite(op, op.getWhat(), /*element=*/Type());
+  Block *rest = splitBlockHere(b);
+  Block *head = b.getInsertionBlock();
+  Block *report = b.createBlock(rest);
+  b.setInsertionPointToEnd(head);
+  cf::CondBranchOp::create(b, fails, report, rest);
+  b.setInsertionPointToStart(report);
+  emitInLeader(b, target, [&] {
+    Value control = emitField(b, "control", ctx);
+    Value record =
+        emitGlobalPointer(b, control, offsetof(IrisRtControl, check));
+    emitRecord(b, record, [&] {
+      auto store = [&](int64_t offset, Value field) {
+        emitStoreField(b, record, offset, field);
+      };
+      store(offsetof(IrisRtCheckRecord, site), emitI32(b, site));
+      emitStoreProgram(b, record, offsetof(IrisRtCheckRecord, program));
+      store(offsetof(IrisRtCheckRecord, launchId),
+            emitField(b, "launchId", ctx));
+      store(offsetof(IrisRtCheckRecord, value), value);
+      store(offsetof(IrisRtCheckRecord, bound), bound);
+      store(offsetof(IrisRtCheckRecord, kernelHash),
+            emitI64(b, static_cast<int64_t>(getKernelHash())));
+    });
+    emitSetAbort(b, control, IRISRT_ABORT_CHECK);
+  });
+  cf::BranchOp::create(b, getExitBlock());
   op.erase();
   return success();
 }

@@ -182,11 +182,7 @@ void SyncLowering::emitHang(Builder &b, const Poll &poll, Value observed) {
     store(offsetof(IrisRtHangRecord, kernelHash),
           emitI64(b, static_cast<int64_t>(getKernelHash())));
   });
-  // Only from "none": an earlier reason stays.
-  emitAtomicCAS(b, emitI32(b, IRISRT_ABORT_NONE), emitI32(b, IRISRT_ABORT_HANG),
-                emitGlobalPointer(b, control, 0),
-                LLVM::AtomicOrdering::monotonic,
-                target.getSyncScope(Scope::Sys));
+  emitSetAbort(b, control, IRISRT_ABORT_HANG);
 }
 
 //===----------------------------------------------------------------------===//

@@ -71,7 +71,7 @@ LogicalResult SyncLowering::run() {
              << "; expected unstructured control flow";
     LogicalResult result =
         llvm::TypeSwitch<Operation *, LogicalResult>(op)
-            .Case<AtomicCASOp, AtomicRMWOp, BarrierOp, ElementCASOp,
+            .Case<AtomicCASOp, AtomicRMWOp, BarrierOp, CheckOp, ElementCASOp,
                   ElementRMWOp, ExpectEqOp, FenceOp, GroupIndexOp,
                   GroupMemberOp, GroupSizeOp, HasFailedOp, LeaveIfFailedOp,
                   NumRanksOp, RankOp, ReadPacketsOp, RecordExpectOp, SignalOp,
@@ -113,9 +113,11 @@ int64_t SyncLowering::addSite(Operation *op, StringRef what, Type element) {
     return b.getNamedAttr(key, b.getStringAttr(value));
   };
   // What people wrote; tiles turn it into the other.
-  StringRef name = isa<RecordExpectOp>(op)  ? ExpectEqOp::getOperationName()
-                   : isa<ReadPacketsOp>(op) ? PacketLoadOp::getOperationName()
-                                            : op->getName().getStringRef();
+  auto check = dyn_cast<CheckOp>(op);
+  StringRef name = check                     ? check.getOf()
+                   : isa<RecordExpectOp>(op) ? ExpectEqOp::getOperationName()
+                   : isa<ReadPacketsOp>(op)  ? PacketLoadOp::getOperationName()
+                                             : op->getName().getStringRef();
   SmallVector<NamedAttribute> entries = {
       entry("op", name), entry("loc", printLocation(op->getLoc())),
       entry("what", what)};
@@ -140,6 +142,8 @@ void SyncLowering::leaveAttributes() {
   OpBuilder b(kernel.getContext());
   if (!sites.empty())
     kernel->setAttr(kSitesAttr, b.getArrayAttr(sites));
+  if (!barriers.empty())
+    kernel->setAttr(kBarriersAttr, b.getArrayAttr(barriers.getArrayRef()));
   if (waits)
     kernel->setAttr(kCoresidentAttr, b.getUnitAttr());
   if (!slots)

@@ -6,8 +6,10 @@
 
 #include "iris/Conversion/EmitHelpers.h"
 #include "iris/Conversion/LowerSync.h"
+#include "iris/Dialect/Iris/IR/IrisChecks.h"
 #include "iris/Dialect/Iris/IR/IrisRoles.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::iris {
 
@@ -101,6 +103,8 @@ private:
   void lowerInWave(WaitOp op, const Poll &poll);
   LogicalResult lower(HasFailedOp op);
   LogicalResult lower(BarrierOp op);
+  /// Notes for the launch which argument holds the barrier's state.
+  void noteState(BarrierOp op);
   /// Repeats `probe` until the value (i1) that it returns holds; branches to
   /// `failed` when the wait is given up, after `report` if that is for time.
   /// `probe` stays in its block, which dominates all that follows.
@@ -145,11 +149,14 @@ private:
 
   LogicalResult lower(ExpectEqOp op);
   LogicalResult lower(RecordExpectOp op);
+  LogicalResult lower(CheckOp op);
   void emitRecordExpect(Builder &b, Value ctx, Value checked, Value failed,
                         Value element, Value got, Value want, int64_t site);
   /// Claims a record of the control block, runs `fill` and marks it ready, if
   /// it was empty. Both are pointers; `record` begins with the state.
   void emitRecord(Builder &b, Value record, llvm::function_ref<void()> fill);
+  /// Makes every wait of this rank end, for one of IRISRT_ABORT_*.
+  void emitSetAbort(Builder &b, Value control, int64_t reason);
   /// Stores to a field of a record.
   void emitStoreField(Builder &b, Value record, int64_t offset, Value value);
   /// Stores the block id, three i32.
@@ -210,6 +217,8 @@ private:
   /// meet.
   LLVM::GlobalOp givenUp;
   bool waits = false;
+  /// The arguments with the state of a barrier, each once.
+  llvm::SetVector<Attribute> barriers;
 };
 
 } // namespace mlir::iris

@@ -7,6 +7,7 @@
 #include "iris/Analysis/ArgumentOverlaps.h"
 #include "iris/Analysis/WorkgroupMemory.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/IrisChecks.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
@@ -297,5 +298,9 @@ DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
     meta.set("sites", sites);
   else
     meta.set("sites", builder.getArrayAttr({}));
+  if (auto barriers = kernel->getAttrOfType<ArrayAttr>("iris.barriers"))
+    meta.set("barriers", barriers);
+  if (kernel->hasAttr(kDebugAttr))
+    meta.set("debug", builder.getBoolAttr(true));
   return meta.getDictionary(kernel.getContext());
 }

@@ -51,20 +51,6 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  gpu.func @no_rank(%b: memref<?xf32>, %out: memref<?xindex>) kernel {
-    %c0 = arith.constant 0 : index
-    %m1 = arith.constant -1 : index
-    %any = memref.cast %b : memref<?xf32> to memref<*xf32>
-    // expected-error @below {{'memref.dim' op asks for a dimension of 'memref<*xf32>'; expected a buffer with a rank}}
-    %0 = memref.dim %any, %m1 : memref<*xf32>
-    memref.store %0, %out[%c0] : memref<?xindex>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
   func.func @rows(%b: memref<?xf32>, %dim: index) -> index {
     // expected-error @below {{'memref.dim' op has dimension 2; expected 0}}
     %0 = memref.dim %b, %dim : memref<?xf32>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,SYS
-// RUN: iris-compile %s --target=gfx950 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,SYS
-// RUN: iris-compile %s --target=gfx90a --emit=asm -o - | FileCheck %s
-// RUN: iris-compile %s --target=gfx1100 --emit=asm -o - | FileCheck %s
-// RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s
+// RUN: iris-compile %s --allow-nonportable --target=gfx942 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,SYS
+// RUN: iris-compile %s --allow-nonportable --target=gfx950 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,SYS
+// RUN: iris-compile %s --allow-nonportable --target=gfx90a --emit=asm -o - | FileCheck %s
+// RUN: iris-compile %s --allow-nonportable --target=gfx1100 --emit=asm -o - | FileCheck %s
+// RUN: iris-compile %s --allow-nonportable --target=gfx1201 --emit=asm -o - | FileCheck %s
 
 // At system scope only add, exchange and compare-and-swap of 32 and 64 bits are
 // instructions on any memory; `sub` is an add of the negative. All other kinds

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s
+// RUN: iris-compile %s --allow-nonportable --target=gfx942 --emit=asm -o - | FileCheck %s
 
 // A release, one store and one poll per lane, an acquire; the grid comes from
 // the implicit arguments, not from a device library.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX940
-// RUN: iris-compile %s --target=gfx950 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX940
-// RUN: iris-compile %s --target=gfx90a --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX90A
-// RUN: iris-compile %s --target=gfx1100 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX11
-// RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
+// RUN: iris-compile %s --allow-nonportable --target=gfx942 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX940
+// RUN: iris-compile %s --allow-nonportable --target=gfx950 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX940
+// RUN: iris-compile %s --allow-nonportable --target=gfx90a --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX90A
+// RUN: iris-compile %s --allow-nonportable --target=gfx1100 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX11
+// RUN: iris-compile %s --allow-nonportable --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
 
 // What all threads load alike may come through the scalar cache, which no
 // acquire invalidates: not behind one. Each kernel has one load of data behind

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
+// RUN: iris-compile %s --allow-nonportable --target=sm_90a --emit=asm -o - | FileCheck %s
 
 gpu.module @kernels {
   // CHECK-LABEL: .entry barrier(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
-// RUN: iris-compile %s --target=sm_80 --emit=asm -o - | FileCheck %s
-// RUN: iris-compile %s --target=sm_100a --emit=asm -o - | FileCheck %s
-// RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s --check-prefix=LOOP
+// RUN: iris-compile %s --allow-nonportable --target=sm_90a --emit=asm -o - | FileCheck %s
+// RUN: iris-compile %s --allow-nonportable --target=sm_80 --emit=asm -o - | FileCheck %s
+// RUN: iris-compile %s --allow-nonportable --target=sm_100a --emit=asm -o - | FileCheck %s
+// RUN: iris-compile %s --allow-nonportable --target=sm_90a --emit=asm -o - | FileCheck %s --check-prefix=LOOP
 
 gpu.module @kernels {
   // All threads meet, then one releases; the scope is the system's.

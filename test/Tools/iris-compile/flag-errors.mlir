@@ -37,6 +37,18 @@
 // RUN: not iris-compile %s --target=sm_90a --ptxas=%t.nowhere -o %t 2>&1 | FileCheck %s --check-prefix=PTXAS
 // PTXAS: error: '{{.*}}.nowhere', named by --ptxas, is not a program
 
+// RUN: not iris-compile %s --emit=elf -o %t 2>&1 | FileCheck %s --check-prefix=EMIT
+// EMIT: error: unknown --emit=elf; expected mlir, llvm, asm, obj (the bare image: HSACO, cubin or PTX, shared object) or package
+// RUN: not iris-compile %s --emit=hsaco --target=sm_90a -o %t 2>&1 | FileCheck %s --check-prefix=HSACO
+// HSACO: error: --emit=hsaco is no format of target sm_90a; expected --emit=obj
+// RUN: not iris-compile %s --emit=ptx -o %t 2>&1 | FileCheck %s --check-prefix=PTX
+// PTX: error: --emit=ptx is no format of target host; expected --emit=asm
+// RUN: not iris-compile %s --emit=cubin --target=sm_90a --ptxas=none -o %t 2>&1 | FileCheck %s --check-prefix=CUBIN
+// CUBIN: error: --emit=cubin needs ptxas
+
+// RUN: not iris-compile %s --debug --target=host,gfx942 -o %t 2>&1 | FileCheck %s --check-prefix=DEBUG
+// DEBUG: error: --debug compiles checks for host only; expected --target=host, but got gfx942
+
 // RUN: not iris-compile %s --no-such-flag -o %t 2>&1 | FileCheck %s --check-prefix=FLAG
 // FLAG: Unknown command line argument '--no-such-flag'
 

@@ -2,6 +2,7 @@
 //===- IrisDialect.cpp - The iris dialect ---------------------------------===//
 
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/IrisChecks.h"
 #include "iris/Dialect/Iris/IR/IrisMatmul.h"
 #include "iris/Dialect/Iris/IR/IrisRoles.h"
 
@@ -55,6 +56,10 @@ void IrisDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "iris/Dialect/Iris/IR/IrisMatmulOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "iris/Dialect/Iris/IR/IrisCheckOps.cpp.inc"
       >();
   addInterfaces<IrisInlinerInterface>();
 }

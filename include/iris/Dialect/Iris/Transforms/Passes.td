@@ -151,35 +151,79 @@ def IrisTakeVerdictsPass : Pass<"iris-take-verdicts"> {
   }];
 }
 
-def IrisVerifyMathPass : Pass<"iris-verify-math"> {
-  let summary = "Rejects math functions that no target can compute";
+def IrisVerifyPortablePass : Pass<"iris-verify-portable"> {
+  let summary = "Rejects what is not in the portable kernel language";
   let description = [{
-    No target has a mathematical library: what `math` ops are supported, and for
-    which types, is the table in `docs/math.md`, the same on all targets. Any
-    other op is an error here, and not a missing symbol later.
+    Every target compiles the same kernels: which ops they may use, and on which
+    types, is one table (`KernelLanguage.cpp`), printed by `iris-compile
+    --list-ops` and in `docs/kernel-language.md`. Any other op is an error here,
+    and not in some target's lowering later.
+
+    With `allow-nonportable` only what no target has is an error: the `math`
+    functions that are not in the table, `arith.remf`, and vectors that are not
+    of one dimension and a fixed length.
 
     Example, an error:
 
     ```mlir
-    %y = math.exp %x : f64
+    %t = gpu.thread_id x
     ```
   }];
+  let options = [
+    Option<"allowNonportable", "allow-nonportable", "bool", "false",
+           "Reject only what no target has">
+  ];
 }
 
-def IrisVerifyVectorsPass : Pass<"iris-verify-vectors"> {
-  let summary = "Rejects vectors that not all targets can compute with";
+def IrisLegalizeFloat8Pass : Pass<"iris-legalize-float8"> {
+  let summary = "Turns f8 values into their codes";
   let description = [{
-    Kernels are written with scalars and tiles; vectors are mostly what tiles
-    become. A program may bring along vectors of its own, of at most one
-    dimension and of a fixed length, of anything but bf16. Any other is an error
-    here, and not in some target's lowering later.
+    Values of the f8 types become i8, on tiles and scalars, and `arith.extf` and
+    `arith.truncf` from and to them integer arithmetic, the same bits on every
+    target. Narrowing rounds once, to nearest even, and saturates. After
+    `iris-inline-functions`.
 
-    Example, an error:
+    Before:
 
     ```mlir
-    %y = math.exp %x : vector<4x4xf32>
+    %f = arith.bitcast %codes : tensor<256xi8> to tensor<256xf8E4M3FN>
+    %v = arith.extf %f : tensor<256xf8E4M3FN> to tensor<256xf32>
+    ```
+
+    After: shifts, masks and one multiplication on tiles of i32 and f32.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def IrisInsertChecksPass
+    : Pass<"iris-insert-checks", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Checks ranks, indices and sizes as the kernel runs";
+  let description = [{
+    For debug runs, on the host: an `iris.check` in front of every op that names
+    a rank, a member of the group, an element of a buffer by its indices, a
+    packet, a view or the state of a barrier. Windows of tiles need none: what
+    lies outside of the buffer reads as 0 and is not written. Kernels get the
+    attribute `iris.debug`; one without an argument of type `!iris.ctx` has
+    nobody to report to, and gives a warning. Before
+    `iris-translate-pointers`, on ops as they were written.
+
+    Before:
+
+    ```mlir
+    iris.signal set %ctx, %e, %flags[%i] : i32, memref<?xi32, #iris.symmetric>
+    ```
+
+    After:
+
+    ```mlir
+    %size = memref.dim %flags, %c0 : memref<?xi32, #iris.symmetric>
+    iris.check %ctx, %i below %size of "iris.signal"
+        "accesses index $value of dimension 0 of argument 1; expected 0 to $last"
+    iris.signal set %ctx, %e, %flags[%i] : i32, memref<?xi32, #iris.symmetric>
     ```
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 def IrisVerifyAffinePass : Pass<"iris-verify-affine"> {

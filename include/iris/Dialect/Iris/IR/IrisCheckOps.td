@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The check of debug runs. A pass inserts it; kernels are not written with it.
+
+#ifndef IRIS_DIALECT_IRIS_IR_IRISCHECKOPS_TD
+#define IRIS_DIALECT_IRIS_IR_IRISCHECKOPS_TD
+
+include "iris/Dialect/Iris/IR/IrisTypes.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Iris_CheckOp : Iris_Op<"check", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Ends the program if an access would go wrong";
+  let description = [{
+    Debug runs have these in front of what they check: `below` wants
+    0 <= `value` < `bound`, `at_least` wants `value` >= `bound`. Where that does
+    not hold, the first such check of the rank is recorded, the abort word is
+    set and the program ends without publishing anything. `of` is the name of
+    the op that is checked; `what` goes to the metadata with `$value`, `$bound`
+    and `$last` (`bound` - 1) in the place of the numbers.
+
+    Example:
+
+    ```mlir
+    iris.check %ctx, %i below %size of "iris.signal" "accesses index $value"
+    ```
+  }];
+  let arguments = (ins
+    Iris_CtxType:$ctx, Index:$value, Index:$bound, UnitAttr:$atLeast,
+    StrAttr:$of, StrAttr:$what);
+  let assemblyFormat = [{
+    $ctx `,` $value (`at_least` $atLeast^) : (`below`)? $bound `of` $of $what
+    attr-dict
+  }];
+  let hasCanonicalizeMethod = 1;
+}
+
+#endif // IRIS_DIALECT_IRIS_IR_IRISCHECKOPS_TD

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- KernelLanguage.cpp - The table of the portable kernel language -----===//
+
+#include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Ops of one dialect that work on the same types.
+struct Row {
+  StringLiteral dialect;
+  /// Names without the dialect, separated by spaces.
+  StringLiteral ops;
+  uint32_t shapes;
+  uint32_t elements;
+  StringLiteral note = "";
+};
+} // namespace
+
+static constexpr Row rows[] = {
+    //===--- iris, tile ---------------------------------------------------===//
+    {"iris",
+     "rank num_ranks group_size group_index group_member translate load store "
+     "gather scatter get put copy atomic_rmw atomic_cas signal wait barrier "
+     "fence packet_store packet_load trace",
+     OnAny, EltAny},
+    {"iris", "expect_eq", OnScalars | OnTiles, EltAny,
+     "in kernels with an argument of type `!iris.ctx`"},
+    {"tile",
+     "load store gather scatter range expand_dims broadcast transpose "
+     "convert_layout reduce yield",
+     OnAny, EltAny},
+    {"tile", "matmul", OnAny, EltAny,
+     "`as` names f8 types that the target's matrix instructions have"},
+
+    //===--- gpu, func ----------------------------------------------------===//
+    {"gpu", "module func return", OnScalars | OnBuffers, EltAny,
+     "a kernel takes `!iris.ctx`, memrefs and scalars, and declares no "
+     "workgroup or private memory"},
+    {"gpu", "block_id grid_dim", OnScalars, EltIndex},
+    {"gpu", "barrier", 0, 0, "the compiler adds those that are needed"},
+    {"func", "func call return", OnAny, EltAnyF8,
+     "functions of one block in the kernel's `gpu.module`; they are inlined"},
+
+    //===--- arith --------------------------------------------------------===//
+    {"arith", "constant", OnNumbers, EltAnyF8,
+     "a tile has the same value in all its elements"},
+    {"arith", "select", OnNumbers, EltAnyF8},
+    {"arith", "addi andi cmpi maxsi maxui minsi minui muli ori subi xori",
+     OnNumbers, EltAllIntegers},
+    {"arith",
+     "ceildivsi ceildivui divsi divui floordivsi remsi remui shli shrsi shrui",
+     OnNumbers, EltIntegers},
+    {"arith", "addui_extended mulsi_extended mului_extended",
+     OnScalars | OnVectors, EltInts | EltI1},
+    {"arith", "extsi extui trunci", OnNumbers, EltInts | EltI1},
+    {"arith", "index_cast index_castui", OnNumbers, EltAllIntegers},
+    {"arith", "addf divf maximumf maxnumf minimumf minnumf mulf negf subf",
+     OnNumbers, EltFloats},
+    {"arith", "cmpf", OnNumbers, EltFloats | EltI1},
+    {"arith", "extf truncf", OnNumbers, EltFloats | EltF8,
+     "to nearest even; `truncf` to f8 saturates"},
+    {"arith", "fptosi fptoui sitofp uitofp", OnNumbers, EltFloats | EltInts},
+    {"arith", "bitcast", OnNumbers, EltInts | EltFloats | EltF8,
+     "f8 from and to i8"},
+
+    //===--- math (docs/math.md) ------------------------------------------===//
+    {"math",
+     "acos asin atan atan2 cbrt cos erf erfc exp exp2 expm1 log log1p log2 "
+     "powf sin tanh",
+     OnNumbers, EltFloatsTo32},
+    {"math", "absf ceil copysign floor fma round roundeven rsqrt sqrt trunc",
+     OnNumbers, EltFloats},
+    {"math", "isfinite isinf isnan isnormal", OnNumbers, EltFloats | EltI1},
+    {"math", "absi ctlz ctpop cttz", OnNumbers, EltIntegers},
+
+    //===--- Control flow -------------------------------------------------===//
+    {"scf", "condition for if while yield", OnAny, EltAnyF8},
+    {"scf", "execute_region index_switch", OnScalars | OnBuffers, EltAny},
+
+    //===--- Buffers ------------------------------------------------------===//
+    {"memref", "load store", OnScalars | OnBuffers, EltAny},
+    {"memref", "dim", OnScalars | OnBuffers, EltAny,
+     "of a dimension that the buffer has"},
+    {"memref", "alloca", OnScalars | OnBuffers, EltAny,
+     "of a static shape; memory of the program"},
+    {"memref",
+     "cast collapse_shape expand_shape extract_aligned_pointer_as_index "
+     "reinterpret_cast subview view",
+     OnScalars | OnBuffers, EltAny, "strided layouts"},
+    {"affine", "apply for if max min yield", OnNumbers | OnBuffers, EltAny,
+     "maps divide by positive constants"},
+    {"affine", "load store", OnScalars | OnBuffers, EltAny,
+     "maps divide by positive constants"},
+
+    //===--- Tiles and vectors --------------------------------------------===//
+    {"tensor", "splat", OnScalars | OnTiles, EltAnyF8},
+    {"vector",
+     "broadcast extract from_elements insert shuffle extract_strided_slice "
+     "insert_strided_slice",
+     OnScalars | OnVectors, EltInVectors},
+    {"vector", "fma", OnVectors, EltFloats & ~EltBF16},
+    {"vector", "load store", OnScalars | OnVectors | OnBuffers,
+     (EltStored & ~EltBF16) | EltIndex},
+};
+
+//===----------------------------------------------------------------------===//
+// Look-up
+//===----------------------------------------------------------------------===//
+
+static SmallVector<StringRef> splitNames(StringRef names) {
+  SmallVector<StringRef> parts;
+  names.split(parts, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  return parts;
+}
+
+static const llvm::StringMap<KernelOp> &getTable() {
+  static const llvm::StringMap<KernelOp> table = [] {
+    llvm::StringMap<KernelOp> map;
+    for (const Row &row : rows)
+      for (StringRef name : splitNames(row.ops))
+        map[(row.dialect + "." + name).str()] = {row.shapes, row.elements,
+                                                 row.note};
+    return map;
+  }();
+  return table;
+}
+
+const KernelOp *mlir::iris::findKernelOp(StringRef name) {
+  auto found = getTable().find(name);
+  return found == getTable().end() ? nullptr : &found->second;
+}
+
+SmallVector<StringRef> mlir::iris::getKernelOpNames(StringRef dialect) {
+  SmallVector<StringRef> names;
+  for (const Row &row : rows)
+    if (row.dialect == dialect)
+      llvm::append_range(names, splitNames(row.ops));
+  llvm::sort(names);
+  return names;
+}
+
+ArrayRef<StringRef> mlir::iris::getKernelDialects() {
+  static const SmallVector<StringRef> dialects = [] {
+    SmallVector<StringRef> all;
+    for (const Row &row : rows)
+      if (!llvm::is_contained(all, row.dialect))
+        all.push_back(row.dialect);
+    return all;
+  }();
+  return dialects;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// "a", "a and b", "a, b and c".
+static std::string joinWith(ArrayRef<StringRef> words, StringRef last) {
+  if (words.size() < 2)
+    return words.empty() ? "" : words.front().str();
+  return llvm::join(words.drop_back(), ", ") + (" " + last + " ").str() +
+         words.back().str();
+}
+
+/// The names of the members of `set`.
+static SmallVector<StringRef>
+namesOf(uint32_t set, ArrayRef<std::pair<uint32_t, StringRef>> all) {
+  SmallVector<StringRef> names;
+  for (auto [bit, name] : all)
+    if (set & bit)
+      names.push_back(name);
+  return names;
+}
+
+static SmallVector<StringRef> elementNames(uint32_t elements) {
+  return namesOf(elements, {{EltI1, "i1"},
+                            {EltI8, "i8"},
+                            {EltI16, "i16"},
+                            {EltI32, "i32"},
+                            {EltI64, "i64"},
+                            {EltIndex, "index"},
+                            {EltF8, "f8"},
+                            {EltF16, "f16"},
+                            {EltBF16, "bf16"},
+                            {EltF32, "f32"},
+                            {EltF64, "f64"}});
+}
+
+static SmallVector<StringRef> shapeNames(uint32_t shapes) {
+  return namesOf(shapes, {{OnScalars, "scalars"},
+                          {OnVectors, "vectors"},
+                          {OnTiles, "tiles"},
+                          {OnBuffers, "memrefs"}});
+}
+
+std::string mlir::iris::describeElements(uint32_t elements) {
+  return joinWith(elementNames(elements), "or");
+}
+
+std::string mlir::iris::describeShapes(uint32_t shapes) {
+  return joinWith(shapeNames(shapes), "and");
+}
+
+/// The ops of `dialect` that are registered and not in the table.
+static SmallVector<StringRef> getOtherOps(MLIRContext &context,
+                                          StringRef dialect) {
+  SmallVector<StringRef> others;
+  for (RegisteredOperationName name :
+       context.getRegisteredOperationsByDialect(dialect))
+    if (!findKernelOp(name.getStringRef()))
+      others.push_back(name.getStringRef());
+  llvm::sort(others);
+  return others;
+}
+
+static std::string quoteAll(ArrayRef<StringRef> names, StringRef prefix = "") {
+  return llvm::join(llvm::map_range(names,
+                                    [&](StringRef name) {
+                                      return ("`" + prefix + name + "`").str();
+                                    }),
+                    ", ");
+}
+
+void mlir::iris::printKernelLanguage(raw_ostream &os, MLIRContext &context) {
+  for (StringRef dialect : getKernelDialects()) {
+    context.getOrLoadDialect(dialect);
+    os << "### " << dialect << "\n\n"
+       << "| ops | on | elements | notes |\n|---|---|---|---|\n";
+    for (const Row &row : rows) {
+      if (row.dialect != dialect)
+        continue;
+      SmallVector<StringRef> names = splitNames(row.ops);
+      llvm::sort(names);
+      os << "| " << quoteAll(names, (dialect + ".").str()) << " | "
+         << llvm::join(shapeNames(row.shapes), ", ") << " | "
+         << llvm::join(elementNames(row.elements), ", ") << " | " << row.note
+         << " |\n";
+    }
+    if (SmallVector<StringRef> others = getOtherOps(context, dialect);
+        !others.empty())
+      os << "\nNot in the language: " << quoteAll(others) << ".\n";
+    os << "\n";
+  }
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- VerifyPortable.cpp - Kernels keep to the portable language ---------===//
+//
+// What one target could not compile is refused for all of them, before any
+// lowering, with one message. The table is in KernelLanguage.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
+#include "iris/Dialect/Iris/Transforms/Passes.h"
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "iris-verify-portable"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISVERIFYPORTABLEPASS
+#include "iris/Dialect/Iris/Transforms/Passes.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// The member of ElementSet that stands for `type`; 0 if none does.
+static uint32_t elementOf(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    if (!integer.isSignless())
+      return 0;
+    switch (integer.getWidth()) {
+    case 1:
+      return EltI1;
+    case 8:
+      return EltI8;
+    case 16:
+      return EltI16;
+    case 32:
+      return EltI32;
+    case 64:
+      return EltI64;
+    default:
+      return 0;
+    }
+  }
+  if (type.isIndex())
+    return EltIndex;
+  if (type.isF16())
+    return EltF16;
+  if (type.isBF16())
+    return EltBF16;
+  if (type.isF32())
+    return EltF32;
+  if (type.isF64())
+    return EltF64;
+  if (isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType,
+          Float8E5M2FNUZType>(type))
+    return EltF8;
+  return 0;
+}
+
+static int64_t bytesOf(Type element) {
+  if (element.isIndex())
+    return 8;
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
+
+namespace {
+/// Checks one op; each method reports what is wrong and returns failure.
+class OpChecker {
+public:
+  OpChecker(Operation *op, const KernelOp &row) : op(op), row(row) {}
+
+  /// Checks all types.
+  LogicalResult check();
+  /// Checks vectors only.
+  LogicalResult checkVectors();
+
+private:
+  LogicalResult forTypes(llvm::function_ref<LogicalResult(Type)> visit);
+  LogicalResult check(Type type);
+  LogicalResult checkTile(RankedTensorType type);
+  LogicalResult checkVector(VectorType type);
+  LogicalResult checkBuffer(MemRefType type);
+  LogicalResult checkElement(Type type, uint32_t shape);
+
+  /// "works on T; expected ..." is appended to.
+  InFlightDiagnostic refuse(Type type) {
+    return op->emitOpError("works on ") << type << "; expected ";
+  }
+
+  Operation *op;
+  const KernelOp &row;
+};
+} // namespace
+
+LogicalResult OpChecker::checkElement(Type type, uint32_t shape) {
+  Type element = getElementTypeOrSelf(type);
+  uint32_t elements = row.elements;
+  if (shape == OnVectors)
+    elements &= EltInVectors;
+  // Memory holds f8 as i8.
+  if (shape == OnBuffers)
+    elements &= ~uint32_t(EltF8);
+  if ((row.shapes & shape) && (elementOf(element) & elements))
+    return success();
+  if (!(row.shapes & shape))
+    return refuse(type) << (row.shapes ? describeShapes(row.shapes)
+                                       : "no operands")
+                        << " (" << kKernelLanguagePage << ")";
+  InFlightDiagnostic diagnostic = refuse(type) << describeElements(elements);
+  if (elementOf(element) == EltF8)
+    diagnostic << (shape == OnBuffers
+                       ? "; buffers hold f8 as i8, which arith.bitcast turns "
+                         "into f8"
+                       : "; f8 is widened by arith.extf first");
+  return diagnostic;
+}
+
+LogicalResult OpChecker::checkTile(RankedTensorType type) {
+  if (!type.hasStaticShape() || type.getRank() == 0 ||
+      !llvm::all_of(type.getShape(), llvm::isPowerOf2_64))
+    return refuse(type) << "tiles of static extents that are powers of two";
+  if (failed(checkElement(type, OnTiles)))
+    return failure();
+  int64_t bytes = bytesOf(type.getElementType()), elements = 1;
+  for (int64_t extent : type.getShape()) {
+    // Extents are at most 2^62: this cannot overflow.
+    elements = extent > kMostTileElements ? extent : elements * extent;
+    if (elements > kMostTileElements)
+      break;
+  }
+  if (elements > kMostTileElements || elements * bytes > kMostTileBytes)
+    return refuse(type) << "tiles of at most " << kMostTileElements
+                        << " elements and " << kMostTileBytes
+                        << " bytes, which a program can hold in registers; "
+                           "take a large tile in steps";
+  return success();
+}
+
+LogicalResult OpChecker::checkVector(VectorType type) {
+  if (type.getRank() != 1 || type.isScalable() ||
+      type.getNumElements() > kMostVectorElements)
+    return refuse(type) << "tiles (tensors), or vectors of one dimension and "
+                           "a fixed length of at most "
+                        << kMostVectorElements;
+  return checkElement(type, OnVectors);
+}
+
+LogicalResult OpChecker::checkBuffer(MemRefType type) {
+  if (!type.isStrided())
+    return refuse(type) << "an identity or strided layout";
+  if (Attribute space = type.getMemorySpace();
+      space && !isa<IrisDialect>(space.getDialect()))
+    return refuse(type) << "no memory space, #iris.symmetric or #iris.peer";
+  return checkElement(type, OnBuffers);
+}
+
+LogicalResult OpChecker::check(Type type) {
+  if (isa<CtxType>(type) || isa<FunctionType>(type))
+    return success();
+  if (auto tile = dyn_cast<RankedTensorType>(type))
+    return checkTile(tile);
+  if (auto vector = dyn_cast<VectorType>(type))
+    return checkVector(vector);
+  if (auto buffer = dyn_cast<MemRefType>(type))
+    return checkBuffer(buffer);
+  if (elementOf(type))
+    return checkElement(type, OnScalars);
+  return refuse(type) << describeElements(row.elements & ~uint32_t(EltF8))
+                      << ", a tile, a memref or !iris.ctx";
+}
+
+LogicalResult
+OpChecker::forTypes(llvm::function_ref<LogicalResult(Type)> visit) {
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (failed(visit(type)))
+        return failure();
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Type type : block.getArgumentTypes())
+        if (failed(visit(type)))
+          return failure();
+  return success();
+}
+
+LogicalResult OpChecker::check() {
+  return forTypes([&](Type type) { return check(type); });
+}
+
+LogicalResult OpChecker::checkVectors() {
+  return forTypes([&](Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? checkVector(vector) : success();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// What a row's note says and its types do not.
+static LogicalResult checkDetails(Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    if (isa<RankedTensorType>(constant.getType()) &&
+        !isa<SplatElementsAttr>(constant.getValue()))
+      return op->emitOpError("is a tile of differing elements; expected a "
+                             "splat, or a tile computed from tile.range or "
+                             "loaded from a buffer");
+    return success();
+  }
+  if (auto narrowing = dyn_cast<arith::TruncFOp>(op)) {
+    std::optional<arith::RoundingMode> mode = narrowing.getRoundingmode();
+    if (mode && *mode != arith::RoundingMode::to_nearest_even)
+      return op->emitOpError("rounds ")
+             << arith::stringifyRoundingMode(*mode)
+             << "; expected to_nearest_even, which all targets do";
+    return success();
+  }
+  if (auto memory = dyn_cast<memref::AllocaOp>(op)) {
+    if (!memory.getType().hasStaticShape())
+      return op->emitOpError("has a dynamic size; expected a static shape");
+    return success();
+  }
+  if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op)) {
+    if (kernel.getNumWorkgroupAttributions() ||
+        kernel.getNumPrivateAttributions())
+      return op->emitOpError("declares workgroup or private memory; expected "
+                             "tiles, or memref.alloca in its body");
+    return success();
+  }
+  return success();
+}
+
+/// Reports an op that the language does not have.
+static LogicalResult refuseOp(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  InFlightDiagnostic error =
+      op->emitOpError("is not in the portable kernel language, which all "
+                      "targets compile; see ")
+      << kKernelLanguagePage;
+  SmallVector<StringRef> names = getKernelOpNames(dialect);
+  SmallVector<StringRef> dialects;
+  for (StringRef other : getKernelDialects())
+    if (other != dialect)
+      dialects.push_back(other);
+  Diagnostic &note = error.attachNote();
+  if (names.empty())
+    note << "expected ops of the dialects " << llvm::join(dialects, ", ");
+  else
+    note << "of '" << dialect << "' kernels may use " << llvm::join(names, ", ")
+         << "; other dialects are " << llvm::join(dialects, ", ");
+  return error;
+}
+
+static LogicalResult verifyOp(Operation *op) {
+  const KernelOp *row = findKernelOp(op->getName().getStringRef());
+  if (!row)
+    return refuseOp(op);
+  if (failed(OpChecker(op, *row).check()))
+    return failure();
+  return checkDetails(op);
+}
+
+/// The part of it that holds on every target, also for ops that only one has.
+static LogicalResult verifyNonportableOp(Operation *op) {
+  const KernelOp *row = findKernelOp(op->getName().getStringRef());
+  bool isMath = isa_and_nonnull<math::MathDialect>(op->getDialect());
+  if (!row && (isMath || isa<arith::RemFOp>(op)))
+    return refuseOp(op);
+  static constexpr KernelOp any = {OnAny, EltAnyF8, ""};
+  OpChecker checker(op, isMath ? *row : any);
+  return isMath ? checker.check() : checker.checkVectors();
+}
+
+namespace {
+struct VerifyPortablePass
+    : iris::impl::IrisVerifyPortablePassBase<VerifyPortablePass> {
+  using IrisVerifyPortablePassBase::IrisVerifyPortablePassBase;
+
+  void runOnOperation() override {
+    bool valid = true;
+    getOperation()->walk(
+        [&](gpu::GPUModuleOp module) { valid &= verifyModule(module); });
+    if (!valid)
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+
+private:
+  bool verifyModule(gpu::GPUModuleOp module) {
+    bool valid = true;
+    module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      // What is in the LLVM dialect already was written for one target.
+      if (isa<LLVM::LLVMFuncOp, LLVM::GlobalOp>(op))
+        return WalkResult::skip();
+      if (succeeded(allowNonportable ? verifyNonportableOp(op) : verifyOp(op)))
+        return WalkResult::advance();
+      valid = false;
+      // What is inside may be wrong for the same reason.
+      return WalkResult::skip();
+    });
+    return valid;
+  }
+};
+} // namespace

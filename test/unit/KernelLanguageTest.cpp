@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every op that is registered is either in the table of the portable kernel
+// language, or refused by name: also one that a new release of MLIR adds.
+#include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
+#include "iris/Dialect/Iris/Transforms/Passes.h"
+#include "iris/InitAllDialects.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+namespace {
+
+struct KernelLanguageTest : testing::Test {
+  KernelLanguageTest()
+      : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    context.loadAllAvailableDialects();
+  }
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    return registry;
+  }
+
+  /// The first error of the verifier about a kernel that holds a bare op of
+  /// that name, which is no valid one; empty if there is none.
+  std::string verify(StringRef name) {
+    Location loc = UnknownLoc::get(&context);
+    OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+    OpBuilder b(&context);
+    b.setInsertionPointToStart(module->getBody());
+    auto kernels = gpu::GPUModuleOp::create(b, loc, "kernels");
+    b.setInsertionPointToStart(kernels.getBody());
+    auto kernel =
+        gpu::GPUFuncOp::create(b, loc, "k", b.getFunctionType({}, {}));
+    kernel.getBody().front().push_back(
+        Operation::create(OperationState(loc, name)));
+
+    std::string first;
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      if (first.empty())
+        first = diagnostic.str();
+      return success();
+    });
+    PassManager passes(&context);
+    passes.enableVerifier(false);
+    passes.addNestedPass<gpu::GPUModuleOp>(createIrisVerifyPortablePass());
+    return succeeded(passes.run(*module)) ? "" : first;
+  }
+
+  MLIRContext context;
+};
+
+TEST_F(KernelLanguageTest, RefusesEveryOpThatIsNotInTheTable) {
+  unsigned refused = 0;
+  for (RegisteredOperationName name : context.getRegisteredOperations()) {
+    StringRef op = name.getStringRef();
+    // Code of one target passes as it is.
+    if (findKernelOp(op) || op == LLVM::LLVMFuncOp::getOperationName() ||
+        op == LLVM::GlobalOp::getOperationName())
+      continue;
+    std::string error = verify(op);
+    EXPECT_NE(error.find("is not in the portable kernel language"),
+              std::string::npos)
+        << op.str() << ": " << error;
+    ++refused;
+  }
+  EXPECT_GT(refused, 1000u);
+}
+
+TEST_F(KernelLanguageTest, NamesOnlyOpsThatExist) {
+  for (StringRef dialect : getKernelDialects())
+    for (StringRef name : getKernelOpNames(dialect)) {
+      std::string op = (dialect + "." + name).str();
+      EXPECT_TRUE(RegisteredOperationName::lookup(op, &context)) << op;
+    }
+}
+
+} // namespace

@@ -192,10 +192,9 @@ Status World::Impl::launchChecked(const Kernel &kernel, LaunchConfig &config,
   const KernelInfo &info = *kernel.info_;
   const uint64_t total =
       uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
-  IRISRT_RETURN_IF_ERROR(
-      checkBarriers(info, args, total, context.numRanks,
-                    group ? static_cast<uint32_t>(group->ranks.size())
-                          : context.groupSize));
+  IRISRT_RETURN_IF_ERROR(checkBarriers(
+      info, args, total, context.numRanks,
+      group ? static_cast<uint32_t>(group->ranks.size()) : context.groupSize));
   std::lock_guard<std::mutex> lock(launchMutex);
   IrisRtContext filled = context;
   filled.launchId = ++launchCount;

@@ -23,6 +23,8 @@ using namespace mlir::iris;
 /// The intrinsic that `op` is; empty if it is none.
 static StringRef getIntrinsic(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case([](arith::MaxNumFOp) { return "llvm.maxnum"; })
+      .Case([](arith::MinNumFOp) { return "llvm.minnum"; })
       .Case([](math::AbsFOp) { return "llvm.fabs"; })
       .Case([](math::AbsIOp) { return "llvm.abs"; })
       .Case([](math::CeilOp) { return "llvm.ceil"; })

@@ -82,9 +82,11 @@ static constexpr Row rows[] = {
      "acos asin atan atan2 cbrt cos erf erfc exp exp2 expm1 log log1p log2 "
      "powf sin tanh",
      OnNumbers, EltFloatsTo32},
-    {"math", "absf ceil copysign floor fma round roundeven rsqrt sqrt trunc",
+    {"math", "absf ceil copysign floor round roundeven rsqrt sqrt trunc",
      OnNumbers, EltFloats},
-    {"math", "isfinite isinf isnan isnormal", OnNumbers, EltFloats | EltI1},
+    {"math", "fma", OnScalars | OnTiles, EltFloats,
+     "`vector.fma` is for vectors"},
+    {"math", "isfinite isnan", OnNumbers, EltFloats | EltI1},
     {"math", "absi ctlz ctpop cttz", OnNumbers, EltIntegers},
 
     //===--- Control flow -------------------------------------------------===//
@@ -95,7 +97,7 @@ static constexpr Row rows[] = {
     {"memref", "load store", OnScalars | OnBuffers, EltAny},
     {"memref", "dim", OnScalars | OnBuffers, EltAny,
      "of a dimension that the buffer has"},
-    {"memref", "alloca", OnScalars | OnBuffers, EltAny,
+    {"memref", "alloca", OnScalars | OnBuffers, EltInts | EltFloats,
      "of a static shape; memory of the program"},
     {"memref",
      "cast collapse_shape expand_shape extract_aligned_pointer_as_index "

@@ -82,7 +82,7 @@ class Session:
             if done.returncode != 1 or "error: " not in done.stderr:
                 self.complain(f"{op} for {target}: status {done.returncode}",
                               done.stderr)
-            elif INTERNAL.search(done.stderr):
+            elif INTERNAL.search(done.stderr.replace(op, "")):
                 self.complain(f"{op} for {target}: inner words", done.stderr)
         if len(set(said.values())) != 1:
             self.complain(f"{op}: messages differ", str(said))

@@ -483,7 +483,7 @@ def families():
         "ctpop cttz", elementwise(1))
     add("math", "atan2 powf copysign", elementwise(2))
     add("math", "fma", elementwise(3))
-    add("math", "isfinite isinf isnan isnormal", classify)
+    add("math", "isfinite isnan", classify)
     add("scf", "for yield while condition if index_switch execute_region", loop)
     add("affine", "for yield if", loop)
     add("affine", "apply max min", affine_map)

@@ -197,23 +197,30 @@ iris::ccl::estimates(const MatmulSituation &situation) {
   fillMeaning(s.problem);
   const ProcessorModel &chip = processorModelOf(s.device, s.target);
   const std::string &wish = s.problem.config.variant;
-  std::vector<MatmulConfig> configs;
-  for (const std::string &variant : variantsOf(s.problem.kind))
-    if (wish.empty() ? isEligible(s, variant) &&
-                           hasFields(s.problem.kind, s.problem.config, variant)
-                     : wish == variant)
-      for (const TileShape &tile : tilesFor(chip, s.problem.config))
-        if (!wish.empty() || fillsTiles(s, variant, tile))
-          addCandidates(s, chip, variant, tile, configs);
   std::vector<MatmulEstimate> all;
-  for (const MatmulConfig &config : configs) {
-    bool isNew = std::none_of(all.begin(), all.end(), [&](const auto &other) {
-      return other.config == config;
-    });
-    Expected<MatmulEstimate> each = estimate(s, config);
-    if (isNew && each.ok())
-      all.push_back(*each);
-  }
+  auto addEstimates = [&](bool onlyFilled) {
+    std::vector<MatmulConfig> configs;
+    for (const std::string &variant : variantsOf(s.problem.kind))
+      if (wish.empty()
+              ? isEligible(s, variant) &&
+                    hasFields(s.problem.kind, s.problem.config, variant)
+              : wish == variant)
+        for (const TileShape &tile : tilesFor(chip, s.problem.config))
+          if (!onlyFilled || fillsTiles(s, variant, tile))
+            addCandidates(s, chip, variant, tile, configs);
+    for (const MatmulConfig &config : configs) {
+      bool isNew = std::none_of(all.begin(), all.end(), [&](const auto &other) {
+        return other.config == config;
+      });
+      Expected<MatmulEstimate> each = estimate(s, config);
+      if (isNew && each.ok())
+        all.push_back(*each);
+    }
+  };
+  addEstimates(/*onlyFilled=*/wish.empty());
+  // A tile that is not filled, where nothing else can be done.
+  if (all.empty())
+    addEstimates(/*onlyFilled=*/false);
   // The first of equals, on all members.
   std::stable_sort(all.begin(), all.end(),
                    [](const MatmulEstimate &a, const MatmulEstimate &b) {

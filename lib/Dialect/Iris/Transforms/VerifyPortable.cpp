@@ -270,9 +270,10 @@ static LogicalResult verifyOp(Operation *op) {
   const KernelOp *row = findKernelOp(op->getName().getStringRef());
   if (!row)
     return refuseOp(op);
-  if (failed(OpChecker(op, *row).check()))
+  // A dynamic size is not taken for an element.
+  if (failed(checkDetails(op)))
     return failure();
-  return checkDetails(op);
+  return OpChecker(op, *row).check();
 }
 
 /// The part of it that holds on every target, also for ops that only one has.

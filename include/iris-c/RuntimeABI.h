@@ -413,15 +413,15 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  *      "config": {}
  *   }]}
  * "overlaps" names pairs of memref arguments whose memory must share no byte,
- *or that must be the same buffer if it does.  "barriers" names the memrefs of
- *one dimension that hold the state of an iris.barrier, from element "offset"
- *on: 32 elements for each program of the launch and each rank of the world, or
- *of the group.  Launches check both.  "debug" says that the kernel checks its
- *accesses (all three since 1.3). "divisibility" and every key after it may be
- *missing.  "config" is for people and tools, but for kernels whose config has
- *"collective": "group" is the size of the groups that may launch them (0: any),
- *"programs" (may be missing) the most programs of a launch, which has one
- *dimension.
+ * or that must be the same buffer if it does. "barriers" names the memrefs of
+ * one dimension that hold the state of an iris.barrier, from element "offset"
+ * on: 32 elements for each program of the launch and each rank of the world,
+ * or of the group. Launches check both. "debug" says that the kernel checks
+ * its accesses (all three since 1.3). "divisibility" and every key after it
+ * may be missing. "config" is for people and tools, but for kernels whose
+ * config has "collective": "group" is the size of the groups that may launch
+ * them (0: any), "programs" (may be missing) the most programs of a launch,
+ * which has one dimension.
  */
 #define IRISRT_KEY_ABI "iris.abi"
 #define IRISRT_KEY_TRANSLATION "iris.translation"

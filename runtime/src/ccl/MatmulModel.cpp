@@ -19,7 +19,7 @@ using namespace iris::rt;
 // Shared memory is filled with stages: one program at a time on a processor.
 static const ProcessorModel hopper = {
     "H200, fitted by fit-matmul-model to 1316 measurements on 2 and 4 of them "
-    "(benchmarks/results), a third of them of shapes with few rows, 80 % of "
+    "(benchmarks/results), 475 of them of random shapes or few rows, 80 % of "
     "which it meets within 15 %, and 87 % of those near the best of their "
     "problem",
     /*processors=*/132,

@@ -5,6 +5,7 @@
 #include "ExactSelection.h"
 #include "Linker.h"
 #include "ScalarPressure.h"
+#include "ShortNegation.h"
 #include "iris/Target/Metadata.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
@@ -288,6 +289,13 @@ LogicalResult ModuleToObject::optimize() {
             if (level != llvm::OptimizationLevel::O0)
               passes.addPass(llvm::createModuleToFunctionPassAdaptor(
                   ScalarPressurePass()));
+          });
+    if (target.kind == TargetKind::NVPTX)
+      builder.registerOptimizerLastEPCallback(
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
+             llvm::ThinOrFullLTOPhase) {
+            passes.addPass(
+                llvm::createModuleToFunctionPassAdaptor(ShortNegationPass()));
           });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);

@@ -28,7 +28,7 @@ import json
 import multiprocessing
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
@@ -76,13 +76,13 @@ def key_of(record):
 class Worker:
     """Runs batches; keeps the instructions that it has prepared."""
 
-    def __init__(self, options, compiler):
-        self.options, self.compiler = options, compiler
+    def __init__(self, options, compiler, scratch):
+        self.options, self.compiler, self.scratch = options, compiler, scratch
         self.emulator = ordering.load_emulator()
 
     def run(self, batch, target, missing):
         """Yields a record for each of the kernels numbered in `missing`."""
-        folder = tempfile.mkdtemp(prefix="ordering-")
+        folder = tempfile.mkdtemp(dir=self.scratch)
         try:
             about = {"target": target, "seed": batch.seed, "ranks": batch.ranks,
                      "with": sorted(batch.options), "compiler": self.compiler}
@@ -127,9 +127,10 @@ class Worker:
 WORKER = None
 
 
-def begin(options, compiler):
+def begin(*arguments):
     global WORKER
-    WORKER = Worker(options, compiler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    WORKER = Worker(*arguments)
 
 
 def run_unit(unit):
@@ -156,10 +157,12 @@ def run(options):
     units.sort(key=lambda unit: unit[0].first)  # all targets and ranks alike
     end = time.time() + 60 * options.minutes
     errors = 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # tidies up
     # The emulator's cache of instructions grows: workers are replaced.
-    with multiprocessing.get_context("spawn").Pool(
-            options.jobs, begin, (options, compiler),
-            maxtasksperchild=options.renew) as pool:
+    with tempfile.TemporaryDirectory(prefix="ordering-") as scratch, \
+            multiprocessing.get_context("spawn").Pool(
+                options.jobs, begin, (options, compiler, scratch),
+                maxtasksperchild=options.renew) as pool:
         for error in pool.imap_unordered(run_unit, units):
             if error:
                 errors += 1

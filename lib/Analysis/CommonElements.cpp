@@ -327,6 +327,23 @@ static std::optional<Value> getRank(Value buffer) {
 
 bool CommonElements::mayExist(const PendingAccess &before,
                               const PendingAccess &now, bool isGrid) {
+  // Walks that look for a fixed point ask for the same pairs.
+  SmallVector<const void *> key = {before.staleIn, before.op, now.op,
+                                   isGrid ? this : nullptr};
+  for (const PendingAccess *access : {&before, &now}) {
+    key.push_back(access->buffer.getAsOpaquePointer());
+    key.push_back(access->tile.getAsOpaquePointer());
+    for (Value offset : access->offsets)
+      key.push_back(offset.getAsOpaquePointer());
+  }
+  auto [it, isNew] = answers.try_emplace(std::move(key), true);
+  if (isNew)
+    it->second = findCommon(before, now, isGrid);
+  return it->second;
+}
+
+bool CommonElements::findCommon(const PendingAccess &before,
+                                const PendingAccess &now, bool isGrid) {
   Query query{before, now, isGrid};
   if (!findBases(query))
     return true;

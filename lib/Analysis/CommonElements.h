@@ -8,6 +8,7 @@
 
 #include "iris/Analysis/AccessConflicts.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <map>
 
 namespace mlir::iris {
 
@@ -55,6 +56,8 @@ private:
     SmallVector<IndexSymbol> branches;
   };
 
+  bool findCommon(const PendingAccess &before, const PendingAccess &now,
+                  bool isGrid);
   static bool findBases(Query &query);
   void collectBranches(const MemoryAccess &access, Value base, Value rank,
                        bool isBefore, Query &query);
@@ -75,6 +78,8 @@ private:
   /// The own rank and the own place in the group, if the function asks for
   /// them.
   Value ownRank, ownIndex;
+  /// What was asked for before.
+  std::map<SmallVector<const void *>, bool> answers;
 };
 
 } // namespace mlir::iris

@@ -3,12 +3,9 @@
 // Three reasons why two accesses need no barrier, although one of them writes:
 //
 //  * one thread makes both;
-//  * they touch different memory: other allocations, other bytes of one buffer,
-//    or windows that are apart;
+//  * they touch no common element;
 //  * each element that both touch is one thread's: windows of one layout that
-//    are equal or disjoint. The usual tile loop is recognised by divisors:
-//    where every offset is a multiple of the tile's extent, windows lie on a
-//    grid.
+//    are equal or disjoint.
 #include "iris/Analysis/AccessConflicts.h"
 
 #include "CommonElements.h"

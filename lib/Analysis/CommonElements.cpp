@@ -261,6 +261,9 @@ bool CommonElements::areApart(const Query &query,
   addSameRank(query, constraints);
   constraints.addControl(query.before.op, /*isBefore=*/true);
   constraints.addControl(query.now.op, /*isBefore=*/false);
+  if (auto loop = dyn_cast_or_null<scf::ForOp>(query.before.staleIn))
+    if (loop->isProperAncestor(query.now.op))
+      constraints.addEarlier(loop);
   return constraints.areContradictory();
 }
 

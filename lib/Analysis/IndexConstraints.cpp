@@ -274,6 +274,16 @@ void IndexConstraints::addControl(Operation *op, bool isBefore) {
   }
 }
 
+void IndexConstraints::addEarlier(scf::ForOp loop) {
+  if (loop.getUnsignedCmp())
+    return;
+  LinearSum then = get(loop.getInductionVar(), /*isBefore=*/true);
+  LinearSum here = get(loop.getInductionVar(), /*isBefore=*/false);
+  std::optional<int64_t> step =
+      get(loop.getStep(), /*isBefore=*/false).getConstant();
+  addLessOrEqual(then + LinearSum(step.value_or(1)), here);
+}
+
 void IndexConstraints::addCondition(Value condition, bool holds,
                                     bool isBefore) {
   Operation *op = condition.getDefiningOp();

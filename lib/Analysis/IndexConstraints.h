@@ -83,6 +83,9 @@ public:
   /// Adds what the control flow around `op` says where `op` is executed.
   void addControl(Operation *op, bool isBefore);
 
+  /// Adds that `loop` has gone on since the earlier iteration.
+  void addEarlier(scf::ForOp loop);
+
   /// True if no integers satisfy all that was added; false if that is not
   /// known.
   bool areContradictory();

@@ -55,7 +55,7 @@ iris.collective @all_reduce_two_shot_push_sum all_reduce sum f16 size 4 {variant
 iris.collective @all_reduce_one_shot_sum all_reduce sum f16 size 4 {variant = "one_shot", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}all_reduce_one_shot_packet_sum: 1 0 2{{$}}
 iris.collective @all_reduce_one_shot_packet_sum all_reduce sum f16 size 4 {variant = "one_shot_packet", tile = 1024, warps = 2, programs = 2, workspace = 786432}
-// CHECK-DAG: {{^}}all_reduce_two_shot_packet_sum: 1 0 7{{$}}
+// CHECK-DAG: {{^}}all_reduce_two_shot_packet_sum: 1 0 5{{$}}
 iris.collective @all_reduce_two_shot_packet_sum all_reduce sum f16 size 4 {variant = "two_shot_packet", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}all_reduce_one_shot_buffered_sum: 1 0 3{{$}}
 iris.collective @all_reduce_one_shot_buffered_sum all_reduce sum f16 size 4 {variant = "one_shot_buffered", tile = 1024, warps = 2, programs = 2, workspace = 786432}
@@ -105,3 +105,5 @@ iris.collective @reduce_two_shot_sum_staged reduce sum f16 size 4 {variant = "tw
 iris.collective @send_mail send f16 size 4 {variant = "mail", tile = 64, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}recv_mail: 1{{$}}
 iris.collective @recv_mail recv f16 size 4 {variant = "mail", tile = 64, warps = 2, programs = 2, workspace = 786432}
+
+// CHECK: {{^}}in innermost loops: none{{$}}

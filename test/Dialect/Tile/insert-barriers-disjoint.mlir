@@ -331,6 +331,71 @@ func.func @no_grid(%b: memref<?xf32>, %count: index, %i: index,
 // -----
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+#m = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+
+// Every iteration has elements of its own, whoever accesses them. What it loads
+// after the barrier no later one stores to.
+// CHECK-LABEL: @later_elements
+// CHECK: tile.store
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: tile.load
+// CHECK-NOT: gpu.barrier
+func.func @later_elements(%b: memref<?xf32>, %count: index,
+                          %v: tensor<512xf32, #l>) {
+  %c0 = arith.constant 0 : index
+  %c512 = arith.constant 512 : index
+  scf.for %start = %c0 to %count step %c512 {
+    tile.store %v, %b[%start] : tensor<512xf32, #l>, memref<?xf32>
+    gpu.barrier
+    %w = tile.load %b[%start] : memref<?xf32> -> tensor<512xf32, #m>
+  }
+  return
+}
+
+// Here the next one does.
+// CHECK-LABEL: @next_elements
+// CHECK: scf.for
+// CHECK: gpu.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: tile.load
+func.func @next_elements(%b: memref<?xf32>, %count: index,
+                         %v: tensor<512xf32, #l>) {
+  %c0 = arith.constant 0 : index
+  %c511 = arith.constant 511 : index
+  scf.for %start = %c0 to %count step %c511 {
+    tile.store %v, %b[%start] : tensor<512xf32, #l>, memref<?xf32>
+    gpu.barrier
+    %w = tile.load %b[%start] : memref<?xf32> -> tensor<512xf32, #m>
+  }
+  return
+}
+
+// The counter starts again in each iteration of the outer loop.
+// CHECK-LABEL: @starts_again
+// CHECK: scf.for
+// CHECK: gpu.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: tile.load
+func.func @starts_again(%b: memref<?xf32>, %count: index,
+                        %v: tensor<512xf32, #l>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c512 = arith.constant 512 : index
+  scf.for %turn = %c0 to %count step %c1 {
+    scf.for %start = %c0 to %count step %c512 {
+      tile.store %v, %b[%start] : tensor<512xf32, #l>, memref<?xf32>
+      gpu.barrier
+      %w = tile.load %b[%start] : memref<?xf32> -> tensor<512xf32, #m>
+    }
+  }
+  return
+}
+
+// -----
+
+#l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
 // Bytes of a buffer by views of different types.
 // CHECK-LABEL: @other_bytes

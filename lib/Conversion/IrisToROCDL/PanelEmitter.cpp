@@ -223,7 +223,7 @@ SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
                                            Value window) const {
   const PanelFill &fill = panel.fill;
   Source source = getSource(t, place, window, /*permuted=*/false);
-  bool hasResources = plan.warpSize == 64;
+  bool hasResources = plan.buffersCheckBounds;
   Value resource = hasResources ? emitResource(t, source.window) : Value();
   Type type = getLoadTypes(t.b.getContext()).front();
   SmallVector<Value> loaded;

@@ -272,19 +272,13 @@ Value MatmulEmitter::emitInstruction(ThreadBuilder &t, Value first,
     return arith::ConstantIntOp::create(t.b, t.loc, value, width);
   };
   SmallVector<Value> operands;
-  switch (instruction.form) {
-  case IntrinsicForm::Mfma:
-    operands = {first,           second,          accumulator,
-                constant(0, 32), constant(0, 32), constant(0, 32)};
-    break;
-  case IntrinsicForm::Wmma:
-    operands = {first, second, accumulator};
-    break;
-  case IntrinsicForm::WmmaInteger:
-    operands = {constant(1, 1), first,       constant(1, 1),
-                second,         accumulator, constant(0, 1)};
-    break;
-  }
+  for (char operand : instruction.operands)
+    operands.push_back(operand == 'a'   ? first
+                       : operand == 'b' ? second
+                       : operand == 'c' ? accumulator
+                       : operand == 'w' ? constant(0, 32)
+                       : operand == 'h' ? constant(0, 16)
+                                        : constant(operand == '1', 1));
   return LLVM::CallIntrinsicOp::create(t.b, t.loc, accumulator.getType(),
                                        t.b.getStringAttr(instruction.intrinsic),
                                        operands)
@@ -540,8 +534,8 @@ static void remarkMisses(tile::MatmulOp op, const MatmulPlan &plan) {
 namespace {
 class ROCDLMatmulTarget : public MatmulTarget {
 public:
-  explicit ROCDLMatmulTarget(std::unique_ptr<TargetInfo> target)
-      : target(std::move(target)) {}
+  ROCDLMatmulTarget(const ChipInfo &chip, std::unique_ptr<TargetInfo> target)
+      : chip(chip), target(std::move(target)) {}
 
   FailureOr<tile::LinearAttr>
   getResultLayout(tile::MatmulOp op, unsigned numWarps) const override {
@@ -570,18 +564,19 @@ public:
 
 private:
   FailureOr<MatmulPlan> getPlan(tile::MatmulOp op, unsigned numWarps) const {
-    return planMatmul(op, target->getName(), numWarps,
-                      *target->getMaxWorkgroupBytes());
+    return planMatmul(op, chip, numWarps);
   }
 
+  const ChipInfo &chip;
   std::unique_ptr<TargetInfo> target;
 };
 } // namespace
 
 std::unique_ptr<MatmulTarget>
 mlir::iris::createROCDLMatmulTarget(StringRef name) {
-  std::unique_ptr<TargetInfo> target = createROCDLTargetInfo(name);
-  if (!target)
+  const ChipInfo *chip = findChip(name);
+  if (!chip || !chip->isAMD())
     return nullptr;
-  return std::make_unique<ROCDLMatmulTarget>(std::move(target));
+  return std::make_unique<ROCDLMatmulTarget>(*chip,
+                                             createROCDLTargetInfo(name));
 }

@@ -74,13 +74,13 @@ static constexpr AMDChipInfo getGFX1201() {
 
 static constexpr NVIDIAChipInfo getHopper() {
   NVIDIAChipInfo chip;
-  chip.hasBF16AtomicAdd = chip.hasWgmma = true;
+  chip.hasBF16AtomicAdd = chip.hasWgmma = chip.hasFloat8Mma = true;
   return chip;
 }
 
 static constexpr NVIDIAChipInfo getBlackwell() {
   NVIDIAChipInfo chip;
-  chip.hasBF16AtomicAdd = true;
+  chip.hasBF16AtomicAdd = chip.hasFloat8Mma = true;
   return chip;
 }
 

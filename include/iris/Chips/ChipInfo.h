@@ -53,6 +53,8 @@ struct NVIDIAChipInfo {
   /// True if there are warpgroup matrix instructions and the tensor memory
   /// accelerator (TMA) of Hopper. Without them matmuls use `mma.sync`.
   bool hasWgmma = false;
+  /// True if `mma.sync` multiplies f8E4M3FN and f8E5M2.
+  bool hasFloat8Mma = false;
 };
 
 /// One GPU. Rows live as long as the process.

@@ -12,8 +12,8 @@ namespace mlir::iris {
 /// The NVIDIA GPU called `name`; null for other names.
 std::unique_ptr<TargetInfo> createNVVMTargetInfo(StringRef name);
 
-/// Its matrix instructions; null for other names, and for GPUs without
-/// warpgroup matrix instructions.
+/// Its matrix instructions: WGMMA where the chip has them, otherwise
+/// `mma.sync`. Null for other names.
 std::unique_ptr<MatmulTarget> createNVVMMatmulTarget(StringRef name);
 
 #define GEN_PASS_DECL

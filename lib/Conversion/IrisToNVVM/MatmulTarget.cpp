@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulTarget.cpp - The matmul lowering of a chip -------------------===//
 
+#include "MmaMatmul.h"
 #include "WgmmaMatmul.h"
 #include "iris/Chips/ChipInfo.h"
 #include "iris/Conversion/IrisToNVVM.h"
@@ -11,7 +12,8 @@ using namespace mlir::iris;
 std::unique_ptr<MatmulTarget>
 mlir::iris::createNVVMMatmulTarget(StringRef name) {
   const ChipInfo *chip = findChip(name);
-  if (!chip || !chip->nvidia.hasWgmma)
+  if (!chip || chip->isAMD())
     return nullptr;
-  return createWgmmaMatmulTarget(*chip);
+  return chip->nvidia.hasWgmma ? createWgmmaMatmulTarget(*chip)
+                               : createMmaMatmulTarget(*chip);
 }

@@ -108,6 +108,27 @@ inline constexpr MatrixInstructionInfo gfx1201Instructions[] = {
      OperandElement::I32},
 };
 
+// With modifiers: negation of A and B, modifier of C, reuse of A and of B. f8
+// and integers have fewer.
+inline constexpr llvm::StringLiteral kWmmaModifierOperands = "0a0bhc00";
+inline constexpr llvm::StringLiteral kWmmaFloat8Operands = "abhc00";
+inline constexpr llvm::StringLiteral kWmmaIntegerReuseOperands = "1a1bc000";
+
+inline constexpr MatrixInstructionInfo gfx1250Instructions[] = {
+    {MatrixElement::F16, "wmma.f32.16x16x32.f16", kWmmaModifierOperands, 16,
+     OperandElement::F16},
+    {MatrixElement::BF16, "wmma.f32.16x16x32.bf16", kWmmaModifierOperands, 16,
+     OperandElement::BF16},
+    {MatrixElement::F32, "wmma.f32.16x16x4.f32", kWmmaModifierOperands, 2,
+     OperandElement::F32},
+    {MatrixElement::TF32, "wmma.f32.16x16x4.f32", kWmmaModifierOperands, 2,
+     OperandElement::F32},
+    {MatrixElement::I8, "wmma.i32.16x16x64.iu8", kWmmaIntegerReuseOperands, 8,
+     OperandElement::I32},
+    {MatrixElement::F8Ocp, "wmma.f32.16x16x64.%", kWmmaFloat8Operands, 8,
+     OperandElement::I32},
+};
+
 } // namespace mlir::iris
 
 #endif // IRIS_LIB_CHIPS_AMDMATRIXUNITS_H

@@ -68,6 +68,15 @@ static constexpr AMDChipInfo getGFX1201() {
   return chip;
 }
 
+static constexpr AMDChipInfo getGFX1250() {
+  AMDChipInfo chip = getGFX1201();
+  // Buffer resources have no format and no flags but a type of 4 bits, 0 for a
+  // buffer, since the number of records has 45 bits.
+  chip.bufferFlags = 0;
+  chip.matrix.instructions = gfx1250Instructions;
+  return chip;
+}
+
 //===----------------------------------------------------------------------===//
 // NVIDIA
 //===----------------------------------------------------------------------===//
@@ -101,6 +110,8 @@ static constexpr ChipInfo chips[] = {
      64 * kKiB, 64 * kKiB, getGFX1100()},
     {"gfx1201", ChipVendor::AMD, "AMD Radeon RX 9070, AI PRO R9700", "", 32,
      64 * kKiB, 64 * kKiB, getGFX1201()},
+    {"gfx1250", ChipVendor::AMD, "AMD Instinct MI400 series", "", 32,
+     320 * kKiB, 320 * kKiB, getGFX1250()},
     {"sm_90a",
      ChipVendor::NVIDIA,
      "NVIDIA H100, H200",

@@ -270,12 +270,13 @@ def get_kinds(chip):
     if chip == "gfx90a":
         # The emulator does not decode its instructions for these.
         kinds = ["f16"]
-    if chip.startswith(("gfx9", "sm_")):
+    if chip.startswith(("gfx9", "gfx1250", "sm_")):
         kinds.append("f32")
     if chip == "gfx942":
         kinds += ["f8E4M3FNUZ", "f8E5M2FNUZ"]
     # The emulator does not know f8 on gfx1201.
-    if chip == "gfx950" or chip.startswith("sm_") and chip != "sm_80":
+    if chip in ("gfx950", "gfx1250") or (
+            chip.startswith("sm_") and chip not in ("sm_80", "sm_86")):
         kinds += ["f8E4M3FN", "f8E5M2"]
     return kinds
 
@@ -296,8 +297,10 @@ def get_cases(chip):
             cases.append(Case(kind=kind, kind_b=mixed[0], block=64, k=128))
     # K-blocks as small and as large as there are.
     cases.append(Case(block=128, k=300))
-    cases.append(Case(block=16, k=40))
-    cases.append(Case(block=32, k=64, kind=kinds[-1], tile=(16, 64)))
+    if chip != "gfx1250":  # its instructions take 32 values of f16
+        cases.append(Case(block=16, k=40))
+    cases.append(Case(block=64 if chip == "gfx1250" else 32, k=64,
+                      kind=kinds[-1], tile=(16, 64)))
     # Shapes of tiles and numbers of waves.
     cases.append(Case(tile=(16, 16), warps=1))
     cases.append(Case(tile=(32, 16), warps=2, k=64))

@@ -81,6 +81,12 @@ static constexpr AMDChipInfo getGFX1250() {
 // NVIDIA
 //===----------------------------------------------------------------------===//
 
+static constexpr NVIDIAChipInfo getAda() {
+  NVIDIAChipInfo chip;
+  chip.hasFloat8Mma = true;
+  return chip;
+}
+
 static constexpr NVIDIAChipInfo getHopper() {
   NVIDIAChipInfo chip;
   chip.hasBF16AtomicAdd = chip.hasWgmma = chip.hasFloat8Mma = true;
@@ -140,6 +146,15 @@ static constexpr ChipInfo chips[] = {
      99 * kKiB,
      {},
      {}},
+    {"sm_89",
+     ChipVendor::NVIDIA,
+     "NVIDIA L4, L40, RTX 40 series",
+     "+ptx84",
+     32,
+     48 * kKiB,
+     99 * kKiB,
+     {},
+     getAda()},
     {"sm_100a",
      ChipVendor::NVIDIA,
      "NVIDIA B200",

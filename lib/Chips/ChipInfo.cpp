@@ -164,6 +164,15 @@ static constexpr ChipInfo chips[] = {
      227 * kKiB,
      {},
      getBlackwell()},
+    {"sm_103a",
+     ChipVendor::NVIDIA,
+     "NVIDIA B300",
+     "+ptx88",
+     32,
+     48 * kKiB,
+     227 * kKiB,
+     {},
+     getBlackwell()},
 };
 
 llvm::ArrayRef<ChipInfo> mlir::iris::getKnownChips() { return chips; }

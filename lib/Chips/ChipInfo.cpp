@@ -173,6 +173,16 @@ static constexpr ChipInfo chips[] = {
      227 * kKiB,
      {},
      getBlackwell()},
+    // No tensor memory, and less shared memory, than sm_100a.
+    {"sm_120",
+     ChipVendor::NVIDIA,
+     "NVIDIA RTX 50 series, RTX PRO 6000",
+     "+ptx87",
+     32,
+     48 * kKiB,
+     99 * kKiB,
+     {},
+     getBlackwell()},
 };
 
 llvm::ArrayRef<ChipInfo> mlir::iris::getKnownChips() { return chips; }

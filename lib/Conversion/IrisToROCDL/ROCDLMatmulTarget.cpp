@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ROCDLMatmulTarget.cpp - The matmul loop on AMD GPUs ----------------===//
 //
-// Blocks of whole chunks go through a pipeline: while the matrix instructions
-// work on one block, the next one is on its way from memory to registers.
+// K-blocks go through a pipeline: while the matrix instructions multiply one
+// block, the next one is loaded from global memory to registers.
 //
-//     load 0; store 0; meet
+//     load 0; store 0; barrier
 //     for every further block i:
-//       load i; multiply i - 1; [meet;] store i; meet
-//     multiply the last one
+//       load i; multiply i - 1; [barrier;] store i; barrier
+//     multiply the last block
 //
-// With two stages of workgroup memory the meeting in brackets is not needed;
-// and where loads can go to workgroup memory directly, they do, and to store is
-// to wait for them.
-// The region of the op runs right before the loads of its block.
+// With two stages of LDS the barrier in brackets is not needed. Where loads can
+// go straight to LDS, "store" is a wait for them. The region of the op runs
+// right before the loads of its block.
 //
-// Blocks that hang over the end of k, or lie in buffers whose rows are not
-// whole chunks apart, are filled element by element. Without places from the
-// region they come after the pipeline, in a loop of their own; otherwise each
-// block of the pipeline chooses.
+// Blocks that reach beyond the end of k, and blocks of buffers whose rows are
+// not a multiple of a chunk apart, are filled element by element. If the region
+// names no buffers, they come after the pipeline, in a loop of their own;
+// otherwise each block of the pipeline chooses.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What the test suite needs to know: formats, substitutions, features.
 import os
+import subprocess
+import sys
 
 import lit.formats
 import lit.util
@@ -49,6 +51,19 @@ else:
     lit_config.note(
         "emulated AMD tests are skipped; set AMDEMU and TINYGRAD_DIR to run them"
     )
+
+# Interpreting PTX needs NumPy, of lit's interpreter or of the system's.
+if any(
+    os.path.exists(python)
+    and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode
+    == 0
+    for python in (sys.executable, "/usr/bin/python3")
+):
+    config.available_features.add("numpy")
+
+# NVIDIA's assembler, where iris-compile looks for it.
+if lit.util.which("ptxas", config.environment["PATH"]):
+    config.available_features.add("ptxas")
 
 # Tests of the programs on real devices.
 if lit_config.params.get("device", ""):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks who includes whom (docs/architecture.md) and that every source file
-has an SPDX line. Prints each violation; exits with status 1 if there is one."""
+"""Checks who includes whom (docs/architecture.md), that only the table of chips
+names chips, and that every source file has an SPDX line. Prints each violation; exits with status 1 if there is one."""
 import pathlib
 import re
 import subprocess
@@ -26,6 +26,8 @@ RULES = [
      "dialects depend on dialects only"),
     (["lib/Dialect/Tile/IR", "include/iris/Dialect/Tile/IR"], r"^iris/Dialect/Iris/",
      "the tile dialect lies below the iris dialect"),
+    (["lib/Chips", "include/iris/Chips"], r"^(mlir/|iris/(?!Chips/))",
+     "the table of chips depends on LLVM's support library only"),
     (["lib/Analysis", "include/iris/Analysis"],
      r"^iris/(Conversion|Kernels|Pipelines|Target|Dialect/\w+/Transforms)/",
      "analyses depend on dialects only"),
@@ -44,6 +46,11 @@ RULES = [
 # Words that must not occur in the compiler's libraries.
 WORDS = [(["lib"], re.compile(r"\b(getenv|cl::opt)\b"),
           "options come from pass options; the environment is not read")]
+# Chips by name, in code (not in comments) of the compiler's libraries. What
+# differs between chips is a property in their rows.
+CHIP_TABLE = "lib/Chips"
+CHIP_NAME = re.compile(r'"[^"\n]*\b(gfx\d|sm_\d)|\bChipset\b|\b(major|minor)Version\b')
+COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|\[\{.*?\}\]', re.S)
 SPDX = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 NO_SPDX = {".gitignore", ".clang-format", "LICENSE", "CMakePresets.json"}
 NO_SPDX_SUFFIXES = {".json", ".csv", ".jsonl", ".gz", ".png", ".svg", ".bin", ".iris",
@@ -77,6 +84,11 @@ def main():
         for folders, pattern, why in WORDS:
             if inside(folders) and (hit := pattern.search(text)):
                 bad.append(f"{path}: says {hit.group()}: {why}")
+        if inside(["lib", "include/iris"]) and not inside([CHIP_TABLE]):
+            code = COMMENT.sub("", text)
+            bad += [f"{path}: names a chip ({hit.group().strip()}): ask for a "
+                    f"property of ChipInfo, whose rows are in {CHIP_TABLE}"
+                    for hit in CHIP_NAME.finditer(code)]
     print("\n".join(bad) if bad else "dependencies and licences: ok")
     return 1 if bad else 0
 

@@ -3,6 +3,7 @@
 
 #include "iris/Pipelines/Pipelines.h"
 
+#include "iris/Chips/ChipInfo.h"
 #include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/IrisToNVVM.h"
 #include "iris/Conversion/IrisToROCDL.h"
@@ -40,19 +41,23 @@ static bool isHost(const IrisPipelineOptions &options) {
 }
 
 static bool isAMD(const IrisPipelineOptions &options) {
-  return StringRef(options.target).starts_with("gfx");
+  const ChipInfo *chip = findChip(options.target);
+  return chip && chip->isAMD();
 }
 
-/// Threads per wave: 64 on CDNA, 32 on RDNA and NVIDIA.
+/// Threads in a wave. Passes report an unknown target; a pipeline is built
+/// before one of them runs.
 static unsigned waveSize(const IrisPipelineOptions &options) {
-  return StringRef(options.target).starts_with("gfx9") ? 64 : 32;
+  const ChipInfo *chip = findChip(options.target);
+  return chip ? chip->waveSize : 32;
 }
 
-/// Static workgroup memory of one program: 48 KiB on NVIDIA GPUs.
+/// Bytes of static shared memory (LDS) of a program. The host, which has none,
+/// accepts what every chip does.
 static uint64_t maxScratchBytes(const IrisPipelineOptions &options) {
-  constexpr uint64_t others = 48 << 10;
-  std::unique_ptr<TargetInfo> target = createTargetInfo(options.target);
-  return target ? target->getMaxWorkgroupBytes().value_or(others) : others;
+  constexpr uint64_t least = 48 << 10;
+  const ChipInfo *chip = findChip(options.target);
+  return chip ? chip->staticSharedBytes : least;
 }
 
 static void addCleanup(OpPassManager &pm) {

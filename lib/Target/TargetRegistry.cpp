@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The table of targets. A new chip of a known family is one line here; what
-// differs in code generation is asked of `TargetInfo` in lib/Conversion.
+// Targets: every chip of the table of chips, and the host.
 #include "iris/Target/TargetRegistry.h"
 
+#include "iris/Chips/ChipInfo.h"
+
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Triple.h"
 #include <mutex>
@@ -16,31 +17,25 @@ static constexpr llvm::StringLiteral amdTriple = "amdgcn-amd-amdhsa";
 static constexpr llvm::StringLiteral nvTriple = "nvptx64-nvidia-cuda";
 static constexpr llvm::StringLiteral hostTriple = "x86_64-unknown-linux-gnu";
 
-// PTX versions are the lowest that have what the chip's lowering uses: 8.1
-// (CUDA 12.1) is the first with multimem, 8.6 (CUDA 12.7) with sm_100a.
-static constexpr TargetSpec knownTargets[] = {
-    {TargetKind::AMDGPU, "gfx942", amdTriple, "gfx942", "",
-     "AMD Instinct MI300A, MI300X, MI325X: HSACO"},
-    {TargetKind::AMDGPU, "gfx950", amdTriple, "gfx950", "",
-     "AMD Instinct MI350X, MI355X: HSACO"},
-    {TargetKind::AMDGPU, "gfx90a", amdTriple, "gfx90a", "",
-     "AMD Instinct MI210, MI250, MI250X: HSACO"},
-    {TargetKind::AMDGPU, "gfx1100", amdTriple, "gfx1100", "",
-     "AMD Radeon RX 7900, PRO W7900: HSACO"},
-    {TargetKind::AMDGPU, "gfx1201", amdTriple, "gfx1201", "",
-     "AMD Radeon RX 9070, AI PRO R9700: HSACO"},
-    {TargetKind::NVPTX, "sm_90a", nvTriple, "sm_90a", "+ptx81",
-     "NVIDIA H100, H200: cubin where ptxas is there, else PTX"},
-    {TargetKind::NVPTX, "sm_80", nvTriple, "sm_80", "+ptx81",
-     "NVIDIA A100: cubin where ptxas is there, else PTX"},
-    {TargetKind::NVPTX, "sm_100a", nvTriple, "sm_100a", "+ptx86",
-     "NVIDIA B200: cubin where ptxas is there, else PTX"},
-    {TargetKind::Host, "host", hostTriple, "x86-64-v3", "",
-     "any x86-64-v3 Linux machine: shared object"},
-};
+static TargetSpec makeTarget(const ChipInfo &chip) {
+  bool amd = chip.isAMD();
+  return {amd ? TargetKind::AMDGPU : TargetKind::NVPTX,
+          chip.name,
+          amd ? amdTriple : nvTriple,
+          chip.name,
+          chip.llvmFeatures,
+          chip.products,
+          amd ? "HSACO" : "cubin where ptxas is there, else PTX"};
+}
 
 llvm::ArrayRef<TargetSpec> mlir::iris::getKnownTargets() {
-  return knownTargets;
+  static const llvm::SmallVector<TargetSpec> targets = [] {
+    auto all = llvm::map_to_vector(getKnownChips(), makeTarget);
+    all.push_back({TargetKind::Host, "host", hostTriple, "x86-64-v3", "",
+                   "any x86-64-v3 Linux machine", "shared object"});
+    return llvm::SmallVector<TargetSpec>(all);
+  }();
+  return targets;
 }
 
 std::string TargetSpec::getDataLayout() const {
@@ -48,18 +43,10 @@ std::string TargetSpec::getDataLayout() const {
 }
 
 llvm::Expected<TargetSpec> mlir::iris::parseTarget(llvm::StringRef name) {
-  const TargetSpec *found =
-      llvm::find_if(knownTargets, [&](const TargetSpec &target) {
-        return target.name == name;
-      });
-  if (found != std::end(knownTargets))
-    return *found;
-  std::string known = llvm::join(
-      llvm::map_range(knownTargets,
-                      [](const TargetSpec &t) { return t.name.str(); }),
-      ", ");
-  return llvm::createStringError("unknown target '%s'; expected one of %s",
-                                 name.str().c_str(), known.c_str());
+  for (const TargetSpec &target : getKnownTargets())
+    if (target.name == name)
+      return target;
+  return llvm::createStringError(describeUnknownTarget(name));
 }
 
 llvm::Expected<llvm::SmallVector<TargetSpec, 4>>

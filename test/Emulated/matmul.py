@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Matmuls, executed on an emulated AMD device.
+"""Matmuls, executed on an emulated AMD device or, as PTX, by ptx.py.
 
     matmul.py generate CHIP        > kernels.mlir
-    matmul.py check    CHIP HSACO
+    matmul.py check    CHIP HSACO-OR-PTX
 
 One kernel per case: a tile of the product of two buffers with hashed data, for
 every element type of the chip, k-blocks, orders of the buffers, ragged sizes,
@@ -11,7 +11,8 @@ pitches and pointers that are not aligned, an initial value, and places that the
 region names. `check` compares with the product in double precision, within a
 bound derived from k, and that nothing else was written.
 
-AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
+AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on; PTX needs
+neither.
 """
 import argparse
 import dataclasses
@@ -19,6 +20,7 @@ import sys
 
 import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
+import ptx
 
 UNTOUCHED = 77  # what the destination holds before
 MARGIN = 64  # elements around a buffer
@@ -203,7 +205,9 @@ class Kernel:
                 window[row] = values[row + case.at[side]]
         return window
 
-    def run(self, emulator, code, wave):
+    def run(self, emulator, code, wave, seed):
+        """How many elements are wrong, and the largest error, as a part of the
+        bound."""
         case = self.case
         memory = emulator.Memory(1 << 22, n_views=0)
         number = np.int32 if case.result == "i32" else np.float32
@@ -221,7 +225,7 @@ class Kernel:
         launch = emulator.Launch(
             code, self.name, grid=(1, 1, 1), block=(case.warps * wave, 1, 1),
             args=arguments + [*case.at, limit], mem=memory, device=0)
-        emulator.Emu(memory, seed=1, budget=50_000_000).run([launch])
+        emulator.Emu(memory, seed=seed, budget=50_000_000).run([launch])
         got = memory.get(target, number, before.size).reshape(before.shape)
 
         used = max(0, min(limit, case.k))
@@ -266,11 +270,13 @@ def get_kinds(chip):
     if chip == "gfx90a":
         # The emulator does not decode its instructions for these.
         kinds = ["f16"]
-    if chip.startswith("gfx9"):
+    if chip.startswith(("gfx9", "gfx1250", "sm_")):
         kinds.append("f32")
     if chip == "gfx942":
         kinds += ["f8E4M3FNUZ", "f8E5M2FNUZ"]
-    if chip == "gfx950":  # nor does it know f8 on gfx1201
+    # The emulator does not know f8 on gfx1201.
+    if chip in ("gfx950", "gfx1250") or (
+            chip.startswith("sm_") and chip not in ("sm_80", "sm_86")):
         kinds += ["f8E4M3FN", "f8E5M2"]
     return kinds
 
@@ -291,8 +297,10 @@ def get_cases(chip):
             cases.append(Case(kind=kind, kind_b=mixed[0], block=64, k=128))
     # K-blocks as small and as large as there are.
     cases.append(Case(block=128, k=300))
-    cases.append(Case(block=16, k=40))
-    cases.append(Case(block=32, k=64, kind=kinds[-1], tile=(16, 64)))
+    if chip != "gfx1250":  # its instructions take 32 values of f16
+        cases.append(Case(block=16, k=40))
+    cases.append(Case(block=64 if chip == "gfx1250" else 32, k=64,
+                      kind=kinds[-1], tile=(16, 64)))
     # Shapes of tiles and numbers of waves.
     cases.append(Case(tile=(16, 16), warps=1))
     cases.append(Case(tile=(32, 16), warps=2, k=64))
@@ -305,6 +313,10 @@ def get_cases(chip):
     cases.append(Case(tile=(128, 256), warps=8, block=64, k=136, orders="rr"))
     cases.append(Case(tile=(256, 32), warps=4, block=32, k=64, orders="rr",
                       kind=kinds[1], shift=(8, 16)))
+    # More blocks than a pipeline has stages.
+    if chip.startswith("sm_"):
+        for orders in ("kk", "rr"):
+            cases.append(Case(block=16, k=200, orders=orders))
     # Windows over the edges, some with whole chunks and some without.
     cases.append(Case(sizes=(40, 48), at=(32, 32), k=128))
     cases.append(Case(sizes=(37, 41), at=(32, 32), k=72))
@@ -339,6 +351,9 @@ def get_cases(chip):
         # The emulator has no xf32.
         cases.append(Case(kind="f32", tf32=chip != "gfx942", k=64))
         cases.append(Case(kind="f32", block=16, k=40, orders="rk"))
+    if chip.startswith("sm_"):
+        for orders in ("kr", "rk"):
+            cases.append(Case(kind="f32", tf32=True, orders=orders, k=64))
     return cases
 
 
@@ -346,7 +361,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("action", choices=["generate", "check"])
     parser.add_argument("chip")
-    parser.add_argument("hsaco", nargs="?")
+    parser.add_argument("image", nargs="?")
     parser.add_argument("--only", type=int, help="number of one case")
     options = parser.parse_args()
     cases = list(enumerate(get_cases(options.chip)))
@@ -358,13 +373,23 @@ def main():
         print("".join(kernel.emit() for kernel in kernels) + "}")
         return 0
 
-    emulator = emulate.load_emulator()
-    teach_nop(emulator)
-    code = emulator.CodeObject(options.hsaco)
+    if options.chip.startswith("sm_"):
+        # Each order of warps, and each time at which copies may happen.
+        emulator, seeds = ptx, (1, 2)
+    else:
+        emulator, seeds = emulate.load_emulator(), (1,)
+        teach_nop(emulator)
+    code = emulator.CodeObject(options.image)
     wave = 64 if options.chip.startswith("gfx9") else 32
     failures = 0
     for kernel in kernels:
-        wrong, worst = kernel.run(emulator, code, wave)
+        try:
+            wrong, worst = max(kernel.run(emulator, code, wave, seed)
+                               for seed in seeds)
+        except RuntimeError as error:  # out of bounds, hang, trap
+            failures += 1
+            print(f"{kernel.name}: {error}: {kernel.case}")
+            continue
         if wrong:
             failures += 1
             print(f"{kernel.name}: {wrong} elements are wrong, error up to "

@@ -13,7 +13,8 @@ namespace mlir::iris {
 /// the width of the widest access.
 inline constexpr uint64_t kWorkgroupAlignment = 16;
 
-/// No target has more of it for a program.
+/// A buffer that is larger is refused on every target, also on those with more
+/// shared memory: kernels compile for all of them.
 inline constexpr uint64_t kMostWorkgroupBytes = 227 << 10;
 
 /// Marks an allocation of the host's that stands for workgroup memory: it lives

@@ -9,11 +9,11 @@
 
 namespace mlir::iris {
 
-/// An NVIDIA GPU (sm_80, sm_90a, sm_100a); null for other names.
+/// The NVIDIA GPU called `name`; null for other names.
 std::unique_ptr<TargetInfo> createNVVMTargetInfo(StringRef name);
 
-/// Its matrix instructions; null for other names, and for GPUs without those of
-/// sm_90a.
+/// Its matrix instructions: WGMMA where the chip has them, otherwise
+/// `mma.sync`. Null for other names.
 std::unique_ptr<MatmulTarget> createNVVMMatmulTarget(StringRef name);
 
 #define GEN_PASS_DECL

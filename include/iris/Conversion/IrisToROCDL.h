@@ -9,10 +9,10 @@
 
 namespace mlir::iris {
 
-/// An AMD GPU (gfx942, gfx950, gfx90a, gfx1100, gfx1201); null for other names.
+/// The AMD GPU called `name`; null for other names.
 std::unique_ptr<TargetInfo> createROCDLTargetInfo(StringRef name);
 
-/// The matrix instructions of the same GPUs.
+/// Its matrix instructions.
 std::unique_ptr<MatmulTarget> createROCDLMatmulTarget(StringRef name);
 
 #define GEN_PASS_DECL

@@ -37,7 +37,7 @@ def IrisLowerKernelABIPass
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"host\"",
-           "Target: host, gfx942, gfx950, gfx90a, gfx1100, gfx1201, sm_90a">,
+           "Target: host, or a chip of lib/Chips">,
     Option<"maxWorkgroupBytes", "max-workgroup-bytes", "uint64_t",
            /*default=*/"65536",
            "workgroup memory that a kernel may declare, on GPUs">

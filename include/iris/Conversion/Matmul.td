@@ -34,9 +34,8 @@ def TileAssignMatmulLayoutsPass : Pass<"tile-assign-matmul-layouts"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"gfx942\"",
-           "Target: gfx942, gfx950, gfx90a, gfx1100, gfx1201, sm_80, sm_90a, "
-           "sm_100a">
+    Option<"target", "target", "std::string", /*default=*/"\"\"",
+           "Target: a chip of lib/Chips">
   ];
   let dependentDialects = ["::mlir::tile::TileDialect"];
 }
@@ -62,9 +61,8 @@ def TileLowerMatmulPass : Pass<"tile-lower-matmul"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"gfx942\"",
-           "Target: gfx942, gfx950, gfx90a, gfx1100, gfx1201, sm_80, sm_90a, "
-           "sm_100a">,
+    Option<"target", "target", "std::string", /*default=*/"\"\"",
+           "Target: a chip of lib/Chips">,
     Option<"warpSize", "warp-size", "unsigned", /*default=*/"64",
            "threads per wave of the target">,
     Option<"maxScratchBytes", "max-scratch-bytes", "uint64_t",

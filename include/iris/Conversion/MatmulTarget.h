@@ -77,6 +77,10 @@ public:
 /// The matrix instructions of the target called `name`; null if it has none.
 std::unique_ptr<MatmulTarget> createMatmulTarget(StringRef name);
 
+/// Reports that `createMatmulTarget(name)` is null: `name` is unknown, or the
+/// chip has no matrix instructions.
+LogicalResult reportNoMatmulTarget(tile::MatmulOp op, StringRef name);
+
 } // namespace mlir::iris
 
 #endif // IRIS_CONVERSION_MATMULTARGET_H

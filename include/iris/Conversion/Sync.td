@@ -67,8 +67,7 @@ def IrisLowerSyncPass : Pass<"iris-lower-sync"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"host\"",
-           "Target: host, gfx942, gfx950, gfx90a, gfx1100, gfx1201, sm_80, "
-           "sm_90a, sm_100a">,
+           "Target: host, or a chip of lib/Chips">,
     Option<"translation", "translation", "::mlir::iris::Translation",
            /*default=*/"::mlir::iris::Translation::Stride",
            "How addresses on other ranks are found",

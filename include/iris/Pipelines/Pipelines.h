@@ -17,8 +17,7 @@ namespace mlir::iris {
 struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
   PassOptions::Option<std::string> target{
       *this, "target",
-      llvm::cl::desc("What to compile for: host, gfx942, gfx950, gfx90a, "
-                     "gfx1100, gfx1201, sm_90a, sm_80 or sm_100a"),
+      llvm::cl::desc("What to compile for: host, or a chip of lib/Chips"),
       llvm::cl::init("host")};
   PassOptions::Option<std::string> translation{
       *this, "translation",

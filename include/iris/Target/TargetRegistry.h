@@ -28,8 +28,8 @@ struct TargetSpec {
   llvm::StringRef chip;
   /// LLVM's subtarget features beyond what the processor implies.
   llvm::StringRef features;
-  /// One line for people.
-  llvm::StringRef description;
+  /// The products, and the kind of image, for people.
+  llvm::StringRef products, image;
 
   /// LLVM's data layout of the triple. Does not need the back end.
   std::string getDataLayout() const;

@@ -10,10 +10,10 @@
 #include "iris/Conversion/IrisToNVVM.h"
 
 #include "iris-c/RuntimeABI.h"
+#include "iris/Chips/ChipInfo.h"
 #include "iris/Conversion/EmitHelpers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -21,10 +21,10 @@ using namespace mlir::iris;
 namespace {
 class NVVMTargetInfo : public TargetInfo {
 public:
-  NVVMTargetInfo(StringRef name, unsigned computeCapability)
-      : TargetInfo(name), computeCapability(computeCapability) {}
+  explicit NVVMTargetInfo(const ChipInfo &chip)
+      : TargetInfo(chip.name), chip(chip) {}
 
-  unsigned getWaveSize() const override { return 32; }
+  unsigned getWaveSize() const override { return chip.waveSize; }
   unsigned getGlobalAddressSpace() const override { return 1; }
   bool accessesCarryOrdering() const override { return true; }
 
@@ -94,7 +94,7 @@ private:
   /// of `type`.
   StringRef getInstruction(RMWKind kind, Type type) const;
 
-  unsigned computeCapability;
+  const ChipInfo &chip;
 };
 } // namespace
 
@@ -115,7 +115,7 @@ StringRef NVVMTargetInfo::getInstruction(RMWKind kind, Type type) const {
       return "add.f64";
     if (type.isF16())
       return "add.noftz.f16";
-    if (type.isBF16() && computeCapability >= 90)
+    if (type.isBF16() && chip.nvidia.hasBF16AtomicAdd)
       return "add.noftz.bf16";
     return "";
   }
@@ -288,12 +288,8 @@ SmallVector<Value> NVVMTargetInfo::emitPacketLoads(ImplicitLocOpBuilder &b,
 //===----------------------------------------------------------------------===//
 
 std::unique_ptr<TargetInfo> mlir::iris::createNVVMTargetInfo(StringRef name) {
-  unsigned computeCapability = llvm::StringSwitch<unsigned>(name)
-                                   .Case("sm_80", 80)
-                                   .Case("sm_90a", 90)
-                                   .Case("sm_100a", 100)
-                                   .Default(0);
-  if (computeCapability == 0)
+  const ChipInfo *chip = findChip(name);
+  if (!chip || chip->isAMD())
     return nullptr;
-  return std::make_unique<NVVMTargetInfo>(name, computeCapability);
+  return std::make_unique<NVVMTargetInfo>(*chip);
 }

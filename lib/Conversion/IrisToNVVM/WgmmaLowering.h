@@ -38,9 +38,9 @@ public:
   using LocBuilder = ImplicitLocOpBuilder;
 
   WgmmaLowering(FunctionOpInterface function, int64_t numWarps,
-                uint64_t scratchBytes)
+                int64_t scratchBytes, int64_t maxSharedBytes)
       : function(function), numWarps(numWarps), scratchBytes(scratchBytes),
-        loc(function.getLoc()) {}
+        maxSharedBytes(maxSharedBytes), loc(function.getLoc()) {}
 
   LogicalResult run();
 
@@ -128,6 +128,8 @@ private:
   FunctionOpInterface function;
   int64_t numWarps;
   int64_t scratchBytes;
+  /// Shared memory that a program may have, static and dynamic.
+  int64_t maxSharedBytes;
   Location loc;
   SmallVector<WgmmaPlan, 0> plans;
   std::optional<MatmulRing> ring;

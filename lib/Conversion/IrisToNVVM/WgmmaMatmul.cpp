@@ -23,7 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "iris/Conversion/IrisToNVVM.h"
+#include "WgmmaMatmul.h"
 
 #include "SliceRoles.h"
 #include "WgmmaLowering.h"
@@ -40,8 +40,6 @@ using namespace mlir::iris;
 
 using LocBuilder = WgmmaLowering::LocBuilder;
 
-/// Dynamic shared memory that a program may have.
-static constexpr int64_t kSharedBytes = 227 << 10;
 /// Enough for the smallest tiles to have what the memory needs on its way.
 static constexpr int64_t kMaxStages = 13;
 
@@ -102,7 +100,7 @@ LogicalResult WgmmaLowering::planAll() {
     return failure();
   // Words that threads share come on top of the scratch memory.
   int64_t declared = getWorkgroupAttributionBytes(function);
-  int64_t room = kSharedBytes - scratchBytes - declared - 256;
+  int64_t room = maxSharedBytes - scratchBytes - declared - 256;
   while (stages < kMaxStages &&
          MatmulRing::getBytes(stages + 1, slotBytes) <= room)
     ++stages;
@@ -325,6 +323,8 @@ Value mlir::iris::emitCount(ImplicitLocOpBuilder &b, Value k, int64_t size) {
 namespace {
 class WgmmaMatmulTarget : public MatmulTarget {
 public:
+  explicit WgmmaMatmulTarget(const ChipInfo &chip) : chip(chip) {}
+
   FailureOr<tile::LinearAttr>
   getResultLayout(tile::MatmulOp op, unsigned numWarps) const override {
     FailureOr<WgmmaPlan> plan = planWgmma(op, numWarps);
@@ -350,14 +350,17 @@ public:
   LogicalResult lowerKernel(FunctionOpInterface function,
                             const KernelInfo &kernel,
                             uint64_t scratchBytes) const override {
-    return WgmmaLowering(function, kernel.numWarps, scratchBytes).run();
+    return WgmmaLowering(function, kernel.numWarps, scratchBytes,
+                         chip.maxSharedBytes)
+        .run();
   }
+
+private:
+  const ChipInfo &chip;
 };
 } // namespace
 
 std::unique_ptr<MatmulTarget>
-mlir::iris::createNVVMMatmulTarget(StringRef name) {
-  if (name != "sm_90a")
-    return nullptr;
-  return std::make_unique<WgmmaMatmulTarget>();
+mlir::iris::createWgmmaMatmulTarget(const ChipInfo &chip) {
+  return std::make_unique<WgmmaMatmulTarget>(chip);
 }

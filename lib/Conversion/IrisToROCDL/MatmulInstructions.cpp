@@ -2,136 +2,31 @@
 #include "MatmulInstructions.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::iris;
 
 //===----------------------------------------------------------------------===//
-// Rows of the result
-//===----------------------------------------------------------------------===//
-
-static constexpr RowBit mfmaRows[] = {{RowBit::Register, 0},
-                                      {RowBit::Register, 1},
-                                      {RowBit::Group, 0},
-                                      {RowBit::Group, 1}};
-static constexpr RowBit gfx11Rows[] = {{RowBit::Group, 0},
-                                       {RowBit::Register, 0},
-                                       {RowBit::Register, 1},
-                                       {RowBit::Register, 2}};
-static constexpr RowBit gfx12Rows[] = {{RowBit::Register, 0},
-                                       {RowBit::Register, 1},
-                                       {RowBit::Register, 2},
-                                       {RowBit::Group, 0}};
-
-//===----------------------------------------------------------------------===//
-// Chips
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The kinds of products that chips tell apart.
-enum class Product { F16, BF16, F32, TF32, I8, F8Ocp, F8Fnuz, None };
-
-/// One row of the tables below. `%` in a name stands for the types of A and B.
-struct Entry {
-  Product product;
-  StringLiteral intrinsic;
-  unsigned operandCount;
-  MatrixInstruction::OperandElement operandElement;
-};
-} // namespace
-
-using Operand = MatrixInstruction::OperandElement;
-
-// In each table, wide instructions come before narrow ones.
-
-static constexpr Entry gfx90aEntries[] = {
-    {Product::F16, "mfma.f32.16x16x16f16", 4, Operand::F16},
-    {Product::BF16, "mfma.f32.16x16x16bf16.1k", 4, Operand::I16},
-    {Product::F32, "mfma.f32.16x16x4f32", 1, Operand::F32},
-    {Product::TF32, "mfma.f32.16x16x4f32", 1, Operand::F32},
-    {Product::I8, "mfma.i32.16x16x16i8", 1, Operand::I32},
-};
-
-static constexpr Entry gfx942Entries[] = {
-    {Product::F16, "mfma.f32.16x16x16f16", 4, Operand::F16},
-    {Product::BF16, "mfma.f32.16x16x16bf16.1k", 4, Operand::I16},
-    {Product::F32, "mfma.f32.16x16x4f32", 1, Operand::F32},
-    {Product::TF32, "mfma.f32.16x16x8.xf32", 2, Operand::F32},
-    {Product::I8, "mfma.i32.16x16x32.i8", 1, Operand::I64},
-    {Product::F8Fnuz, "mfma.f32.16x16x32.%", 1, Operand::I64},
-};
-
-static constexpr Entry gfx950Entries[] = {
-    {Product::F16, "mfma.f32.16x16x32.f16", 8, Operand::F16},
-    {Product::F16, "mfma.f32.16x16x16f16", 4, Operand::F16},
-    {Product::BF16, "mfma.f32.16x16x32.bf16", 8, Operand::BF16},
-    {Product::BF16, "mfma.f32.16x16x16bf16.1k", 4, Operand::I16},
-    {Product::F32, "mfma.f32.16x16x4f32", 1, Operand::F32},
-    {Product::TF32, "mfma.f32.16x16x4f32", 1, Operand::F32},
-    {Product::I8, "mfma.i32.16x16x64.i8", 4, Operand::I32},
-    {Product::I8, "mfma.i32.16x16x32.i8", 1, Operand::I64},
-    {Product::F8Ocp, "mfma.f32.16x16x32.%", 1, Operand::I64},
-};
-
-static constexpr Entry gfx1100Entries[] = {
-    {Product::F16, "wmma.f32.16x16x16.f16", 16, Operand::F16},
-    {Product::BF16, "wmma.f32.16x16x16.bf16", 16, Operand::I16},
-    {Product::I8, "wmma.i32.16x16x16.iu8", 4, Operand::I32},
-};
-
-static constexpr Entry gfx1201Entries[] = {
-    {Product::F16, "wmma.f32.16x16x16.f16", 8, Operand::F16},
-    {Product::BF16, "wmma.f32.16x16x16.bf16", 8, Operand::I16},
-    {Product::I8, "wmma.i32.16x16x16.iu8", 2, Operand::I32},
-    {Product::F8Ocp, "wmma.f32.16x16x16.%", 2, Operand::I32},
-};
-
-namespace {
-/// What the instructions of one chip have in common.
-struct Chip {
-  ArrayRef<Entry> entries;
-  unsigned groups;
-  unsigned accumulators;
-  ArrayRef<RowBit> rowBits;
-  bool isMfma;
-};
-} // namespace
-
-static Chip getChip(StringRef target) {
-  if (target == "gfx1100")
-    return {gfx1100Entries, 1, 8, gfx11Rows, false};
-  if (target == "gfx1201")
-    return {gfx1201Entries, 2, 8, gfx12Rows, false};
-  ArrayRef<Entry> entries = gfx90aEntries;
-  if (target == "gfx942")
-    entries = gfx942Entries;
-  else if (target == "gfx950")
-    entries = gfx950Entries;
-  return {entries, 4, 4, mfmaRows, true};
-}
-
-//===----------------------------------------------------------------------===//
 // Selection
 //===----------------------------------------------------------------------===//
 
-static Product getProduct(tile::MatmulOp op) {
+static MatrixElement getElement(tile::MatmulOp op) {
   Type a = op.getAElementType(), b = op.getBElementType();
   if (a.isF16())
-    return Product::F16;
+    return MatrixElement::F16;
   if (a.isBF16())
-    return Product::BF16;
+    return MatrixElement::BF16;
   if (a.isF32())
-    return op.getPrecision() == tile::Precision::tf32 ? Product::TF32
-                                                      : Product::F32;
+    return op.getPrecision() == tile::Precision::tf32 ? MatrixElement::TF32
+                                                      : MatrixElement::F32;
   if (a.isInteger(8))
-    return Product::I8;
+    return MatrixElement::I8;
   auto isOcp = [](Type type) {
     return isa<Float8E4M3FNType, Float8E5M2Type>(type);
   };
   if (isOcp(a) && isOcp(b))
-    return Product::F8Ocp;
-  return isOcp(a) || isOcp(b) ? Product::None : Product::F8Fnuz;
+    return MatrixElement::F8Ocp;
+  return isOcp(a) || isOcp(b) ? MatrixElement::None : MatrixElement::F8Fnuz;
 }
 
 /// The name of an f8 type in intrinsics.
@@ -139,16 +34,16 @@ static StringRef getFloat8Name(Type type) {
   return isa<Float8E4M3FNType, Float8E4M3FNUZType>(type) ? "fp8" : "bf8";
 }
 
-static unsigned getBytes(Operand element) {
+static unsigned getBytes(OperandElement element) {
   switch (element) {
-  case Operand::F16:
-  case Operand::BF16:
-  case Operand::I16:
+  case OperandElement::F16:
+  case OperandElement::BF16:
+  case OperandElement::I16:
     return 2;
-  case Operand::F32:
-  case Operand::I32:
+  case OperandElement::F32:
+  case OperandElement::I32:
     return 4;
-  case Operand::I64:
+  case OperandElement::I64:
     return 8;
   }
   llvm_unreachable("unknown operand");
@@ -157,17 +52,17 @@ static unsigned getBytes(Operand element) {
 Type MatrixInstruction::getOperandType(MLIRContext *context) const {
   auto element = [&]() -> Type {
     switch (operandElement) {
-    case F16:
+    case OperandElement::F16:
       return Float16Type::get(context);
-    case BF16:
+    case OperandElement::BF16:
       return BFloat16Type::get(context);
-    case F32:
+    case OperandElement::F32:
       return Float32Type::get(context);
-    case I16:
+    case OperandElement::I16:
       return IntegerType::get(context, 16);
-    case I32:
+    case OperandElement::I32:
       return IntegerType::get(context, 32);
-    case I64:
+    case OperandElement::I64:
       return IntegerType::get(context, 64);
     }
     llvm_unreachable("unknown operand");
@@ -175,74 +70,72 @@ Type MatrixInstruction::getOperandType(MLIRContext *context) const {
   return operandCount == 1 ? element : VectorType::get({operandCount}, element);
 }
 
-/// The types that a chip multiplies, for people.
-static std::string listProducts(const Chip &chip) {
-  auto name = [](Product product) -> StringRef {
-    switch (product) {
-    case Product::F16:
+/// The element types that a chip multiplies, for people.
+static std::string listElements(const MatrixUnit &unit) {
+  auto name = [](MatrixElement element) -> StringRef {
+    switch (element) {
+    case MatrixElement::F16:
       return "f16";
-    case Product::BF16:
+    case MatrixElement::BF16:
       return "bf16";
-    case Product::F32:
-    case Product::TF32:
+    case MatrixElement::F32:
+    case MatrixElement::TF32:
       return "f32";
-    case Product::I8:
+    case MatrixElement::I8:
       return "i8";
-    case Product::F8Ocp:
+    case MatrixElement::F8Ocp:
       return "f8E4M3FN or f8E5M2";
-    case Product::F8Fnuz:
+    case MatrixElement::F8Fnuz:
       return "f8E4M3FNUZ or f8E5M2FNUZ";
-    case Product::None:
+    case MatrixElement::None:
       break;
     }
-    llvm_unreachable("no product of a chip");
+    llvm_unreachable("no element type of a chip");
   };
   SmallVector<StringRef> names;
-  for (const Entry &entry : chip.entries)
-    if (!llvm::is_contained(names, name(entry.product)))
-      names.push_back(name(entry.product));
+  for (const MatrixInstructionInfo &info : unit.instructions)
+    if (!llvm::is_contained(names, name(info.element)))
+      names.push_back(name(info.element));
   return llvm::join(names, ", ");
 }
 
 FailureOr<MatrixInstruction>
-mlir::iris::getMatrixInstruction(StringRef target, tile::MatmulOp op) {
-  Chip chip = getChip(target);
-  Product product = getProduct(op);
+mlir::iris::getMatrixInstruction(const ChipInfo &chip, tile::MatmulOp op) {
+  const MatrixUnit &unit = chip.amd.matrix;
+  MatrixElement element = getElement(op);
   unsigned elementBytes = op.getA().getType().getElementTypeBitWidth() / 8;
   uint64_t blockBytes = op.getBlock() * elementBytes;
-  const Entry *narrowest = nullptr;
-  for (const Entry &entry : chip.entries) {
-    if (entry.product != product)
+  const MatrixInstructionInfo *smallest = nullptr;
+  for (const MatrixInstructionInfo &info : unit.instructions) {
+    if (info.element != element)
       continue;
-    narrowest = &entry;
-    unsigned operandBytes = entry.operandCount * getBytes(entry.operandElement);
-    if (operandBytes * chip.groups > blockBytes)
+    smallest = &info;
+    unsigned operandBytes = info.operandCount * getBytes(info.operandElement);
+    if (operandBytes * unit.groups > blockBytes)
       continue;
     MatrixInstruction result;
-    auto [before, after] = entry.intrinsic.split('%');
+    auto [before, after] = info.intrinsic.split('%');
     result.intrinsic = ("llvm.amdgcn." + before).str();
-    if (entry.intrinsic.contains('%'))
+    if (info.intrinsic.contains('%'))
       result.intrinsic += (getFloat8Name(op.getBElementType()) + "." +
                            getFloat8Name(op.getAElementType()))
                               .str();
-    result.form = chip.isMfma              ? IntrinsicForm::Mfma
-                  : product == Product::I8 ? IntrinsicForm::WmmaInteger
-                                           : IntrinsicForm::Wmma;
-    result.operandCount = entry.operandCount;
-    result.operandElement = entry.operandElement;
+    result.operands = info.operands;
+    result.operandCount = info.operandCount;
+    result.operandElement = info.operandElement;
     result.operandBytes = operandBytes;
-    result.groups = chip.groups;
-    result.accumulators = chip.accumulators;
-    result.rowBits = chip.rowBits;
+    result.groups = unit.groups;
+    result.accumulators = unit.accumulators;
+    result.rowBits = unit.rowBits;
     return result;
   }
-  if (!narrowest)
+  if (!smallest)
     return op.emitOpError("multiplies ")
            << op.getAElementType() << " by " << op.getBElementType() << " on "
-           << target << "; expected " << listProducts(chip);
+           << chip.name << "; expected " << listElements(unit);
   return op.emitOpError("has k-blocks of ")
-         << op.getBlock() << " for " << op.getAElementType() << " on " << target
-         << "; expected at least "
-         << narrowest->operandCount * getBytes(narrowest->operandElement) *
-                chip.groups / elementBytes;
+         << op.getBlock() << " for " << op.getAElementType() << " on "
+         << chip.name << "; expected at least "
+         << smallest->operandCount * getBytes(smallest->operandElement) *
+                unit.groups / elementBytes;
 }

@@ -180,7 +180,7 @@ static bool fillsHalves(const PanelFill &fill, unsigned elementBytes) {
 
 /// `kDim` is the dimension of `buffer` along which k lies.
 static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
-                          StringRef target, const MatmulPlan &plan) {
+                          const ChipInfo &chip, const MatmulPlan &plan) {
   PanelFill fill;
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -227,7 +227,7 @@ static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
     addKs();
   }
   // There is such a lane: units are no larger than what each thread has to do.
-  fill.isExchanged = target == "gfx950" && fillsHalves(fill, bytes);
+  fill.isExchanged = chip.amd.hasPermlane32Swap && fillsHalves(fill, bytes);
   if (fill.isExchanged) {
     std::pair<unsigned, unsigned> nextHalf = bits[rowBits];
     bits.erase(bits.begin() + rowBits);
@@ -236,8 +236,9 @@ static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
   unsigned threadBits = llvm::Log2_32(plan.getNumThreads());
   for (auto [i, bit] : llvm::enumerate(bits))
     (i < threadBits ? fill.threadBits : fill.unitBits).push_back(bit);
-  fill.isDirect = target == "gfx950" && fill.alongK && fill.hasNeighbours &&
-                  fill.ks * bytes == kChunkBytes && bits.size() >= threadBits;
+  fill.isDirect = chip.amd.directLoadBytes == kChunkBytes && fill.alongK &&
+                  fill.hasNeighbours && fill.ks * bytes == kChunkBytes &&
+                  bits.size() >= threadBits;
   fill.threadBits.resize(threadBits, {0, 0});
   fill.unitsPerThread = 1u << fill.unitBits.size();
   return fill;
@@ -299,16 +300,16 @@ bool mlir::iris::readsWorkgroupMemory(tile::MatmulOp op) {
 }
 
 FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
-                                             StringRef target,
-                                             unsigned numWarps,
-                                             uint64_t maxBytes) {
-  FailureOr<MatrixInstruction> instruction = getMatrixInstruction(target, op);
+                                             const ChipInfo &chip,
+                                             unsigned numWarps) {
+  FailureOr<MatrixInstruction> instruction = getMatrixInstruction(chip, op);
   if (failed(instruction))
     return failure();
   MatmulPlan plan;
   plan.instruction = *instruction;
   plan.numWarps = numWarps;
-  plan.warpSize = target.starts_with("gfx9") ? 64 : 32;
+  plan.warpSize = chip.waveSize;
+  plan.buffersCheckBounds = chip.amd.buffersCheckBounds;
   plan.elementBytes = op.getA().getType().getElementTypeBitWidth() / 8;
   plan.block = op.getBlock();
   plan.a.rows = op.getNumRows();
@@ -317,20 +318,20 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
   if (plan.a.rows < kMatrixSize || plan.b.rows < kMatrixSize)
     return op.emitOpError("gives ")
            << op.getResult().getType() << "; expected at least " << kMatrixSize
-           << " rows and columns on " << target;
+           << " rows and columns on " << chip.name;
   unsigned places = plan.a.rows / kMatrixSize * (plan.b.rows / kMatrixSize);
   if (places < numWarps || !llvm::isPowerOf2_32(numWarps))
     return op.emitOpError("gives ")
            << op.getResult().getType() << " in " << numWarps
            << " waves; expected a power of two of them, at most " << places
-           << " on " << target;
+           << " on " << chip.name;
   unsigned accumulators = plan.a.rows * plan.b.rows / plan.getNumThreads();
   unsigned most = getMaxAccumulators(plan.warpSize, numWarps);
   if (accumulators > most)
     return op.emitOpError("gives ")
            << op.getResult().getType() << ", " << accumulators
            << " elements in each thread of " << numWarps
-           << " waves; expected at most " << most << " on " << target;
+           << " waves; expected at most " << most << " on " << chip.name;
 
   // Waves get parts of the result that are as square as can be: what they read
   // is the sum of both sides.
@@ -350,9 +351,9 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
   plan.numSteps = blockBytes / (plan.laneBytes * groups);
 
   plan.a.fill =
-      planFill(op.getA().getType(), /*kDim=*/1, plan.a.rows, target, plan);
+      planFill(op.getA().getType(), /*kDim=*/1, plan.a.rows, chip, plan);
   plan.b.fill =
-      planFill(op.getB().getType(), /*kDim=*/0, plan.b.rows, target, plan);
+      planFill(op.getB().getType(), /*kDim=*/0, plan.b.rows, chip, plan);
   // Wide loads go through a description of global memory.
   if (readsWorkgroupMemory(op))
     for (PanelFill *fill : {&plan.a.fill, &plan.b.fill})
@@ -363,7 +364,7 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
                           llvm::Log2_32(warpColumns));
   planMemory(plan.a, plan);
   planMemory(plan.b, plan);
-  plan.stages = planStages(plan, accumulators, maxBytes);
+  plan.stages = planStages(plan, accumulators, chip.maxSharedBytes);
   return plan;
 }
 

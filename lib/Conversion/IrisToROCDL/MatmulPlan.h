@@ -115,6 +115,8 @@ struct PanelPlan {
 struct MatmulPlan {
   MatrixInstruction instruction;
   unsigned numWarps = 0, warpSize = 0;
+  /// True if buffer loads behind the end of a resource give 0.
+  bool buffersCheckBounds = false;
   unsigned elementBytes = 0;
   /// Values of k of a block.
   unsigned block = 0;
@@ -139,10 +141,9 @@ struct MatmulPlan {
 /// memory.
 bool readsWorkgroupMemory(tile::MatmulOp op);
 
-/// Plans `op` for `target`, whose programs have up to `maxBytes` of workgroup
-/// memory, or reports what does not fit.
-FailureOr<MatmulPlan> planMatmul(tile::MatmulOp op, StringRef target,
-                                 unsigned numWarps, uint64_t maxBytes);
+/// Plans `op` for `chip`, or reports what does not fit.
+FailureOr<MatmulPlan> planMatmul(tile::MatmulOp op, const ChipInfo &chip,
+                                 unsigned numWarps);
 
 /// The layout of the result that a plan leads to.
 tile::LinearAttr getResultLayout(MLIRContext *context, const MatmulPlan &plan);

@@ -2,6 +2,7 @@
 #include "PanelEmitter.h"
 
 #include "iris/Conversion/EmitHelpers.h"
+#include "iris/Conversion/SharedOperand.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,11 +25,6 @@ static Value toI32(ThreadBuilder &t, Value index) {
   return t.b.createOrFold<arith::IndexCastOp>(t.loc, t.b.getI32Type(), index);
 }
 
-static Value advance(ThreadBuilder &t, Value pointer, LLVM::GEPArg bytes) {
-  return LLVM::GEPOp::create(t.b, t.loc, pointer.getType(), t.b.getI8Type(),
-                             pointer, ArrayRef<LLVM::GEPArg>{bytes});
-}
-
 /// A vector of words, or one number, of `bytes` bytes.
 static Type getWordsType(MLIRContext *context, unsigned bytes) {
   Type i32 = IntegerType::get(context, 32);
@@ -41,15 +37,6 @@ static Value bitcast(ThreadBuilder &t, Type type, Value value) {
   if (value.getType() == type)
     return value;
   return LLVM::BitcastOp::create(t.b, t.loc, type, value);
-}
-
-/// Where the block at `place` begins, in elements from the buffer's first.
-static Value getStart(ThreadBuilder &t, const BufferView &view,
-                      const PanelPlace &place) {
-  Value start = t.index(0);
-  for (auto [dim, offset] : llvm::enumerate(place.offsets))
-    start = t.add(start, t.mul(offset, view.getStride(dim)));
-  return start;
 }
 
 Value PanelEmitter::applyThread(ThreadBuilder &t,
@@ -72,7 +59,7 @@ Value PanelEmitter::emitCanLoad(ThreadBuilder &t,
   unsigned rowDim = getRowDim();
   Value pitch = t.mul(view.getStride(fill.alongK ? rowDim : getKDim()),
                       plan.elementBytes);
-  Value start = t.mul(t.add(view.getOffset(), getStart(t, view, place)),
+  Value start = t.mul(t.add(view.getOffset(), emitStartOffset(t, view, place)),
                       plan.elementBytes);
   // Divisors are powers of two, so one `or` collects what must be multiples.
   Value address = t.add(view.getOwnAddress(), start);
@@ -136,13 +123,14 @@ Value PanelEmitter::emitWindow(ThreadBuilder &t,
   BufferView view(place.buffer, t);
   // Whatever it is computed from: in scalar registers, as a resource must be.
   ImplicitLocOpBuilder b(t.loc, t.b);
-  return target.emitUniform(b, view.getPointer(t, getStart(t, view, place)));
+  return target.emitUniform(
+      b, view.getPointer(t, emitStartOffset(t, view, place)));
 }
 
 Value PanelEmitter::emitNextWindow(ThreadBuilder &t, const PanelPlace &place,
                                    Value window) const {
   BufferView view(place.buffer, t);
-  Value next = advance(
+  Value next = emitByteOffset(
       t, window,
       t.toI64(t.mul(view.getStride(getKDim()),
                     static_cast<int64_t>(plan.block) * plan.elementBytes)));
@@ -223,7 +211,7 @@ SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
                                            Value window) const {
   const PanelFill &fill = panel.fill;
   Source source = getSource(t, place, window, /*permuted=*/false);
-  bool hasResources = plan.warpSize == 64;
+  bool hasResources = plan.buffersCheckBounds;
   Value resource = hasResources ? emitResource(t, source.window) : Value();
   Type type = getLoadTypes(t.b.getContext()).front();
   SmallVector<Value> loaded;
@@ -244,9 +232,9 @@ SmallVector<Value> PanelEmitter::emitLoads(ThreadBuilder &t,
       auto wide = [&](Value number) -> Value {
         return arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), number);
       };
-      Value pointer = advance(t, source.window, wide(skipped));
+      Value pointer = emitByteOffset(t, source.window, wide(skipped));
       Value value = LLVM::LoadOp::create(
-          t.b, t.loc, type, advance(t, pointer, wide(safe)),
+          t.b, t.loc, type, emitByteOffset(t, pointer, wide(safe)),
           fill.getElementsPerLoad() * plan.elementBytes);
       Value zero = arith::ConstantOp::create(
           t.b, t.loc, cast<TypedAttr>(t.b.getZeroAttr(type)));
@@ -274,10 +262,10 @@ void PanelEmitter::emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
         t.b, t.loc, inside, emitUnitOffset(t, source, unit),
         t.i32(static_cast<int32_t>(kResourceBytes)));
     unsigned fixed = unit * plan.getNumThreads() * kChunkBytes;
-    if (side == Side::B)
-      fixed += plan.a.memory.getBytes();
+    fixed += getStageOffset();
     Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
-    pointer = advance(t, pointer, t.add(t.add(wave, stage), t.i32(fixed)));
+    pointer =
+        emitByteOffset(t, pointer, t.add(t.add(wave, stage), t.i32(fixed)));
     ROCDL::RawPtrBufferLoadLdsOp::create(
         t.b, t.loc, resource, pointer, t.i32(kChunkBytes), safe, t.i32(0),
         t.i32(0), t.i32(0), directScopes, ArrayAttr(), ArrayAttr());
@@ -290,25 +278,11 @@ void PanelEmitter::emitDirectLoads(ThreadBuilder &t, const PanelPlace &place,
 
 Value PanelEmitter::emitPointer(ThreadBuilder &t, ArrayRef<uint64_t> bases,
                                 uint64_t constant, Value stage) const {
-  uint64_t varying = 0;
-  for (uint64_t basis : bases)
-    varying |= basis;
-  // Bits that vary are combined; the others are an offset of the instruction.
-  Value place = applyThread(t, bases);
-  if (uint64_t flipped = constant & varying)
-    place = t.b.createOrFold<arith::XOrIOp>(t.loc, place, t.i32(flipped));
-  uint64_t fixed = constant & ~varying;
-  if (side == Side::B)
-    fixed += plan.a.memory.getBytes();
-  if (stage) {
-    if (std::optional<int64_t> known = getConstantIntValue(stage))
-      fixed += *known;
-    else
-      place = t.add(place, stage);
-  }
-  Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
-  pointer = advance(t, pointer, place);
-  return fixed ? advance(t, pointer, t.i32(fixed)) : pointer;
+  unsigned lanes = llvm::Log2_32(plan.warpSize);
+  return emitSharedPointer(t, t.kernel.scratch,
+                           {{t.kernel.lane, bases.take_front(lanes)},
+                            {t.kernel.warp, bases.drop_front(lanes)}},
+                           constant, getStageOffset(), stage);
 }
 
 SmallVector<uint64_t> PanelEmitter::getFillBases() const {
@@ -394,74 +368,18 @@ void PanelEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
 
 void PanelEmitter::emitFill(ThreadBuilder &t, const PanelPlace &place,
                             Value left, Value stage) const {
-  Type element = getBitsType(t.b.getContext());
-  unsigned total = panel.rows * plan.block;
-  unsigned threads = plan.getNumThreads();
-  Value thread = t.add(t.mul(t.kernel.warp, plan.warpSize), t.kernel.lane);
-  Value extent = emitExtent(t, place);
-  left = t.b.createOrFold<arith::MinSIOp>(t.loc, left, extent);
-  BufferView view(place.buffer, t);
-  SmallVector<uint64_t> rowBases, kBases;
+  ElementFill fill;
+  fill.rows = panel.rows;
+  fill.block = plan.block;
+  fill.elementBytes = plan.elementBytes;
+  fill.kDim = getKDim();
+  fill.isAlongK = panel.fill.alongK;
   for (unsigned bit = 1; bit < panel.rows; bit *= 2)
-    rowBases.push_back(panel.memory.getOffset(bit, 0));
+    fill.rowBases.push_back(panel.memory.getOffset(bit, 0));
   for (unsigned bit = 1; bit < plan.block; bit *= 2)
-    kBases.push_back(panel.memory.getOffset(0, bit * plan.elementBytes));
-
-  auto fillElement = [&](ThreadBuilder &t, Value number) {
-    // Neighbouring threads take neighbours in memory.
-    unsigned fast = panel.fill.alongK ? plan.block : panel.rows;
-    Value low = arith::AndIOp::create(t.b, t.loc, number, t.i32(fast - 1));
-    Value high =
-        arith::ShRUIOp::create(t.b, t.loc, number, t.i32(llvm::Log2_32(fast)));
-    Value row = panel.fill.alongK ? high : low;
-    Value k = panel.fill.alongK ? low : high;
-    auto toIndex = [&](Value value) -> Value {
-      return arith::IndexCastUIOp::create(t.b, t.loc, t.b.getIndexType(),
-                                          value);
-    };
-    SmallVector<Value> coordinates(2);
-    coordinates[getRowDim()] = t.add(place.offsets[getRowDim()], toIndex(row));
-    coordinates[getKDim()] = t.add(place.offsets[getKDim()], toIndex(k));
-    Value inside =
-        emitAnd(t, view.isInside(t, coordinates),
-                compare(t, arith::CmpIPredicate::slt, toIndex(k), left));
-    Value zero = arith::ConstantOp::create(
-        t.b, t.loc, cast<TypedAttr>(t.b.getZeroAttr(element)));
-    Value value = emitGuardedValue(t, inside, zero, [&](ThreadBuilder &inner) {
-      return LLVM::LoadOp::create(inner.b, inner.loc, element,
-                                  view.getElementPointer(inner, coordinates),
-                                  plan.elementBytes);
-    });
-    Value offset = t.applyBases({{row, rowBases}, {k, kBases}});
-    Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
-    if (side == Side::B)
-      offset = t.add(offset, t.i32(plan.a.memory.getBytes()));
-    if (stage)
-      offset = t.add(offset, stage);
-    LLVM::StoreOp::create(t.b, t.loc, value, advance(t, pointer, offset),
-                          plan.elementBytes);
-  };
-
-  if (total < threads) {
-    emitGuarded(t, compare(t, arith::CmpIPredicate::ult, thread, t.i32(total)),
-                [&](ThreadBuilder &inner) { fillElement(inner, thread); });
-    return;
-  }
-  auto loop = scf::ForOp::create(
-      t.b, t.loc, t.index(0), t.index(total), t.index(threads), ValueRange(),
-      [&](OpBuilder &b, Location loc, Value first, ValueRange) {
-        ThreadBuilder inner(b, loc, t.kernel);
-        fillElement(inner, inner.add(toI32(inner, first), thread));
-        scf::YieldOp::create(b, loc);
-      });
-  // The slow form is to be small.
-  auto unroll = LLVM::LoopUnrollAttr::get(t.b.getContext(),
-                                          /*disable=*/t.b.getBoolAttr(true), {},
-                                          {}, {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation",
-                LLVM::LoopAnnotationAttr::get(t.b.getContext(), {}, {}, {},
-                                              unroll, {}, {}, {}, {}, {}, {},
-                                              {}, {}, {}, {}, {}));
+    fill.kBases.push_back(panel.memory.getOffset(0, bit * plan.elementBytes));
+  fill.start = getStageOffset();
+  emitElementFill(t, fill, place, left, t.kernel.scratch, stage);
 }
 
 //===----------------------------------------------------------------------===//

@@ -68,6 +68,10 @@ public:
 private:
   unsigned getKDim() const { return side == Side::A ? 1 : 0; }
   unsigned getRowDim() const { return 1 - getKDim(); }
+  /// Where the panel begins in a stage.
+  unsigned getStageOffset() const {
+    return side == Side::A ? 0 : plan.a.memory.getBytes();
+  }
   /// The type of an element as bits.
   Type getBitsType(MLIRContext *context) const {
     return IntegerType::get(context, 8 * plan.elementBytes);

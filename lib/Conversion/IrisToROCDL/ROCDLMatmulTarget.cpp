@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ROCDLMatmulTarget.cpp - The matmul loop on AMD GPUs ----------------===//
 //
-// Blocks of whole chunks go through a pipeline: while the matrix instructions
-// work on one block, the next one is on its way from memory to registers.
+// K-blocks go through a pipeline: while the matrix instructions multiply one
+// block, the next one is loaded from global memory to registers.
 //
-//     load 0; store 0; meet
+//     load 0; store 0; barrier
 //     for every further block i:
-//       load i; multiply i - 1; [meet;] store i; meet
-//     multiply the last one
+//       load i; multiply i - 1; [barrier;] store i; barrier
+//     multiply the last block
 //
-// With two stages of workgroup memory the meeting in brackets is not needed;
-// and where loads can go to workgroup memory directly, they do, and to store is
-// to wait for them.
-// The region of the op runs right before the loads of its block.
+// With two stages of LDS the barrier in brackets is not needed. Where loads can
+// go straight to LDS, "store" is a wait for them. The region of the op runs
+// right before the loads of its block.
 //
-// Blocks that hang over the end of k, or lie in buffers whose rows are not
-// whole chunks apart, are filled element by element. Without places from the
-// region they come after the pipeline, in a loop of their own; otherwise each
-// block of the pipeline chooses.
+// Blocks that reach beyond the end of k, and blocks of buffers whose rows are
+// not a multiple of a chunk apart, are filled element by element. If the region
+// names no buffers, they come after the pipeline, in a loop of their own;
+// otherwise each block of the pipeline chooses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -272,19 +271,13 @@ Value MatmulEmitter::emitInstruction(ThreadBuilder &t, Value first,
     return arith::ConstantIntOp::create(t.b, t.loc, value, width);
   };
   SmallVector<Value> operands;
-  switch (instruction.form) {
-  case IntrinsicForm::Mfma:
-    operands = {first,           second,          accumulator,
-                constant(0, 32), constant(0, 32), constant(0, 32)};
-    break;
-  case IntrinsicForm::Wmma:
-    operands = {first, second, accumulator};
-    break;
-  case IntrinsicForm::WmmaInteger:
-    operands = {constant(1, 1), first,       constant(1, 1),
-                second,         accumulator, constant(0, 1)};
-    break;
-  }
+  for (char operand : instruction.operands)
+    operands.push_back(operand == 'a'   ? first
+                       : operand == 'b' ? second
+                       : operand == 'c' ? accumulator
+                       : operand == 'w' ? constant(0, 32)
+                       : operand == 'h' ? constant(0, 16)
+                                        : constant(operand == '1', 1));
   return LLVM::CallIntrinsicOp::create(t.b, t.loc, accumulator.getType(),
                                        t.b.getStringAttr(instruction.intrinsic),
                                        operands)
@@ -540,8 +533,8 @@ static void remarkMisses(tile::MatmulOp op, const MatmulPlan &plan) {
 namespace {
 class ROCDLMatmulTarget : public MatmulTarget {
 public:
-  explicit ROCDLMatmulTarget(std::unique_ptr<TargetInfo> target)
-      : target(std::move(target)) {}
+  ROCDLMatmulTarget(const ChipInfo &chip, std::unique_ptr<TargetInfo> target)
+      : chip(chip), target(std::move(target)) {}
 
   FailureOr<tile::LinearAttr>
   getResultLayout(tile::MatmulOp op, unsigned numWarps) const override {
@@ -570,18 +563,19 @@ public:
 
 private:
   FailureOr<MatmulPlan> getPlan(tile::MatmulOp op, unsigned numWarps) const {
-    return planMatmul(op, target->getName(), numWarps,
-                      *target->getMaxWorkgroupBytes());
+    return planMatmul(op, chip, numWarps);
   }
 
+  const ChipInfo &chip;
   std::unique_ptr<TargetInfo> target;
 };
 } // namespace
 
 std::unique_ptr<MatmulTarget>
 mlir::iris::createROCDLMatmulTarget(StringRef name) {
-  std::unique_ptr<TargetInfo> target = createROCDLTargetInfo(name);
-  if (!target)
+  const ChipInfo *chip = findChip(name);
+  if (!chip || !chip->isAMD())
     return nullptr;
-  return std::make_unique<ROCDLMatmulTarget>(std::move(target));
+  return std::make_unique<ROCDLMatmulTarget>(*chip,
+                                             createROCDLTargetInfo(name));
 }

@@ -3,8 +3,8 @@
 //
 // Orderings follow the tables "Memory Model gfx90a", "gfx942" and "gfx10-gfx12"
 // of LLVM's AMDGPU usage: LLVM fences and relaxed atomics with the right scope,
-// and the backend inserts write-backs, invalidations and waits. Two waits it
-// does not insert on gfx9 are added here, see `GFX9TargetInfo`.
+// and the backend inserts write-backs, invalidations and waits. Two waits that
+// it does not insert on gfx9 are added here, see `emitReleaseWait`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,10 +12,10 @@
 
 #include "WaitCounts.h"
 #include "iris-c/RuntimeABI.h"
+#include "iris/Chips/ChipInfo.h"
 #include "iris/Conversion/EmitHelpers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -36,15 +36,16 @@ static void emitClobber(ImplicitLocOpBuilder &b) {
 }
 
 namespace {
-/// What all AMD GPUs have in common.
 class ROCDLTargetInfo : public TargetInfo {
 public:
-  using TargetInfo::TargetInfo;
+  explicit ROCDLTargetInfo(const ChipInfo &chip)
+      : TargetInfo(chip.name), chip(chip) {}
 
+  unsigned getWaveSize() const override { return chip.waveSize; }
   unsigned getGlobalAddressSpace() const override { return 1; }
   int64_t getClockHz() const override { return IRISRT_CLOCK_HZ_AMDGPU; }
   std::optional<uint64_t> getMaxWorkgroupBytes() const override {
-    return (getName() == "gfx950" ? 160 : 64) << 10;
+    return chip.maxSharedBytes;
   }
 
   /// Orderings on accesses would be right too, but make the backend repeat the
@@ -93,70 +94,26 @@ public:
                              getSyncScope(scope));
   }
 
-protected:
-  /// Waits until every access of the wave that was issued is done, where the
-  /// fences of the backend do not.
-  virtual void emitDrain(ImplicitLocOpBuilder &) const {}
-
-  /// The `aux` operands of buffer instructions whose accesses are those of a
-  /// relaxed atomic of system scope.
-  struct SystemAccess {
-    uint32_t load, store;
-  };
-  virtual SystemAccess getSystemAccess() const = 0;
-  /// The last word of a buffer resource: raw, of 32-bit elements.
-  virtual uint32_t getBufferFlags() const { return (7 << 12) | (4 << 15); }
-};
-
-/// gfx90a, gfx942, gfx950.
-///
-/// LLVM 22.1.8 leaves out two waits that a program-wide release needs:
-///  * its workgroup fence before `s_barrier` does not wait for the wave's own
-///    global stores (in this mode all waves of a workgroup share one L1, so
-///    that workgroup scope does not need it; a later release by another wave
-///    does);
-///  * once such a wait stands before the barrier, it believes that nothing is
-///    outstanding and drops the one after `buffer_wbl2`, whose completion it
-///    does not count.
-class GFX9TargetInfo : public ROCDLTargetInfo {
-public:
-  using ROCDLTargetInfo::ROCDLTargetInfo;
-  unsigned getWaveSize() const override { return 64; }
-
-protected:
-  SystemAccess getSystemAccess() const override {
-    // Bit 0 is glc (gfx90a) or sc0 (gfx94x, gfx950), bit 4 sc1. Stores of
-    // gfx90a write through as they are.
-    constexpr uint32_t sc0 = 1 << 0, sc1 = 1 << 4;
-    if (getName() == "gfx90a")
-      return {/*load=*/sc0, /*store=*/0};
-    return {/*load=*/sc0 | sc1, /*store=*/sc0 | sc1};
+private:
+  /// Waits until all accesses that the wave has issued are done, where LLVM's
+  /// fences do not.
+  ///
+  /// On gfx9, LLVM 22.1.8 leaves out two waits that a program-wide release
+  /// needs:
+  ///  * its workgroup fence before `s_barrier` does not wait for the wave's own
+  ///    global stores (in this mode all waves of a workgroup share one L1, so
+  ///    that workgroup scope does not need it; a later release by another wave
+  ///    does);
+  ///  * once such a wait stands before the barrier, it assumes that nothing is
+  ///    outstanding and drops the one after `buffer_wbl2`, whose completion it
+  ///    does not count.
+  /// From gfx10 on the fences wait: a workgroup may span two L0 caches.
+  void emitReleaseWait(ImplicitLocOpBuilder &b) const {
+    if (chip.amd.needsReleaseWaits)
+      ROCDL::SWaitcntOp::create(b, kWaitForMemoryGFX9);
   }
-  void emitDrain(ImplicitLocOpBuilder &b) const override {
-    ROCDL::SWaitcntOp::create(b, kWaitForMemoryGFX9);
-  }
-};
 
-/// gfx1100, gfx1201. The workgroup fences of the backend wait: a workgroup may
-/// span two L0 caches.
-class RDNATargetInfo : public ROCDLTargetInfo {
-public:
-  using ROCDLTargetInfo::ROCDLTargetInfo;
-  unsigned getWaveSize() const override { return 32; }
-
-protected:
-  SystemAccess getSystemAccess() const override {
-    // gfx1100: glc, and stores write through as they are. gfx12: the scope is
-    // in bits 3 and 4.
-    constexpr uint32_t glc = 1 << 0, scopeSys = 3 << 3;
-    if (getName() == "gfx1100")
-      return {/*load=*/glc, /*store=*/0};
-    return {/*load=*/scopeSys, /*store=*/scopeSys};
-  }
-  uint32_t getBufferFlags() const override {
-    // One more bit is reserved as 1; offsets are not checked (2).
-    return ROCDLTargetInfo::getBufferFlags() | (1 << 24) | (2u << 28);
-  }
+  const ChipInfo &chip;
 };
 } // namespace
 
@@ -217,7 +174,7 @@ void ROCDLTargetInfo::emitReleaseArrive(ImplicitLocOpBuilder &b,
   if (scope == Scope::Block)
     return emitProgramBarrier(b);
   emitFence(b, LLVM::AtomicOrdering::release, kWorkgroupScope);
-  emitDrain(b);
+  emitReleaseWait(b);
   ROCDL::SBarrierOp::create(b);
   emitFence(b, LLVM::AtomicOrdering::acquire, kWorkgroupScope);
 }
@@ -226,7 +183,7 @@ void ROCDLTargetInfo::emitReleaseFence(ImplicitLocOpBuilder &b,
                                        Scope scope) const {
   emitFence(b, LLVM::AtomicOrdering::release, getSyncScope(scope));
   if (scope != Scope::Block)
-    emitDrain(b);
+    emitReleaseWait(b);
 }
 
 void ROCDLTargetInfo::emitAcquireFence(ImplicitLocOpBuilder &b,
@@ -278,7 +235,7 @@ Value ROCDLTargetInfo::emitPacketBase(ImplicitLocOpBuilder &b,
   return ROCDL::MakeBufferRsrcOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext(), 8), uniform, stride,
       emitI64(b, 0xffffffff),
-      emitI32(b, static_cast<int32_t>(getBufferFlags())));
+      emitI32(b, static_cast<int32_t>(chip.amd.bufferFlags)));
 }
 
 /// `words` and their flags as the vector that one access moves.
@@ -299,7 +256,7 @@ void ROCDLTargetInfo::emitPacketStores(ImplicitLocOpBuilder &b,
                                        ValueRange words, Value flag, Value base,
                                        ValueRange offsets) const {
   unsigned wordsEach = words.size() / offsets.size();
-  Value zero = emitI32(b, 0), aux = emitI32(b, getSystemAccess().store);
+  Value zero = emitI32(b, 0), aux = emitI32(b, chip.amd.systemStoreBits);
   for (auto [i, offset] : llvm::enumerate(offsets))
     ROCDL::RawPtrBufferStoreOp::create(
         b, emitPackets(b, words.slice(i * wordsEach, wordsEach), flag), base,
@@ -314,7 +271,7 @@ SmallVector<Value> ROCDLTargetInfo::emitPacketLoads(ImplicitLocOpBuilder &b,
   // loop, volatile or not: this is what they may not be moved across.
   emitClobber(b);
   auto type = VectorType::get({2 * wordsEach}, b.getI32Type());
-  Value zero = emitI32(b, 0), aux = emitI32(b, getSystemAccess().load);
+  Value zero = emitI32(b, 0), aux = emitI32(b, chip.amd.systemLoadBits);
   SmallVector<Value> loaded, result;
   for (Value offset : offsets)
     loaded.push_back(ROCDL::RawPtrBufferLoadOp::create(
@@ -332,9 +289,8 @@ SmallVector<Value> ROCDLTargetInfo::emitPacketLoads(ImplicitLocOpBuilder &b,
 //===----------------------------------------------------------------------===//
 
 std::unique_ptr<TargetInfo> mlir::iris::createROCDLTargetInfo(StringRef name) {
-  if (llvm::is_contained({"gfx90a", "gfx942", "gfx950"}, name))
-    return std::make_unique<GFX9TargetInfo>(name);
-  if (llvm::is_contained({"gfx1100", "gfx1201"}, name))
-    return std::make_unique<RDNATargetInfo>(name);
-  return nullptr;
+  const ChipInfo *chip = findChip(name);
+  if (!chip || !chip->isAMD())
+    return nullptr;
+  return std::make_unique<ROCDLTargetInfo>(*chip);
 }

@@ -14,6 +14,7 @@
 #include "KernelMetadata.h"
 #include "iris-c/RuntimeABI.h"
 #include "iris/Analysis/WorkgroupMemory.h"
+#include "iris/Chips/ChipInfo.h"
 #include "iris/Conversion/TargetInfo.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -385,7 +386,7 @@ struct LowerKernelABIPass
   void runOnOperation() override {
     std::unique_ptr<TargetInfo> info = createTargetInfo(target);
     if (!info) {
-      emitError(getOperation().getLoc()) << "unknown target '" << target << "'";
+      getOperation()->emitError(describeUnknownTarget(target));
       return signalPassFailure();
     }
     bool host = info->hasOneThread();

@@ -26,7 +26,7 @@ struct TileAssignMatmulLayoutsPass
     std::unique_ptr<MatmulTarget> matmul = createMatmulTarget(target);
     WalkResult walk = getOperation()->walk([&](tile::MatmulOp op) {
       if (!matmul) {
-        op.emitOpError("has no matrix instructions on ") << target;
+        (void)reportNoMatmulTarget(op, target);
         return WalkResult::interrupt();
       }
       auto function = op->getParentOfType<FunctionOpInterface>();

@@ -79,8 +79,7 @@ static LogicalResult lowerFunction(FunctionOpInterface function,
   if (ops.empty())
     return success();
   if (!target)
-    return ops.front().emitOpError("has no matrix instructions on ")
-           << targetName;
+    return reportNoMatmulTarget(ops.front(), targetName);
 
   KernelInfo kernel = getKernelInfo(function, warpSize);
   uint64_t bytes = 0;

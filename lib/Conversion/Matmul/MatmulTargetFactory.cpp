@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulTargetFactory.cpp - From names to matrix instructions --------===//
 
+#include "iris/Chips/ChipInfo.h"
 #include "iris/Conversion/IrisToNVVM.h"
 #include "iris/Conversion/IrisToROCDL.h"
 #include "iris/Conversion/MatmulTarget.h"
@@ -13,4 +14,11 @@ std::unique_ptr<MatmulTarget> mlir::iris::createMatmulTarget(StringRef name) {
     if (std::unique_ptr<MatmulTarget> target = create(name))
       return target;
   return nullptr;
+}
+
+LogicalResult mlir::iris::reportNoMatmulTarget(tile::MatmulOp op,
+                                               StringRef name) {
+  if (!findChip(name))
+    return op.emitOpError("is compiled for an ") << describeUnknownTarget(name);
+  return op.emitOpError("has no matrix instructions on ") << name;
 }

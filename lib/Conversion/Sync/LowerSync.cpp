@@ -3,6 +3,7 @@
 
 #include "iris/Conversion/Sync.h"
 
+#include "iris/Chips/ChipInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -28,10 +29,7 @@ struct LowerSyncPass : iris::impl::IrisLowerSyncPassBase<LowerSyncPass> {
   void runOnOperation() override {
     std::unique_ptr<TargetInfo> info = createTargetInfo(target);
     if (!info) {
-      getOperation()->emitError("there is no target \"")
-          << target
-          << "\"; expected host, gfx942, gfx950, gfx90a, gfx1100, gfx1201, "
-             "sm_80, sm_90a or sm_100a";
+      getOperation()->emitError(describeUnknownTarget(target));
       return signalPassFailure();
     }
     SmallVector<FunctionOpInterface> kernels;

@@ -4,7 +4,7 @@
 // RUN: not iris-opt %s --split-input-file \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=gfx1}))' 2>&1 \
 // RUN:   | FileCheck %s
-// CHECK: error: there is no target "gfx1"; expected host, gfx942
+// CHECK: error: unknown target 'gfx1'; expected one of gfx942, gfx950
 
 gpu.module @kernels {
   gpu.func @tile(%ctx: !iris.ctx, %b: memref<?xi32, #iris.symmetric>,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=gfx1100 --emit=asm -o - | FileCheck %s
 // RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s
+// RUN: iris-compile %s --target=gfx1250 --emit=asm -o - | FileCheck %s
 
 // As access-all-gather.mlir, in waves of 32 threads: two accesses of 16 bytes
 // per thread, and two with a check.

@@ -7,6 +7,7 @@
 // RUN: iris-compile %s --target=gfx90a --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX90A,GFX9
 // RUN: iris-compile %s --target=gfx1100 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX11
 // RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
+// RUN: iris-compile %s --target=gfx1250 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
 
 gpu.module @kernels {
   // The base is in scalar registers: no loop over its values. LLVM waits before

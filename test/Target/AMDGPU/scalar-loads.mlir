@@ -3,7 +3,8 @@
 // RUN: iris-compile %s --allow-nonportable --target=gfx950 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX940
 // RUN: iris-compile %s --allow-nonportable --target=gfx90a --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9,GFX90A
 // RUN: iris-compile %s --allow-nonportable --target=gfx1100 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX11
-// RUN: iris-compile %s --allow-nonportable --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
+// RUN: iris-compile %s --allow-nonportable --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12,GFX1201
+// RUN: iris-compile %s --allow-nonportable --target=gfx1250 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12,GFX1250
 
 // What all threads load alike may come through the scalar cache, which no
 // acquire invalidates: not behind one. Each kernel has one load of data behind
@@ -94,7 +95,8 @@ gpu.module @kernels {
   // CHECK-LABEL: {{^}}wait_block:
   // GFX9:      s_barrier
   // GFX11:     buffer_gl0_inv
-  // GFX12:     global_inv scope:SCOPE_SE
+  // GFX1201:   global_inv scope:SCOPE_SE
+  // GFX1250:   s_barrier_wait
   // CHECK-NOT: s_load_{{dword|b32}} {{.*}}, 0x0{{$}}
   // CHECK:     global_load_{{dword|b32}}
   // CHECK:     s_endpgm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX9
 // RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
+// RUN: iris-compile %s --target=gfx1250 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
 
 gpu.module @kernels {
   // The clock and the abort word are looked at inside the loop; the record is

@@ -110,15 +110,13 @@ Value CallExpansion::countElements(ImplicitLocOpBuilder &b,
   auto extent = [&](Value buffer) {
     return memref::DimOp::create(b, flatten(b, buffer), 0).getResult();
   };
-  switch (call.getCollectiveKind()) {
-  case CollectiveKind::AllToAll:
-    return arith::DivUIOp::create(b, extent(call.getInput()), size);
-  case CollectiveKind::ReduceScatter:
-  case CollectiveKind::Scatter:
-    return extent(call.getOutput());
-  default:
+  using plan::Chunks;
+  const plan::Collective &collective = getCollective(call.getCollectiveKind());
+  if (collective.in.chunks == Chunks::one)
     return extent(call.getInput());
-  }
+  if (collective.out.chunks == Chunks::one)
+    return extent(call.getOutput());
+  return arith::DivUIOp::create(b, extent(call.getInput()), size);
 }
 
 LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {

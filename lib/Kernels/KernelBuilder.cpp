@@ -31,8 +31,9 @@ static SmallVector<Type> argumentTypes(const CollectiveConfig &config) {
   auto bytes = MemRefType::get({dynamic}, IntegerType::get(context, 8),
                                AffineMap(), heap);
   Type index = IndexType::get(context);
-  return {data(config.staged || config.isInputOfRoot()),
-          data(config.staged || config.isOutputOfRoot()), bytes, index, index};
+  return {data(config.staged || config.collective().in.isOnlyOnRoot),
+          data(config.staged || config.collective().out.isOnlyOnRoot), bytes,
+          index, index};
 }
 
 KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
@@ -45,7 +46,7 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
   workspace = kernel.getArgument(3);
   count = kernel.getArgument(4);
   root = kernel.getArgument(5);
-  if (config.hasRoot()) {
+  if (config.collective().hasRoot()) {
     isElsewhere = notLess(root, index(kRootIsElsewhere));
     root = rem(root, index(kRootIsElsewhere));
   }

@@ -31,6 +31,8 @@ public:
   std::vector<uint8_t> output(uint32_t rank) const;
 
 private:
+  uint64_t bufferBytes(const ccl::plan::Buffer &buffer, bool isInput,
+                       uint32_t rank) const;
   uint64_t number(uint32_t rank, uint64_t index) const;
   uint64_t combined(uint64_t index) const;
   void store(uint64_t number, uint8_t *place) const;

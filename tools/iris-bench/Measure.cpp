@@ -51,14 +51,14 @@ static std::vector<std::string> variantsFor(const Options &options, Op op) {
   if (asksForAll(options)) {
     std::vector<std::string> all = ccl::variantsOf(op);
     bool isSum = options.reduce == ccl::ReduceOp::sum;
-    all.erase(std::remove_if(all.begin(), all.end(),
-                             [&](const std::string &variant) {
-                               bool isOfSums =
-                                   variant == "atomic" || variant == "spinlock";
-                               return (!isSum && isOfSums) ||
-                                      (options.staged &&
-                                       !ccl::hasStagedForm(variant));
-                             }),
+    all.erase(std::remove_if(
+                  all.begin(), all.end(),
+                  [&](const std::string &variant) {
+                    bool isOfSums = ccl::getCollective(op).find(variant)->has(
+                        ccl::plan::anyOrder);
+                    return (!isSum && isOfSums) ||
+                           (options.staged && !ccl::hasStagedForm(op, variant));
+                  }),
               all.end());
     return all;
   }
@@ -145,7 +145,7 @@ std::set<std::string> iris::bench::requestsOf(const Options &options,
   };
   for (const Case &each : cases) {
     add(each.op, each.dtype, each.reduce, each.config);
-    if (each.inPlace && ccl::hasStagedForm(each.config.variant)) {
+    if (each.inPlace && ccl::hasStagedForm(each.op, each.config.variant)) {
       ccl::Config staged = each.config;
       staged.staged = true; // for what cannot work in place otherwise
       add(each.op, each.dtype, each.reduce, staged);
@@ -219,37 +219,18 @@ Status Measurement::call(const Case &each, uint64_t inAddress,
   bool isPlain = each.mode == Mode::host && each.chosen && !each.config.staged;
   const ccl::Config *config = isPlain ? nullptr : &each.config;
   ccl::Communicator &comm = *comm_;
+  ccl::Call call = {each.op,     in, out,     each.count, each.dtype,
+                    each.reduce, 0,  stream_, config};
+  if (!ccl::getCollective(each.op).isPointToPoint())
+    return comm.run(call);
+  // Pairs: even ranks send to the next one.
   uint32_t rank = world_->rank();
-  switch (each.op) {
-  case Op::allGather:
-    return comm.allGather(in, out, each.count, each.dtype, stream_, config);
-  case Op::allReduce:
-    return comm.allReduce(in, out, each.count, each.dtype, each.reduce, stream_,
-                          config);
-  case Op::reduceScatter:
-    return comm.reduceScatter(in, out, each.count, each.dtype, each.reduce,
-                              stream_, config);
-  case Op::allToAll:
-    return comm.allToAll(in, out, each.count, each.dtype, stream_, config);
-  case Op::broadcast:
-    return comm.broadcast(in, out, each.count, each.dtype, 0, stream_, config);
-  case Op::reduce:
-    return comm.reduce(in, out, each.count, each.dtype, each.reduce, 0, stream_,
-                       config);
-  case Op::gather:
-    return comm.gather(in, out, each.count, each.dtype, 0, stream_, config);
-  case Op::scatter:
-    return comm.scatter(in, out, each.count, each.dtype, 0, stream_, config);
-  case Op::send:
-    // Pairs: even ranks send to the next one.
-    if (rank % 2 == 1)
-      return comm.recv(out, each.count, each.dtype, rank - 1, stream_, config);
-    if (rank + 1 == world_->numRanks())
-      return Status::success();
-    return comm.send(in, each.count, each.dtype, rank + 1, stream_, config);
-  default:
-    return comm.barrier(stream_);
-  }
+  bool receives = rank % 2 == 1;
+  if (!receives && rank + 1 == world_->numRanks())
+    return Status::success();
+  call.op = receives ? Op::recv : Op::send;
+  call.root = receives ? rank - 1 : rank + 1;
+  return comm.run(call);
 }
 
 Expected<double> Measurement::largest(double mine) {

@@ -13,8 +13,9 @@ static constexpr size_t maxChoices = 4096;
 /// kRootIsElsewhere of include/iris/Kernels/CollectiveConfig.h.
 static constexpr uint64_t rootIsElsewhere = 256;
 
-/// Two members alone call send and recv.
-static bool isOfAllMembers(Op op) { return op != Op::send && op != Op::recv; }
+static bool isOfAllMembers(Op op) {
+  return !getCollective(op).isPointToPoint();
+}
 
 //===----------------------------------------------------------------------===//
 // The choice of a kernel
@@ -52,17 +53,9 @@ size_t ChoiceHash::operator()(const ChoiceKey &key) const {
   return hash;
 }
 
-/// Whether peers find the buffer that every member has at this rank's offset of
-/// the heap.  Otherwise it is told to them, or they do not reach it.
-static bool isAtSameOffset(Op op) {
-  return op != Op::gather && op != Op::scatter && op != Op::send &&
-         op != Op::recv;
-}
-
 /// The buffer that every member has, and that peers reach.
 static const Extent &sharedBuffer(Op op, const CheckedCall &checked) {
-  bool pulled = op == Op::gather || op == Op::send || reduces(op);
-  return pulled ? checked.in : checked.out;
+  return getCollective(op).sharesInput() ? checked.in : checked.out;
 }
 
 /// What decides on the kernel; the same on all members.
@@ -86,7 +79,7 @@ Communicator::Impl::situationOf(const Call &call,
     const Extent &shared = sharedBuffer(call.op, checked);
     situation.onHeap = onHeap(shared);
     situation.inPlace = false;
-    if (isAtSameOffset(call.op))
+    if (getCollective(call.op).isAtSameOffset())
       bits |= shared.address;
   } else {
     bits |= checked.in.address | checked.out.address;
@@ -198,7 +191,7 @@ Status Communicator::Impl::compareCalls(const Call &call,
   else if (checked.inPlace)
     text += ", in place";
   const Extent &shared = sharedBuffer(call.op, checked);
-  if (isAtSameOffset(call.op) && shared.bytes != 0 &&
+  if (getCollective(call.op).isAtSameOffset() && shared.bytes != 0 &&
       world.isSymmetric(shared.address, shared.bytes))
     text += formatString(", '%s' at heap offset %" PRIu64,
                          &shared == &checked.out ? "out" : "in",
@@ -232,7 +225,7 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
   uint64_t width = elementBytes(element);
   uint64_t total = call.count * dtypeBytes(call.dtype) / width;
   uint64_t most = facts.maxCount == 0 ? total : facts.maxCount;
-  if (total > most && !isDivisible(call.op))
+  if (total > most && !getCollective(call.op).isDivisible())
     return makeStatus(StatusCode::invalidArgument,
                       "%s: chunks of %" PRIu64 " bytes; expected at most "
                       "%" PRIu64 " for the variant '%s'%s with a workspace of "
@@ -345,75 +338,62 @@ Status Communicator::Impl::run(const Call &call) {
 // Operations
 //===----------------------------------------------------------------------===//
 
-Status Communicator::allGather(const void *in, void *out, size_t count,
-                               DType dtype, Stream stream,
-                               const Config *config) {
-  return impl_->run(
-      {Op::allGather, in, out, count, dtype, {}, 0, stream, config});
+Status Communicator::run(const Call &call) {
+  if (!findCollective(call.op))
+    return makeStatus(StatusCode::invalidArgument, "%d is no operation",
+                      static_cast<int>(call.op));
+  return impl_->run(call);
 }
 
-Status Communicator::allReduce(const void *in, void *out, size_t count,
-                               DType dtype, ReduceOp reduce, Stream stream,
-                               const Config *config) {
-  return impl_->run(
-      {Op::allReduce, in, out, count, dtype, reduce, 0, stream, config});
-}
-
-Status Communicator::reduceScatter(const void *in, void *out, size_t count,
-                                   DType dtype, ReduceOp reduce, Stream stream,
-                                   const Config *config) {
-  return impl_->run(
-      {Op::reduceScatter, in, out, count, dtype, reduce, 0, stream, config});
-}
-
-Status Communicator::allToAll(const void *in, void *out, size_t count,
-                              DType dtype, Stream stream,
-                              const Config *config) {
-  return impl_->run(
-      {Op::allToAll, in, out, count, dtype, {}, 0, stream, config});
-}
-
-Status Communicator::broadcast(const void *in, void *out, size_t count,
-                               DType dtype, uint32_t root, Stream stream,
-                               const Config *config) {
-  return impl_->run(
-      {Op::broadcast, in, out, count, dtype, {}, root, stream, config});
-}
-
-Status Communicator::reduce(const void *in, void *out, size_t count,
-                            DType dtype, ReduceOp reduce, uint32_t root,
-                            Stream stream, const Config *config) {
-  return impl_->run(
-      {Op::reduce, in, out, count, dtype, reduce, root, stream, config});
-}
-
-Status Communicator::gather(const void *in, void *out, size_t count,
-                            DType dtype, uint32_t root, Stream stream,
-                            const Config *config) {
-  return impl_->run(
-      {Op::gather, in, out, count, dtype, {}, root, stream, config});
-}
-
-Status Communicator::scatter(const void *in, void *out, size_t count,
-                             DType dtype, uint32_t root, Stream stream,
-                             const Config *config) {
-  return impl_->run(
-      {Op::scatter, in, out, count, dtype, {}, root, stream, config});
-}
-
-Status Communicator::send(const void *in, size_t count, DType dtype,
-                          uint32_t peer, Stream stream, const Config *config) {
-  return impl_->run(
-      {Op::send, in, nullptr, count, dtype, {}, peer, stream, config});
-}
-
-Status Communicator::recv(void *out, size_t count, DType dtype, uint32_t peer,
-                          Stream stream, const Config *config) {
-  return impl_->run(
-      {Op::recv, nullptr, out, count, dtype, {}, peer, stream, config});
-}
-
-Status Communicator::barrier(Stream stream) {
-  return impl_->run(
-      {Op::barrier, nullptr, nullptr, 0, DType::i8, {}, 0, stream, nullptr});
-}
+// The method of each operation, by its signature.
+#define IRIS_METHOD_move(name)                                                 \
+  Status Communicator::name(const void *in, void *out, size_t count,           \
+                            DType dtype, Stream stream,                        \
+                            const Config *config) {                            \
+    return impl_->run(                                                         \
+        {Op::name, in, out, count, dtype, {}, 0, stream, config});             \
+  }
+#define IRIS_METHOD_reduce(name)                                               \
+  Status Communicator::name(const void *in, void *out, size_t count,           \
+                            DType dtype, ReduceOp reduce, Stream stream,       \
+                            const Config *config) {                            \
+    return impl_->run(                                                         \
+        {Op::name, in, out, count, dtype, reduce, 0, stream, config});         \
+  }
+#define IRIS_METHOD_rootedMove(name)                                           \
+  Status Communicator::name(const void *in, void *out, size_t count,           \
+                            DType dtype, uint32_t root, Stream stream,         \
+                            const Config *config) {                            \
+    return impl_->run(                                                         \
+        {Op::name, in, out, count, dtype, {}, root, stream, config});          \
+  }
+#define IRIS_METHOD_rootedReduce(name)                                         \
+  Status Communicator::name(const void *in, void *out, size_t count,           \
+                            DType dtype, ReduceOp reduce, uint32_t root,       \
+                            Stream stream, const Config *config) {             \
+    return impl_->run(                                                         \
+        {Op::name, in, out, count, dtype, reduce, root, stream, config});      \
+  }
+#define IRIS_METHOD_send(name)                                                 \
+  Status Communicator::name(const void *in, size_t count, DType dtype,         \
+                            uint32_t peer, Stream stream,                      \
+                            const Config *config) {                            \
+    return impl_->run(                                                         \
+        {Op::name, in, nullptr, count, dtype, {}, peer, stream, config});      \
+  }
+#define IRIS_METHOD_recv(name)                                                 \
+  Status Communicator::name(void *out, size_t count, DType dtype,              \
+                            uint32_t peer, Stream stream,                      \
+                            const Config *config) {                            \
+    return impl_->run(                                                         \
+        {Op::name, nullptr, out, count, dtype, {}, peer, stream, config});     \
+  }
+#define IRIS_METHOD_barrier(name)                                              \
+  Status Communicator::name(Stream stream) {                                   \
+    Call call;                                                                 \
+    call.stream = stream;                                                      \
+    return impl_->run(call);                                                   \
+  }
+#define IRIS_COLLECTIVE(Name, name, NAME, Generator, signature, ...)           \
+  IRIS_METHOD_##signature(name)
+#include "iris/Plan/Collectives.def"

@@ -16,33 +16,18 @@ struct Shape {
 };
 } // namespace
 
-static Shape shapeOf(Op op, uint32_t size, uint32_t index, uint32_t root) {
-  bool isRoot = index == root;
-  switch (op) {
-  case Op::allGather:
-    return {1, size, index};
-  case Op::allReduce:
-    return {1, 1, 0};
-  case Op::reduceScatter:
-    return {size, 1, index};
-  case Op::allToAll:
-    return {size, size, 0};
-  case Op::broadcast:
-    return {isRoot ? 1u : 0u, 1, 0};
-  case Op::reduce:
-    return {1, isRoot ? 1u : 0u, 0};
-  case Op::gather:
-    return {1, isRoot ? size : 0, root};
-  case Op::scatter:
-    return {isRoot ? size : 0, 1, root};
-  case Op::send:
-    return {1, 0, 0};
-  case Op::recv:
-    return {0, 1, 0};
-  case Op::barrier:
-    break;
-  }
-  return {0, 0, 0};
+static Shape shapeOf(const plan::Collective &collective, uint32_t size,
+                     uint32_t index, uint32_t root) {
+  auto chunksOf = [&](const plan::Buffer &buffer) -> uint32_t {
+    if (buffer.chunks == plan::Chunks::none ||
+        (buffer.isOnlyOnRoot && index != root))
+      return 0;
+    return buffer.chunks == plan::Chunks::all ? size : 1;
+  };
+  Shape shape = {chunksOf(collective.in), chunksOf(collective.out), 0};
+  if (collective.isChunkInPlace())
+    shape.place = collective.hasRoot() ? root : index;
+  return shape;
 }
 
 static Status wrong(const Call &call, const std::string &what) {
@@ -74,6 +59,7 @@ static Status checkBuffer(const Call &call, const char *name,
 
 Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
                                            uint32_t index) {
+  const plan::Collective &collective = getCollective(call.op);
   uint64_t element = dtypeBytes(call.dtype);
   if (element == 0)
     return wrong(call, formatString("%d is no element type",
@@ -83,12 +69,11 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
                                     "min, max or avg",
                                     static_cast<int>(call.reduce)));
   if (hasRoot(call.op) && call.root >= groupSize)
-    return wrong(
-        call, formatString("the %s is member %u; expected less than %u",
-                           call.op == Op::send || call.op == Op::recv ? "peer"
-                                                                      : "root",
-                           call.root, groupSize));
-  if ((call.op == Op::send || call.op == Op::recv) && call.root == index)
+    return wrong(call,
+                 formatString("the %s is member %u; expected less than %u",
+                              collective.isPointToPoint() ? "peer" : "root",
+                              call.root, groupSize));
+  if (collective.isPointToPoint() && call.root == index)
     return wrong(call, formatString("member %u is this rank; expected another",
                                     call.root));
   if (call.config)
@@ -105,7 +90,7 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
                                       call.count, dtypeName(call.dtype).data(),
                                       most));
   }
-  Shape shape = shapeOf(call.op, groupSize, index, call.root);
+  Shape shape = shapeOf(collective, groupSize, index, call.root);
   uint64_t chunk = call.count * element;
   CheckedCall checked;
   checked.in = {reinterpret_cast<uint64_t>(call.in), chunk * shape.inChunks};

@@ -373,7 +373,9 @@ double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
   // Tiles that are accessed element by element: the last, or all where chunks
   // begin anywhere.
   bool isAligned = situation.alignment % 16 == 0;
-  double slow = isAligned ? 0 : isDivisible(situation.op) ? 1 : turns;
+  double slow = isAligned                                   ? 0
+                : getCollective(situation.op).isDivisible() ? 1
+                                                            : turns;
   double members = isThroughWorkspace(kernel.variant) ? 0 : peers;
   us += slow * link.partial * members * static_cast<double>(tileBytes) /
         static_cast<double>(element * threadsOf(kernel, link.lanes));

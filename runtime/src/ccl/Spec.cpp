@@ -187,7 +187,7 @@ std::string iris::ccl::requestText(const Spec &request,
   Spec spec = request;
   // The ring has room for fewer programs; how many, the compiler knows.
   if (spec.config.programs == 0 && spec.config.variant != "ring")
-    spec.config.programs = mostPrograms(spec.op);
+    spec.config.programs = getCollective(spec.op).maxPrograms();
   std::string description = describeFor(spec, workspaceBytes);
   // The place makes the package, and what the compiler says about the request,
   // independent of where the file with it lies.
@@ -209,10 +209,14 @@ std::string iris::ccl::kernelSource(Op op, DType dtype, ReduceOp reduce,
 /// that only the root has may be anywhere.
 static Status checkSignature(const KernelInfo &kernel,
                              const KernelFacts &facts) {
-  const std::string &op = facts.collective;
-  auto isOnlyOfRoot = [&op](size_t arg) {
-    return (arg == 1 && (op == "broadcast" || op == "scatter")) ||
-           (arg == 2 && (op == "reduce" || op == "gather"));
+  const plan::Collective *collective = nullptr;
+  for (const plan::Collective &each : plan::collectives)
+    if (each.name == facts.collective)
+      collective = &each;
+  auto isOnlyOfRoot = [collective](size_t arg) {
+    return collective && (arg == 1   ? collective->in.isOnlyOnRoot
+                          : arg == 2 ? collective->out.isOnlyOnRoot
+                                     : false);
   };
   auto isRightMemory = [&](size_t arg, bool symmetric) {
     if (arg == 3)
@@ -300,6 +304,7 @@ bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
 }
 
 bool iris::ccl::servesAtAll(const KernelFacts &facts, const Spec &spec) {
-  bool inAnyOrder = facts.variant == "atomic" || facts.variant == "spinlock";
-  return spec.isWish && computes(facts, spec) && !inAnyOrder;
+  const plan::Variant *variant = getCollective(spec.op).find(facts.variant);
+  bool isInAnyOrder = variant && variant->has(plan::anyOrder);
+  return spec.isWish && computes(facts, spec) && !isInAnyOrder;
 }

@@ -41,12 +41,6 @@ struct SpecHash {
   size_t operator()(const Spec &spec) const;
 };
 
-/// Most programs that a kernel's workspace has room for.
-int64_t mostPrograms(Op op);
-
-/// Whether parts of the elements can be done one by one: there are no chunks.
-bool isDivisible(Op op);
-
 /// The spec of a call: data that is only moved becomes bytes.
 Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
               const Config &config);

@@ -87,6 +87,21 @@ enum class Placement : int32_t {
   anywhere,
 };
 
+/// A call of any operation, for callers that go through tables of them.  What
+/// the operation does not take is not used.
+struct Call {
+  Op op = Op::barrier;
+  const void *in = nullptr;
+  void *out = nullptr;
+  uint64_t count = 0;
+  DType dtype = DType::i8;
+  ReduceOp reduce = ReduceOp::sum;
+  /// The root, or the peer of send and recv.
+  uint32_t root = 0;
+  rt::Stream stream;
+  const Config *config = nullptr;
+};
+
 class Communicator {
 public:
   /// Collective over the world: all its ranks pass the same options, also those
@@ -129,6 +144,9 @@ public:
                      ReduceOp reduce = ReduceOp::sum,
                      const Config *config = nullptr,
                      Placement placement = Placement::onHeap);
+
+  /// The operation of that name below.
+  rt::Status run(const Call &call);
 
   /// out[size * count] holds every member's in[count], in the members' order.
   /// In place: in == out + index * count elements.

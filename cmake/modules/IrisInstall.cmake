@@ -11,7 +11,7 @@ install(DIRECTORY "${CMAKE_SOURCE_DIR}/include/iris-c"
 # The runtime's headers have the enumerators from it.
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/include/iris/Plan"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/iris"
-        FILES_MATCHING PATTERN "Collectives.*")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(TARGETS IrisABI EXPORT IrisTargets)
 
 if(TARGET iris_rt)

@@ -5,10 +5,12 @@
 #define IRIS_KERNELS_COLLECTIVECONFIG_H
 
 #include "iris/Dialect/Iris/IR/Iris.h"
-#include "iris/Kernels/Workspace.h"
 #include "iris/Plan/Collectives.h"
+#include "iris/Plan/Workspace.h"
 
 namespace mlir::iris {
+
+using plan::Workspace;
 
 /// What a kernel generator is told: the operation and its config, checked and
 /// with all defaults filled in.

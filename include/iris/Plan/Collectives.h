@@ -8,6 +8,8 @@
 #ifndef IRIS_PLAN_COLLECTIVES_H
 #define IRIS_PLAN_COLLECTIVES_H
 
+#include "iris/Plan/Workspace.h"
+
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -136,7 +138,9 @@ struct Collective {
     return !isPointToPoint() && !(hasRoot() && isChunkInPlace());
   }
   /// Most programs of a launch that the workspace has flags for.
-  constexpr int64_t maxPrograms() const { return isPointToPoint() ? 16 : 128; }
+  constexpr int64_t maxPrograms() const {
+    return isPointToPoint() ? Workspace::mailPrograms : Workspace::maxPrograms;
+  }
 
   /// The variant of that name; null if there is none.
   constexpr const Variant *find(std::string_view variant) const {

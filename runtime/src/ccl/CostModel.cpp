@@ -99,14 +99,17 @@ bool iris::ccl::isThroughWorkspace(const std::string &variant) {
 
 uint64_t iris::ccl::roomOf(const std::string &variant,
                            const Situation &situation) {
-  // As include/iris/Kernels/Workspace.h deals it out, less the flags.
-  constexpr uint64_t unit = (defaultWorkspaceBytes - (256 << 10)) / 32;
+  // Slots and packets are in two halves; packets are twice as large as what
+  // they carry.
+  const plan::Workspace workspace;
+  const auto slots = static_cast<uint64_t>(workspace.scratchBytes() / 2);
+  const auto packets = static_cast<uint64_t>(workspace.packetBytes() / 2);
   if (endsWith(variant, "buffered") && situation.onHeap)
-    return 20 * unit / 16;
+    return slots / plan::Workspace::maxMembers;
   if (variant == "two_shot_packet")
-    return 5 * unit / 4;
+    return packets / 2;
   if (usesPackets(variant))
-    return 5 * unit / (2 * situation.groupSize);
+    return packets / situation.groupSize;
   return std::numeric_limits<uint64_t>::max();
 }
 

@@ -5,6 +5,7 @@
 #ifndef IRIS_RT_CCL_SPEC_H
 #define IRIS_RT_CCL_SPEC_H
 
+#include "iris/Plan/Workspace.h"
 #include "iris/ccl/Types.h"
 #include "iris/rt/Kernel.h"
 
@@ -59,7 +60,7 @@ Spec kernelSpec(Spec spec);
 std::string describe(const Spec &spec);
 
 /// What kernels are generated for that do not ask for another size.
-constexpr uint64_t defaultWorkspaceBytes = 56 << 20;
+constexpr uint64_t defaultWorkspaceBytes = plan::Workspace::defaultBytes;
 
 /// The .mlir module that asks for it, for a workspace of that size.  A spec
 /// without a number of programs asks for as many as there may be.

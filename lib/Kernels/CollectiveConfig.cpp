@@ -205,6 +205,7 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
     return failure();
   if (config.usesPackets())
     config.packetRound = getPacketRound(config);
-  config.inPlace = config.staged || config.variantInfo().has(plan::inPlace);
+  config.inPlace = (config.staged && !config.collective().hasCounts()) ||
+                   config.variantInfo().has(plan::inPlace);
   return config;
 }

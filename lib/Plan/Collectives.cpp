@@ -23,6 +23,7 @@ static std::string describe(const Buffer &buffer) {
   std::string text = "{";
   add(text, "chunks", quote(chunks[static_cast<int>(buffer.chunks)]));
   add(text, "only_on_root", asText(buffer.isOnlyOnRoot));
+  add(text, "counts", asText(buffer.hasCounts));
   return text + "}";
 }
 

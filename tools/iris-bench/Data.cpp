@@ -134,6 +134,15 @@ uint64_t Data::inPlaceOffset(uint32_t rank) const {
                                                  : 0;
 }
 
+std::vector<int64_t> Data::tables() const {
+  if (!ccl::getCollective(op).hasCounts())
+    return {};
+  std::vector<int64_t> tables(numRanks, static_cast<int64_t>(count));
+  for (uint32_t member = 0; member < numRanks; ++member)
+    tables.push_back(static_cast<int64_t>((numRanks - 1 - member) * count));
+  return tables;
+}
+
 std::vector<uint8_t> Data::input(uint32_t rank) const {
   uint64_t elements = inputBytes(rank) / elementBytes;
   std::vector<uint8_t> bytes(elements * elementBytes);
@@ -156,6 +165,11 @@ std::vector<uint8_t> Data::output(uint32_t rank) const {
     uint32_t source = collective.out.chunks == ccl::plan::Chunks::all
                           ? static_cast<uint32_t>(chunk)
                           : 0;
+    if (collective.hasCounts()) { // see tables()
+      source = numRanks - 1 - source;
+      if (collective.in.hasCounts)
+        first = (numRanks - 1 - rank) * count;
+    }
     if (op == Op::send)
       source = rank - 1;
     uint8_t *place = &bytes[chunk * count * elementBytes];

@@ -193,7 +193,7 @@ Measurement::create(const Options &options, const std::vector<Case> &cases,
                           ccl::Communicator::create(w, commOptions));
   for (const std::string &path : options.packages)
     IRISRT_RETURN_IF_ERROR(self->comm_->addPackage(path));
-  IRISRT_ASSIGN_OR_RETURN(self->exchange_, w.allocate(256));
+  IRISRT_ASSIGN_OR_RETURN(self->exchange_, w.allocate(512));
   IRISRT_ASSIGN_OR_RETURN(self->in_, w.allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(self->out_, w.allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(self->stream_, w.createStream());
@@ -211,6 +211,9 @@ Status Measurement::finish() {
 // One case
 //===----------------------------------------------------------------------===//
 
+/// Counts and offsets, behind what ranks tell each other.
+static constexpr uint64_t tablesAt = 128;
+
 Status Measurement::call(const Case &each, uint64_t inAddress,
                          uint64_t outAddress) {
   const void *in = reinterpret_cast<const void *>(inAddress);
@@ -219,8 +222,23 @@ Status Measurement::call(const Case &each, uint64_t inAddress,
   bool isPlain = each.mode == Mode::host && each.chosen && !each.config.staged;
   const ccl::Config *config = isPlain ? nullptr : &each.config;
   ccl::Communicator &comm = *comm_;
-  ccl::Call call = {each.op,     in, out,     each.count, each.dtype,
-                    each.reduce, 0,  stream_, config};
+  ccl::Call call;
+  call.op = each.op;
+  call.in = in;
+  call.out = out;
+  call.count = each.count;
+  call.dtype = each.dtype;
+  call.reduce = each.reduce;
+  call.stream = stream_;
+  call.config = config;
+  if (ccl::getCollective(each.op).hasCounts()) {
+    Data data(each.op, each.dtype, each.reduce, world_->numRanks(), each.count);
+    uint64_t element = ccl::dtypeBytes(each.dtype);
+    call.inSize = data.inputBytes(world_->rank()) / element;
+    call.outSize = data.outputBytes(world_->rank()) / element;
+    auto *tables = reinterpret_cast<const int64_t *>(exchange_ + tablesAt);
+    call.inChunks = call.outChunks = {tables, tables + world_->numRanks()};
+  }
   if (!ccl::getCollective(each.op).isPointToPoint())
     return comm.run(call);
   // Pairs: even ranks send to the next one.
@@ -360,8 +378,12 @@ Expected<Timing> Measurement::run(const Case &each) {
   }
   // In place, calls work on what calls before left; only the first is checked.
   std::vector<uint8_t> input = data.input(rank);
+  std::vector<int64_t> tables = data.tables();
   auto prepare = [&]() -> Status {
     IRISRT_RETURN_IF_ERROR(world_->zero(base, bytes_, stream_));
+    if (!tables.empty())
+      IRISRT_RETURN_IF_ERROR(world_->writeNow(
+          exchange_ + tablesAt, tables.data(), 8 * tables.size(), stream_));
     if (!input.empty())
       IRISRT_RETURN_IF_ERROR(
           world_->writeNow(in, input.data(), input.size(), stream_));

@@ -32,24 +32,30 @@ enum class Signature : uint8_t {
   send,         ///< an input alone, and a peer
   recv,         ///< an output alone, and a peer
   barrier,      ///< no buffers
+  gatherV,      ///< counts and offsets of the output's chunks
+  exchangeV,    ///< the same of the input's chunks as well
 };
 
 /// How many chunks a buffer holds: one for each member of the group (`all`),
 /// one, or there is no such buffer.
 enum class Chunks : uint8_t { none, one, all };
 
-/// Only the root has the buffer.
-inline constexpr bool onlyOnRoot = true;
+/// Only the root has the buffer, or all members.
+inline constexpr bool onlyOnRoot = true, onAllMembers = false;
 
 struct Buffer {
   Chunks chunks = Chunks::none;
   bool isOnlyOnRoot = false;
+  /// Counts and offsets in device memory say how long the chunks are and where.
+  bool hasCounts = false;
 };
+/// For `Buffer::hasCounts`.
+inline constexpr bool withCounts = true;
 
 /// Traits of a variant.
 enum Trait : uint32_t {
   /// On the symmetric heap, the output may be the input, as the operation
-  /// defines it. Staged forms always work in place.
+  /// defines it. Staged forms always work in place, unless there are counts.
   inPlace = 1 << 0,
   /// Data and flag travel in one store.
   packets = 1 << 1,
@@ -115,6 +121,12 @@ struct Collective {
   constexpr bool hasBuffers() const {
     return in.chunks != Chunks::none || out.chunks != Chunks::none;
   }
+  /// Whether counts in device memory say how long chunks are.
+  constexpr bool hasCounts() const { return in.hasCounts || out.hasCounts; }
+  /// Kernel arguments for them: counts and offsets of each such buffer.
+  constexpr unsigned numTables() const {
+    return 2 * in.hasCounts + 2 * out.hasCounts;
+  }
   /// Whether the elements can be split into several calls: no buffer has a
   /// chunk for every member.
   constexpr bool isDivisible() const {
@@ -124,8 +136,8 @@ struct Collective {
   /// In place, the smaller buffer is a chunk of the larger one: the root's, or
   /// that of each member.
   constexpr bool isChunkInPlace() const {
-    return in.chunks != out.chunks && in.chunks != Chunks::none &&
-           out.chunks != Chunks::none;
+    return !hasCounts() && in.chunks != out.chunks &&
+           in.chunks != Chunks::none && out.chunks != Chunks::none;
   }
   /// Which buffer every member has, and its peers access: the input or the
   /// output.
@@ -139,7 +151,9 @@ struct Collective {
   }
   /// Most programs of a launch that the workspace has flags for.
   constexpr int64_t maxPrograms() const {
-    return isPointToPoint() ? Workspace::mailPrograms : Workspace::maxPrograms;
+    return isPointToPoint() ? Workspace::mailPrograms
+           : hasCounts()    ? Workspace::maxPrograms / 2
+                            : Workspace::maxPrograms;
   }
 
   /// The variant of that name; null if there is none.

@@ -241,6 +241,53 @@ static IrisRtStatusCode runCall(IrisCclComm *comm, Call call,
                     nullptr},                                                  \
                    config);                                                    \
   }
+#define IRIS_FUNCTION_gatherV(Name, name)                                      \
+  IrisRtStatusCode irisccl##Name(                                              \
+      IrisCclComm *comm, const void *in, size_t inSize, void *out,             \
+      size_t outSize, const int64_t *counts, const int64_t *offsets,           \
+      size_t rowElements, IrisCclType type, uint64_t stream,                   \
+      const IrisCclConfig *config) {                                           \
+    return runCall(comm,                                                       \
+                   {Op::name,                                                  \
+                    in,                                                        \
+                    out,                                                       \
+                    0,                                                         \
+                    typeOf(type),                                              \
+                    {},                                                        \
+                    0,                                                         \
+                    {stream},                                                  \
+                    nullptr,                                                   \
+                    inSize,                                                    \
+                    outSize,                                                   \
+                    {},                                                        \
+                    {counts, offsets},                                         \
+                    rowElements},                                              \
+                   config);                                                    \
+  }
+#define IRIS_FUNCTION_exchangeV(Name, name)                                    \
+  IrisRtStatusCode irisccl##Name(                                              \
+      IrisCclComm *comm, const void *in, size_t inSize,                        \
+      const int64_t *inCounts, const int64_t *inOffsets, void *out,            \
+      size_t outSize, const int64_t *outCounts, const int64_t *outOffsets,     \
+      size_t rowElements, IrisCclType type, uint64_t stream,                   \
+      const IrisCclConfig *config) {                                           \
+    return runCall(comm,                                                       \
+                   {Op::name,                                                  \
+                    in,                                                        \
+                    out,                                                       \
+                    0,                                                         \
+                    typeOf(type),                                              \
+                    {},                                                        \
+                    0,                                                         \
+                    {stream},                                                  \
+                    nullptr,                                                   \
+                    inSize,                                                    \
+                    outSize,                                                   \
+                    {inCounts, inOffsets},                                     \
+                    {outCounts, outOffsets},                                   \
+                    rowElements},                                              \
+                   config);                                                    \
+  }
 #define IRIS_FUNCTION_barrier(Name, name)                                      \
   IrisRtStatusCode irisccl##Name(IrisCclComm *comm, uint64_t stream) {         \
     return runCall(                                                            \

@@ -68,7 +68,7 @@ Communicator::Impl::situationOf(const Call &call,
   Situation situation;
   situation.op = call.op;
   situation.dtype = call.dtype;
-  situation.bytes = call.count * dtypeBytes(call.dtype);
+  situation.bytes = checked.chunkBytes;
   situation.groupSize = static_cast<uint32_t>(group.ranks.size());
   situation.device = world.deviceKind();
   situation.onHeap = onHeap(checked.in) && onHeap(checked.out);
@@ -186,6 +186,10 @@ Status Communicator::Impl::compareCalls(const Call &call,
                                         const std::string &how) {
   std::string text = how + ", " + std::string(dtypeName(call.dtype)) + " x " +
                      std::to_string(call.count);
+  if (getCollective(call.op).hasCounts())
+    text += formatString(", rows of %" PRIu64 " elements from %" PRIu64
+                         " to %" PRIu64 " elements",
+                         call.rowElements, call.inSize, call.outSize);
   if (hasRoot(call.op))
     text += ", root " + std::to_string(call.root);
   else if (checked.inPlace)
@@ -269,6 +273,46 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
   return Status::success();
 }
 
+/// A call with counts, which are in device memory: nobody here knows them.
+Status Communicator::Impl::launchCounted(const Call &call,
+                                         const CheckedCall &checked,
+                                         const Chosen &chosen) {
+  const LoadedKernel &loaded = *chosen.kernel;
+  const KernelInfo &info = loaded.kernel.info();
+  IrisRtElement element = info.args[1].element;
+  uint64_t width = elementBytes(element);
+  auto onHeapIfEmpty = [&](const Extent &extent) {
+    return extent.bytes == 0 ? Extent{workspace, 0} : extent;
+  };
+  uint64_t row = call.rowElements * dtypeBytes(call.dtype) / width;
+  uint64_t largest = std::max(checked.in.bytes, checked.out.bytes) / width;
+  uint64_t tile = static_cast<uint64_t>(loaded.facts.tile);
+  uint64_t programs[3] = {
+      std::clamp<uint64_t>(largest / tile, 1, chosen.programs), 1, 1};
+  std::vector<IrisRtArg> args = {
+      makeContextArg(),
+      vectorArg(element, onHeapIfEmpty(checked.in), info.args[1].symmetric),
+      vectorArg(element, onHeapIfEmpty(checked.out), info.args[2].symmetric),
+      vectorArg(info.args[3].element, {workspace, options.workspaceBytes},
+                true),
+      makeScalarArg(IRISRT_ELT_INDEX, row),
+      makeScalarArg(IRISRT_ELT_INDEX, 0)};
+  auto addTable = [&](const plan::Buffer &buffer, const ChunkTable &table) {
+    if (!buffer.hasCounts)
+      return;
+    for (const int64_t *entries : {table.counts, table.offsets})
+      args.push_back(vectorArg(IRISRT_ELT_I64,
+                               {reinterpret_cast<uint64_t>(entries),
+                                group.ranks.size() * sizeof(int64_t)},
+                               /*symmetric=*/false));
+  };
+  addTable(getCollective(call.op).in, call.inChunks);
+  addTable(getCollective(call.op).out, call.outChunks);
+  return world.launchOnHeap(loaded.kernel, programs, args.data(),
+                            static_cast<uint32_t>(args.size()), call.stream,
+                            &group);
+}
+
 /// An all-gather by the device's copy engines: no processor works for it but
 /// for the barriers.  Behind the first all inputs are complete, and nobody uses
 /// an output any more; the last one says that nobody copies from here.
@@ -323,15 +367,20 @@ Status Communicator::Impl::run(const Call &call) {
   if (compares)
     IRISRT_RETURN_IF_ERROR(agreement.succeeded(arguments.status()));
   IRISRT_ASSIGN_OR_RETURN(CheckedCall checked, std::move(arguments));
-  if (call.count == 0 && call.op != Op::barrier)
+  const plan::Collective &collective = getCollective(call.op);
+  // Of counts only the device knows that they are 0.
+  bool isEmpty = collective.hasCounts() ? call.inSize + call.outSize == 0
+                                        : call.count == 0;
+  if (isEmpty && collective.hasBuffers())
     return compares ? compareCalls(call, checked, opName(call.op).data())
                     : Status::success();
-  if (size == 1)
+  if (size == 1 && !collective.hasCounts())
     return runAlone(call, checked);
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
   if (chosen.isCopied)
     return copyParts(call, checked, chosen);
-  return launch(call, checked, chosen);
+  return collective.hasCounts() ? launchCounted(call, checked, chosen)
+                                : launch(call, checked, chosen);
 }
 
 //===----------------------------------------------------------------------===//
@@ -387,6 +436,46 @@ Status Communicator::run(const Call &call) {
                             const Config *config) {                            \
     return impl_->run(                                                         \
         {Op::name, nullptr, out, count, dtype, {}, peer, stream, config});     \
+  }
+#define IRIS_METHOD_gatherV(name)                                              \
+  Status Communicator::name(const void *in, size_t inSize, void *out,          \
+                            size_t outSize, const ChunkTable &outChunks,       \
+                            size_t rowElements, DType dtype, Stream stream,    \
+                            const Config *config) {                            \
+    return impl_->run({Op::name,                                               \
+                       in,                                                     \
+                       out,                                                    \
+                       0,                                                      \
+                       dtype,                                                  \
+                       {},                                                     \
+                       0,                                                      \
+                       stream,                                                 \
+                       config,                                                 \
+                       inSize,                                                 \
+                       outSize,                                                \
+                       {},                                                     \
+                       outChunks,                                              \
+                       rowElements});                                          \
+  }
+#define IRIS_METHOD_exchangeV(name)                                            \
+  Status Communicator::name(                                                   \
+      const void *in, size_t inSize, const ChunkTable &inChunks, void *out,    \
+      size_t outSize, const ChunkTable &outChunks, size_t rowElements,         \
+      DType dtype, Stream stream, const Config *config) {                      \
+    return impl_->run({Op::name,                                               \
+                       in,                                                     \
+                       out,                                                    \
+                       0,                                                      \
+                       dtype,                                                  \
+                       {},                                                     \
+                       0,                                                      \
+                       stream,                                                 \
+                       config,                                                 \
+                       inSize,                                                 \
+                       outSize,                                                \
+                       inChunks,                                               \
+                       outChunks,                                              \
+                       rowElements});                                          \
   }
 #define IRIS_METHOD_barrier(name)                                              \
   Status Communicator::name(Stream stream) {                                   \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ccl/CheckCall.h"
 
+#include <algorithm>
 #include <cinttypes>
 
 using namespace iris::ccl;
@@ -57,6 +58,62 @@ static Status checkBuffer(const Call &call, const char *name,
   return Status::success();
 }
 
+static bool overlap(const Extent &a, const Extent &b) {
+  return a.bytes != 0 && b.bytes != 0 && a.address < b.address + b.bytes &&
+         b.address < a.address + a.bytes;
+}
+
+static Status checkTable(const Call &call, const char *name,
+                         const int64_t *table) {
+  auto address = reinterpret_cast<uint64_t>(table);
+  if (address != 0 && address % sizeof(int64_t) == 0)
+    return Status::success();
+  return wrong(call, formatString("the %s are at 0x%" PRIx64 "; expected "
+                                  "device memory that is aligned to 8 bytes",
+                                  name, address));
+}
+
+/// Counts themselves are in device memory; kernels check them.
+static Expected<CheckedCall> checkCounted(const Call &call,
+                                          const plan::Collective &collective,
+                                          uint32_t groupSize) {
+  uint64_t element = dtypeBytes(call.dtype);
+  constexpr uint64_t most = uint64_t(1) << 48;
+  if (call.rowElements == 0 || call.rowElements > most)
+    return wrong(call, formatString("rows of %" PRIu64 " elements; expected 1 "
+                                    "to %" PRIu64,
+                                    call.rowElements, most));
+  for (uint64_t size : {call.inSize, call.outSize})
+    if (size > most)
+      return wrong(call, formatString("a buffer of %" PRIu64
+                                      " elements; expected at most %" PRIu64,
+                                      size, most));
+  CheckedCall checked;
+  checked.in = {reinterpret_cast<uint64_t>(call.in), call.inSize * element};
+  checked.out = {reinterpret_cast<uint64_t>(call.out), call.outSize * element};
+  IRISRT_RETURN_IF_ERROR(checkBuffer(call, "in", checked.in));
+  IRISRT_RETURN_IF_ERROR(checkBuffer(call, "out", checked.out));
+  if (overlap(checked.in, checked.out))
+    return wrong(call, "'in' and 'out' overlap; expected them apart");
+  bool isEmpty = checked.in.bytes + checked.out.bytes == 0;
+  auto check = [&](const plan::Buffer &buffer, const ChunkTable &table,
+                   const Extent &extent, bool isInput) -> Status {
+    uint64_t chunks = buffer.chunks == plan::Chunks::all ? groupSize : 1;
+    checked.chunkBytes = std::max(checked.chunkBytes, extent.bytes / chunks);
+    if (!buffer.hasCounts || isEmpty)
+      return Status::success();
+    IRISRT_RETURN_IF_ERROR(checkTable(
+        call, isInput ? "input's counts" : "output's counts", table.counts));
+    return checkTable(call, isInput ? "input's offsets" : "output's offsets",
+                      table.offsets);
+  };
+  IRISRT_RETURN_IF_ERROR(
+      check(collective.in, call.inChunks, checked.in, /*isInput=*/true));
+  IRISRT_RETURN_IF_ERROR(
+      check(collective.out, call.outChunks, checked.out, /*isInput=*/false));
+  return checked;
+}
+
 Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
                                            uint32_t index) {
   const plan::Collective &collective = getCollective(call.op);
@@ -78,6 +135,8 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
                                     call.root));
   if (call.config)
     IRISRT_RETURN_IF_ERROR(checkConfig(call.op, call.dtype, *call.config));
+  if (collective.hasCounts())
+    return checkCounted(call, collective, groupSize);
 
   // On all members alike, whatever this one uses: 63 bits, since kernels count
   // in signed numbers.
@@ -93,14 +152,13 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
   Shape shape = shapeOf(collective, groupSize, index, call.root);
   uint64_t chunk = call.count * element;
   CheckedCall checked;
+  checked.chunkBytes = chunk;
   checked.in = {reinterpret_cast<uint64_t>(call.in), chunk * shape.inChunks};
   checked.out = {reinterpret_cast<uint64_t>(call.out), chunk * shape.outChunks};
   IRISRT_RETURN_IF_ERROR(checkBuffer(call, "in", checked.in));
   IRISRT_RETURN_IF_ERROR(checkBuffer(call, "out", checked.out));
   const Extent &in = checked.in, &out = checked.out;
-  if (in.bytes == 0 || out.bytes == 0 ||
-      in.address >= out.address + out.bytes ||
-      out.address >= in.address + in.bytes)
+  if (!overlap(in, out))
     return checked;
 
   uint64_t offset = shape.place * chunk;

@@ -205,8 +205,9 @@ std::string iris::ccl::kernelSource(Op op, DType dtype, ReduceOp reduce,
 // Facts
 //===----------------------------------------------------------------------===//
 
-/// Whether the kernel takes (ctx, in, out, workspace, count, root).  A buffer
-/// that only the root has may be anywhere.
+/// Whether the kernel takes (ctx, in, out, workspace, count, root), and counts
+/// and offsets if there are some.  A buffer that only the root has may be
+/// anywhere.
 static Status checkSignature(const KernelInfo &kernel,
                              const KernelFacts &facts) {
   const plan::Collective *collective = nullptr;
@@ -224,7 +225,9 @@ static Status checkSignature(const KernelInfo &kernel,
     return facts.staged ? !symmetric : symmetric || isOnlyOfRoot(arg);
   };
   const std::vector<ArgInfo> &args = kernel.args;
-  bool right = args.size() == 6 && args[0].kind == IRISRT_ARG_CONTEXT;
+  size_t numTables = collective ? collective->numTables() : 0;
+  bool right =
+      args.size() == 6 + numTables && args[0].kind == IRISRT_ARG_CONTEXT;
   for (size_t i = 1; right && i < 4; ++i)
     right = args[i].kind == IRISRT_ARG_MEMREF && args[i].sizes.size() == 1 &&
             !args[i].sizes[0] && args[i].identity &&
@@ -234,13 +237,17 @@ static Status checkSignature(const KernelInfo &kernel,
   for (size_t i = 4; right && i < 6; ++i)
     right = args[i].kind == IRISRT_ARG_SCALAR &&
             args[i].element == IRISRT_ELT_INDEX;
+  for (size_t i = 6; right && i < args.size(); ++i)
+    right = args[i].kind == IRISRT_ARG_MEMREF && args[i].sizes.size() == 1 &&
+            !args[i].sizes[0] && args[i].identity &&
+            args[i].element == IRISRT_ELT_I64;
   if (right)
     return Status::success();
   return makeStatus(StatusCode::invalidArgument,
                     "kernel %s is no collective; expected the arguments "
                     "(!iris.ctx, memref<?xT>, memref<?xT>, memref<?xU, "
-                    "symmetric>, index, index)",
-                    kernel.signature().c_str());
+                    "symmetric>, index, index) and %zu of memref<?xi64>",
+                    kernel.signature().c_str(), numTables);
 }
 
 Expected<KernelFacts> iris::ccl::readFacts(const KernelInfo &kernel) {

@@ -87,6 +87,15 @@ enum class Placement : int32_t {
   anywhere,
 };
 
+/// How long the chunks of a buffer are, and where: in device memory, an entry
+/// for every member.  Both are in rows of `rowElements` elements, which a call
+/// names (1: in elements).  They are read when the kernel runs, so that they
+/// may change between two replays of a graph.
+struct ChunkTable {
+  const int64_t *counts = nullptr;
+  const int64_t *offsets = nullptr;
+};
+
 /// A call of any operation, for callers that go through tables of them.  What
 /// the operation does not take is not used.
 struct Call {
@@ -100,6 +109,11 @@ struct Call {
   uint32_t root = 0;
   rt::Stream stream;
   const Config *config = nullptr;
+  /// Of operations with counts, in the place of `count`: elements of the
+  /// buffers, the same on all members.
+  uint64_t inSize = 0, outSize = 0;
+  ChunkTable inChunks, outChunks;
+  uint64_t rowElements = 1;
 };
 
 class Communicator {

@@ -25,13 +25,17 @@ def Iris_CollectiveOp : Iris_Op<"collective", [Symbol]> {
     workspace (memref<?xi32, #iris.symmetric>, zero at first and never reset,
     at least `workspace_bytes` of the kernel's metadata), the number of
     elements per chunk (as in NCCL) and the root (a member of the group). Input
-    and output lie on the symmetric heap unless the config says `staged`.
+    and output are on the symmetric heap unless the config says `staged`.
+    Collectives with counts take the elements of one counted row in the place of
+    the elements per chunk, and counts and offsets (memref<?xi64> anywhere, in
+    rows, an entry for every member) of the input's chunks, if it has several,
+    and of the output's.
 
     Config, all optional: `variant` (how the collective is done), `tile`
     (elements moved at once by one program, a power of two), `warps` (of a
     program), `programs` (most programs of a launch), `xcds` (chiplets that
-    programs are dealt out to in turn), `staged` (input and output may lie
-    anywhere, and be the same), `workspace` (its bytes; the same for all kernels
+    programs go to in round-robin order), `staged` (input and output may be
+    anywhere, and the same), `workspace` (its bytes; the same for all kernels
     that share it).
 
     Example:
@@ -78,6 +82,45 @@ class Iris_CollectiveCallOp<string mnemonic, string kind, bit reduces,
       !if(reduces, "return getReduction();", "return std::nullopt;") # [{}
     ::mlir::Value getRootMember() {}] #
       !if(rooted, "return getRoot();", "return {};") # [{}
+    ::llvm::SmallVector<::mlir::Value> getChunkTables() { return {}; }
+  }];
+}
+
+/// An entry for every member of the group.
+def Iris_ChunkTable
+    : MemRefRankOf<[I64], [1]>;
+
+/// A collective in a host program whose chunks have counts and offsets: those of
+/// the output, and of the input if `countsInput`.
+class Iris_CollectiveVCallOp<string mnemonic, string kind, bit countsInput>
+    : Iris_Op<mnemonic, [
+        MemoryEffects<[MemRead, MemWrite]>, CollectiveCallOpInterface,
+        AllTypesMatch<!listconcat(
+          !if(countsInput, ["inCounts", "inOffsets"], []<string>),
+          ["outCounts", "outOffsets"])>]> {
+  let arguments = !con(
+    (ins Iris_CtxType:$ctx, AnyMemRef:$input),
+    !if(countsInput,
+        (ins Iris_ChunkTable:$inCounts, Iris_ChunkTable:$inOffsets), (ins)),
+    (ins AnyMemRef:$output, Iris_ChunkTable:$outCounts,
+         Iris_ChunkTable:$outOffsets, OptionalAttr<TypeAttr>:$element,
+         OptionalAttr<DenseI32ArrayAttr>:$group,
+         OptionalAttr<DictionaryAttr>:$config));
+  let assemblyFormat = "$ctx `,` $input " #
+    !if(countsInput, "`chunks` `(` $inCounts `,` $inOffsets `)` ", "") # [{
+    `,` $output `chunks` `(` $outCounts `,` $outOffsets `)`
+    (`as` $element^)? (`group` `(` $group^ `)`)? ($config^)?
+    attr-dict-with-keyword
+    `:` type($input) `,` type($output) `,` type($outCounts)
+  }];
+  let extraClassDeclaration = [{
+    CollectiveKind getCollectiveKind() { return CollectiveKind::}] # kind # [{; }
+    std::optional<Reduction> getReductionKind() { return std::nullopt; }
+    ::mlir::Value getRootMember() { return {}; }
+    ::llvm::SmallVector<::mlir::Value> getChunkTables() {
+      return }] # !if(countsInput, "{getInCounts(), getInOffsets(), ", "{") # [{
+              getOutCounts(), getOutOffsets()};
+    }
   }];
 }
 

@@ -184,6 +184,19 @@ public:
   rt::Status allToAll(const void *in, void *out, size_t count, DType dtype,
                       rt::Stream stream = {}, const Config *config = nullptr);
 
+  /// all_to_all with counts, as MPI_Alltoallv: inChunks.counts[i] rows of `in`
+  /// from inChunks.offsets[i] go to member i, outChunks.counts[i] rows of `out`
+  /// from outChunks.offsets[i] come from it.  What a member sends is as long as
+  /// what the other one expects, and chunks of `out` do not overlap.  `inSize`
+  /// and `outSize` are the elements of the buffers, the same on all members: a
+  /// count or an offset beyond them, or a pair of counts that differ, fails the
+  /// world before anything is stored there.  The buffers are apart.
+  rt::Status allToAllV(const void *in, size_t inSize,
+                       const ChunkTable &inChunks, void *out, size_t outSize,
+                       const ChunkTable &outChunks, size_t rowElements,
+                       DType dtype, rt::Stream stream = {},
+                       const Config *config = nullptr);
+
   /// out[count] is member `root`'s in[count]; `in` is not used elsewhere.  In
   /// place: in == out on the root.
   rt::Status broadcast(const void *in, void *out, size_t count, DType dtype,

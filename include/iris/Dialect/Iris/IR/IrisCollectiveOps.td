@@ -247,4 +247,25 @@ def Iris_ScatterFromOp : Iris_CollectiveCallOp<"scatter_from", "Scatter", 0, 1> 
   }];
 }
 
+def Iris_AllToAllVOp : Iris_CollectiveVCallOp<"all_to_all_v", "AllToAllV", 1> {
+  let summary = "Sends a chunk of any length to each member of the group";
+  let description = [{
+    `iris.all_to_all` with counts, as MPI_Alltoallv: the chunk for member i is
+    counts[i] elements of the input from offsets[i], and that from member i is
+    counts[i] elements of the output from offsets[i], with a pair of tables for
+    either buffer. They are read when the kernel runs. What a member sends is as
+    long as what the other one expects, chunks of an output do not overlap, and
+    the buffers have the same size on all members. A count or offset that does
+    not fit fails the world before anything is stored.
+
+    Example:
+
+    ```mlir
+    iris.all_to_all_v %ctx, %in chunks(%n, %at), %out chunks(%m, %to)
+        : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>,
+          memref<?xi64, #iris.symmetric>
+    ```
+  }];
+}
+
 #endif // IRIS_DIALECT_IRIS_IR_IRISCOLLECTIVEOPS_TD

@@ -43,7 +43,8 @@ typedef enum IrisCclOp {
   IRISCCL_SEND = 8,
   IRISCCL_RECV = 9,
   IRISCCL_BARRIER = 10,
-  IRISCCL_ALL_TO_ALL_V = 11
+  IRISCCL_ALL_TO_ALL_V = 11,
+  IRISCCL_ALL_GATHER_V = 12
 } IrisCclOp;
 
 typedef enum IrisCclType {
@@ -195,6 +196,10 @@ IRISRT_API IrisRtStatusCode iriscclAllToAllV(
     IrisCclComm *comm, const void *in, size_t inSize, const int64_t *inCounts,
     const int64_t *inOffsets, void *out, size_t outSize,
     const int64_t *outCounts, const int64_t *outOffsets, size_t rowElements,
+    IrisCclType type, uint64_t stream, const IrisCclConfig *config);
+IRISRT_API IrisRtStatusCode iriscclAllGatherV(
+    IrisCclComm *comm, const void *in, size_t inSize, void *out, size_t outSize,
+    const int64_t *counts, const int64_t *offsets, size_t rowElements,
     IrisCclType type, uint64_t stream, const IrisCclConfig *config);
 IRISRT_API IrisRtStatusCode iriscclBarrier(IrisCclComm *comm, uint64_t stream);
 

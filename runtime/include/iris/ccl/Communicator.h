@@ -184,6 +184,15 @@ public:
   rt::Status allToAll(const void *in, void *out, size_t count, DType dtype,
                       rt::Stream stream = {}, const Config *config = nullptr);
 
+  /// all_gather with counts, as MPI_Allgatherv: member i contributes
+  /// outChunks.counts[i] rows, which go to `out` from outChunks.offsets[i]. All
+  /// members pass the same counts; offsets may differ.  For the rest see
+  /// allToAllV.
+  rt::Status allGatherV(const void *in, size_t inSize, void *out,
+                        size_t outSize, const ChunkTable &outChunks,
+                        size_t rowElements, DType dtype, rt::Stream stream = {},
+                        const Config *config = nullptr);
+
   /// all_to_all with counts, as MPI_Alltoallv: inChunks.counts[i] rows of `in`
   /// from inChunks.offsets[i] go to member i, outChunks.counts[i] rows of `out`
   /// from outChunks.offsets[i] come from it.  What a member sends is as long as

@@ -268,4 +268,22 @@ def Iris_AllToAllVOp : Iris_CollectiveVCallOp<"all_to_all_v", "AllToAllV", 1> {
   }];
 }
 
+def Iris_AllGatherVOp : Iris_CollectiveVCallOp<"all_gather_v", "AllGatherV", 0> {
+  let summary = "Gives every rank the inputs of all ranks, of any length";
+  let description = [{
+    `iris.all_gather` with counts, as MPI_Allgatherv: member i contributes the
+    first counts[i] elements of its input, which go to the output from
+    offsets[i]. All members pass the same counts; offsets may differ. For the
+    rest see `iris.all_to_all_v`.
+
+    Example:
+
+    ```mlir
+    iris.all_gather_v %ctx, %in, %out chunks(%n, %to)
+        : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>,
+          memref<?xi64, #iris.symmetric>
+    ```
+  }];
+}
+
 #endif // IRIS_DIALECT_IRIS_IR_IRISCOLLECTIVEOPS_TD

@@ -8,6 +8,10 @@ set(IRIS_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Iris")
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/include/iris-c"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h")
+# The runtime's headers have the enumerators from it.
+install(DIRECTORY "${CMAKE_SOURCE_DIR}/include/iris/Plan"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/iris"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(TARGETS IrisABI EXPORT IrisTargets)
 
 if(TARGET iris_rt)

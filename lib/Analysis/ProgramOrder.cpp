@@ -4,6 +4,7 @@
 #include "iris/Analysis/ProgramOrder.h"
 
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/IrisChecks.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -285,6 +286,7 @@ void mlir::iris::registerProgramOrderModels(DialectRegistry &registry) {
     PacketLoadOp::attachInterface<PacketLoadModel>(*context);
     LeaveIfFailedOp::attachInterface<NothingModel<LeaveIfFailedOp>>(*context);
     ExpectEqOp::attachInterface<NothingModel<ExpectEqOp>>(*context);
+    CheckOp::attachInterface<NothingModel<CheckOp>>(*context);
     TraceOp::attachInterface<NothingModel<TraceOp>>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, memref::MemRefDialect *) {

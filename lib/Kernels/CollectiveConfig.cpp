@@ -18,29 +18,20 @@ static constexpr int64_t kDefaultTileBytes = 8192;
 static constexpr int64_t kDefaultPacketBytes = 2048;
 static constexpr int64_t kMaxTileBytes = 16384;
 
-bool CollectiveConfig::isMail() const {
-  return kind == CollectiveKind::Send || kind == CollectiveKind::Recv;
+const plan::Collective &CollectiveConfig::collective() const {
+  return getCollective(kind);
 }
 
-bool CollectiveConfig::hasRoot() const {
-  return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Reduce ||
-         kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter;
-}
-
-bool CollectiveConfig::isInputOfRoot() const {
-  return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Scatter;
-}
-
-bool CollectiveConfig::isOutputOfRoot() const {
-  return kind == CollectiveKind::Reduce || kind == CollectiveKind::Gather;
+const plan::Variant &CollectiveConfig::variantInfo() const {
+  return *collective().find(variant);
 }
 
 bool CollectiveConfig::usesPackets() const {
-  return StringRef(variant).ends_with("packet");
+  return variantInfo().has(plan::packets);
 }
 
 bool CollectiveConfig::usesBuffers() const {
-  return StringRef(variant).ends_with("buffered");
+  return variantInfo().has(plan::slots);
 }
 
 bool CollectiveConfig::sendsResults() const {
@@ -56,48 +47,6 @@ RankedTensorType CollectiveConfig::tileType() const {
   return RankedTensorType::get({tile}, storage);
 }
 
-ArrayRef<StringRef> mlir::iris::getVariants(CollectiveKind kind) {
-  static constexpr StringRef moves[] = {"push", "pull", "packet", "buffered"};
-  static constexpr StringRef gathers[] = {"push", "partitioned", "pull",
-                                          "packet", "buffered"};
-  static constexpr StringRef reductions[] = {
-      "two_shot",        "two_shot_push",     "one_shot", "one_shot_packet",
-      "two_shot_packet", "one_shot_buffered", "ring",     "atomic",
-      "spinlock"};
-  static constexpr StringRef scatters[] = {"pull", "packet", "buffered"};
-  static constexpr StringRef broadcasts[] = {"push", "pull", "scatter",
-                                             "packet"};
-  static constexpr StringRef reduces[] = {"pull", "two_shot", "packet"};
-  static constexpr StringRef roots[] = {"pull", "push", "packet"};
-  static constexpr StringRef rootsBack[] = {"push", "pull", "packet"};
-  static constexpr StringRef mails[] = {"mail"};
-  static constexpr StringRef barriers[] = {"flags"};
-  switch (kind) {
-  case CollectiveKind::AllGather:
-    return gathers;
-  case CollectiveKind::AllReduce:
-    return reductions;
-  case CollectiveKind::ReduceScatter:
-    return scatters;
-  case CollectiveKind::AllToAll:
-    return moves;
-  case CollectiveKind::Broadcast:
-    return broadcasts;
-  case CollectiveKind::Reduce:
-    return reduces;
-  case CollectiveKind::Gather:
-    return roots;
-  case CollectiveKind::Scatter:
-    return rootsBack;
-  case CollectiveKind::Send:
-  case CollectiveKind::Recv:
-    return mails;
-  case CollectiveKind::Barrier:
-    return barriers;
-  }
-  llvm_unreachable("all kinds are listed");
-}
-
 /// The type of the buffers' elements: bytes for what has no type of its own in
 /// memory.
 static Type getStorage(Type element) {
@@ -110,7 +59,7 @@ static Type getStorage(Type element) {
 static int64_t getPacketRound(const CollectiveConfig &config) {
   int64_t size = config.size ? config.size : kMaxGroup;
   int64_t room = config.workspace.packetBytes();
-  if (config.hasRoot())
+  if (config.collective().hasRoot())
     room -= Workspace::greetings;
   // Packets are twice as large as their data.
   int64_t tiles = room / (2 * config.tile * config.elementBytes());
@@ -136,11 +85,11 @@ struct TileRoom {
 static TileRoom getTileRoom(const CollectiveConfig &config) {
   const Workspace &workspace = config.workspace;
   int64_t size = config.size ? config.size : Workspace::maxMembers;
-  if (config.isMail())
+  if (config.collective().isPointToPoint())
     return {"mail boxes", workspace.mailBoxBytes()};
   if (config.usesPackets()) {
     int64_t room = workspace.packetBytes();
-    if (config.hasRoot())
+    if (config.collective().hasRoot())
       room -= Workspace::greetings;
     // Packets are twice as large as their data. Results of two shots have as
     // many slots as inputs; where the size is not known, rounding up may take
@@ -152,7 +101,7 @@ static TileRoom getTileRoom(const CollectiveConfig &config) {
   }
   int64_t half = workspace.scratchBytes() / 2;
   if (config.variant == "two_shot_push" || config.usesBuffers() ||
-      (config.staged && !config.hasRoot()))
+      (config.staged && !config.collective().hasRoot()))
     return {"slots", half / (config.sendsResults() ? 2 * size : size)};
   if (config.staged)
     return {"staged tiles", workspace.scratchBytes() / Workspace::maxMembers};
@@ -177,16 +126,16 @@ static LogicalResult checkRoom(CollectiveOp op,
 static LogicalResult checkCombination(CollectiveOp op,
                                       const CollectiveConfig &config) {
   StringRef variant = config.variant;
-  if (variant == "atomic" || variant == "spinlock") {
+  if (config.variantInfo().has(plan::anyOrder)) {
     if (*config.reduction != Reduction::Sum &&
         *config.reduction != Reduction::Avg)
       return op.emitOpError("variant ")
              << variant << " computes sums; expected sum or avg, not "
              << stringifyReduction(*config.reduction);
-    if (config.staged)
-      return op.emitOpError("variant ")
-             << variant << " works on the symmetric heap; expected no staging";
   }
+  if (config.staged && !config.variantInfo().hasStagedForm())
+    return op.emitOpError("variant ")
+           << variant << " works on the symmetric heap; expected no staging";
   if (variant == "atomic" && config.element != config.storage)
     return op.emitOpError("variant atomic has no additions of ")
            << config.element << "; expected another type or variant";
@@ -199,9 +148,6 @@ static LogicalResult checkCombination(CollectiveOp op,
            << config.tile * wideBytes << " bytes for each of "
            << config.programs << " programs; expected at most "
            << config.workspace.scratchBytes() << " bytes in all";
-  if (variant == "ring" && config.staged)
-    return op.emitOpError("variant ")
-           << variant << " works on the symmetric heap; expected no staging";
   return success();
 }
 
@@ -213,13 +159,15 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
   config.storage = getStorage(config.element);
   config.size = op.getSize().value_or(0);
   int64_t bytes = config.elementBytes();
-  int64_t maxPrograms = Workspace::maxPrograms;
-  if (config.isMail())
-    config.programs = maxPrograms = Workspace::mailPrograms;
+  int64_t maxPrograms = config.collective().maxPrograms();
+  config.programs = std::min(config.programs, maxPrograms);
 
   int64_t workspaceBytes = Workspace::defaultBytes;
   ConfigReader reader(op, op.getConfigAttr());
-  ArrayRef<StringRef> variants = getVariants(config.kind);
+  SmallVector<StringRef> variants;
+  for (const plan::Variant &each : config.collective())
+    if (each.hasKernel())
+      variants.push_back({each.name.data(), each.name.size()});
   config.variant = variants.front().str();
   if (failed(reader.readName("variant", variants,
                              stringifyCollectiveKind(config.kind),
@@ -257,16 +205,7 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
     return failure();
   if (config.usesPackets())
     config.packetRound = getPacketRound(config);
-  // What a variant does in place is said where it is generated.
-  StringRef variant = config.variant;
-  bool isAllToAll = config.kind == CollectiveKind::AllToAll;
-  bool overwrites =
-      variant == "one_shot" || variant == "atomic" || variant == "spinlock" ||
-      (isAllToAll && !config.usesPackets() && !config.usesBuffers());
-  // In place, the smaller buffer is at another offset of every heap: nobody can
-  // find another's.
-  bool reachesChunk =
-      config.kind == CollectiveKind::AllGather && variant == "pull";
-  config.inPlace = config.staged || !(overwrites || reachesChunk);
+  config.inPlace = (config.staged && !config.collective().hasCounts()) ||
+                   config.variantInfo().has(plan::inPlace);
   return config;
 }

@@ -10,26 +10,14 @@ using namespace mlir::iris;
 
 static void buildBody(KernelBuilder &k) {
   switch (k.config.kind) {
-  case CollectiveKind::AllGather:
-    return buildAllGather(k);
-  case CollectiveKind::AllReduce:
-    return buildAllReduce(k);
-  case CollectiveKind::ReduceScatter:
-    return buildReduceScatter(k);
-  case CollectiveKind::AllToAll:
-    return buildAllToAll(k);
-  case CollectiveKind::Broadcast:
-  case CollectiveKind::Reduce:
-  case CollectiveKind::Gather:
-  case CollectiveKind::Scatter:
-    return buildRooted(k);
-  case CollectiveKind::Send:
-  case CollectiveKind::Recv:
-    return buildSendRecv(k);
-  case CollectiveKind::Barrier:
-    return k.barrier();
+#define IRIS_COLLECTIVE(Name, name, NAME, Generator, ...)                      \
+  case CollectiveKind::Name:                                                   \
+    return build##Generator(k);
+#include "iris/Plan/Collectives.def"
   }
 }
+
+void mlir::iris::buildBarrier(KernelBuilder &k) { k.barrier(); }
 
 /// What the runtime must know to launch the kernel.
 static DictionaryAttr describe(const CollectiveConfig &config, MLIRContext *c) {

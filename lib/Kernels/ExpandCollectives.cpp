@@ -110,15 +110,16 @@ Value CallExpansion::countElements(ImplicitLocOpBuilder &b,
   auto extent = [&](Value buffer) {
     return memref::DimOp::create(b, flatten(b, buffer), 0).getResult();
   };
-  switch (call.getCollectiveKind()) {
-  case CollectiveKind::AllToAll:
-    return arith::DivUIOp::create(b, extent(call.getInput()), size);
-  case CollectiveKind::ReduceScatter:
-  case CollectiveKind::Scatter:
-    return extent(call.getOutput());
-  default:
+  using plan::Chunks;
+  if (getCollective(call.getCollectiveKind()).hasCounts())
+    return arith::MaxUIOp::create(b, extent(call.getInput()),
+                                  extent(call.getOutput()));
+  const plan::Collective &collective = getCollective(call.getCollectiveKind());
+  if (collective.in.chunks == Chunks::one)
     return extent(call.getInput());
-  }
+  if (collective.out.chunks == Chunks::one)
+    return extent(call.getOutput());
+  return arith::DivUIOp::create(b, extent(call.getInput()), size);
 }
 
 LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
@@ -148,7 +149,15 @@ LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
   Value size = group
                    ? arith::ConstantIndexOp::create(b, group.size()).getResult()
                    : NumRanksOp::create(b, index, call.getCtx()).getResult();
-  Value count = countElements(b, call, size);
+  SmallVector<Value> tables;
+  for (Value table : call.getChunkTables())
+    tables.push_back(flatten(b, table));
+  // With counts, a row is an element, and the number of programs that of the
+  // larger buffer.
+  Value elements = countElements(b, call, size);
+  Value count = tables.empty()
+                    ? elements
+                    : arith::ConstantIndexOp::create(b, 1).getResult();
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value root = call.getRootMember() ? call.getRootMember() : zero;
@@ -158,17 +167,20 @@ LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
   Value tiles = arith::DivUIOp::create(
       b,
       arith::AddIOp::create(
-          b, count, arith::ConstantIndexOp::create(b, config->tile - 1)),
+          b, elements, arith::ConstantIndexOp::create(b, config->tile - 1)),
       tile);
   Value most = arith::ConstantIndexOp::create(b, config->programs);
   Value programs = arith::MaxUIOp::create(
       b, one, arith::MinUIOp::create(b, most, tiles).getResult());
   auto kernel = SymbolRefAttr::get(collective.getAttr(), collective);
-  LaunchOp::create(b, kernel, programs,
-                   ValueRange{call.getCtx(), flatten(b, call.getInput()),
-                              flatten(b, call.getOutput()), workspace, count,
-                              root},
-                   group);
+  SmallVector<Value> arguments = {call.getCtx(),
+                                  flatten(b, call.getInput()),
+                                  flatten(b, call.getOutput()),
+                                  workspace,
+                                  count,
+                                  root};
+  arguments.append(tables);
+  LaunchOp::create(b, kernel, programs, arguments, group);
   call->erase();
   return success();
 }

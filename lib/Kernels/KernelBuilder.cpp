@@ -31,8 +31,13 @@ static SmallVector<Type> argumentTypes(const CollectiveConfig &config) {
   auto bytes = MemRefType::get({dynamic}, IntegerType::get(context, 8),
                                AffineMap(), heap);
   Type index = IndexType::get(context);
-  return {data(config.staged || config.isInputOfRoot()),
-          data(config.staged || config.isOutputOfRoot()), bytes, index, index};
+  const plan::Collective &collective = config.collective();
+  SmallVector<Type> types = {data(config.staged || collective.in.isOnlyOnRoot),
+                             data(config.staged || collective.out.isOnlyOnRoot),
+                             bytes, index, index};
+  types.append(collective.numTables(),
+               MemRefType::get({dynamic}, IntegerType::get(context, 64)));
+  return types;
 }
 
 KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
@@ -45,7 +50,16 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
   workspace = kernel.getArgument(3);
   count = kernel.getArgument(4);
   root = kernel.getArgument(5);
-  if (config.hasRoot()) {
+  unsigned next = 6;
+  auto takeTable = [&](const plan::Buffer &buffer, ChunkTable &table) {
+    if (!buffer.hasCounts)
+      return;
+    table = {kernel.getArgument(next), kernel.getArgument(next + 1)};
+    next += 2;
+  };
+  takeTable(config.collective().in, inChunks);
+  takeTable(config.collective().out, outChunks);
+  if (config.collective().hasRoot()) {
     isElsewhere = notLess(root, index(kRootIsElsewhere));
     root = rem(root, index(kRootIsElsewhere));
   }

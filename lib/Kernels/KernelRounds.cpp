@@ -200,6 +200,19 @@ void KernelBuilder::forBufferedRounds(RoundTiles send, RoundTiles receive) {
   forEpochs(most, add(count, most), iteration, /*countsLast=*/false);
 }
 
+void KernelBuilder::forSlotRounds(RoundBody send, RoundBody receive) {
+  Value most = index(slotElements());
+  auto iteration = [&](Value start) {
+    ifThen(less(start, count), [&] { send(start, roundLength(start, most)); });
+    ifThen(notEqual(start, index(0)), [&] {
+      Value before = sub(start, most);
+      receive(before, roundLength(before, most));
+    });
+    ifThen(less(start, count), [&] { barrier(); });
+  };
+  forEpochs(most, add(count, most), iteration, /*countsLast=*/false);
+}
+
 void KernelBuilder::forOverlappedRounds(Value most, ArrayRef<RoundBody> stages,
                                         bool meetsAtEnd) {
   auto last = static_cast<int64_t>(stages.size()) - 1;

@@ -4,7 +4,7 @@
 #include "iris/Kernels/MatmulConfig.h"
 
 #include "ConfigReader.h"
-#include "iris/Kernels/FusedWorkspace.h"
+#include "iris/Plan/FusedWorkspace.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -187,7 +187,7 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
       failed(reader.readBool("scale", config.scale)))
     return failure();
   constexpr bool powerOfTwo = true;
-  constexpr int64_t most = FusedWorkspace::maxPrograms;
+  constexpr int64_t most = plan::FusedWorkspace::maxPrograms;
   if (failed(reader.readInteger("tile_m", 1, 256, powerOfTwo, config.tileM)) ||
       failed(reader.readInteger("tile_n", 1, 256, false, config.tileN)) ||
       failed(reader.readInteger("tile_k", 16, 256, powerOfTwo, config.tileK)) ||

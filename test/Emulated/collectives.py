@@ -34,7 +34,7 @@ from cases import add_actions, add_check_options, check, pick
 
 # Behind this folder: the programs of Execution have modules of the same names.
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "Execution/Inputs"))
-from variants import IN_PLACE, MOVES, REDUCES
+from variants import IN_PLACE, MOVES, REDUCES, having
 
 WORKSPACE_BYTES = 768 << 10
 TILE_BYTES, MAIL_BYTES = 2048, 128
@@ -47,10 +47,10 @@ STAGED = {"all_gather": ["push"], "all_to_all": ["push"],
           "broadcast": ["push"], "gather": ["pull", "push"],
           "scatter": ["push", "pull"], "all_reduce": ["two_shot", "one_shot"],
           "reduce_scatter": ["pull"], "reduce": ["pull", "two_shot"]}
-MANY_IN = ["reduce_scatter", "all_to_all", "scatter"]
-MANY_OUT = ["all_gather", "all_to_all", "gather"]
-ROOT_READS = ["broadcast", "scatter"]  # the root alone has an input
-ROOT_WRITES = ["reduce", "gather"]  # the root alone has an output
+MANY_IN = having("input", "chunks", "all")
+MANY_OUT = having("output", "chunks", "all")
+ROOT_READS = having("input", "only_on_root", True)  # the root alone has an input
+ROOT_WRITES = having("output", "only_on_root", True)  # ... an output
 
 
 class Element:

@@ -7,13 +7,16 @@ A block that is no complete module is put into a kernel, or into @main if it has
 ops of host programs. Values that it uses but does not define become arguments;
 their types are found by asking: the parser's error says what it expected.
 """
+import json
 import re
 import subprocess
 import sys
 
+COLLECTIVES = [each["op"] for each in json.loads(subprocess.run(
+    ["iris-compile", "--list-collectives"], check=True,
+    stdout=subprocess.PIPE).stdout) if each["op"]]
 HOST_OPS = re.compile(
-    r"\biris\.(alloc|dealloc|launch|sync|all_gather|all_reduce|"
-    r"reduce_scatter|all_to_all|broadcast|reduce|gather_to|scatter_from|"
+    r"\biris\.(alloc|dealloc|launch|sync|" + "|".join(COLLECTIVES) + "|"
     r"matmul|all_gather_matmul|matmul_all_gather|matmul_reduce_scatter|"
     r"matmul_all_reduce)\b")
 COMPLETE = re.compile(r"^\s*(gpu\.module|func\.func|module|iris\.collective|"

@@ -110,32 +110,37 @@ void Data::store(uint64_t number, uint8_t *place) const {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-static bool hasManyInputs(Op op) {
-  return op == Op::reduceScatter || op == Op::allToAll || op == Op::scatter;
-}
-
-static bool hasManyOutputs(Op op) {
-  return op == Op::allGather || op == Op::allToAll || op == Op::gather;
+uint64_t Data::bufferBytes(const ccl::plan::Buffer &buffer, bool isInput,
+                           uint32_t rank) const {
+  bool isUsed = buffer.chunks != ccl::plan::Chunks::none &&
+                (rank == 0 || !buffer.isOnlyOnRoot);
+  // Even ranks send to the next one.
+  if (op == Op::send)
+    isUsed = (rank % 2 == 0) == isInput;
+  uint64_t chunks = buffer.chunks == ccl::plan::Chunks::all ? numRanks : 1;
+  return isUsed ? count * elementBytes * chunks : 0;
 }
 
 uint64_t Data::inputBytes(uint32_t rank) const {
-  bool used = rank == 0 || (op != Op::broadcast && op != Op::scatter);
-  if (op == Op::send)
-    used = rank % 2 == 0;
-  return used ? count * elementBytes * (hasManyInputs(op) ? numRanks : 1) : 0;
+  return bufferBytes(ccl::getCollective(op).in, /*isInput=*/true, rank);
 }
 
 uint64_t Data::outputBytes(uint32_t rank) const {
-  bool used = rank == 0 || (op != Op::reduce && op != Op::gather);
-  if (op == Op::send)
-    used = rank % 2 == 1;
-  return used ? count * elementBytes * (hasManyOutputs(op) ? numRanks : 1) : 0;
+  return bufferBytes(ccl::getCollective(op).out, /*isInput=*/false, rank);
 }
 
 uint64_t Data::inPlaceOffset(uint32_t rank) const {
-  bool chunk = op == Op::allGather || op == Op::reduceScatter ||
-               op == Op::gather || op == Op::scatter;
-  return chunk ? rank * count * elementBytes : 0;
+  return ccl::getCollective(op).isChunkInPlace() ? rank * count * elementBytes
+                                                 : 0;
+}
+
+std::vector<int64_t> Data::tables() const {
+  if (!ccl::getCollective(op).hasCounts())
+    return {};
+  std::vector<int64_t> tables(numRanks, static_cast<int64_t>(count));
+  for (uint32_t member = 0; member < numRanks; ++member)
+    tables.push_back(static_cast<int64_t>((numRanks - 1 - member) * count));
+  return tables;
 }
 
 std::vector<uint8_t> Data::input(uint32_t rank) const {
@@ -154,10 +159,17 @@ std::vector<uint8_t> Data::output(uint32_t rank) const {
   std::vector<uint8_t> bytes(elements * elementBytes);
   for (uint64_t chunk = 0; chunk * count < elements; ++chunk) {
     // Where the chunk comes from: (rank, first index) of its source.
-    bool fromMe =
-        op == Op::allToAll || op == Op::scatter || op == Op::reduceScatter;
-    uint64_t first = fromMe ? rank * count : 0;
-    uint32_t source = hasManyOutputs(op) ? static_cast<uint32_t>(chunk) : 0;
+    const ccl::plan::Collective &collective = ccl::getCollective(op);
+    uint64_t first =
+        collective.in.chunks == ccl::plan::Chunks::all ? rank * count : 0;
+    uint32_t source = collective.out.chunks == ccl::plan::Chunks::all
+                          ? static_cast<uint32_t>(chunk)
+                          : 0;
+    if (collective.hasCounts()) { // see tables()
+      source = numRanks - 1 - source;
+      if (collective.in.hasCounts)
+        first = (numRanks - 1 - rank) * count;
+    }
     if (op == Op::send)
       source = rank - 1;
     uint8_t *place = &bytes[chunk * count * elementBytes];

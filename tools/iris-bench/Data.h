@@ -27,10 +27,16 @@ public:
   /// are one buffer: bytes from the begin of the larger one.
   uint64_t inPlaceOffset(uint32_t rank) const;
 
+  /// Counts and offsets of the chunks of a buffer, where the operation has
+  /// them: all of the same length, the last member's first.
+  std::vector<int64_t> tables() const;
+
   std::vector<uint8_t> input(uint32_t rank) const;
   std::vector<uint8_t> output(uint32_t rank) const;
 
 private:
+  uint64_t bufferBytes(const ccl::plan::Buffer &buffer, bool isInput,
+                       uint32_t rank) const;
   uint64_t number(uint32_t rank, uint64_t index) const;
   uint64_t combined(uint64_t index) const;
   void store(uint64_t number, uint8_t *place) const;

@@ -51,14 +51,14 @@ static std::vector<std::string> variantsFor(const Options &options, Op op) {
   if (asksForAll(options)) {
     std::vector<std::string> all = ccl::variantsOf(op);
     bool isSum = options.reduce == ccl::ReduceOp::sum;
-    all.erase(std::remove_if(all.begin(), all.end(),
-                             [&](const std::string &variant) {
-                               bool isOfSums =
-                                   variant == "atomic" || variant == "spinlock";
-                               return (!isSum && isOfSums) ||
-                                      (options.staged &&
-                                       !ccl::hasStagedForm(variant));
-                             }),
+    all.erase(std::remove_if(
+                  all.begin(), all.end(),
+                  [&](const std::string &variant) {
+                    bool isOfSums = ccl::getCollective(op).find(variant)->has(
+                        ccl::plan::anyOrder);
+                    return (!isSum && isOfSums) ||
+                           (options.staged && !ccl::hasStagedForm(op, variant));
+                  }),
               all.end());
     return all;
   }
@@ -145,7 +145,7 @@ std::set<std::string> iris::bench::requestsOf(const Options &options,
   };
   for (const Case &each : cases) {
     add(each.op, each.dtype, each.reduce, each.config);
-    if (each.inPlace && ccl::hasStagedForm(each.config.variant)) {
+    if (each.inPlace && ccl::hasStagedForm(each.op, each.config.variant)) {
       ccl::Config staged = each.config;
       staged.staged = true; // for what cannot work in place otherwise
       add(each.op, each.dtype, each.reduce, staged);
@@ -193,7 +193,7 @@ Measurement::create(const Options &options, const std::vector<Case> &cases,
                           ccl::Communicator::create(w, commOptions));
   for (const std::string &path : options.packages)
     IRISRT_RETURN_IF_ERROR(self->comm_->addPackage(path));
-  IRISRT_ASSIGN_OR_RETURN(self->exchange_, w.allocate(256));
+  IRISRT_ASSIGN_OR_RETURN(self->exchange_, w.allocate(512));
   IRISRT_ASSIGN_OR_RETURN(self->in_, w.allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(self->out_, w.allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(self->stream_, w.createStream());
@@ -211,6 +211,9 @@ Status Measurement::finish() {
 // One case
 //===----------------------------------------------------------------------===//
 
+/// Counts and offsets, behind what ranks tell each other.
+static constexpr uint64_t tablesAt = 128;
+
 Status Measurement::call(const Case &each, uint64_t inAddress,
                          uint64_t outAddress) {
   const void *in = reinterpret_cast<const void *>(inAddress);
@@ -219,37 +222,33 @@ Status Measurement::call(const Case &each, uint64_t inAddress,
   bool isPlain = each.mode == Mode::host && each.chosen && !each.config.staged;
   const ccl::Config *config = isPlain ? nullptr : &each.config;
   ccl::Communicator &comm = *comm_;
-  uint32_t rank = world_->rank();
-  switch (each.op) {
-  case Op::allGather:
-    return comm.allGather(in, out, each.count, each.dtype, stream_, config);
-  case Op::allReduce:
-    return comm.allReduce(in, out, each.count, each.dtype, each.reduce, stream_,
-                          config);
-  case Op::reduceScatter:
-    return comm.reduceScatter(in, out, each.count, each.dtype, each.reduce,
-                              stream_, config);
-  case Op::allToAll:
-    return comm.allToAll(in, out, each.count, each.dtype, stream_, config);
-  case Op::broadcast:
-    return comm.broadcast(in, out, each.count, each.dtype, 0, stream_, config);
-  case Op::reduce:
-    return comm.reduce(in, out, each.count, each.dtype, each.reduce, 0, stream_,
-                       config);
-  case Op::gather:
-    return comm.gather(in, out, each.count, each.dtype, 0, stream_, config);
-  case Op::scatter:
-    return comm.scatter(in, out, each.count, each.dtype, 0, stream_, config);
-  case Op::send:
-    // Pairs: even ranks send to the next one.
-    if (rank % 2 == 1)
-      return comm.recv(out, each.count, each.dtype, rank - 1, stream_, config);
-    if (rank + 1 == world_->numRanks())
-      return Status::success();
-    return comm.send(in, each.count, each.dtype, rank + 1, stream_, config);
-  default:
-    return comm.barrier(stream_);
+  ccl::Call call;
+  call.op = each.op;
+  call.in = in;
+  call.out = out;
+  call.count = each.count;
+  call.dtype = each.dtype;
+  call.reduce = each.reduce;
+  call.stream = stream_;
+  call.config = config;
+  if (ccl::getCollective(each.op).hasCounts()) {
+    Data data(each.op, each.dtype, each.reduce, world_->numRanks(), each.count);
+    uint64_t element = ccl::dtypeBytes(each.dtype);
+    call.inSize = data.inputBytes(world_->rank()) / element;
+    call.outSize = data.outputBytes(world_->rank()) / element;
+    auto *tables = reinterpret_cast<const int64_t *>(exchange_ + tablesAt);
+    call.inChunks = call.outChunks = {tables, tables + world_->numRanks()};
   }
+  if (!ccl::getCollective(each.op).isPointToPoint())
+    return comm.run(call);
+  // Pairs: even ranks send to the next one.
+  uint32_t rank = world_->rank();
+  bool receives = rank % 2 == 1;
+  if (!receives && rank + 1 == world_->numRanks())
+    return Status::success();
+  call.op = receives ? Op::recv : Op::send;
+  call.root = receives ? rank - 1 : rank + 1;
+  return comm.run(call);
 }
 
 Expected<double> Measurement::largest(double mine) {
@@ -379,8 +378,12 @@ Expected<Timing> Measurement::run(const Case &each) {
   }
   // In place, calls work on what calls before left; only the first is checked.
   std::vector<uint8_t> input = data.input(rank);
+  std::vector<int64_t> tables = data.tables();
   auto prepare = [&]() -> Status {
     IRISRT_RETURN_IF_ERROR(world_->zero(base, bytes_, stream_));
+    if (!tables.empty())
+      IRISRT_RETURN_IF_ERROR(world_->writeNow(
+          exchange_ + tablesAt, tables.data(), 8 * tables.size(), stream_));
     if (!input.empty())
       IRISRT_RETURN_IF_ERROR(
           world_->writeNow(in, input.data(), input.size(), stream_));

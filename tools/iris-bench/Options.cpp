@@ -22,7 +22,8 @@ using rt::Expected;
 using rt::Status;
 using rt::StatusCode;
 
-const char iris::bench::helpText[] =
+/// "$OPS" stands for the operations.
+static const char helpTemplate[] =
     R"(iris-bench: measures Iris' collectives and products of matrices, and checks
 what they compute
 
@@ -35,8 +36,8 @@ output is compared with the right one, element by element; of a large product
 some elements, spread over all of it.
 
 what is measured (lists are separated by commas):
-  --ops=LIST            all, or some of all_reduce, all_gather, reduce_scatter,
-                        all_to_all, broadcast, reduce, gather, scatter, send
+  --ops=LIST            all, or some of
+                        $OPS
                         (default all_reduce,all_gather); products, or some of
                         matmul, all_gather_matmul, matmul_all_gather,
                         matmul_reduce_scatter, matmul_all_reduce
@@ -205,10 +206,33 @@ static Status parseWords(const char *what, const std::string &text,
   return {};
 }
 
-static const std::vector<Op> allOps = {
-    Op::allReduce, Op::allGather, Op::reduceScatter,
-    Op::allToAll,  Op::broadcast, Op::reduce,
-    Op::gather,    Op::scatter,   Op::send};
+/// Those that have an op, and send, which a recv belongs to.
+static std::vector<Op> listOps() {
+  std::vector<Op> ops;
+  for (const ccl::plan::Collective &each : ccl::plan::collectives)
+    if (!each.mnemonic.empty() || each.signature == ccl::plan::Signature::send)
+      ops.push_back(static_cast<Op>(each.kind));
+  return ops;
+}
+static const std::vector<Op> allOps = listOps();
+
+std::string iris::bench::helpText() {
+  constexpr size_t indent = 24, width = 80;
+  std::string ops;
+  size_t column = indent;
+  for (Op op : allOps) {
+    const std::string word(ccl::opName(op));
+    if (!ops.empty()) {
+      bool fits = column + word.size() + 3 < width;
+      ops += fits ? ", " : ",\n" + std::string(indent, ' ');
+      column = fits ? column + 2 : indent;
+    }
+    ops += word;
+    column += word.size();
+  }
+  std::string text = helpTemplate;
+  return text.replace(text.find("$OPS"), 4, ops);
+}
 static const std::vector<ccl::MatmulKind> allProducts = {
     ccl::MatmulKind::matmul, ccl::MatmulKind::allGatherMatmul,
     ccl::MatmulKind::matmulAllGather, ccl::MatmulKind::matmulReduceScatter,

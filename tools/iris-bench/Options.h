@@ -12,7 +12,7 @@
 
 namespace iris::bench {
 
-extern const char helpText[];
+std::string helpText();
 
 /// How calls are made: one by one, or as a graph; and what is timed: the
 /// device, or with `host` the calling thread alone.

@@ -33,20 +33,10 @@ static double busBandwidth(const Case &each, uint32_t ranks, double us) {
   double bytes = static_cast<double>(each.count) * ccl::dtypeBytes(each.dtype);
   double peers = ranks - 1.0;
   double carried = bytes;
-  switch (each.op) {
-  case Op::allReduce:
+  if (each.op == Op::allReduce)
     carried = 2 * peers / ranks * bytes;
-    break;
-  case Op::allGather:
-  case Op::reduceScatter:
-  case Op::allToAll:
-  case Op::gather:
-  case Op::scatter:
+  else if (!ccl::getCollective(each.op).isDivisible())
     carried = peers * bytes;
-    break;
-  default:
-    break;
-  }
   return carried / us / 1e3;
 }
 

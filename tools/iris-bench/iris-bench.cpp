@@ -183,7 +183,7 @@ static int runTool(int argc, char **argv) {
   if (!options.ok())
     return report(options.status());
   if (options->help) {
-    std::fputs(helpText, stdout);
+    std::fputs(helpText().c_str(), stdout);
     return 0;
   }
   if (options->version) {

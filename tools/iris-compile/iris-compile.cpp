@@ -11,6 +11,7 @@
 #include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
 #include "iris/InitAllDialects.h"
 #include "iris/Pipelines/Pipelines.h"
+#include "iris/Plan/Collectives.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
@@ -122,6 +123,12 @@ static cl::opt<bool>
 static cl::opt<bool> listTargets("list-targets",
                                  cl::desc("Print the targets and exit"),
                                  cl::cat(category));
+
+static cl::opt<bool>
+    listCollectives("list-collectives",
+                    cl::desc("Print the table of collectives as JSON: buffers, "
+                             "variants and what these can do"),
+                    cl::init(false), cl::cat(category));
 
 static cl::opt<bool> listOps(
     "list-ops",
@@ -415,6 +422,10 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, overview);
   if (listTargets) {
     printTargets();
+    return 0;
+  }
+  if (listCollectives) {
+    llvm::outs() << ::irisplan::listCollectivesAsJson();
     return 0;
   }
   if (listOps) {

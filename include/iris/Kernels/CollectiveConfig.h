@@ -5,9 +5,12 @@
 #define IRIS_KERNELS_COLLECTIVECONFIG_H
 
 #include "iris/Dialect/Iris/IR/Iris.h"
-#include "iris/Kernels/Workspace.h"
+#include "iris/Plan/Collectives.h"
+#include "iris/Plan/Workspace.h"
 
 namespace mlir::iris {
+
+using plan::Workspace;
 
 /// What a kernel generator is told: the operation and its config, checked and
 /// with all defaults filled in.
@@ -19,15 +22,15 @@ struct CollectiveConfig {
   Type storage;
   /// Ranks of the group; 0: any number up to 8.
   int64_t size = 0;
-  /// Which way; a name from `getVariants`.
+  /// Which way; a name from the table of collectives.
   std::string variant;
   /// Elements that a program moves at once.
   int64_t tile = 0;
   int64_t warps = 4;
   /// Most programs of a launch.
   int64_t programs = 32;
-  /// Chiplets that programs are dealt out to in turn; neighbouring tiles go to
-  /// one chiplet.
+  /// Chiplets that programs go to in round-robin order; neighbouring tiles go
+  /// to one chiplet.
   int64_t xcds = 1;
   /// Input and output may lie anywhere, and be the same.
   bool staged = false;
@@ -38,15 +41,10 @@ struct CollectiveConfig {
   /// The output may be where the input is (the operation's in-place form).
   bool inPlace = true;
 
-  /// send or recv.
-  bool isMail() const;
-  /// broadcast, reduce, gather or scatter.
-  bool hasRoot() const;
+  /// What is known of the operation, and of the variant.
+  const plan::Collective &collective() const;
+  const plan::Variant &variantInfo() const;
   bool usesPackets() const;
-  /// Whether only the root has the input, or the output: peers do not find it
-  /// by their own, and it may be anywhere.
-  bool isInputOfRoot() const;
-  bool isOutputOfRoot() const;
   /// Whether plain tiles go to slots in the receivers' workspaces.
   bool usesBuffers() const;
   /// Whether sums go back to the members through slots as well: staged
@@ -59,9 +57,6 @@ struct CollectiveConfig {
 /// What the root adds to its number in the last argument of its launch if peers
 /// cannot reach the buffer that only it has.
 constexpr int64_t kRootIsElsewhere = 256;
-
-/// The variants of an operation; the first is the default.
-ArrayRef<StringRef> getVariants(CollectiveKind kind);
 
 /// Checks the config of `op` and fills in the defaults; reports what is wrong
 /// at `op`.

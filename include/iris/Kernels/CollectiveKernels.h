@@ -13,14 +13,10 @@
 
 namespace mlir::iris {
 
-void buildAllGather(KernelBuilder &k);
-void buildAllReduce(KernelBuilder &k);
-void buildReduceScatter(KernelBuilder &k);
-void buildAllToAll(KernelBuilder &k);
-/// broadcast, reduce, gather, scatter.
-void buildRooted(KernelBuilder &k);
-/// send, recv.
-void buildSendRecv(KernelBuilder &k);
+/// Of several rows of the table, one generator.
+#define IRIS_COLLECTIVE(Name, name, NAME, Generator, ...)                      \
+  void build##Generator(KernelBuilder &k);
+#include "iris/Plan/Collectives.def"
 
 /// Builds the module that `op` stands for, before it.
 FailureOr<gpu::GPUModuleOp> buildCollective(CollectiveOp op);

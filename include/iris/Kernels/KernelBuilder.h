@@ -25,6 +25,12 @@ public:
   const CollectiveConfig &config;
   /// The kernel's arguments, beside the context.
   Value in, out, count, root;
+  /// Of a buffer with counts: memref<?xi64>, an entry for every member; null of
+  /// others.
+  struct ChunkTable {
+    Value counts, offsets;
+  };
+  ChunkTable inChunks, outChunks;
 
   //===--------------------------------------------------------------------===//
   // Control
@@ -145,6 +151,9 @@ public:
   /// barrier follows. No barrier follows the last `receive`. See Slots in
   /// docs/collectives.md.
   void forBufferedRounds(RoundTiles send, RoundTiles receive);
+  /// The same for chunks of different lengths, of which `count` is the largest
+  /// one: `send` and `receive` take turns in the tiles that they go through.
+  void forSlotRounds(RoundBody send, RoundBody receive);
   /// The slot of `source` for the round that is sent, and for the one that is
   /// received; for accesses to `length` elements.
   Value sentSlot(Value source, Value length);

@@ -4,12 +4,15 @@
 #ifndef IRIS_KERNELS_MATMULBUILDER_H
 #define IRIS_KERNELS_MATMULBUILDER_H
 
-#include "iris/Kernels/FusedWorkspace.h"
 #include "iris/Kernels/GroupBuilder.h"
 #include "iris/Kernels/MatmulConfig.h"
 #include "iris/Kernels/TileSchedule.h"
+#include "iris/Plan/FusedWorkspace.h"
 
 namespace mlir::iris {
+
+using plan::FusedWorkspace;
+using plan::Workspace;
 
 /// A place in a matrix.
 struct Place {

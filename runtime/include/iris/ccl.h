@@ -42,7 +42,9 @@ typedef enum IrisCclOp {
   IRISCCL_SCATTER = 7,
   IRISCCL_SEND = 8,
   IRISCCL_RECV = 9,
-  IRISCCL_BARRIER = 10
+  IRISCCL_BARRIER = 10,
+  IRISCCL_ALL_TO_ALL_V = 11,
+  IRISCCL_ALL_GATHER_V = 12
 } IrisCclOp;
 
 typedef enum IrisCclType {
@@ -187,6 +189,18 @@ IRISRT_API IrisRtStatusCode iriscclRecv(IrisCclComm *comm, void *out,
                                         size_t count, IrisCclType type,
                                         uint32_t peer, uint64_t stream,
                                         const IrisCclConfig *config);
+/* `counts` and `offsets` are device memory, an entry for every member, in rows
+ * of `rowElements` elements; `inSize` and `outSize` are the elements of the
+ * buffers, the same on all members. */
+IRISRT_API IrisRtStatusCode iriscclAllToAllV(
+    IrisCclComm *comm, const void *in, size_t inSize, const int64_t *inCounts,
+    const int64_t *inOffsets, void *out, size_t outSize,
+    const int64_t *outCounts, const int64_t *outOffsets, size_t rowElements,
+    IrisCclType type, uint64_t stream, const IrisCclConfig *config);
+IRISRT_API IrisRtStatusCode iriscclAllGatherV(
+    IrisCclComm *comm, const void *in, size_t inSize, void *out, size_t outSize,
+    const int64_t *counts, const int64_t *offsets, size_t rowElements,
+    IrisCclType type, uint64_t stream, const IrisCclConfig *config);
 IRISRT_API IrisRtStatusCode iriscclBarrier(IrisCclComm *comm, uint64_t stream);
 
 /*===----------------------------------------------------------------------===*

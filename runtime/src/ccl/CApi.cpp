@@ -17,11 +17,13 @@ struct IrisCclComm {
   std::unique_ptr<Communicator> comm;
 };
 
-static_assert(static_cast<int>(Op::barrier) == IRISCCL_BARRIER &&
-                  static_cast<int>(DType::f8e5m2fnuz) == IRISCCL_F8E5M2FNUZ &&
-                  static_cast<int>(ReduceOp::avg) == IRISCCL_AVG &&
-                  static_cast<int>(Placement::anywhere) == IRISCCL_ANYWHERE,
-              "the words of both APIs agree");
+// The enumerators of both APIs agree.
+#define IRIS_COLLECTIVE(Name, name, NAME, ...)                                 \
+  static_assert(static_cast<int>(Op::name) == IRISCCL_##NAME, #NAME);
+#include "iris/Plan/Collectives.def"
+static_assert(static_cast<int>(DType::f8e5m2fnuz) == IRISCCL_F8E5M2FNUZ &&
+              static_cast<int>(ReduceOp::avg) == IRISCCL_AVG &&
+              static_cast<int>(Placement::anywhere) == IRISCCL_ANYWHERE);
 
 static DType typeOf(IrisCclType type) { return static_cast<DType>(type); }
 static ReduceOp reductionOf(IrisCclReduction reduction) {
@@ -144,114 +146,155 @@ IrisRtStatusCode iriscclPrepare(IrisCclComm *comm, IrisCclOp op,
 // Operations
 //===----------------------------------------------------------------------===//
 
-IrisRtStatusCode iriscclAllGather(IrisCclComm *comm, const void *in, void *out,
-                                  size_t count, IrisCclType type,
-                                  uint64_t stream,
-                                  const IrisCclConfig *config) {
+static IrisRtStatusCode runCall(IrisCclComm *comm, Call call,
+                                const IrisCclConfig *config) {
   IRISRT_REQUIRE(comm);
   return withConfig(config, [&](const Config *converted) {
-    return comm->comm->allGather(in, out, count, typeOf(type), {stream},
-                                 converted);
+    call.config = converted;
+    return comm->comm->run(call);
   });
 }
 
-IrisRtStatusCode iriscclAllReduce(IrisCclComm *comm, const void *in, void *out,
-                                  size_t count, IrisCclType type,
-                                  IrisCclReduction reduction, uint64_t stream,
-                                  const IrisCclConfig *config) {
-  IRISRT_REQUIRE(comm);
-  return withConfig(config, [&](const Config *converted) {
-    return comm->comm->allReduce(in, out, count, typeOf(type),
-                                 reductionOf(reduction), {stream}, converted);
-  });
-}
-
-IrisRtStatusCode iriscclReduceScatter(IrisCclComm *comm, const void *in,
-                                      void *out, size_t count, IrisCclType type,
-                                      IrisCclReduction reduction,
-                                      uint64_t stream,
-                                      const IrisCclConfig *config) {
-  IRISRT_REQUIRE(comm);
-  return withConfig(config, [&](const Config *converted) {
-    return comm->comm->reduceScatter(in, out, count, typeOf(type),
-                                     reductionOf(reduction), {stream},
-                                     converted);
-  });
-}
-
-IrisRtStatusCode iriscclAllToAll(IrisCclComm *comm, const void *in, void *out,
-                                 size_t count, IrisCclType type,
-                                 uint64_t stream, const IrisCclConfig *config) {
-  IRISRT_REQUIRE(comm);
-  return withConfig(config, [&](const Config *converted) {
-    return comm->comm->allToAll(in, out, count, typeOf(type), {stream},
-                                converted);
-  });
-}
-
-IrisRtStatusCode iriscclBroadcast(IrisCclComm *comm, const void *in, void *out,
-                                  size_t count, IrisCclType type, uint32_t root,
-                                  uint64_t stream,
-                                  const IrisCclConfig *config) {
-  IRISRT_REQUIRE(comm);
-  return withConfig(config, [&](const Config *converted) {
-    return comm->comm->broadcast(in, out, count, typeOf(type), root, {stream},
-                                 converted);
-  });
-}
-
-IrisRtStatusCode iriscclReduce(IrisCclComm *comm, const void *in, void *out,
-                               size_t count, IrisCclType type,
-                               IrisCclReduction reduction, uint32_t root,
-                               uint64_t stream, const IrisCclConfig *config) {
-  IRISRT_REQUIRE(comm);
-  return withConfig(config, [&](const Config *converted) {
-    return comm->comm->reduce(in, out, count, typeOf(type),
-                              reductionOf(reduction), root, {stream},
-                              converted);
-  });
-}
-
-IrisRtStatusCode iriscclGather(IrisCclComm *comm, const void *in, void *out,
-                               size_t count, IrisCclType type, uint32_t root,
-                               uint64_t stream, const IrisCclConfig *config) {
-  IRISRT_REQUIRE(comm);
-  return withConfig(config, [&](const Config *converted) {
-    return comm->comm->gather(in, out, count, typeOf(type), root, {stream},
-                              converted);
-  });
-}
-
-IrisRtStatusCode iriscclScatter(IrisCclComm *comm, const void *in, void *out,
-                                size_t count, IrisCclType type, uint32_t root,
-                                uint64_t stream, const IrisCclConfig *config) {
-  IRISRT_REQUIRE(comm);
-  return withConfig(config, [&](const Config *converted) {
-    return comm->comm->scatter(in, out, count, typeOf(type), root, {stream},
-                               converted);
-  });
-}
-
-IrisRtStatusCode iriscclSend(IrisCclComm *comm, const void *in, size_t count,
-                             IrisCclType type, uint32_t peer, uint64_t stream,
-                             const IrisCclConfig *config) {
-  IRISRT_REQUIRE(comm);
-  return withConfig(config, [&](const Config *converted) {
-    return comm->comm->send(in, count, typeOf(type), peer, {stream}, converted);
-  });
-}
-
-IrisRtStatusCode iriscclRecv(IrisCclComm *comm, void *out, size_t count,
-                             IrisCclType type, uint32_t peer, uint64_t stream,
-                             const IrisCclConfig *config) {
-  IRISRT_REQUIRE(comm);
-  return withConfig(config, [&](const Config *converted) {
-    return comm->comm->recv(out, count, typeOf(type), peer, {stream},
-                            converted);
-  });
-}
-
-IrisRtStatusCode iriscclBarrier(IrisCclComm *comm, uint64_t stream) {
-  IRISRT_REQUIRE(comm);
-  return finish(comm->comm->barrier({stream}));
-}
+// The function of each operation, by its signature.
+#define IRIS_FUNCTION_move(Name, name)                                         \
+  IrisRtStatusCode irisccl##Name(                                              \
+      IrisCclComm *comm, const void *in, void *out, size_t count,              \
+      IrisCclType type, uint64_t stream, const IrisCclConfig *config) {        \
+    return runCall(                                                            \
+        comm,                                                                  \
+        {Op::name, in, out, count, typeOf(type), {}, 0, {stream}, nullptr},    \
+        config);                                                               \
+  }
+#define IRIS_FUNCTION_reduce(Name, name)                                       \
+  IrisRtStatusCode irisccl##Name(IrisCclComm *comm, const void *in, void *out, \
+                                 size_t count, IrisCclType type,               \
+                                 IrisCclReduction reduction, uint64_t stream,  \
+                                 const IrisCclConfig *config) {                \
+    return runCall(comm,                                                       \
+                   {Op::name,                                                  \
+                    in,                                                        \
+                    out,                                                       \
+                    count,                                                     \
+                    typeOf(type),                                              \
+                    reductionOf(reduction),                                    \
+                    0,                                                         \
+                    {stream},                                                  \
+                    nullptr},                                                  \
+                   config);                                                    \
+  }
+#define IRIS_FUNCTION_rootedMove(Name, name)                                   \
+  IrisRtStatusCode irisccl##Name(IrisCclComm *comm, const void *in, void *out, \
+                                 size_t count, IrisCclType type,               \
+                                 uint32_t root, uint64_t stream,               \
+                                 const IrisCclConfig *config) {                \
+    return runCall(                                                            \
+        comm,                                                                  \
+        {Op::name, in, out, count, typeOf(type), {}, root, {stream}, nullptr}, \
+        config);                                                               \
+  }
+#define IRIS_FUNCTION_rootedReduce(Name, name)                                 \
+  IrisRtStatusCode irisccl##Name(                                              \
+      IrisCclComm *comm, const void *in, void *out, size_t count,              \
+      IrisCclType type, IrisCclReduction reduction, uint32_t root,             \
+      uint64_t stream, const IrisCclConfig *config) {                          \
+    return runCall(comm,                                                       \
+                   {Op::name,                                                  \
+                    in,                                                        \
+                    out,                                                       \
+                    count,                                                     \
+                    typeOf(type),                                              \
+                    reductionOf(reduction),                                    \
+                    root,                                                      \
+                    {stream},                                                  \
+                    nullptr},                                                  \
+                   config);                                                    \
+  }
+#define IRIS_FUNCTION_send(Name, name)                                         \
+  IrisRtStatusCode irisccl##Name(                                              \
+      IrisCclComm *comm, const void *in, size_t count, IrisCclType type,       \
+      uint32_t peer, uint64_t stream, const IrisCclConfig *config) {           \
+    return runCall(comm,                                                       \
+                   {Op::name,                                                  \
+                    in,                                                        \
+                    nullptr,                                                   \
+                    count,                                                     \
+                    typeOf(type),                                              \
+                    {},                                                        \
+                    peer,                                                      \
+                    {stream},                                                  \
+                    nullptr},                                                  \
+                   config);                                                    \
+  }
+#define IRIS_FUNCTION_recv(Name, name)                                         \
+  IrisRtStatusCode irisccl##Name(                                              \
+      IrisCclComm *comm, void *out, size_t count, IrisCclType type,            \
+      uint32_t peer, uint64_t stream, const IrisCclConfig *config) {           \
+    return runCall(comm,                                                       \
+                   {Op::name,                                                  \
+                    nullptr,                                                   \
+                    out,                                                       \
+                    count,                                                     \
+                    typeOf(type),                                              \
+                    {},                                                        \
+                    peer,                                                      \
+                    {stream},                                                  \
+                    nullptr},                                                  \
+                   config);                                                    \
+  }
+#define IRIS_FUNCTION_gatherV(Name, name)                                      \
+  IrisRtStatusCode irisccl##Name(                                              \
+      IrisCclComm *comm, const void *in, size_t inSize, void *out,             \
+      size_t outSize, const int64_t *counts, const int64_t *offsets,           \
+      size_t rowElements, IrisCclType type, uint64_t stream,                   \
+      const IrisCclConfig *config) {                                           \
+    return runCall(comm,                                                       \
+                   {Op::name,                                                  \
+                    in,                                                        \
+                    out,                                                       \
+                    0,                                                         \
+                    typeOf(type),                                              \
+                    {},                                                        \
+                    0,                                                         \
+                    {stream},                                                  \
+                    nullptr,                                                   \
+                    inSize,                                                    \
+                    outSize,                                                   \
+                    {},                                                        \
+                    {counts, offsets},                                         \
+                    rowElements},                                              \
+                   config);                                                    \
+  }
+#define IRIS_FUNCTION_exchangeV(Name, name)                                    \
+  IrisRtStatusCode irisccl##Name(                                              \
+      IrisCclComm *comm, const void *in, size_t inSize,                        \
+      const int64_t *inCounts, const int64_t *inOffsets, void *out,            \
+      size_t outSize, const int64_t *outCounts, const int64_t *outOffsets,     \
+      size_t rowElements, IrisCclType type, uint64_t stream,                   \
+      const IrisCclConfig *config) {                                           \
+    return runCall(comm,                                                       \
+                   {Op::name,                                                  \
+                    in,                                                        \
+                    out,                                                       \
+                    0,                                                         \
+                    typeOf(type),                                              \
+                    {},                                                        \
+                    0,                                                         \
+                    {stream},                                                  \
+                    nullptr,                                                   \
+                    inSize,                                                    \
+                    outSize,                                                   \
+                    {inCounts, inOffsets},                                     \
+                    {outCounts, outOffsets},                                   \
+                    rowElements},                                              \
+                   config);                                                    \
+  }
+#define IRIS_FUNCTION_barrier(Name, name)                                      \
+  IrisRtStatusCode irisccl##Name(IrisCclComm *comm, uint64_t stream) {         \
+    return runCall(                                                            \
+        comm,                                                                  \
+        {Op::name, nullptr, nullptr, 0, DType::i8, {}, 0, {stream}, nullptr},  \
+        nullptr);                                                              \
+  }
+#define IRIS_COLLECTIVE(Name, name, NAME, Generator, signature, ...)           \
+  IRIS_FUNCTION_##signature(Name, name)
+#include "iris/Plan/Collectives.def"

@@ -13,8 +13,9 @@ static constexpr size_t maxChoices = 4096;
 /// kRootIsElsewhere of include/iris/Kernels/CollectiveConfig.h.
 static constexpr uint64_t rootIsElsewhere = 256;
 
-/// Two members alone call send and recv.
-static bool isOfAllMembers(Op op) { return op != Op::send && op != Op::recv; }
+static bool isOfAllMembers(Op op) {
+  return !getCollective(op).isPointToPoint();
+}
 
 //===----------------------------------------------------------------------===//
 // The choice of a kernel
@@ -52,17 +53,9 @@ size_t ChoiceHash::operator()(const ChoiceKey &key) const {
   return hash;
 }
 
-/// Whether peers find the buffer that every member has at this rank's offset of
-/// the heap.  Otherwise it is told to them, or they do not reach it.
-static bool isAtSameOffset(Op op) {
-  return op != Op::gather && op != Op::scatter && op != Op::send &&
-         op != Op::recv;
-}
-
 /// The buffer that every member has, and that peers reach.
 static const Extent &sharedBuffer(Op op, const CheckedCall &checked) {
-  bool pulled = op == Op::gather || op == Op::send || reduces(op);
-  return pulled ? checked.in : checked.out;
+  return getCollective(op).sharesInput() ? checked.in : checked.out;
 }
 
 /// What decides on the kernel; the same on all members.
@@ -75,7 +68,7 @@ Communicator::Impl::situationOf(const Call &call,
   Situation situation;
   situation.op = call.op;
   situation.dtype = call.dtype;
-  situation.bytes = call.count * dtypeBytes(call.dtype);
+  situation.bytes = checked.chunkBytes;
   situation.groupSize = static_cast<uint32_t>(group.ranks.size());
   situation.device = world.deviceKind();
   situation.onHeap = onHeap(checked.in) && onHeap(checked.out);
@@ -86,7 +79,7 @@ Communicator::Impl::situationOf(const Call &call,
     const Extent &shared = sharedBuffer(call.op, checked);
     situation.onHeap = onHeap(shared);
     situation.inPlace = false;
-    if (isAtSameOffset(call.op))
+    if (getCollective(call.op).isAtSameOffset())
       bits |= shared.address;
   } else {
     bits |= checked.in.address | checked.out.address;
@@ -193,12 +186,16 @@ Status Communicator::Impl::compareCalls(const Call &call,
                                         const std::string &how) {
   std::string text = how + ", " + std::string(dtypeName(call.dtype)) + " x " +
                      std::to_string(call.count);
+  if (getCollective(call.op).hasCounts())
+    text += formatString(", rows of %" PRIu64 " elements from %" PRIu64
+                         " to %" PRIu64 " elements",
+                         call.rowElements, call.inSize, call.outSize);
   if (hasRoot(call.op))
     text += ", root " + std::to_string(call.root);
   else if (checked.inPlace)
     text += ", in place";
   const Extent &shared = sharedBuffer(call.op, checked);
-  if (isAtSameOffset(call.op) && shared.bytes != 0 &&
+  if (getCollective(call.op).isAtSameOffset() && shared.bytes != 0 &&
       world.isSymmetric(shared.address, shared.bytes))
     text += formatString(", '%s' at heap offset %" PRIu64,
                          &shared == &checked.out ? "out" : "in",
@@ -232,7 +229,7 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
   uint64_t width = elementBytes(element);
   uint64_t total = call.count * dtypeBytes(call.dtype) / width;
   uint64_t most = facts.maxCount == 0 ? total : facts.maxCount;
-  if (total > most && !isDivisible(call.op))
+  if (total > most && !getCollective(call.op).isDivisible())
     return makeStatus(StatusCode::invalidArgument,
                       "%s: chunks of %" PRIu64 " bytes; expected at most "
                       "%" PRIu64 " for the variant '%s'%s with a workspace of "
@@ -274,6 +271,46 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
     done += count;
   } while (done < total);
   return Status::success();
+}
+
+/// A call with counts, which are in device memory: nobody here knows them.
+Status Communicator::Impl::launchCounted(const Call &call,
+                                         const CheckedCall &checked,
+                                         const Chosen &chosen) {
+  const LoadedKernel &loaded = *chosen.kernel;
+  const KernelInfo &info = loaded.kernel.info();
+  IrisRtElement element = info.args[1].element;
+  uint64_t width = elementBytes(element);
+  auto onHeapIfEmpty = [&](const Extent &extent) {
+    return extent.bytes == 0 ? Extent{workspace, 0} : extent;
+  };
+  uint64_t row = call.rowElements * dtypeBytes(call.dtype) / width;
+  uint64_t largest = std::max(checked.in.bytes, checked.out.bytes) / width;
+  uint64_t tile = static_cast<uint64_t>(loaded.facts.tile);
+  uint64_t programs[3] = {
+      std::clamp<uint64_t>(largest / tile, 1, chosen.programs), 1, 1};
+  std::vector<IrisRtArg> args = {
+      makeContextArg(),
+      vectorArg(element, onHeapIfEmpty(checked.in), info.args[1].symmetric),
+      vectorArg(element, onHeapIfEmpty(checked.out), info.args[2].symmetric),
+      vectorArg(info.args[3].element, {workspace, options.workspaceBytes},
+                true),
+      makeScalarArg(IRISRT_ELT_INDEX, row),
+      makeScalarArg(IRISRT_ELT_INDEX, 0)};
+  auto addTable = [&](const plan::Buffer &buffer, const ChunkTable &table) {
+    if (!buffer.hasCounts)
+      return;
+    for (const int64_t *entries : {table.counts, table.offsets})
+      args.push_back(vectorArg(IRISRT_ELT_I64,
+                               {reinterpret_cast<uint64_t>(entries),
+                                group.ranks.size() * sizeof(int64_t)},
+                               /*symmetric=*/false));
+  };
+  addTable(getCollective(call.op).in, call.inChunks);
+  addTable(getCollective(call.op).out, call.outChunks);
+  return world.launchOnHeap(loaded.kernel, programs, args.data(),
+                            static_cast<uint32_t>(args.size()), call.stream,
+                            &group);
 }
 
 /// An all-gather by the device's copy engines: no processor works for it but
@@ -330,90 +367,122 @@ Status Communicator::Impl::run(const Call &call) {
   if (compares)
     IRISRT_RETURN_IF_ERROR(agreement.succeeded(arguments.status()));
   IRISRT_ASSIGN_OR_RETURN(CheckedCall checked, std::move(arguments));
-  if (call.count == 0 && call.op != Op::barrier)
+  const plan::Collective &collective = getCollective(call.op);
+  // Of counts only the device knows that they are 0.
+  bool isEmpty = collective.hasCounts() ? call.inSize + call.outSize == 0
+                                        : call.count == 0;
+  if (isEmpty && collective.hasBuffers())
     return compares ? compareCalls(call, checked, opName(call.op).data())
                     : Status::success();
-  if (size == 1)
+  if (size == 1 && !collective.hasCounts())
     return runAlone(call, checked);
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
   if (chosen.isCopied)
     return copyParts(call, checked, chosen);
-  return launch(call, checked, chosen);
+  return collective.hasCounts() ? launchCounted(call, checked, chosen)
+                                : launch(call, checked, chosen);
 }
 
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
 
-Status Communicator::allGather(const void *in, void *out, size_t count,
-                               DType dtype, Stream stream,
-                               const Config *config) {
-  return impl_->run(
-      {Op::allGather, in, out, count, dtype, {}, 0, stream, config});
+Status Communicator::run(const Call &call) {
+  if (!findCollective(call.op))
+    return makeStatus(StatusCode::invalidArgument, "%d is no operation",
+                      static_cast<int>(call.op));
+  return impl_->run(call);
 }
 
-Status Communicator::allReduce(const void *in, void *out, size_t count,
-                               DType dtype, ReduceOp reduce, Stream stream,
-                               const Config *config) {
-  return impl_->run(
-      {Op::allReduce, in, out, count, dtype, reduce, 0, stream, config});
-}
-
-Status Communicator::reduceScatter(const void *in, void *out, size_t count,
-                                   DType dtype, ReduceOp reduce, Stream stream,
-                                   const Config *config) {
-  return impl_->run(
-      {Op::reduceScatter, in, out, count, dtype, reduce, 0, stream, config});
-}
-
-Status Communicator::allToAll(const void *in, void *out, size_t count,
-                              DType dtype, Stream stream,
-                              const Config *config) {
-  return impl_->run(
-      {Op::allToAll, in, out, count, dtype, {}, 0, stream, config});
-}
-
-Status Communicator::broadcast(const void *in, void *out, size_t count,
-                               DType dtype, uint32_t root, Stream stream,
-                               const Config *config) {
-  return impl_->run(
-      {Op::broadcast, in, out, count, dtype, {}, root, stream, config});
-}
-
-Status Communicator::reduce(const void *in, void *out, size_t count,
-                            DType dtype, ReduceOp reduce, uint32_t root,
-                            Stream stream, const Config *config) {
-  return impl_->run(
-      {Op::reduce, in, out, count, dtype, reduce, root, stream, config});
-}
-
-Status Communicator::gather(const void *in, void *out, size_t count,
-                            DType dtype, uint32_t root, Stream stream,
-                            const Config *config) {
-  return impl_->run(
-      {Op::gather, in, out, count, dtype, {}, root, stream, config});
-}
-
-Status Communicator::scatter(const void *in, void *out, size_t count,
-                             DType dtype, uint32_t root, Stream stream,
-                             const Config *config) {
-  return impl_->run(
-      {Op::scatter, in, out, count, dtype, {}, root, stream, config});
-}
-
-Status Communicator::send(const void *in, size_t count, DType dtype,
-                          uint32_t peer, Stream stream, const Config *config) {
-  return impl_->run(
-      {Op::send, in, nullptr, count, dtype, {}, peer, stream, config});
-}
-
-Status Communicator::recv(void *out, size_t count, DType dtype, uint32_t peer,
-                          Stream stream, const Config *config) {
-  return impl_->run(
-      {Op::recv, nullptr, out, count, dtype, {}, peer, stream, config});
-}
-
-Status Communicator::barrier(Stream stream) {
-  return impl_->run(
-      {Op::barrier, nullptr, nullptr, 0, DType::i8, {}, 0, stream, nullptr});
-}
+// The method of each operation, by its signature.
+#define IRIS_METHOD_move(name)                                                 \
+  Status Communicator::name(const void *in, void *out, size_t count,           \
+                            DType dtype, Stream stream,                        \
+                            const Config *config) {                            \
+    return impl_->run(                                                         \
+        {Op::name, in, out, count, dtype, {}, 0, stream, config});             \
+  }
+#define IRIS_METHOD_reduce(name)                                               \
+  Status Communicator::name(const void *in, void *out, size_t count,           \
+                            DType dtype, ReduceOp reduce, Stream stream,       \
+                            const Config *config) {                            \
+    return impl_->run(                                                         \
+        {Op::name, in, out, count, dtype, reduce, 0, stream, config});         \
+  }
+#define IRIS_METHOD_rootedMove(name)                                           \
+  Status Communicator::name(const void *in, void *out, size_t count,           \
+                            DType dtype, uint32_t root, Stream stream,         \
+                            const Config *config) {                            \
+    return impl_->run(                                                         \
+        {Op::name, in, out, count, dtype, {}, root, stream, config});          \
+  }
+#define IRIS_METHOD_rootedReduce(name)                                         \
+  Status Communicator::name(const void *in, void *out, size_t count,           \
+                            DType dtype, ReduceOp reduce, uint32_t root,       \
+                            Stream stream, const Config *config) {             \
+    return impl_->run(                                                         \
+        {Op::name, in, out, count, dtype, reduce, root, stream, config});      \
+  }
+#define IRIS_METHOD_send(name)                                                 \
+  Status Communicator::name(const void *in, size_t count, DType dtype,         \
+                            uint32_t peer, Stream stream,                      \
+                            const Config *config) {                            \
+    return impl_->run(                                                         \
+        {Op::name, in, nullptr, count, dtype, {}, peer, stream, config});      \
+  }
+#define IRIS_METHOD_recv(name)                                                 \
+  Status Communicator::name(void *out, size_t count, DType dtype,              \
+                            uint32_t peer, Stream stream,                      \
+                            const Config *config) {                            \
+    return impl_->run(                                                         \
+        {Op::name, nullptr, out, count, dtype, {}, peer, stream, config});     \
+  }
+#define IRIS_METHOD_gatherV(name)                                              \
+  Status Communicator::name(const void *in, size_t inSize, void *out,          \
+                            size_t outSize, const ChunkTable &outChunks,       \
+                            size_t rowElements, DType dtype, Stream stream,    \
+                            const Config *config) {                            \
+    return impl_->run({Op::name,                                               \
+                       in,                                                     \
+                       out,                                                    \
+                       0,                                                      \
+                       dtype,                                                  \
+                       {},                                                     \
+                       0,                                                      \
+                       stream,                                                 \
+                       config,                                                 \
+                       inSize,                                                 \
+                       outSize,                                                \
+                       {},                                                     \
+                       outChunks,                                              \
+                       rowElements});                                          \
+  }
+#define IRIS_METHOD_exchangeV(name)                                            \
+  Status Communicator::name(                                                   \
+      const void *in, size_t inSize, const ChunkTable &inChunks, void *out,    \
+      size_t outSize, const ChunkTable &outChunks, size_t rowElements,         \
+      DType dtype, Stream stream, const Config *config) {                      \
+    return impl_->run({Op::name,                                               \
+                       in,                                                     \
+                       out,                                                    \
+                       0,                                                      \
+                       dtype,                                                  \
+                       {},                                                     \
+                       0,                                                      \
+                       stream,                                                 \
+                       config,                                                 \
+                       inSize,                                                 \
+                       outSize,                                                \
+                       inChunks,                                               \
+                       outChunks,                                              \
+                       rowElements});                                          \
+  }
+#define IRIS_METHOD_barrier(name)                                              \
+  Status Communicator::name(Stream stream) {                                   \
+    Call call;                                                                 \
+    call.stream = stream;                                                      \
+    return impl_->run(call);                                                   \
+  }
+#define IRIS_COLLECTIVE(Name, name, NAME, Generator, signature, ...)           \
+  IRIS_METHOD_##signature(name)
+#include "iris/Plan/Collectives.def"

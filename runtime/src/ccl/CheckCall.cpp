@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ccl/CheckCall.h"
 
+#include <algorithm>
 #include <cinttypes>
 
 using namespace iris::ccl;
@@ -16,33 +17,18 @@ struct Shape {
 };
 } // namespace
 
-static Shape shapeOf(Op op, uint32_t size, uint32_t index, uint32_t root) {
-  bool isRoot = index == root;
-  switch (op) {
-  case Op::allGather:
-    return {1, size, index};
-  case Op::allReduce:
-    return {1, 1, 0};
-  case Op::reduceScatter:
-    return {size, 1, index};
-  case Op::allToAll:
-    return {size, size, 0};
-  case Op::broadcast:
-    return {isRoot ? 1u : 0u, 1, 0};
-  case Op::reduce:
-    return {1, isRoot ? 1u : 0u, 0};
-  case Op::gather:
-    return {1, isRoot ? size : 0, root};
-  case Op::scatter:
-    return {isRoot ? size : 0, 1, root};
-  case Op::send:
-    return {1, 0, 0};
-  case Op::recv:
-    return {0, 1, 0};
-  case Op::barrier:
-    break;
-  }
-  return {0, 0, 0};
+static Shape shapeOf(const plan::Collective &collective, uint32_t size,
+                     uint32_t index, uint32_t root) {
+  auto chunksOf = [&](const plan::Buffer &buffer) -> uint32_t {
+    if (buffer.chunks == plan::Chunks::none ||
+        (buffer.isOnlyOnRoot && index != root))
+      return 0;
+    return buffer.chunks == plan::Chunks::all ? size : 1;
+  };
+  Shape shape = {chunksOf(collective.in), chunksOf(collective.out), 0};
+  if (collective.isChunkInPlace())
+    shape.place = collective.hasRoot() ? root : index;
+  return shape;
 }
 
 static Status wrong(const Call &call, const std::string &what) {
@@ -72,8 +58,65 @@ static Status checkBuffer(const Call &call, const char *name,
   return Status::success();
 }
 
+static bool overlap(const Extent &a, const Extent &b) {
+  return a.bytes != 0 && b.bytes != 0 && a.address < b.address + b.bytes &&
+         b.address < a.address + a.bytes;
+}
+
+static Status checkTable(const Call &call, const char *name,
+                         const int64_t *table) {
+  auto address = reinterpret_cast<uint64_t>(table);
+  if (address != 0 && address % sizeof(int64_t) == 0)
+    return Status::success();
+  return wrong(call, formatString("the %s are at 0x%" PRIx64 "; expected "
+                                  "device memory that is aligned to 8 bytes",
+                                  name, address));
+}
+
+/// Counts themselves are in device memory; kernels check them.
+static Expected<CheckedCall> checkCounted(const Call &call,
+                                          const plan::Collective &collective,
+                                          uint32_t groupSize) {
+  uint64_t element = dtypeBytes(call.dtype);
+  constexpr uint64_t most = uint64_t(1) << 48;
+  if (call.rowElements == 0 || call.rowElements > most)
+    return wrong(call, formatString("rows of %" PRIu64 " elements; expected 1 "
+                                    "to %" PRIu64,
+                                    call.rowElements, most));
+  for (uint64_t size : {call.inSize, call.outSize})
+    if (size > most)
+      return wrong(call, formatString("a buffer of %" PRIu64
+                                      " elements; expected at most %" PRIu64,
+                                      size, most));
+  CheckedCall checked;
+  checked.in = {reinterpret_cast<uint64_t>(call.in), call.inSize * element};
+  checked.out = {reinterpret_cast<uint64_t>(call.out), call.outSize * element};
+  IRISRT_RETURN_IF_ERROR(checkBuffer(call, "in", checked.in));
+  IRISRT_RETURN_IF_ERROR(checkBuffer(call, "out", checked.out));
+  if (overlap(checked.in, checked.out))
+    return wrong(call, "'in' and 'out' overlap; expected them apart");
+  bool isEmpty = checked.in.bytes + checked.out.bytes == 0;
+  auto check = [&](const plan::Buffer &buffer, const ChunkTable &table,
+                   const Extent &extent, bool isInput) -> Status {
+    uint64_t chunks = buffer.chunks == plan::Chunks::all ? groupSize : 1;
+    checked.chunkBytes = std::max(checked.chunkBytes, extent.bytes / chunks);
+    if (!buffer.hasCounts || isEmpty)
+      return Status::success();
+    IRISRT_RETURN_IF_ERROR(checkTable(
+        call, isInput ? "input's counts" : "output's counts", table.counts));
+    return checkTable(call, isInput ? "input's offsets" : "output's offsets",
+                      table.offsets);
+  };
+  IRISRT_RETURN_IF_ERROR(
+      check(collective.in, call.inChunks, checked.in, /*isInput=*/true));
+  IRISRT_RETURN_IF_ERROR(
+      check(collective.out, call.outChunks, checked.out, /*isInput=*/false));
+  return checked;
+}
+
 Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
                                            uint32_t index) {
+  const plan::Collective &collective = getCollective(call.op);
   uint64_t element = dtypeBytes(call.dtype);
   if (element == 0)
     return wrong(call, formatString("%d is no element type",
@@ -83,16 +126,17 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
                                     "min, max or avg",
                                     static_cast<int>(call.reduce)));
   if (hasRoot(call.op) && call.root >= groupSize)
-    return wrong(
-        call, formatString("the %s is member %u; expected less than %u",
-                           call.op == Op::send || call.op == Op::recv ? "peer"
-                                                                      : "root",
-                           call.root, groupSize));
-  if ((call.op == Op::send || call.op == Op::recv) && call.root == index)
+    return wrong(call,
+                 formatString("the %s is member %u; expected less than %u",
+                              collective.isPointToPoint() ? "peer" : "root",
+                              call.root, groupSize));
+  if (collective.isPointToPoint() && call.root == index)
     return wrong(call, formatString("member %u is this rank; expected another",
                                     call.root));
   if (call.config)
     IRISRT_RETURN_IF_ERROR(checkConfig(call.op, call.dtype, *call.config));
+  if (collective.hasCounts())
+    return checkCounted(call, collective, groupSize);
 
   // On all members alike, whatever this one uses: 63 bits, since kernels count
   // in signed numbers.
@@ -105,17 +149,16 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
                                       call.count, dtypeName(call.dtype).data(),
                                       most));
   }
-  Shape shape = shapeOf(call.op, groupSize, index, call.root);
+  Shape shape = shapeOf(collective, groupSize, index, call.root);
   uint64_t chunk = call.count * element;
   CheckedCall checked;
+  checked.chunkBytes = chunk;
   checked.in = {reinterpret_cast<uint64_t>(call.in), chunk * shape.inChunks};
   checked.out = {reinterpret_cast<uint64_t>(call.out), chunk * shape.outChunks};
   IRISRT_RETURN_IF_ERROR(checkBuffer(call, "in", checked.in));
   IRISRT_RETURN_IF_ERROR(checkBuffer(call, "out", checked.out));
   const Extent &in = checked.in, &out = checked.out;
-  if (in.bytes == 0 || out.bytes == 0 ||
-      in.address >= out.address + out.bytes ||
-      out.address >= in.address + in.bytes)
+  if (!overlap(in, out))
     return checked;
 
   uint64_t offset = shape.place * chunk;

@@ -4,27 +4,12 @@
 #ifndef IRIS_RT_CCL_CHECKCALL_H
 #define IRIS_RT_CCL_CHECKCALL_H
 
-#include "iris/ccl/Types.h"
-#include "iris/rt/World.h"
+#include "iris/ccl/Communicator.h"
 
 #include <cstdint>
 #include <string>
 
 namespace iris::ccl {
-
-/// A call as the user made it.
-struct Call {
-  Op op = Op::barrier;
-  const void *in = nullptr;
-  void *out = nullptr;
-  uint64_t count = 0;
-  DType dtype = DType::i8;
-  ReduceOp reduce = ReduceOp::sum;
-  /// The root, or the peer of send and recv.
-  uint32_t root = 0;
-  rt::Stream stream;
-  const Config *config = nullptr;
-};
 
 /// A buffer of a call as this rank uses it; of 0 bytes where it does not.
 struct Extent {
@@ -35,6 +20,8 @@ struct Extent {
 /// A call whose arguments make sense.
 struct CheckedCall {
   Extent in, out;
+  /// Bytes of a chunk; with counts, on average if the buffers are full.
+  uint64_t chunkBytes = 0;
   /// The output is, or is a part of, the input, or the other way round, as the
   /// operation allows.
   bool inPlace = false;

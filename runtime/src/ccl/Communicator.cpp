@@ -255,7 +255,8 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
   const Config config = call.config ? *call.config : Config();
   bool isNamed = !config.variant.empty();
   // A root's neighbours do not know that it works in place.
-  bool maySwitch = call.op != Op::barrier && !hasRoot(call.op) && !isNamed;
+  bool maySwitch = call.op != Op::barrier && !hasRoot(call.op) && !isNamed &&
+                   !getCollective(call.op).hasCounts();
   for (const Config &each : configsToPrepare(call, placement)) {
     Spec spec = makeSpec(call.op, call.dtype, call.reduce, size, each);
     spec.isWish = isOpen(config);
@@ -299,7 +300,7 @@ Status Communicator::prepare(Op op, DType dtype, ReduceOp reduce,
   call.config = config;
   call.root = op == Op::send || op == Op::recv ? (index() + 1u) % size() : 0;
   Status mine = checkPrepare(call, placement, size(), index());
-  if (size() == 1)
+  if (size() == 1 && (!mine.ok() || !getCollective(op).hasCounts()))
     return mine; // nothing is launched
   // Nobody shall wait for a member that does not come to load.
   IRISRT_RETURN_IF_ERROR(impl_->agreement.succeeded(mine));

@@ -77,6 +77,8 @@ struct Communicator::Impl {
                                   const Situation &situation);
   rt::Status launch(const Call &call, const CheckedCall &checked,
                     const Chosen &chosen);
+  rt::Status launchCounted(const Call &call, const CheckedCall &checked,
+                           const Chosen &chosen);
   rt::Status copyParts(const Call &call, const CheckedCall &checked,
                        const Chosen &chosen);
 

@@ -99,14 +99,17 @@ bool iris::ccl::isThroughWorkspace(const std::string &variant) {
 
 uint64_t iris::ccl::roomOf(const std::string &variant,
                            const Situation &situation) {
-  // As include/iris/Kernels/Workspace.h deals it out, less the flags.
-  constexpr uint64_t unit = (defaultWorkspaceBytes - (256 << 10)) / 32;
+  // Slots and packets are in two halves; packets are twice as large as what
+  // they carry.
+  const plan::Workspace workspace;
+  const auto slots = static_cast<uint64_t>(workspace.scratchBytes() / 2);
+  const auto packets = static_cast<uint64_t>(workspace.packetBytes() / 2);
   if (endsWith(variant, "buffered") && situation.onHeap)
-    return 20 * unit / 16;
+    return slots / plan::Workspace::maxMembers;
   if (variant == "two_shot_packet")
-    return 5 * unit / 4;
+    return packets / 2;
   if (usesPackets(variant))
-    return 5 * unit / (2 * situation.groupSize);
+    return packets / situation.groupSize;
   return std::numeric_limits<uint64_t>::max();
 }
 
@@ -373,7 +376,9 @@ double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
   // Tiles that are accessed element by element: the last, or all where chunks
   // begin anywhere.
   bool isAligned = situation.alignment % 16 == 0;
-  double slow = isAligned ? 0 : isDivisible(situation.op) ? 1 : turns;
+  double slow = isAligned                                   ? 0
+                : getCollective(situation.op).isDivisible() ? 1
+                                                            : turns;
   double members = isThroughWorkspace(kernel.variant) ? 0 : peers;
   us += slow * link.partial * members * static_cast<double>(tileBytes) /
         static_cast<double>(element * threadsOf(kernel, link.lanes));

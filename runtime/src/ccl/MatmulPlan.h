@@ -5,6 +5,7 @@
 #ifndef IRIS_RT_CCL_MATMULPLAN_H
 #define IRIS_RT_CCL_MATMULPLAN_H
 
+#include "iris/Plan/FusedWorkspace.h"
 #include "iris/ccl/MatmulSelector.h"
 
 namespace iris::ccl {
@@ -73,12 +74,10 @@ DType sumType(DType element);
 
 uint64_t divideUp(uint64_t a, uint64_t b);
 
-/// The workspace, as include/iris/Kernels/FusedWorkspace.h lays it out: barrier
-/// state for so many programs of 8 ranks, their epochs, flags.
-constexpr uint64_t matmulFlagBytes = 128;
-constexpr uint64_t matmulMaxPrograms = 512;
-constexpr uint64_t matmulWorkspaceBase =
-    matmulFlagBytes * matmulMaxPrograms * 8 + 4 * matmulMaxPrograms;
+/// Of the workspace: bytes of a flag, most programs, bytes before the flags.
+constexpr uint64_t matmulFlagBytes = plan::FusedWorkspace::line;
+constexpr uint64_t matmulMaxPrograms = plan::FusedWorkspace::maxPrograms;
+constexpr uint64_t matmulWorkspaceBase = plan::FusedWorkspace::flags;
 
 /// A number of a config: its name in requests, kernels and tables, the most
 /// that a table may say, and what a kernel has if the config leaves it open:

@@ -16,16 +16,15 @@ static constexpr double slack = 1.01;
 
 /// Whether a variant may be chosen without being asked for: its result is the
 /// same in every run.
-static bool isEligible(Op op, const std::string &variant, bool onHeap) {
+static bool isEligible(Op op, const std::string &name, bool onHeap) {
+  const plan::Variant *variant = getCollective(op).find(name);
+  if (!variant)
+    return false;
   if (hasRoot(op))
-    return onHeap || hasStagedForm(variant);
-  // The staged forms of others are these.
+    return onHeap || variant->hasStagedForm();
   if (!onHeap && op != Op::barrier)
-    return isThroughWorkspace(variant) || variant == "two_shot_push";
-  bool isMove = op == Op::allGather || op == Op::allToAll;
-  // Others are never better, or, in place, not possible.
-  return variant != "ring" && variant != "atomic" && variant != "spinlock" &&
-         variant != "partitioned" && !(isMove && variant == "pull");
+    return variant->has(plan::anywhere);
+  return !variant->has(plan::onlyByName);
 }
 
 static Config configOf(const LinkModel &link, const KernelModel &kernel,
@@ -66,7 +65,7 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
     best.us = estimate(link, kernel, situation, /*programs=*/1);
     return best;
   }
-  int64_t most = mostPrograms(situation.op);
+  int64_t most = getCollective(situation.op).maxPrograms();
   auto timeWith = [&](int64_t programs) {
     return estimate(link, kernel, situation, programs);
   };

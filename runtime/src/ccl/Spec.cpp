@@ -187,7 +187,7 @@ std::string iris::ccl::requestText(const Spec &request,
   Spec spec = request;
   // The ring has room for fewer programs; how many, the compiler knows.
   if (spec.config.programs == 0 && spec.config.variant != "ring")
-    spec.config.programs = mostPrograms(spec.op);
+    spec.config.programs = getCollective(spec.op).maxPrograms();
   std::string description = describeFor(spec, workspaceBytes);
   // The place makes the package, and what the compiler says about the request,
   // independent of where the file with it lies.
@@ -205,14 +205,19 @@ std::string iris::ccl::kernelSource(Op op, DType dtype, ReduceOp reduce,
 // Facts
 //===----------------------------------------------------------------------===//
 
-/// Whether the kernel takes (ctx, in, out, workspace, count, root).  A buffer
-/// that only the root has may be anywhere.
+/// Whether the kernel takes (ctx, in, out, workspace, count, root), and counts
+/// and offsets if there are some.  A buffer that only the root has may be
+/// anywhere.
 static Status checkSignature(const KernelInfo &kernel,
                              const KernelFacts &facts) {
-  const std::string &op = facts.collective;
-  auto isOnlyOfRoot = [&op](size_t arg) {
-    return (arg == 1 && (op == "broadcast" || op == "scatter")) ||
-           (arg == 2 && (op == "reduce" || op == "gather"));
+  const plan::Collective *collective = nullptr;
+  for (const plan::Collective &each : plan::collectives)
+    if (each.name == facts.collective)
+      collective = &each;
+  auto isOnlyOfRoot = [collective](size_t arg) {
+    return collective && (arg == 1   ? collective->in.isOnlyOnRoot
+                          : arg == 2 ? collective->out.isOnlyOnRoot
+                                     : false);
   };
   auto isRightMemory = [&](size_t arg, bool symmetric) {
     if (arg == 3)
@@ -220,7 +225,9 @@ static Status checkSignature(const KernelInfo &kernel,
     return facts.staged ? !symmetric : symmetric || isOnlyOfRoot(arg);
   };
   const std::vector<ArgInfo> &args = kernel.args;
-  bool right = args.size() == 6 && args[0].kind == IRISRT_ARG_CONTEXT;
+  size_t numTables = collective ? collective->numTables() : 0;
+  bool right =
+      args.size() == 6 + numTables && args[0].kind == IRISRT_ARG_CONTEXT;
   for (size_t i = 1; right && i < 4; ++i)
     right = args[i].kind == IRISRT_ARG_MEMREF && args[i].sizes.size() == 1 &&
             !args[i].sizes[0] && args[i].identity &&
@@ -230,13 +237,17 @@ static Status checkSignature(const KernelInfo &kernel,
   for (size_t i = 4; right && i < 6; ++i)
     right = args[i].kind == IRISRT_ARG_SCALAR &&
             args[i].element == IRISRT_ELT_INDEX;
+  for (size_t i = 6; right && i < args.size(); ++i)
+    right = args[i].kind == IRISRT_ARG_MEMREF && args[i].sizes.size() == 1 &&
+            !args[i].sizes[0] && args[i].identity &&
+            args[i].element == IRISRT_ELT_I64;
   if (right)
     return Status::success();
   return makeStatus(StatusCode::invalidArgument,
                     "kernel %s is no collective; expected the arguments "
                     "(!iris.ctx, memref<?xT>, memref<?xT>, memref<?xU, "
-                    "symmetric>, index, index)",
-                    kernel.signature().c_str());
+                    "symmetric>, index, index) and %zu of memref<?xi64>",
+                    kernel.signature().c_str(), numTables);
 }
 
 Expected<KernelFacts> iris::ccl::readFacts(const KernelInfo &kernel) {
@@ -300,6 +311,7 @@ bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
 }
 
 bool iris::ccl::servesAtAll(const KernelFacts &facts, const Spec &spec) {
-  bool inAnyOrder = facts.variant == "atomic" || facts.variant == "spinlock";
-  return spec.isWish && computes(facts, spec) && !inAnyOrder;
+  const plan::Variant *variant = getCollective(spec.op).find(facts.variant);
+  bool isInAnyOrder = variant && variant->has(plan::anyOrder);
+  return spec.isWish && computes(facts, spec) && !isInAnyOrder;
 }

@@ -5,6 +5,7 @@
 #ifndef IRIS_RT_CCL_SPEC_H
 #define IRIS_RT_CCL_SPEC_H
 
+#include "iris/Plan/Workspace.h"
 #include "iris/ccl/Types.h"
 #include "iris/rt/Kernel.h"
 
@@ -41,12 +42,6 @@ struct SpecHash {
   size_t operator()(const Spec &spec) const;
 };
 
-/// Most programs that a kernel's workspace has room for.
-int64_t mostPrograms(Op op);
-
-/// Whether parts of the elements can be done one by one: there are no chunks.
-bool isDivisible(Op op);
-
 /// The spec of a call: data that is only moved becomes bytes.
 Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
               const Config &config);
@@ -65,7 +60,7 @@ Spec kernelSpec(Spec spec);
 std::string describe(const Spec &spec);
 
 /// What kernels are generated for that do not ask for another size.
-constexpr uint64_t defaultWorkspaceBytes = 56 << 20;
+constexpr uint64_t defaultWorkspaceBytes = plan::Workspace::defaultBytes;
 
 /// The .mlir module that asks for it, for a workspace of that size.  A spec
 /// without a number of programs asks for as many as there may be.

@@ -11,45 +11,11 @@ using iris::rt::Status;
 using iris::rt::StatusCode;
 
 namespace {
-struct OpInfo {
-  const char *name;
-  bool reduces;
-  bool hasRoot;
-  std::vector<std::string> variants;
-};
-
 struct DTypeInfo {
   const char *name;
   uint32_t bytes;
 };
 } // namespace
-
-/// In the order of the enum.  The variants are those of the generators (see
-/// lib/Kernels/CollectiveConfig.cpp), which have the last word, and copies
-/// (isCopied); the first is the default.
-static const std::vector<OpInfo> &opTable() {
-  static const std::vector<OpInfo> table = {
-      {"all_gather",
-       false,
-       false,
-       {"push", "partitioned", "pull", "packet", "buffered", "copy_engine"}},
-      {"all_reduce",
-       true,
-       false,
-       {"two_shot", "two_shot_push", "one_shot", "one_shot_packet",
-        "two_shot_packet", "one_shot_buffered", "ring", "atomic", "spinlock"}},
-      {"reduce_scatter", true, false, {"pull", "packet", "buffered"}},
-      {"all_to_all", false, false, {"push", "pull", "packet", "buffered"}},
-      {"broadcast", false, true, {"push", "pull", "scatter", "packet"}},
-      {"reduce", true, true, {"pull", "two_shot", "packet"}},
-      {"gather", false, true, {"pull", "push", "packet"}},
-      {"scatter", false, true, {"push", "pull", "packet"}},
-      {"send", false, true, {"mail"}},
-      {"recv", false, true, {"mail"}},
-      {"barrier", false, false, {"flags"}},
-  };
-  return table;
-}
 
 static const DTypeInfo dtypeTable[] = {
     {"f16", 2},        {"bf16", 2},     {"f32", 4},    {"f64", 8},
@@ -60,18 +26,13 @@ static const DTypeInfo dtypeTable[] = {
 
 static const char *const reduceNames[] = {"sum", "prod", "min", "max", "avg"};
 
-static const OpInfo *infoOf(Op op) {
-  auto index = static_cast<size_t>(op);
-  return index < opTable().size() ? &opTable()[index] : nullptr;
-}
-
 static const DTypeInfo *infoOf(DType dtype) {
   auto index = static_cast<size_t>(dtype);
   return index < std::size(dtypeTable) ? &dtypeTable[index] : nullptr;
 }
 
 std::string_view iris::ccl::opName(Op op) {
-  return infoOf(op) ? infoOf(op)->name : "unknown";
+  return findCollective(op) ? findCollective(op)->name : "unknown";
 }
 
 std::string_view iris::ccl::dtypeName(DType dtype) {
@@ -87,17 +48,32 @@ uint32_t iris::ccl::dtypeBytes(DType dtype) {
   return infoOf(dtype) ? infoOf(dtype)->bytes : 0;
 }
 
-bool iris::ccl::reduces(Op op) { return infoOf(op) && infoOf(op)->reduces; }
-bool iris::ccl::hasRoot(Op op) { return infoOf(op) && infoOf(op)->hasRoot; }
-
-const std::vector<std::string> &iris::ccl::variantsOf(Op op) {
-  static const std::vector<std::string> none;
-  return infoOf(op) ? infoOf(op)->variants : none;
+bool iris::ccl::reduces(Op op) {
+  return findCollective(op) && findCollective(op)->reduces();
 }
 
-bool iris::ccl::hasStagedForm(const std::string &variant) {
-  return !isCopied(variant) && variant != "ring" && variant != "atomic" &&
-         variant != "spinlock";
+bool iris::ccl::hasRoot(Op op) {
+  const plan::Collective *collective = findCollective(op);
+  return collective && (collective->hasRoot() || collective->isPointToPoint());
+}
+
+const std::vector<std::string> &iris::ccl::variantsOf(Op op) {
+  static const auto table = [] {
+    std::vector<std::vector<std::string>> all;
+    for (const plan::Collective &each : plan::collectives) {
+      all.emplace_back();
+      for (const plan::Variant &variant : each)
+        all.back().emplace_back(variant.name);
+    }
+    return all;
+  }();
+  static const std::vector<std::string> none;
+  return findCollective(op) ? table[static_cast<size_t>(op)] : none;
+}
+
+bool iris::ccl::hasStagedForm(Op op, const std::string &variant) {
+  const plan::Variant *found = getCollective(op).find(variant);
+  return found && found->hasStagedForm();
 }
 
 //===----------------------------------------------------------------------===//
@@ -106,15 +82,6 @@ bool iris::ccl::hasStagedForm(const std::string &variant) {
 
 static bool isPowerOfTwo(int64_t value) {
   return value > 0 && (value & (value - 1)) == 0;
-}
-
-int64_t iris::ccl::mostPrograms(Op op) {
-  return op == Op::send || op == Op::recv ? 16 : 128;
-}
-
-bool iris::ccl::isDivisible(Op op) {
-  return op == Op::allReduce || op == Op::broadcast || op == Op::reduce ||
-         op == Op::send || op == Op::recv;
 }
 
 static Status checkNumber(Op op, const char *key, int64_t value, int64_t most,
@@ -147,7 +114,7 @@ Status iris::ccl::checkConfig(Op op, DType dtype, const Config &config) {
                                      16 / bytes, /*powerOfTwo=*/true));
   IRISRT_RETURN_IF_ERROR(
       checkNumber(op, "warps", config.warps, 16, 1, /*powerOfTwo=*/true));
-  IRISRT_RETURN_IF_ERROR(
-      checkNumber(op, "programs", config.programs, mostPrograms(op)));
+  IRISRT_RETURN_IF_ERROR(checkNumber(op, "programs", config.programs,
+                                     getCollective(op).maxPrograms()));
   return checkNumber(op, "xcds", config.xcds, 64);
 }

@@ -73,3 +73,20 @@ func.func @launches(%ctx: !iris.ctx, %s: memref<?xi32, #iris.symmetric>,
       args(%ctx, %s : !iris.ctx, memref<?xi32, #iris.symmetric>)
   return
 }
+
+// CHECK-LABEL: func.func @counted
+func.func @counted(%ctx: !iris.ctx, %a: memref<?xf16, #iris.symmetric>,
+                   %b: memref<?xf16, #iris.symmetric>,
+                   %c: memref<?xi8, #iris.symmetric>,
+                   %n: memref<?xi64, #iris.symmetric>) {
+  // CHECK: iris.all_to_all_v %{{.*}}, %[[A:.*]] chunks(%[[N:.*]], %[[N]]), %{{.*}} chunks(%[[N]], %[[N]]) group([1, 0]) {variant = "pull"} : memref<?xf16, #iris.symmetric>, memref<?xf16, #iris.symmetric>, memref<?xi64, #iris.symmetric>
+  iris.all_to_all_v %ctx, %a chunks(%n, %n), %b chunks(%n, %n) group([1, 0])
+      {variant = "pull"}
+      : memref<?xf16, #iris.symmetric>, memref<?xf16, #iris.symmetric>,
+        memref<?xi64, #iris.symmetric>
+  // CHECK: iris.all_gather_v %{{.*}}, %{{.*}}, %{{.*}} chunks(%[[N]], %[[N]]) as ui8 : memref<?xi8, #iris.symmetric>, memref<?xi8, #iris.symmetric>, memref<?xi64, #iris.symmetric>
+  iris.all_gather_v %ctx, %c, %c chunks(%n, %n) as ui8
+      : memref<?xi8, #iris.symmetric>, memref<?xi8, #iris.symmetric>,
+        memref<?xi64, #iris.symmetric>
+  return
+}

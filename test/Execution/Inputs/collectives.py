@@ -7,22 +7,21 @@ compares every element of the output. Each result can be computed exactly, or
 is rounded once, in the order that does not matter.
 """
 from tilegen import BITS, Program, buffer, is_float, tile
+from variants import CALLED, CALLS, REDUCES, having
 from variants import IN_PLACE as ALL_IN_PLACE
 from variants import MOVES as KERNELS
-from variants import REDUCES
 
 SHAPE = (256,)
-# The calls of two have names of their own.
-CALLS = {"gather": "gather_to", "scatter": "scatter_from"}
 MOVES = {CALLS.get(name, name): each for name, each in KERNELS.items()}
 REDUCTIONS = ["sum", "prod", "min", "max", "avg"]
-ROOTED = ["broadcast", "reduce", "gather_to", "scatter_from"]
+ROOTED = [each["op"] for each in CALLED if each["root"]]
 # Which buffers hold a chunk for every member of the group.
-MANY_IN = ["reduce_scatter", "all_to_all", "scatter_from"]
-MANY_OUT = ["all_gather", "all_to_all", "gather_to"]
+MANY_IN = having("input", "chunks", "all", "op")
+MANY_OUT = having("output", "chunks", "all", "op")
 # Of buffers that are equally large.
-IN_PLACE = {name: ALL_IN_PLACE[name]
-            for name in ("all_reduce", "all_to_all", "broadcast", "reduce")}
+IN_PLACE = {name: each for name, each in ALL_IN_PLACE.items()
+            if (CALLS.get(name, name) in MANY_IN) ==
+            (CALLS.get(name, name) in MANY_OUT)}
 FLOAT8 = ["f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"]
 # Mantissa bits and exponent bias.
 FORMATS = {"f8E4M3FN": (3, 7), "f8E5M2": (2, 15), "f8E4M3FNUZ": (3, 8),

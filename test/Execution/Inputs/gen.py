@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import atomics
 import collectives
+import counted
 import epilogues
 import fused
 import heap
@@ -35,6 +36,7 @@ SUITES = {
     "collectives-few": collectives.few,
     "collectives-few-rounds": collectives.few_rounds,
     "collectives-rounds": collectives.rounds,
+    "counted": counted.counted,
     "elements": windows.elements,
     "epilogues": epilogues.epilogues,
     "heap": heap.heap,

@@ -1,22 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The variants of collectives that tests go through, by `iris.collective`'s name."""
+"""The collectives that tests go through, from the compiler's own table."""
+import json
+import subprocess
 
-MOVES = {"all_gather": ["push", "partitioned", "pull", "packet", "buffered"],
-         "all_to_all": ["push", "pull", "packet", "buffered"],
-         "broadcast": ["push", "pull", "scatter", "packet"],
-         "gather": ["pull", "push", "packet"],
-         "scatter": ["push", "pull", "packet"]}
-REDUCES = {"all_reduce": ["two_shot", "two_shot_push", "one_shot",
-                          "one_shot_packet", "two_shot_packet",
-                          "one_shot_buffered", "ring", "atomic", "spinlock"],
-           "reduce_scatter": ["pull", "packet", "buffered"],
-           "reduce": ["pull", "two_shot", "packet"]}
+COLLECTIVES = json.loads(subprocess.run(
+    ["iris-compile", "--list-collectives"], check=True,
+    stdout=subprocess.PIPE).stdout)
+# Those that a host program calls, but for the ones with counts (counted.py).
+CALLED = [each for each in COLLECTIVES
+          if each["op"] and not each["output"]["counts"]]
+
+
+def variants(reduces, trait="kernel"):
+    return {each["name"]: [variant["name"] for variant in each["variants"]
+                           if variant["kernel"] and variant[trait]]
+            for each in CALLED if each["reduces"] == reduces}
+
+
+def having(buffer, key, value, name="name"):
+    """Names of the collectives whose input or output is so."""
+    return [each[name] for each in CALLED if each[buffer][key] == value]
+
+
+# name -> variants
+MOVES = variants(reduces=False)
+REDUCES = variants(reduces=True)
 # Those that may write to where they read from.
-IN_PLACE = {"all_gather": ["push", "partitioned", "packet", "buffered"],
-            "all_to_all": ["packet", "buffered"],
-            "broadcast": ["push", "pull", "scatter", "packet"],
-            "gather": ["push", "packet"], "scatter": ["pull", "packet"],
-            "all_reduce": ["two_shot", "two_shot_push", "one_shot_packet",
-                           "two_shot_packet", "one_shot_buffered", "ring"],
-            "reduce_scatter": ["pull", "packet", "buffered"],
-            "reduce": ["pull", "two_shot", "packet"]}
+IN_PLACE = {**variants(False, "in_place"), **variants(True, "in_place")}
+# name -> op, where they differ
+CALLS = {each["name"]: each["op"] for each in CALLED
+         if each["op"] != each["name"]}

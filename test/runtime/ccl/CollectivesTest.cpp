@@ -98,7 +98,7 @@ TEST_P(CollectivesInFull, EveryVariant) {
           Config config;
           config.variant = variant;
           config.staged = staged;
-          if (staged && !hasStagedForm(variant))
+          if (staged && !hasStagedForm(op, variant))
             continue;
           for (uint64_t count :
                {uint64_t(1), uint64_t(333), largestCount(kind())}) {

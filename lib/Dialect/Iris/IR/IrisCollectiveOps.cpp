@@ -2,6 +2,7 @@
 //===- IrisCollectiveOps.cpp - Collectives --------------------------------===//
 
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Plan/Collectives.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -34,11 +35,11 @@ void mlir::iris::printOptionalReduction(OpAsmPrinter &printer, Operation *,
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-static bool reduces(CollectiveKind kind) {
-  return kind == CollectiveKind::AllReduce ||
-         kind == CollectiveKind::ReduceScatter ||
-         kind == CollectiveKind::Reduce;
-}
+// ODS has no way to include the table, so that it repeats names and numbers.
+#define IRIS_COLLECTIVE(Name, ...)                                             \
+  static_assert(static_cast<int>(CollectiveKind::Name) ==                      \
+                static_cast<int>(plan::CollectiveKind::Name));
+#include "iris/Plan/Collectives.def"
 
 /// Types of elements that collectives know.
 static bool isElement(Type type) {
@@ -55,13 +56,18 @@ static constexpr StringLiteral kElements =
     "f16, bf16, f32, f64, i8, i16, i32, i64, ui8, f8E4M3FN, f8E5M2, "
     "f8E4M3FNUZ or f8E5M2FNUZ";
 
+const plan::Collective &mlir::iris::getCollective(CollectiveKind kind) {
+  return plan::getCollective(static_cast<plan::CollectiveKind>(kind));
+}
+
 LogicalResult CollectiveOp::verify() {
   StringRef kind = stringifyCollectiveKind(getKind());
-  if (reduces(getKind()) && !getReduction())
+  bool reduces = getCollective(getKind()).reduces();
+  if (reduces && !getReduction())
     return emitOpError("has no reduction; expected sum, prod, min, max or avg "
                        "after ")
            << kind;
-  if (!reduces(getKind()) && getReduction())
+  if (!reduces && getReduction())
     return emitOpError("has the reduction ")
            << stringifyReduction(*getReduction()) << "; expected none for "
            << kind;

@@ -39,6 +39,8 @@ static constexpr Row rows[] = {
      OnAny, EltAny},
     {"iris", "expect_eq", OnScalars | OnTiles, EltAny,
      "in kernels with an argument of type `!iris.ctx`"},
+    {"iris", "check", OnScalars, EltIndex,
+     "a failure ends the program and fails the world"},
     {"tile",
      "load store gather scatter range expand_dims broadcast transpose "
      "convert_layout reduce yield",

@@ -87,6 +87,35 @@ enum class Placement : int32_t {
   anywhere,
 };
 
+/// How long the chunks of a buffer are, and where: in device memory, an entry
+/// for every member.  Both are in rows of `rowElements` elements, which a call
+/// names (1: in elements).  They are read when the kernel runs, so that they
+/// may change between two replays of a graph.
+struct ChunkTable {
+  const int64_t *counts = nullptr;
+  const int64_t *offsets = nullptr;
+};
+
+/// A call of any operation, for callers that go through tables of them.  What
+/// the operation does not take is not used.
+struct Call {
+  Op op = Op::barrier;
+  const void *in = nullptr;
+  void *out = nullptr;
+  uint64_t count = 0;
+  DType dtype = DType::i8;
+  ReduceOp reduce = ReduceOp::sum;
+  /// The root, or the peer of send and recv.
+  uint32_t root = 0;
+  rt::Stream stream;
+  const Config *config = nullptr;
+  /// Of operations with counts, in the place of `count`: elements of the
+  /// buffers, the same on all members.
+  uint64_t inSize = 0, outSize = 0;
+  ChunkTable inChunks, outChunks;
+  uint64_t rowElements = 1;
+};
+
 class Communicator {
 public:
   /// Collective over the world: all its ranks pass the same options, also those
@@ -130,6 +159,9 @@ public:
                      const Config *config = nullptr,
                      Placement placement = Placement::onHeap);
 
+  /// The operation of that name below.
+  rt::Status run(const Call &call);
+
   /// out[size * count] holds every member's in[count], in the members' order.
   /// In place: in == out + index * count elements.
   rt::Status allGather(const void *in, void *out, size_t count, DType dtype,
@@ -151,6 +183,28 @@ public:
   /// in[size * count].  In place: in == out.
   rt::Status allToAll(const void *in, void *out, size_t count, DType dtype,
                       rt::Stream stream = {}, const Config *config = nullptr);
+
+  /// all_gather with counts, as MPI_Allgatherv: member i contributes
+  /// outChunks.counts[i] rows, which go to `out` from outChunks.offsets[i]. All
+  /// members pass the same counts; offsets may differ.  For the rest see
+  /// allToAllV.
+  rt::Status allGatherV(const void *in, size_t inSize, void *out,
+                        size_t outSize, const ChunkTable &outChunks,
+                        size_t rowElements, DType dtype, rt::Stream stream = {},
+                        const Config *config = nullptr);
+
+  /// all_to_all with counts, as MPI_Alltoallv: inChunks.counts[i] rows of `in`
+  /// from inChunks.offsets[i] go to member i, outChunks.counts[i] rows of `out`
+  /// from outChunks.offsets[i] come from it.  What a member sends is as long as
+  /// what the other one expects, and chunks of `out` do not overlap.  `inSize`
+  /// and `outSize` are the elements of the buffers, the same on all members: a
+  /// count or an offset beyond them, or a pair of counts that differ, fails the
+  /// world before anything is stored there.  The buffers are apart.
+  rt::Status allToAllV(const void *in, size_t inSize,
+                       const ChunkTable &inChunks, void *out, size_t outSize,
+                       const ChunkTable &outChunks, size_t rowElements,
+                       DType dtype, rt::Stream stream = {},
+                       const Config *config = nullptr);
 
   /// out[count] is member `root`'s in[count]; `in` is not used elsewhere.  In
   /// place: in == out on the root.

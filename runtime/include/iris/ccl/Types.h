@@ -5,6 +5,7 @@
 #ifndef IRIS_CCL_TYPES_H
 #define IRIS_CCL_TYPES_H
 
+#include "iris/Plan/Collectives.h"
 #include "iris/rt/Status.h"
 
 #include <cstdint>
@@ -15,20 +16,22 @@
 #pragma GCC visibility push(default)
 namespace iris::ccl {
 
+namespace plan = ::irisplan;
+
 /// What is communicated.  The values are those of the C API.
 enum class Op : int32_t {
-  allGather = 0,
-  allReduce,
-  reduceScatter,
-  allToAll,
-  broadcast,
-  reduce,
-  gather,
-  scatter,
-  send,
-  recv,
-  barrier,
+#define IRIS_COLLECTIVE(Name, name, ...) name,
+#include "iris/Plan/Collectives.def"
 };
+
+/// What is known of an operation; null for a value that is none.
+constexpr const plan::Collective *findCollective(Op op) {
+  return plan::findCollective(static_cast<int32_t>(op));
+}
+/// The same of a value that is one.
+constexpr const plan::Collective &getCollective(Op op) {
+  return plan::getCollective(static_cast<plan::CollectiveKind>(op));
+}
 
 /// Element types.  The fp8 types are those of OCP (fn) and of AMD's gfx94x
 /// (fnuz).  The values are those of the C API.
@@ -77,7 +80,7 @@ struct Config {
   int64_t warps = 0;
   /// Most programs of a launch: 1 to 128 (send and recv: 16).
   int64_t programs = 0;
-  /// Chiplets that programs are dealt out to in turn: 1 to 64.
+  /// Chiplets that programs go to in round-robin order: 1 to 64.
   int64_t xcds = 0;
   /// Take the kernel whose buffers may lie anywhere and be the same, also where
   /// that is not necessary.
@@ -94,7 +97,7 @@ struct Config {
 const std::vector<std::string> &variantsOf(Op op);
 
 /// Whether a variant can also work on buffers that peers do not reach.
-bool hasStagedForm(const std::string &variant);
+bool hasStagedForm(Op op, const std::string &variant);
 
 /// An error that names the value and what is allowed, or success.
 rt::Status checkConfig(Op op, DType dtype, const Config &config);

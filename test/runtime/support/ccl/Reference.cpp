@@ -149,34 +149,20 @@ uint64_t Problem::reduced(uint64_t i) const {
   return encode(dtype, result);
 }
 
+static uint64_t countOf(const Problem &p, const plan::Buffer &buffer,
+                        uint32_t me) {
+  if (buffer.isOnlyOnRoot && me != p.root)
+    return 0;
+  return buffer.chunks == plan::Chunks::all ? p.count * p.ranks.size()
+                                            : p.count;
+}
+
 uint64_t Problem::inCount(uint32_t me) const {
-  uint64_t all = count * ranks.size();
-  switch (op) {
-  case Op::reduceScatter:
-  case Op::allToAll:
-    return all;
-  case Op::broadcast:
-    return me == root ? count : 0;
-  case Op::scatter:
-    return me == root ? all : 0;
-  default:
-    return count;
-  }
+  return countOf(*this, getCollective(op).in, me);
 }
 
 uint64_t Problem::outCount(uint32_t me) const {
-  uint64_t all = count * ranks.size();
-  switch (op) {
-  case Op::allGather:
-  case Op::allToAll:
-    return all;
-  case Op::reduce:
-    return me == root ? count : 0;
-  case Op::gather:
-    return me == root ? all : 0;
-  default:
-    return count;
-  }
+  return countOf(*this, getCollective(op).out, me);
 }
 
 uint64_t Problem::inBits(uint32_t me, uint64_t i) const {

@@ -95,37 +95,6 @@ static Situation situationOf(World &world, const Communicator &comm,
   return situation;
 }
 
-static Status callComm(Communicator &comm, const Problem &p, const void *in,
-                       void *out, const Config *config, Stream stream) {
-  switch (p.op) {
-  case Op::allGather:
-    return comm.allGather(in, out, p.count, p.dtype, stream, config);
-  case Op::allReduce:
-    return comm.allReduce(in, out, p.count, p.dtype, p.reduce, stream, config);
-  case Op::reduceScatter:
-    return comm.reduceScatter(in, out, p.count, p.dtype, p.reduce, stream,
-                              config);
-  case Op::allToAll:
-    return comm.allToAll(in, out, p.count, p.dtype, stream, config);
-  case Op::broadcast:
-    return comm.broadcast(in, out, p.count, p.dtype, p.root, stream, config);
-  case Op::reduce:
-    return comm.reduce(in, out, p.count, p.dtype, p.reduce, p.root, stream,
-                       config);
-  case Op::gather:
-    return comm.gather(in, out, p.count, p.dtype, p.root, stream, config);
-  case Op::scatter:
-    return comm.scatter(in, out, p.count, p.dtype, p.root, stream, config);
-  case Op::send:
-    return comm.send(in, p.count, p.dtype, p.root, stream, config);
-  case Op::recv:
-    return comm.recv(out, p.count, p.dtype, p.root, stream, config);
-  case Op::barrier:
-    return comm.barrier(stream);
-  }
-  return makeStatus(StatusCode::invalidArgument, "no operation");
-}
-
 Status iris::rt::test::call(World &world, Communicator &comm, const Problem &p,
                             uint64_t in, uint64_t out, const Config *config,
                             Stream stream) {
@@ -135,8 +104,8 @@ Status iris::rt::test::call(World &world, Communicator &comm, const Problem &p,
     recordCall(situationOf(world, comm, whole, in, out), p.reduce, config,
                world.translation());
   }
-  IRISRT_RETURN_IF_ERROR(
-      callComm(comm, p, toPointer(in), toPointer(out), config, stream));
+  IRISRT_RETURN_IF_ERROR(comm.run({p.op, toPointer(in), toPointer(out), p.count,
+                                   p.dtype, p.reduce, p.root, stream, config}));
   return missingKernels();
 }
 

@@ -23,7 +23,15 @@
 #define GET_ATTRDEF_CLASSES
 #include "iris/Dialect/Iris/IR/IrisAttrs.h.inc"
 
+namespace irisplan {
+struct Collective;
+} // namespace irisplan
+
 namespace mlir::iris {
+namespace plan = ::irisplan;
+
+/// What is known of a collective; iris/Plan/Collectives.h.
+const plan::Collective &getCollective(CollectiveKind kind);
 /// Checks the ranks of a group, if there is one.
 LogicalResult verifyGroup(Operation *op, DenseI32ArrayAttr group);
 /// Checks a collective of a host program.

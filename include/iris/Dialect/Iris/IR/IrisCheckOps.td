@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The check of debug runs. A pass inserts it; kernels are not written with it.
+// The check of debug runs, where a pass inserts it, and of collectives with counts.
 
 #ifndef IRIS_DIALECT_IRIS_IR_IRISCHECKOPS_TD
 #define IRIS_DIALECT_IRIS_IR_IRISCHECKOPS_TD

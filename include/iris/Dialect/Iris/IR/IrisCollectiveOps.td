@@ -25,13 +25,17 @@ def Iris_CollectiveOp : Iris_Op<"collective", [Symbol]> {
     workspace (memref<?xi32, #iris.symmetric>, zero at first and never reset,
     at least `workspace_bytes` of the kernel's metadata), the number of
     elements per chunk (as in NCCL) and the root (a member of the group). Input
-    and output lie on the symmetric heap unless the config says `staged`.
+    and output are on the symmetric heap unless the config says `staged`.
+    Collectives with counts take the elements of one counted row in the place of
+    the elements per chunk, and counts and offsets (memref<?xi64> anywhere, in
+    rows, an entry for every member) of the input's chunks, if it has several,
+    and of the output's.
 
     Config, all optional: `variant` (how the collective is done), `tile`
     (elements moved at once by one program, a power of two), `warps` (of a
     program), `programs` (most programs of a launch), `xcds` (chiplets that
-    programs are dealt out to in turn), `staged` (input and output may lie
-    anywhere, and be the same), `workspace` (its bytes; the same for all kernels
+    programs go to in round-robin order), `staged` (input and output may be
+    anywhere, and the same), `workspace` (its bytes; the same for all kernels
     that share it).
 
     Example:
@@ -78,6 +82,45 @@ class Iris_CollectiveCallOp<string mnemonic, string kind, bit reduces,
       !if(reduces, "return getReduction();", "return std::nullopt;") # [{}
     ::mlir::Value getRootMember() {}] #
       !if(rooted, "return getRoot();", "return {};") # [{}
+    ::llvm::SmallVector<::mlir::Value> getChunkTables() { return {}; }
+  }];
+}
+
+/// An entry for every member of the group.
+def Iris_ChunkTable
+    : MemRefRankOf<[I64], [1]>;
+
+/// A collective in a host program whose chunks have counts and offsets: those of
+/// the output, and of the input if `countsInput`.
+class Iris_CollectiveVCallOp<string mnemonic, string kind, bit countsInput>
+    : Iris_Op<mnemonic, [
+        MemoryEffects<[MemRead, MemWrite]>, CollectiveCallOpInterface,
+        AllTypesMatch<!listconcat(
+          !if(countsInput, ["inCounts", "inOffsets"], []<string>),
+          ["outCounts", "outOffsets"])>]> {
+  let arguments = !con(
+    (ins Iris_CtxType:$ctx, AnyMemRef:$input),
+    !if(countsInput,
+        (ins Iris_ChunkTable:$inCounts, Iris_ChunkTable:$inOffsets), (ins)),
+    (ins AnyMemRef:$output, Iris_ChunkTable:$outCounts,
+         Iris_ChunkTable:$outOffsets, OptionalAttr<TypeAttr>:$element,
+         OptionalAttr<DenseI32ArrayAttr>:$group,
+         OptionalAttr<DictionaryAttr>:$config));
+  let assemblyFormat = "$ctx `,` $input " #
+    !if(countsInput, "`chunks` `(` $inCounts `,` $inOffsets `)` ", "") # [{
+    `,` $output `chunks` `(` $outCounts `,` $outOffsets `)`
+    (`as` $element^)? (`group` `(` $group^ `)`)? ($config^)?
+    attr-dict-with-keyword
+    `:` type($input) `,` type($output) `,` type($outCounts)
+  }];
+  let extraClassDeclaration = [{
+    CollectiveKind getCollectiveKind() { return CollectiveKind::}] # kind # [{; }
+    std::optional<Reduction> getReductionKind() { return std::nullopt; }
+    ::mlir::Value getRootMember() { return {}; }
+    ::llvm::SmallVector<::mlir::Value> getChunkTables() {
+      return }] # !if(countsInput, "{getInCounts(), getInOffsets(), ", "{") # [{
+              getOutCounts(), getOutOffsets()};
+    }
   }];
 }
 
@@ -200,6 +243,45 @@ def Iris_ScatterFromOp : Iris_CollectiveCallOp<"scatter_from", "Scatter", 0, 1> 
     ```mlir
     iris.scatter_from %ctx, %in, %out root(%r)
         : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>
+    ```
+  }];
+}
+
+def Iris_AllToAllVOp : Iris_CollectiveVCallOp<"all_to_all_v", "AllToAllV", 1> {
+  let summary = "Sends a chunk of any length to each member of the group";
+  let description = [{
+    `iris.all_to_all` with counts, as MPI_Alltoallv: the chunk for member i is
+    counts[i] elements of the input from offsets[i], and that from member i is
+    counts[i] elements of the output from offsets[i], with a pair of tables for
+    either buffer. They are read when the kernel runs. What a member sends is as
+    long as what the other one expects, chunks of an output do not overlap, and
+    the buffers have the same size on all members. A count or offset that does
+    not fit fails the world before anything is stored.
+
+    Example:
+
+    ```mlir
+    iris.all_to_all_v %ctx, %in chunks(%n, %at), %out chunks(%m, %to)
+        : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>,
+          memref<?xi64, #iris.symmetric>
+    ```
+  }];
+}
+
+def Iris_AllGatherVOp : Iris_CollectiveVCallOp<"all_gather_v", "AllGatherV", 0> {
+  let summary = "Gives every rank the inputs of all ranks, of any length";
+  let description = [{
+    `iris.all_gather` with counts, as MPI_Allgatherv: member i contributes the
+    first counts[i] elements of its input, which go to the output from
+    offsets[i]. All members pass the same counts; offsets may differ. For the
+    rest see `iris.all_to_all_v`.
+
+    Example:
+
+    ```mlir
+    iris.all_gather_v %ctx, %in, %out chunks(%n, %to)
+        : memref<?xf32, #iris.symmetric>, memref<?xf32, #iris.symmetric>,
+          memref<?xi64, #iris.symmetric>
     ```
   }];
 }

@@ -53,7 +53,9 @@ def Iris_CollectiveKind : Iris_Enum<"CollectiveKind", "what is communicated", [
     I32EnumAttrCase<"Gather", 6, "gather">,
     I32EnumAttrCase<"Scatter", 7, "scatter">,
     I32EnumAttrCase<"Send", 8, "send">, I32EnumAttrCase<"Recv", 9, "recv">,
-    I32EnumAttrCase<"Barrier", 10, "barrier">]>;
+    I32EnumAttrCase<"Barrier", 10, "barrier">,
+    I32EnumAttrCase<"AllToAllV", 11, "all_to_all_v">,
+    I32EnumAttrCase<"AllGatherV", 12, "all_gather_v">]>;
 def Iris_CollectiveKindAttr
     : EnumAttr<Iris_Dialect, Iris_CollectiveKind, "collective_kind">;
 

@@ -37,6 +37,9 @@ def CollectiveCallOpInterface : OpInterface<"CollectiveCallOpInterface"> {
     InterfaceMethod<"The context.", "::mlir::Value", "getCtx">,
     InterfaceMethod<"The input.", "::mlir::Value", "getInput">,
     InterfaceMethod<"The output.", "::mlir::Value", "getOutput">,
+    InterfaceMethod<"Counts and offsets of the chunks of the input, then of "
+                    "the output, where they have some.",
+                    "::llvm::SmallVector<::mlir::Value>", "getChunkTables">,
     InterfaceMethod<"The element type that stands behind the buffers' one.",
                     "::std::optional<::mlir::Type>", "getElement">,
     InterfaceMethod<"The ranks that take part; all if there are none.",

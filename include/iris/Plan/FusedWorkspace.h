@@ -21,12 +21,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef IRIS_KERNELS_FUSEDWORKSPACE_H
-#define IRIS_KERNELS_FUSEDWORKSPACE_H
+#ifndef IRIS_PLAN_FUSEDWORKSPACE_H
+#define IRIS_PLAN_FUSEDWORKSPACE_H
 
-#include "iris/Kernels/Workspace.h"
+#include "iris/Plan/Workspace.h"
 
-namespace mlir::iris {
+namespace irisplan {
 
 struct FusedWorkspace {
   static constexpr int64_t line = Workspace::line;
@@ -46,6 +46,6 @@ struct FusedWorkspace {
   }
 };
 
-} // namespace mlir::iris
+} // namespace irisplan
 
-#endif // IRIS_KERNELS_FUSEDWORKSPACE_H
+#endif // IRIS_PLAN_FUSEDWORKSPACE_H

@@ -7,11 +7,11 @@
 //   barrier lines   one per program and member: the state of iris.barrier
 //   epochs          a word per program, all the same between kernels: rounds
 //                   that used packets or buffers so far
-//   places          two words per program and member: where that one has a
-//                   buffer, as the distance in bytes from the workspace
+//   places          two words per program and member, where it announces a
+//                   buffer: the distance in bytes from the workspace
 //   locks           one line each, of the spinlock variant
-//   mail counters   send and recv: two lines per program and member
-//   mail boxes      two per program and sender
+//   mail counters   of send and recv: two lines per program and member
+//   mail boxes      their FIFO slots: two per program and sender
 //   packets         two halves, for even and odd epochs
 //   scratch         staged inputs and outputs, ring slots; in two halves, for
 //                   even and odd epochs, slots of buffered variants and of
@@ -24,18 +24,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef IRIS_KERNELS_WORKSPACE_H
-#define IRIS_KERNELS_WORKSPACE_H
+#ifndef IRIS_PLAN_WORKSPACE_H
+#define IRIS_PLAN_WORKSPACE_H
 
 #include <cstdint>
 
-namespace mlir::iris {
+namespace irisplan {
 
-/// Where things lie in a workspace of some size. All kernels that share it are
+/// The offsets in a workspace of some size. All kernels that share it are
 /// generated for the same size.
 struct Workspace {
-  /// Counts up whenever something of the layout changes: kernels of different
-  /// layouts must not share a workspace.
+  /// The number of the layout: kernels of different layouts must not share a
+  /// workspace.
   static constexpr int64_t layout = 5;
   /// A cache line of its own.
   static constexpr int64_t line = 128;
@@ -58,8 +58,8 @@ struct Workspace {
       2 * line * mailPrograms * maxMembers;
   static constexpr int64_t mailBoxes = mailCounters + mailCounterBytes;
 
-  /// Bytes of a packet of four words, and of one from each member, which lie
-  /// behind the others where not everybody sends data to everybody.
+  /// Bytes of a packet of four words, and of one from each member; they follow
+  /// the others where not every member sends data to every other one.
   static constexpr int64_t greeting = 32;
   static constexpr int64_t greetings = greeting * maxMembers;
 
@@ -70,8 +70,8 @@ struct Workspace {
   explicit Workspace(int64_t bytes = defaultBytes)
       : bytes(bytes), unit((bytes - mailBoxes) / 32 / line * line) {}
 
-  /// Two of 32 parts of what the flags leave are for mail, ten for packets, the
-  /// rest for scratch.
+  /// Of what follows the flags, 2 parts in 32 are for send and recv, 10 for
+  /// packets, the rest for scratch.
   int64_t mailBoxBytes() const {
     return 2 * unit / (2 * mailPrograms * maxMembers) / 16 * 16;
   }
@@ -87,6 +87,6 @@ private:
   int64_t unit;
 };
 
-} // namespace mlir::iris
+} // namespace irisplan
 
-#endif // IRIS_KERNELS_WORKSPACE_H
+#endif // IRIS_PLAN_WORKSPACE_H

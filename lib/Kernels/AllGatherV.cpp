@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AllGatherV.cpp - All-gather with counts ----------------------------===//
+//
+// in: as many elements as the member's count; out: those of every member, each
+// at an offset of its own, which may differ between ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CountedChunks.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Every tile is loaded once and stored to all members, in rotated order, so
+/// that no two ranks store to one receiver at once. For the rest see
+/// CountedChunks::buildPush.
+static void buildPush(KernelBuilder &k, CountedChunks &chunks) {
+  chunks.exchange(
+      [](const CountedChunks::Peer &peer) { return peer.received; });
+  chunks.forPeers(0, [&](const CountedChunks::Peer &peer) {
+    chunks.checkPair(peer.sent, peer.announced);
+  });
+  Value length = chunks.ownLength();
+  Value from = k.window(k.in, k.index(0), length);
+  chunks.forTiles(k.me, k.index(0), length, [&](Value offset) {
+    Value tile = k.load(from, offset);
+    chunks.forPeers(0, [&](const CountedChunks::Peer &peer) {
+      k.storeTo(peer.member, tile,
+                k.window(k.out, peer.announced.offset, length), offset);
+    });
+  });
+  k.barrier();
+}
+
+void mlir::iris::buildAllGatherV(KernelBuilder &k) {
+  CountedChunks chunks(k);
+  StringRef variant = k.config.variant;
+  if (variant == "buffered" || k.config.staged)
+    return chunks.buildBuffered();
+  if (variant == "pull")
+    return chunks.buildPull();
+  buildPush(k, chunks);
+}

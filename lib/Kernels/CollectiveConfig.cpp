@@ -18,7 +18,7 @@ static constexpr int64_t kDefaultTileBytes = 8192;
 static constexpr int64_t kDefaultPacketBytes = 2048;
 static constexpr int64_t kMaxTileBytes = 16384;
 
-bool CollectiveConfig::isMail() const {
+bool CollectiveConfig::isPointToPoint() const {
   return kind == CollectiveKind::Send || kind == CollectiveKind::Recv;
 }
 
@@ -70,7 +70,7 @@ ArrayRef<StringRef> mlir::iris::getVariants(CollectiveKind kind) {
   static constexpr StringRef reduces[] = {"pull", "two_shot", "packet"};
   static constexpr StringRef roots[] = {"pull", "push", "packet"};
   static constexpr StringRef rootsBack[] = {"push", "pull", "packet"};
-  static constexpr StringRef mails[] = {"mail"};
+  static constexpr StringRef fifoVariants[] = {"fifo"};
   static constexpr StringRef barriers[] = {"flags"};
   switch (kind) {
   case CollectiveKind::AllGather:
@@ -91,7 +91,7 @@ ArrayRef<StringRef> mlir::iris::getVariants(CollectiveKind kind) {
     return rootsBack;
   case CollectiveKind::Send:
   case CollectiveKind::Recv:
-    return mails;
+    return fifoVariants;
   case CollectiveKind::Barrier:
     return barriers;
   }
@@ -111,7 +111,7 @@ static int64_t getPacketRound(const CollectiveConfig &config) {
   int64_t size = config.size ? config.size : kMaxGroup;
   int64_t room = config.workspace.packetBytes();
   if (config.hasRoot())
-    room -= Workspace::greetings;
+    room -= Workspace::allArrivalBytes;
   // Packets are twice as large as their data.
   int64_t tiles = room / (2 * config.tile * config.elementBytes());
   if (config.variant == "two_shot_packet") {
@@ -136,12 +136,12 @@ struct TileRoom {
 static TileRoom getTileRoom(const CollectiveConfig &config) {
   const Workspace &workspace = config.workspace;
   int64_t size = config.size ? config.size : Workspace::maxMembers;
-  if (config.isMail())
-    return {"mail boxes", workspace.mailBoxBytes()};
+  if (config.isPointToPoint())
+    return {"fifo boxes", workspace.fifoSlotBytes()};
   if (config.usesPackets()) {
     int64_t room = workspace.packetBytes();
     if (config.hasRoot())
-      room -= Workspace::greetings;
+      room -= Workspace::allArrivalBytes;
     // Packets are twice as large as their data. Results of two shots have as
     // many slots as inputs; where the size is not known, rounding up may take
     // another group's.
@@ -214,8 +214,8 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
   config.size = op.getSize().value_or(0);
   int64_t bytes = config.elementBytes();
   int64_t maxPrograms = Workspace::maxPrograms;
-  if (config.isMail())
-    config.programs = maxPrograms = Workspace::mailPrograms;
+  if (config.isPointToPoint())
+    config.programs = maxPrograms = Workspace::fifoPrograms;
 
   int64_t workspaceBytes = Workspace::defaultBytes;
   ConfigReader reader(op, op.getConfigAttr());

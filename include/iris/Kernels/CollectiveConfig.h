@@ -39,7 +39,7 @@ struct CollectiveConfig {
   bool inPlace = true;
 
   /// send or recv.
-  bool isMail() const;
+  bool isPointToPoint() const;
   /// broadcast, reduce, gather or scatter.
   bool hasRoot() const;
   bool usesPackets() const;

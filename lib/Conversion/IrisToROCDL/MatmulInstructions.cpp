@@ -176,7 +176,7 @@ Type MatrixInstruction::getOperandType(MLIRContext *context) const {
 }
 
 /// The types that a chip multiplies, for people.
-static std::string listProducts(const Chip &chip) {
+static std::string listMatmuls(const Chip &chip) {
   auto name = [](Product product) -> StringRef {
     switch (product) {
     case Product::F16:
@@ -239,7 +239,7 @@ mlir::iris::getMatrixInstruction(StringRef target, tile::MatmulOp op) {
   if (!narrowest)
     return op.emitOpError("multiplies ")
            << op.getAElementType() << " by " << op.getBElementType() << " on "
-           << target << "; expected " << listProducts(chip);
+           << target << "; expected " << listMatmuls(chip);
   return op.emitOpError("has k-blocks of ")
          << op.getBlock() << " for " << op.getAElementType() << " on " << target
          << "; expected at least "

@@ -3,10 +3,11 @@
 // The matrix instructions of AMD GPUs: MFMA (waves of 64) and WMMA (waves of
 // 32).
 //
-// All of them compute D += A * B for a 16 x k panel A, a k x 16 panel B and a
-// 16 x 16 result. Lane l gives row l % 16 of A and column l % 16 of B; lanes
-// with other l / 16, its *group*, give other values of k, or the same ones. The
-// lane gets elements of column l % 16 of D; which rows, `rowBits` says.
+// All of them compute D += A * B for a 16 x k operand tile A, a k x 16 operand
+// tile B and a 16 x 16 result. Lane l gives row l % 16 of A and column l % 16
+// of B; lanes with other l / 16, its *group*, give other values of k, or the
+// same ones. The lane gets elements of column l % 16 of D; which rows,
+// `rowBits` says.
 #ifndef IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULINSTRUCTIONS_H
 #define IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULINSTRUCTIONS_H
 

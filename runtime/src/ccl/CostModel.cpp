@@ -98,15 +98,15 @@ bool iris::ccl::isThroughWorkspace(const std::string &variant) {
 }
 
 uint64_t iris::ccl::roomOf(const std::string &variant,
-                           const Situation &situation) {
+                           const TuningKey &tuningKey) {
   // As include/iris/Kernels/Workspace.h deals it out, less the flags.
   constexpr uint64_t unit = (defaultWorkspaceBytes - (256 << 10)) / 32;
-  if (endsWith(variant, "buffered") && situation.onHeap)
+  if (endsWith(variant, "buffered") && tuningKey.onHeap)
     return 20 * unit / 16;
   if (variant == "two_shot_packet")
     return 5 * unit / 4;
   if (usesPackets(variant))
-    return 5 * unit / (2 * situation.groupSize);
+    return 5 * unit / (2 * tuningKey.groupSize);
   return std::numeric_limits<uint64_t>::max();
 }
 
@@ -173,7 +173,7 @@ static Work workOf(Op op, const std::string &variant, double size) {
   } else if (op == Op::broadcast && variant == "scatter") {
     work.ways = std::max(peers, 1.0);
     work.link = std::min(peers, 1.0);
-  } else if (variant == "mail") {
+  } else if (variant == "fifo") {
     work.link = 1;
     work.local = 1;
     work.isStream = true;
@@ -324,34 +324,34 @@ int64_t iris::ccl::tileOf(const KernelModel &kernel, DType dtype,
 /// Microseconds for copies of what does not go from heap to heap, to and from
 /// the workspace.
 static double stagingOf(const LinkModel &link, const KernelModel &kernel,
-                        const Situation &situation) {
+                        const TuningKey &tuningKey) {
   if (isThroughWorkspace(kernel.variant))
     return 0;
   double copies = 0;
-  if (!situation.onHeap)
+  if (!tuningKey.onHeap)
     // Results alone where rounds overlap with the transfer.
-    copies = hasRoot(situation.op) ? 2 : 1;
-  else if (situation.inPlace && (std::string(kernel.variant) == "one_shot" ||
-                                 situation.op == Op::allToAll))
+    copies = hasRoot(tuningKey.op) ? 2 : 1;
+  else if (tuningKey.inPlace && (std::string(kernel.variant) == "one_shot" ||
+                                 tuningKey.op == Op::allToAll))
     copies = 2;
-  return copies * static_cast<double>(situation.bytes) / link.local;
+  return copies * static_cast<double>(tuningKey.bytes) / link.local;
 }
 
 double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
-                           const Situation &situation, int64_t programs) {
-  double size = situation.groupSize, peers = size - 1;
-  double bytes = static_cast<double>(situation.bytes);
-  Work work = workOf(situation.op, kernel.variant, size);
+                           const TuningKey &tuningKey, int64_t programs) {
+  double size = tuningKey.groupSize, peers = size - 1;
+  double bytes = static_cast<double>(tuningKey.bytes);
+  Work work = workOf(tuningKey.op, kernel.variant, size);
 
   // Tiles, as many as the elements of the type make.
   uint64_t element =
-      reduces(situation.op) ? std::max(dtypeBytes(situation.dtype), 1u) : 1;
+      reduces(tuningKey.op) ? std::max(dtypeBytes(tuningKey.dtype), 1u) : 1;
   uint64_t tileBytes = static_cast<uint64_t>(tileBytesOf(kernel));
   if (kernel.tileBytes != 0)
     tileBytes = element * static_cast<uint64_t>(
-                              tileOf(kernel, situation.dtype, link.lanes));
-  double tiles = static_cast<double>(situation.bytes / tileBytes +
-                                     (situation.bytes % tileBytes != 0));
+                              tileOf(kernel, tuningKey.dtype, link.lanes));
+  double tiles = static_cast<double>(tuningKey.bytes / tileBytes +
+                                     (tuningKey.bytes % tileBytes != 0));
   double turns = std::ceil(std::ceil(tiles / work.ways) / programs);
 
   double us = kernel.start + kernel.startPeers * peers / 7 +
@@ -372,10 +372,10 @@ double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
 
   // Tiles that are accessed element by element: the last, or all where chunks
   // begin anywhere.
-  bool isAligned = situation.alignment % 16 == 0;
-  double slow = isAligned ? 0 : isDivisible(situation.op) ? 1 : turns;
+  bool isAligned = tuningKey.alignment % 16 == 0;
+  double slow = isAligned ? 0 : isDivisible(tuningKey.op) ? 1 : turns;
   double members = isThroughWorkspace(kernel.variant) ? 0 : peers;
   us += slow * link.partial * members * static_cast<double>(tileBytes) /
         static_cast<double>(element * threadsOf(kernel, link.lanes));
-  return us + stagingOf(link, kernel, situation);
+  return us + stagingOf(link, kernel, tuningKey);
 }

@@ -44,8 +44,8 @@ static const std::vector<OpInfo> &opTable() {
       {"reduce", true, true, {"pull", "two_shot", "packet"}},
       {"gather", false, true, {"pull", "push", "packet"}},
       {"scatter", false, true, {"push", "pull", "packet"}},
-      {"send", false, true, {"mail"}},
-      {"recv", false, true, {"mail"}},
+      {"send", false, true, {"fifo"}},
+      {"recv", false, true, {"fifo"}},
       {"barrier", false, false, {"flags"}},
   };
   return table;

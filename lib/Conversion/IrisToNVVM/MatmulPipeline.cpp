@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulPipeline.cpp - Operand tiles on their way to tensor cores ----===//
-//-===//
 //
 // From the first address that is a multiple of 1024: the slots, the `full`
 // barriers, the `empty` ones, the two of producer fences.

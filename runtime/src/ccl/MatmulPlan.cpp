@@ -205,10 +205,10 @@ void iris::ccl::fillMeaning(MatmulProblem &p) {
     p.config.shard = shardsOf(p.kind).front();
   if (hasPartialSums(p.kind) && p.config.partialType.empty() &&
       p.config.variant != "atomic")
-    p.config.partial_type = "sum";
+    p.config.partialType = "sum";
   // The same, which kernels call by the first name.
   if (p.config.partialType == "result" && p.result == sumType(p.element))
-    p.config.partial_type = "sum";
+    p.config.partialType = "sum";
 }
 
 CopiedParts iris::ccl::copiedParts(const MatmulProblem &p, uint32_t groupSize) {

@@ -106,7 +106,7 @@ def ways(op, variant, size):
 def link_chunks(op, variant, size):
     """Bytes that cross the busiest rank's links, by the bytes of a chunk."""
     peers = size - 1
-    if variant == "mail":
+    if variant == "fifo":
         return 1
     if variant in IN_ANY_ORDER:
         return 4 * peers
@@ -281,7 +281,7 @@ class Constants:
         return rest + turns + transfer
 
 
-def peer_shares(constants, peers):
+def peer_partial_sums(constants, peers):
     """How much of the start, and of a turn, the peers make."""
     def share(alone, with_peers):
         more = with_peers * peers / 7
@@ -304,7 +304,7 @@ def fit(points, link, sibling=None):
     best = fit_sum(cases, link, [(1.0, 1.0)] * len(cases), sibling)
     least, last = error(best), best
     # hypot(a, b) is a * a / hypot + b * b / hypot: a sum with factors, which
-    # settle in a few rounds.
+    # recordFailure in a few rounds.
     for _ in range(30):
         factors = []
         for _, some in cases:
@@ -338,7 +338,7 @@ def fit_sum(cases, link, factors, sibling):
         peers = max(sizes.pop() - 1, 1)
         scale = 7 / peers
         y = least_squares([[r[0], r[2], r[4], r[5]] for r in rows], wanted)
-        start, turn = peer_shares(sibling, peers) if sibling else (0.5, 0.5)
+        start, turn = peer_partial_sums(sibling, peers) if sibling else (0.5, 0.5)
         x = [y[0] * (1 - start), y[0] * start * scale,
              y[1] * (1 - turn), y[1] * turn * scale, y[2], y[3]]
     x[5] += least

@@ -6,14 +6,14 @@
         [--launch=N] [--rows=48] [--width=1100]
 
 Reads what `iris-run --trace` writes (.gz too) and draws a launch, by default
-the last that has a product, on the given ranks, by default the first one.
+the last that has a matmul, on the given ranks, by default the first one.
 Programs that move data come first, then those that multiply; where there are
 more than --rows of a kind, every second, third, ... is drawn. Warps that load
 for a program have a thin row of their own below its row. A pixel shows what was
 done in most of its time; where spans nest, the inner one.
 
 Prints a table, in Markdown, of all programs of the launch on these ranks: how
-long they were in products, how long in waits and barriers (exposed), and the
+long they were in matmuls, how long in waits and barriers (exposed), and the
 bytes that their spans moved. Times are in us, of the median program unless the
 column says otherwise; GB/s are all bytes over the launch's time.
 """
@@ -120,12 +120,12 @@ def pick_launch(launches, rank, wanted):
     """The key of the launch to draw on a rank."""
     mine = [key for key in launches if key[0] == rank
             and wanted in (None, key[2])]
-    products = [key for key in mine
+    matmuls = [key for key in mine
                 if any(span.name == "gemm" for spans in launches[key].values()
                        for span in spans)]
-    if not mine or (wanted is None and not products):
+    if not mine or (wanted is None and not matmuls):
         fail(f"rank {rank} has no launch "
-             + ("with a product" if wanted is None else str(wanted)))
+             + ("with a matmul" if wanted is None else str(wanted)))
     return max(products or mine, key=lambda key: key[2])
 
 
@@ -227,9 +227,9 @@ def print_table(rank, kinds, length):
     for kind, programs in kinds:
         exposed = [total(spans, EXPOSED) for _, spans in programs]
         moved = sum(span.bytes for _, spans in programs for span in spans)
-        products = [total(spans, ("gemm",)) for _, spans in programs]
+        matmuls = [total(spans, ("gemm",)) for _, spans in programs]
         print(f"| {rank} | {kind} | {len(programs)} | {length:.1f} "
-              f"| {median(products):.1f} | {median(exposed):.1f} "
+              f"| {median(matmuls):.1f} | {median(exposed):.1f} "
               f"| {max(exposed):.1f} "
               f"| {100 * sum(exposed) / len(programs) / length:.1f} % "
               f"| {moved} | {moved / length / 1e3:.1f} |")

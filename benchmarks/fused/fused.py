@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks and times fused kernels beside a product and a collective, on CUDA.
+"""Checks and times fused kernels beside a matmul and a collective, on CUDA.
 
     benchmarks/fused/fused_kernels.py -n 8 SPEC... > fused.mlir
     iris-compile fused.mlir --target=sm_90a -o fused.iris
@@ -216,7 +216,7 @@ class Case:
                 got = self.c[row:row + step].double()
                 bound = (ROUNDING[self.spec.element] * want.abs()
                          + a.shape[1] * 2**-24 * size + 1e-30)
-                if self.spec.get("share", "sum") == "result":
+                if self.spec.get("partial_type", "sum") == "result":
                     bound += ROUNDING[self.spec.element] * size
                 worst = max(worst, ((got - want).abs() / bound).max().item())
                 if not math.isfinite(worst):
@@ -253,13 +253,13 @@ class Case:
         def pair(inputs, whole):
             c = torch.empty(shape, device="cuda", dtype=dtype) if first else \
                 inputs.view(shape)
-            product = lambda: torch.matmul(a, b, out=c)
+            matmul = lambda: torch.matmul(a, b, out=c)
             collective = self.collective(inputs, whole)
-            steps = (collective, product) if first else (product, collective)
-            return product, collective, steps
+            steps = (collective, matmul) if first else (matmul, collective)
+            return matmul, collective, steps
 
-        product, collective, steps = pair(random(moved), random(count))
-        runs = {"gemm": (product,), "collective": (collective,), "pair": steps}
+        matmul, collective, steps = pair(random(moved), random(count))
+        runs = {"gemm": (matmul,), "collective": (collective,), "pair": steps}
         if (moved + count) * dtype.itemsize < SYMMETRIC_BYTES - (1 << 22):
             runs["pair_symm"] = pair(*self.me.symmetric(dtype, moved, count))[2]
         return runs

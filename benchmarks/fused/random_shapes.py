@@ -13,9 +13,9 @@ take turns. The same seed draws the same shapes.
 import argparse
 import random
 
-OPERATIONS = [("matmul_reduce_scatter", "share=result"),
+OPERATIONS = [("matmul_reduce_scatter", "partial_type=result"),
               ("all_gather_matmul", "shard=m"),
-              ("matmul_all_reduce", "share=result"),
+              ("matmul_all_reduce", "partial_type=result"),
               ("all_gather_matmul", "shard=k"),
               ("matmul_all_gather", "shard=m")]
 TYPES = ["bf16", "f16"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes a program whose trace shows how a fused product overlaps.
+"""Writes a program whose trace shows how a fused matmul overlaps.
 
     benchmarks/fused/trace_program.py -n 8 [-m 4096] [--columns 3584] [-k 8192]
         [--calls 3] [SPEC] > trace.mlir

@@ -7,10 +7,10 @@
 
 Tiles of f16 with k-blocks of 64, a row-major and b column-major (`along k`) or
 row-major (`along n`), are compiled by iris-compile (one tile by `tile.matmul`, the
-generated product, and the all-gather and product by `hbm_buffer` on 8 ranks, of
+generated matmul, and the all-gather and matmul by `hbm_buffer` on 8 ranks, of
 which the loop over the own part is counted) and by Triton (triton_matmul.py beside
 this file, run by the other interpreter), no GPU needed, and the instructions of the
-main loops are counted by main_loop.py. Triton is compiled with the numbers of stages that overlap loads and products, the matrix
+main loops are counted by main_loop.py. Triton is compiled with the numbers of stages that overlap loads and matmuls, the matrix
 sizes and the occupancies that it tunes over; of each matrix size, what has
 fewest other instructions per matrix instruction is taken. (One of 32 x 32 x 8
 does the work of two of 16 x 16 x 16, and takes as long as both.)
@@ -46,7 +46,7 @@ iris.matmul_kernel @{name} {op} f16 -> f16 size 8 {{variant = "{variant}",
     tile_m = {m}, tile_n = {n}, tile_k = {block}, warps = {warps}, b = "{order}"}}
 """
 # What is compiled, by the name of its rows: operation and variant.
-KERNELS = {"tile": (), "product": ("matmul", "tiles"),
+KERNELS = {"tile": (), "matmul": ("matmul", "tiles"),
            "hbm_buffer": ("all_gather_matmul", "hbm_buffer")}
 
 

@@ -132,7 +132,7 @@ __device__ inline void endCall(const Job &job, uint32_t epoch) {
     job.state[job.rank]->epoch[entry] = epoch;
 }
 
-/// The block meets its namesakes on all ranks; `which` of at most 3 in a call.
+/// The block meets its peer programs on all ranks; `which` of at most 3 in a call.
 template <int N>
 __device__ inline void barrier(const Job &job, uint32_t epoch, uint32_t which) {
   uint32_t wanted = epoch * 4 + which;

@@ -10,10 +10,10 @@ CUDA = 2
 KINDS = ("matmul", "all_gather_matmul", "matmul_all_gather",
          "matmul_reduce_scatter", "matmul_all_reduce")
 TYPES = {"f16": 0, "bf16": 1, "f32": 2, "i8": 4, "i32": 6}
-NAMES = ("variant", "shard", "staged_layout", "share")
+NAMES = ("variant", "shard", "staged_layout", "partial_type")
 NUMBERS = ("tile_m", "tile_n", "tile_k", "group_m", "xcds", "warps", "programs",
            "k_per_flag", "num_fetch_programs", "num_fetch_stages",
-           "first_stage_fetch_programs", "num_mover_tiles", "split_k")
+           "first_stage_fetch_programs", "tiles_per_comm_program", "split_k")
 ELEMENTS = {"i8": 1, "i32": 3, "f16": 5, "bf16": 6, "f32": 7}
 
 
@@ -153,7 +153,7 @@ class World:
 
 
 class Matmul:
-    """A product of iris/ccl.h. Collective, and so is destroy()."""
+    """A matmul of iris/ccl.h. Collective, and so is destroy()."""
 
     def __init__(self, world, kind, shape, element, result, config):
         self.world, self.handle = world, c_void_p()

@@ -380,7 +380,7 @@ class Rank:
             numbers.append(h >> 29)
         return self.torch.tensor(numbers, dtype=self.dtype, device=self.device)
 
-    def stretch(self, pattern, first, count):
+    def segment(self, pattern, first, count):
         """Elements first ... first + count - 1 of a pattern without end."""
         shift = first % PERIOD
         turns = (shift + count + PERIOD - 1) // PERIOD
@@ -388,7 +388,7 @@ class Rank:
 
     def input(self, op, count):
         chunks = self.ranks if op in ("reduce_scatter", "all_to_all") else 1
-        return self.stretch(self.patterns[self.rank], 0, count * chunks)
+        return self.segment(self.patterns[self.rank], 0, count * chunks)
 
     def is_right(self, op, got, count):
         """Compares chunk by chunk, to need no second large buffer."""
@@ -397,14 +397,14 @@ class Rank:
         if op in REDUCING:
             first = self.rank * count if op == "reduce_scatter" else 0
             return self.torch.equal(
-                got, self.stretch(self.pattern_sum, first, count))
+                got, self.segment(self.pattern_sum, first, count))
         if op == "broadcast":
             return self.torch.equal(got,
-                                    self.stretch(self.patterns[0], 0, count))
+                                    self.segment(self.patterns[0], 0, count))
         first = self.rank * count if op == "all_to_all" else 0
         return all(self.torch.equal(
             got[source * count:(source + 1) * count],
-            self.stretch(self.patterns[source], first, count))
+            self.segment(self.patterns[source], first, count))
             for source in range(self.ranks))
 
     # --- calls ------------------------------------------------------------ #

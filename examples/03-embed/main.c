@@ -70,7 +70,7 @@ static IrisRtStatusCode rotate(IrisRtWorld *world, const char *path,
   return irisrtSynchronize(world, 0);
 }
 
-/* Compares every element with what the left neighbour had; prints the verdict
+/* Compares every element with what the left neighbour had; prints the wait status
  * and returns 0 if all are right. */
 static int check(const IrisRtWorld *world, const int32_t *data) {
   uint32_t rank = irisrtWorldRank(world), ranks = irisrtWorldNumRanks(world);

@@ -22,7 +22,7 @@ class Span {
 public:
   /// Adds the basis of one input bit.  Returns false, and adds nothing, if the
   /// vector was in the span already.
-  bool insert(uint64_t vector, LayoutPlace bit) {
+  bool insert(uint64_t vector, LayoutIndex bit) {
     if (!reduce(vector, bit))
       return false;
     rows.push_back({vector, bit});
@@ -30,8 +30,8 @@ public:
   }
 
   /// Returns inputs whose bases combine to `vector`, if there are any.
-  std::optional<LayoutPlace> solve(uint64_t vector) const {
-    LayoutPlace place;
+  std::optional<LayoutIndex> solve(uint64_t vector) const {
+    LayoutIndex place;
     if (reduce(vector, place))
       return std::nullopt;
     return place;
@@ -40,12 +40,12 @@ public:
 private:
   struct Row {
     uint64_t vector;
-    LayoutPlace place;
+    LayoutIndex place;
   };
 
   /// Subtracts rows from `vector` until none applies; returns true if something
   /// is left.
-  bool reduce(uint64_t &vector, LayoutPlace &place) const {
+  bool reduce(uint64_t &vector, LayoutIndex &place) const {
     for (const Row &row : rows) {
       // The highest bit of each row is its pivot.
       if (!(vector & llvm::bit_floor(row.vector)))
@@ -63,8 +63,8 @@ private:
 
 } // namespace
 
-static LayoutPlace bitOf(LayoutDim dim, unsigned bit) {
-  LayoutPlace place;
+static LayoutIndex bitOf(LayoutDim dim, unsigned bit) {
+  LayoutIndex place;
   switch (dim) {
   case LayoutDim::Register:
     place.reg = uint64_t(1) << bit;
@@ -87,8 +87,8 @@ static uint64_t combine(ArrayRef<uint64_t> bases, uint64_t bits) {
   return result;
 }
 
-static LayoutPlace combine(ArrayRef<LayoutPlace> bases, uint64_t bits) {
-  LayoutPlace result;
+static LayoutIndex combine(ArrayRef<LayoutIndex> bases, uint64_t bits) {
+  LayoutIndex result;
   for (auto [i, basis] : llvm::enumerate(bases)) {
     if (!((bits >> i) & 1))
       continue;
@@ -106,9 +106,9 @@ static constexpr LayoutDim kInputs[] = {LayoutDim::Register, LayoutDim::Lane,
 // LayoutConversion
 //===----------------------------------------------------------------------===//
 
-LayoutPlace LayoutConversion::apply(LayoutPlace place) const {
-  LayoutPlace result = combine(reg, place.reg);
-  for (LayoutPlace part :
+LayoutIndex LayoutConversion::apply(LayoutIndex place) const {
+  LayoutIndex result = combine(reg, place.reg);
+  for (LayoutIndex part :
        {combine(lane, place.lane), combine(warp, place.warp)}) {
     result.reg ^= part.reg;
     result.lane ^= part.lane;
@@ -120,7 +120,7 @@ LayoutPlace LayoutConversion::apply(LayoutPlace place) const {
 bool LayoutConversion::isWithinThread() const {
   // Registers must not depend on the thread: they cannot be indexed at run
   // time.
-  for (const LayoutPlace &basis : reg)
+  for (const LayoutIndex &basis : reg)
     if (basis.lane || basis.warp)
       return false;
   for (auto [i, basis] : llvm::enumerate(lane))
@@ -133,10 +133,10 @@ bool LayoutConversion::isWithinThread() const {
 }
 
 bool LayoutConversion::isWithinWarp() const {
-  for (const LayoutPlace &basis : reg)
+  for (const LayoutIndex &basis : reg)
     if (basis.warp)
       return false;
-  for (const LayoutPlace &basis : lane)
+  for (const LayoutIndex &basis : lane)
     if (basis.warp)
       return false;
   for (auto [i, basis] : llvm::enumerate(warp))
@@ -313,7 +313,7 @@ uint64_t LinearLayout::getNumElements() const {
   return count;
 }
 
-uint64_t LinearLayout::apply(LayoutPlace place) const {
+uint64_t LinearLayout::apply(LayoutIndex place) const {
   return combine(bases[0], place.reg) ^ combine(bases[1], place.lane) ^
          combine(bases[2], place.warp);
 }
@@ -340,11 +340,11 @@ SmallVector<int64_t> LinearLayout::getCoordinates(uint64_t index) const {
 
 /// Makes the span of a layout's bases, registers first, and says which input
 /// bits were free.
-static Span makeSpan(const LinearLayout &layout, LayoutPlace *free = nullptr) {
+static Span makeSpan(const LinearLayout &layout, LayoutIndex *free = nullptr) {
   Span span;
   for (LayoutDim dim : kInputs) {
     for (auto [i, basis] : llvm::enumerate(layout.getBases(dim))) {
-      LayoutPlace bit = bitOf(dim, i);
+      LayoutIndex bit = bitOf(dim, i);
       if (span.insert(basis, bit) || !free)
         continue;
       free->reg |= bit.reg;
@@ -363,13 +363,13 @@ bool LinearLayout::isSurjective() const {
   return true;
 }
 
-LayoutPlace LinearLayout::getFreeBits() const {
-  LayoutPlace free;
+LayoutIndex LinearLayout::getFreeBits() const {
+  LayoutIndex free;
   makeSpan(*this, &free);
   return free;
 }
 
-std::optional<LayoutPlace> LinearLayout::invert(uint64_t index) const {
+std::optional<LayoutIndex> LinearLayout::invert(uint64_t index) const {
   return makeSpan(*this).solve(index);
 }
 
@@ -420,14 +420,14 @@ LinearLayout::sourceOf(const LinearLayout &source,
   // Any choice of a source for each input bit gives a linear map, so each bit
   // may take the nearest one.
   auto nearest = [&](LayoutDim dim, unsigned bit,
-                     uint64_t basis) -> std::optional<LayoutPlace> {
+                     uint64_t basis) -> std::optional<LayoutIndex> {
     if (dim == LayoutDim::Register)
       return all.solve(basis);
     ArrayRef<uint64_t> same = source.getBases(dim);
     if (bit < same.size()) {
-      LayoutPlace here = bitOf(dim, bit);
+      LayoutIndex here = bitOf(dim, bit);
       for (const Span *span : {&registers, &warp}) {
-        if (std::optional<LayoutPlace> rest = span->solve(basis ^ same[bit])) {
+        if (std::optional<LayoutIndex> rest = span->solve(basis ^ same[bit])) {
           rest->lane ^= here.lane;
           rest->warp ^= here.warp;
           return rest;
@@ -440,11 +440,11 @@ LinearLayout::sourceOf(const LinearLayout &source,
   };
 
   LayoutConversion result;
-  SmallVector<LayoutPlace> *outputs[] = {&result.reg, &result.lane,
+  SmallVector<LayoutIndex> *outputs[] = {&result.reg, &result.lane,
                                          &result.warp};
   for (LayoutDim dim : kInputs) {
     for (auto [i, basis] : llvm::enumerate(getBases(dim))) {
-      std::optional<LayoutPlace> place = nearest(dim, i, project(basis));
+      std::optional<LayoutIndex> place = nearest(dim, i, project(basis));
       if (!place)
         return std::nullopt;
       outputs[static_cast<unsigned>(dim)]->push_back(*place);

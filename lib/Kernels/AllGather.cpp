@@ -6,10 +6,10 @@
 // Why `push`, `pull` and `partitioned` are correct. The first barrier says of
 // every peer that its stream has come to this call: its input is there, and
 // nothing before reads its output any more. The second one is a release of what
-// this program stored and an acquire of what its namesakes stored; a program
-// leaves it when all its namesakes have come, so the kernel ends when all
-// programs of all peers are done: the output is complete, and nobody reads the
-// input any more. In place, the own chunk is stored over itself.
+// this program stored and an acquire of what its peer programs stored; a
+// program leaves it when all its peer programs have come, so the kernel ends
+// when all programs of all peers are done: the output is complete, and nobody
+// reads the input any more. In place, the own chunk is stored over itself.
 //
 // Why `packet` and `buffered` are correct: see Packets and Buffers in
 // docs/collectives.md. A tile is loaded before it is sent and stored; nobody

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- AllGatherMatmul.cpp - Products of a matrix that all have a part of -===//
+//===- AllGatherMatmul.cpp - Matmuls of a matrix that all have a part of --===//
 //
 // Ranks have parts of a beside each other (shard k) or below each other (shard
 // m). With shard k a tile of c is a sum over all parts, the own one first; with
@@ -45,7 +45,7 @@ public:
                  k.columnTiles(k.columnsOf(k.c)));
   }
   /// Computes the tiles of a share.
-  void multiply(const TileShare<Value> &share, PlaceOf placeOf, Before before);
+  void multiply(const TileRange<Value> &share, PlaceOf placeOf, Before before);
 
   /// Of one part.
   Value rows, depth, rowTiles;
@@ -161,7 +161,7 @@ void Parts::computeOne(Value rowTile, Value column, PlaceOf placeOf,
       });
 }
 
-void Parts::multiply(const TileShare<Value> &share, PlaceOf placeOf,
+void Parts::multiply(const TileRange<Value> &share, PlaceOf placeOf,
                      Before before) {
   tiles().forTiles(share, [&](Value rowTile, Value columnTile) {
     Value column = k.mul(columnTile, k.tileColumns());
@@ -179,7 +179,7 @@ void Parts::multiply(const TileShare<Value> &share, PlaceOf placeOf,
 static void buildPull(MatmulBuilder &k) {
   k.barrier();
   Parts parts(k);
-  parts.multiply(k.evenShareOf(parts.tiles().count()),
+  parts.multiply(k.evenTilesForProgram(parts.tiles().count()),
                  [&](Value source, Value row) -> Place {
                    return {k.onMember(source, k.a), row, k.index(0)};
                  },
@@ -206,7 +206,7 @@ static Place placeInStaging(MatmulBuilder &k, Parts &parts, Value source,
 }
 
 namespace {
-/// Copies of parts, in slabs of the staging. They come in units: a row of
+/// Copies of parts, in slices of the staging. They come in units: a row of
 /// tiles by as many k-blocks as share a flag.
 class Staging {
 public:
@@ -218,7 +218,7 @@ public:
   }
 
   /// The copy of a part. Tiles that are stored end there.
-  Value slab(Value source) {
+  Value slice(Value source) {
     return k.rows(k.staging, k.mul(source, parts.rows), parts.rows);
   }
   Value flag(Value source, Value rowTile, Value group) {
@@ -320,26 +320,27 @@ void Staging::forTiles(Value rowTile, Value group,
   });
 }
 
-/// Programs that move parts meet their namesakes before, and after if they
+/// Programs that move parts meet their peer programs before, and after if they
 /// read what is not theirs; then they have the last tiles. Moving a unit is a
 /// span of the given name.
 static void
-buildStaged(MatmulBuilder &k, StringRef move, bool meetsAfter,
+buildStaged(MatmulBuilder &k, StringRef move, bool barrierAfter,
             llvm::function_ref<void(Staging &, Value, Value, Value)> moveUnit) {
   Parts parts(k);
   Staging staging(k, parts);
-  Value movers = k.min(k.index(k.config.firstStageFetchPrograms), k.programs);
-  k.ifThen(k.less(k.program, movers), [&] {
+  Value commPrograms =
+      k.min(k.index(k.config.firstStageFetchPrograms), k.programs);
+  k.ifThen(k.less(k.program, commPrograms), [&] {
     k.barrier();
     staging.forUnits([&](Value i, Value rowTile, Value group) {
       k.span(move, staging.unitBytes(rowTile, group),
              [&] { moveUnit(staging, i, rowTile, group); });
     });
-    if (meetsAfter)
+    if (barrierAfter)
       k.barrier();
   });
   parts.multiply(
-      k.shareOf(parts.tiles().count(), /*isLate=*/true),
+      k.tilesForProgram(parts.tiles().count(), /*isLate=*/true),
       [&](Value source, Value row) {
         return placeInStaging(k, parts, source, row);
       },
@@ -351,27 +352,27 @@ buildStaged(MatmulBuilder &k, StringRef move, bool meetsAfter,
 
 static void buildHBMBuffer(MatmulBuilder &k) {
   buildStaged(
-      k, "fetch", /*meetsAfter=*/true,
+      k, "fetch", /*barrierAfter=*/true,
       [&](Staging &s, Value i, Value rowTile, Value group) {
         Value source = k.rotate(k.me, i);
-        Value slab = s.slab(source);
+        Value slice = s.slice(source);
         s.forTiles(rowTile, group, [&](Value row, Value column) {
           Value tile = k.loadFrom(source, {k.a, row, column}, s.tileType());
-          k.store(tile, {slab, row, column});
+          k.store(tile, {slice, row, column});
         });
-        k.raiseHere(s.flag(source, rowTile, group));
+        k.signalHere(s.flag(source, rowTile, group));
       });
 }
 
 /// A unit goes first to those that need it first.
 static void buildPush(MatmulBuilder &k) {
-  buildStaged(k, "send", /*meetsAfter=*/false,
+  buildStaged(k, "send", /*barrierAfter=*/false,
               [&](Staging &s, Value i, Value rowTile, Value group) {
                 Value receiver = k.rotate(k.me, k.sub(k.size, i));
-                Value slab = s.slab(k.me);
+                Value slice = s.slice(k.me);
                 s.forTiles(rowTile, group, [&](Value row, Value column) {
                   Value tile = k.load({k.a, row, column}, s.tileType());
-                  k.storeTo(receiver, tile, {slab, row, column});
+                  k.storeTo(receiver, tile, {slice, row, column});
                 });
                 k.raise(receiver, s.flag(k.me, rowTile, group));
               });
@@ -389,7 +390,7 @@ static void buildCopied(MatmulBuilder &k) {
   Value groupRows = k.index(k.config.groupM);
   Value groups = getCopiedParts(k, k.config, parts.rows, k.size).groups;
   parts.multiply(
-      k.evenShareOf(parts.tiles().count()),
+      k.evenTilesForProgram(parts.tiles().count()),
       [&](Value source, Value row) {
         return placeInStaging(k, parts, source, row);
       },

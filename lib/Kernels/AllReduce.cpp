@@ -153,9 +153,9 @@ static void buildTwoShotPush(KernelBuilder &k) {
   };
   if (staged)
     k.forOverlappedRounds(most, {send, reduce, copyResults},
-                          /*meetsAtEnd=*/false);
+                          /*hasExitBarrier=*/false);
   else
-    k.forOverlappedRounds(most, {send, reduce}, /*meetsAtEnd=*/true);
+    k.forOverlappedRounds(most, {send, reduce}, /*hasExitBarrier=*/true);
 }
 
 /// Inputs travel to the owner of a tile, results back.
@@ -257,7 +257,7 @@ static void buildRing(KernelBuilder &k) {
   Value sets = k.ceilDiv(k.tilesIn(k.count), k.size);
   Value turns = k.ceilDiv(sets, k.programs);
   k.barrier();
-  // Namesakes take as many turns on all ranks, also where a set is empty.
+  // Peer programs take as many turns on all ranks, also where a set is empty.
   k.loop(k.index(0), turns, k.index(1), [&](Value turn) {
     Value set = k.add(k.mul(turn, k.programs), k.program);
     // Where the tile of member `number` of the set begins. The number is

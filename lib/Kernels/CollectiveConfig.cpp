@@ -60,7 +60,7 @@ static int64_t getPacketRound(const CollectiveConfig &config) {
   int64_t size = config.size ? config.size : kMaxGroup;
   int64_t room = config.workspace.packetBytes();
   if (config.collective().hasRoot())
-    room -= Workspace::greetings;
+    room -= Workspace::allArrivalBytes;
   // Packets are twice as large as their data.
   int64_t tiles = room / (2 * config.tile * config.elementBytes());
   if (config.variant == "two_shot_packet") {
@@ -86,11 +86,11 @@ static TileRoom getTileRoom(const CollectiveConfig &config) {
   const Workspace &workspace = config.workspace;
   int64_t size = config.size ? config.size : Workspace::maxMembers;
   if (config.collective().isPointToPoint())
-    return {"mail boxes", workspace.mailBoxBytes()};
+    return {"fifo boxes", workspace.fifoSlotBytes()};
   if (config.usesPackets()) {
     int64_t room = workspace.packetBytes();
     if (config.collective().hasRoot())
-      room -= Workspace::greetings;
+      room -= Workspace::allArrivalBytes;
     // Packets are twice as large as their data. Results of two shots have as
     // many slots as inputs; where the size is not known, rounding up may take
     // another group's.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandMatmuls.cpp - Writes the kernels of products -----------------===//
+//===- ExpandMatmuls.cpp - Writes the kernels of matmuls ------------------===//
 
 #include "iris/Kernels/MatmulKernels.h"
 #include "iris/Kernels/Passes.h"
@@ -228,7 +228,7 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
                       n.index(config->splitK));
   Value programs = n.index(config->programs);
   // Those that move have no tiles.
-  if (!config->hasMovers())
+  if (!config->hasCommPrograms())
     programs = n.max(n.index(1), n.min(programs, count));
   arguments.insert(arguments.begin(), call.getCtx());
   LaunchOp::create(

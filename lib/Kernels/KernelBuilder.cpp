@@ -16,7 +16,7 @@ using namespace mlir::iris;
 // The kernel
 //===----------------------------------------------------------------------===//
 
-/// A section of a stretch: offsets of bytes in it are positive 32-bit numbers.
+/// A section of a segment: offsets of bytes in it are positive 32-bit numbers.
 static constexpr int64_t kSectionBytes = int64_t(1) << 30;
 
 /// The arguments of `iris.collective`, but the context.
@@ -142,7 +142,7 @@ Value KernelBuilder::bytesOf(Value first, Value step, Value length) {
 
 void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
                                  llvm::function_ref<void(Value, Value)> body) {
-  assert(!sectionStart && "stretches do not nest");
+  assert(!sectionStart && "segments do not nest");
   // A whole number of steps, so that every section begins with tile 0 of a
   // step. How many is looked up: the remainder of a division takes a good part
   // of a small kernel's time.
@@ -235,9 +235,9 @@ Value KernelBuilder::addressOf(Value buffer) {
   return memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
 }
 
-Value KernelBuilder::mailBox(Value which) {
-  int64_t bytes = config.workspace.mailBoxBytes();
-  Value offset = add(index(Workspace::mailBoxes), mul(which, index(bytes)));
+Value KernelBuilder::fifoSlot(Value which) {
+  int64_t bytes = config.workspace.fifoSlotBytes();
+  Value offset = add(index(Workspace::fifoSlots), mul(which, index(bytes)));
   return view(offset, tileSize(), config.storage);
 }
 
@@ -357,35 +357,35 @@ void KernelBuilder::sendPacket(Value member, Value value, Value slot) {
                         rankOf(member), epoch);
 }
 
-static RankedTensorType greetingType(KernelBuilder &k) {
-  return RankedTensorType::get({Workspace::greeting / 8}, k.b.getI32Type());
+static RankedTensorType arrivalType(KernelBuilder &k) {
+  return RankedTensorType::get({Workspace::arrivalBytes / 8}, k.b.getI32Type());
 }
 
-Value KernelBuilder::greetingOf(Value member) {
-  int64_t first = config.workspace.packetBytes() - Workspace::greetings;
-  return add(index(first / 4), mul(member, index(Workspace::greeting / 4)));
+Value KernelBuilder::arrivalOf(Value member) {
+  int64_t first = config.workspace.packetBytes() - Workspace::allArrivalBytes;
+  return add(index(first / 4), mul(member, index(Workspace::arrivalBytes / 4)));
 }
 
-void KernelBuilder::greet() {
+void KernelBuilder::arrive() {
   ifThen(equal(program, index(0)), [&] {
     Value nothing = arith::ConstantOp::create(
-        b, cast<TypedAttr>(b.getZeroAttr(greetingType(*this))));
+        b, cast<TypedAttr>(b.getZeroAttr(arrivalType(*this))));
     forMembers(1, [&](Value i) {
-      PacketStoreOp::create(b, ctx, nothing, slots, greetingOf(me),
+      PacketStoreOp::create(b, ctx, nothing, slots, arrivalOf(me),
                             rankOf(rotate(me, i)), epoch);
     });
   });
 }
 
-void KernelBuilder::awaitGreetings() {
+void KernelBuilder::waitForArrivals() {
   ifThen(equal(program, index(0)), [&] {
     forMembers(1, [&](Value i) {
       Value member = rotate(me, i);
       Value nothing = PacketLoadOp::create(
-          b, greetingType(*this), ctx, slots, greetingOf(member), epoch,
+          b, arrivalType(*this), ctx, slots, arrivalOf(member), epoch,
           rankOf(member), /*members=*/IntegerAttr());
       // Kept, where nobody else writes: LLVM cuts loads to what is used.
-      tile::StoreOp::create(b, nothing, slots, greetingOf(me));
+      tile::StoreOp::create(b, nothing, slots, arrivalOf(me));
     });
   });
 }

@@ -214,7 +214,7 @@ void KernelBuilder::forSlotRounds(RoundBody send, RoundBody receive) {
 }
 
 void KernelBuilder::forOverlappedRounds(Value most, ArrayRef<RoundBody> stages,
-                                        bool meetsAtEnd) {
+                                        bool hasExitBarrier) {
   auto last = static_cast<int64_t>(stages.size()) - 1;
   Value end = add(count, mul(most, index(last)));
   auto iteration = [&](Value start) {
@@ -229,9 +229,9 @@ void KernelBuilder::forOverlappedRounds(Value most, ArrayRef<RoundBody> stages,
       else
         ifThen(notLess(start, mul(most, index(s))), runUnlessPast);
     }
-    if (meetsAtEnd)
+    if (hasExitBarrier)
       return barrier();
     ifThen(less(start, sub(end, most)), [&] { barrier(); });
   };
-  forEpochs(most, end, iteration, /*countsLast=*/meetsAtEnd);
+  forEpochs(most, end, iteration, /*countsLast=*/hasExitBarrier);
 }

@@ -83,7 +83,7 @@ void mlir::iris::buildMatmul(MatmulBuilder &k) {
   k.forTiles(rows, columns, [&](Value rowTile, Value columnTile) {
     Value row = k.mul(rowTile, k.tileRows());
     Value column = k.mul(columnTile, k.tileColumns());
-    Value tile = k.finishTile(k.ownProduct(row, column), row, column);
+    Value tile = k.finishTile(k.ownMatmul(row, column), row, column);
     k.store(tile, k.tileAt(k.c, row, column));
   });
 }

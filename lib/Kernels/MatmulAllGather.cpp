@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulAllGather.cpp - Products that all ranks get ------------------===//
+//===- MatmulAllGather.cpp - Matmuls that all ranks get -------------------===//
 //
 //   push          every rank stores each finished tile to all ranks
 //   specialized   some programs multiply and store tiles to the own result;
@@ -42,7 +42,7 @@ public:
     return k.div(number, k.mul(k.index(k.config.groupM), columnTiles));
   }
   /// body(place, number) for the tiles of a share.
-  void forTiles(const TileShare<Value> &share,
+  void forTiles(const TileRange<Value> &share,
                 llvm::function_ref<void(Place, Value)> body) {
     k.order(rowTiles, columnTiles)
         .forTiles(share, [&](Value rowTile, Value columnTile) {
@@ -52,7 +52,7 @@ public:
         });
   }
   Value compute(Place place) {
-    return k.finishTile(k.ownProduct(place.row, place.column),
+    return k.finishTile(k.ownMatmul(place.row, place.column),
                         k.add(firstRow, place.row),
                         k.add(firstColumn, place.column));
   }
@@ -67,7 +67,7 @@ private:
 static void buildPush(MatmulBuilder &k) {
   OwnPart own(k);
   k.barrier();
-  own.forTiles(k.evenShareOf(own.count()), [&](Place place, Value) {
+  own.forTiles(k.evenTilesForProgram(own.count()), [&](Place place, Value) {
     k.sendTo(0, own.compute(place), place);
   });
   k.barrier();
@@ -77,16 +77,16 @@ static void buildPush(MatmulBuilder &k) {
 static void buildSpecialized(MatmulBuilder &k) {
   OwnPart own(k);
   k.beginEpoch(own.numFlags());
-  Value movers = k.movers();
-  own.forTiles(k.shareOf(own.count(), /*isLate=*/false),
+  Value commPrograms = k.commPrograms();
+  own.forTiles(k.tilesForProgram(own.count(), /*isLate=*/false),
                [&](Place place, Value number) {
                  k.store(own.compute(place), place);
-                 k.raiseHere(number);
+                 k.signalHere(number);
                });
   RankedTensorType type = k.sumType().clone(k.config.result);
-  k.ifThen(k.less(k.program, movers), [&] {
+  k.ifThen(k.less(k.program, commPrograms), [&] {
     k.barrier();
-    own.forTiles({k.program, own.count(), movers},
+    own.forTiles({k.program, own.count(), commPrograms},
                  [&](Place place, Value number) {
                    k.awaitHere(number);
                    k.sendTo(1, k.load(place, type), place);
@@ -101,12 +101,13 @@ static void buildCopied(MatmulBuilder &k) {
   OwnPart own(k);
   Value numFlags = own.numFlags();
   k.beginCleared(numFlags);
-  own.forTiles(k.evenShareOf(own.count()), [&](Place place, Value number) {
-    k.store(own.compute(place), place);
-    k.countDown(own.groupOf(number));
-    meetBeforeCopies(k, k.equal(number, k.index(0)),
-                     k.sub(numFlags, k.index(1)));
-  });
+  own.forTiles(k.evenTilesForProgram(own.count()),
+               [&](Place place, Value number) {
+                 k.store(own.compute(place), place);
+                 k.countDown(own.groupOf(number));
+                 barrierBeforeCopies(k, k.equal(number, k.index(0)),
+                                     k.sub(numFlags, k.index(1)));
+               });
 }
 
 void mlir::iris::buildMatmulAllGather(MatmulBuilder &k) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulBuilder.cpp - Writes a kernel with products ------------------===//
+//===- MatmulBuilder.cpp - Writes a kernel with matmuls -------------------===//
 
 #include "iris/Kernels/MatmulBuilder.h"
 
@@ -83,7 +83,7 @@ Place MatmulBuilder::tileAt(Value matrix, Value row, Value column) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 /// Tiles have a power of two of columns, of which the config wants some.
@@ -91,8 +91,8 @@ static RankedTensorType tileType(const MatmulConfig &config, Type element) {
   return RankedTensorType::get({config.tileM, config.getTileWidth()}, element);
 }
 
-tile::MatmulOp MatmulBuilder::createProduct(Place left, Place right,
-                                            Value length, Value init) {
+tile::MatmulOp MatmulBuilder::createMatmul(Place left, Place right,
+                                           Value length, Value init) {
   // f8 is not what the buffers say.
   TypeAttr element = config.element == config.storage
                          ? TypeAttr()
@@ -111,7 +111,7 @@ tile::MatmulOp MatmulBuilder::createProduct(Place left, Place right,
 
 Value MatmulBuilder::multiply(Place left, Place right, Value length, Value init,
                               llvm::function_ref<void(Value)> before) {
-  tile::MatmulOp op = createProduct(left, right, length, init);
+  tile::MatmulOp op = createMatmul(left, right, length, init);
   if (!before)
     return op;
   OpBuilder::InsertionGuard guard(b);
@@ -126,7 +126,7 @@ Value MatmulBuilder::multiply(Place left, Place right, Value length, Value init,
 Value MatmulBuilder::multiplyAt(Place left, Place right, Value length,
                                 Value init,
                                 llvm::function_ref<Places(Value)> placesOf) {
-  tile::MatmulOp op = createProduct(left, right, length, init);
+  tile::MatmulOp op = createMatmul(left, right, length, init);
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&op.getBody(), {}, b.getIndexType(), {b.getLoc()});
   auto [x, y] = placesOf(op.getBody().getArgument(0));
@@ -215,7 +215,7 @@ Value MatmulBuilder::finishTile(Value sum, Value row, Value column) {
   return convert(b, x, config.result);
 }
 
-Value MatmulBuilder::ownProduct(Value row, Value column) {
+Value MatmulBuilder::ownMatmul(Value row, Value column) {
   Value zero = index(0);
   return multiply({a, row, zero}, {b_, zero, column}, columnsOf(a));
 }
@@ -240,7 +240,7 @@ Value MatmulBuilder::convertTo(Value tile, Type element) {
   return convert(b, tile, element);
 }
 
-Value MatmulBuilder::addShare(Value sum, Value share) {
+Value MatmulBuilder::addPartialSum(Value sum, Value share) {
   share = convertTo(share, config.sum);
   if (config.sum.isInteger())
     return arith::AddIOp::create(b, sum, share);
@@ -271,7 +271,7 @@ Value MatmulBuilder::sumStrips(int64_t count,
     for (int64_t i = first; i < std::min(first + atOnce, count); ++i)
       strips.push_back(load(index(i)));
     for (Value strip : strips)
-      sum = addShare(sum, strip);
+      sum = addPartialSum(sum, strip);
   }
   return sum;
 }
@@ -367,7 +367,7 @@ void MatmulBuilder::raise(Value member, Value flag) {
                    rankOf(member), MemSemantic::Release, Scope::Sys);
 }
 
-void MatmulBuilder::raiseHere(Value flag) {
+void MatmulBuilder::signalHere(Value flag) {
   SignalOp::create(b, SignalKind::Set, ctx, epoch, flags, placeOf(flag),
                    /*rank=*/Value(), MemSemantic::Release, Scope::Gpu);
 }

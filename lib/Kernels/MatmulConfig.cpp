@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulConfig.cpp - How a product is computed -----------------------===//
+//===- MatmulConfig.cpp - How a matmul is computed ------------------------===//
 
 #include "iris/Kernels/MatmulConfig.h"
 
@@ -16,7 +16,8 @@ using Layout = MatmulConfig::Layout;
 static constexpr StringLiteral kKeys =
     "variant, shard, tile_m, tile_n, tile_k, group_m, xcds, warps, programs, "
     "a, b, bias, scale, activation, k_per_flag, num_fetch_programs, "
-    "num_mover_tiles, split_k, num_fetch_stages, first_stage_fetch_programs, "
+    "tiles_per_comm_program, split_k, num_fetch_stages, "
+    "first_stage_fetch_programs, "
     "staged_layout or share";
 static constexpr StringRef kLayouts[] = {"row", "pitched", "column", "strided"};
 
@@ -145,8 +146,8 @@ static LogicalResult checkCombination(MatmulKernelOp op,
     return op.emitOpError("has a result of ")
            << config.result << "; expected no scale and no gelu for integers";
   // Sums of integers become floats once, when all ranks' shares are added.
-  if (config.share != config.sum && config.sum.isInteger())
-    return op.emitOpError("config has share = \"result\" for sums of ")
+  if (config.partialType != config.sum && config.sum.isInteger())
+    return op.emitOpError("config has partial_type = \"result\" for sums of ")
            << config.sum << "; expected \"sum\"";
   if (config.variant != "atomic")
     return success();
@@ -167,7 +168,7 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
                        : config.element;
   config.sum = getSumElement(config.element);
   config.result = op.getResultElement();
-  config.share = config.sum;
+  config.partialType = config.sum;
   config.size = op.getSize().value_or(0);
 
   ConfigReader reader(op, op.getConfigAttr());
@@ -199,13 +200,13 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
   if (config.kind == MatmulKind::Matmul &&
       failed(reader.readInteger("split_k", 1, 32, powerOfTwo, config.splitK)))
     return failure();
-  if (config.hasMovers()) {
+  if (config.hasCommPrograms()) {
     config.fetchPrograms =
         std::clamp<int64_t>(config.programs / 4, 1, config.fetchPrograms);
     if (failed(reader.readInteger("num_fetch_programs", 1, config.programs,
                                   false, config.fetchPrograms)) ||
-        failed(reader.readInteger("num_mover_tiles", 0, 1 << 20, false,
-                                  config.moverTiles)))
+        failed(reader.readInteger("tiles_per_comm_program", 0, 1 << 20, false,
+                                  config.tilesPerCommProgram)))
       return failure();
     config.firstStageFetchPrograms = config.fetchPrograms;
   }
@@ -224,12 +225,12 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
       return failure();
     config.staged = isColumn ? Layout::Column : Layout::Row;
   }
-  if (config.hasShares()) {
+  if (config.hasPartialSums()) {
     bool isResult = false;
-    if (failed(reader.readEnum("share", {"sum", "result"},
+    if (failed(reader.readEnum("partial_type", {"sum", "result"},
                                "shares of a sum over ranks", isResult)))
       return failure();
-    config.share = isResult ? config.result : config.sum;
+    config.partialType = isResult ? config.result : config.sum;
   }
   if (failed(reader.finish(kKeys)) || failed(checkCombination(op, config)))
     return failure();

@@ -47,12 +47,12 @@ private:
     Value distance, start, row, column, group;
   };
   void forTiles(llvm::function_ref<void(const Tile &)> body);
-  void sendShare(Value sum, const Tile &tile);
+  void sendPartialSum(Value sum, const Tile &tile);
   void addUp(Value sum, const Tile &tile);
   Value slot(Value distance) { return k.sub(distance, k.index(1)); }
-  /// Where a tile lies in a slab of the staging.
-  Place inSlab(Value slab, const Tile &tile) {
-    return k.tileAt(k.rows(k.staging, k.mul(slab, parts.rows), parts.rows),
+  /// Where a tile lies in a slice of the staging.
+  Place inSlice(Value slice, const Tile &tile) {
+    return k.tileAt(k.rows(k.staging, k.mul(slice, parts.rows), parts.rows),
                     tile.row, tile.column);
   }
   /// The number of the tile's group at a distance.
@@ -69,7 +69,7 @@ private:
   }
   /// How many tiles the group of a tile of the own part has.
   Value groupTiles(const Tile &tile);
-  Value addShare(Value sum, const Tile &tile, Value distance);
+  Value addPartialSum(Value sum, const Tile &tile, Value distance);
 
   MatmulBuilder &k;
   bool isScatter;
@@ -84,7 +84,8 @@ private:
 void CopiedSum::forTiles(llvm::function_ref<void(const Tile &)> body) {
   TileOrder<ScalarBuilder> order(k, k.mul(k.size, parts.rowTiles), columnTiles,
                                  k.config.groupM, parts.rowTiles);
-  order.forTiles(k.evenShareOf(order.count()), [&](Value place, Value column) {
+  order.forTiles(k.evenTilesForProgram(order.count()), [&](Value place,
+                                                           Value column) {
     Value distance = k.add(k.div(place, parts.rowTiles), k.index(1));
     Value rowTile = k.rem(place, parts.rowTiles);
     Tile tile{distance, k.mul(k.rotate(k.me, distance), parts.rows),
@@ -96,12 +97,13 @@ void CopiedSum::forTiles(llvm::function_ref<void(const Tile &)> body) {
       k.ifThen(k.less(k.add(tile.start, tile.row), allRows),
                [&] { body(tile); });
     // The order's first tile has both numbers 0.
-    meetBeforeCopies(k, k.equal(k.add(place, column), k.index(0)), entered);
+    barrierBeforeCopies(k, k.equal(k.add(place, column), k.index(0)), entered);
   });
 }
 
-void CopiedSum::sendShare(Value sum, const Tile &tile) {
-  k.store(k.convertTo(sum, k.config.share), inSlab(slot(tile.distance), tile));
+void CopiedSum::sendPartialSum(Value sum, const Tile &tile) {
+  k.store(k.convertTo(sum, k.config.partialType),
+          inSlice(slot(tile.distance), tile));
   k.countUp(done(tile));
   k.countDown(missing(tile));
 }
@@ -115,19 +117,19 @@ Value CopiedSum::groupTiles(const Tile &tile) {
 }
 
 /// Waits for the share of the member at a distance, and adds it.
-Value CopiedSum::addShare(Value sum, const Tile &tile, Value distance) {
+Value CopiedSum::addPartialSum(Value sum, const Tile &tile, Value distance) {
   k.awaitCount(groupAt(distance, tile), k.rotate(k.me, distance),
                k.asI32(groupTiles(tile)));
-  Value slab = k.add(slot(k.size), slot(distance));
-  return k.addShare(
-      sum, k.load(inSlab(slab, tile), k.sumType().clone(k.config.share)));
+  Value slice = k.add(slot(k.size), slot(distance));
+  return k.addPartialSum(sum, k.load(inSlice(slice, tile),
+                                     k.sumType().clone(k.config.partialType)));
 }
 
 /// The own share, rounded as the others are, then those of distance 1, 2, ...
 void CopiedSum::addUp(Value sum, const Tile &tile) {
-  sum = k.convertTo(k.convertTo(sum, k.config.share), k.config.sum);
+  sum = k.convertTo(k.convertTo(sum, k.config.partialType), k.config.sum);
   sum = k.accumulate(1, sum, [&](Value distance, Value before) {
-    return addShare(before, tile, distance);
+    return addPartialSum(before, tile, distance);
   });
   Value row = isScatter ? tile.row : k.add(tile.start, tile.row);
   k.store(k.finishTile(sum, row, tile.column), k.tileAt(k.c, row, tile.column));
@@ -137,10 +139,10 @@ void CopiedSum::addUp(Value sum, const Tile &tile) {
 
 void CopiedSum::build() {
   forTiles([&](const Tile &tile) {
-    Value sum = k.ownProduct(k.add(tile.start, tile.row), tile.column);
+    Value sum = k.ownMatmul(k.add(tile.start, tile.row), tile.column);
     k.ifThenElse(
         k.equal(tile.distance, k.size), [&] { addUp(sum, tile); },
-        [&] { sendShare(sum, tile); });
+        [&] { sendPartialSum(sum, tile); });
   });
 }
 

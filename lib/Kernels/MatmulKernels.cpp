@@ -25,8 +25,8 @@ CopiedParts mlir::iris::getCopiedParts(ScalarBuilder &n,
   return parts;
 }
 
-void mlir::iris::meetBeforeCopies(MatmulBuilder &k, Value isFirstTile,
-                                  Value entered) {
+void mlir::iris::barrierBeforeCopies(MatmulBuilder &k, Value isFirstTile,
+                                     Value entered) {
   k.ifThen(isFirstTile, [&] {
     k.barrier();
     k.countDown(entered);
@@ -45,9 +45,9 @@ static FusedSizes getCopiedSizes(ScalarBuilder &n, const MatmulConfig &config,
     return {flags, n.mul(shape.size, parts.rows), shape.aColumns};
   if (config.kind == MatmulKind::MatmulAllGather)
     return {n.add(parts.groups, n.index(1)), none, none};
-  Value slabs = n.mul(n.index(2), n.sub(shape.size, n.index(1)));
+  Value slices = n.mul(n.index(2), n.sub(shape.size, n.index(1)));
   return {n.add(n.mul(n.index(3), flags), n.index(1)),
-          n.mul(n.max(slabs, n.index(1)), parts.rows), shape.bColumns};
+          n.mul(n.max(slices, n.index(1)), parts.rows), shape.bColumns};
 }
 
 FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,
@@ -85,7 +85,7 @@ FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,
     return {n.mul(shape.size, units), shape.aRows, shape.bColumns};
   }
   // A flag for each own tile.
-  if (config.hasMovers()) {
+  if (config.hasCommPrograms()) {
     Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
     return {units, none, none};
   }
@@ -145,13 +145,14 @@ static DictionaryAttr describe(const MatmulConfig &config, MLIRContext *c) {
       number("programs", config.programs)};
   if (config.kind == MatmulKind::Matmul)
     entries.push_back(number("split_k", config.splitK));
-  if (config.hasMovers())
-    entries.append({number("num_fetch_programs", config.fetchPrograms),
-                    number("num_mover_tiles", config.moverTiles)});
-  if (config.hasShares())
+  if (config.hasCommPrograms())
+    entries.append(
+        {number("num_fetch_programs", config.fetchPrograms),
+         number("tiles_per_comm_program", config.tilesPerCommProgram)});
+  if (config.hasPartialSums())
     entries.push_back(b.getNamedAttr(
-        "share",
-        b.getStringAttr(config.share == config.sum ? "sum" : "result")));
+        "partial_type",
+        b.getStringAttr(config.partialType == config.sum ? "sum" : "result")));
   if (config.movesUnits()) {
     bool isColumn = config.staged == MatmulConfig::Layout::Column;
     entries.push_back(b.getNamedAttr(

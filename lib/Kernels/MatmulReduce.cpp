@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulReduce.cpp - Sums of the products of all ranks ---------------===//
+//===- MatmulReduce.cpp - Sums of the matmuls of all ranks ----------------===//
 //
 // matmul_reduce_scatter
 //   push          every rank stores its share of a tile to the tile's owner,
@@ -37,7 +37,7 @@ static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
   Value sum =
       arith::ConstantOp::create(k.b, cast<TypedAttr>(k.b.getZeroAttr(type)));
   return k.accumulate(0, sum, [&](Value source, Value before) {
-    return k.addShare(before, load(source));
+    return k.addPartialSum(before, load(source));
   });
 }
 
@@ -66,19 +66,21 @@ public:
 
   using Body = llvm::function_ref<void(const SumTile &)>;
   /// How many tiles every rank computes a share of.
-  Value numShares() { return isScatter ? k.mul(k.size, partTiles) : partTiles; }
+  Value numPartialSums() {
+    return isScatter ? k.mul(k.size, partTiles) : partTiles;
+  }
   /// Those of a share of them.
-  void forShares(const TileShare<Value> &share, Body body);
+  void forPartialSums(const TileRange<Value> &share, Body body);
   /// The tiles that one of `count` programs of their owner adds up, in the
   /// order in which they are computed.
   void forOwn(Value program, Value count, Body body);
   /// All tiles, in the same order: for ranks that all add up.
-  void forAll(const TileShare<Value> &share, Body body);
+  void forAll(const TileRange<Value> &share, Body body);
 
-  /// The rank's product for a tile, in the type that shares travel in.
-  Value computeShare(const SumTile &tile);
+  /// The rank's matmul for a tile, in the type that shares travel in.
+  Value computePartialSum(const SumTile &tile);
   /// Where the share of member `source` lies, in the staging.
-  Place shareAt(Value source, const SumTile &tile);
+  Place partialSumAt(Value source, const SumTile &tile);
   Value flag(Value source, const SumTile &tile) {
     return k.add(k.mul(source, partTiles), tile.number);
   }
@@ -107,7 +109,7 @@ SumTile SumTiles::atPlace(Value place) {
   return at(k.rem(place, k.size), tile.row, tile.column, place);
 }
 
-void SumTiles::forShares(const TileShare<Value> &share, Body body) {
+void SumTiles::forPartialSums(const TileRange<Value> &share, Body body) {
   if (!isScatter)
     return forAll(share, body);
   // A row of tiles of every owner, then the next one.
@@ -132,24 +134,24 @@ void SumTiles::forOwn(Value program, Value count, Body body) {
          [&](Value place) { body(atPlace(place)); });
 }
 
-void SumTiles::forAll(const TileShare<Value> &share, Body body) {
+void SumTiles::forAll(const TileRange<Value> &share, Body body) {
   k.loop(share.begin, share.end, share.step,
          [&](Value place) { body(atPlace(place)); });
 }
 
-Value SumTiles::computeShare(const SumTile &tile) {
+Value SumTiles::computePartialSum(const SumTile &tile) {
   Value first = isScatter ? k.mul(tile.owner, rows) : k.index(0);
-  return k.convertTo(k.ownProduct(k.add(first, tile.row), tile.column),
-                     k.config.share);
+  return k.convertTo(k.ownMatmul(k.add(first, tile.row), tile.column),
+                     k.config.partialType);
 }
 
 /// Of a scatter that pushes, members' shares of the own rows lie below each
 /// other; otherwise a rank has its shares of everything. Tiles do not reach
 /// into the next part.
-Place SumTiles::shareAt(Value source, const SumTile &tile) {
+Place SumTiles::partialSumAt(Value source, const SumTile &tile) {
   if (!isScatter)
     return k.tileAt(k.staging, tile.row, tile.column);
-  Value part = k.config.hasMovers() ? tile.owner : source;
+  Value part = k.config.hasCommPrograms() ? tile.owner : source;
   return k.tileAt(k.rows(k.staging, k.mul(part, rows), rows), tile.row,
                   tile.column);
 }
@@ -160,9 +162,9 @@ void SumTiles::addUp(const SumTile &tile,
   k.forMembers(0, [&](Value source) { k.await(flag(source, tile), source); });
   // Pushed shares have been moved before.
   Value bytes;
-  if (!isScatter || k.config.hasMovers())
+  if (!isScatter || k.config.hasCommPrograms())
     bytes = k.bytesOf(k.tileAt(k.c, tile.row, tile.column),
-                      k.sumType().clone(k.config.share), k.size);
+                      k.sumType().clone(k.config.partialType), k.size);
   k.span("reduce", bytes, [&] {
     k.forStrips(tile.column, [&](Value at) {
       Value sum = sumOf(k, [&](Value source) { return load(source, at); });
@@ -178,20 +180,21 @@ void SumTiles::addUp(const SumTile &tile,
 static void buildPush(MatmulBuilder &k) {
   SumTiles tiles(k);
   k.barrier();
-  tiles.forShares(k.evenShareOf(tiles.numShares()), [&](const SumTile &tile) {
-    Value share = tiles.computeShare(tile);
-    Place to = tiles.shareAt(k.me, tile);
-    k.span("send", k.bytesOf(to, share.getType()),
-           [&] { k.storeTo(tile.owner, share, to); });
-    k.raise(tile.owner, tiles.flag(k.me, tile));
-  });
+  tiles.forPartialSums(k.evenTilesForProgram(tiles.numPartialSums()),
+                       [&](const SumTile &tile) {
+                         Value share = tiles.computePartialSum(tile);
+                         Place to = tiles.partialSumAt(k.me, tile);
+                         k.span("send", k.bytesOf(to, share.getType()),
+                                [&] { k.storeTo(tile.owner, share, to); });
+                         k.raise(tile.owner, tiles.flag(k.me, tile));
+                       });
   tiles.forOwn(k.program, k.programs, [&](const SumTile &tile) {
     tiles.addUp(
         tile,
         [&](Value source, Value column) {
-          Place share = tiles.shareAt(source, tile);
+          Place share = tiles.partialSumAt(source, tile);
           share.column = column;
-          return k.load(share, k.stripType(k.config.share));
+          return k.load(share, k.stripType(k.config.partialType));
         },
         [&](Value result, Value column) {
           k.store(result, {k.c, tile.row, column});
@@ -205,7 +208,8 @@ static void buildPush(MatmulBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 /// Tells those who add a tile up of the own share.
-static void raiseShare(MatmulBuilder &k, SumTiles &tiles, const SumTile &tile) {
+static void signalPartialSum(MatmulBuilder &k, SumTiles &tiles,
+                             const SumTile &tile) {
   if (k.config.variant != "one_shot")
     return k.raise(tile.owner, tiles.flag(k.me, tile));
   k.forMembers(
@@ -213,16 +217,16 @@ static void raiseShare(MatmulBuilder &k, SumTiles &tiles, const SumTile &tile) {
 }
 
 /// Adds up a tile from where its shares are, and stores it for all who need it.
-static void addUpShares(MatmulBuilder &k, SumTiles &tiles,
-                        const SumTile &tile) {
+static void addPartialSums(MatmulBuilder &k, SumTiles &tiles,
+                           const SumTile &tile) {
   bool isForAll = k.config.kind == MatmulKind::MatmulAllReduce &&
                   k.config.variant != "one_shot";
   tiles.addUp(
       tile,
       [&](Value source, Value column) {
-        Place share = tiles.shareAt(source, tile);
+        Place share = tiles.partialSumAt(source, tile);
         share.column = column;
-        return k.loadFrom(source, share, k.stripType(k.config.share));
+        return k.loadFrom(source, share, k.stripType(k.config.partialType));
       },
       [&](Value result, Value column) {
         Place place{k.c, tile.row, column};
@@ -232,29 +236,31 @@ static void addUpShares(MatmulBuilder &k, SumTiles &tiles,
       });
 }
 
-/// Only those who add up touch what is a peer's: they meet their namesakes, at
-/// the entry if they also write there. They have the first tiles, while there
-/// is nothing to add up; without movers all programs multiply first.
+/// Only those who add up touch what is a peer's: they meet their peer programs,
+/// at the entry if they also write there. They have the first tiles, while
+/// there is nothing to add up; without communication programs all programs
+/// multiply first.
 static void buildShots(MatmulBuilder &k) {
   SumTiles tiles(k);
   bool isOneShot = k.config.variant == "one_shot";
-  bool hasMovers = k.config.hasMovers();
-  Value movers = hasMovers ? k.movers() : k.programs;
-  tiles.forShares(hasMovers ? k.shareOf(tiles.numShares(), /*isLate=*/false)
-                            : k.evenShareOf(tiles.numShares()),
-                  [&](const SumTile &tile) {
-                    k.store(tiles.computeShare(tile),
-                            tiles.shareAt(k.me, tile));
-                    raiseShare(k, tiles, tile);
-                  });
-  k.ifThen(k.less(k.program, movers), [&] {
+  bool hasCommPrograms = k.config.hasCommPrograms();
+  Value commPrograms = hasCommPrograms ? k.commPrograms() : k.programs;
+  tiles.forPartialSums(
+      hasCommPrograms
+          ? k.tilesForProgram(tiles.numPartialSums(), /*isLate=*/false)
+          : k.evenTilesForProgram(tiles.numPartialSums()),
+      [&](const SumTile &tile) {
+        k.store(tiles.computePartialSum(tile), tiles.partialSumAt(k.me, tile));
+        signalPartialSum(k, tiles, tile);
+      });
+  k.ifThen(k.less(k.program, commPrograms), [&] {
     if (k.config.kind == MatmulKind::MatmulAllReduce && !isOneShot)
       k.barrier();
-    auto add = [&](const SumTile &tile) { addUpShares(k, tiles, tile); };
+    auto add = [&](const SumTile &tile) { addPartialSums(k, tiles, tile); };
     if (isOneShot)
-      tiles.forAll(k.evenShareOf(tiles.numShares()), add);
+      tiles.forAll(k.evenTilesForProgram(tiles.numPartialSums()), add);
     else
-      tiles.forOwn(k.program, movers, add);
+      tiles.forOwn(k.program, commPrograms, add);
     k.barrier();
   });
   k.endEpoch();
@@ -280,7 +286,7 @@ static void buildAtomic(MatmulBuilder &k) {
   });
   k.barrier();
   forOwnTiles([&](Value row, Value column) {
-    Value tile = k.applyScale(k.ownProduct(row, column));
+    Value tile = k.applyScale(k.ownMatmul(row, column));
     Place to = k.tileAt(k.c, row, column);
     k.span("send", k.bytesOf(to, tile.getType(), k.size), [&] {
       k.forMembers(0, [&](Value i) { k.addTo(k.rotate(k.me, i), tile, to); });

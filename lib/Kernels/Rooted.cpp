@@ -310,13 +310,13 @@ static void sendToRoot(KernelBuilder &k, Value start, Value length) {
 
 static void buildRootedPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
-    k.greet();
+    k.arrive();
     if (k.config.kind == CollectiveKind::Broadcast ||
         k.config.kind == CollectiveKind::Scatter)
       sendFromRoot(k, start, length);
     else
       sendToRoot(k, start, length);
-    k.awaitGreetings();
+    k.waitForArrivals();
   });
 }
 

@@ -24,10 +24,10 @@ using namespace mlir::iris;
 
 namespace {
 /// The counters and boxes that one program uses with one member.
-struct Mail {
-  explicit Mail(KernelBuilder &k)
-      : k(k), counters(k.words(Workspace::mailCounters,
-                               Workspace::mailCounterBytes)) {}
+struct Fifo {
+  explicit Fifo(KernelBuilder &k)
+      : k(k), counters(k.words(Workspace::fifoCounters,
+                               Workspace::fifoCounterBytes)) {}
 
   /// The count of tiles that `sender` has put here, in this rank's memory, and
   /// of those that `receiver` has taken. Word 1 of a line is this rank's own
@@ -41,7 +41,7 @@ struct Mail {
     Value parity = arith::AndIOp::create(k.b, number, k.i32(1));
     Value half = arith::IndexCastUIOp::create(k.b, k.b.getIndexType(), parity);
     Value which = k.add(k.mul(pair, k.index(2)), half);
-    return k.mailBox(which);
+    return k.fifoSlot(which);
   }
 
   /// Runs `body(offset, number)` for this program's tiles, numbered on from
@@ -78,33 +78,33 @@ private:
 } // namespace
 
 static void buildSend(KernelBuilder &k) {
-  Mail mail(k);
+  Fifo fifo(k);
   Value peer = k.rankOf(k.root);
-  Value taken = mail.takenBy(k.root), put = mail.putBy(k.me);
-  mail.forTiles(k.add(taken, k.index(1)), [&](Value offset, Value number) {
+  Value taken = fifo.takenBy(k.root), put = fifo.putBy(k.me);
+  fifo.forTiles(k.add(taken, k.index(1)), [&](Value offset, Value number) {
     Value tile = k.load(k.in, offset);
     Value before = k.addI32(number, k.i32(-2));
-    WaitOp::create(k.b, k.b.getI32Type(), k.ctx, mail.counters, taken,
+    WaitOp::create(k.b, k.b.getI32Type(), k.ctx, fifo.counters, taken,
                    Comparison::GE, before,
                    /*rank=*/Value(), /*owedBy=*/peer, MemSemantic::Acquire,
                    Scope::Sys);
-    k.storeTo(k.root, tile, mail.box(k.me, number), k.index(0));
-    SignalOp::create(k.b, SignalKind::Set, k.ctx, number, mail.counters, put,
+    k.storeTo(k.root, tile, fifo.box(k.me, number), k.index(0));
+    SignalOp::create(k.b, SignalKind::Set, k.ctx, number, fifo.counters, put,
                      peer, MemSemantic::Release, Scope::Sys);
   });
 }
 
 static void buildRecv(KernelBuilder &k) {
-  Mail mail(k);
+  Fifo fifo(k);
   Value peer = k.rankOf(k.root);
-  Value put = mail.putBy(k.root), taken = mail.takenBy(k.me);
-  mail.forTiles(k.add(put, k.index(1)), [&](Value offset, Value number) {
-    WaitOp::create(k.b, k.b.getI32Type(), k.ctx, mail.counters, put,
+  Value put = fifo.putBy(k.root), taken = fifo.takenBy(k.me);
+  fifo.forTiles(k.add(put, k.index(1)), [&](Value offset, Value number) {
+    WaitOp::create(k.b, k.b.getI32Type(), k.ctx, fifo.counters, put,
                    Comparison::GE, number,
                    /*rank=*/Value(), /*owedBy=*/peer, MemSemantic::Acquire,
                    Scope::Sys);
-    k.store(k.load(mail.box(k.root, number), k.index(0)), k.out, offset);
-    SignalOp::create(k.b, SignalKind::Set, k.ctx, number, mail.counters, taken,
+    k.store(k.load(fifo.box(k.root, number), k.index(0)), k.out, offset);
+    SignalOp::create(k.b, SignalKind::Set, k.ctx, number, fifo.counters, taken,
                      peer, MemSemantic::Release, Scope::Sys);
   });
 }

@@ -131,7 +131,7 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
     buildTileToLoopsPipeline(kernels);
   } else {
     // Each thread waits for its own packets.
-    kernels.addPass(createIrisTakeVerdictsPass());
+    kernels.addPass(createIrisCheckWaitStatusPass());
     kernels.addPass(
         createTileAssignMatmulLayoutsPass({options.target.getValue()}));
     kernels.addPass(tile::createTileAssignLayoutsPass({waveSize(options)}));

@@ -37,7 +37,7 @@ sys.path.append(str(pathlib.Path(__file__).parents[1] / "Execution/Inputs"))
 from variants import IN_PLACE, MOVES, REDUCES, having
 
 WORKSPACE_BYTES = 768 << 10
-TILE_BYTES, MAIL_BYTES = 2048, 128
+TILE_BYTES, FIFO_BYTES = 2048, 128
 PROGRAMS = (2, 1, 2)  # of each launch
 POISON = 99
 REDUCTIONS = {"sum": np.sum, "max": np.max, "min": np.min}
@@ -92,8 +92,8 @@ class Case:
         return self.kernel + ("_in_place" if self.in_place else "")
 
     def tile(self, element):
-        is_mail = self.variant == "mail"
-        return (MAIL_BYTES if is_mail else TILE_BYTES) // element.dtype.itemsize
+        is_point_to_point = self.variant == "fifo"
+        return (FIFO_BYTES if is_point_to_point else TILE_BYTES) // element.dtype.itemsize
 
     def emit(self, kernel, element, ranks):
         entries = [f'variant = "{self.variant}"',
@@ -102,15 +102,15 @@ class Case:
                    f"workspace = {WORKSPACE_BYTES}"]
         if self.staged:
             entries.append("staged = true")
-        operation = kernel.split("_mail")[0] if self.variant == "mail" \
+        operation = kernel.split("_fifo")[0] if self.variant == "fifo" \
             else self.operation
         words = f"{operation} {self.reduction}".strip()
         return (f"iris.collective @{kernel} {words} {element.name} size "
                 f"{ranks} {{{', '.join(entries)}}}\n")
 
     def kernels(self):
-        if self.variant == "mail":
-            return ["send_mail", "recv_mail"]
+        if self.variant == "fifo":
+            return ["send_fifo", "recv_fifo"]
         return [self.kernel]
 
 
@@ -129,7 +129,7 @@ def get_cases(reductions):
                        first if operation in REDUCES else "", **{how: True})
                   for operation, variants in table.items()
                   for variant in variants]
-    cases.append(Case("exchange", "mail"))
+    cases.append(Case("exchange", "fifo"))
     return {case.name: case for case in cases}
 
 
@@ -237,11 +237,11 @@ class Run:
                 rank, kernel, PROGRAMS[launch], source, in_size, target,
                 out_size, self.workspace, count, root)
 
-        if self.case.variant != "mail":
+        if self.case.variant != "fifo":
             return [start(self.case.kernel, self.root(launch))]
         # Around in a ring; the boxes hold more than what is sent at once.
-        return [start("send_mail", (rank + 1) % ranks),
-                start("recv_mail", (rank - 1) % ranks)]
+        return [start("send_fifo", (rank + 1) % ranks),
+                start("recv_fifo", (rank - 1) % ranks)]
 
     def expected(self, rank, launch):
         """The output."""

@@ -65,9 +65,9 @@ class Parts:
         self.done = self.flags + self.counts + 1
         self.staging = None
         if sums:
-            share = case.result if case.config["share"] == "result" else "f32"
-            slabs = max(2 * (ranks - 1), 1)
-            self.staging = (slabs * self.rows, case.n), share
+            share = case.result if case.config["partial_type"] == "result" else "f32"
+            slices = max(2 * (ranks - 1), 1)
+            self.staging = (slices * self.rows, case.n), share
         elif not gathers_result:
             self.staging = (ranks * self.rows, case.k), case.element
 
@@ -155,7 +155,7 @@ class CopiedRun(fused.Run):
                 else [self.copied[rank]]
             return self.all_have(ranks, launch)
 
-        # Copies that leave have a kernel that meets its namesakes.
+        # Copies that leave have a kernel that meets its peer programs.
         meet = [] if parts.counts else [
             lambda: self.all_have(self.arrived, launch)]
         return [prepare, begin, *meet, kernel, join, compare]
@@ -171,7 +171,7 @@ class CopiedRun(fused.Run):
             size = copy.rows * row_bytes
             real[target:target + size] = real[source:source + size]
 
-        def raise_flag(copy):
+        def set_flag(copy):
             number = self.parts.done + copy.missing
             self.word(copy.target, copy.flag)[:] = \
                 1 if copy.missing < 0 else self.word(copy.source, number)
@@ -194,7 +194,7 @@ class CopiedRun(fused.Run):
                              bool(self.word(rank, count)[0] == 0))
             steps.append(functools.partial(copy_rows, copy))
             if copy.flag >= 0:
-                steps.append(functools.partial(raise_flag, copy))
+                steps.append(functools.partial(set_flag, copy))
             # Others may have their turn in between.
             steps += [self.pause()]
         return [*steps, done]
@@ -271,7 +271,7 @@ def get_cases():
     def add(name, op, config, **others):
         cases[name] = fused.Case(op, config, **others)
 
-    exact, halves = {"share": "sum"}, {"share": "result"}
+    exact, halves = {"partial_type": "sum"}, {"partial_type": "result"}
     ragged = {"k": 43, "n": 27, "m": 75}
     for shard in "km":
         add(f"parts_{shard}", "all_gather_matmul",

@@ -270,17 +270,17 @@ def matmul_wait(world, size, consumer):
     b = world.alloc((size, 32), np.float16)
     c = world.alloc((32, 32), np.float32)
     flags = world.alloc((32 * blocks,), np.int32)
-    panels = []
+    operand tiles = []
     for rank, buffer in ((0, source), (1, b)):
         place = np.arange(32 * size, dtype=np.uint32)
-        panel = hash_of(rank + 1, place, 21).astype(np.float16).reshape(
+        operand tile = hash_of(rank + 1, place, 21).astype(np.float16).reshape(
             buffer.shape)
-        buffer.write(rank, panel)
-        panels.append(panel.astype(np.float64))
+        buffer.write(rank, operand tile)
+        operand tiles.append(operand tile.astype(np.float64))
     world.run([world.launch(0, "producer", blocks, source, staging, flags, 1),
                world.launch(1, consumer, 1, staging, b, c, flags, 0)])
     # Integers of 11 bits: the sum is rounded a little.
-    want = panels[0] @ panels[1]
+    want = operand tiles[0] @ operand tiles[1]
     if not np.allclose(c.read(1), want, rtol=size * 2.0 ** -23, atol=0):
         return "the product is wrong"
     return None

@@ -200,7 +200,7 @@ class Run:
                              else bias)
                  for r, (a, b, bias) in enumerate(data)], axis=axis)
         share = self.case.result if self.case.config.get(
-            "share") == "result" else "f32"
+            "partial_type") == "result" else "f32"
         if self.case.element == "i8":
             share = "i32"
         if op == "matmul":
@@ -268,7 +268,7 @@ def get_cases():
         m=200, n=248, k=64, heap=5 << 18)
     add("hbm_buffer_m_ragged_late", gather,
         {**ragged, **fetch, **by_rows, "shard": "m", "k_per_flag": 1,
-         "num_fetch_programs": 2, "num_mover_tiles": 1},
+         "num_fetch_programs": 2, "tiles_per_comm_program": 1},
         m=37, n=27, k=43, programs=(4, 3, 2))
 
     # Tiles of fewer columns than their type has.
@@ -310,7 +310,7 @@ def get_cases():
         {**ragged, **moved, "num_fetch_programs": 3}, m=37, n=27, k=40,
         bias="row", programs=(2, 4, 3))
     add("specialized_rows_early", spread,
-        {**ragged, **moved, "num_mover_tiles": 2}, m=37, n=27, k=40,
+        {**ragged, **moved, "tiles_per_comm_program": 2}, m=37, n=27, k=40,
         programs=(2, 4, 3))
     add("specialized_rows_narrow", spread, {**narrow, **moved}, m=37, n=107,
         k=40)
@@ -320,7 +320,7 @@ def get_cases():
         k=43, programs=(4, 2, 3))
 
     # Sums over ranks, exact or rounded on their way.
-    exact, halves = {"share": "sum"}, {"share": "result"}
+    exact, halves = {"partial_type": "sum"}, {"partial_type": "result"}
     add("scatter", "matmul_reduce_scatter", {**whole, **exact}, m=32)
     add("scatter_rounded_ragged", "matmul_reduce_scatter",
         {**ragged, **halves}, m=37, n=27, k=43, bias="column", scale=0.5,
@@ -336,14 +336,14 @@ def get_cases():
         m=32)
     add("scatter_roles_rounded_ragged", "matmul_reduce_scatter",
         {**ragged, **halves, **moved, "num_fetch_programs": 2,
-         "num_mover_tiles": 1}, m=37, n=27, k=43, bias="column", scale=0.5,
+         "tiles_per_comm_program": 1}, m=37, n=27, k=43, bias="column", scale=0.5,
         programs=(3, 4, 1))
     add("scatter_roles_narrow", "matmul_reduce_scatter",
         {**narrow, **exact, **moved}, m=37, n=107, k=43)
     add("two_roles", "matmul_all_reduce", {**whole, **exact, **moved})
     add("two_roles_rounded_ragged", "matmul_all_reduce",
         {**ragged, **halves, **moved, "num_fetch_programs": 2,
-         "num_mover_tiles": 1}, m=37, n=27, k=43, bias="row",
+         "tiles_per_comm_program": 1}, m=37, n=27, k=43, bias="row",
         programs=(3, 4, 1))
     add("atomic", "matmul_all_reduce", {**whole, "variant": "atomic"},
         result="f32")

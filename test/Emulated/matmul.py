@@ -104,7 +104,7 @@ class Case:
         self.element = "i8" if self.kind in FLOAT8 else self.kind
 
 
-class Panel:
+class OperandTile:
     """a or b of a case: rows by k values in memory."""
 
     def __init__(self, case, side, salt):
@@ -145,13 +145,13 @@ class Panel:
 class Kernel:
     def __init__(self, number, case):
         self.name, self.case = f"k{number}", case
-        self.panels = [Panel(case, 0, 1), Panel(case, 1, 2)]
-        self.others = [Panel(case, side, 3 + side)
+        self.operand tiles = [OperandTile(case, 0, 1), OperandTile(case, 1, 2)]
+        self.others = [OperandTile(case, side, 3 + side)
                        for side in range(len(case.yields))]
 
     def emit(self):
         case = self.case
-        types = [panel.type(case.element) for panel in self.panels]
+        types = [operand tile.type(case.element) for operand tile in self.operand tiles]
         c = f"memref<?x?x{case.result}>"
         tile = f"tensor<{case.tile[0]}x{case.tile[1]}x{case.result}>"
         parameters = [f"%a: {types[0]}", f"%b: {types[1]}", f"%c: {c}"]
@@ -191,9 +191,9 @@ class Kernel:
         return "\n".join(lines) + "\n"
 
     def get_factor(self, side, used):
-        """The panel's window as the loop sees it: rows by k, and its zeros."""
+        """The operand tile's window as the loop sees it: rows by k, and its zeros."""
         case = self.case
-        values = self.panels[side].values[:, :used].copy()
+        values = self.operand tiles[side].values[:, :used].copy()
         if side < len(self.others):
             other = self.others[side].values
             for first in range(case.block, used, 2 * case.block):
@@ -217,11 +217,11 @@ class Kernel:
             number)
         target = memory.put(before.view(np.uint8).reshape(-1))
         limit = case.k if case.limit < 0 else case.limit
-        arguments = [x for panel in self.panels
-                     for x in panel.arguments(memory)]
+        arguments = [x for operand tile in self.operand tiles
+                     for x in operand tile.arguments(memory)]
         arguments += [target, rows, columns]
-        arguments += [x for panel in self.others
-                      for x in panel.arguments(memory)]
+        arguments += [x for operand tile in self.others
+                      for x in operand tile.arguments(memory)]
         launch = emulator.Launch(
             code, self.name, grid=(1, 1, 1), block=(case.warps * wave, 1, 1),
             args=arguments + [*case.at, limit], mem=memory, device=0)

@@ -3,7 +3,7 @@
 
 A kernel's programs work on slices of buffers that are theirs alone, as often as
 not on the same elements: the order of one program's accesses is what the
-compiler has to keep. What ranks exchange goes through mailboxes, flags, sums and
+compiler has to keep. What ranks exchange goes through FIFO slots, flags, sums and
 barriers, by the rules of the memory model (docs/memory-model.md). So the values
 are those that one thread per program computes, which `Kernel.expected` does.
 """
@@ -120,11 +120,11 @@ class Kernel(Operands, Statements, ControlFlow, Matmuls, Exchanges):
         words = FLAG_STRIDE * SITES * self.programs
         self.outs = []
         self.flags = Param("%flags", (words,), "i32", False)
-        self.mail = Param("%mail", (2 * SITES * self.shape1[0] * self.programs,),
+        self.fifo = Param("%fifo", (2 * SITES * self.shape1[0] * self.programs,),
                           "i32", False)
         self.state = Param("%state", (32 * self.programs * self.ranks,), "i32",
                            False)
-        self.internal = [self.flags, self.mail, self.state]
+        self.internal = [self.flags, self.fifo, self.state]
 
     def slice_of(self, param):
         """The part of a buffer that is this program's."""
@@ -185,7 +185,7 @@ class Kernel(Operands, Statements, ControlFlow, Matmuls, Exchanges):
     def top(self):
         self.views = [self.slice_of(p) for p in self.params]
         for name, size in (("%sink", SINK), ("%flag0", FLAG_STRIDE * SITES),
-                           ("%mail0", 2 * SITES * self.shape1[0])):
+                           ("%fifo0", 2 * SITES * self.shape1[0])):
             def run(env, name=name, size=size):
                 env[name] = env["%pid"] * size
             self.add("%s = arith.muli %%pid, %s : index" % (

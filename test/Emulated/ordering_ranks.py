@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What generated kernels do with other ranks; see `ordering_kernels`.
 
-Each place in a kernel has a flag and two mailboxes of its own, and counts up with
-the loops around it. Ranks and programs come to it equally often. A mailbox is
+Each place in a kernel has a flag and two FIFO slots of its own, and counts up with
+the loops around it. Ranks and programs come to it equally often. A FIFO slot is
 written again two rounds later: by then its owner has sent something after it read
-the mailbox, or a barrier has passed.
+the FIFO slot, or a barrier has passed.
 """
 import ordering_ops as ops
 from ordering_statements import Tile
@@ -27,7 +27,7 @@ class Exchanges:
         return total
 
     def site(self):
-        """A flag and the two mailboxes of one place, from where to where."""
+        """A flag and the two FIFO slots of one place, from where to where."""
         site = self.sites
         self.sites += 1
         flag = self.define(
@@ -44,7 +44,7 @@ class Exchanges:
         return self.define("e", "arith.index_cast %s : index to i32" % sum_,
                            lambda env: env[sum_])
 
-    def mailbox(self, site, total, extent):
+    def FIFO slot(self, site, total, extent):
         two = self.index(2)
         odd = self.define("o", "arith.remui %s, %s : index" % (total, two),
                           lambda env: env[total] % 2)
@@ -54,8 +54,8 @@ class Exchanges:
         base = self.index(site * 2 * extent)
         place = self.define("o", "arith.addi %s, %s : index" % (turn, base),
                             lambda env: env[turn] + site * 2 * extent)
-        return self.define("o", "arith.addi %%mail0, %s : index" % place,
-                           lambda env: env["%mail0"] + env[place])
+        return self.define("o", "arith.addi %%fifo0, %s : index" % place,
+                           lambda env: env["%fifo0"] + env[place])
 
     def release_to(self, rank, kind, flag, value):
         """A signal that is a release, or a fence and one that is not."""
@@ -114,18 +114,18 @@ class Exchanges:
     # Statements ----------------------------------------------------------------
 
     def exchange(self):
-        """A tile goes to the next rank's mailbox, then its flag."""
+        """A tile goes to the next rank's FIFO slot, then its flag."""
         total = self.round()
         site, flag = self.site()
         tile = self.tile("i32", 1)
         if not tile or tile.shape[0] > self.shape1[0]:
             tile = self.make_tile("i32", self.shape1)
         tile.uses += 1
-        place = self.mailbox(site, total, self.shape1[0])
-        mail = self.mail
+        place = self.FIFO slot(site, total, self.shape1[0])
+        fifo = self.fifo
         self.add("iris.store %%ctx, %s, %s[%s] to %s : %s, %s" % (
-            tile.name, mail.name, place, self.next, tile.type, mail.type),
-            lambda env: ops.store(env[mail.name].arrays[env[self.next]],
+            tile.name, fifo.name, place, self.next, tile.type, fifo.type),
+            lambda env: ops.store(env[fifo.name].arrays[env[self.next]],
                                   [env[place]], env[tile.name]))
         if self.often(0.3):
             self.rng.choice([self.store, self.load, self.atomic_scalar])()
@@ -136,9 +136,9 @@ class Exchanges:
         self.acquire(flag, value)
         got = Tile(None, tile.shape, "i32", self.layout(tile.shape))
         got.name = self.define(
-            "t", "tile.load %s[%s] : %s -> %s" % (mail.name, place, mail.type,
+            "t", "tile.load %s[%s] : %s -> %s" % (fifo.name, place, fifo.type,
                                                   got.type),
-            lambda env: ops.load(self.own(env, mail.name), [env[place]],
+            lambda env: ops.load(self.own(env, fifo.name), [env[place]],
                                  got.shape))
         self.keep(got)
         if self.ranks > 2:
@@ -163,26 +163,26 @@ class Exchanges:
         self.meet(flag, total, 2, 2)
 
     def sum(self):
-        """Atomics on the next rank's mailbox between barriers."""
+        """Atomics on the next rank's FIFO slot between barriers."""
         total = self.round()
         site, _ = self.site()
         tile = self.tile("i32", 1)
         if not tile or tile.shape[0] > self.shape1[0]:
             tile = self.make_tile("i32", self.shape1)
         tile.uses += 1
-        place, mail = self.mailbox(site, total, self.shape1[0]), self.mail
+        place, fifo = self.FIFO slot(site, total, self.shape1[0]), self.fifo
         sem = self.rng.choice(["relaxed", "release", "acq_rel"])
         self.define(
             "u", "iris.atomic_rmw add %%ctx, %s, %s[%s] to %s sem(%s) : %s, %s" % (
-                tile.name, mail.name, place, self.next, sem, tile.type, mail.type),
-            lambda env: ops.atomic("add", env[mail.name].arrays[env[self.next]],
+                tile.name, fifo.name, place, self.next, sem, tile.type, fifo.type),
+            lambda env: ops.atomic("add", env[fifo.name].arrays[env[self.next]],
                                    [env[place]], env[tile.name]))
         self.barrier()
         got = Tile(None, tile.shape, "i32", self.layout(tile.shape))
         got.name = self.define(
-            "t", "tile.load %s[%s] : %s -> %s" % (mail.name, place, mail.type,
+            "t", "tile.load %s[%s] : %s -> %s" % (fifo.name, place, fifo.type,
                                                   got.type),
-            lambda env: ops.load(self.own(env, mail.name), [env[place]],
+            lambda env: ops.load(self.own(env, fifo.name), [env[place]],
                                  got.shape))
         self.keep(got)
         self.barrier()

@@ -90,7 +90,7 @@ def run(emulation, launches, order, skipped=frozenset()):
         awake = [wave for wave in ready if id(wave) not in asleep]
         if not awake:
             asleep.clear()
-            emulation.settle(groups)
+            emulation.recordFailure(groups)
             awake = ready
         wave, burst = order.choose(awake)
         before = wave.n
@@ -103,7 +103,7 @@ def run(emulation, launches, order, skipped=frozenset()):
         total += wave.n - before
         if total > emulation.budget:
             raise RuntimeError("no end in sight after %d instructions" % total)
-    emulation.settle(groups)
+    emulation.recordFailure(groups)
     if emulation.weak:
         for view in range(emulation.mem.n_views):
             emulation.mem.writeback(view)
@@ -150,7 +150,7 @@ def machine(emulator):
                     self.caches.append(wave.cache)
             return group
 
-        def settle(self, groups):
+        def recordFailure(self, groups):
             """All stores arrive."""
             if self.model == "rdna":
                 for group in groups:

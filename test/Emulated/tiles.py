@@ -222,13 +222,13 @@ def do_loop(k):
     return text, "%r", k.type, (k.value * 3).astype(k.value.dtype)
 
 
-DEEDS = {"copy": do_copy, "add": do_add, "convert": do_convert,
+ACTIONS = {"copy": do_copy, "add": do_add, "convert": do_convert,
          "transpose": do_transpose, "reduce": do_reduce,
          "broadcast": do_broadcast, "loop": do_loop}
 
 
 class Kernel:
-    def __init__(self, number, chance, deeds, bits):
+    def __init__(self, number, chance, actions, bits):
         self.name = "k%d" % number
         self.chance = chance
         self.warps = chance.random.choice([1, 2, 4])
@@ -243,8 +243,8 @@ class Kernel:
         self.from_ = self.source.window_offsets(chance, self.shape)
         self.value = self.source.load(self.from_, self.shape)
 
-        deed = DEEDS[deeds[number % len(deeds)]]
-        self.text, self.result, self.result_type, value = deed(self)
+        action = ACTIONS[actions[number % len(actions)]]
+        self.text, self.result, self.result_type, value = action(self)
         self.target = Buffer(chance, value.shape, self.element, filled=False)
         self.to = self.target.window_offsets(chance, value.shape)
         self.expected = self.target.stored(self.to, value)
@@ -300,15 +300,15 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=14)
     parser.add_argument("--wave", type=int, default=64)
-    parser.add_argument("--deeds", default=",".join(DEEDS),
+    parser.add_argument("--actions", default=",".join(ACTIONS),
                         help="what kernels do; default: %(default)s")
     parser.add_argument("--bits", default=[0, 10], nargs=2, type=int,
                         help="tiles have 2**b elements, b from the first number "
                              "up to below the second; default: 0 10")
     options = parser.parse_args()
     chance = Chance(options.seed, options.wave)
-    deeds = options.deeds.split(",")
-    kernels = [Kernel(n, chance, deeds, options.bits)
+    actions = options.actions.split(",")
+    kernels = [Kernel(n, chance, actions, options.bits)
                for n in range(options.count)]
     if options.action == "generate":
         print("gpu.module @kernels {")

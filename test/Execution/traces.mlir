@@ -36,7 +36,7 @@
 // NOWHERE: cannot create the trace '{{.*}}nowhere/trace.json'
 
 gpu.module @kernels {
-  // Every program signals its namesake on the next rank and waits for the one
+  // Every program signals its peer program on the next rank and waits for the one
   // before.
   gpu.func @ring(%ctx: !iris.ctx, %flags: memref<?xi32, #iris.symmetric>,
                  %epoch: i32) kernel {

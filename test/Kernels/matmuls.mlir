@@ -173,7 +173,7 @@ iris.matmul_kernel @copied all_gather_matmul f16 -> f16 size 4
 
 // Shares of the other member's part come first, then the own tiles, which add
 // what has come: one product, and what becomes of it. The program that has the
-// first tile meets its namesakes behind it.
+// first tile meets its peer programs behind it.
 // CHECK-LABEL: gpu.func @copied_sum
 // CHECK-SAME: %{{[a-z0-9]+}}: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?x?xf16, #iris.symmetric>, %[[C:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?xi8, #iris.symmetric>) kernel
 // CHECK-NOT: iris.barrier
@@ -196,7 +196,7 @@ iris.matmul_kernel @copied all_gather_matmul f16 -> f16 size 4
 // CHECK-NOT: tile.matmul
 // CHECK: gpu.return
 iris.matmul_kernel @copied_sum matmul_reduce_scatter f16 -> f16 size 2
-    {variant = "copy_engine", share = "result"}
+    {variant = "copy_engine", partial_type = "result"}
 
 // Of an all-reduce finished sums leave as well.
 // CHECK-LABEL: gpu.func @copied_all_reduce
@@ -211,7 +211,7 @@ iris.matmul_kernel @copied_sum matmul_reduce_scatter f16 -> f16 size 2
 // CHECK:   iris.signal add %{{.+}}, %c-1_i32
 // CHECK: iris.barrier
 iris.matmul_kernel @copied_all_reduce matmul_all_reduce f16 -> f16 size 2
-    {variant = "copy_engine", share = "result"}
+    {variant = "copy_engine", partial_type = "result"}
 
 // Results leave group by group.
 // CHECK-LABEL: gpu.func @copied_results

@@ -17,7 +17,7 @@ using llvm::SmallVector;
 
 namespace {
 
-using Places = std::vector<LayoutPlace>;
+using Places = std::vector<LayoutIndex>;
 
 /// Calls `visit` with every place of `layout`.
 template <typename Visit>
@@ -25,7 +25,7 @@ void forEachPlace(const LinearLayout &layout, Visit visit) {
   for (uint64_t warp = 0; warp < layout.getNumWarps(); ++warp)
     for (uint64_t lane = 0; lane < layout.getNumLanes(); ++lane)
       for (uint64_t reg = 0; reg < layout.getNumRegisters(); ++reg)
-        visit(LayoutPlace{reg, lane, warp});
+        visit(LayoutIndex{reg, lane, warp});
 }
 
 /// Where the definition of a blocked layout puts the elements: blocks of
@@ -177,9 +177,9 @@ TEST(LinearLayout, OwnersAreUnique) {
     SmallVector<int64_t> shape = randomShape(rng);
     LinearLayout layout =
         round % 2 ? randomBlocked(rng, shape) : randomLinear(rng, shape);
-    LayoutPlace free = layout.getFreeBits();
+    LayoutIndex free = layout.getFreeBits();
     std::map<uint64_t, int> owners, holders;
-    forEachPlace(layout, [&](LayoutPlace place) {
+    forEachPlace(layout, [&](LayoutIndex place) {
       uint64_t index = layout.apply(place);
       ++holders[index];
       if (!(place.reg & free.reg) && !(place.lane & free.lane) &&
@@ -211,13 +211,13 @@ TEST(LinearLayout, ContiguousRunsAreAlignedNeighbours) {
     uint64_t runMask = 0;
     for (unsigned bit : bits)
       runMask |= uint64_t(1) << bit;
-    forEachPlace(layout, [&](LayoutPlace place) {
+    forEachPlace(layout, [&](LayoutIndex place) {
       if (place.reg & runMask)
         return;
       uint64_t first = layout.apply(place);
       EXPECT_EQ(first % width, 0u);
       for (uint64_t i = 0; i < width; ++i) {
-        LayoutPlace next = place;
+        LayoutIndex next = place;
         for (auto [k, bit] : llvm::enumerate(bits))
           next.reg |= ((i >> k) & 1) << bit;
         EXPECT_EQ(layout.apply(next), first + i);
@@ -263,7 +263,7 @@ TEST(LinearLayout, TransposePermutesCoordinates) {
     SmallVector<int64_t> permutation = {0, 1, 2};
     std::shuffle(permutation.begin(), permutation.end(), rng);
     LinearLayout result = layout.transpose(permutation);
-    forEachPlace(layout, [&](LayoutPlace place) {
+    forEachPlace(layout, [&](LayoutIndex place) {
       SmallVector<int64_t> from = layout.getCoordinates(layout.apply(place));
       SmallVector<int64_t> to = result.getCoordinates(result.apply(place));
       for (int d = 0; d < 3; ++d)
@@ -282,8 +282,8 @@ TEST(LinearLayout, ConversionsFindTheSameElement) {
     std::optional<LayoutConversion> conversion = to.sourceOf(from);
     ASSERT_TRUE(conversion.has_value());
     bool staysInThread = true, staysInWarp = true;
-    forEachPlace(to, [&](LayoutPlace place) {
-      LayoutPlace source = conversion->apply(place);
+    forEachPlace(to, [&](LayoutIndex place) {
+      LayoutIndex source = conversion->apply(place);
       EXPECT_LT(source.reg, from.getNumRegisters());
       EXPECT_LT(source.lane, from.getNumLanes());
       EXPECT_LT(source.warp, from.getNumWarps());

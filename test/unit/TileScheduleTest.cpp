@@ -138,33 +138,33 @@ TEST(TileSchedule, CoversEveryTileOnceStageByStage) {
 }
 
 /// Movers have few tiles, or all programs share alike.
-TEST(TileSchedule, SharesEveryTileOnceWithMovers) {
+TEST(TileSchedule, CoversEveryTileOnceWithCommPrograms) {
   std::mt19937 random(3);
   for (int turn = 0; turn < 20000; ++turn) {
     Sample s(random);
     Order order(n, s.rows, s.columns, s.group);
-    int64_t movers = Sample::pick(random, 40), each = random() % 9;
+    int64_t commPrograms = Sample::pick(random, 40), each = random() % 9;
     bool isLate = turn % 2;
     Visits visits(s.rows, s.columns);
     std::vector<int64_t> counts(s.programs);
     for (int64_t program = 0; program < s.programs; ++program)
-      order.forTiles(shareTiles(n, program, s.programs, movers, each,
-                                order.count(), isLate),
+      order.forTiles(assignTiles(n, program, s.programs, commPrograms, each,
+                                 order.count(), isLate),
                      [&](int64_t row, int64_t column) {
                        visits.visit(row, column);
                        ++counts[program];
                      });
-    ASSERT_TRUE(visits.areOneEach())
-        << describe(s) << ", " << movers << " of which move and have up to "
-        << each << (isLate ? " late ones" : " early ones");
-    if (movers >= s.programs)
+    ASSERT_TRUE(visits.areOneEach()) << describe(s) << ", " << commPrograms
+                                     << " of which move and have up to " << each
+                                     << (isLate ? " late ones" : " early ones");
+    if (commPrograms >= s.programs)
       continue;
     // The others need no more rounds than that leaves them.
-    int64_t others = s.programs - movers;
-    int64_t left = std::max<int64_t>(order.count() - movers * each, 0);
+    int64_t others = s.programs - commPrograms;
+    int64_t left = std::max<int64_t>(order.count() - commPrograms * each, 0);
     for (int64_t program = 0; program < s.programs; ++program)
       ASSERT_LE(counts[program],
-                program < movers ? each : n.ceilDiv(left, others))
+                program < commPrograms ? each : n.ceilDiv(left, others))
           << describe(s);
   }
 }

@@ -22,23 +22,23 @@ using rt::StatusCode;
 // Cases
 //===----------------------------------------------------------------------===//
 
-ccl::Situation iris::bench::situationOf(const Options &options, Op op,
+ccl::TuningKey iris::bench::tuningKeyOf(const Options &options, Op op,
                                         ccl::DType dtype, uint64_t bytes) {
-  ccl::Situation situation;
-  situation.op = op;
-  situation.dtype = dtype;
-  situation.bytes = bytes;
-  situation.groupSize = options.numRanks;
-  situation.device = options.device;
-  situation.alignment = bytes & ~(bytes - 1);
-  situation.inPlace = options.inPlace;
-  situation.onHeap = !options.staged;
-  return situation;
+  ccl::TuningKey tuningKey;
+  tuningKey.op = op;
+  tuningKey.dtype = dtype;
+  tuningKey.bytes = bytes;
+  tuningKey.groupSize = options.numRanks;
+  tuningKey.device = options.device;
+  tuningKey.alignment = bytes & ~(bytes - 1);
+  tuningKey.inPlace = options.inPlace;
+  tuningKey.onHeap = !options.staged;
+  return tuningKey;
 }
 
 static ccl::Config chooseConfig(const Options &options, Op op, ccl::DType dtype,
                                 uint64_t bytes) {
-  return ccl::select(situationOf(options, op, dtype, bytes)).config;
+  return ccl::select(tuningKeyOf(options, op, dtype, bytes)).config;
 }
 
 static bool asksForAll(const Options &options) {
@@ -79,7 +79,7 @@ static ccl::Config baseConfig(const Options &options, Op op, ccl::DType dtype,
   if (variant.empty() || variant == chosen.variant)
     return chosen;
   for (const ccl::Estimate &each :
-       ccl::estimates(situationOf(options, op, dtype, bytes)))
+       ccl::estimates(tuningKeyOf(options, op, dtype, bytes)))
     if (each.config.variant == variant) {
       ccl::Config config = each.config;
       config.staged = chosen.staged;

@@ -47,7 +47,7 @@ std::set<std::string> requestsOf(const Options &options,
                                  const std::vector<Case> &cases);
 
 /// What the selector knows of a case.
-ccl::Situation situationOf(const Options &options, ccl::Op op, ccl::DType dtype,
+ccl::TuningKey tuningKeyOf(const Options &options, ccl::Op op, ccl::DType dtype,
                            uint64_t bytes);
 
 class Measurement {

@@ -24,7 +24,7 @@ using rt::StatusCode;
 
 /// "$OPS" stands for the operations.
 static const char helpTemplate[] =
-    R"(iris-bench: measures Iris' collectives and products of matrices, and checks
+    R"(iris-bench: measures Iris' collectives and matmuls of matrices, and checks
 what they compute
 
 usage: iris-bench [options]
@@ -32,13 +32,13 @@ usage: iris-bench [options]
 Every rank is a process on a device of its own.  A sample is a number of calls
 back to back, as one graph or one by one; its time is that of the slowest rank.
 The median of the samples is reported, with the first and third quartile.  The
-output is compared with the right one, element by element; of a large product
+output is compared with the right one, element by element; of a large matmul
 some elements, spread over all of it.
 
 what is measured (lists are separated by commas):
   --ops=LIST            all, or some of
                         $OPS
-                        (default all_reduce,all_gather); products, or some of
+                        (default all_reduce,all_gather); matmuls, or some of
                         matmul, all_gather_matmul, matmul_all_gather,
                         matmul_reduce_scatter, matmul_all_reduce
   --sizes=FROM:TO[:FACTOR]
@@ -48,7 +48,7 @@ what is measured (lists are separated by commas):
                         (default bf16)
   --reduce=OP           sum (default), prod, min or max
   --variants=LIST       all, or some; by default what the selector chooses.
-                        "unfused": a product and a collective
+                        "unfused": a matmul and a collective
   --modes=LIST          graph (default), eager, host: what an eager call takes
                         of the calling thread, not of the device
   --plan=FILE           more of these options from each line of a file, on top
@@ -56,18 +56,18 @@ what is measured (lists are separated by commas):
                         the other in the same run
   --programs=LIST --tile=LIST --warps=LIST
                         of the config, every combination; by default the
-                        selector's.  A product's tile is MxNxK
+                        selector's.  A matmul's tile is MxNxK
   --in-place            the output is the input
   --staged              through the workspace, as for buffers that peers cannot
                         reach
-of products (docs/fused.md):
+of matmuls (docs/fused.md):
   --shape=MxNxK         rows and columns of what a rank gets or computes, and
                         values of k over all ranks; may be given several times
                         (default 512x512x512)
   --shard=LIST          what ranks have parts of: k, m, n
-  --share=LIST          what sums over ranks travel in: sum (default), result
+  --partial-type=LIST          what sums over ranks travel in: sum (default), result
   --a=LIST --b=LIST     how matrices lie in memory: row (default), column
-  --num-fetch-programs=LIST --num-mover-tiles=LIST --k-per-flag=LIST
+  --num-fetch-programs=LIST --tiles-per-comm-program=LIST --k-per-flag=LIST
   --group-m=LIST --split-k=LIST
                         of the config
   --tune[=N]            measures the N (default 12) configs that the model finds
@@ -80,7 +80,7 @@ of products (docs/fused.md):
 where and how:
   -n N                  ranks (default 2)
   --device=host|cuda|hip
-  --target=TARGET       of --explain and --requests for products: sm_90a, gfx942
+  --target=TARGET       of --explain and --requests for matmuls: sm_90a, gfx942
                         or gfx950 (default: by the device)
   --calls=N             most calls in a sample (default 20); fewer if the
                         sample would take more than 20 ms
@@ -109,7 +109,7 @@ examples:
   iris-bench -n 8 --device=cuda --ops=all_gather_matmul --shape=4096x3584x8192 \
       --dtypes=f16 --variants=all
   iris-bench -n 8 --device=cuda --ops=matmul_reduce_scatter --dtypes=f16 \
-      --shape=4096x4096x8192 --share=result --tune --table=$PWD/h200.jsonl
+      --shape=4096x4096x8192 --partial-type=result --tune --table=$PWD/h200.jsonl
 
 on a machine without a compiler, with the same options in both:
   iris-bench -n 8 --device=cuda --ops=all --requests=kernels.mlir
@@ -233,7 +233,7 @@ std::string iris::bench::helpText() {
   std::string text = helpTemplate;
   return text.replace(text.find("$OPS"), 4, ops);
 }
-static const std::vector<ccl::MatmulKind> allProducts = {
+static const std::vector<ccl::MatmulKind> allMatmuls = {
     ccl::MatmulKind::matmul, ccl::MatmulKind::allGatherMatmul,
     ccl::MatmulKind::matmulAllGather, ccl::MatmulKind::matmulReduceScatter,
     ccl::MatmulKind::matmulAllReduce};
@@ -287,36 +287,36 @@ static Status parseShape(const std::string &name, const std::string &text,
   return parseNumber(name, words[2], 1, most, shape.k);
 }
 
-/// Tiles of collectives are numbers, those of products MxNxK.
+/// Tiles of collectives are numbers, those of matmuls MxNxK.
 static Status parseTiles(const std::string &name, const std::string &text,
                          Options &options) {
   if (text.find('x') == std::string::npos)
     return parseNumbers(name, text, 1 << 14, options.tiles);
-  options.productTiles.clear();
+  options.matmulTiles.clear();
   for (const std::string &word : split(text, ','))
     IRISRT_RETURN_IF_ERROR(
-        parseShape(name, word, 256, options.productTiles.emplace_back()));
+        parseShape(name, word, 256, options.matmulTiles.emplace_back()));
   return {};
 }
 
-/// Names of collectives and of products, in one list.
+/// Names of collectives and of matmuls, in one list.
 static Status parseOps(const std::string &text, Options &options) {
   options.ops.clear();
-  options.products.clear();
+  options.matmuls.clear();
   if (text == "all") {
     options.ops = allOps;
     return {};
   }
-  if (text == "products") {
-    options.products = allProducts;
+  if (text == "matmuls") {
+    options.matmuls = allMatmuls;
     return {};
   }
   for (const std::string &word : split(text, ',')) {
-    auto product = std::find_if(
-        allProducts.begin(), allProducts.end(),
+    auto matmul = std::find_if(
+        allMatmuls.begin(), allMatmuls.end(),
         [&](ccl::MatmulKind kind) { return word == ccl::kindName(kind); });
-    if (product != allProducts.end()) {
-      options.products.push_back(*product);
+    if (matmul != allMatmuls.end()) {
+      options.matmuls.push_back(*matmul);
       continue;
     }
     Op op{};
@@ -378,15 +378,16 @@ static Expected<bool> parseValue(const std::string &name,
     status = parseShape(name, value, 1 << 24, options.shapes.emplace_back());
   } else if (name == "--shard") {
     status = parseNames("shard", value, {"k", "m", "n"}, options.shards);
-  } else if (name == "--share") {
-    status = parseNames("share", value, {"sum", "result"}, options.shares);
+  } else if (name == "--partial-type") {
+    status =
+        parseNames("partial_type", value, {"sum", "result"}, options.shares);
   } else if (name == "--a" || name == "--b") {
     status = parseNames("layout", value, {"row", "column"},
                         name == "--a" ? options.aLayouts : options.bLayouts);
   } else if (name == "--num-fetch-programs") {
     status = parseNumbers(name, value, 512, options.fetchPrograms);
-  } else if (name == "--num-mover-tiles") {
-    status = parseNumbers(name, value, 1 << 20, options.moverTiles);
+  } else if (name == "--tiles-per-comm-program") {
+    status = parseNumbers(name, value, 1 << 20, options.tilesPerCommProgram);
   } else if (name == "--split-k") {
     status = parseNumbers(name, value, 32, options.splitK);
   } else if (name == "--k-per-flag") {

@@ -40,17 +40,17 @@ struct Options {
   /// Each combination is measured; zero: the selector's.
   std::vector<int64_t> programs = {0}, tiles = {0}, warps = {0};
   ccl::ReduceOp reduce = ccl::ReduceOp::sum;
-  /// Products, which the options below are for.
-  std::vector<ccl::MatmulKind> products;
+  /// Matmuls, which the options below are for.
+  std::vector<ccl::MatmulKind> matmuls;
   std::vector<Shape> shapes;
   /// Empty: the selector's, or the kind's default.
-  std::vector<Shape> productTiles = {{}};
+  std::vector<Shape> matmulTiles = {{}};
   std::vector<std::string> shards = {""}, shares = {""};
   /// How a and b lie in memory: "row" or "column".
   std::vector<std::string> aLayouts = {"row"}, bLayouts = {"row"};
-  std::vector<int64_t> fetchPrograms = {0}, moverTiles = {0}, kPerFlag = {0},
-                       groupM = {0}, splitK = {0};
-  /// Candidates to measure for each product; 0: none.
+  std::vector<int64_t> fetchPrograms = {0}, tilesPerCommProgram = {0},
+                       kPerFlag = {0}, groupM = {0}, splitK = {0};
+  /// Candidates to measure for each matmul; 0: none.
   uint64_t tune = 0;
   /// Problems that the table has are left out.
   bool resume = false;

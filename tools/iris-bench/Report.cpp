@@ -90,10 +90,9 @@ rt::Status Report::finish() {
                              options_.jsonPath.c_str());
 }
 
-void Report::begin(const rt::World &world, size_t numCases,
-                   size_t numProducts) {
+void Report::begin(const rt::World &world, size_t numCases, size_t numMatmuls) {
   numCases_ = numCases;
-  numAll_ = numCases + numProducts;
+  numAll_ = numCases + numMatmuls;
   device_ = world.deviceName();
   std::printf("%u ranks on %s (%s), %u calls in a sample, %u samples\n",
               world.numRanks(), device_.c_str(), world.target().c_str(),
@@ -102,8 +101,8 @@ void Report::begin(const rt::World &world, size_t numCases,
     std::printf("%-15s %-10s %10s %-6s %-24s %10s %21s %9s  %s\n", "operation",
                 "type", "chunk", "mode", "variant", "us", "quartiles",
                 "GB/s bus", "result");
-  if (numProducts != 0)
-    std::printf("%-29s %-6s %18s %-6s %-44s %10s %21s %8s  %s\n", "product",
+  if (numMatmuls != 0)
+    std::printf("%-29s %-6s %18s %-6s %-44s %10s %21s %8s  %s\n", "matmul",
                 "type", "shape", "mode", "variant", "us", "quartiles",
                 "TFLOP/s", "result");
   std::fflush(stdout);
@@ -197,7 +196,7 @@ void Report::fail(const Case &each, const rt::Status &status) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 static std::string shapeText(const Shape &shape) {
@@ -207,9 +206,9 @@ static std::string shapeText(const Shape &shape) {
                           static_cast<unsigned long long>(shape.k));
 }
 
-static std::string describe(const ProductCase &each) {
+static std::string describe(const MatmulCase &each) {
   const ccl::MatmulConfig &config = each.problem.config;
-  std::string what = productName(each.problem);
+  std::string what = matmulName(each.problem);
   std::string way = config.variant;
   if (config.tileM != 0)
     way += rt::formatString(" %lldx%lldx%lld",
@@ -225,7 +224,7 @@ static std::string describe(const ProductCase &each) {
   add("g", config.groupM);
   add("f", config.numFetchPrograms);
   add("k", config.kPerFlag);
-  add("t", config.numMoverTiles);
+  add("t", config.tilesPerCommProgram);
   add("s", config.splitK);
   return rt::formatString(
       "%-29s %-6s %18s %-6s %-44s", what.c_str(),
@@ -233,7 +232,7 @@ static std::string describe(const ProductCase &each) {
       shapeText(each.shape).c_str(), modeName(each.mode), way.c_str());
 }
 
-void Report::progress(size_t number, const ProductCase &each) {
+void Report::progress(size_t number, const MatmulCase &each) {
   printProgress(numCases_ + number,
                 std::string(ccl::kindName(each.problem.kind)) + " " +
                     shapeText(each.shape) + ", " +
@@ -244,7 +243,7 @@ static const char *layoutName(bool isColumnMajor) {
   return isColumnMajor ? "column" : "row";
 }
 
-void Report::add(const ProductCase &each, const ProductTiming &result) {
+void Report::add(const MatmulCase &each, const MatmulTiming &result) {
   clearProgress();
   const Timing &timing = result.timing;
   std::printf("%s %10.2f %10.2f-%-10.2f %8.2f  right\n", describe(each).c_str(),
@@ -270,7 +269,8 @@ void Report::add(const ProductCase &each, const ProductTiming &result) {
       timing.q3, timing.least, timing.most, result.tflops, options_.numRanks,
       quote(modeName(each.mode)).c_str(), quote(config.variant).c_str(),
       each.chosen ? "true" : "false", quote(config.shard).c_str(),
-      quote(config.share).c_str(), quote(layoutName(p.aIsColumnMajor)).c_str(),
+      quote(config.partialType).c_str(),
+      quote(layoutName(p.aIsColumnMajor)).c_str(),
       quote(layoutName(p.bIsColumnMajor)).c_str());
   struct Number {
     const char *key;
@@ -284,7 +284,7 @@ void Report::add(const ProductCase &each, const ProductTiming &result) {
                         {"group_m", config.groupM},
                         {"xcds", config.xcds},
                         {"num_fetch_programs", config.numFetchPrograms},
-                        {"num_mover_tiles", config.numMoverTiles},
+                        {"tiles_per_comm_program", config.tilesPerCommProgram},
                         {"split_k", config.splitK},
                         {"k_per_flag", config.kPerFlag}})
     std::fprintf(json_, "\"%s\": %lld, ", number.key,
@@ -298,14 +298,14 @@ void Report::add(const ProductCase &each, const ProductTiming &result) {
   std::fflush(json_);
 }
 
-void Report::skip(const ProductCase &each, const rt::Status &status) {
+void Report::skip(const MatmulCase &each, const rt::Status &status) {
   clearProgress();
   std::printf("%s not possible: %s\n", describe(each).c_str(),
               status.message().c_str());
   std::fflush(stdout);
 }
 
-void Report::fail(const ProductCase &each, const rt::Status &status) {
+void Report::fail(const MatmulCase &each, const rt::Status &status) {
   clearProgress();
   std::printf("%s FAILED: %s\n", describe(each).c_str(),
               status.message().c_str());
@@ -316,13 +316,13 @@ void Report::fail(const ProductCase &each, const rt::Status &status) {
 // Explanations
 //===----------------------------------------------------------------------===//
 
-static void explainCall(const ccl::Situation &situation) {
+static void explainCall(const ccl::TuningKey &tuningKey) {
   std::printf("%-15s %-10s %10s  %s\n",
-              std::string(ccl::opName(situation.op)).c_str(),
-              std::string(ccl::dtypeName(situation.dtype)).c_str(),
-              formatBytes(situation.bytes).c_str(),
-              ccl::select(situation).reason.c_str());
-  std::vector<ccl::Estimate> all = ccl::estimates(situation);
+              std::string(ccl::opName(tuningKey.op)).c_str(),
+              std::string(ccl::dtypeName(tuningKey.dtype)).c_str(),
+              formatBytes(tuningKey.bytes).c_str(),
+              ccl::select(tuningKey).reason.c_str());
+  std::vector<ccl::Estimate> all = ccl::estimates(tuningKey);
   for (size_t i = 1; i < all.size(); ++i)
     std::printf("%-38s  rather than %s: %.1f us\n", "",
                 ccl::describe(all[i].config).c_str(), all[i].us);
@@ -340,8 +340,8 @@ void iris::bench::explain(const Options &options) {
     for (ccl::DType dtype : options.dtypes)
       for (uint64_t bytes : options.sizes)
         for (int64_t programs : options.programs) {
-          ccl::Situation situation = situationOf(options, op, dtype, bytes);
-          situation.programs = programs;
-          explainCall(situation);
+          ccl::TuningKey tuningKey = tuningKeyOf(options, op, dtype, bytes);
+          tuningKey.programs = programs;
+          explainCall(tuningKey);
         }
 }

@@ -4,8 +4,8 @@
 #ifndef IRIS_TOOLS_IRIS_BENCH_REPORT_H
 #define IRIS_TOOLS_IRIS_BENCH_REPORT_H
 
+#include "Matmuls.h"
 #include "Measure.h"
-#include "Products.h"
 
 #include <cstdio>
 
@@ -20,17 +20,17 @@ public:
   /// What went wrong in writing; nothing is reported after it.
   rt::Status finish();
 
-  void begin(const rt::World &world, size_t numCases, size_t numProducts);
+  void begin(const rt::World &world, size_t numCases, size_t numMatmuls);
   void progress(size_t number, const Case &each);
-  void progress(size_t number, const ProductCase &each);
+  void progress(size_t number, const MatmulCase &each);
   void add(const Case &each, const Timing &timing);
   /// The variant cannot do this case.
   void skip(const Case &each, const rt::Status &status);
   void fail(const Case &each, const rt::Status &status);
 
-  void add(const ProductCase &each, const ProductTiming &timing);
-  void skip(const ProductCase &each, const rt::Status &status);
-  void fail(const ProductCase &each, const rt::Status &status);
+  void add(const MatmulCase &each, const MatmulTiming &timing);
+  void skip(const MatmulCase &each, const rt::Status &status);
+  void fail(const MatmulCase &each, const rt::Status &status);
 
 private:
   explicit Report(const Options &options) : options_(options) {}

@@ -18,11 +18,11 @@ rt::Expected<Tuning> Tuning::open(const Options &options,
   return tuning;
 }
 
-Status Tuning::begin(const ProductCase &each) {
+Status Tuning::begin(const MatmulCase &each) {
   return best && best->group != each.group ? save() : Status::success();
 }
 
-void Tuning::add(const ProductCase &each, double us) {
+void Tuning::add(const MatmulCase &each, double us) {
   if (each.chosen)
     chosenUs = us;
   if (!best || us < bestUs) {
@@ -41,7 +41,7 @@ Status Tuning::save() {
   entry.us = bestUs;
   table.add(entry);
   std::printf("best of %s %llux%llux%llu: %s, %.2f us",
-              productName(entry.problem).c_str(),
+              matmulName(entry.problem).c_str(),
               static_cast<unsigned long long>(best->shape.m),
               static_cast<unsigned long long>(best->shape.n),
               static_cast<unsigned long long>(best->shape.k),

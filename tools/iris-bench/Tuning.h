@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The search for the best config of a product.
+// The search for the best config of a matmul.
 #ifndef IRIS_TOOLS_IRIS_BENCH_TUNING_H
 #define IRIS_TOOLS_IRIS_BENCH_TUNING_H
 
-#include "Products.h"
+#include "Matmuls.h"
 
 namespace iris::bench {
 
@@ -17,8 +17,8 @@ public:
                                    const rt::World &world);
 
   /// Before a case is measured; those of one problem follow each other.
-  rt::Status begin(const ProductCase &each);
-  void add(const ProductCase &each, double us);
+  rt::Status begin(const MatmulCase &each);
+  void add(const MatmulCase &each, double us);
   rt::Status finish();
 
 private:
@@ -30,7 +30,7 @@ private:
   const rt::World *world;
   ccl::MatmulTable table;
   /// Of the present problem: the best so far, and the selector's.
-  std::optional<ProductCase> best;
+  std::optional<MatmulCase> best;
   double bestUs = 0, chosenUs = 0;
 };
 

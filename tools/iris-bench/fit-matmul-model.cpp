@@ -10,7 +10,7 @@
 // mean of |log(estimate / measured)|, where a config counts the less the slower
 // it is beside the best of its problem: nobody will choose it.  --judge only
 // says how good the library's numbers are.
-#include "Products.h"
+#include "Matmuls.h"
 
 #include "ccl/MatmulModel.h"
 #include "ccl/Spec.h"
@@ -32,7 +32,7 @@ using ccl::ProcessorModel;
 namespace {
 struct Sample {
   std::string name;
-  ccl::MatmulSituation situation;
+  ccl::MatmulTuningKey tuningKey;
   MatmulConfig config;
   double us = 0, weight = 1;
 };
@@ -46,26 +46,26 @@ struct Number {
 static const Number numbers[] = {
     {"operations", &ProcessorModel::operations},
     {"operationsOfAll", &ProcessorModel::operationsOfAll},
-    {"oddColumns", &ProcessorModel::oddColumns},
+    {"nonPow2Efficiency", &ProcessorModel::nonPow2Efficiency},
     {"bfloat", &ProcessorModel::bfloat},
     {"overlap", &ProcessorModel::overlap},
     {"split", &ProcessorModel::split},
     {"panels", &ProcessorModel::panels},
-    {"panelsOfAll", &ProcessorModel::panelsOfAll},
+    {"deviceLoadRate", &ProcessorModel::deviceLoadRate},
     {"block", &ProcessorModel::block},
     {"tile", &ProcessorModel::tile},
     {"start", &ProcessorModel::start},
     {"mover", &ProcessorModel::mover},
     {"adder", &ProcessorModel::adder},
     {"turn", &ProcessorModel::turn},
-    {"afterProduct", &ProcessorModel::afterProduct},
-    {"beforeProduct", &ProcessorModel::beforeProduct},
+    {"storeOverlapLoss", &ProcessorModel::storeOverlapLoss},
+    {"fetchOverlapLoss", &ProcessorModel::fetchOverlapLoss},
     {"raise", &ProcessorModel::raise},
     {"await", &ProcessorModel::await},
     {"copy", &ProcessorModel::copy},
     {"engineStart", &ProcessorModel::engineStart},
     {"engineWait", &ProcessorModel::engineWait},
-    {"besideEngines", &ProcessorModel::besideEngines},
+    {"copyOverlapLoss", &ProcessorModel::copyOverlapLoss},
 };
 
 static const MatmulKind kinds[] = {
@@ -85,13 +85,13 @@ static bool read(const nlohmann::json &line, Sample &sample) {
   Shape shape{line["shape"][0], line["shape"][1], line["shape"][2]};
   auto problem =
       problemOf(line["ranks"], *kind, dtype, line.value("shard", ""),
-                line.value("share", ""), shape, ccl::MatmulProblem());
+                line.value("partial_type", ""), shape, ccl::MatmulProblem());
   if (!problem.ok())
     return false;
-  sample.situation.problem = *problem;
-  sample.situation.groupSize = line["ranks"];
-  sample.situation.device = rt::DeviceKind::cuda;
-  sample.situation.target = "sm_90a";
+  sample.tuningKey.problem = *problem;
+  sample.tuningKey.groupSize = line["ranks"];
+  sample.tuningKey.device = rt::DeviceKind::cuda;
+  sample.tuningKey.target = "sm_90a";
   MatmulConfig &config = sample.config;
   config = problem->config;
   config.variant = line["variant"];
@@ -103,16 +103,16 @@ static bool read(const nlohmann::json &line, Sample &sample) {
   config.groupM = line.value("group_m", 0);
   config.kPerFlag = line.value("k_per_flag", 0);
   config.numFetchPrograms = line.value("num_fetch_programs", 0);
-  config.numMoverTiles = line.value("num_mover_tiles", 0);
+  config.tilesPerCommProgram = line.value("tiles_per_comm_program", 0);
   config.splitK = line.value("split_k", 0);
   sample.us = line["us"];
   sample.name = std::string(ccl::kindName(*kind)) + " " + line["shape"].dump() +
                 " " + ccl::describe(config);
-  return ccl::estimate(sample.situation, config).ok();
+  return ccl::estimate(sample.tuningKey, config).ok();
 }
 
 static double errorOf(const ProcessorModel &chip, const Sample &sample) {
-  auto estimate = ccl::estimate(chip, sample.situation, sample.config);
+  auto estimate = ccl::estimate(chip, sample.tuningKey, sample.config);
   return std::log(estimate->us / sample.us);
 }
 
@@ -141,7 +141,7 @@ static void judgeChoices(const ProcessorModel &chip,
   std::map<std::string, Choice> choices;
   for (const Sample &sample : samples) {
     Choice &choice = choices[nameOfProblem(sample)];
-    double expected = ccl::estimate(chip, sample.situation, sample.config)->us;
+    double expected = ccl::estimate(chip, sample.tuningKey, sample.config)->us;
     choice.best = std::min(choice.best, sample.us);
     if (expected < choice.expected)
       choice = {expected, sample.us, choice.best};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// iris-bench: measures collectives and products; see Options.cpp for what it
+// iris-bench: measures collectives and matmuls; see Options.cpp for what it
 // does. It starts itself once per rank; under another launcher (torchrun,
 // mpirun) it is a rank at once.
 #include "Measure.h"
@@ -64,22 +64,21 @@ static rt::Status measureAll(const std::vector<Each> &cases,
 
 static rt::Status measure(const Options &options) {
   std::vector<Case> cases = casesOf(options);
-  IRISRT_ASSIGN_OR_RETURN(std::vector<ProductCase> products,
-                          productsOf(options));
+  IRISRT_ASSIGN_OR_RETURN(std::vector<MatmulCase> matmuls, matmulsOf(options));
   IRISRT_ASSIGN_OR_RETURN(
       std::unique_ptr<Measurement> measurement,
-      Measurement::create(options, cases, heapBytesOf(options, products)));
+      Measurement::create(options, cases, heapBytesOf(options, matmuls)));
   std::unique_ptr<Report> report;
   if (measurement->world().rank() == 0) {
     IRISRT_ASSIGN_OR_RETURN(report, Report::open(options));
-    report->begin(measurement->world(), cases.size(), products.size());
+    report->begin(measurement->world(), cases.size(), matmuls.size());
   }
   rt::Status worst = measureAll(
       cases, *measurement, report.get(),
       [&](const Case &each) { return measurement->run(each); },
       [](const Case &, const Timing &) {});
   IRISRT_RETURN_IF_ERROR(measurement->world().failure());
-  ProductRun run(*measurement);
+  MatmulRun run(*measurement);
   std::optional<Tuning> tuning;
   rt::Status tuned;
   if (options.tune != 0 && report) {
@@ -91,13 +90,13 @@ static rt::Status measure(const Options &options) {
       measurement->world().fail(tuned); // nobody shall measure for nothing
   }
   rt::Status status = measureAll(
-      products, *measurement, report.get(),
-      [&](const ProductCase &each) {
+      matmuls, *measurement, report.get(),
+      [&](const MatmulCase &each) {
         if (tuning && tuned.ok())
           tuned = tuning->begin(each);
         return run.run(each);
       },
-      [&](const ProductCase &each, const ProductTiming &result) {
+      [&](const MatmulCase &each, const MatmulTiming &result) {
         if (tuning)
           tuning->add(each, result.timing.median);
       });
@@ -117,10 +116,9 @@ static rt::Status measure(const Options &options) {
 
 static rt::Status writeRequests(const Options &options) {
   std::vector<Case> cases = casesOf(options);
-  IRISRT_ASSIGN_OR_RETURN(std::vector<ProductCase> products,
-                          productsOf(options));
+  IRISRT_ASSIGN_OR_RETURN(std::vector<MatmulCase> matmuls, matmulsOf(options));
   std::set<std::string> requests = requestsOf(options, cases);
-  addRequests(options, products, requests);
+  addRequests(options, matmuls, requests);
   std::string text;
   for (const std::string &request : requests)
     text += request;
@@ -193,7 +191,7 @@ static int runTool(int argc, char **argv) {
   }
   if (options->explain) {
     explain(*options);
-    rt::Status status = explainProducts(*options);
+    rt::Status status = explainMatmuls(*options);
     return status.ok() ? 0 : report(status);
   }
   if (!options->requestsPath.empty()) {

@@ -73,7 +73,7 @@ LogicalResult Compilation::check() {
           })
           .wasInterrupted())
     return failure();
-  // Calls of collectives and products, in @main, become kernels as well.
+  // Calls of collectives and matmuls, in @main, become kernels as well.
   bool hasKernels =
       source
           .walk([](Operation *op) {

@@ -177,8 +177,8 @@ static void printVersion(llvm::raw_ostream &os) {
 
 static void printTargets() {
   for (const TargetSpec &target : getKnownTargets())
-    llvm::outs() << llvm::left_justify(target.name, 9) << target.products
-                 << ": " << target.image << "\n";
+    llvm::outs() << llvm::left_justify(target.name, 9) << target.matmuls << ": "
+                 << target.image << "\n";
 }
 
 static void printOps() {

@@ -28,7 +28,7 @@ std::string encodeResult(const RankResult &result);
 /// The result in `text`; not `reported` when the text is incomplete.
 RankResult decodeResult(const std::string &text);
 
-/// Prints the failures and the verdict; returns the exit status.
+/// Prints the failures and the wait status; returns the exit status.
 int summarize(const Options &options, const std::vector<RankResult> &results);
 
 } // namespace iris::run

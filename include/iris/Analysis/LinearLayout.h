@@ -60,12 +60,12 @@ namespace mlir::iris {
 enum class LayoutDim : unsigned { Register = 0, Lane = 1, Warp = 2 };
 
 /// One number per input of a layout: a place, or a mask over its bits.
-struct LayoutPlace {
+struct LayoutIndex {
   uint64_t reg = 0;
   uint64_t lane = 0;
   uint64_t warp = 0;
 
-  bool operator==(const LayoutPlace &other) const {
+  bool operator==(const LayoutIndex &other) const {
     return reg == other.reg && lane == other.lane && warp == other.warp;
   }
 };
@@ -73,12 +73,12 @@ struct LayoutPlace {
 /// A map between layouts: for each place in the destination, the place in the
 /// source that holds the same element.  Linear; see `LinearLayout::sourceOf`.
 struct LayoutConversion {
-  llvm::SmallVector<LayoutPlace> reg;
-  llvm::SmallVector<LayoutPlace> lane;
-  llvm::SmallVector<LayoutPlace> warp;
+  llvm::SmallVector<LayoutIndex> reg;
+  llvm::SmallVector<LayoutIndex> lane;
+  llvm::SmallVector<LayoutIndex> warp;
 
   /// Returns the source of destination register `reg` of (lane, warp).
-  LayoutPlace apply(LayoutPlace place) const;
+  LayoutIndex apply(LayoutIndex place) const;
 
   /// True if every thread already holds all the elements it needs.
   bool isWithinThread() const;
@@ -137,7 +137,7 @@ public:
   unsigned getNumWarps() const { return size(LayoutDim::Warp); }
 
   /// Returns the row-major index of the element at `place`.
-  uint64_t apply(LayoutPlace place) const;
+  uint64_t apply(LayoutIndex place) const;
 
   /// Splits a row-major index (or a basis) into coordinates.
   llvm::SmallVector<int64_t> getCoordinates(uint64_t index) const;
@@ -152,17 +152,17 @@ public:
 
   /// Returns the input bits that tell no elements apart.  With these cleared,
   /// each element of the image is at exactly one place.
-  LayoutPlace getFreeBits() const;
+  LayoutIndex getFreeBits() const;
 
   /// True if (lane, warp) differ in the elements they hold: nothing to guard.
   bool hasUniqueOwners() const {
-    LayoutPlace free = getFreeBits();
+    LayoutIndex free = getFreeBits();
     return free.lane == 0 && free.warp == 0;
   }
 
   /// Returns the owner of the element at `index`, or nothing if no place holds
   /// it.
-  std::optional<LayoutPlace> invert(uint64_t index) const;
+  std::optional<LayoutIndex> invert(uint64_t index) const;
 
   /// Returns the register bits whose bases are 1, 2, 4, ... within the last
   /// dimension and which no other basis disturbs: `1 << size()` neighbours that

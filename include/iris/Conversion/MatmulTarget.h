@@ -18,21 +18,21 @@
 
 namespace mlir::iris {
 
-/// Where a k-block of a panel is read: a buffer and the offsets of the block's
-/// first element.
-struct PanelPlace {
+/// Where a k-block of an operand tile is read: a buffer and the offsets of the
+/// block's first element.
+struct OperandTileStart {
   Value buffer;
   SmallVector<Value> offsets;
 };
 
-/// The places of the two panels of a k-block.
-struct BlockPlaces {
-  PanelPlace a, b;
+/// The places of the two operand tiles of a k-block.
+struct KStepStarts {
+  OperandTileStart a, b;
 };
 
 /// Runs the region of `op` for k-block number `block` (index) at the builder's
 /// insertion point, and returns where it is read.
-BlockPlaces emitBlockRegion(OpBuilder &builder, tile::MatmulOp op, Value block);
+KStepStarts emitBlockRegion(OpBuilder &builder, tile::MatmulOp op, Value block);
 
 /// True if the region may name other places than the operands'.
 bool yieldsPlaces(tile::MatmulOp op);

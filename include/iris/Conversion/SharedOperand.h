@@ -22,7 +22,7 @@ Value emitByteOffset(ThreadBuilder &t, Value pointer, LLVM::GEPArg bytes);
 
 /// The offset of `place` in the buffer of `view`, in elements, index.
 Value emitStartOffset(ThreadBuilder &t, const BufferView &view,
-                      const PanelPlace &place);
+                      const OperandTileStart &place);
 
 /// Returns the pointer to `memory` at the exclusive-or of the linear map
 /// `inputs` and of `constant`, plus `start`, plus `stage` (bytes, i32; may be
@@ -53,8 +53,8 @@ struct ElementFill {
 /// `place`. Elements outside of the buffer, and those from `left` (index)
 /// values of k on, are 0. All threads of the program take part.
 void emitElementFill(ThreadBuilder &t, const ElementFill &fill,
-                     const PanelPlace &place, Value left, LLVM::GlobalOp memory,
-                     Value stage);
+                     const OperandTileStart &place, Value left,
+                     LLVM::GlobalOp memory, Value stage);
 
 } // namespace mlir::iris
 

@@ -56,8 +56,8 @@ def ConvertTileToLoopsPass
     scalar forms of these are left alone.
 
     `tile.matmul` becomes a loop over k-blocks: the region's ops, copies of the
-    block's parts of a and b to panels of the type of the sum, and the product
-    of the panels in vectors.
+    block's parts of a and b to operand tiles of the type of the sum, and the product
+    of the operand tiles in vectors.
 
     Before:
 

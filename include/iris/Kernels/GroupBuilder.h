@@ -55,7 +55,7 @@ public:
   Value view(Value offset, ValueRange sizes, Type type);
   /// Words of the workspace from a byte on, as a buffer of i32.
   Value words(int64_t offset, int64_t bytes);
-  /// Meets this program's namesakes in the group.
+  /// Meets this program's peer programs in the group.
   void barrier();
 
   /// What `body` writes is a span of the program's time, in which it moves

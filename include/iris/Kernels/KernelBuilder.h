@@ -60,13 +60,13 @@ public:
   Value chunk(Value buffer, Value i);
   /// `length` elements from `start` of chunk `i`.
   Value part(Value buffer, Value i, Value start, Value length);
-  /// body(tile, offset) for this program's tiles of a stretch of elements; a
+  /// body(tile, offset) for this program's tiles of a segment of elements; a
   /// span "tiles" with the bytes of those.
   void forTiles(Value length, llvm::function_ref<void(Value, Value)> body);
   /// The same for the tiles first, first + step, ...; first < step. Whole tiles
   /// have a loop of their own, so that accesses to windows of that length need
   /// no checks there; the body is written twice. The loop runs over sections of
-  /// the stretch, so that offsets are small numbers: `offset` counts from where
+  /// the segment, so that offsets are small numbers: `offset` counts from where
   /// the section begins, as the accesses below do.
   void forTilesFrom(Value first, Value step, Value length,
                     llvm::function_ref<void(Value, Value)> body);
@@ -94,8 +94,8 @@ public:
   int64_t scratchTiles() const;
   /// Of a buffer's first element, as a number.
   Value addressOf(Value buffer);
-  /// Box `which` of the mail, which holds a tile.
-  Value mailBox(Value which);
+  /// Box `which` of the FIFO, which holds a tile.
+  Value fifoSlot(Value which);
 
   //===--------------------------------------------------------------------===//
   // Buffers whose location differs between members
@@ -165,11 +165,11 @@ public:
   /// Rounds of at most `most` elements in stages that overlap: iteration i runs
   /// stage s for round i - s, then a barrier. Stages store to `sentTile`s of
   /// members and read their own `receivedTile`s, which were stored in the
-  /// iteration before. `meetsAtEnd`: a barrier follows the last iteration as
-  /// well, for stages that store to peers' outputs. See Rounds that overlap in
-  /// docs/collectives.md.
+  /// iteration before. `hasExitBarrier`: a barrier follows the last iteration
+  /// as well, for stages that store to peers' outputs. See Rounds that overlap
+  /// in docs/collectives.md.
   void forOverlappedRounds(Value most, ArrayRef<RoundBody> stages,
-                           bool meetsAtEnd);
+                           bool hasExitBarrier);
   /// Tile `number` of the slots, for accesses at offset 0.
   Value sentTile(Value number);
   Value receivedTile(Value number);
@@ -182,8 +182,8 @@ public:
   /// In a round of packets where not every member sends to every other one:
   /// says to all that this rank has come to it, and waits until all have. One
   /// program does it. See Packets in docs/collectives.md.
-  void greet();
-  void awaitGreetings();
+  void arrive();
+  void waitForArrivals();
   /// Sends a tile to a member: to slot `slot` of those that hold a tile each.
   void sendPacket(Value member, Value tile, Value slot);
   /// Receives the tile that `member` sends to slot `slot` of the own workspace.
@@ -211,7 +211,7 @@ private:
   Value distanceOf(Value member);
   /// The words of a location, by program and member.
   Value placeOf(Value member);
-  /// Bytes of the tiles first, first + step, ... of a stretch.
+  /// Bytes of the tiles first, first + step, ... of a segment.
   Value bytesOf(Value first, Value step, Value length);
   /// `buffer` from where the present section begins, as long as it is.
   Value sectionOf(Value buffer);
@@ -228,12 +228,12 @@ private:
   /// epoch. Epochs count on from kernel to kernel; without `countsLast` the
   /// last iteration's is used again by the next kernel.
   void forEpochs(Value most, Value end, Body body, bool countsLast = true);
-  /// Where the greeting of a member lies among the packets, in words.
-  Value greetingOf(Value member);
+  /// Where the arrival of a member lies among the packets, in words.
+  Value arrivalOf(Value member);
   /// The elements of a round that starts at `start`.
   Value roundLength(Value start, Value most);
 
-  /// Where the present section of a stretch begins, and its length; null
+  /// Where the present section of a segment begins, and its length; null
   /// outside of `forTilesFrom`.
   Value sectionStart, sectionLength;
   /// On the root: peers do not reach the buffer that only it has.

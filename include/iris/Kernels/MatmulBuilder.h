@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulBuilder.h - Writes a kernel with products ----------*- C++ -*-===//
+//===- MatmulBuilder.h - Writes a kernel with matmuls -----------*- C++ -*-===//
 
 #ifndef IRIS_KERNELS_MATMULBUILDER_H
 #define IRIS_KERNELS_MATMULBUILDER_H
@@ -47,16 +47,16 @@ public:
                 llvm::function_ref<void(Value, Value)> body);
   /// Programs below this move what others multiply, or have multiplied. With
   /// fewer than the config wants all programs do both.
-  Value movers() { return min(index(config.fetchPrograms), programs); }
-  /// The share of `tiles` that this program multiplies: movers theirs after
-  /// they have moved (`isLate`), or before.
-  TileShare<Value> shareOf(Value tiles, bool isLate) {
-    return shareTiles(static_cast<ScalarBuilder &>(*this), program, programs,
-                      index(config.fetchPrograms), config.moverTiles, tiles,
-                      isLate);
+  Value commPrograms() { return min(index(config.fetchPrograms), programs); }
+  /// The share of `tiles` that this program multiplies: communication programs
+  /// theirs after they have moved (`isLate`), or before.
+  TileRange<Value> tilesForProgram(Value tiles, bool isLate) {
+    return assignTiles(static_cast<ScalarBuilder &>(*this), program, programs,
+                       index(config.fetchPrograms), config.tilesPerCommProgram,
+                       tiles, isLate);
   }
   /// The share of `tiles` where all programs do the same.
-  TileShare<Value> evenShareOf(Value tiles) {
+  TileRange<Value> evenTilesForProgram(Value tiles) {
     return {program, tiles, programs};
   }
   /// Rows `first` to first + count of a matrix: accesses end there.
@@ -67,12 +67,12 @@ public:
   Place tileAt(Value matrix, Value row, Value column);
 
   //===--------------------------------------------------------------------===//
-  // Products
+  // Matmuls
   //===--------------------------------------------------------------------===//
 
   /// Where a k-block is read.
   using Places = std::pair<Place, Place>;
-  /// A tile of the sum's type: the products of the rows from `left` on and the
+  /// A tile of the sum's type: the matmuls of the rows from `left` on and the
   /// columns from `right` on, over `length` values of k, plus `init` if there
   /// is one. `before(kb)` runs before k-block kb is read; `placesOf(kb)` as
   /// well, and says where. A span "gemm".
@@ -80,8 +80,8 @@ public:
                  llvm::function_ref<void(Value)> before = {});
   Value multiplyAt(Place left, Place right, Value length, Value init,
                    llvm::function_ref<Places(Value)> placesOf);
-  /// The product of own matrices: a tile of the sum's type.
-  Value ownProduct(Value row, Value column);
+  /// The matmul of own matrices: a tile of the sum's type.
+  Value ownMatmul(Value row, Value column);
   /// The tile of the result at a place in it: scale, bias, activation, and the
   /// result's type.
   Value finishTile(Value sum, Value row, Value column);
@@ -97,7 +97,7 @@ public:
   /// A tile with other elements.
   Value convertTo(Value tile, Type element);
   /// A tile of the sum's type plus one in the type that shares travel in.
-  Value addShare(Value sum, Value share);
+  Value addPartialSum(Value sum, Value share);
   /// body(column) for the strips of columns of the tile that begins at
   /// `column`: as many columns at a time as leave a thread registers for a sum
   /// and for what is added to it.
@@ -138,9 +138,9 @@ public:
   /// epoch.
   void beginCleared(Value numFlags);
   /// Says to a member, which may be this one, that a thing is there; all that
-  /// this program did before is, too. `raiseHere`: to programs of this rank.
+  /// this program did before is, too. `signalHere`: to programs of this rank.
   void raise(Value member, Value flag);
-  void raiseHere(Value flag);
+  void signalHere(Value flag);
   /// Takes one from a flag that who calls the kernel has set to the number of
   /// things that are missing, and waits for; all that this program did before
   /// is there.
@@ -163,8 +163,8 @@ public:
   Value epoch;
 
 private:
-  tile::MatmulOp createProduct(Place left, Place right, Value length,
-                               Value init);
+  tile::MatmulOp createMatmul(Place left, Place right, Value length,
+                              Value init);
   Value placeOf(Value flag);
   void openFlags(Value numFlags);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulConfig.h - How a product is computed ---------------*- C++ -*-===//
+//===- MatmulConfig.h - How a matmul is computed ----------------*- C++ -*-===//
 
 #ifndef IRIS_KERNELS_MATMULCONFIG_H
 #define IRIS_KERNELS_MATMULCONFIG_H
@@ -29,7 +29,7 @@ struct MatmulConfig {
   /// of the result.
   Type element, storage, sum, result;
   /// What ranks' shares of a sum are rounded to on their way.
-  Type share;
+  Type partialType;
   /// Ranks of the group; 0: any number up to 8.
   int64_t size = 0;
   /// Which way; a name from `getVariants`.
@@ -64,7 +64,7 @@ struct MatmulConfig {
   int64_t fetchPrograms = 4, fetchStages = 1, firstStageFetchPrograms = 4;
   /// Most tiles that each of them multiplies as well: when it has moved parts,
   /// or before it moves tiles.
-  int64_t moverTiles = 0;
+  int64_t tilesPerCommProgram = 0;
 
   /// Columns of the type of tiles, a power of two.
   int64_t getTileWidth() const;
@@ -90,7 +90,9 @@ struct MatmulConfig {
   /// Partial sums of a tile pass through the staging.
   bool isSplit() const { return splitK > 1; }
   /// Some programs move, others multiply.
-  bool hasMovers() const { return movesUnits() || variant == "specialized"; }
+  bool hasCommPrograms() const {
+    return movesUnits() || variant == "specialized";
+  }
   /// The kernel has an argument for matrices that are passed on; of which
   /// elements.
   bool hasStaging() const {
@@ -98,14 +100,16 @@ struct MatmulConfig {
            (kind == MatmulKind::MatmulAllReduce && variant != "atomic");
   }
   MemRefType stagingType() const {
-    return matrix(isStaged() ? storage : share, staged);
+    return matrix(isStaged() ? storage : partialType, staged);
   }
   /// The kernel has an argument for the workspace.
   bool hasWorkspace() const {
     return isSplit() || (kind != MatmulKind::Matmul && !isGathered());
   }
   /// Shares of a sum over ranks pass through the staging.
-  bool hasShares() const { return hasStaging() && !isStaged() && !isSplit(); }
+  bool hasPartialSums() const {
+    return hasStaging() && !isStaged() && !isSplit();
+  }
   int64_t storageBytes() const { return storage.getIntOrFloatBitWidth() / 8; }
   /// A dynamic matrix of `element` on the heap.
   static MemRefType matrix(Type element, Layout layout);
@@ -113,7 +117,7 @@ struct MatmulConfig {
   SmallVector<Type> argumentTypes() const;
 };
 
-/// The variants of a product; the first is the default.
+/// The variants of a matmul; the first is the default.
 ArrayRef<StringRef> getVariants(MatmulKind kind);
 /// How a matrix lies in memory; none if no config says so.
 std::optional<MatmulConfig::Layout> getLayout(MemRefType type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulKernels.h - Generators of products -----------------*- C++ -*-===//
+//===- MatmulKernels.h - Generators of matmuls ------------------*- C++ -*-===//
 //
 // One function per kind; each writes the variant that the config names.
 // docs/fused.md says why each protocol is correct.
@@ -42,10 +42,11 @@ struct CopiedParts {
 /// `rows`: of a.
 CopiedParts getCopiedParts(ScalarBuilder &n, const MatmulConfig &config,
                            Value rows, Value size);
-/// Where copies leave: the program that has the first tile meets its namesakes
-/// when it has computed it, and says so. What is copied lands where earlier
-/// calls may still read, so nothing is before that; and nothing waits for it.
-void meetBeforeCopies(MatmulBuilder &k, Value isFirstTile, Value entered);
+/// Where copies leave: the program that has the first tile meets its peer
+/// programs when it has computed it, and says so. What is copied lands where
+/// earlier calls may still read, so nothing is before that; and nothing waits
+/// for it.
+void barrierBeforeCopies(MatmulBuilder &k, Value isFirstTile, Value entered);
 
 /// Builds the module that `op` stands for, before it.
 FailureOr<gpu::GPUModuleOp> buildMatmulKernel(MatmulKernelOp op);

@@ -50,9 +50,9 @@ def IrisExpandCollectivesPass
 }
 
 def IrisExpandMatmulsPass : Pass<"iris-expand-matmuls", "::mlir::ModuleOp"> {
-  let summary = "Writes the kernels of products, alone and with communication";
+  let summary = "Writes the kernels of matmuls, alone and with communication";
   let description = [{
-    A product in a host program becomes a launch of a kernel, named by an
+    A matmul in a host program becomes a launch of a kernel, named by an
     `iris.matmul_kernel`; those with the same kind, types and config share it.
     Calls of one kernel on the same matrices share a workspace, allocated before
     the first of them. Every `iris.matmul_kernel` becomes a `gpu.module` with

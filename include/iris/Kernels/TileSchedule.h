@@ -60,23 +60,23 @@ dealOut(Arithmetic &n, typename Arithmetic::Number program,
 
 /// Places of an order that one program has: begin, begin + step, ... below end.
 template <typename Number>
-struct TileShare {
+struct TileRange {
   Number begin, end, step;
 };
 
-/// The share of `program` of `tiles` places where programs below `movers` have
-/// something to move as well, and have at most `each` places; the others have
-/// as few rounds as that allows. With `isLate` movers have the last places, for
-/// what they do when they have moved; otherwise the first ones. No more
-/// programs than movers: all share alike.
+/// The share of `program` of `tiles` places where programs below `commPrograms`
+/// have something to move as well, and have at most `each` places; the others
+/// have as few rounds as that allows. With `isLate` communication programs have
+/// the last places, for what they do when they have moved; otherwise the first
+/// ones. No more programs than communication programs: all share alike.
 template <typename Arithmetic>
-TileShare<typename Arithmetic::Number>
-shareTiles(Arithmetic &n, typename Arithmetic::Number program,
-           typename Arithmetic::Number programs,
-           typename Arithmetic::Number movers, int64_t each,
-           typename Arithmetic::Number tiles, bool isLate) {
+TileRange<typename Arithmetic::Number>
+assignTiles(Arithmetic &n, typename Arithmetic::Number program,
+            typename Arithmetic::Number programs,
+            typename Arithmetic::Number commPrograms, int64_t each,
+            typename Arithmetic::Number tiles, bool isLate) {
   // At least one program multiplies, whatever is said of the case below.
-  auto moving = n.min(movers, n.sub(programs, n.index(1)));
+  auto moving = n.min(commPrograms, n.sub(programs, n.index(1)));
   auto others = n.sub(programs, moving);
   auto theirs = n.min(tiles, n.mul(moving, n.index(each)));
   auto rounds = n.ceilDiv(n.sub(tiles, theirs), others);
@@ -84,18 +84,19 @@ shareTiles(Arithmetic &n, typename Arithmetic::Number program,
   auto rest = n.sub(tiles, ofOthers);
   auto first = isLate ? ofOthers : n.index(0);
   auto second = isLate ? n.index(0) : rest;
-  auto ifMover = [&](auto x, auto y) {
+  auto ifCommProgram = [&](auto x, auto y) {
     return n.ifLess(program, moving, x, y);
   };
   auto ifShared = [&](auto x, auto y) {
-    return n.ifLess(movers, programs, x, y);
+    return n.ifLess(commPrograms, programs, x, y);
   };
   auto number = n.sub(n.max(program, moving), moving);
   return {
-      ifShared(ifMover(n.add(first, program), n.add(second, number)), program),
-      ifShared(ifMover(isLate ? tiles : rest, isLate ? ofOthers : tiles),
+      ifShared(ifCommProgram(n.add(first, program), n.add(second, number)),
+               program),
+      ifShared(ifCommProgram(isLate ? tiles : rest, isLate ? ofOthers : tiles),
                tiles),
-      ifShared(ifMover(n.max(moving, n.index(1)), others), programs)};
+      ifShared(ifCommProgram(n.max(moving, n.index(1)), others), programs)};
 }
 
 /// An order of the tiles of a grid of rows and columns, which may be empty.
@@ -157,7 +158,7 @@ public:
   }
   /// The same for those of a share.
   template <typename BodyT>
-  void forTiles(const TileShare<Number> &share, BodyT body) {
+  void forTiles(const TileRange<Number> &share, BodyT body) {
     n.loop(share.begin, share.end, share.step, [&](Number place) {
       Tile tile = at(place);
       body(tile.row, tile.column);

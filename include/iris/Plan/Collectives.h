@@ -151,7 +151,7 @@ struct Collective {
   }
   /// Most programs of a launch that the workspace has flags for.
   constexpr int64_t maxPrograms() const {
-    return isPointToPoint() ? Workspace::mailPrograms
+    return isPointToPoint() ? Workspace::fifoPrograms
            : hasCounts()    ? Workspace::maxPrograms / 2
                             : Workspace::maxPrograms;
   }

@@ -10,8 +10,8 @@
 //   places          two words per program and member, where it announces a
 //                   buffer: the distance in bytes from the workspace
 //   locks           one line each, of the spinlock variant
-//   mail counters   of send and recv: two lines per program and member
-//   mail boxes      their FIFO slots: two per program and sender
+//   FIFO counters   of send and recv: two lines per program and member
+//   FIFO boxes      their FIFO slots: two per program and sender
 //   packets         two halves, for even and odd epochs
 //   scratch         staged inputs and outputs, ring slots; in two halves, for
 //                   even and odd epochs, slots of buffered variants and of
@@ -52,30 +52,30 @@ struct Workspace {
   static constexpr int64_t locks = places + placeBytes;
   static constexpr int64_t numLocks = 256;
   static constexpr int64_t lockBytes = line * numLocks;
-  static constexpr int64_t mailCounters = locks + lockBytes;
-  static constexpr int64_t mailPrograms = 16;
-  static constexpr int64_t mailCounterBytes =
-      2 * line * mailPrograms * maxMembers;
-  static constexpr int64_t mailBoxes = mailCounters + mailCounterBytes;
+  static constexpr int64_t fifoCounters = locks + lockBytes;
+  static constexpr int64_t fifoPrograms = 16;
+  static constexpr int64_t fifoCounterBytes =
+      2 * line * fifoPrograms * maxMembers;
+  static constexpr int64_t fifoSlots = fifoCounters + fifoCounterBytes;
 
   /// Bytes of a packet of four words, and of one from each member; they follow
   /// the others where not every member sends data to every other one.
-  static constexpr int64_t greeting = 32;
-  static constexpr int64_t greetings = greeting * maxMembers;
+  static constexpr int64_t arrivalBytes = 32;
+  static constexpr int64_t allArrivalBytes = arrivalBytes * maxMembers;
 
   static constexpr int64_t minBytes = int64_t(512) << 10;
   static constexpr int64_t maxBytes = int64_t(1) << 30;
   static constexpr int64_t defaultBytes = int64_t(56) << 20;
 
   explicit Workspace(int64_t bytes = defaultBytes)
-      : bytes(bytes), unit((bytes - mailBoxes) / 32 / line * line) {}
+      : bytes(bytes), unit((bytes - fifoSlots) / 32 / line * line) {}
 
   /// Of what follows the flags, 2 parts in 32 are for send and recv, 10 for
   /// packets, the rest for scratch.
-  int64_t mailBoxBytes() const {
-    return 2 * unit / (2 * mailPrograms * maxMembers) / 16 * 16;
+  int64_t fifoSlotBytes() const {
+    return 2 * unit / (2 * fifoPrograms * maxMembers) / 16 * 16;
   }
-  int64_t packets() const { return mailBoxes + 2 * unit; }
+  int64_t packets() const { return fifoSlots + 2 * unit; }
   /// Of one parity.
   int64_t packetBytes() const { return 5 * unit; }
   int64_t scratch() const { return packets() + 10 * unit; }

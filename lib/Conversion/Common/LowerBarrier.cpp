@@ -183,7 +183,7 @@ LogicalResult SyncLowering::lower(BarrierOp op) {
   Value meeting = hasOnePeer ? numRanks : emitI64(b, lanes);
   Value meets =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread, meeting);
-  emitOpenVerdict(b);
+  emitInitWaitStatus(b);
   target.emitReleaseArrive(b, Scope::Sys);
   emitIf(b, meets, [&] {
     target.emitReleaseFence(b, Scope::Sys);

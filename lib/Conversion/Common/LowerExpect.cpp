@@ -102,7 +102,8 @@ LogicalResult SyncLowering::lower(RecordExpectOp op) {
   return success();
 }
 
-/// Every thread comes to the same verdict, as the values are the same in all.
+/// Every thread comes to the same wait status, as the values are the same in
+/// all.
 LogicalResult SyncLowering::lower(CheckOp op) {
   Builder b(op.getLoc(), op);
   Value ctx = op.getCtx();

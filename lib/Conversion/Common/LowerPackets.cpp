@@ -3,13 +3,13 @@
 //
 // Each thread writes, and waits for, its own words: no thread meets another
 // one. A thread whose wait is given up cannot leave alone (its wave, and the
-// barriers of the program, need it), so it leaves a verdict in the program's
-// shared word and goes on with what it has read. Nothing that comes of that may
-// reach another rank: iris-take-verdicts has put an `iris.leave_if_failed`
-// before the next op that publishes, where all threads meet, read the verdict
-// and leave. Until then the others lose no time, and several packets in a row
-// cost one meeting. Further waits for packets, of any thread of the program,
-// end when they look at the verdict.
+// barriers of the program, need it), so it leaves a wait status in the
+// program's shared word and goes on with what it has read. Nothing that comes
+// of that may reach another rank: iris-check-wait-status has put an
+// `iris.leave_if_failed` before the next op that publishes, where all threads
+// meet, read the wait status and leave. Until then the others lose no time, and
+// several packets in a row cost one meeting. Further waits for packets, of any
+// thread of the program, end when they look at the wait status.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,7 +100,7 @@ LogicalResult SyncLowering::lower(ReadPacketsOp op) {
     emitHang(b, poll, observed);
   };
   emitPollLoop(b, op.getCtx(), failure, probe, report,
-               /*looksAtVerdict=*/true);
+               /*checksWaitStatus=*/true);
   cf::BranchOp::create(b, joined);
 
   b.setInsertionPointToStart(joined);

@@ -46,7 +46,7 @@ static Value emitHolds(ImplicitLocOpBuilder &b, Comparison comparison,
 void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
                                 llvm::function_ref<Value()> probe,
                                 llvm::function_ref<void()> report,
-                                bool looksAtVerdict) {
+                                bool checksWaitStatus) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   Location loc = b.getLoc();
   Value control = emitGlobalPointer(b, emitField(b, "control", ctx), 0);
@@ -84,12 +84,13 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
                            ValueRange{start, due});
 
   b.setInsertionPointToEnd(look);
-  if (looksAtVerdict && slots) {
+  if (checksWaitStatus && slots) {
     // Volatile: another thread may write it at any time.
-    Value verdict = LLVM::LoadOp::create(b, i32, emitSlot(b, Slot::Verdict),
-                                         /*alignment=*/4, /*isVolatile=*/true);
-    Value gaveUp = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, verdict,
-                                         emitI32(b, 0));
+    Value waitStatus =
+        LLVM::LoadOp::create(b, i32, emitSlot(b, Slot::WaitStatus),
+                             /*alignment=*/4, /*isVolatile=*/true);
+    Value gaveUp = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                         waitStatus, emitI32(b, 0));
     Block *clock = b.createBlock(ask);
     b.setInsertionPointToEnd(look);
     cf::CondBranchOp::create(b, gaveUp, failed, clock);
@@ -138,7 +139,7 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
 }
 
 Value SyncLowering::emitPoll(Builder &b, const Poll &poll, Block *failed,
-                             bool looksAtVerdict) {
+                             bool checksWaitStatus) {
   Value seen;
   auto probe = [&] {
     seen = emitAtomicLoad(b, poll.want.getType(), poll.address, poll.ordering,
@@ -147,7 +148,7 @@ Value SyncLowering::emitPoll(Builder &b, const Poll &poll, Block *failed,
   };
   emitPollLoop(
       b, poll.ctx, failed, probe, [&] { emitHang(b, poll, seen); },
-      looksAtVerdict);
+      checksWaitStatus);
   return seen;
 }
 
@@ -220,8 +221,8 @@ LogicalResult SyncLowering::lower(WaitOp op) {
   }
 
   // Before the flag is there nobody is in a hurry: meeting here makes the
-  // shared word free for the value seen, or a borrowed one for the verdict.
-  emitOpenVerdict(b);
+  // shared word free for the value seen, or a borrowed one for the wait status.
+  emitInitWaitStatus(b);
   if (isUsed || borrowed)
     target.emitWorkgroupBarrier(b);
   emitInLeader(b, target, [&] {
@@ -281,7 +282,7 @@ void SyncLowering::lowerInWave(WaitOp op, const Poll &poll) {
     cf::CondBranchOp::create(b, isFirst, first, ValueRange(), joined,
                              ValueRange(poll.want));
   b.setInsertionPointToStart(first);
-  Value found = emitPoll(b, poll, failure, /*looksAtVerdict=*/true);
+  Value found = emitPoll(b, poll, failure, /*checksWaitStatus=*/true);
   if (isAcquire(op.getSem()) && !target.accessesCarryOrdering())
     target.emitAcquireFence(b, op.getScope());
   cf::BranchOp::create(b, joined, found);
@@ -310,7 +311,7 @@ LogicalResult SyncLowering::lower(HasFailedOp op) {
     failed = arith::OrIOp::create(b, failed, is);
   };
   if (slots)
-    look(emitSlot(b, Slot::Verdict));
+    look(emitSlot(b, Slot::WaitStatus));
   if (givenUp)
     look(emitGivenUp(b));
   op.replaceAllUsesWith(failed);

@@ -29,7 +29,7 @@ bool mlir::iris::yieldsPlaces(tile::MatmulOp op) {
   return yield && yield.getA();
 }
 
-BlockPlaces mlir::iris::emitBlockRegion(OpBuilder &builder, tile::MatmulOp op,
+KStepStarts mlir::iris::emitBlockRegion(OpBuilder &builder, tile::MatmulOp op,
                                         Value block) {
   IRMapping mapping;
   if (tile::YieldOp yield = op.getYield()) {
@@ -39,23 +39,23 @@ BlockPlaces mlir::iris::emitBlockRegion(OpBuilder &builder, tile::MatmulOp op,
       builder.clone(inner, mapping);
   }
   auto place = [&](Value buffer, ValueRange offsets) {
-    PanelPlace result;
+    OperandTileStart result;
     result.buffer = mapping.lookupOrDefault(buffer);
     for (Value offset : offsets)
       result.offsets.push_back(mapping.lookupOrDefault(offset));
     return result;
   };
   // Along k, the block begins where those before it end.
-  auto advance = [&](PanelPlace &panel, unsigned dim) {
+  auto advance = [&](OperandTileStart &operandTile, unsigned dim) {
     Value size = arith::ConstantIndexOp::create(
         builder, op.getLoc(), static_cast<int64_t>(op.getBlock()));
     Value first = builder.createOrFold<arith::MulIOp>(op.getLoc(), block, size);
-    panel.offsets[dim] = builder.createOrFold<arith::AddIOp>(
-        op.getLoc(), panel.offsets[dim], first);
+    operandTile.offsets[dim] = builder.createOrFold<arith::AddIOp>(
+        op.getLoc(), operandTile.offsets[dim], first);
   };
 
   tile::YieldOp yield = op.getYield();
-  BlockPlaces places;
+  KStepStarts places;
   if (yield && yield.getA()) {
     places.a = place(yield.getA(), yield.getAOffsets());
   } else {

@@ -45,7 +45,7 @@ SyncLowering::SyncLowering(FunctionOpInterface kernel, const TargetInfo &target,
       typeConverter(kernel.getContext(),
                     conversionOptions(kernel.getContext())) {}
 
-/// True if the threads of a program have to share a value or a verdict.
+/// True if the threads of a program have to share a value or a wait status.
 static bool needsSlots(Operation *op) {
   if (isa<WaitOp, BarrierOp, LeaveIfFailedOp>(op))
     return true;
@@ -159,8 +159,8 @@ void SyncLowering::leaveAttributes() {
 // Shared words
 //===----------------------------------------------------------------------===//
 
-/// True if `op` hands the threads more than a verdict, or one at any time: that
-/// is nothing for a borrowed word, which is theirs only while the program
+/// True if `op` hands the threads more than a wait status, or one at any time:
+/// that is nothing for a borrowed word, which is theirs only while the program
 /// waits.
 static bool needsOwnWords(Operation *op) {
   if (auto wait = dyn_cast<WaitOp>(op))
@@ -226,10 +226,10 @@ LLVM::GlobalOp SyncLowering::getOrCreateWords(StringRef name, int64_t count) {
       kSlotBytes, target.getWorkgroupAddressSpace());
 }
 
-/// The verdict is 0 as long as the program runs: the leader clears it at the
-/// kernel's entry, only failed waits write it, and after one of those every
+/// The wait status is 0 as long as the program runs: the leader clears it at
+/// the kernel's entry, only failed waits write it, and after one of those every
 /// thread leaves. A wait that succeeds need not touch it. Waits for packets may
-/// fail in any thread, whose verdict the leader must not clear.
+/// fail in any thread, whose wait status the leader must not clear.
 void SyncLowering::createSlots(bool meet) {
   slots = getOrCreateWords(kSlotsName, kNumSlots);
   Builder b(kernel.getLoc(), kernel.getContext());
@@ -240,7 +240,7 @@ void SyncLowering::createSlots(bool meet) {
   for (auto variable : entry.getOps<LLVM::AllocaOp>())
     b.setInsertionPointAfter(variable);
   emitInLeader(b, target, [&] {
-    LLVM::StoreOp::create(b, emitI32(b, 0), emitSlot(b, Slot::Verdict));
+    LLVM::StoreOp::create(b, emitI32(b, 0), emitSlot(b, Slot::WaitStatus));
     if (givenUp)
       LLVM::StoreOp::create(b, emitI32(b, 0), emitGivenUp(b));
   });
@@ -255,26 +255,26 @@ Value SyncLowering::emitSlot(Builder &b, Slot slot) {
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(slot)});
 }
 
-Value SyncLowering::emitVerdictPointer(Builder &b) {
+Value SyncLowering::emitWaitStatusPointer(Builder &b) {
   if (!borrowed)
-    return emitSlot(b, Slot::Verdict);
+    return emitSlot(b, Slot::WaitStatus);
   return LLVM::AddressOfOp::create(b, borrowed);
 }
 
 /// A borrowed word holds anything. What a program writes to its memory it meets
 /// behind, before it waits; so the word stays what it is, until a thread whose
 /// wait has failed changes it. None does so before all have looked.
-void SyncLowering::emitOpenVerdict(Builder &b) {
+void SyncLowering::emitInitWaitStatus(Builder &b) {
   if (borrowed)
-    quiet = emitLoadVerdict(b);
+    quiet = emitLoadWaitStatus(b);
 }
 
-Value SyncLowering::emitLoadVerdict(Builder &b) {
+Value SyncLowering::emitLoadWaitStatus(Builder &b) {
   // Volatile where borrowed: LLVM might know, or choose, what it holds.
-  Value verdict =
-      LLVM::LoadOp::create(b, b.getI32Type(), emitVerdictPointer(b),
+  Value waitStatus =
+      LLVM::LoadOp::create(b, b.getI32Type(), emitWaitStatusPointer(b),
                            /*alignment=*/4, /*isVolatile=*/bool(borrowed));
-  return target.emitUniform(b, verdict);
+  return target.emitUniform(b, waitStatus);
 }
 
 Value SyncLowering::emitGivenUp(Builder &b) {
@@ -318,11 +318,12 @@ Block *SyncLowering::getFailureBlock(Builder &b, Block *joined) {
 void SyncLowering::emitFailure(Builder &b) {
   if (!slots && !borrowed)
     return;
-  assert((!borrowed || quiet) && "the verdict was opened");
-  Value verdict = emitI32(b, 1);
+  assert((!borrowed || quiet) && "the waitStatus was opened");
+  Value waitStatus = emitI32(b, 1);
   if (borrowed)
-    verdict = arith::XOrIOp::create(b, quiet, verdict);
-  LLVM::StoreOp::create(b, verdict, emitVerdictPointer(b), /*alignment=*/4,
+    waitStatus = arith::XOrIOp::create(b, quiet, waitStatus);
+  LLVM::StoreOp::create(b, waitStatus, emitWaitStatusPointer(b),
+                        /*alignment=*/4,
                         /*isVolatile=*/bool(borrowed));
 }
 
@@ -338,11 +339,11 @@ void SyncLowering::emitTakeGivenUp(Builder &b) {
 void SyncLowering::emitExitIfFailed(Builder &b) {
   if (target.hasOneThread())
     return;
-  Value verdict = emitLoadVerdict(b);
+  Value waitStatus = emitLoadWaitStatus(b);
   // The next one to write it waits until all have read.
   if (givenUp || borrowed)
     target.emitWorkgroupBarrier(b);
-  Value failed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, verdict,
+  Value failed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, waitStatus,
                                        borrowed ? quiet : Value(emitI32(b, 0)));
   // Of this wait alone.
   quiet = Value();

@@ -7,7 +7,7 @@
 #include "iris/Conversion/EmitHelpers.h"
 #include "iris/Conversion/LowerSync.h"
 #include "iris/Dialect/Iris/IR/IrisChecks.h"
-#include "iris/Dialect/Iris/IR/IrisRoles.h"
+#include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -109,17 +109,17 @@ private:
   /// `failed` when the wait is given up, after `report` if that is for time.
   /// `probe` stays in its block, which dominates all that follows.
   ///
-  /// Threads that go on after a failed wait pass `looksAtVerdict`: then their
+  /// Threads that go on after a failed wait pass `checksWaitStatus`: then their
   /// next waits, and those of the program's other threads, end soon, if the
-  /// kernel keeps a verdict.
+  /// kernel keeps a wait status.
   void emitPollLoop(Builder &b, Value ctx, Block *failed,
                     llvm::function_ref<Value()> probe,
                     llvm::function_ref<void()> report,
-                    bool looksAtVerdict = false);
+                    bool checksWaitStatus = false);
   /// Polls until the comparison holds; branches to `failed` when the wait is
   /// given up. Continues after it, with the value seen.
   Value emitPoll(Builder &b, const Poll &poll, Block *failed,
-                 bool looksAtVerdict = false);
+                 bool checksWaitStatus = false);
   /// Reports that a wait ran out of time, and sets the abort word.
   void emitHang(Builder &b, const Poll &poll, Value observed);
   /// The block that the program leaves through, in all its threads.
@@ -187,25 +187,25 @@ private:
   /// the type of the flag or value.
   int64_t addSite(Operation *op, StringRef what, Type element);
   /// Pointer to one of the words that the threads of the program share.
-  enum class Slot { Verdict, Value };
+  enum class Slot { WaitStatus, Value };
   Value emitSlot(Builder &b, Slot slot);
   /// A word of the program's shared memory, the same in every thread.
   Value emitLoadSlot(Builder &b, Slot slot, Type type);
   /// Finds a place for the words that the threads share for `ops`, in their own
   /// memory or in borrowed one.
   LogicalResult placeWords(ArrayRef<Operation *> ops);
-  /// Makes the words, and the code at the entry that clears the verdict; if
+  /// Makes the words, and the code at the entry that clears the wait status; if
   /// `meet`, before any thread goes on.
   void createSlots(bool meet);
   LLVM::GlobalOp getOrCreateWords(StringRef name, int64_t count);
-  /// Where a failed wait leaves its verdict.
-  Value emitVerdictPointer(Builder &b);
-  Value emitLoadVerdict(Builder &b);
+  /// Where a failed wait leaves its wait status.
+  Value emitWaitStatusPointer(Builder &b);
+  Value emitLoadWaitStatus(Builder &b);
   /// Comes in every thread before the program meets in front of a wait: takes
-  /// down what the verdict is as long as the wait has not failed.
-  void emitOpenVerdict(Builder &b);
+  /// down what the wait status is as long as the wait has not failed.
+  void emitInitWaitStatus(Builder &b);
   Value emitGivenUp(Builder &b);
-  /// In one thread, before all meet: what a wave said becomes the verdict.
+  /// In one thread, before all meet: what a wave said becomes the wait status.
   void emitTakeGivenUp(Builder &b);
   /// FNV-1a 64 of the kernel's name.
   uint64_t getKernelHash();
@@ -219,12 +219,12 @@ private:
   Block *exitBlock = nullptr;
   LLVM::GlobalOp slots;
   /// Workgroup memory that the program uses for other things, of which a word
-  /// is borrowed for the verdict; then there are no slots.
+  /// is borrowed for the wait status; then there are no slots.
   LLVM::GlobalOp borrowed;
   /// What the borrowed word holds if the wait does not fail, i32.
   Value quiet;
   /// Not 0 after the wait of a wave has failed, which it may at any time: the
-  /// verdict, which all threads must agree on, is taken from it where they
+  /// wait status, which all threads must agree on, is taken from it where they
   /// meet.
   LLVM::GlobalOp givenUp;
   bool waits = false;

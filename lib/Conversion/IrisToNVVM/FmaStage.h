@@ -3,7 +3,7 @@
 //
 // f32 by f32 exactly: tensor cores would round the factors. Threads hold the
 // results that they would have held for an instruction of the tensor cores, and
-// read the panels from the ring, four values of k at a time.
+// read the operand tiles from the ring, four values of k at a time.
 //
 //===----------------------------------------------------------------------===//
 

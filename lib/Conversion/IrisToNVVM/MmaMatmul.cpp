@@ -27,7 +27,7 @@
 #include "MmaPlan.h"
 #include "WidenStores.h"
 #include "iris/Analysis/WorkgroupMemory.h"
-#include "iris/Dialect/Iris/IR/IrisRoles.h"
+#include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -86,7 +86,7 @@ private:
 } // namespace
 
 void MmaEmitter::emitBlock(ThreadBuilder &t, Value number, Value stage) {
-  BlockPlaces places = emitBlockRegion(t.b, op, number);
+  KStepStarts places = emitBlockRegion(t.b, op, number);
   Value before = t.mul(number, plan.block);
   Value left = t.b.createOrFold<arith::SubIOp>(t.loc, op.getK(), before);
   a.emitCopy(t, places.a, left, stage);

@@ -33,7 +33,7 @@ static Value emitClamped(ThreadBuilder &t, Value value, int64_t most) {
 //===----------------------------------------------------------------------===//
 
 Value MmaOperandEmitter::emitCanCopy(ThreadBuilder &t,
-                                     const PanelPlace &place) const {
+                                     const OperandTileStart &place) const {
   if (!operand.hasContiguousLines)
     return {};
   BufferView view(place.buffer, t);
@@ -53,8 +53,9 @@ Value MmaOperandEmitter::emitCanCopy(ThreadBuilder &t,
   return result;
 }
 
-void MmaOperandEmitter::emitAsyncCopy(ThreadBuilder &t, const PanelPlace &place,
-                                      Value left, Value stage) const {
+void MmaOperandEmitter::emitAsyncCopy(ThreadBuilder &t,
+                                      const OperandTileStart &place, Value left,
+                                      Value stage) const {
   BufferView view(place.buffer, t);
   auto getRest = [&](unsigned dim) {
     return t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(dim),
@@ -143,8 +144,9 @@ ElementFill MmaOperandEmitter::getElementFill() const {
   return fill;
 }
 
-void MmaOperandEmitter::emitCopy(ThreadBuilder &t, const PanelPlace &place,
-                                 Value left, Value stage) const {
+void MmaOperandEmitter::emitCopy(ThreadBuilder &t,
+                                 const OperandTileStart &place, Value left,
+                                 Value stage) const {
   auto fill = [&](ThreadBuilder &inner) {
     emitElementFill(inner, getElementFill(), place, left, memory, stage);
   };

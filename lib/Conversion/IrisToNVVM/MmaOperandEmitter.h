@@ -26,7 +26,7 @@ public:
   /// `nvvm.cp.async.wait.group` waits for, or by loads and stores where lines
   /// are not multiples of 16 bytes apart. Elements outside of the buffer, and
   /// those from `left` (index) values of k on, are 0.
-  void emitCopy(ThreadBuilder &t, const PanelPlace &place, Value left,
+  void emitCopy(ThreadBuilder &t, const OperandTileStart &place, Value left,
                 Value stage) const;
 
   /// Reads the registers of the thread, four i32 each, of the warp's fragments
@@ -48,9 +48,9 @@ private:
   SmallVector<OperandElementIndex> getWarpBits() const;
   SmallVector<uint64_t> getOffsets(ArrayRef<OperandElementIndex> bits) const;
   /// Whether (i1) cp.async can copy lines at `place`; null if never.
-  Value emitCanCopy(ThreadBuilder &t, const PanelPlace &place) const;
-  void emitAsyncCopy(ThreadBuilder &t, const PanelPlace &place, Value left,
-                     Value stage) const;
+  Value emitCanCopy(ThreadBuilder &t, const OperandTileStart &place) const;
+  void emitAsyncCopy(ThreadBuilder &t, const OperandTileStart &place,
+                     Value left, Value stage) const;
   ElementFill getElementFill() const;
   /// The values at `elements` from the thread's first one, each a load of
   /// `type`.

@@ -50,19 +50,19 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
     return arith::OrIOp::create(b, wide, bits).getResult();
   };
 
-  RingPlace start = ring->loadPlace(b);
+  PipelineState start = ring->loadState(b);
   auto loop = scf::ForOp::create(
       b, constant(b, 0), numStages, constant(b, 1),
       ValueRange{start.slot, start.phase, init},
       [&](OpBuilder &inner, Location, Value stage, ValueRange carried) {
         LocBuilder b(loc, inner);
-        RingPlace place = {carried[0], carried[1]};
-        (void)MatmulRing::emitWait(b, ring->getFull(b, place.slot), place.phase,
-                                   waits);
+        PipelineState place = {carried[0], carried[1]};
+        (void)MatmulPipeline::emitWait(b, ring->getFull(b, place.slot),
+                                       place.phase, waits);
         Value address = ring->getSlotAddress(b, place.slot);
         Value aAddress = arith::AddIOp::create(b, address, aPart);
         Value bAddress = arith::AddIOp::create(b, address, bPart);
-        RingPlace next = ring->advance(b, place);
+        PipelineState next = ring->advance(b, place);
         if (!plan.usesTensorCores) {
           Value sum =
               emitFmaStage(b, plan, aAddress, bAddress, lane, warp, carried[2]);
@@ -88,8 +88,8 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
         emitBarrierArriveIf(b, ring->getEmpty(b, before), releases);
         scf::YieldOp::create(b, ValueRange{next.slot, next.phase, sum});
       });
-  RingPlace end = {loop.getResult(0), loop.getResult(1)};
-  ring->storePlace(b, end);
+  PipelineState end = {loop.getResult(0), loop.getResult(1)};
+  ring->storeState(b, end);
   if (!plan.usesTensorCores)
     return loop.getResult(2);
   Value sum = emitWgmmaResult(b, loop.getResult(2));

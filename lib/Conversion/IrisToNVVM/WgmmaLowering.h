@@ -9,10 +9,10 @@
 #define IRIS_LIB_CONVERSION_IRISTONVVM_WGMMALOWERING_H
 
 #include "ArgumentView.h"
-#include "MatmulRing.h"
+#include "MatmulPipeline.h"
 #include "WgmmaPlan.h"
 #include "iris/Conversion/MatmulTarget.h"
-#include "iris/Dialect/Iris/IR/IrisRoles.h"
+#include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
 #include "iris/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -52,7 +52,7 @@ private:
   void emitRegisterLimit(LocBuilder &b, bool isProducer);
   LogicalResult splitRoles(Block &entry, Operation *firstOp);
 
-  void lowerHandOffs(Operation *role, bool isProducer);
+  void lowerProducerFences(Operation *role, bool isProducer);
   std::array<std::pair<Value, const WgmmaOperand *>, 2>
   getOperands(tile::MatmulOp op, const WgmmaPlan &plan);
   OperandMap getMap(Value buffer, const WgmmaOperand &operand);
@@ -73,28 +73,28 @@ private:
   void lowerProducer(tile::MatmulOp op);
   void prepareRegion(tile::MatmulOp op, bool isInLane);
   Value emitWholeBlocks(LocBuilder &b, tile::MatmulOp op, Value count);
-  void emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan, BlockPlaces places);
+  void emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan, KStepStarts places);
   /// Whether the engine can copy the part at `place` that is `extent` long
   /// along k, and gives what is there (i1).
   Value emitCanCopy(LocBuilder &b, const WgmmaOperand &operand,
-                    const PanelPlace &place, unsigned kDim, int64_t extent,
-                    int64_t elementBytes);
+                    const OperandTileStart &place, unsigned kDim,
+                    int64_t extent, int64_t elementBytes);
   void emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
-                      ArrayRef<PanelPlace> places);
-  Value emitWaitForSlot(LocBuilder &b, const RingPlace &place);
+                      ArrayRef<OperandTileStart> places);
+  Value emitWaitForSlot(LocBuilder &b, const PipelineState &place);
   void markTraces(tile::MatmulOp op, bool isInLane);
   void emitBlock(LocBuilder &b, tile::MatmulOp op, Value block);
   void emitStage(LocBuilder &b, const WgmmaPlan &plan,
-                 ArrayRef<PanelPlace> places, Value rest);
+                 ArrayRef<OperandTileStart> places, Value rest);
   void emitSlot(LocBuilder &b, const WgmmaPlan &plan,
-                ArrayRef<PanelPlace> places, Value rest,
-                const RingPlace &place);
+                ArrayRef<OperandTileStart> places, Value rest,
+                const PipelineState &place);
   /// Fills an operand's part of a slot by loads.
   void emitFill(LocBuilder &b, const WgmmaOperand &operand,
-                const PanelPlace &place, unsigned kDim, const WgmmaPlan &plan,
-                Value rest, Value address);
+                const OperandTileStart &place, unsigned kDim,
+                const WgmmaPlan &plan, Value rest, Value address);
   void emitCopies(LocBuilder &b, const WgmmaOperand &operand,
-                  const PanelPlace &place, unsigned kDim, Value address,
+                  const OperandTileStart &place, unsigned kDim, Value address,
                   Value barrier);
   /// emit() in waves that have not given up.
   void emitUnlessGivenUp(LocBuilder &b,
@@ -132,7 +132,7 @@ private:
   int64_t maxSharedBytes;
   Location loc;
   SmallVector<WgmmaPlan, 0> plans;
-  std::optional<MatmulRing> ring;
+  std::optional<MatmulPipeline> ring;
   int64_t stages = 0, slotBytes = 0;
   /// True if some wait of the kernel may fail.
   bool waits = false;

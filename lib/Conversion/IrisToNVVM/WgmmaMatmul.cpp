@@ -25,7 +25,7 @@
 
 #include "WgmmaMatmul.h"
 
-#include "SliceRoles.h"
+#include "SpecializeWarps.h"
 #include "WgmmaLowering.h"
 #include "WidenStores.h"
 #include "iris/Analysis/WorkgroupMemory.h"
@@ -102,10 +102,10 @@ LogicalResult WgmmaLowering::planAll() {
   int64_t declared = getWorkgroupAttributionBytes(function);
   int64_t room = maxSharedBytes - scratchBytes - declared - 256;
   while (stages < kMaxStages &&
-         MatmulRing::getBytes(stages + 1, slotBytes) <= room)
+         MatmulPipeline::getBytes(stages + 1, slotBytes) <= room)
     ++stages;
   if (stages < 2)
-    return function.emitOpError("multiplies tiles whose panels take ")
+    return function.emitOpError("multiplies tiles whose operand tiles take ")
            << slotBytes << " bytes of shared memory a stage; expected at most "
            << (room - kSwizzleAlignment) / 2 << ", for two stages";
   function->walk([&](Operation *op) {
@@ -253,8 +253,8 @@ LogicalResult WgmmaLowering::splitRoles(Block &entry, Operation *firstOp) {
   if (failed(sliceForProducers(*active.thenBlock())))
     return failure();
 
-  lowerHandOffs(active, /*isProducer=*/true);
-  lowerHandOffs(roles, /*isProducer=*/false);
+  lowerProducerFences(active, /*isProducer=*/true);
+  lowerProducerFences(roles, /*isProducer=*/false);
 
   SmallVector<tile::MatmulOp> ops;
   active.walk([&](tile::MatmulOp op) { ops.push_back(op); });
@@ -271,15 +271,15 @@ LogicalResult WgmmaLowering::splitRoles(Block &entry, Operation *firstOp) {
 }
 
 /// Producers that were handed nothing, because a wait failed, give up.
-void WgmmaLowering::lowerHandOffs(Operation *role, bool isProducer) {
-  SmallVector<HandOffOp> ops;
-  role->walk([&](HandOffOp op) { ops.push_back(op); });
-  for (HandOffOp op : ops) {
+void WgmmaLowering::lowerProducerFences(Operation *role, bool isProducer) {
+  SmallVector<ProducerFenceOp> ops;
+  role->walk([&](ProducerFenceOp op) { ops.push_back(op); });
+  for (ProducerFenceOp op : ops) {
     LocBuilder b(loc, op);
     if (!isProducer) {
-      ring->emitHandOffArrive(b, isFirstLane, waits);
+      ring->emitProducerFenceArrive(b, isFirstLane, waits);
     } else {
-      Value goesOn = ring->emitHandOffWait(b, isFirstLane, waits);
+      Value goesOn = ring->emitProducerFenceWait(b, isFirstLane, waits);
       if (waits)
         ring->emitGiveUpUnless(b, emitInAllLanes(b, goesOn));
     }
@@ -290,7 +290,7 @@ void WgmmaLowering::lowerHandOffs(Operation *role, bool isProducer) {
 LogicalResult WgmmaLowering::run() {
   if (failed(planAll()))
     return failure();
-  placeHandOffs(function);
+  placeProducerFences(function);
   Block &entry = function.getFunctionBody().front();
   Operation *firstOp = &entry.front();
   LocBuilder b(loc, firstOp);
@@ -300,7 +300,7 @@ LogicalResult WgmmaLowering::run() {
   function->setAttr(kProducerWarpsAttr, b.getI64IntegerAttr(kWarpgroupWarps));
   function->setAttr(
       kDynamicSharedBytesAttr,
-      b.getI64IntegerAttr(MatmulRing::getBytes(stages, slotBytes)));
+      b.getI64IntegerAttr(MatmulPipeline::getBytes(stages, slotBytes)));
   // One program for each multiprocessor: what the register limits assume.
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     b.getI32IntegerAttr(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- WgmmaPlan.cpp - How a matmul is spread over warpgroups ------------===//
+//===- WgmmaPlan.cpp - How a matmul is spread over warpgroups -------------===//
 
 #include "WgmmaPlan.h"
 
@@ -85,7 +85,7 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
     return op.emitOpError("is in a kernel of ")
            << numWarps << " warps; expected at most " << kMostConsumerWarps
            << ", which leaves " << kWarpgroupWarps
-           << " to load panels, on this target";
+           << " to load operand tiles, on this target";
   WgmmaPlan plan;
   plan.aElement = op.getAElementType();
   plan.bElement = op.getBElementType();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- WgmmaPlan.h - How a matmul is spread over warpgroups ----*- C++ -*-===//
+//===- WgmmaPlan.h - How a matmul is spread over warpgroups -----*- C++ -*-===//
 //
 // What one `tile.matmul` needs of the ring in shared memory and of the tensor
 // cores of sm_90a, decided from its types alone.

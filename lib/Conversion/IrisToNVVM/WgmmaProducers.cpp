@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- WgmmaProducers.cpp - Warps that load panels on sm_90a --------------===//
+//===- WgmmaProducers.cpp - Warps that load operand tiles on sm_90a -------===//
 
 #include "WgmmaLowering.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -18,7 +18,7 @@ static constexpr int64_t kEngineBytes = 16;
 
 /// The first element of `place` along `dim`, as an element of the argument.
 static Value emitCoordinate(LocBuilder &b, const ArgumentView &view,
-                            const PanelPlace &place, unsigned dim) {
+                            const OperandTileStart &place, unsigned dim) {
   Value offset = view.emitOffset(b, dim);
   return offset ? b.createOrFold<arith::AddIOp>(place.offsets[dim], offset)
                 : place.offsets[dim];
@@ -77,7 +77,7 @@ void WgmmaLowering::lowerProducer(tile::MatmulOp op) {
 Value WgmmaLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
                                      Value count) {
   const WgmmaPlan &plan = getPlan(op);
-  RingPlace start = ring->loadPlace(b);
+  PipelineState start = ring->loadState(b);
   Value goesOn = arith::ConstantIntOp::create(b, 1, 1);
   auto emitLoop = [&](LocBuilder &b) -> Value {
     auto loop = scf::WhileOp::create(
@@ -97,7 +97,7 @@ Value WgmmaLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
           auto own = cast<tile::MatmulOp>(b.clone(*op));
           prepareRegion(own, /*isInLane=*/true);
           b.setInsertionPoint(own);
-          BlockPlaces places = emitBlockRegion(b, own, state[0]);
+          KStepStarts places = emitBlockRegion(b, own, state[0]);
           int64_t block = op.getBlock();
           Value goes =
               arith::AndIOp::create(b,
@@ -146,7 +146,7 @@ Value WgmmaLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
   Value done = emitMostOfLanes(b, some.getResult(0));
   Value stages =
       arith::MulIOp::create(b, done, constant(b, plan.stagesPerBlock));
-  ring->storePlace(b, ring->skip(b, start, stages));
+  ring->storeState(b, ring->skip(b, start, stages));
   if (waits)
     ring->emitGiveUpUnless(b, emitInAllLanes(b, ring->emitGoesOn(b)));
   return arith::IndexCastUIOp::create(b, b.getIndexType(), done);
@@ -155,7 +155,7 @@ Value WgmmaLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
 /// The engine's rows begin at multiples of 16 bytes, wherever the box ends; and
 /// of a part of an argument it knows no bounds.
 Value WgmmaLowering::emitCanCopy(LocBuilder &b, const WgmmaOperand &operand,
-                                 const PanelPlace &place, unsigned kDim,
+                                 const OperandTileStart &place, unsigned kDim,
                                  int64_t extent, int64_t elementBytes) {
   ArgumentView view = findArgument(place.buffer);
   Value start = emitCoordinate(b, view, place, operand.contiguous);
@@ -175,12 +175,12 @@ Value WgmmaLowering::emitCanCopy(LocBuilder &b, const WgmmaOperand &operand,
 }
 
 void WgmmaLowering::emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan,
-                                   BlockPlaces places) {
+                                   KStepStarts places) {
   for (int64_t stage = 0; stage < plan.stagesPerBlock; ++stage) {
-    for (auto [dim, panel] : {std::pair(1, &places.a), {0, &places.b}})
+    for (auto [dim, operandTile] : {std::pair(1, &places.a), {0, &places.b}})
       if (stage != 0)
-        panel->offsets[dim] = arith::AddIOp::create(b, panel->offsets[dim],
-                                                    index(b, plan.stageK));
+        operandTile->offsets[dim] = arith::AddIOp::create(
+            b, operandTile->offsets[dim], index(b, plan.stageK));
     emitUnlessGivenUp(b, [&](LocBuilder &b) {
       emitWholeStage(b, plan, {places.a, places.b});
     });
@@ -188,8 +188,8 @@ void WgmmaLowering::emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan,
 }
 
 void WgmmaLowering::emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
-                                   ArrayRef<PanelPlace> places) {
-  RingPlace place = ring->loadPlace(b);
+                                   ArrayRef<OperandTileStart> places) {
+  PipelineState place = ring->loadState(b);
   Value goesOn = emitWaitForSlot(b, place);
   if (waits)
     ring->emitGiveUpUnless(b, goesOn);
@@ -202,12 +202,14 @@ void WgmmaLowering::emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
     address = arith::AddIOp::create(b, address, constant(b, plan.a.slotBytes));
     emitCopies(b, plan.b, places[1], /*kDim=*/0, address, full);
   });
-  ring->storePlace(b, ring->advance(b, place));
+  ring->storeState(b, ring->advance(b, place));
 }
 
-Value WgmmaLowering::emitWaitForSlot(LocBuilder &b, const RingPlace &place) {
+Value WgmmaLowering::emitWaitForSlot(LocBuilder &b,
+                                     const PipelineState &place) {
   Value parity = arith::XOrIOp::create(b, place.phase, constant(b, 1));
-  return MatmulRing::emitWait(b, ring->getEmpty(b, place.slot), parity, waits);
+  return MatmulPipeline::emitWait(b, ring->getEmpty(b, place.slot), parity,
+                                  waits);
 }
 
 /// One lane of the first producer tells of all: they do the same.
@@ -240,13 +242,13 @@ void WgmmaLowering::emitUnlessGivenUp(
 
 void WgmmaLowering::emitBlock(LocBuilder &b, tile::MatmulOp op, Value block) {
   const WgmmaPlan &plan = getPlan(op);
-  BlockPlaces places = emitBlockRegion(b, op, block);
+  KStepStarts places = emitBlockRegion(b, op, block);
   Value first = arith::MulIOp::create(
       b, block, index(b, static_cast<int64_t>(op.getBlock())));
   Value rest = arith::SubIOp::create(b, op.getK(), first);
-  SmallVector<PanelPlace> panels = {places.a, places.b};
+  SmallVector<OperandTileStart> operandTiles = {places.a, places.b};
   if (plan.stagesPerBlock == 1)
-    return emitStage(b, plan, panels, rest);
+    return emitStage(b, plan, operandTiles, rest);
   Value most = index(b, plan.stagesPerBlock);
   Value count =
       arith::MinSIOp::create(b, emitCount(b, rest, plan.stageK), most);
@@ -255,7 +257,7 @@ void WgmmaLowering::emitBlock(LocBuilder &b, tile::MatmulOp op, Value block) {
       [&](OpBuilder &inner, Location, Value stage, ValueRange) {
         LocBuilder b(loc, inner);
         Value done = arith::MulIOp::create(b, stage, index(b, plan.stageK));
-        SmallVector<PanelPlace> shifted = panels;
+        SmallVector<OperandTileStart> shifted = operandTiles;
         for (unsigned i = 0; i < 2; ++i) {
           Value &k = shifted[i].offsets[1 - i];
           k = arith::AddIOp::create(b, k, done);
@@ -267,8 +269,8 @@ void WgmmaLowering::emitBlock(LocBuilder &b, tile::MatmulOp op, Value block) {
 
 /// `rest` values of k are left, of which the stage takes what it has room for.
 void WgmmaLowering::emitStage(LocBuilder &b, const WgmmaPlan &plan,
-                              ArrayRef<PanelPlace> places, Value rest) {
-  RingPlace place = ring->loadPlace(b);
+                              ArrayRef<OperandTileStart> places, Value rest) {
+  PipelineState place = ring->loadState(b);
   emitUnlessGivenUp(b, [&](LocBuilder &b) {
     Value goesOn = emitWaitForSlot(b, place);
     if (waits)
@@ -276,12 +278,12 @@ void WgmmaLowering::emitStage(LocBuilder &b, const WgmmaPlan &plan,
     emitUnlessGivenUp(
         b, [&](LocBuilder &b) { emitSlot(b, plan, places, rest, place); });
   });
-  ring->storePlace(b, ring->advance(b, place));
+  ring->storeState(b, ring->advance(b, place));
 }
 
 void WgmmaLowering::emitSlot(LocBuilder &b, const WgmmaPlan &plan,
-                             ArrayRef<PanelPlace> places, Value rest,
-                             const RingPlace &place) {
+                             ArrayRef<OperandTileStart> places, Value rest,
+                             const PipelineState &place) {
   Value full = ring->getFull(b, place.slot);
   Value address = ring->getSlotAddress(b, place.slot);
   Value isShort = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, rest,
@@ -351,7 +353,7 @@ void WgmmaLowering::emitSlot(LocBuilder &b, const WgmmaPlan &plan,
 }
 
 void WgmmaLowering::emitCopies(LocBuilder &b, const WgmmaOperand &operand,
-                               const PanelPlace &place, unsigned kDim,
+                               const OperandTileStart &place, unsigned kDim,
                                Value address, Value barrier) {
   OperandMap map = getMap(place.buffer, operand);
   Value rank = constant(b, 0);
@@ -387,7 +389,7 @@ void WgmmaLowering::emitCopies(LocBuilder &b, const WgmmaOperand &operand,
 }
 
 void WgmmaLowering::emitFill(LocBuilder &b, const WgmmaOperand &operand,
-                             const PanelPlace &place, unsigned kDim,
+                             const OperandTileStart &place, unsigned kDim,
                              const WgmmaPlan &plan, Value rest, Value address) {
   auto type = cast<MemRefType>(place.buffer.getType());
   Type element = type.getElementType();

@@ -31,33 +31,34 @@ static bool areIndependent(ArrayRef<unsigned> vectors, unsigned mask) {
   return true;
 }
 
-PanelMemory::PanelMemory(unsigned rows, unsigned pitch, const RowMap &map,
-                         std::optional<unsigned> firstFilled,
-                         std::optional<unsigned> paired)
+OperandTileMemory::OperandTileMemory(unsigned rows, unsigned pitch,
+                                     const RowMap &map,
+                                     std::optional<unsigned> firstFilled,
+                                     std::optional<unsigned> paired)
     : rows(rows), pitch(pitch), paired(paired),
-      flips(llvm::Log2_32_Ceil(rows), 0) {
+      swizzles(llvm::Log2_32_Ceil(rows), 0) {
   // Eight threads store chunks of rows that differ in three bits.
   SmallVector<unsigned> filled;
   if (firstFilled)
-    for (unsigned bit = *firstFilled; bit < flips.size() && filled.size() < 3;
-         ++bit)
+    for (unsigned bit = *firstFilled;
+         bit < swizzles.size() && filled.size() < 3; ++bit)
       filled.push_back(bit);
-  chooseFlips(map.instruction, filled);
+  chooseSwizzle(map.instruction, filled);
 }
 
-unsigned PanelMemory::getChunks() const {
+unsigned OperandTileMemory::getChunks() const {
   return std::max(1u, (paired ? 2 : 1) * pitch / kChunkBytes);
 }
 
-unsigned PanelMemory::getStep(unsigned bit) const {
+unsigned OperandTileMemory::getStep(unsigned bit) const {
   return getChunks() << (paired && bit > *paired ? bit - 1 : bit);
 }
 
-/// Chooses flips so that rows which differ in bits of `read`, and rows which
+/// Chooses swizzles so that rows which differ in bits of `read`, and rows which
 /// differ in bits of `filled`, select different ones of the chunks that the
 /// banks hold at once: 8 chunks are 32 banks, 16 chunks are 64.
-void PanelMemory::chooseFlips(ArrayRef<unsigned> read,
-                              ArrayRef<unsigned> filled) {
+void OperandTileMemory::chooseSwizzle(ArrayRef<unsigned> read,
+                                      ArrayRef<unsigned> filled) {
   SmallVector<unsigned> bits(read);
   for (unsigned bit : filled)
     if (!llvm::is_contained(bits, bit))
@@ -66,7 +67,7 @@ void PanelMemory::chooseFlips(ArrayRef<unsigned> read,
     SmallVector<unsigned> moves;
     for (unsigned bit : together)
       if (llvm::is_contained(ArrayRef(bits).take_front(count), bit))
-        moves.push_back(getStep(bit) ^ flips[bit]);
+        moves.push_back(getStep(bit) ^ swizzles[bit]);
     return areIndependent(ArrayRef(moves).take_front(3), 7) &&
            areIndependent(moves, 15);
   };
@@ -74,7 +75,7 @@ void PanelMemory::chooseFlips(ArrayRef<unsigned> read,
   auto search = [&](auto &self, unsigned count) -> bool {
     if (count == bits.size())
       return true;
-    unsigned &flip = flips[bits[count]];
+    unsigned &flip = swizzles[bits[count]];
     for (flip = 0; flip < getChunks(); ++flip)
       if (fits(read, count + 1) && fits(filled, count + 1) &&
           self(self, count + 1))
@@ -88,7 +89,7 @@ void PanelMemory::chooseFlips(ArrayRef<unsigned> read,
   // regard to how they are filled.
   for (unsigned count = 0; count < bits.size(); ++count) {
     ArrayRef<unsigned> together = count < read.size() ? read : filled;
-    unsigned &flip = flips[bits[count]];
+    unsigned &flip = swizzles[bits[count]];
     while (flip < getChunks() && !fits(together, count + 1))
       ++flip;
     if (flip == getChunks())
@@ -96,22 +97,22 @@ void PanelMemory::chooseFlips(ArrayRef<unsigned> read,
   }
 }
 
-uint64_t PanelMemory::getFlip(uint64_t row) const {
+uint64_t OperandTileMemory::getSwizzle(uint64_t row) const {
   uint64_t flip = 0;
-  for (auto [bit, value] : llvm::enumerate(flips))
+  for (auto [bit, value] : llvm::enumerate(swizzles))
     if ((row >> bit) & 1)
       flip ^= value;
   return flip * kChunkBytes;
 }
 
-uint64_t PanelMemory::getOffset(uint64_t row, uint64_t byte) const {
+uint64_t OperandTileMemory::getOffset(uint64_t row, uint64_t byte) const {
   if (!paired)
-    return row * pitch + (byte ^ getFlip(row));
+    return row * pitch + (byte ^ getSwizzle(row));
   constexpr unsigned half = kChunkBytes / 2;
   uint64_t below = row & ((uint64_t(1) << *paired) - 1);
   uint64_t pair = below | (row >> (*paired + 1) << *paired);
   uint64_t inChunk = ((row >> *paired) & 1) * half + byte % half;
-  return pair * 2 * pitch + (byte / half * kChunkBytes ^ getFlip(row)) +
+  return pair * 2 * pitch + (byte / half * kChunkBytes ^ getSwizzle(row)) +
          inChunk;
 }
 
@@ -173,15 +174,15 @@ static unsigned getMaxAccumulators(unsigned warpSize, unsigned numWarps) {
 //===----------------------------------------------------------------------===//
 
 /// True if what a thread stores of a row is half a chunk.
-static bool fillsHalves(const PanelFill &fill, unsigned elementBytes) {
+static bool fillsHalves(const OperandTileCopy &fill, unsigned elementBytes) {
   return !fill.alongK && fill.rows > 1 &&
          2 * fill.ks * elementBytes == kChunkBytes;
 }
 
 /// `kDim` is the dimension of `buffer` along which k lies.
-static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
-                          const ChipInfo &chip, const MatmulPlan &plan) {
-  PanelFill fill;
+static OperandTileCopy planFill(MemRefType buffer, unsigned kDim, unsigned rows,
+                                const ChipInfo &chip, const MatmulPlan &plan) {
+  OperandTileCopy fill;
   SmallVector<int64_t> strides;
   int64_t offset;
   bool strided = succeeded(buffer.getStridesAndOffset(strides, offset));
@@ -246,7 +247,7 @@ static PanelFill planFill(MemRefType buffer, unsigned kDim, unsigned rows,
 
 /// The bit in which two rows differ whose halves of chunks should lie together:
 /// a thread stores both, and each is an operand of its own.
-static std::optional<unsigned> getPairedBit(const PanelFill &fill,
+static std::optional<unsigned> getPairedBit(const OperandTileCopy &fill,
                                             const MatmulPlan &plan) {
   if (fill.isExchanged || !fillsHalves(fill, plan.elementBytes) ||
       2 * plan.instruction.operandBytes != kChunkBytes ||
@@ -255,18 +256,21 @@ static std::optional<unsigned> getPairedBit(const PanelFill &fill,
   return fill.getPartnerBit();
 }
 
-static void planMemory(PanelPlan &panel, const MatmulPlan &plan) {
-  std::optional<unsigned> firstFilled, paired = getPairedBit(panel.fill, plan);
-  if (!panel.fill.alongK)
-    firstFilled = llvm::Log2_32(panel.fill.rows);
+static void planMemory(OperandTilePlan &operandTile, const MatmulPlan &plan) {
+  std::optional<unsigned> firstFilled,
+      paired = getPairedBit(operandTile.fill, plan);
+  if (!operandTile.fill.alongK)
+    firstFilled = llvm::Log2_32(operandTile.fill.rows);
   // Operands that are read together are of neighbouring fragments.
-  if (panel.map.fragment.empty() || paired != panel.map.fragment.front())
+  if (operandTile.map.fragment.empty() ||
+      paired != operandTile.map.fragment.front())
     paired = std::nullopt;
-  panel.memory = PanelMemory(panel.rows, plan.block * plan.elementBytes,
-                             panel.map, firstFilled, paired);
+  operandTile.memory =
+      OperandTileMemory(operandTile.rows, plan.block * plan.elementBytes,
+                        operandTile.map, firstFilled, paired);
   // All units of a thread permute their chunks alike.
-  for (auto [row, k] : panel.fill.unitBits)
-    panel.fill.isDirect &= panel.memory.getFlip(row) == 0;
+  for (auto [row, k] : operandTile.fill.unitBits)
+    operandTile.fill.isDirect &= operandTile.memory.getSwizzle(row) == 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -356,7 +360,7 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
       planFill(op.getB().getType(), /*kDim=*/0, plan.b.rows, chip, plan);
   // Wide loads go through a description of global memory.
   if (readsWorkgroupMemory(op))
-    for (PanelFill *fill : {&plan.a.fill, &plan.b.fill})
+    for (OperandTileCopy *fill : {&plan.a.fill, &plan.b.fill})
       fill->hasNeighbours = fill->isDirect = false;
   plan.a.map = mapRows(llvm::Log2_32(plan.a.rows), llvm::Log2_32(warpRows),
                        getPairedBit(plan.a.fill, plan));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What is decided about a matmul before any code is emitted: which wave
-// computes what, how panels lie in workgroup memory and who fills them.
+// computes what, how operand tiles lie in workgroup memory and who fills them.
 //
-// The *rows* of a panel are those of a, or the columns of b; in workgroup
-// memory both have k along their rows. The instructions see b as their first
-// operand and a as their second, so that a lane holds neighbours of a row of
-// the result.
+// The *rows* of an operand tile are those of a, or the columns of b; in
+// workgroup memory both have k along their rows. The instructions see b as
+// their first operand and a as their second, so that a lane holds neighbours of
+// a row of the result.
 #ifndef IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULPLAN_H
 #define IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULPLAN_H
 
@@ -21,9 +21,11 @@ inline constexpr unsigned kExchangeLaneBit = 5;
 /// Workgroup memory is read and written in chunks of this many bytes.
 inline constexpr unsigned kChunkBytes = 16;
 
-/// Which bits of a row's number in the panel the parts of a program supply.
+/// Which bits of a row's number in the operand tile the parts of a program
+/// supply.
 struct RowMap {
-  /// Of the instruction: bit i of its row or column is this bit of the panel's.
+  /// Of the instruction: bit i of its row or column is this bit of the operand
+  /// tile's.
   SmallVector<unsigned> instruction;
   /// Of the number of an instruction within a wave, and of the wave.
   SmallVector<unsigned> fragment, warp;
@@ -33,21 +35,21 @@ struct RowMap {
   static uint64_t select(ArrayRef<unsigned> bits, uint64_t index);
 };
 
-/// A k-block of a panel in workgroup memory: row after row, `pitch` bytes each.
-/// The chunks of a row are permuted by an exclusive-or with a number that
-/// depends on the row, so that lanes which read the same chunk of neighbouring
-/// rows, and threads that fill them, use different banks.
+/// A k-block of an operand tile in workgroup memory: row after row, `pitch`
+/// bytes each. The chunks of a row are permuted by an exclusive-or with a
+/// number that depends on the row, so that lanes which read the same chunk of
+/// neighbouring rows, and threads that fill them, use different banks.
 ///
 /// Where `paired` is given, two rows that differ in this bit lie together: each
 /// chunk holds half a chunk of the one and the same half of the other.
-class PanelMemory {
+class OperandTileMemory {
 public:
-  PanelMemory() = default;
+  OperandTileMemory() = default;
   /// `firstFilled`: the lowest bit of the row in which neighbouring threads
-  /// that fill the panel differ; none where they differ in k.
-  PanelMemory(unsigned rows, unsigned pitch, const RowMap &map,
-              std::optional<unsigned> firstFilled,
-              std::optional<unsigned> paired);
+  /// that fill the operand tile differ; none where they differ in k.
+  OperandTileMemory(unsigned rows, unsigned pitch, const RowMap &map,
+                    std::optional<unsigned> firstFilled,
+                    std::optional<unsigned> paired);
 
   unsigned getBytes() const { return rows * pitch; }
   std::optional<unsigned> getPaired() const { return paired; }
@@ -57,25 +59,25 @@ public:
   uint64_t getOffset(uint64_t row, uint64_t byte) const;
   /// What that is exclusive-or'ed with: the byte of the row that lies at its
   /// begin.
-  uint64_t getFlip(uint64_t row) const;
+  uint64_t getSwizzle(uint64_t row) const;
 
 private:
   /// Chunks of a row, or of a pair of them.
   unsigned getChunks() const;
-  /// Where a chunk moves when bit `bit` of the row is set, but for flips.
+  /// Where a chunk moves when bit `bit` of the row is set, but for swizzles.
   unsigned getStep(unsigned bit) const;
-  void chooseFlips(ArrayRef<unsigned> read, ArrayRef<unsigned> filled);
+  void chooseSwizzle(ArrayRef<unsigned> read, ArrayRef<unsigned> filled);
 
   unsigned rows = 0, pitch = 0;
   std::optional<unsigned> paired;
-  /// For each bit of the row, what it flips in the number of a chunk.
-  SmallVector<unsigned> flips;
+  /// For each bit of the row, what it swizzles in the number of a chunk.
+  SmallVector<unsigned> swizzles;
 };
 
-/// How threads fill a panel. A *unit* is what one thread moves at a time:
-/// `rows` rows by `ks` values of k, by loads along the dimension in which
+/// How threads fill an operand tile. A *unit* is what one thread moves at a
+/// time: `rows` rows by `ks` values of k, by loads along the dimension in which
 /// neighbours in memory lie and stores along k.
-struct PanelFill {
+struct OperandTileCopy {
   /// True if neighbours in the buffer are neighbours along k.
   bool alongK = true;
   /// False if the buffer has no dimension of neighbours: element by element.
@@ -94,8 +96,8 @@ struct PanelFill {
   /// own number plus multiples of the number of threads.
   SmallVector<std::pair<unsigned, unsigned>> threadBits, unitBits;
 
-  /// True if panels of elements of so many bytes may be loaded by more than one
-  /// element at a time; otherwise they are filled element by element.
+  /// True if operand tiles of elements of so many bytes may be loaded by more
+  /// than one element at a time; otherwise they are filled element by element.
   bool hasWideLoads(unsigned elementBytes) const {
     return hasNeighbours && getElementsPerLoad() * elementBytes >= 4;
   }
@@ -105,11 +107,11 @@ struct PanelFill {
   unsigned getPartnerBit() const { return llvm::Log2_32(rows) - 1; }
 };
 
-struct PanelPlan {
+struct OperandTilePlan {
   unsigned rows = 0;
   RowMap map;
-  PanelFill fill;
-  PanelMemory memory;
+  OperandTileCopy fill;
+  OperandTileMemory memory;
 };
 
 struct MatmulPlan {
@@ -122,7 +124,7 @@ struct MatmulPlan {
   unsigned block = 0;
   /// Bytes that a lane reads of a row at a time, and such steps in a block.
   unsigned laneBytes = 0, numSteps = 0;
-  PanelPlan a, b;
+  OperandTilePlan a, b;
   /// Blocks that lie in workgroup memory at the same time.
   unsigned stages = 1;
 
@@ -130,8 +132,8 @@ struct MatmulPlan {
     return a.memory.getBytes() + b.memory.getBytes();
   }
   unsigned getNumThreads() const { return numWarps * warpSize; }
-  /// True if both panels go directly to workgroup memory, which takes two
-  /// stages.
+  /// True if both operand tiles go directly to workgroup memory, which takes
+  /// two stages.
   bool isDirect() const {
     return a.fill.isDirect && b.fill.isDirect && stages == 2;
   }

@@ -23,7 +23,7 @@
 #include "iris/Conversion/IrisToROCDL.h"
 
 #include "MatmulPlan.h"
-#include "PanelEmitter.h"
+#include "OperandTileEmitter.h"
 #include "WaitCounts.h"
 #include "iris/Conversion/EmitHelpers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -59,7 +59,7 @@ private:
   /// A block on its way: where it is, whether it was loaded (i1, null if it
   /// always is), and what was loaded.
   struct Block {
-    BlockPlaces places;
+    KStepStarts places;
     Value windowA, windowB;
     Value left;
     Value isLoaded;
@@ -119,7 +119,7 @@ private:
   tile::MatmulOp op;
   const TargetInfo &target;
   const MatmulPlan &plan;
-  PanelEmitter a, b;
+  OperandTileEmitter a, b;
 };
 
 } // namespace
@@ -308,8 +308,8 @@ SmallVector<Value> MatmulEmitter::emitMultiply(ThreadBuilder &t,
 //===----------------------------------------------------------------------===//
 
 Value MatmulEmitter::emitWholeBlocks(ThreadBuilder &t) {
-  PanelPlace placeA{op.getA(), SmallVector<Value>(op.getAOffsets())};
-  PanelPlace placeB{op.getB(), SmallVector<Value>(op.getBOffsets())};
+  OperandTileStart placeA{op.getA(), SmallVector<Value>(op.getAOffsets())};
+  OperandTileStart placeB{op.getB(), SmallVector<Value>(op.getBOffsets())};
   Value canA = a.emitCanLoad(t, placeA), canB = b.emitCanLoad(t, placeB);
   if (!canA || !canB)
     return t.index(0);
@@ -452,7 +452,7 @@ SmallVector<Value> MatmulEmitter::emitSlowBlocks(ThreadBuilder &t, Value first,
       [&](OpBuilder &builder, Location loc, Value number, ValueRange values) {
         ThreadBuilder body(builder, loc, t.kernel);
         Value noStage;
-        BlockPlaces places = emitBlockRegion(builder, op, number);
+        KStepStarts places = emitBlockRegion(builder, op, number);
         Value left = emitLeft(body, number);
         emitBarrier(body);
         a.emitFill(body, places.a, left, noStage);

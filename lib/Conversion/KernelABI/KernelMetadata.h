@@ -9,7 +9,7 @@
 #ifndef IRIS_LIB_CONVERSION_KERNELABI_KERNELMETADATA_H
 #define IRIS_LIB_CONVERSION_KERNELABI_KERNELMETADATA_H
 
-#include "iris/Dialect/Iris/IR/IrisRoles.h"
+#include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "iris/Conversion/Sync.h"
-#include "iris/Dialect/Iris/IR/IrisRoles.h"
+#include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"

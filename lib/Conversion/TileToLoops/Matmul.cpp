@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Matmul.cpp - The matmul loop on panels -----------------------------===//
+//===- Matmul.cpp - The matmul loop on operand tiles ----------------------===//
 //
 // For every k-block: the region runs, the block's parts of a and b are copied
-// to panels in the arena, widened to the type of the sum and with zeros where
-// the buffers end, and the product of the panels is added to the accumulator.
+// to operand tiles in the arena, widened to the type of the sum and with zeros
+// where the buffers end, and the product of the operand tiles is added to the
+// accumulator.
 //
-//   panel of a    M x block, in the order of the buffer's memory: the product
+//   operand tile of a    M x block, in the order of the buffer's memory: the
+//   product
 //                 reads single elements of it
-//   panel of b    groups of kMicroColumns columns, one after the other; in a
+//   operand tile of b    groups of kMicroColumns columns, one after the other;
+//   in a
 //                 group, row by row: the product reads a row of a group at once
 //
 // The product goes by micro-tiles of kMicroRows x kMicroColumns whose sums stay
@@ -31,7 +34,7 @@ using namespace mlir::iris;
 
 static constexpr int64_t kMicroRows = 4;
 static constexpr int64_t kMicroColumns = 16;
-/// Elements that a panel is filled with at once.
+/// Elements that an operand tile is filled with at once.
 static constexpr int64_t kCopyElements = 16;
 
 static Value index(ImplicitLocOpBuilder &b, int64_t value) {
@@ -56,16 +59,17 @@ static void forSteps(ImplicitLocOpBuilder &b, int64_t count, int64_t step,
 }
 
 //===----------------------------------------------------------------------===//
-// Panels
+// Operand tiles
 //===----------------------------------------------------------------------===//
 
 namespace {
 /// A copy of a block's part of one operand.
-class Panel {
+class OperandTile {
 public:
   /// Of a window of `extents` elements, `k` in dimension `kDim`; the elements
   /// are `element`, in `type`.
-  Panel(MemRefType type, Type element, ArrayRef<int64_t> extents, int64_t kDim)
+  OperandTile(MemRefType type, Type element, ArrayRef<int64_t> extents,
+              int64_t kDim)
       : element(element), extents(extents), kDim(kDim) {
     SmallVector<int64_t> strides;
     int64_t offset;
@@ -77,7 +81,7 @@ public:
     loadsBits = element.isBF16();
   }
 
-  /// The dimension whose neighbours are neighbours in the panel.
+  /// The dimension whose neighbours are neighbours in the operand tile.
   int64_t innerDim() const { return kDim == 0 ? 1 : contiguous.value_or(1); }
   /// As many neighbours follow each other.
   int64_t innerExtent() const {
@@ -124,8 +128,8 @@ private:
 };
 } // namespace
 
-Value Panel::loadWide(ImplicitLocOpBuilder &b, Value address,
-                      int64_t count) const {
+Value OperandTile::loadWide(ImplicitLocOpBuilder &b, Value address,
+                            int64_t count) const {
   Type wide = wideType();
   auto shaped = [&](Type type) -> Type {
     return count ? VectorType::get({count}, type) : type;
@@ -157,8 +161,9 @@ Value Panel::loadWide(ImplicitLocOpBuilder &b, Value address,
   return arith::ExtFOp::create(b, shaped(wide), value);
 }
 
-/// All of it, with constant bounds, and vectors where memory and panel agree.
-void Panel::fillWhole(ImplicitLocOpBuilder &b, const Window &window) {
+/// All of it, with constant bounds, and vectors where memory and operand tile
+/// agree.
+void OperandTile::fillWhole(ImplicitLocOpBuilder &b, const Window &window) {
   int64_t inner = innerDim(), outer = 1 - inner;
   bool byVectors = contiguous == inner;
   int64_t step = byVectors ? std::min(innerExtent(), kCopyElements) : 1;
@@ -178,8 +183,8 @@ void Panel::fillWhole(ImplicitLocOpBuilder &b, const Window &window) {
 }
 
 /// What lies within the buffer, element by element; zeros elsewhere.
-void Panel::fillPart(ImplicitLocOpBuilder &b, const Window &window,
-                     Value kLength) {
+void OperandTile::fillPart(ImplicitLocOpBuilder &b, const Window &window,
+                           Value kLength) {
   Value zero =
       arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(wideType())));
   forSteps(b, extents[0] * extents[1], 1,
@@ -198,7 +203,8 @@ void Panel::fillPart(ImplicitLocOpBuilder &b, const Window &window,
   memref::StoreOp::create(b, value, buffer, place(b, coordinates));
 }
 
-void Panel::fill(ImplicitLocOpBuilder &b, const Window &window, Value kLength) {
+void OperandTile::fill(ImplicitLocOpBuilder &b, const Window &window,
+                       Value kLength) {
   Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, kLength,
                                         index(b, extents[kDim]));
   isWhole = arith::AndIOp::create(b, isWhole, window.isInside(b));
@@ -220,11 +226,11 @@ static Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
   return arith::AddIOp::create(b, arith::MulIOp::create(b, x, y), sum);
 }
 
-/// Adds the product of the panels' first `kLength` values of k to `sums`, a
-/// buffer of `shape`.
-static void multiplyPanels(ImplicitLocOpBuilder &b, const Panel &a,
-                           const Panel &c, Value sums, ArrayRef<int64_t> shape,
-                           Value kLength) {
+/// Adds the product of the operand tiles' first `kLength` values of k to
+/// `sums`, a buffer of `shape`.
+static void multiplyOperandTiles(ImplicitLocOpBuilder &b, const OperandTile &a,
+                                 const OperandTile &c, Value sums,
+                                 ArrayRef<int64_t> shape, Value kLength) {
   int64_t rows = std::min(shape[0], kMicroRows);
   int64_t columns = std::min(shape[1], kMicroColumns);
   Type element = cast<MemRefType>(sums.getType()).getElementType();
@@ -292,9 +298,10 @@ static void runRegion(ImplicitLocOpBuilder &b, tile::MatmulOp op, Value block,
 }
 
 /// The remark of GPUs, whose lowering has a pass of its own.
-static void remarkMiss(tile::MatmulOp op, StringRef name, const Panel &panel) {
+static void remarkMiss(tile::MatmulOp op, StringRef name,
+                       const OperandTile &operandTile) {
   using namespace mlir::remark;
-  if (panel.hasNeighbours())
+  if (operandTile.hasNeighbours())
     return;
   missed(op.getLoc(), RemarkOpts::name("matmul").category("tile-lower-matmul"))
       << reason("{0} has no dimension of stride 1; expected one: it is copied "
@@ -321,12 +328,12 @@ void TileLowering::lowerMatmul(tile::MatmulOp op) {
 
   SmallVector<int64_t> aExtents = {shape[0], block};
   SmallVector<int64_t> bExtents = {block, shape[1]};
-  Panel aPanel(op.getA().getType(), op.getAElementType(), aExtents, 1);
-  Panel bPanel(op.getB().getType(), op.getBElementType(), bExtents, 0);
-  remarkMiss(op, "a", aPanel);
-  remarkMiss(op, "b", bPanel);
-  aPanel.buffer = allocate(b, aExtents, type.getElementType());
-  bPanel.buffer = allocate(b, bExtents, type.getElementType());
+  OperandTile aTile(op.getA().getType(), op.getAElementType(), aExtents, 1);
+  OperandTile bTile(op.getB().getType(), op.getBElementType(), bExtents, 0);
+  remarkMiss(op, "a", aTile);
+  remarkMiss(op, "b", bTile);
+  aTile.buffer = allocate(b, aExtents, type.getElementType());
+  bTile.buffer = allocate(b, bExtents, type.getElementType());
 
   auto loop = scf::ForOp::create(b, index(b, 0), op.getK(), index(b, block));
   b.setInsertionPointToStart(loop.getBody());
@@ -339,13 +346,13 @@ void TileLowering::lowerMatmul(tile::MatmulOp op) {
             bPlace);
   Value length = arith::MinSIOp::create(
       b, arith::SubIOp::create(b, op.getK(), start), index(b, block));
-  for (auto [panel, place, extents] :
-       {std::tuple(&aPanel, &aPlace, &aExtents),
-        std::tuple(&bPanel, &bPlace, &bExtents)}) {
+  for (auto [operandTile, place, extents] :
+       {std::tuple(&aTile, &aPlace, &aExtents),
+        std::tuple(&bTile, &bPlace, &bExtents)}) {
     Window window(b, cast<TypedValue<MemRefType>>(place->buffer),
                   place->offsets, *extents);
-    panel->fill(b, window, length);
+    operandTile->fill(b, window, length);
   }
-  multiplyPanels(b, aPanel, bPanel, sums, shape, length);
+  multiplyOperandTiles(b, aTile, bTile, sums, shape, length);
   buffers[op.getResult()] = sums;
 }

@@ -20,7 +20,7 @@ namespace {
 
 /// The input bits of a layout that move along the reduced dimension.
 struct ReducedBits {
-  LayoutPlace bits;
+  LayoutIndex bits;
   /// Some bit moves along this dimension and another one at once.
   bool mixed = false;
 };
@@ -29,7 +29,7 @@ struct ReducedBits {
 
 static ReducedBits getReducedBits(const LinearLayout &layout, unsigned dim) {
   ReducedBits result;
-  LayoutPlace free = layout.getFreeBits();
+  LayoutIndex free = layout.getFreeBits();
   uint64_t mask = layout.getDimMask(dim);
   auto collect = [&](LayoutDim input, uint64_t freeBits, uint64_t &bits) {
     for (auto [i, basis] : llvm::enumerate(layout.getBases(input))) {
@@ -74,7 +74,7 @@ uint64_t mlir::iris::getScratchBytes(Operation *op, unsigned numWarps) {
     if (!type || op->getResult(0).use_empty())
       return 0;
     LinearLayout layout = *getLinearLayout(type);
-    if (layout.getFreeBits() == LayoutPlace())
+    if (layout.getFreeBits() == LayoutIndex())
       return 0;
     return getExchangeBytes(layout, type.getElementType());
   }
@@ -271,7 +271,7 @@ void ReducePattern::reduceWarps(tile::ReduceOp op, ThreadBuilder &t,
   Value common = t.getThreadIndex(slice);
 
   // One thread writes each of them.
-  LayoutPlace free = layout.getFreeBits();
+  LayoutIndex free = layout.getFreeBits();
   Value writer;
   for (auto [input, bits] :
        {std::pair<Value, uint64_t>(t.kernel.lane,

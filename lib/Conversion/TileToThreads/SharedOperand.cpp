@@ -19,7 +19,7 @@ Value mlir::iris::emitByteOffset(ThreadBuilder &t, Value pointer,
 }
 
 Value mlir::iris::emitStartOffset(ThreadBuilder &t, const BufferView &view,
-                                  const PanelPlace &place) {
+                                  const OperandTileStart &place) {
   Value start = t.index(0);
   for (auto [dim, offset] : llvm::enumerate(place.offsets))
     start = t.add(start, t.mul(offset, view.getStride(dim)));
@@ -52,7 +52,7 @@ Value mlir::iris::emitSharedPointer(ThreadBuilder &t, LLVM::GlobalOp memory,
 
 /// Fills element number `number` (i32), in the order of the threads.
 static void emitElement(ThreadBuilder &t, const ElementFill &fill,
-                        const PanelPlace &place, const BufferView &view,
+                        const OperandTileStart &place, const BufferView &view,
                         Value left, LLVM::GlobalOp memory, Value stage,
                         Value number) {
   Type element = IntegerType::get(t.b.getContext(), 8 * fill.elementBytes);
@@ -90,7 +90,7 @@ static void emitElement(ThreadBuilder &t, const ElementFill &fill,
 }
 
 void mlir::iris::emitElementFill(ThreadBuilder &t, const ElementFill &fill,
-                                 const PanelPlace &place, Value left,
+                                 const OperandTileStart &place, Value left,
                                  LLVM::GlobalOp memory, Value stage) {
   unsigned total = fill.rows * fill.block;
   unsigned threads = t.kernel.numWarps * t.kernel.warpSize;

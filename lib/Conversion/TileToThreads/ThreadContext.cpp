@@ -2,7 +2,7 @@
 #include "iris/Conversion/ThreadContext.h"
 
 #include "iris/Analysis/TileLayout.h"
-#include "iris/Dialect/Iris/IR/IrisRoles.h"
+#include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -210,7 +210,7 @@ Value ThreadBuilder::getThreadCoordinate(const LinearLayout &layout,
 }
 
 Value ThreadBuilder::getOwnerPredicate(const LinearLayout &layout) {
-  LayoutPlace free = layout.getFreeBits();
+  LayoutIndex free = layout.getFreeBits();
   Value result;
   for (auto [input, bits] :
        {std::pair<Value, uint64_t>(kernel.lane, free.lane),

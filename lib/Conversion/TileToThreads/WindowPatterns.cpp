@@ -367,7 +367,7 @@ static Value shift(ThreadBuilder &t, Value vector, ArrayRef<Value> end) {
   return t.pack(result);
 }
 
-/// Runs `body(inner, turn, registers)` for stretches of kUnrolledElements
+/// Runs `body(inner, turn, registers)` for segments of kUnrolledElements
 /// registers, which are the first of the vector `registers`; it returns that
 /// vector for the next turn. Returns the last one.
 static Value

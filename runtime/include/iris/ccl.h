@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Collective operations among ranks of a world, and products of matrices fused
+ * Collective operations among ranks of a world, and matmuls of matrices fused
  * with them, in C; see iris/ccl/Communicator.h and iris/ccl/Matmul.h for what
  * they promise.
  *
@@ -124,7 +124,7 @@ IRISRT_API int32_t iriscclCommIndex(const IrisCclComm *comm);
 /* Takes kernels from a package that was compiled ahead. */
 IRISRT_API IrisRtStatusCode iriscclCommAddPackage(IrisCclComm *comm,
                                                   const IrisRtPackage *package);
-/* Makes a package's kernels known to all communicators and products of this
+/* Makes a package's kernels known to all communicators and matmuls of this
  * process that name neither folder nor compiler and are made afterwards: where
  * there is no compiler, all that they can have. */
 IRISRT_API IrisRtStatusCode iriscclAddPackage(const IrisRtPackage *package);
@@ -204,7 +204,7 @@ IRISRT_API IrisRtStatusCode iriscclAllGatherV(
 IRISRT_API IrisRtStatusCode iriscclBarrier(IrisCclComm *comm, uint64_t stream);
 
 /*===----------------------------------------------------------------------===*
- * Products
+ * Matmuls
  *===----------------------------------------------------------------------===*/
 
 typedef enum IrisCclMatmulKind {
@@ -241,14 +241,14 @@ typedef struct IrisCclMatmulProblem {
   IrisCclActivation activation;
   /* How it is done; NULL or 0: chosen, but for shard and share, which say what
    * is computed and have defaults. */
-  const char *variant; /* also "unfused": a product and a collective; and
-                          "copy_engine": copies beside a product */
+  const char *variant; /* also "unfused": a matmul and a collective; and
+                          "copy_engine": copies beside a matmul */
   const char *shard;
   const char *stagedLayout;
-  const char *share;
+  const char *partialType;
   int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
   int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
-  int64_t numMoverTiles, splitK;
+  int64_t tilesPerCommProgram, splitK;
   /* The folder of compiled kernels, and the compiler; NULL: as the environment
    * says. */
   const char *cacheDirectory;
@@ -257,13 +257,13 @@ typedef struct IrisCclMatmulProblem {
 
 typedef struct IrisCclMatmul IrisCclMatmul;
 
-/* Collective over the world, which must outlive the product. */
+/* Collective over the world, which must outlive the matmul. */
 IRISRT_API IrisRtStatusCode
 iriscclMatmulCreate(IrisRtWorld *world, const IrisCclMatmulProblem *problem,
                     IrisCclMatmul **matmul);
 /* Collective over the world.  The handle is gone in any case. */
 IRISRT_API IrisRtStatusCode iriscclMatmulDestroy(IrisCclMatmul *matmul);
-/* c = activation(scale * product + bias); matrices lie on the symmetric heap.
+/* c = activation(scale * matmul + bias); matrices lie on the symmetric heap.
  * `bias` and `scale` are used as far as the problem has them. */
 IRISRT_API IrisRtStatusCode iriscclMatmulRun(IrisCclMatmul *matmul,
                                              const void *a, const void *b,
@@ -272,22 +272,22 @@ IRISRT_API IrisRtStatusCode iriscclMatmulRun(IrisCclMatmul *matmul,
 /* Bytes of heap that it holds on every rank; 0 for NULL. */
 IRISRT_API uint64_t iriscclMatmulSharedBytes(const IrisCclMatmul *matmul);
 
-/* How a product is done; texts live as long as the product. */
+/* How a matmul is done; texts live as long as the matmul. */
 typedef struct IrisCclMatmulConfig {
   uint64_t structBytes; /* sizeof(IrisCclMatmulConfig) */
   const char *variant;
   const char *shard;
   const char *stagedLayout; /* "": the kernel's own; 0 below as well */
-  const char *share;
+  const char *partialType;
   int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
   int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
-  int64_t numMoverTiles, splitK;
+  int64_t tilesPerCommProgram, splitK;
 } IrisCclMatmulConfig;
 
 /* The config with what was chosen filled in. */
 IRISRT_API IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
                                                    IrisCclMatmulConfig *config);
-/* What was chosen and why, in a line; lives as long as the product.  "" for
+/* What was chosen and why, in a line; lives as long as the matmul.  "" for
  * NULL. */
 IRISRT_API const char *iriscclMatmulExplain(const IrisCclMatmul *matmul);
 

@@ -197,7 +197,7 @@ public:
   /// have fewer queues than there are streams; one that is urgent goes first,
   /// and with as many queues as usual does not share one with those that are
   /// not.
-  virtual Expected<StreamHandle> createStream(bool isUrgent = false) = 0;
+  virtual Expected<StreamHandle> createStream(bool isHighPriority = false) = 0;
   /// Waits for the stream's work, then destroys it; `timeout` when it does not
   /// end within the limit.  From then on, whatever it may use stays: functions
   /// that free or unmap memory or unload a module succeed and leave it to the

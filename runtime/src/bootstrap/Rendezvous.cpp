@@ -118,7 +118,7 @@ private:
   /// Who was sent away, for the error when somebody is missing.
   std::vector<std::string> refusals_;
   /// Connected, but not yet introduced.
-  std::vector<Peer> strangers_;
+  std::vector<Peer> unidentified_;
 };
 } // namespace
 
@@ -170,8 +170,8 @@ Status Host::gather() {
 
 Status Host::pollOnce(int listener) {
   std::vector<pollfd> entries = {{listener, POLLIN, 0}};
-  for (const Peer &stranger : strangers_)
-    entries.push_back({stranger.fd.get(), POLLIN, 0});
+  for (const Peer &unidentified : unidentified_)
+    entries.push_back({unidentified.fd.get(), POLLIN, 0});
   for (const Peer &peer : peers_)
     if (peer.fd.valid())
       entries.push_back({peer.fd.get(), POLLIN, 0});
@@ -181,8 +181,8 @@ Status Host::pollOnce(int listener) {
     return makeErrnoStatus(StatusCode::internal, errno, "cannot poll");
   if (ready <= 0)
     return Status::success();
-  // Backwards, because an introduced stranger leaves the list.
-  for (size_t i = strangers_.size(); i-- > 0;)
+  // Backwards, because an introduced unidentified peer leaves the list.
+  for (size_t i = unidentified_.size(); i-- > 0;)
     if (entries[1 + i].revents != 0)
       IRISRT_RETURN_IF_ERROR(readHello(i));
   IRISRT_RETURN_IF_ERROR(checkMembers());
@@ -201,22 +201,23 @@ Status Host::accept(int listener) {
     return makeErrnoStatus(StatusCode::internal, errno, "cannot accept");
   }
   Expected<PeerIdentity> identity = checkPeer(peer.fd.get());
-  // Strangers of other users, or too many silent ones, are simply dropped.
-  if (!identity.ok() || strangers_.size() >= 2 * IRISRT_MAX_RANKS)
+  // Unidentified peers of other users, or too many silent ones, are simply
+  // dropped.
+  if (!identity.ok() || unidentified_.size() >= 2 * IRISRT_MAX_RANKS)
     return Status::success();
   peer.pid = identity->pid;
-  strangers_.push_back(std::move(peer));
+  unidentified_.push_back(std::move(peer));
   return Status::success();
 }
 
 Status Host::readHello(size_t index) {
   Packet packet;
   Expected<Received> received =
-      receivePacket(strangers_[index].fd.get(), packet);
+      receivePacket(unidentified_[index].fd.get(), packet);
   if (received.ok() && *received == Received::nothing)
     return Status::success();
-  Peer peer = std::move(strangers_[index]);
-  strangers_.erase(strangers_.begin() + static_cast<ptrdiff_t>(index));
+  Peer peer = std::move(unidentified_[index]);
+  unidentified_.erase(unidentified_.begin() + static_cast<ptrdiff_t>(index));
   if (!received.ok()) {
     refuse(peer, received.status().message());
     return Status::success();
@@ -319,8 +320,8 @@ void Host::tellAll(MessageKind kind, const std::vector<uint8_t> &payload) {
                  Deadline(std::chrono::seconds(1)))
           .ignore("a rank that is gone shows in its connection");
   if (kind == MessageKind::failure) // those on the doorstep wait as well
-    for (const Peer &stranger : strangers_)
-      sendPacket(stranger.fd.get(), bytes, nullptr, 0,
+    for (const Peer &unidentified : unidentified_)
+      sendPacket(unidentified.fd.get(), bytes, nullptr, 0,
                  Deadline(std::chrono::milliseconds(200)))
           .ignore("who was not introduced may not be listening");
 }

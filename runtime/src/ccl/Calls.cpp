@@ -22,7 +22,7 @@ static bool isOfAllMembers(Op op) {
 //===----------------------------------------------------------------------===//
 
 bool ChoiceKey::operator==(const ChoiceKey &other) const {
-  const Situation &a = situation, &b = other.situation;
+  const TuningKey &a = tuningKey, &b = other.tuningKey;
   return a.bytes == b.bytes && a.op == b.op && a.dtype == b.dtype &&
          a.alignment == b.alignment && a.inPlace == b.inPlace &&
          a.onHeap == b.onHeap && reduce == other.reduce &&
@@ -30,7 +30,7 @@ bool ChoiceKey::operator==(const ChoiceKey &other) const {
 }
 
 size_t ChoiceHash::operator()(const ChoiceKey &key) const {
-  const Situation &of = key.situation;
+  const TuningKey &of = key.tuningKey;
   uint64_t hash = static_cast<uint64_t>(of.op) |
                   static_cast<uint64_t>(of.dtype) << 8 |
                   static_cast<uint64_t>(key.reduce) << 16 |
@@ -59,26 +59,26 @@ static const Extent &sharedBuffer(Op op, const CheckedCall &checked) {
 }
 
 /// What decides on the kernel; the same on all members.
-Expected<Situation>
-Communicator::Impl::situationOf(const Call &call,
+Expected<TuningKey>
+Communicator::Impl::tuningKeyOf(const Call &call,
                                 const CheckedCall &checked) const {
   auto onHeap = [this](const Extent &extent) {
     return extent.bytes == 0 || world.isSymmetric(extent.address, extent.bytes);
   };
-  Situation situation;
-  situation.op = call.op;
-  situation.dtype = call.dtype;
-  situation.bytes = checked.chunkBytes;
-  situation.groupSize = static_cast<uint32_t>(group.ranks.size());
-  situation.device = world.deviceKind();
-  situation.onHeap = onHeap(checked.in) && onHeap(checked.out);
-  situation.inPlace = checked.inPlace;
-  uint64_t bits = situation.bytes | (uint64_t(1) << 12);
+  TuningKey tuningKey;
+  tuningKey.op = call.op;
+  tuningKey.dtype = call.dtype;
+  tuningKey.bytes = checked.chunkBytes;
+  tuningKey.groupSize = static_cast<uint32_t>(group.ranks.size());
+  tuningKey.device = world.deviceKind();
+  tuningKey.onHeap = onHeap(checked.in) && onHeap(checked.out);
+  tuningKey.inPlace = checked.inPlace;
+  uint64_t bits = tuningKey.bytes | (uint64_t(1) << 12);
   if (hasRoot(call.op)) {
     // The others know nothing of what only the root has.
     const Extent &shared = sharedBuffer(call.op, checked);
-    situation.onHeap = onHeap(shared);
-    situation.inPlace = false;
+    tuningKey.onHeap = onHeap(shared);
+    tuningKey.inPlace = false;
     if (getCollective(call.op).isAtSameOffset())
       bits |= shared.address;
   } else {
@@ -86,9 +86,9 @@ Communicator::Impl::situationOf(const Call &call,
   }
   // The largest power of two that divides them all.  Heaps lie alike on all
   // members; other memory does not.
-  situation.alignment =
-      situation.onHeap ? bits & (~bits + 1) : dtypeBytes(call.dtype);
-  return situation;
+  tuningKey.alignment =
+      tuningKey.onHeap ? bits & (~bits + 1) : dtypeBytes(call.dtype);
+  return tuningKey;
 }
 
 /// The config with what the Selector has chosen for the rest.
@@ -104,26 +104,26 @@ Config Communicator::Impl::completed(const Config &config,
 
 /// The kernel that the config, or else the Selector, asks for.
 Spec Communicator::Impl::specOf(const Call &call,
-                                const Situation &situation) const {
+                                const TuningKey &tuningKey) const {
   Config config = call.config ? *call.config : Config();
-  bool isWish = isOpen(config);
+  bool isSelected = isOpen(config);
   if (config.variant.empty()) {
-    Situation asked = situation;
-    asked.onHeap = situation.onHeap && !config.staged;
+    TuningKey asked = tuningKey;
+    asked.onHeap = tuningKey.onHeap && !config.staged;
     asked.programs = config.programs;
     config = completed(config, select(asked).config);
   }
-  config.staged = config.staged || !situation.onHeap;
+  config.staged = config.staged || !tuningKey.onHeap;
   Spec spec =
-      makeSpec(call.op, call.dtype, call.reduce, situation.groupSize, config);
-  spec.isWish = isWish;
+      makeSpec(call.op, call.dtype, call.reduce, tuningKey.groupSize, config);
+  spec.isSelected = isSelected;
   return spec;
 }
 
 Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
                                                 const CheckedCall &checked,
-                                                const Situation &situation) {
-  Spec spec = specOf(call, situation);
+                                                const TuningKey &tuningKey) {
+  Spec spec = specOf(call, tuningKey);
   bool copies = isCopied(spec.config.variant);
   if (copies && spec.config.staged)
     return makeStatus(StatusCode::invalidArgument,
@@ -138,7 +138,7 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
     IRISRT_RETURN_IF_ERROR(side.open());
     return Chosen{kernel, 1, copies};
   }
-  if (situation.inPlace && !kernel->canBeInPlace()) {
+  if (tuningKey.inPlace && !kernel->canBeInPlace()) {
     spec.config.staged = true;
     IRISRT_ASSIGN_OR_RETURN(kernel, kernelOf(spec, together));
   }
@@ -158,19 +158,19 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
 
 Expected<Chosen> Communicator::Impl::choose(const Call &call,
                                             const CheckedCall &checked) {
-  IRISRT_ASSIGN_OR_RETURN(Situation situation, situationOf(call, checked));
+  IRISRT_ASSIGN_OR_RETURN(TuningKey tuningKey, tuningKeyOf(call, checked));
   Chosen chosen;
   if (checkCalls) {
-    IRISRT_ASSIGN_OR_RETURN(chosen, findKernel(call, checked, situation));
+    IRISRT_ASSIGN_OR_RETURN(chosen, findKernel(call, checked, tuningKey));
   } else {
-    ChoiceKey key = {situation, call.reduce, call.config != nullptr, {}};
+    ChoiceKey key = {tuningKey, call.reduce, call.config != nullptr, {}};
     if (call.config)
       key.config = *call.config;
     auto found = choices.find(key);
     if (found != choices.end()) {
       chosen = found->second;
     } else {
-      IRISRT_ASSIGN_OR_RETURN(chosen, findKernel(call, checked, situation));
+      IRISRT_ASSIGN_OR_RETURN(chosen, findKernel(call, checked, tuningKey));
       // Programs with ever new sizes shall not fill the memory.
       if (choices.size() >= maxChoices)
         choices.clear();

@@ -212,7 +212,7 @@ Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &asked,
 }
 
 /// What prepare() is asked for, the same text for the same kernels.
-static std::string describeWish(const Call &call, Placement placement,
+static std::string describeCall(const Call &call, Placement placement,
                                 uint32_t groupSize) {
   Spec spec = makeSpec(call.op, call.dtype, call.reduce, groupSize,
                        call.config ? *call.config : Config());
@@ -259,7 +259,7 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
                    !getCollective(call.op).hasCounts();
   for (const Config &each : configsToPrepare(call, placement)) {
     Spec spec = makeSpec(call.op, call.dtype, call.reduce, size, each);
-    spec.isWish = isOpen(config);
+    spec.isSelected = isOpen(config);
     IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel,
                             kernelOf(spec, /*together=*/true));
     if (isCopied(each.variant)) {
@@ -305,6 +305,6 @@ Status Communicator::prepare(Op op, DType dtype, ReduceOp reduce,
   // Nobody shall wait for a member that does not come to load.
   IRISRT_RETURN_IF_ERROR(impl_->agreement.succeeded(mine));
   IRISRT_RETURN_IF_ERROR(impl_->agreement.same(
-      "what they prepare", describeWish(call, placement, size())));
+      "what they prepare", describeCall(call, placement, size())));
   return impl_->prepare(call, placement);
 }

@@ -36,7 +36,7 @@ struct Chosen {
 
 /// A call, as far as it decides on the kernel.
 struct ChoiceKey {
-  Situation situation;
+  TuningKey tuningKey;
   ReduceOp reduce = ReduceOp::sum;
   /// What the caller asks for; a config of defaults is not none.
   bool hasConfig = false;
@@ -69,12 +69,12 @@ struct Communicator::Impl {
   rt::Status compareCalls(const Call &call, const CheckedCall &checked,
                           const std::string &how);
   Config completed(const Config &config, const Config &chosen) const;
-  rt::Expected<Situation> situationOf(const Call &call,
+  rt::Expected<TuningKey> tuningKeyOf(const Call &call,
                                       const CheckedCall &checked) const;
-  Spec specOf(const Call &call, const Situation &situation) const;
+  Spec specOf(const Call &call, const TuningKey &tuningKey) const;
   rt::Expected<Chosen> choose(const Call &call, const CheckedCall &checked);
   rt::Expected<Chosen> findKernel(const Call &call, const CheckedCall &checked,
-                                  const Situation &situation);
+                                  const TuningKey &tuningKey);
   rt::Status launch(const Call &call, const CheckedCall &checked,
                     const Chosen &chosen);
   rt::Status launchCounted(const Call &call, const CheckedCall &checked,

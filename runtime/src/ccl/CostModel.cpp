@@ -98,18 +98,18 @@ bool iris::ccl::isThroughWorkspace(const std::string &variant) {
 }
 
 uint64_t iris::ccl::roomOf(const std::string &variant,
-                           const Situation &situation) {
+                           const TuningKey &tuningKey) {
   // Slots and packets are in two halves; packets are twice as large as what
   // they carry.
   const plan::Workspace workspace;
   const auto slots = static_cast<uint64_t>(workspace.scratchBytes() / 2);
   const auto packets = static_cast<uint64_t>(workspace.packetBytes() / 2);
-  if (endsWith(variant, "buffered") && situation.onHeap)
+  if (endsWith(variant, "buffered") && tuningKey.onHeap)
     return slots / plan::Workspace::maxMembers;
   if (variant == "two_shot_packet")
     return packets / 2;
   if (usesPackets(variant))
-    return packets / situation.groupSize;
+    return packets / tuningKey.groupSize;
   return std::numeric_limits<uint64_t>::max();
 }
 
@@ -176,7 +176,7 @@ static Work workOf(Op op, const std::string &variant, double size) {
   } else if (op == Op::broadcast && variant == "scatter") {
     work.ways = std::max(peers, 1.0);
     work.link = std::min(peers, 1.0);
-  } else if (variant == "mail") {
+  } else if (variant == "fifo") {
     work.link = 1;
     work.local = 1;
     work.isStream = true;
@@ -327,34 +327,34 @@ int64_t iris::ccl::tileOf(const KernelModel &kernel, DType dtype,
 /// Microseconds for copies of what does not go from heap to heap, to and from
 /// the workspace.
 static double stagingOf(const LinkModel &link, const KernelModel &kernel,
-                        const Situation &situation) {
+                        const TuningKey &tuningKey) {
   if (isThroughWorkspace(kernel.variant))
     return 0;
   double copies = 0;
-  if (!situation.onHeap)
+  if (!tuningKey.onHeap)
     // Results alone where rounds overlap with the transfer.
-    copies = hasRoot(situation.op) ? 2 : 1;
-  else if (situation.inPlace && (std::string(kernel.variant) == "one_shot" ||
-                                 situation.op == Op::allToAll))
+    copies = hasRoot(tuningKey.op) ? 2 : 1;
+  else if (tuningKey.inPlace && (std::string(kernel.variant) == "one_shot" ||
+                                 tuningKey.op == Op::allToAll))
     copies = 2;
-  return copies * static_cast<double>(situation.bytes) / link.local;
+  return copies * static_cast<double>(tuningKey.bytes) / link.local;
 }
 
 double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
-                           const Situation &situation, int64_t programs) {
-  double size = situation.groupSize, peers = size - 1;
-  double bytes = static_cast<double>(situation.bytes);
-  Work work = workOf(situation.op, kernel.variant, size);
+                           const TuningKey &tuningKey, int64_t programs) {
+  double size = tuningKey.groupSize, peers = size - 1;
+  double bytes = static_cast<double>(tuningKey.bytes);
+  Work work = workOf(tuningKey.op, kernel.variant, size);
 
   // Tiles, as many as the elements of the type make.
   uint64_t element =
-      reduces(situation.op) ? std::max(dtypeBytes(situation.dtype), 1u) : 1;
+      reduces(tuningKey.op) ? std::max(dtypeBytes(tuningKey.dtype), 1u) : 1;
   uint64_t tileBytes = static_cast<uint64_t>(tileBytesOf(kernel));
   if (kernel.tileBytes != 0)
     tileBytes = element * static_cast<uint64_t>(
-                              tileOf(kernel, situation.dtype, link.lanes));
-  double tiles = static_cast<double>(situation.bytes / tileBytes +
-                                     (situation.bytes % tileBytes != 0));
+                              tileOf(kernel, tuningKey.dtype, link.lanes));
+  double tiles = static_cast<double>(tuningKey.bytes / tileBytes +
+                                     (tuningKey.bytes % tileBytes != 0));
   double turns = std::ceil(std::ceil(tiles / work.ways) / programs);
 
   double us = kernel.start + kernel.startPeers * peers / 7 +
@@ -375,12 +375,12 @@ double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
 
   // Tiles that are accessed element by element: the last, or all where chunks
   // begin anywhere.
-  bool isAligned = situation.alignment % 16 == 0;
+  bool isAligned = tuningKey.alignment % 16 == 0;
   double slow = isAligned                                   ? 0
-                : getCollective(situation.op).isDivisible() ? 1
+                : getCollective(tuningKey.op).isDivisible() ? 1
                                                             : turns;
   double members = isThroughWorkspace(kernel.variant) ? 0 : peers;
   us += slow * link.partial * members * static_cast<double>(tileBytes) /
         static_cast<double>(element * threadsOf(kernel, link.lanes));
-  return us + stagingOf(link, kernel, situation);
+  return us + stagingOf(link, kernel, tuningKey);
 }

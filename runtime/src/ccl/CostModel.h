@@ -79,12 +79,12 @@ int64_t tileOf(const KernelModel &kernel, DType dtype, int64_t lanes);
 
 /// Microseconds that a call is expected to take with that many programs.
 double estimate(const LinkModel &link, const KernelModel &kernel,
-                const Situation &situation, int64_t programs);
+                const TuningKey &tuningKey, int64_t programs);
 
 /// The largest chunk for which a variant is considered: what it does at once,
 /// for those that go through the workspace.  They take larger ones in rounds,
 /// for which nothing speaks but that a buffer is not on the heap.
-uint64_t roomOf(const std::string &variant, const Situation &situation);
+uint64_t roomOf(const std::string &variant, const TuningKey &tuningKey);
 
 } // namespace iris::ccl
 

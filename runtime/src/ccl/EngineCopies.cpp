@@ -21,7 +21,7 @@ public:
         columnTiles(divideUp(p.n, static_cast<uint64_t>(p.config.tileN))) {}
 
   void gatherParts();
-  void sendShares();
+  void sendPartialSums();
   void sendResults(uint64_t firstCount);
   EnginePlan plan;
 
@@ -77,15 +77,15 @@ void Planner::gatherParts() {
       for (uint64_t group = 0; group < parts.groups; ++group)
         add(i, group);
   }
-  plan.meetsAfter = true;
+  plan.barrierAfter = true;
 }
 
 /// Shares of the others' parts go to their owners, for whom this rank is at
 /// distance size - i.
-void Planner::sendShares() {
-  uint32_t bytes =
-      dtypeBytes(p.config.share == "result" ? p.result : sumType(p.element));
-  const uint64_t rowBytes = p.n * bytes, slabBytes = parts.rows * rowBytes;
+void Planner::sendPartialSums() {
+  uint32_t bytes = dtypeBytes(
+      p.config.partialType == "result" ? p.result : sumType(p.element));
+  const uint64_t rowBytes = p.n * bytes, sliceBytes = parts.rows * rowBytes;
   plan.tiles.assign(parts.counts, 0);
   for (uint32_t i = 1; i <= size; ++i)
     for (uint64_t group = 0; group < parts.groups; ++group) {
@@ -99,8 +99,8 @@ void Planner::sendShares() {
       copy.target = owner;
       copy.from = copy.to = Matrix::staging;
       const uint64_t begin = firstOf(group) * rowBytes;
-      copy.fromOffset = (i - 1) * slabBytes + begin;
-      copy.toOffset = (size - 1 + size - i - 1) * slabBytes + begin;
+      copy.fromOffset = (i - 1) * sliceBytes + begin;
+      copy.toOffset = (size - 1 + size - i - 1) * sliceBytes + begin;
       copy.bytes = rowsOf(owner, group) * rowBytes;
       copy.missing = count;
       copy.flag = (size - i - 1) * parts.groups + group;
@@ -127,7 +127,7 @@ void Planner::sendResults(uint64_t firstCount) {
       plan.copies.push_back(copy);
     }
   }
-  plan.meetsAfter = true;
+  plan.barrierAfter = true;
 }
 
 EnginePlan iris::ccl::planEngineCopies(const MatmulProblem &p, uint32_t rank,
@@ -138,10 +138,10 @@ EnginePlan iris::ccl::planEngineCopies(const MatmulProblem &p, uint32_t rank,
     planner.sendResults(0);
     break;
   case MatmulKind::matmulReduceScatter:
-    planner.sendShares();
+    planner.sendPartialSums();
     break;
   case MatmulKind::matmulAllReduce:
-    planner.sendShares();
+    planner.sendPartialSums();
     planner.sendResults((groupSize - 1) * copiedParts(p, groupSize).groups);
     break;
   default:
@@ -242,8 +242,8 @@ Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
 Status EngineCopies::copyAll(uint64_t a, uint64_t c) {
   for (const EngineCopy &each : plan_.copies)
     IRISRT_RETURN_IF_ERROR(copy(each, a, c));
-  return plan_.meetsAfter ? communicator_->barrier(side_.stream())
-                          : Status::success();
+  return plan_.barrierAfter ? communicator_->barrier(side_.stream())
+                            : Status::success();
 }
 
 Status EngineCopies::begin(uint64_t a, uint64_t c, Stream stream) {

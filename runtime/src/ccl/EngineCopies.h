@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The variant copy_engine of products: what ranks need of each other is copied
+// The variant copy_engine of matmuls: what ranks need of each other is copied
 // by the devices' engines beside the kernel that multiplies.
 //
 // all_gather_matmul: parts of a come, for whose flags the kernel waits.
 //
-//   stream   words, barrier ->      product      -> go on
+//   stream   words, barrier ->      matmul      -> go on
 //   another                 \-> copies, barrier /
 //
 // matmul_all_gather: groups of tiles leave when none is missing;
 // matmul_reduce_scatter: so do shares, with flags for who adds them up;
 // matmul_all_reduce: so do shares, and then sums.  The kernel meets its
-// namesakes meanwhile.
+// peer programs meanwhile.
 //
-//   stream   words ->            product             -> no more waits -> go on
+//   stream   words ->            matmul             -> no more waits -> go on
 //   another        \-> waits and copies, (barrier)                   /
 //
 // Who meets knows that all ranks' streams have come to this call.  The barrier
@@ -56,7 +56,7 @@ struct EnginePlan {
   /// Tiles that each count begins with.
   std::vector<uint32_t> tiles;
   /// Peers read or write what is the caller's until the end.
-  bool meetsAfter = false;
+  bool barrierAfter = false;
 };
 EnginePlan planEngineCopies(const MatmulProblem &problem, uint32_t rank,
                             uint32_t groupSize);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product's life and its calls.
+// A matmul's life and its calls.
 #include "iris/ccl/Matmul.h"
 
 #include "ccl/Agreement.h"
@@ -27,7 +27,7 @@ struct Matmul::Impl {
         cache(cache ? std::move(cache) : KernelCache::shared()),
         channel(channel) {}
 
-  MatmulSituation situation() const;
+  MatmulTuningKey tuningKey() const;
   Agreement agreement() { return {world, group, channel}; }
   Status choose();
   Status load();
@@ -121,22 +121,22 @@ Expected<uint64_t> Matmul::Impl::loadAlone() {
   return std::min<uint64_t>(most, fit);
 }
 
-MatmulSituation Matmul::Impl::situation() const {
-  MatmulSituation situation;
-  situation.problem = problem;
-  situation.groupSize = world.numRanks();
-  situation.device = world.deviceKind();
-  situation.target = world.target();
+MatmulTuningKey Matmul::Impl::tuningKey() const {
+  MatmulTuningKey tuningKey;
+  tuningKey.problem = problem;
+  tuningKey.groupSize = world.numRanks();
+  tuningKey.device = world.deviceKind();
+  tuningKey.target = world.target();
   constexpr uint64_t usualQueues = 8;
-  situation.hasFewQueues =
+  tuningKey.hasFewQueues =
       world.deviceKind() == DeviceKind::cuda &&
       Env::get().deviceQueues().value_or(usualQueues) < usualQueues;
-  return situation;
+  return tuningKey;
 }
 
 /// Completes the config, and says what follows from it.
 Status Matmul::Impl::choose() {
-  IRISRT_ASSIGN_OR_RETURN(MatmulChoice choice, select(situation()));
+  IRISRT_ASSIGN_OR_RETURN(MatmulChoice choice, select(tuningKey()));
   problem.config = choice.config;
   reason = choice.reason;
   IRISRT_ASSIGN_OR_RETURN(matrices, makePlan(problem, world.numRanks()));
@@ -144,7 +144,7 @@ Status Matmul::Impl::choose() {
   if (problem.config.variant == "unfused") {
     IRISRT_ASSIGN_OR_RETURN(
         unfused, planUnfused(problem, world.numRanks(), world.deviceKind()));
-    part = unfused->product;
+    part = unfused->matmul;
     reason += "; " + std::string(opName(unfused->op)) + " " +
               describe(unfused->collective);
   }
@@ -164,11 +164,11 @@ Status Matmul::Impl::load() {
     return all.status();
   Agreement agreement = this->agreement();
   IRISRT_RETURN_IF_ERROR(agreement.succeeded(choose()));
-  std::string wish = describeRequest(problem, world.numRanks()) +
-                     ", m = " + std::to_string(problem.m) +
-                     ", n = " + std::to_string(problem.n) +
-                     ", k = " + std::to_string(problem.k);
-  IRISRT_RETURN_IF_ERROR(agreement.same("a product", wish));
+  std::string requested = describeRequest(problem, world.numRanks()) +
+                          ", m = " + std::to_string(problem.m) +
+                          ", n = " + std::to_string(problem.n) +
+                          ", k = " + std::to_string(problem.k);
+  IRISRT_RETURN_IF_ERROR(agreement.same("a matmul", requested));
   // One compiles, the others find its work on disk.
   Expected<uint64_t> most = uint64_t(1);
   if (group.index == 0)
@@ -239,7 +239,7 @@ Status Matmul::destroy() {
 }
 
 uint64_t Matmul::sharedBytes() const {
-  Expected<uint64_t> bytes = ccl::sharedBytes(impl_->situation());
+  Expected<uint64_t> bytes = ccl::sharedBytes(impl_->tuningKey());
   return bytes.ok() ? *bytes : 0; // what was made has a plan
 }
 
@@ -309,8 +309,9 @@ Status Matmul::Impl::launch(uint64_t a, uint64_t b, uint64_t c, uint64_t bias,
     args.push_back(makeMemrefArg(IRISRT_ELT_I8, workspace,
                                  {static_cast<int64_t>(plan.workspaceBytes)}));
   // Those that move have no tiles.
-  uint64_t count =
-      plan.hasMovers ? programs : std::clamp<uint64_t>(plan.tiles, 1, programs);
+  uint64_t count = plan.hasCommPrograms
+                       ? programs
+                       : std::clamp<uint64_t>(plan.tiles, 1, programs);
   uint64_t grid[3] = {count, 1, 1};
   return world.launch(kernel, grid, args.data(), args.size(), stream, &group);
 }

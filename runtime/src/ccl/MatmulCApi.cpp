@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The C API of products: every function is a thin wrapper of one C++ function.
+// The C API of matmuls: every function is a thin wrapper of one C++ function.
 #include "iris/ccl.h"
 
 #include "core/CApiImpl.h"
@@ -38,7 +38,7 @@ static MatmulProblem convert(const IrisCclMatmulProblem &from) {
   config.variant = text(from.variant);
   config.shard = text(from.shard);
   config.stagedLayout = text(from.stagedLayout);
-  config.share = text(from.share);
+  config.partialType = text(from.partialType);
   config.tileM = from.tileM;
   config.tileN = from.tileN;
   config.tileK = from.tileK;
@@ -50,7 +50,7 @@ static MatmulProblem convert(const IrisCclMatmulProblem &from) {
   config.numFetchPrograms = from.numFetchPrograms;
   config.numFetchStages = from.numFetchStages;
   config.firstStageFetchPrograms = from.firstStageFetchPrograms;
-  config.numMoverTiles = from.numMoverTiles;
+  config.tilesPerCommProgram = from.tilesPerCommProgram;
   config.splitK = from.splitK;
   return to;
 }
@@ -116,7 +116,7 @@ IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
   config->variant = from.variant.c_str();
   config->shard = from.shard.c_str();
   config->stagedLayout = from.stagedLayout.c_str();
-  config->share = from.share.c_str();
+  config->partialType = from.partialType.c_str();
   config->tileM = from.tileM;
   config->tileN = from.tileN;
   config->tileK = from.tileK;
@@ -128,7 +128,7 @@ IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
   config->numFetchPrograms = from.numFetchPrograms;
   config->numFetchStages = from.numFetchStages;
   config->firstStageFetchPrograms = from.firstStageFetchPrograms;
-  config->numMoverTiles = from.numMoverTiles;
+  config->tilesPerCommProgram = from.tilesPerCommProgram;
   config->splitK = from.splitK;
   return IRISRT_OK;
 }

@@ -25,14 +25,14 @@ static const ProcessorModel hopper = {
     /*processors=*/132,
     /*operations=*/8.46e6,
     /*operationsOfAll=*/877e6,
-    /*oddColumns=*/0.99,
+    /*nonPow2Efficiency=*/0.99,
     /*bfloat=*/1.01,
     /*narrow=*/2,
     /*wide=*/0.04,
     /*overlap=*/3.34,
     /*split=*/2.7,
-    /*panels=*/1.6e6,
-    /*panelsOfAll=*/34.5e6,
+    /*operandTiles=*/1.6e6,
+    /*deviceLoadRate=*/34.5e6,
     /*memory=*/3.8e6,
     /*block=*/0.037,
     /*tile=*/0.1,
@@ -40,15 +40,15 @@ static const ProcessorModel hopper = {
     /*mover=*/26.7e3,
     /*adder=*/36.1e3,
     /*turn=*/6.8,
-    /*afterProduct=*/0.17,
-    /*beforeProduct=*/0.065,
+    /*storeOverlapLoss=*/0.17,
+    /*fetchOverlapLoss=*/0.065,
     /*raise=*/0.88,
     /*await=*/0.49,
     /*engines=*/366.8e3,
     /*copy=*/0.59,
     /*engineStart=*/10.9,
     /*engineWait=*/6.1,
-    /*besideEngines=*/0.265,
+    /*copyOverlapLoss=*/0.265,
     /*copiesNeedProcessors=*/false,
     /*xcds=*/1,
     /*tiles=*/
@@ -60,7 +60,7 @@ static const ProcessorModel hopper = {
      {128, 64, 128, 8},
      {64, 128, 128, 8},
      {64, 64, 128, 4}},
-    /*movers=*/{8, 16, 24, 32},
+    /*commPrograms=*/{8, 16, 24, 32},
     /*kPerFlag=*/{8, 16},
     /*copiedGroups=*/{8, 4, 2, 16}};
 
@@ -68,20 +68,21 @@ static const ProcessorModel mi300 = {
     "MI300X, not measured: 1307 TFLOP/s of f16 and 5.3 TB/s (AMD's data "
     "sheet), half of the peak reached, as matrix instructions fill 0.65 of the "
     "main loop's issue slots of 256x256x64 tiles (benchmarks/isa) and the "
-    "clock falls under load; panels at 64 bytes a clock; links as in the "
+    "clock falls under load; operand tiles at 64 bytes a clock; links as in "
+    "the "
     "collectives' model; what one program moves, adds up and signals: guesses "
     "beside H200's",
     /*processors=*/304,
     /*operations=*/2.15e6,
     /*operationsOfAll=*/0,
-    /*oddColumns=*/0,
+    /*nonPow2Efficiency=*/0,
     /*bfloat=*/1,
     /*narrow=*/2,
     /*wide=*/0.125,
     /*overlap=*/4,
     /*split=*/2,
-    /*panels=*/134e3,
-    /*panelsOfAll=*/17e6,
+    /*operandTiles=*/134e3,
+    /*deviceLoadRate=*/17e6,
     /*memory=*/4.0e6,
     /*block=*/0.03,
     /*tile=*/4,
@@ -89,15 +90,15 @@ static const ProcessorModel mi300 = {
     /*mover=*/12e3,
     /*adder=*/30e3,
     /*turn=*/8,
-    /*afterProduct=*/0.15,
-    /*beforeProduct=*/1,
+    /*storeOverlapLoss=*/0.15,
+    /*fetchOverlapLoss=*/1,
     /*raise=*/1.5,
     /*await=*/0.5,
     /*engines=*/0,
     /*copy=*/0,
     /*engineStart=*/0,
     /*engineWait=*/0,
-    /*besideEngines=*/0,
+    /*copyOverlapLoss=*/0,
     /*copiesNeedProcessors=*/true,
     /*xcds=*/8,
     /*tiles=*/
@@ -107,7 +108,7 @@ static const ProcessorModel mi300 = {
      {128, 64, 128, 4},
      {64, 128, 128, 4},
      {64, 64, 128, 4}},
-    /*movers=*/{16, 32, 64},
+    /*commPrograms=*/{16, 32, 64},
     /*kPerFlag=*/{16, 8, 32},
     /*copiedGroups=*/{8}};
 
@@ -115,19 +116,20 @@ static const ProcessorModel mi350 = {
     "MI355X, not measured: 2516 TFLOP/s of f16 and 8 TB/s (AMD's data sheet), "
     "half of the peak reached, as matrix instructions fill 0.45 of the main "
     "loop's issue slots of 256x256x64 tiles (benchmarks/isa), twice as long "
-    "each as others; panels at 64 bytes a clock; links as in the collectives' "
+    "each as others; operand tiles at 64 bytes a clock; links as in the "
+    "collectives' "
     "model; what one program moves, adds up and signals: guesses beside H200's",
     /*processors=*/256,
     /*operations=*/4.9e6,
     /*operationsOfAll=*/0,
-    /*oddColumns=*/0,
+    /*nonPow2Efficiency=*/0,
     /*bfloat=*/1,
     /*narrow=*/2,
     /*wide=*/0.063,
     /*overlap=*/4,
     /*split=*/2,
-    /*panels=*/154e3,
-    /*panelsOfAll=*/19e6,
+    /*operandTiles=*/154e3,
+    /*deviceLoadRate=*/19e6,
     /*memory=*/6.0e6,
     /*block=*/0.03,
     /*tile=*/4,
@@ -135,15 +137,15 @@ static const ProcessorModel mi350 = {
     /*mover=*/12e3,
     /*adder=*/30e3,
     /*turn=*/8,
-    /*afterProduct=*/0.15,
-    /*beforeProduct=*/1,
+    /*storeOverlapLoss=*/0.15,
+    /*fetchOverlapLoss=*/1,
     /*raise=*/1.5,
     /*await=*/0.5,
     /*engines=*/0,
     /*copy=*/0,
     /*engineStart=*/0,
     /*engineWait=*/0,
-    /*besideEngines=*/0,
+    /*copyOverlapLoss=*/0,
     /*copiesNeedProcessors=*/true,
     /*xcds=*/8,
     /*tiles=*/
@@ -153,7 +155,7 @@ static const ProcessorModel mi350 = {
      {128, 64, 128, 4},
      {64, 128, 128, 4},
      {64, 64, 128, 4}},
-    /*movers=*/{16, 32, 64},
+    /*commPrograms=*/{16, 32, 64},
     /*kPerFlag=*/{16, 8, 32},
     /*copiedGroups=*/{8}};
 
@@ -165,14 +167,14 @@ static const ProcessorModel rdna = {
     /*processors=*/96,
     /*operations=*/0.64e6,
     /*operationsOfAll=*/0,
-    /*oddColumns=*/0,
+    /*nonPow2Efficiency=*/0,
     /*bfloat=*/1,
     /*narrow=*/1,
     /*wide=*/0.5,
     /*overlap=*/4,
     /*split=*/2,
-    /*panels=*/100e3,
-    /*panelsOfAll=*/3e6,
+    /*operandTiles=*/100e3,
+    /*deviceLoadRate=*/3e6,
     /*memory=*/0.8e6,
     /*block=*/0.03,
     /*tile=*/4,
@@ -180,15 +182,15 @@ static const ProcessorModel rdna = {
     /*mover=*/12e3,
     /*adder=*/30e3,
     /*turn=*/8,
-    /*afterProduct=*/0.15,
-    /*beforeProduct=*/1,
+    /*storeOverlapLoss=*/0.15,
+    /*fetchOverlapLoss=*/1,
     /*raise=*/1.5,
     /*await=*/0.5,
     /*engines=*/0,
     /*copy=*/0,
     /*engineStart=*/0,
     /*engineWait=*/0,
-    /*besideEngines=*/0,
+    /*copyOverlapLoss=*/0,
     /*copiesNeedProcessors=*/true,
     /*xcds=*/1,
     /*tiles=*/
@@ -197,7 +199,7 @@ static const ProcessorModel rdna = {
      {128, 64, 128, 4},
      {64, 128, 128, 4},
      {64, 64, 128, 4}},
-    /*movers=*/{8, 16, 32},
+    /*commPrograms=*/{8, 16, 32},
     /*kPerFlag=*/{16, 8, 32},
     /*copiedGroups=*/{8}};
 
@@ -207,14 +209,14 @@ static const ProcessorModel host = {
     /*processors=*/4,
     /*operations=*/20e3,
     /*operationsOfAll=*/0,
-    /*oddColumns=*/0,
+    /*nonPow2Efficiency=*/0,
     /*bfloat=*/1,
     /*narrow=*/0.5,
     /*wide=*/1,
     /*overlap=*/4,
     /*split=*/2,
-    /*panels=*/5e3,
-    /*panelsOfAll=*/10e3,
+    /*operandTiles=*/5e3,
+    /*deviceLoadRate=*/10e3,
     /*memory=*/10e3,
     /*block=*/0.1,
     /*tile=*/5,
@@ -222,20 +224,20 @@ static const ProcessorModel host = {
     /*mover=*/5e3,
     /*adder=*/5e3,
     /*turn=*/8,
-    /*afterProduct=*/1,
-    /*beforeProduct=*/1,
+    /*storeOverlapLoss=*/1,
+    /*fetchOverlapLoss=*/1,
     /*raise=*/1,
     /*await=*/1,
     /*engines=*/0,
     /*copy=*/0,
     /*engineStart=*/0,
     /*engineWait=*/0,
-    /*besideEngines=*/0,
+    /*copyOverlapLoss=*/0,
     /*copiesNeedProcessors=*/false,
     /*xcds=*/1,
     /*tiles=*/
     {{64, 64, 128, 4}, {128, 128, 128, 4}, {32, 32, 128, 4}},
-    /*movers=*/{1},
+    /*commPrograms=*/{1},
     /*kPerFlag=*/{4},
     /*copiedGroups=*/{8}};
 
@@ -269,12 +271,12 @@ uint64_t iris::ccl::tilesOf(MatmulKind kind, const MatmulProblem &problem,
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 namespace {
 /// The tiles of one launch.
-struct Product {
+struct MatmulTime {
   /// Of the busiest program.
   double waves = 1;
   /// Of one tile, and of all with the start.
@@ -288,14 +290,15 @@ static double speedOf(const ProcessorModel &chip, DType element) {
   return bytes == 1 ? chip.narrow : bytes == 4 ? chip.wide : 1;
 }
 
-static bool hasOddColumns(const MatmulConfig &config) {
+static bool hasNonPow2Columns(const MatmulConfig &config) {
   return (config.tileN & (config.tileN - 1)) != 0;
 }
 
 /// Columns that the instructions compute for a tile.
 static int64_t computedColumns(const ProcessorModel &chip,
                                const MatmulConfig &config, DType element) {
-  if (!hasOddColumns(config) || (chip.oddColumns != 0 && element != DType::f32))
+  if (!hasNonPow2Columns(config) ||
+      (chip.nonPow2Efficiency != 0 && element != DType::f32))
     return config.tileN;
   int64_t columns = 1;
   while (columns < config.tileN)
@@ -322,17 +325,18 @@ static double blockTime(const ProcessorModel &chip, const MatmulConfig &config,
   double tileK = static_cast<double>(config.tileK);
   double multiplying =
       2 * tileM * tileN * tileK / (chip.operations * speedOf(chip, element));
-  double rate = std::min(chip.panels, chip.panelsOfAll / busy);
+  double rate = std::min(chip.operandTiles, chip.deviceLoadRate / busy);
   double loading = (tileM + tileN) * tileK * bytes / rate;
   return overlapped(chip, {multiplying, loading}) + chip.block;
 }
 
-/// A product of m x n over `depths` parts of depth k each, by `programs`, with
+/// A matmul of m x n over `depths` parts of depth k each, by `programs`, with
 /// `elsewhere` tiles that others compute.
-static Product productOf(const ProcessorModel &chip, const MatmulConfig &config,
-                         DType element, DType result, uint64_t rows,
-                         uint64_t columns, uint64_t k, uint64_t depths,
-                         double programs, double elsewhere) {
+static MatmulTime matmulTimeOf(const ProcessorModel &chip,
+                               const MatmulConfig &config, DType element,
+                               DType result, uint64_t rows, uint64_t columns,
+                               uint64_t k, uint64_t depths, double programs,
+                               double elsewhere) {
   auto tiles = static_cast<double>(
       divideUp(rows, static_cast<uint64_t>(config.tileM)) *
       divideUp(columns, static_cast<uint64_t>(config.tileN)));
@@ -341,33 +345,33 @@ static Product productOf(const ProcessorModel &chip, const MatmulConfig &config,
   const auto splits = static_cast<double>(std::max<int64_t>(config.splitK, 1));
   tiles *= splits;
   blocks = std::ceil(blocks / splits);
-  Product product;
+  MatmulTime matmul;
   double busy = std::max(1.0, std::min(tiles, programs));
-  product.waves =
+  matmul.waves =
       std::ceil(std::max(tiles - elsewhere, 1.0) / std::max(1.0, programs));
   // Writing a tile out takes its share of the memory.
   double store = static_cast<double>(config.tileM * config.tileN) *
                  dtypeBytes(result) * busy / chip.memory;
-  product.tileUs =
+  matmul.tileUs =
       blocks * blockTime(chip, config, element, busy) + chip.tile + store;
   // The last of a tile's programs adds up what all have stored.
   if (splits > 1)
-    product.tileUs +=
+    matmul.tileUs +=
         chip.split + splits * static_cast<double>(config.tileM * config.tileN) *
                          4 / chip.adder;
   double unique = (static_cast<double>(rows) + static_cast<double>(columns)) *
                   static_cast<double>(k * depths) * dtypeBytes(element);
   double atOnce = 0;
-  bool leavesOut = chip.oddColumns != 0 && hasOddColumns(config);
+  bool leavesOut = chip.nonPow2Efficiency != 0 && hasNonPow2Columns(config);
   if (chip.operationsOfAll != 0)
     atOnce = 2 * static_cast<double>(rows) * static_cast<double>(columns) *
              static_cast<double>(k * depths) /
              (chip.operationsOfAll * speedOf(chip, element) *
               (element == DType::bf16 ? chip.bfloat : 1) *
-              (leavesOut ? chip.oddColumns : 1));
-  product.us = chip.start + overlapped(chip, {product.waves * product.tileUs,
-                                              unique / chip.memory, atOnce});
-  return product;
+              (leavesOut ? chip.nonPow2Efficiency : 1));
+  matmul.us = chip.start + overlapped(chip, {matmul.waves * matmul.tileUs,
+                                             unique / chip.memory, atOnce});
+  return matmul;
 }
 
 //===----------------------------------------------------------------------===//
@@ -378,7 +382,7 @@ namespace {
 /// One estimate in the making.
 class Estimation {
 public:
-  Estimation(const ProcessorModel &chip, const MatmulSituation &s,
+  Estimation(const ProcessorModel &chip, const MatmulTuningKey &s,
              const MatmulConfig &config)
       : problem(s.problem), config(config), device(s.device), chip(chip),
         link(linkModelOf(s.device)), size(s.groupSize) {
@@ -394,11 +398,13 @@ private:
     auto all = static_cast<double>(chip.processors);
     return asked == 0 ? all : std::min(asked, all);
   }
-  double movers() const {
+  double commPrograms() const {
     double asked = static_cast<double>(config.numFetchPrograms);
     return std::min(std::max(asked, 1.0), programs());
   }
-  double multipliers() const { return std::max(programs() - movers(), 1.0); }
+  double multipliers() const {
+    return std::max(programs() - commPrograms(), 1.0);
+  }
   double peers() const { return static_cast<double>(size) - 1; }
   /// Microseconds for bytes that all peers together get, or give.
   double transfer(double bytes, double rate, double byPrograms) const {
@@ -410,31 +416,34 @@ private:
   double barriers(double count) const {
     return peers() == 0 ? 0 : count * link.barrier;
   }
-  Product product(uint64_t rows, uint64_t columns, uint64_t k, uint64_t depths,
-                  double by, double elsewhere = 0) const {
-    return productOf(chip, config, problem.element, problem.result, rows,
-                     columns, k, depths, by, elsewhere);
+  MatmulTime matmul(uint64_t rows, uint64_t columns, uint64_t k,
+                    uint64_t depths, double by, double elsewhere = 0) const {
+    return matmulTimeOf(chip, config, problem.element, problem.result, rows,
+                        columns, k, depths, by, elsewhere);
   }
   /// Tiles of each that moves, and of all of them.
-  double ownTiles() const { return static_cast<double>(config.numMoverTiles); }
-  double moverTiles() const { return ownTiles() * movers(); }
+  double ownTiles() const {
+    return static_cast<double>(config.tilesPerCommProgram);
+  }
+  double tilesPerCommProgram() const { return ownTiles() * commPrograms(); }
 
   MatmulEstimate gatherFirst();
-  MatmulEstimate copiedParts(const Product &own, double bytes) const;
-  MatmulEstimate copiedResults(const Product &own, double bytes) const;
-  MatmulEstimate copiedShares(const Product &own, double shareBytes,
-                              double resultBytes) const;
+  MatmulEstimate copiedParts(const MatmulTime &own, double bytes) const;
+  MatmulEstimate copiedResults(const MatmulTime &own, double bytes) const;
+  MatmulEstimate copiedPartialSums(const MatmulTime &own,
+                                   double partialSumBytes,
+                                   double resultBytes) const;
   CopiedParts parts() const;
   double copying(double copies, double bytes) const;
   MatmulEstimate gatherLast();
   MatmulEstimate sum();
-  MatmulEstimate pipelined(const Product &own, double moving) const;
+  MatmulEstimate pipelined(const MatmulTime &own, double moving) const;
   Expected<MatmulEstimate> unfused();
-  MatmulEstimate finish(const Product &product, double moving,
+  MatmulEstimate finish(const MatmulTime &matmul, double moving,
                         double together) const {
     MatmulEstimate estimate;
     estimate.config = config;
-    estimate.product = product.us;
+    estimate.matmul = matmul.us;
     estimate.moving = moving;
     estimate.us = together;
     return estimate;
@@ -457,7 +466,7 @@ MatmulEstimate Estimation::gatherFirst() {
   uint64_t rows = isK ? problem.m : size * problem.m;
   uint64_t depths = isK ? size : 1;
   if (config.variant == "pull") {
-    Product own = product(rows, problem.n, problem.k, depths, programs());
+    MatmulTime own = matmul(rows, problem.n, problem.k, depths, programs());
     // Every column of tiles reads the parts again.
     auto columns = static_cast<double>(
         divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
@@ -465,24 +474,24 @@ MatmulEstimate Estimation::gatherFirst() {
     return finish(own, moving, own.us + moving + barriers(2));
   }
   if (isCopied(config.variant))
-    return copiedParts(product(rows, problem.n, problem.k, depths, programs()),
+    return copiedParts(matmul(rows, problem.n, problem.k, depths, programs()),
                        peers() * part);
-  Product own =
-      product(rows, problem.n, problem.k, depths, multipliers(), moverTiles());
+  MatmulTime own = matmul(rows, problem.n, problem.k, depths, multipliers(),
+                          tilesPerCommProgram());
   // Programs that fetch ask for so much at once that they do not wait longer
   // than stores.
-  double moving = transfer(peers() * part, link.push, movers());
+  double moving = transfer(peers() * part, link.push, commPrograms());
   // Flags: by who moves, and by who multiplies before each unit.
   auto rowUnits = static_cast<double>(divideUp(
       problem.k, static_cast<uint64_t>(config.tileK * config.kPerFlag)));
   auto units = peers() * rowUnits *
                static_cast<double>(
                    divideUp(problem.m, static_cast<uint64_t>(config.tileM)));
-  moving += units / movers() * chip.raise;
+  moving += units / commPrograms() * chip.raise;
   double waiting = own.waves * rowUnits * static_cast<double>(depths) *
                    (peers() == 0 ? 0 : chip.await);
   double together = std::max(own.us, moving + ownTiles() * own.tileUs) +
-                    chip.beforeProduct * std::min(own.us, moving);
+                    chip.fetchOverlapLoss * std::min(own.us, moving);
   return finish(own, moving, together + waiting + barriers(2));
 }
 
@@ -501,7 +510,8 @@ double Estimation::copying(double copies, double bytes) const {
 
 /// All programs multiply; the tiles of the group that comes last wait for it,
 /// and with shard k for its last part.
-MatmulEstimate Estimation::copiedParts(const Product &own, double bytes) const {
+MatmulEstimate Estimation::copiedParts(const MatmulTime &own,
+                                       double bytes) const {
   CopiedParts p = parts();
   double moving = chip.engineStart +
                   copying(peers() * static_cast<double>(p.groups), bytes);
@@ -513,29 +523,30 @@ MatmulEstimate Estimation::copiedParts(const Product &own, double bytes) const {
   if (config.shard == "k")
     last /= peers() + 1;
   double together = std::max(own.us, moving + last) +
-                    chip.besideEngines * std::min(own.us, moving);
+                    chip.copyOverlapLoss * std::min(own.us, moving);
   return finish(own, moving, together + barriers(2));
 }
 
-/// A group leaves when its tiles are finished: the last one after the product.
-MatmulEstimate Estimation::copiedResults(const Product &own,
+/// A group leaves when its tiles are finished: the last one after the matmul.
+MatmulEstimate Estimation::copiedResults(const MatmulTime &own,
                                          double bytes) const {
   auto groups = static_cast<double>(parts().groups);
   double moving = groups * chip.engineWait + copying(peers() * groups, bytes);
   double together = std::max(own.us + moving / std::max(groups, 1.0),
                              chip.start + own.tileUs + moving) +
-                    chip.besideEngines * std::min(own.us, moving);
+                    chip.copyOverlapLoss * std::min(own.us, moving);
   return finish(own, moving, together + barriers(1));
 }
 
 /// Shares leave in the same way; those of the last group are added up by its
 /// own tiles, which come last. Of an all-reduce that is sent after all. Ranks
-/// meet beside the product, and again where peers write c.
-MatmulEstimate Estimation::copiedShares(const Product &own, double shareBytes,
-                                        double resultBytes) const {
+/// meet beside the matmul, and again where peers write c.
+MatmulEstimate Estimation::copiedPartialSums(const MatmulTime &own,
+                                             double partialSumBytes,
+                                             double resultBytes) const {
   auto groups = static_cast<double>(parts().groups);
   double copies = peers() * groups;
-  double leaving = copies * chip.engineWait + copying(copies, shareBytes);
+  double leaving = copies * chip.engineWait + copying(copies, partialSumBytes);
   double lastTiles = own.tileUs * std::max(1.0, own.waves / (peers() + 1) /
                                                     std::max(groups, 1.0));
   double together =
@@ -548,8 +559,8 @@ MatmulEstimate Estimation::copiedShares(const Product &own, double shareBytes,
                         chip.start + own.tileUs + moving);
   }
   // A program that adds up reads the shares of its tiles.
-  together += shareBytes / chip.memory;
-  together += chip.besideEngines * std::min(own.us, moving);
+  together += partialSumBytes / chip.memory;
+  together += chip.copyOverlapLoss * std::min(own.us, moving);
   return finish(own, moving, together + barriers(resultBytes != 0));
 }
 
@@ -559,49 +570,50 @@ MatmulEstimate Estimation::gatherLast() {
   double bytes = peers() * static_cast<double>(problem.m * problem.n) *
                  dtypeBytes(problem.result);
   if (config.variant == "push") {
-    Product own = product(problem.m, problem.n, problem.k, 1, programs());
+    MatmulTime own = matmul(problem.m, problem.n, problem.k, 1, programs());
     double moving = transfer(bytes, link.push, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
   if (isCopied(config.variant))
-    return copiedResults(
-        product(problem.m, problem.n, problem.k, 1, programs()), bytes);
-  Product own =
-      product(problem.m, problem.n, problem.k, 1, multipliers(), moverTiles());
-  return pipelined(own, transfer(bytes, link.push, movers()));
+    return copiedResults(matmul(problem.m, problem.n, problem.k, 1, programs()),
+                         bytes);
+  MatmulTime own = matmul(problem.m, problem.n, problem.k, 1, multipliers(),
+                          tilesPerCommProgram());
+  return pipelined(own, transfer(bytes, link.push, commPrograms()));
 }
 
 /// What moves of a wave does so while the next one is computed.
-MatmulEstimate Estimation::pipelined(const Product &own, double moving) const {
+MatmulEstimate Estimation::pipelined(const MatmulTime &own,
+                                     double moving) const {
   double ofWave = moving / own.waves;
   double together = chip.start + own.tileUs +
                     (own.waves - 1) * std::max(own.tileUs, ofWave) + ofWave;
   // Those that move multiply first; and power limits all of them.
   together = std::max(
       {together, own.us, chip.start + ownTiles() * own.tileUs + moving});
-  together += (own.waves - 1) / own.waves * chip.afterProduct *
+  together += (own.waves - 1) / own.waves * chip.storeOverlapLoss *
               std::min(own.us, moving);
   return finish(own, moving, together + barriers(2));
 }
 
 MatmulEstimate Estimation::sum() {
   bool scatters = problem.kind == MatmulKind::matmulReduceScatter;
-  double share = config.share == "result"
+  double share = config.partialType == "result"
                      ? dtypeBytes(problem.result)
                      : dtypeBytes(sumType(problem.element));
   double all = static_cast<double>(problem.m * problem.n);
   double result = dtypeBytes(problem.result);
   uint64_t rows = scatters ? size * problem.m : problem.m;
   bool isSpecialized = config.variant == "specialized";
-  double by = isSpecialized ? movers() : programs();
-  Product own = product(rows, problem.n, problem.k, 1,
-                        isSpecialized ? multipliers() : programs(),
-                        isSpecialized ? moverTiles() : 0);
+  double by = isSpecialized ? commPrograms() : programs();
+  MatmulTime own = matmul(rows, problem.n, problem.k, 1,
+                          isSpecialized ? multipliers() : programs(),
+                          isSpecialized ? tilesPerCommProgram() : 0);
   auto members = static_cast<double>(size);
   if (isCopied(config.variant)) {
     double part = scatters ? all : all / members;
-    return copiedShares(own, peers() * part * share,
-                        scatters ? 0 : peers() * part * result);
+    return copiedPartialSums(own, peers() * part * share,
+                             scatters ? 0 : peers() * part * result);
   }
   double moving = 0;
   auto tiles = static_cast<double>(
@@ -645,9 +657,9 @@ Expected<MatmulEstimate> Estimation::unfused() {
   IRISRT_ASSIGN_OR_RETURN(
       UnfusedPlan plan,
       planUnfused(problem, static_cast<uint32_t>(size), device));
-  bool isGathered = plan.product.kind == MatmulKind::allGatherMatmul;
-  Product own = product(plan.product.m, plan.product.n, plan.product.k,
-                        isGathered ? size : 1, programs());
+  bool isGathered = plan.matmul.kind == MatmulKind::allGatherMatmul;
+  MatmulTime own = matmul(plan.matmul.m, plan.matmul.n, plan.matmul.k,
+                          isGathered ? size : 1, programs());
   double moving = peers() == 0 ? 0 : plan.collectiveUs;
   return finish(own, moving, own.us + moving);
 }
@@ -678,20 +690,20 @@ Expected<MatmulEstimate> Estimation::run() {
   case MatmulKind::matmulAllReduce:
     return sum();
   default: {
-    Product own = product(problem.m, problem.n, problem.k, 1, programs());
+    MatmulTime own = matmul(problem.m, problem.n, problem.k, 1, programs());
     return finish(own, 0, own.us);
   }
   }
 }
 
-Expected<MatmulEstimate> iris::ccl::estimate(const MatmulSituation &situation,
+Expected<MatmulEstimate> iris::ccl::estimate(const MatmulTuningKey &tuningKey,
                                              const MatmulConfig &config) {
-  return estimate(processorModelOf(situation.device, situation.target),
-                  situation, config);
+  return estimate(processorModelOf(tuningKey.device, tuningKey.target),
+                  tuningKey, config);
 }
 
 Expected<MatmulEstimate> iris::ccl::estimate(const ProcessorModel &chip,
-                                             const MatmulSituation &situation,
+                                             const MatmulTuningKey &tuningKey,
                                              const MatmulConfig &config) {
-  return Estimation(chip, situation, config).run();
+  return Estimation(chip, tuningKey, config).run();
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a product is expected to take, alone and with what moves.
+// What a matmul is expected to take, alone and with what moves.
 //
-//   product   start + waves * (k-blocks * time of a block + time of a tile)
+//   matmul   start + waves * (k-blocks * time of a block + time of a tile)
 //
 // Waves are the tiles that the busiest program computes one after another: what
 // decides for small matrices, where few large tiles leave processors idle.  A
-// block takes as long as its multiplications, or as loading its panels.
+// block takes as long as its multiplications, or as loading its operand tiles.
 //
-//   fused     product + bytes / rate + barriers, less what overlaps
-//   unfused   product + the collective, as its own model has it + a launch
+//   fused     matmul + bytes / rate + barriers, less what overlaps
+//   unfused   matmul + the collective, as its own model has it + a launch
 //
 // docs/fused.md compares this with measurements.
 #ifndef IRIS_RT_CCL_MATMULMODEL_H
@@ -36,8 +36,8 @@ struct ProcessorModel {
   double operations, operationsOfAll;
   /// The share of the latter that tiles reach whose columns are no power of
   /// two; 0: such tiles take as long as the next power of two.
-  double oddColumns;
-  /// How many more the power allows on bf16, whose products take less of it.
+  double nonPow2Efficiency;
+  /// How many more the power allows on bf16, whose matmuls take less of it.
   double bfloat;
   /// How much faster 8-bit ones are, and how much slower f32.
   double narrow, wide;
@@ -47,8 +47,8 @@ struct ProcessorModel {
   double overlap;
   /// What each split of k costs beside its share of the additions.
   double split;
-  /// Bytes of panels that one processor loads, and that all do at once.
-  double panels, panelsOfAll;
+  /// Bytes of operand tiles that one processor loads, and that all do at once.
+  double operandTiles, deviceLoadRate;
   /// Memory of the device.
   double memory;
   /// What each k-block and each tile costs beside that.
@@ -61,18 +61,18 @@ struct ProcessorModel {
   /// What a program that adds up a tile of all members needs beside that: it
   /// waits for their flags, and for what it has asked for.
   double turn;
-  /// What of the shorter of product and transfer comes on top of the longer
+  /// What of the shorter of matmul and transfer comes on top of the longer
   /// one: 0 where they overlap, 1 where they do not.  For tiles that move when
   /// they are finished, and for parts that are multiplied when they have come.
-  double afterProduct, beforeProduct;
+  double storeOverlapLoss, fetchOverlapLoss;
   /// Raising a flag after a release, waiting for one that is there.
   double raise, await;
   /// Bytes that copy engines bring beside a kernel, what each copy with its
   /// flag costs, and the first, and a wait for tiles of the kernel; 0: they are
   /// taken only by name.
   double engines, copy, engineStart, engineWait;
-  /// What of the shorter of product and copies comes on top of the longer one.
-  double besideEngines;
+  /// What of the shorter of matmul and copies comes on top of the longer one.
+  double copyOverlapLoss;
   /// Copies, or a stream's waits for words, are kernels of their own: they do
   /// not go on beside a kernel that has all processors and waits for them.
   bool copiesNeedProcessors;
@@ -81,7 +81,7 @@ struct ProcessorModel {
   std::vector<TileShape> tiles;
   /// Programs that move, k-blocks to a flag, and rows of tiles to a copy, to
   /// choose from.
-  std::vector<int64_t> movers, kPerFlag, copiedGroups;
+  std::vector<int64_t> commPrograms, kPerFlag, copiedGroups;
 };
 
 const ProcessorModel &processorModelOf(rt::DeviceKind device,
@@ -95,11 +95,11 @@ uint64_t tilesOf(MatmulKind kind, const MatmulProblem &problem,
                  const MatmulConfig &config, uint64_t groupSize);
 
 /// The estimate of one complete config; an error where it cannot be done.
-rt::Expected<MatmulEstimate> estimate(const MatmulSituation &situation,
+rt::Expected<MatmulEstimate> estimate(const MatmulTuningKey &tuningKey,
                                       const MatmulConfig &config);
 /// The same with other numbers than the library's, for fitting them.
 rt::Expected<MatmulEstimate> estimate(const ProcessorModel &chip,
-                                      const MatmulSituation &situation,
+                                      const MatmulTuningKey &tuningKey,
                                       const MatmulConfig &config);
 
 } // namespace iris::ccl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Shapes and memory of products, and what a problem must be.  The compiler's
+// Shapes and memory of matmuls, and what a problem must be.  The compiler's
 // side of it is lib/Kernels/MatmulKernels.cpp.
 #include "ccl/MatmulPlan.h"
 
@@ -52,7 +52,7 @@ DType iris::ccl::sumType(DType element) {
 
 bool MatmulConfig::operator==(const MatmulConfig &other) const {
   auto names = [](const MatmulConfig &c) {
-    return std::tie(c.variant, c.shard, c.stagedLayout, c.share);
+    return std::tie(c.variant, c.shard, c.stagedLayout, c.partialType);
   };
   return names(*this) == names(other) &&
          std::all_of(std::begin(matmulNumbers), std::end(matmulNumbers),
@@ -91,7 +91,7 @@ bool iris::ccl::hasUnits(MatmulKind kind, const std::string &variant) {
          (variant == "hbm_buffer" || variant == "push");
 }
 
-bool iris::ccl::hasMovers(MatmulKind kind, const std::string &variant) {
+bool iris::ccl::hasCommPrograms(MatmulKind kind, const std::string &variant) {
   return hasUnits(kind, variant) || variant == "specialized";
 }
 
@@ -113,7 +113,7 @@ static std::vector<std::string> shardsOf(MatmulKind kind) {
   }
 }
 
-static bool hasShares(MatmulKind kind) {
+static bool hasPartialSums(MatmulKind kind) {
   return kind == MatmulKind::matmulReduceScatter ||
          kind == MatmulKind::matmulAllReduce;
 }
@@ -146,9 +146,10 @@ static Status checkWords(const MatmulProblem &p) {
                       "another variant",
                       kindName(p.kind));
   std::vector<std::string> shares;
-  if (hasShares(p.kind))
+  if (hasPartialSums(p.kind))
     shares = {"sum", "result"};
-  IRISRT_RETURN_IF_ERROR(checkWord(p.kind, "share", config.share, shares));
+  IRISRT_RETURN_IF_ERROR(
+      checkWord(p.kind, "partial_type", config.partialType, shares));
   auto bias = static_cast<int>(p.bias);
   auto activation = static_cast<int>(p.activation);
   if (bias < 0 || bias > static_cast<int>(Bias::column) || activation < 0 ||
@@ -165,7 +166,7 @@ Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
   const char *name = kindName(p.kind);
   if (std::string(name) == "unknown")
     return makeStatus(StatusCode::invalidArgument,
-                      "matmul: %d is no kind of product",
+                      "matmul: %d is no kind of matmul",
                       static_cast<int>(p.kind));
   if (groupSize > IRISRT_MAX_GROUP)
     return makeStatus(StatusCode::invalidArgument,
@@ -202,12 +203,12 @@ Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
 void iris::ccl::fillMeaning(MatmulProblem &p) {
   if (p.config.shard.empty())
     p.config.shard = shardsOf(p.kind).front();
-  if (hasShares(p.kind) && p.config.share.empty() &&
+  if (hasPartialSums(p.kind) && p.config.partialType.empty() &&
       p.config.variant != "atomic")
-    p.config.share = "sum";
+    p.config.partialType = "sum";
   // The same, which kernels call by the first name.
-  if (p.config.share == "result" && p.result == sumType(p.element))
-    p.config.share = "sum";
+  if (p.config.partialType == "result" && p.result == sumType(p.element))
+    p.config.partialType = "sum";
 }
 
 CopiedParts iris::ccl::copiedParts(const MatmulProblem &p, uint32_t groupSize) {
@@ -219,12 +220,12 @@ CopiedParts iris::ccl::copiedParts(const MatmulProblem &p, uint32_t groupSize) {
     parts.rows = divideUp(divideUp(p.m, tileRows), size) * tileRows;
   parts.groupRows = static_cast<uint64_t>(p.config.groupM) * tileRows;
   parts.groups = divideUp(parts.rows, parts.groupRows);
-  parts.hasShares = hasShares(p.kind);
+  parts.hasPartialSums = hasPartialSums(p.kind);
   if (p.kind != MatmulKind::matmulAllGather)
     parts.flags = size * parts.groups;
   if (p.kind == MatmulKind::matmulAllGather)
     parts.counts = parts.groups;
-  else if (parts.hasShares)
+  else if (parts.hasPartialSums)
     parts.counts = parts.flags;
   return parts;
 }
@@ -281,7 +282,8 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   if (isGathered || isUnfused || p.kind == MatmulKind::matmul)
     return plan;
   // Of shares.
-  uint32_t stagedBytes = config.share == "result" ? dtypeBytes(p.result) : 4;
+  uint32_t stagedBytes =
+      config.partialType == "result" ? dtypeBytes(p.result) : 4;
   if (isCopied(config.variant)) {
     fill(config.groupM, defaultGroupM);
     CopiedParts parts = copiedParts(p, groupSize);
@@ -289,7 +291,7 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
     if (p.kind == MatmulKind::allGatherMatmul) {
       plan.staging = {size * p.m, p.k};
       stagedBytes = dtypeBytes(p.element);
-    } else if (hasShares(p.kind)) {
+    } else if (hasPartialSums(p.kind)) {
       // Shares that leave, and those that come.
       plan.staging = {std::max<uint64_t>(2 * (size - 1), 1) * parts.rows, p.n};
     }
@@ -310,6 +312,6 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   }
   plan.stagingBytes = plan.staging.rows * plan.staging.columns * stagedBytes;
   plan.workspaceBytes = matmulWorkspaceBase + flags * matmulFlagBytes;
-  plan.hasMovers = hasMovers(p.kind, config.variant);
+  plan.hasCommPrograms = hasCommPrograms(p.kind, config.variant);
   return plan;
 }

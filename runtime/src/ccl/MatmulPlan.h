@@ -21,7 +21,7 @@ struct MatmulPlan {
   uint64_t workspaceBytes = 0;
   /// Programs that have something to do, whatever the launch asks for.
   uint64_t tiles = 1;
-  bool hasMovers = false;
+  bool hasCommPrograms = false;
 };
 
 /// What is wrong with the problem before anything is chosen, or success.
@@ -50,10 +50,10 @@ constexpr int64_t mostSplits = 32;
 struct CopiedParts {
   uint64_t rows = 0, groupRows = 1, groups = 0;
   uint64_t flags = 0, counts = 0;
-  bool hasShares = false;
+  bool hasPartialSums = false;
   uint64_t entered() const { return flags + counts; }
   uint64_t done() const { return entered() + 1; }
-  uint64_t changing() const { return done() + (hasShares ? counts : 0); }
+  uint64_t changing() const { return done() + (hasPartialSums ? counts : 0); }
   uint64_t raised() const { return changing(); }
   uint64_t atFirst() const { return raised() + 1; }
   uint64_t words() const { return atFirst() + changing(); }
@@ -102,7 +102,7 @@ inline constexpr MatmulNumber matmulNumbers[] = {
     {"k_per_flag", &MatmulConfig::kPerFlag, 1024, defaultKPerFlag},
     {"num_fetch_programs", &MatmulConfig::numFetchPrograms, matmulMaxPrograms,
      -1},
-    {"num_mover_tiles", &MatmulConfig::numMoverTiles, 1 << 20, 0},
+    {"tiles_per_comm_program", &MatmulConfig::tilesPerCommProgram, 1 << 20, 0},
     {"split_k", &MatmulConfig::splitK, mostSplits, 1},
     {"num_fetch_stages", &MatmulConfig::numFetchStages, 1024, 1},
     {"first_stage_fetch_programs", &MatmulConfig::firstStageFetchPrograms,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The request that makes the compiler generate a product's kernel, and what
+// The request that makes the compiler generate a matmul's kernel, and what
 // such a kernel says about itself.  The compiler's side of it is
 // lib/Kernels/MatmulKernels.cpp.
 #include "ccl/MatmulPlan.h"
@@ -32,7 +32,7 @@ std::string iris::ccl::describeRequest(const MatmulProblem &p,
     if (config.*number.value != 0)
       add(number.key, std::to_string(config.*number.value));
   addName("staged_layout", config.stagedLayout);
-  addName("share", config.share);
+  addName("partial_type", config.partialType);
   addName("a", p.aIsColumnMajor ? "column" : "");
   addName("b", p.bIsColumnMajor ? "column" : "");
   addName("bias", p.bias == Bias::row      ? "row"
@@ -64,17 +64,17 @@ bool iris::ccl::isKernelOf(const KernelInfo &kernel, const MatmulProblem &p,
       nlohmann::json::parse(kernel.config, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return false;
-  auto isName = [&](const char *key, const std::string &wish) {
+  auto isName = [&](const char *key, const std::string &requested) {
     auto found = json.find(key);
-    return wish.empty() || (found != json.end() && *found == wish);
+    return requested.empty() || (found != json.end() && *found == requested);
   };
   // A number that was left open is the generators' own: a package may hold
   // several kernels that differ in nothing else.
   auto isNumber = [&](const MatmulNumber &number) {
     auto found = json.find(number.key);
-    int64_t wish = p.config.*number.value;
-    if (wish != 0)
-      return found != json.end() && *found == wish;
+    int64_t requested = p.config.*number.value;
+    if (requested != 0)
+      return found != json.end() && *found == requested;
     return found == json.end() || number.normal < 0 || *found == number.normal;
   };
   const MatmulConfig &config = p.config;
@@ -85,7 +85,7 @@ bool iris::ccl::isKernelOf(const KernelInfo &kernel, const MatmulProblem &p,
          isName("element", mlirType(p.element)) &&
          isName("result", mlirType(p.result)) &&
          isName("variant", config.variant) && isName("shard", config.shard) &&
-         isName("share", config.share) &&
+         isName("partial_type", config.partialType) &&
          isName("staged_layout", config.stagedLayout) &&
          isName("a", p.aIsColumnMajor ? "column" : "row") &&
          isName("b", p.bIsColumnMajor ? "column" : "row") &&

@@ -19,15 +19,15 @@ using namespace iris::rt;
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// Of a product with the variant copy_engine: copies wait for the kernel.
-static bool leavesByCopies(const MatmulSituation &s) {
+/// Of a matmul with the variant copy_engine: copies wait for the kernel.
+static bool leavesByCopies(const MatmulTuningKey &s) {
   return s.problem.kind != MatmulKind::allGatherMatmul;
 }
 
 /// Whether a variant may be chosen without being asked for: results of `atomic`
 /// are not the same in every run, and engines must be known to be faster than
 /// programs.
-static bool isEligible(const MatmulSituation &s, const std::string &variant) {
+static bool isEligible(const MatmulTuningKey &s, const std::string &variant) {
   const ProcessorModel &chip = processorModelOf(s.device, s.target);
   return variant != "atomic" &&
          (!isCopied(variant) ||
@@ -38,7 +38,7 @@ static bool isEligible(const MatmulSituation &s, const std::string &variant) {
 /// Whether a tile finds enough rows in a rank's part: tiles do not reach into
 /// the next part, so that of smaller ones most is computed for nothing, and
 /// loaded past the bulk copies.
-static bool fillsTiles(const MatmulSituation &s, const std::string &variant,
+static bool fillsTiles(const MatmulTuningKey &s, const std::string &variant,
                        const TileShape &tile) {
   const MatmulProblem &p = s.problem;
   if (variant == "unfused" || p.kind == MatmulKind::matmul)
@@ -51,51 +51,52 @@ static bool fillsTiles(const MatmulSituation &s, const std::string &variant,
 }
 
 /// Whether the variant has what the config asks for.
-static bool hasFields(MatmulKind kind, const MatmulConfig &wish,
+static bool hasFields(MatmulKind kind, const MatmulConfig &requested,
                       const std::string &variant) {
-  bool wantsUnits = wish.kPerFlag != 0 || wish.numFetchStages != 0 ||
-                    wish.firstStageFetchPrograms != 0 ||
-                    !wish.stagedLayout.empty();
-  bool wantsSplits = wish.splitK > 1;
-  bool wantsMovers = wish.numFetchPrograms != 0 || wish.numMoverTiles != 0;
+  bool wantsUnits = requested.kPerFlag != 0 || requested.numFetchStages != 0 ||
+                    requested.firstStageFetchPrograms != 0 ||
+                    !requested.stagedLayout.empty();
+  bool wantsSplits = requested.splitK > 1;
+  bool wantsCommPrograms =
+      requested.numFetchPrograms != 0 || requested.tilesPerCommProgram != 0;
   return (!wantsSplits || hasSplits(kind, variant)) &&
-         (!wantsMovers || hasMovers(kind, variant)) &&
+         (!wantsCommPrograms || hasCommPrograms(kind, variant)) &&
          (!wantsUnits || hasUnits(kind, variant));
 }
 
-static bool agrees(int64_t wish, int64_t value) {
-  return wish == 0 || wish == value;
+static bool agrees(int64_t requested, int64_t value) {
+  return requested == 0 || requested == value;
 }
 
 /// The tiles that agree with the config; if it wants another, that one, with
 /// what the generators take for the rest.
 static std::vector<TileShape> tilesFor(const ProcessorModel &chip,
-                                       const MatmulConfig &wish) {
+                                       const MatmulConfig &requested) {
   std::vector<TileShape> tiles;
   for (const TileShape &tile : chip.tiles)
-    if (agrees(wish.tileM, tile.m) && agrees(wish.tileN, tile.n) &&
-        agrees(wish.warps, tile.warps))
+    if (agrees(requested.tileM, tile.m) && agrees(requested.tileN, tile.n) &&
+        agrees(requested.warps, tile.warps))
       tiles.push_back(tile);
   if (tiles.empty())
-    tiles.push_back({wish.tileM ? wish.tileM : 128,
-                     wish.tileN ? wish.tileN : 128, 128,
-                     wish.warps ? wish.warps : 4});
+    tiles.push_back({requested.tileM ? requested.tileM : 128,
+                     requested.tileN ? requested.tileN : 128, 128,
+                     requested.warps ? requested.warps : 4});
   return tiles;
 }
 
-static std::vector<int64_t> choicesOf(int64_t wish,
+static std::vector<int64_t> choicesOf(int64_t requested,
                                       const std::vector<int64_t> &all) {
-  return wish != 0 ? std::vector<int64_t>{wish} : all;
+  return requested != 0 ? std::vector<int64_t>{requested} : all;
 }
 
 /// How many tiles those that move may multiply as well: as few as leave the
 /// others one round less, or two, ... down to an even share.
-static std::vector<int64_t> moverTilesFor(const MatmulSituation &s,
-                                          const MatmulConfig &config) {
-  if (s.problem.config.numMoverTiles != 0)
-    return {s.problem.config.numMoverTiles};
-  int64_t movers = config.numFetchPrograms;
-  int64_t others = config.programs - movers;
+static std::vector<int64_t> commTilesFor(const MatmulTuningKey &s,
+                                         const MatmulConfig &config) {
+  if (s.problem.config.tilesPerCommProgram != 0)
+    return {s.problem.config.tilesPerCommProgram};
+  int64_t commPrograms = config.numFetchPrograms;
+  int64_t others = config.programs - commPrograms;
   std::vector<int64_t> choices = {0};
   if (others <= 0)
     return choices;
@@ -106,13 +107,13 @@ static std::vector<int64_t> moverTilesFor(const MatmulSituation &s,
   for (int64_t rounds = ceil(tiles, others) - 1, turn = 0;
        rounds >= ceil(tiles, config.programs) && turn < mostRounds;
        --rounds, ++turn)
-    choices.push_back(ceil(tiles - rounds * others, movers));
+    choices.push_back(ceil(tiles - rounds * others, commPrograms));
   return choices;
 }
 
 /// In how many splits a tile's k-blocks may be computed: 1, and as many as
 /// there are programs for, with enough blocks in each to be worth a start.
-static std::vector<int64_t> splitsFor(const MatmulSituation &s,
+static std::vector<int64_t> splitsFor(const MatmulTuningKey &s,
                                       const MatmulConfig &config) {
   if (s.problem.config.splitK != 0)
     return {s.problem.config.splitK};
@@ -131,7 +132,7 @@ static std::vector<int64_t> splitsFor(const MatmulSituation &s,
 }
 
 /// All configs of a variant and a tile.
-static void addCandidates(const MatmulSituation &s, const ProcessorModel &chip,
+static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
                           const std::string &variant, const TileShape &tile,
                           std::vector<MatmulConfig> &configs) {
   const MatmulProblem &p = s.problem;
@@ -164,19 +165,21 @@ static void addCandidates(const MatmulSituation &s, const ProcessorModel &chip,
     }
     return;
   }
-  if (!hasMovers(p.kind, variant)) {
+  if (!hasCommPrograms(p.kind, variant)) {
     configs.push_back(config);
     return;
   }
   // More k-blocks than there are do not differ.
   auto blocks =
       static_cast<int64_t>(divideUp(p.k, static_cast<uint64_t>(config.tileK)));
-  for (int64_t movers : choicesOf(p.config.numFetchPrograms, chip.movers)) {
+  for (int64_t commPrograms :
+       choicesOf(p.config.numFetchPrograms, chip.commPrograms)) {
     if (p.config.numFetchPrograms == 0 && config.programs != 0)
-      movers = std::min(movers, std::max<int64_t>(config.programs / 2, 1));
-    config.numFetchPrograms = movers;
-    for (int64_t tiles : moverTilesFor(s, config)) {
-      config.numMoverTiles = tiles;
+      commPrograms =
+          std::min(commPrograms, std::max<int64_t>(config.programs / 2, 1));
+    config.numFetchPrograms = commPrograms;
+    for (int64_t tiles : commTilesFor(s, config)) {
+      config.tilesPerCommProgram = tiles;
       if (!hasUnits(p.kind, variant)) {
         configs.push_back(config);
         continue;
@@ -192,19 +195,19 @@ static void addCandidates(const MatmulSituation &s, const ProcessorModel &chip,
 }
 
 std::vector<MatmulEstimate>
-iris::ccl::estimates(const MatmulSituation &situation) {
-  MatmulSituation s = situation;
+iris::ccl::estimates(const MatmulTuningKey &tuningKey) {
+  MatmulTuningKey s = tuningKey;
   fillMeaning(s.problem);
   const ProcessorModel &chip = processorModelOf(s.device, s.target);
-  const std::string &wish = s.problem.config.variant;
+  const std::string &requested = s.problem.config.variant;
   std::vector<MatmulEstimate> all;
   auto addEstimates = [&](bool onlyFilled) {
     std::vector<MatmulConfig> configs;
     for (const std::string &variant : variantsOf(s.problem.kind))
-      if (wish.empty()
+      if (requested.empty()
               ? isEligible(s, variant) &&
                     hasFields(s.problem.kind, s.problem.config, variant)
-              : wish == variant)
+              : requested == variant)
         for (const TileShape &tile : tilesFor(chip, s.problem.config))
           if (!onlyFilled || fillsTiles(s, variant, tile))
             addCandidates(s, chip, variant, tile, configs);
@@ -217,7 +220,7 @@ iris::ccl::estimates(const MatmulSituation &situation) {
         all.push_back(*each);
     }
   };
-  addEstimates(/*onlyFilled=*/wish.empty());
+  addEstimates(/*onlyFilled=*/requested.empty());
   // A tile that is not filled, where nothing else can be done.
   if (all.empty())
     addEstimates(/*onlyFilled=*/false);
@@ -236,8 +239,8 @@ static constexpr double hopeless = 3;
 static constexpr double repetition = 0.02;
 
 std::vector<MatmulConfig>
-iris::ccl::tuningCandidates(const MatmulSituation &situation, size_t most) {
-  std::vector<MatmulEstimate> all = estimates(situation);
+iris::ccl::tuningCandidates(const MatmulTuningKey &tuningKey, size_t most) {
+  std::vector<MatmulEstimate> all = estimates(tuningKey);
   std::vector<MatmulConfig> configs;
   std::set<std::string> variants;
   std::map<std::tuple<std::string, int64_t, int64_t>, int> picked;
@@ -286,7 +289,7 @@ std::string iris::ccl::describe(const MatmulConfig &config) {
   add(config.warps, ", %lld warps");
   add(config.programs, ", %lld programs");
   add(config.numFetchPrograms, ", %lld fetch");
-  add(config.numMoverTiles, " and multiply %lld tiles");
+  add(config.tilesPerCommProgram, " and multiply %lld tiles");
   add(config.kPerFlag, ", %lld k-blocks a flag");
   add(config.splitK > 1 ? config.splitK : 0, ", split-K by %lld");
   if (isCopied(config.variant))
@@ -297,22 +300,22 @@ std::string iris::ccl::describe(const MatmulConfig &config) {
 /// An entry whose config agrees with what the problem asks for, and can be
 /// done.
 static const MatmulEntry *findEntry(const MatmulTable &table,
-                                    const MatmulSituation &s) {
+                                    const MatmulTuningKey &s) {
   const MatmulEntry *entry = table.find(s);
   if (!entry)
     return nullptr;
-  const MatmulConfig &wish = s.problem.config, &has = entry->config;
+  const MatmulConfig &requested = s.problem.config, &has = entry->config;
   auto agreesName = [](const std::string &a, const std::string &b) {
     return a.empty() || a == b;
   };
   bool fits =
-      agreesName(wish.variant, has.variant) &&
-      agreesName(wish.stagedLayout, has.stagedLayout) &&
+      agreesName(requested.variant, has.variant) &&
+      agreesName(requested.stagedLayout, has.stagedLayout) &&
       std::all_of(std::begin(matmulNumbers), std::end(matmulNumbers),
                   [&](const MatmulNumber &number) {
-                    return agrees(wish.*number.value, has.*number.value);
+                    return agrees(requested.*number.value, has.*number.value);
                   });
-  fits = fits && (!wish.variant.empty() || isEligible(s, has.variant));
+  fits = fits && (!requested.variant.empty() || isEligible(s, has.variant));
   if (!fits || (has.variant == "unfused" &&
                 !planUnfused(s.problem, s.groupSize, s.device).ok()))
     return nullptr;
@@ -320,7 +323,7 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
 }
 
 /// What an entry leaves open is chosen as ever.
-static MatmulChoice choiceOf(const MatmulEntry &entry, MatmulSituation s,
+static MatmulChoice choiceOf(const MatmulEntry &entry, MatmulTuningKey s,
                              const char *where) {
   MatmulConfig config = entry.config;
   s.problem.config = config;
@@ -331,32 +334,34 @@ static MatmulChoice choiceOf(const MatmulEntry &entry, MatmulSituation s,
                                describe(config).c_str(), entry.us, where)};
 }
 
-Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
-  MatmulSituation s = situation;
+Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
+  MatmulTuningKey s = tuningKey;
   IRISRT_RETURN_IF_ERROR(checkProblem(s.problem, s.groupSize));
   fillMeaning(s.problem);
-  const MatmulConfig &wish = s.problem.config;
-  if (!wish.variant.empty() && !hasFields(s.problem.kind, wish, wish.variant))
-    return makeStatus(StatusCode::invalidArgument,
-                      "%s: variant %s has no %s; expected the config without",
-                      kindName(s.problem.kind), wish.variant.c_str(),
-                      wish.splitK > 1 ? "split_k"
-                      : hasMovers(s.problem.kind, wish.variant)
-                          ? "units (k_per_flag, num_fetch_stages, "
-                            "first_stage_fetch_programs, staged_layout)"
-                          : "programs that move (num_fetch_programs, "
-                            "num_mover_tiles, k_per_flag, num_fetch_stages, "
-                            "first_stage_fetch_programs, staged_layout)");
-  if (isCopied(wish.variant) &&
+  const MatmulConfig &requested = s.problem.config;
+  if (!requested.variant.empty() &&
+      !hasFields(s.problem.kind, requested, requested.variant))
+    return makeStatus(
+        StatusCode::invalidArgument,
+        "%s: variant %s has no %s; expected the config without",
+        kindName(s.problem.kind), requested.variant.c_str(),
+        requested.splitK > 1 ? "split_k"
+        : hasCommPrograms(s.problem.kind, requested.variant)
+            ? "units (k_per_flag, num_fetch_stages, "
+              "first_stage_fetch_programs, staged_layout)"
+            : "programs that move (num_fetch_programs, "
+              "tiles_per_comm_program, k_per_flag, num_fetch_stages, "
+              "first_stage_fetch_programs, staged_layout)");
+  if (isCopied(requested.variant) &&
       processorModelOf(s.device, s.target).copiesNeedProcessors)
     return makeStatus(StatusCode::failedPrecondition,
                       "%s: copy_engine needs copies that go on beside a kernel "
                       "on all processors; this device does copies of up to "
                       "1 MiB and waits of streams by kernels, for which the "
-                      "product would leave no processor; expected another "
+                      "matmul would leave no processor; expected another "
                       "variant",
                       kindName(s.problem.kind));
-  if (s.hasFewQueues && isCopied(wish.variant) && leavesByCopies(s))
+  if (s.hasFewQueues && isCopied(requested.variant) && leavesByCopies(s))
     return makeStatus(StatusCode::failedPrecondition,
                       "%s: copy_engine needs a device's usual queues, as "
                       "otherwise a failure may not end its waits; expected "
@@ -382,9 +387,9 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
   const MatmulEstimate &best = all.front();
   return MatmulChoice{
       best.config,
-      formatString("%s: %.1f us expected, %.1f of them for the product and "
+      formatString("%s: %.1f us expected, %.1f of them for the matmul and "
                    "%.1f for what moves",
-                   describe(best.config).c_str(), best.us, best.product,
+                   describe(best.config).c_str(), best.us, best.matmul,
                    best.moving)};
 }
 
@@ -393,42 +398,42 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulSituation &situation) {
 //===----------------------------------------------------------------------===//
 
 std::vector<std::string>
-iris::ccl::kernelSources(const MatmulSituation &situation) {
-  MatmulProblem p = situation.problem;
-  if (!makePlan(p, situation.groupSize).ok())
+iris::ccl::kernelSources(const MatmulTuningKey &tuningKey) {
+  MatmulProblem p = tuningKey.problem;
+  if (!makePlan(p, tuningKey.groupSize).ok())
     return {};
   if (isCopied(p.config.variant)) {
-    Situation barrier;
+    TuningKey barrier;
     barrier.op = Op::barrier;
-    barrier.groupSize = situation.groupSize;
-    barrier.device = situation.device;
-    return {kernelSource(p, situation.groupSize),
+    barrier.groupSize = tuningKey.groupSize;
+    barrier.device = tuningKey.device;
+    return {kernelSource(p, tuningKey.groupSize),
             kernelSource(Op::barrier, DType::i8, ReduceOp::sum,
-                         situation.groupSize, select(barrier).config)};
+                         tuningKey.groupSize, select(barrier).config)};
   }
   if (p.config.variant != "unfused")
-    return {kernelSource(p, situation.groupSize)};
+    return {kernelSource(p, tuningKey.groupSize)};
   Expected<UnfusedPlan> plan =
-      planUnfused(p, situation.groupSize, situation.device);
+      planUnfused(p, tuningKey.groupSize, tuningKey.device);
   if (!plan.ok())
     return {};
-  return {kernelSource(plan->product, situation.groupSize),
+  return {kernelSource(plan->matmul, tuningKey.groupSize),
           kernelSource(plan->op, plan->dtype, ReduceOp::sum,
-                       situation.groupSize, plan->collective)};
+                       tuningKey.groupSize, plan->collective)};
 }
 
-Expected<uint64_t> iris::ccl::sharedBytes(const MatmulSituation &situation) {
-  MatmulProblem p = situation.problem;
-  IRISRT_ASSIGN_OR_RETURN(MatmulPlan plan, makePlan(p, situation.groupSize));
+Expected<uint64_t> iris::ccl::sharedBytes(const MatmulTuningKey &tuningKey) {
+  MatmulProblem p = tuningKey.problem;
+  IRISRT_ASSIGN_OR_RETURN(MatmulPlan plan, makePlan(p, tuningKey.groupSize));
   if (isCopied(p.config.variant))
     return plan.stagingBytes + plan.workspaceBytes + defaultWorkspaceBytes;
   if (p.config.variant != "unfused")
     return plan.stagingBytes + plan.workspaceBytes;
   IRISRT_ASSIGN_OR_RETURN(
       UnfusedPlan unfused,
-      planUnfused(p, situation.groupSize, situation.device));
+      planUnfused(p, tuningKey.groupSize, tuningKey.device));
   IRISRT_ASSIGN_OR_RETURN(MatmulPlan matmul,
-                          makePlan(unfused.product, situation.groupSize));
+                          makePlan(unfused.matmul, tuningKey.groupSize));
   return unfused.stagingBytes + matmul.stagingBytes + matmul.workspaceBytes +
          defaultWorkspaceBytes;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tuned products as lines of JSON:
+// Tuned matmuls as lines of JSON:
 //
 //   {"target": "sm_90a", "ranks": 8, "op": "all_gather_matmul", "shard": "k",
 //    "dtype": "f16", "result": "f16", "m": 4096, "n": 3584, "k": 1024,
 //    "config": {"variant": "unfused", "tile_m": 128, ...}, "us": 535.2}
 //
 // m, n and k are those of MatmulProblem.  Everything is checked against the
-// same limits as a caller's config: a file can make a product slow, not wrong.
+// same limits as a caller's config: a file can make a matmul slow, not wrong.
 #include "iris/ccl/MatmulSelector.h"
 
 #include "ccl/MatmulPlan.h"
@@ -75,7 +75,7 @@ static std::string readName(const JsonValue &object, const char *key,
 static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
   json.expectKeys({"variant", "tile_m", "tile_n", "tile_k", "group_m", "xcds",
                    "warps", "programs", "k_per_flag", "num_fetch_programs",
-                   "num_mover_tiles", "split_k", "num_fetch_stages",
+                   "tiles_per_comm_program", "split_k", "num_fetch_stages",
                    "first_stage_fetch_programs", "staged_layout"});
   MatmulConfig config;
   config.variant = readName(json, "variant", variantsOf(kind));
@@ -104,8 +104,8 @@ static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
 }
 
 static MatmulEntry readEntry(const JsonValue &json) {
-  json.expectKeys({"target", "ranks", "op", "shard", "share", "dtype", "result",
-                   "a", "b", "m", "n", "k", "config", "us"});
+  json.expectKeys({"target", "ranks", "op", "shard", "partial_type", "dtype",
+                   "result", "a", "b", "m", "n", "k", "config", "us"});
   MatmulEntry entry;
   MatmulProblem &p = entry.problem;
   constexpr uint64_t most = uint64_t(1) << 24;
@@ -122,12 +122,12 @@ static MatmulEntry readEntry(const JsonValue &json) {
   p.k = json.member("k").integer(1, most);
   entry.config = readConfig(json.member("config"), p.kind);
   entry.config.shard = readName(json, "shard", {"k", "m", "n"});
-  entry.config.share = readName(json, "share", {"sum", "result"});
+  entry.config.partialType = readName(json, "partial_type", {"sum", "result"});
   p.config.shard = entry.config.shard;
-  p.config.share = entry.config.share;
+  p.config.partialType = entry.config.partialType;
   fillMeaning(p);
   entry.config.shard = p.config.shard;
-  entry.config.share = p.config.share;
+  entry.config.partialType = p.config.partialType;
   // Only for people.
   if (json.has("us"))
     entry.us = json.member("us").number();
@@ -176,8 +176,8 @@ static std::string lineOf(const MatmulEntry &entry) {
   json["ranks"] = entry.groupSize;
   json["op"] = kindName(p.kind);
   json["shard"] = p.config.shard;
-  if (!p.config.share.empty())
-    json["share"] = p.config.share;
+  if (!p.config.partialType.empty())
+    json["partial_type"] = p.config.partialType;
   json["dtype"] = std::string(dtypeName(p.element));
   json["result"] = std::string(dtypeName(p.result));
   if (p.aIsColumnMajor)
@@ -201,15 +201,16 @@ static bool isSame(const MatmulProblem &a, const MatmulProblem &b) {
          a.element == b.element && a.result == b.result &&
          a.aIsColumnMajor == b.aIsColumnMajor &&
          a.bIsColumnMajor == b.bIsColumnMajor &&
-         a.config.shard == b.config.shard && a.config.share == b.config.share;
+         a.config.shard == b.config.shard &&
+         a.config.partialType == b.config.partialType;
 }
 
-const MatmulEntry *MatmulTable::find(const MatmulSituation &situation) const {
-  MatmulProblem wanted = situation.problem;
+const MatmulEntry *MatmulTable::find(const MatmulTuningKey &tuningKey) const {
+  MatmulProblem wanted = tuningKey.problem;
   fillMeaning(wanted);
   for (const MatmulEntry &entry : entries_)
-    if (entry.target == situation.target &&
-        entry.groupSize == situation.groupSize && isSame(entry.problem, wanted))
+    if (entry.target == tuningKey.target &&
+        entry.groupSize == tuningKey.groupSize && isSame(entry.problem, wanted))
       return &entry;
   return nullptr;
 }

@@ -11,16 +11,16 @@ static Status refuse(const MatmulProblem &p, const char *why) {
                     kindName(p.kind), why);
 }
 
-/// The product of one rank: no ranks share anything in it.
-static MatmulProblem ownProduct(const MatmulProblem &p) {
-  MatmulProblem product = p;
-  MatmulConfig &config = product.config;
-  product.kind = MatmulKind::matmul;
+/// The matmul of one rank: no ranks share anything in it.
+static MatmulProblem ownMatmul(const MatmulProblem &p) {
+  MatmulProblem matmul = p;
+  MatmulConfig &config = matmul.config;
+  matmul.kind = MatmulKind::matmul;
   config.variant = "tiles";
-  config.shard = config.share = config.stagedLayout = "";
+  config.shard = config.partialType = config.stagedLayout = "";
   config.kPerFlag = config.numFetchPrograms = config.numFetchStages =
-      config.firstStageFetchPrograms = config.numMoverTiles = 0;
-  return product;
+      config.firstStageFetchPrograms = config.tilesPerCommProgram = 0;
+  return matmul;
 }
 
 /// Parts are gathered below each other.  Beside each other they are a matrix
@@ -37,17 +37,17 @@ static Status planGather(const MatmulProblem &p, uint32_t size,
   plan.count = p.m * p.k;
   plan.stagingBytes = size * plan.count * dtypeBytes(p.element);
   if (!isK) {
-    plan.product.m *= size;
+    plan.matmul.m *= size;
   } else if (p.aIsColumnMajor) {
-    plan.product.k *= size;
+    plan.matmul.k *= size;
   } else {
-    plan.product.kind = MatmulKind::allGatherMatmul;
+    plan.matmul.kind = MatmulKind::allGatherMatmul;
     if (p.config.splitK > 1)
       return refuse(p, "multiplies parts that lie below each other; expected "
                        "no split_k with shard k and rows of a");
-    plan.product.config.splitK = 0;
-    plan.product.config.variant = "gathered";
-    plan.product.config.shard = "k";
+    plan.matmul.config.splitK = 0;
+    plan.matmul.config.variant = "gathered";
+    plan.matmul.config.shard = "k";
   }
   return Status::success();
 }
@@ -57,9 +57,9 @@ static Status planSum(const MatmulProblem &p, uint32_t size,
   if (p.result != sumType(p.element) && sumType(p.element) == DType::i32)
     return refuse(p, "rounds every rank's share to the type of the result; "
                      "expected i32 for sums of integers");
-  if (p.config.share != "result" && p.result != sumType(p.element))
+  if (p.config.partialType != "result" && p.result != sumType(p.element))
     return refuse(p, "rounds every rank's share to the type of the result; "
-                     "expected share = \"result\"");
+                     "expected partial_type = \"result\"");
   if (p.bias != Bias::none || p.hasScale || p.activation != Activation::none)
     return refuse(p, "adds up what ranks computed; expected no bias, scale or "
                      "activation, which are for the whole sum");
@@ -68,8 +68,8 @@ static Status planSum(const MatmulProblem &p, uint32_t size,
   plan.dtype = p.result;
   plan.count = p.m * p.n;
   if (scatters)
-    plan.product.m *= size;
-  plan.stagingBytes = plan.product.m * p.n * dtypeBytes(p.result);
+    plan.matmul.m *= size;
+  plan.stagingBytes = plan.matmul.m * p.n * dtypeBytes(p.result);
   return Status::success();
 }
 
@@ -77,7 +77,7 @@ Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
                                              uint32_t groupSize,
                                              DeviceKind device) {
   UnfusedPlan plan;
-  plan.product = ownProduct(p);
+  plan.matmul = ownMatmul(p);
   Status status;
   switch (p.kind) {
   case MatmulKind::allGatherMatmul:
@@ -95,19 +95,19 @@ Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
     status = planSum(p, groupSize, plan);
     break;
   default:
-    status = refuse(p, "is for products and a collective; expected tiles");
+    status = refuse(p, "is for matmuls and a collective; expected tiles");
   }
   IRISRT_RETURN_IF_ERROR(status);
-  Situation situation;
-  situation.op = plan.op;
-  situation.dtype = plan.dtype;
-  situation.bytes = plan.count * dtypeBytes(plan.dtype);
-  situation.groupSize = groupSize;
-  situation.device = device;
+  TuningKey tuningKey;
+  tuningKey.op = plan.op;
+  tuningKey.dtype = plan.dtype;
+  tuningKey.bytes = plan.count * dtypeBytes(plan.dtype);
+  tuningKey.groupSize = groupSize;
+  tuningKey.device = device;
   // Buffers begin at multiples of 16 bytes, or may: chunks do where they can.
-  situation.alignment = situation.bytes & (~situation.bytes + 1);
-  situation.inPlace = plan.stagingBytes == 0;
-  Estimate best = estimates(situation).front();
+  tuningKey.alignment = tuningKey.bytes & (~tuningKey.bytes + 1);
+  tuningKey.inPlace = plan.stagingBytes == 0;
+  Estimate best = estimates(tuningKey).front();
   plan.collective = best.config;
   plan.collectiveUs = best.us;
   return plan;

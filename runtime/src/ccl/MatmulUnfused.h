@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product and a collective, one after the other, in place of a fused kernel.
+// A matmul and a collective, one after the other, in place of a fused kernel.
 //
-//   all_gather_matmul      all-gather to the staging, product of what is there
-//   matmul_all_gather      product to the own part of c, all-gather in place
-//   matmul_reduce_scatter  product to the staging, reduce-scatter of it
-//   matmul_all_reduce      product to the staging, all-reduce of it
+//   all_gather_matmul      all-gather to the staging, matmul of what is there
+//   matmul_all_gather      matmul to the own part of c, all-gather in place
+//   matmul_reduce_scatter  matmul to the staging, reduce-scatter of it
+//   matmul_all_reduce      matmul to the staging, all-reduce of it
 //
 // Results are those of the fused kernels: sums over ranks are taken apart only
 // where shares of the fused kernel have the type of the result as well, and
@@ -20,7 +20,7 @@ namespace iris::ccl {
 
 struct UnfusedPlan {
   /// What a rank computes by itself, with a kernel of its own.
-  MatmulProblem product;
+  MatmulProblem matmul;
   /// The collective: `count` elements of each member's chunk.
   Op op = Op::allGather;
   DType dtype = DType::f16;
@@ -34,7 +34,7 @@ struct UnfusedPlan {
   double collectiveUs = 0;
 };
 
-/// How the problem is taken apart; its tile and programs go to the product.  An
+/// How the problem is taken apart; its tile and programs go to the matmul.  An
 /// error that says why not where results would differ.
 rt::Expected<UnfusedPlan> planUnfused(const MatmulProblem &problem,
                                       uint32_t groupSize,

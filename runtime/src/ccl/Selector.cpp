@@ -58,20 +58,20 @@ eligibleKernels(DeviceKind device, Op op, DType dtype, bool onHeap) {
 /// What the kernel takes with its best number of programs, and the least number
 /// that is nearly as good.
 static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
-                       const Config &config, const Situation &situation) {
+                       const Config &config, const TuningKey &tuningKey) {
   Estimate best;
   best.config = config;
   if (isCopied(kernel.variant)) {
-    best.us = estimate(link, kernel, situation, /*programs=*/1);
+    best.us = estimate(link, kernel, tuningKey, /*programs=*/1);
     return best;
   }
-  int64_t most = getCollective(situation.op).maxPrograms();
+  int64_t most = getCollective(tuningKey.op).maxPrograms();
   auto timeWith = [&](int64_t programs) {
-    return estimate(link, kernel, situation, programs);
+    return estimate(link, kernel, tuningKey, programs);
   };
   std::vector<int64_t> numbers = link.programs;
-  if (situation.programs != 0)
-    numbers = {std::min(situation.programs, most)};
+  if (tuningKey.programs != 0)
+    numbers = {std::min(tuningKey.programs, most)};
   double least = timeWith(numbers.front());
   for (int64_t programs : numbers)
     if (programs <= most)
@@ -85,13 +85,13 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
   return best;
 }
 
-std::vector<Estimate> iris::ccl::estimates(const Situation &situation) {
-  const LinkModel &link = linkModelOf(situation.device);
+std::vector<Estimate> iris::ccl::estimates(const TuningKey &tuningKey) {
+  const LinkModel &link = linkModelOf(tuningKey.device);
   std::vector<Estimate> all;
   for (const auto &[kernel, config] : eligibleKernels(
-           situation.device, situation.op, situation.dtype, situation.onHeap))
-    if (situation.bytes <= roomOf(kernel.variant, situation))
-      all.push_back(bestOf(link, kernel, config, situation));
+           tuningKey.device, tuningKey.op, tuningKey.dtype, tuningKey.onHeap))
+    if (tuningKey.bytes <= roomOf(kernel.variant, tuningKey))
+      all.push_back(bestOf(link, kernel, config, tuningKey));
   // The first of equals, on all members.
   std::stable_sort(
       all.begin(), all.end(),
@@ -111,8 +111,8 @@ std::string iris::ccl::describe(const Config &config) {
   return text;
 }
 
-Choice iris::ccl::select(const Situation &situation) {
-  std::vector<Estimate> all = estimates(situation);
+Choice iris::ccl::select(const TuningKey &tuningKey) {
+  std::vector<Estimate> all = estimates(tuningKey);
   Choice choice;
   choice.config = all.front().config;
   choice.reason = formatString("%s: %.1f us expected",

@@ -10,7 +10,8 @@ Status SideStream::open() {
   if (isOpen())
     return Status::success();
   // What is copied may be what work on the caller's stream waits for.
-  IRISRT_ASSIGN_OR_RETURN(stream_, world_.createStream(/*isUrgent=*/true));
+  IRISRT_ASSIGN_OR_RETURN(stream_,
+                          world_.createStream(/*isHighPriority=*/true));
   IRISRT_ASSIGN_OR_RETURN(begin_, world_.createEvent());
   IRISRT_ASSIGN_OR_RETURN(end_, world_.createEvent());
   return Status::success();

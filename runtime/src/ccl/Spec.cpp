@@ -112,7 +112,7 @@ Spec iris::ccl::kernelSpec(Spec spec) {
     config.variant = variantsOf(Op::barrier).front();
     spec =
         makeSpec(Op::barrier, DType::i8, ReduceOp::sum, spec.groupSize, config);
-    spec.isWish = true;
+    spec.isSelected = true;
   }
   if (spec.config.variant != "ring")
     spec.config.programs = 0;
@@ -129,7 +129,7 @@ size_t SpecHash::operator()(const Spec &spec) const {
       static_cast<uint64_t>(spec.dtype) << 16 |
       static_cast<uint64_t>(spec.groupSize) << 24 |
       static_cast<uint64_t>(spec.config.staged) << 32 |
-      static_cast<uint64_t>(spec.isWish) << 33 |
+      static_cast<uint64_t>(spec.isSelected) << 33 |
       static_cast<uint64_t>(spec.config.warps) << 40 |
       static_cast<uint64_t>(spec.config.xcds) << 48);
   mix(static_cast<uint64_t>(spec.config.tile) |
@@ -301,7 +301,7 @@ static bool computes(const KernelFacts &facts, const Spec &spec) {
 bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
   const Config &config = spec.config;
   auto agrees = [&spec](int64_t asked, int64_t has) {
-    return asked == 0 || has == 0 || asked == has || spec.isWish;
+    return asked == 0 || has == 0 || asked == has || spec.isSelected;
   };
   return computes(facts, spec) &&
          (config.variant.empty() || facts.variant == config.variant) &&
@@ -313,5 +313,5 @@ bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
 bool iris::ccl::servesAtAll(const KernelFacts &facts, const Spec &spec) {
   const plan::Variant *variant = getCollective(spec.op).find(facts.variant);
   bool isInAnyOrder = variant && variant->has(plan::anyOrder);
-  return spec.isWish && computes(facts, spec) && !isInAnyOrder;
+  return spec.isSelected && computes(facts, spec) && !isInAnyOrder;
 }

@@ -28,13 +28,13 @@ struct Spec {
   DType dtype = DType::i8;
   uint32_t groupSize = 1;
   Config config;
-  /// The config is the Selector's: a wish rather than an order.
-  bool isWish = false;
+  /// The config is the Selector's: a requested config rather than an order.
+  bool isSelected = false;
 
   bool operator==(const Spec &other) const {
     return op == other.op && reduce == other.reduce && dtype == other.dtype &&
            groupSize == other.groupSize && config == other.config &&
-           isWish == other.isWish;
+           isSelected == other.isSelected;
   }
 };
 
@@ -100,12 +100,12 @@ struct KernelFacts {
 /// communicator passes.
 rt::Expected<KernelFacts> readFacts(const rt::KernelInfo &kernel);
 
-/// Whether the kernel of these facts does what the spec asks for.  A wish is
-/// served by the variant it names, whatever its other numbers.
+/// Whether the kernel of these facts does what the spec asks for.  A requested
+/// config is served by the variant it names, whatever its other numbers.
 bool serves(const KernelFacts &facts, const Spec &spec);
 
-/// Whether it is better than no kernel for a wish: another variant, whose
-/// results are the same and that takes the same buffers.
+/// Whether it is better than no kernel for a requested config: another variant,
+/// whose results are the same and that takes the same buffers.
 bool servesAtAll(const KernelFacts &facts, const Spec &spec);
 
 } // namespace iris::ccl

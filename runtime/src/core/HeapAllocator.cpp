@@ -224,21 +224,21 @@ Status iris::rt::compareDigests(const std::vector<HeapDigest> &digests) {
       longest > HeapDigest::window ? longest - HeapDigest::window : 0;
   for (uint64_t index = from; index < longest; ++index) {
     // Ranks that did the same are named together.
-    std::map<std::string, std::string> ranksByDeed;
+    std::map<std::string, std::string> ranksByAction;
     bool known = true;
     for (size_t rank = 0; rank < digests.size() && known; ++rank) {
-      std::optional<std::string> deed = describe(digests[rank], index);
-      known = deed.has_value();
+      std::optional<std::string> action = describe(digests[rank], index);
+      known = action.has_value();
       if (!known)
         break;
-      std::string &ranks = ranksByDeed[*deed];
+      std::string &ranks = ranksByAction[*action];
       ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
     }
-    if (!known || ranksByDeed.size() < 2)
+    if (!known || ranksByAction.size() < 2)
       continue;
     std::string text;
-    for (const auto &[deed, ranks] : ranksByDeed)
-      text += (text.empty() ? "rank " : "; rank ") + ranks + " " + deed;
+    for (const auto &[action, ranks] : ranksByAction)
+      text += (text.empty() ? "rank " : "; rank ") + ranks + " " + action;
     return makeStatus(StatusCode::failedPrecondition,
                       "the ranks used the symmetric heap differently; heap "
                       "call %llu: %s",

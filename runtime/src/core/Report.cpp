@@ -104,7 +104,7 @@ static const char *comparisonText(uint32_t comparison) {
 
 std::string iris::rt::describeHang(const IrisRtHangRecord &record,
                                    const KernelInfo *kernel,
-                                   const std::optional<FlagPlace> &place,
+                                   const std::optional<FlagLocation> &place,
                                    double limitSeconds) {
   const SiteInfo *site = findSite(kernel, record.site);
   std::string text = describePlace(site, "iris.wait", kernel, record.kernelHash,

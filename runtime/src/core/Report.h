@@ -16,7 +16,7 @@ namespace iris::rt {
 std::string formatValue(std::optional<IrisRtElement> element, uint64_t bits);
 
 /// Where the flag of a wait lies on the heap.
-struct FlagPlace {
+struct FlagLocation {
   uint64_t heapOffset = 0;
   /// The allocation that holds it, if one does.
   std::optional<uint64_t> allocationOffset;
@@ -26,7 +26,7 @@ struct FlagPlace {
 /// `kernel` may be null when no loaded kernel has the record's hash.
 std::string describeHang(const IrisRtHangRecord &record,
                          const KernelInfo *kernel,
-                         const std::optional<FlagPlace> &place,
+                         const std::optional<FlagLocation> &place,
                          double limitSeconds);
 
 /// "expect at a.mlir:7:3 ("what") in k::check, program ..., element 5: got 3,

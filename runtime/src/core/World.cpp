@@ -209,7 +209,7 @@ Status World::Impl::destroy() {
   }
   Status status = failure();
   if (status.ok() && heap)
-    status = settle(synchronizeAll());
+    status = recordFailure(synchronizeAll());
   // Nobody takes memory away while another rank may still use it.
   if (status.ok() && heap)
     status = failing(bootstrap->barrier(CollectiveTag::destroy, limit));

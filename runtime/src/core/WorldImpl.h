@@ -54,10 +54,10 @@ struct World::Impl {
   Status failing(Status status);
   /// failing(), after which the failure is final: later calls return it without
   /// waiting for anything.
-  Status settle(Status status);
+  Status recordFailure(Status status);
   void fail(const Status &status, bool remote);
   Status failure() const;
-  /// The failure, once settle() has returned it.
+  /// The failure, once recordFailure() has returned it.
   Status finalFailure() const;
   Status checkHang();
   void checkChecks();
@@ -115,7 +115,7 @@ struct World::Impl {
   /// Whether failure_ is one, for calls that look without the mutex.
   std::atomic<bool> hasFailed{false};
   bool failureIsRemote = false;
-  bool settled = false;
+  bool hasFinalFailure = false;
   bool destroyed = false;
   mutable bool expectsRead = false;
 

@@ -126,10 +126,10 @@ const KernelInfo *World::Impl::findByHash(uint64_t hash) const {
 // Streams, events, graphs
 //===----------------------------------------------------------------------===//
 
-Expected<Stream> World::createStream(bool isUrgent) {
+Expected<Stream> World::createStream(bool isHighPriority) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
   IRISRT_ASSIGN_OR_RETURN(StreamHandle handle,
-                          impl_->backend->createStream(isUrgent));
+                          impl_->backend->createStream(isHighPriority));
   std::lock_guard<std::mutex> lock(impl_->mutex);
   impl_->streams.insert(handle.value);
   return Stream{handle.value};
@@ -149,8 +149,8 @@ Status World::destroyStream(Stream stream) {
 Status World::synchronize(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->finalFailure());
   IRISRT_RETURN_IF_ERROR(
-      impl_->settle(impl_->synchronizeStream(impl_->handleOf(stream))));
-  return impl_->settle(impl_->checkHang());
+      impl_->recordFailure(impl_->synchronizeStream(impl_->handleOf(stream))));
+  return impl_->recordFailure(impl_->checkHang());
 }
 
 Expected<Event> World::createEvent() {
@@ -256,7 +256,7 @@ Status World::Impl::finalFailure() const {
   if (!hasFailed.load(std::memory_order_acquire))
     return Status::success();
   std::lock_guard<std::mutex> lock(mutex);
-  return settled ? failure_ : Status::success();
+  return hasFinalFailure ? failure_ : Status::success();
 }
 
 Status World::Impl::synchronizeAll() {
@@ -276,11 +276,11 @@ Status World::Impl::synchronizeAll() {
   return checkHang();
 }
 
-Status World::Impl::settle(Status status) {
+Status World::Impl::recordFailure(Status status) {
   status = failing(std::move(status));
   if (!status.ok()) {
     std::lock_guard<std::mutex> lock(mutex);
-    settled = true;
+    hasFinalFailure = true;
   }
   return status;
 }
@@ -305,7 +305,7 @@ Status World::Impl::checkHang() {
     return failure();
   IrisRtHangRecord record;
   std::memcpy(&record, &shared, sizeof(record));
-  std::optional<FlagPlace> place;
+  std::optional<FlagLocation> place;
   if (heap->contains(record.address, 1)) {
     place.emplace();
     place->heapOffset = record.address - heap->base();
@@ -360,8 +360,8 @@ Status World::sync() {
   // Not failure(): a hang of this rank, found when its streams are done, is
   // worth more than a failure that another rank reported.
   IRISRT_RETURN_IF_ERROR(impl_->finalFailure());
-  IRISRT_RETURN_IF_ERROR(impl_->settle(impl_->synchronizeAll()));
-  return impl_->settle(impl_->agreeAcrossRanks());
+  IRISRT_RETURN_IF_ERROR(impl_->recordFailure(impl_->synchronizeAll()));
+  return impl_->recordFailure(impl_->agreeAcrossRanks());
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,7 +2,7 @@
 // RUN: iris-opt %s --tile-assign-matmul-layouts=target=gfx942 --tile-assign-layouts \
 // RUN:   --tile-insert-barriers --tile-lower-matmul=target=gfx942 --canonicalize --cse | FileCheck %s
 
-// One block of 32x32 f16 of each panel. Whole blocks go through the pipeline;
+// One block of 32x32 f16 of each operand tile. Whole blocks go through the pipeline;
 // others are filled element by element.
 // CHECK: llvm.mlir.global internal @plain__scratch() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<8192 x i8>
 // CHECK-LABEL: gpu.func @plain

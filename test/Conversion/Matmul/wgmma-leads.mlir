@@ -2,7 +2,7 @@
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(tile-assign-matmul-layouts{target=sm_90a},tile-assign-layouts{warp-size=32},tile-insert-barriers,tile-lower-matmul{target=sm_90a warp-size=32}))' | FileCheck %s
 
 // Producers repeat the loads of scalars that say where a matmul reads; what the
-// program has stored there, or waited for, they load after a hand-off.
+// program has stored there, or waited for, they load after a producer fence.
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @stored
   // CHECK-SAME: %[[AT:[a-z0-9]+]]: memref<?xindex>

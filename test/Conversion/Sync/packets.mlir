@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One thread's packets: accesses, the bounded wait, and the verdict.
+// One thread's packets: accesses, the bounded wait, and the wait status.
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=gfx942},canonicalize))' | FileCheck %s --check-prefixes=GPU,AMD
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=sm_90a},canonicalize))' | FileCheck %s --check-prefixes=GPU,PTX
 
@@ -15,7 +15,7 @@ gpu.module @kernels {
   }
 
   // The resource is made once, outside of the loop. A failed wait with nothing
-  // to publish leaves no verdict.
+  // to publish leaves no wait status.
   // GPU-LABEL: gpu.func @read
   // GPU-SAME: iris.coresident
   // GPU-SAME: op = "iris.packet_load"
@@ -34,9 +34,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // With a verdict to be taken: the leader clears it before any thread goes on,
+  // With a wait status to be taken: the leader clears it before any thread goes on,
   // and all threads look after they have met.
-  // GPU-LABEL: gpu.func @verdict
+  // GPU-LABEL: gpu.func @wait status
   // GPU: llvm.store {{.*}} : i32, !llvm.ptr<3>
   // AMD: rocdl.s.barrier
   // PTX: gpu.barrier
@@ -47,7 +47,7 @@ gpu.module @kernels {
   // PTX: gpu.barrier
   // GPU: llvm.load {{.*}} : !llvm.ptr<3> -> i32
   // GPU: cf.cond_br
-  gpu.func @verdict(%ctx: !iris.ctx, %p: !llvm.ptr<1>, %o: i32, %e: i32) kernel {
+  gpu.func @wait status(%ctx: !iris.ctx, %p: !llvm.ptr<1>, %o: i32, %e: i32) kernel {
     %w = iris.read_packets %ctx, %p[%o] flag(%e) : !llvm.ptr<1> -> vector<1xi32>
     iris.leave_if_failed
     iris.write_packets %w flag(%e), %p[%o] : vector<1xi32>, !llvm.ptr<1>

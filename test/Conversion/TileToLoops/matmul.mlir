@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The matmul loop: panels and micro-tiles.
+// The matmul loop: operand tiles and micro-tiles.
 //
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-outline-kernels,convert-tile-to-loops,canonicalize,cse))' | FileCheck %s
 
@@ -46,7 +46,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Columns of a follow each other in memory, and in the panel. bf16 is loaded
+  // Columns of a follow each other in memory, and in the operand tile. bf16 is loaded
   // as bits.
   // CHECK-LABEL: func.func @columns
   // CHECK: llvm.load %{{.+}} : !llvm.ptr -> vector<8xi16>
@@ -62,7 +62,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The region runs before the block's panels are filled; what it yields is
+  // The region runs before the block's operand tiles are filled; what it yields is
   // read. Integers add up in i32, on top of the initial value.
   // CHECK-LABEL: func.func @region
   // CHECK: memref.copy %{{.+}}, %[[S:.+]] : memref<256xi32> to memref<256xi32>

@@ -106,7 +106,7 @@ iris.collective @k all_reduce sum f32 {workspace = 1000}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op config has a tile of 16384 bytes, but the mail boxes of a workspace of 524288 bytes take at most}}
+// expected-error @+1 {{'iris.collective' op config has a tile of 16384 bytes, but the fifo boxes of a workspace of 524288 bytes take at most}}
 iris.collective @k send i8 {tile = 16384, workspace = 524288}
 
 // -----

@@ -12,8 +12,8 @@ iris.collective @mean reduce avg ui8 size 3
 iris.collective @small reduce_scatter max f8E4M3FN
 // CHECK: iris.collective @meet barrier i8{{$}}
 iris.collective @meet barrier i8
-// CHECK: iris.collective @mail send i8 attributes {note = "kept"}
-iris.collective @mail send i8 attributes {note = "kept"}
+// CHECK: iris.collective @fifo send i8 attributes {note = "kept"}
+iris.collective @fifo send i8 attributes {note = "kept"}
 
 // CHECK-LABEL: func.func @calls
 func.func @calls(%ctx: !iris.ctx, %a: memref<?xf16, #iris.symmetric>,

@@ -152,8 +152,8 @@ gpu.module @kernels {
 
 // -----
 
-// expected-error @below {{'iris.matmul_kernel' op config has share = "result" for sums of 'i32'; expected "sum"}}
-iris.matmul_kernel @k matmul_reduce_scatter i8 -> f16 {share = "result"}
+// expected-error @below {{'iris.matmul_kernel' op config has partial_type = "result" for sums of 'i32'; expected "sum"}}
+iris.matmul_kernel @k matmul_reduce_scatter i8 -> f16 {partial_type = "result"}
 
 // -----
 

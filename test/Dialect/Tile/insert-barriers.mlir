@@ -235,7 +235,7 @@ func.func @packets(%ctx: !iris.ctx, %b: memref<?xi32>, %i: index, %e: i32, %f: i
 
 // -----
 
-// A matmul reads both panels: what other threads stored comes before it, what
+// A matmul reads both operand tiles: what other threads stored comes before it, what
 // they store next after it.
 // CHECK-LABEL: @matmul
 // CHECK: tile.store

@@ -311,7 +311,7 @@ class Cases:
 SMALL = {"tile_m": 64, "tile_n": 64, "tile_k": 32, "group_m": 3, "programs": 5}
 
 
-def products(element, full):
+def matmul_ops(element, full):
     """iris.matmul: types, layouts, epilogues."""
     cases = Cases()
     results = {"f16": ["f16", "f32"], "bf16": ["bf16", "f32"], "f32": ["f32"],
@@ -354,7 +354,7 @@ def staged_configs():
              "k_per_flag": 2, "group_m": 1,
              "staged_layout": '"m_contiguous"'},
             {"programs": 4, "num_fetch_programs": 2, "k_per_flag": 1,
-             "num_mover_tiles": 1}]
+             "tiles_per_comm_program": 1}]
 
 
 def fused(kind):
@@ -375,11 +375,11 @@ def fused(kind):
                     configs = [{"programs": 5, "num_fetch_programs": 2},
                                {"programs": 1},
                                {"programs": 4, "num_fetch_programs": 2,
-                                "num_mover_tiles": 2}]
+                                "tiles_per_comm_program": 2}]
                 # Shares that are rounded; small numbers stay what they are.
                 if element == "f16" and variant != "atomic" and kind in (
                         "matmul_reduce_scatter", "matmul_all_reduce"):
-                    configs.append({"programs": 3, "share": '"result"'})
+                    configs.append({"programs": 3, "partial_type": '"result"'})
                 # Tiles that are narrower than their type.
                 configs.append(dict(configs[0], tile_n=48))
                 for config in configs:

@@ -48,7 +48,7 @@ SUITES = {
     "modifiers": windows.modifiers,
     "packets": packets.packets,
     "packets-short": packets.short,
-    "products": fused.products,
+    "matmul_ops": fused.matmul_ops,
     "signals": sync.signals,
     "values": values.values,
     **fused.SUITES,

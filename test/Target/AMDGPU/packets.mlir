@@ -75,7 +75,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What is published after a wait comes after the verdict; nothing is fenced.
+  // What is published after a wait comes after the wait status; nothing is fenced.
   // CHECK-LABEL: {{^}}forward:
   // CHECK: s_barrier
   // GFX9: buffer_load_dwordx4

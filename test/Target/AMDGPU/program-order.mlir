@@ -71,7 +71,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The barrier that ends a relaxed wait orders nothing but the wait's verdict,
+  // The barrier that ends a relaxed wait orders nothing but the wait's wait status,
   // which is read after it; the one behind it orders the store and the load.
   // CHECK-LABEL: {{^}}relaxed_wait:
   // GFX9:        s_barrier

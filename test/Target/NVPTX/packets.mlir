@@ -25,7 +25,7 @@ gpu.module @kernels {
   }
 
   // Both loads before the first comparison; the clock is read in the loop, which
-  // has no sleep. Nobody asks for a verdict, so that there is no barrier.
+  // has no sleep. Nobody asks for a wait status, so that there is no barrier.
   // CHECK-LABEL: .entry load(
   // CHECK: ld.relaxed.sys.global.v2.b64 {lo, hi}
   // CHECK-NOT: setp

@@ -375,12 +375,12 @@ TEST_P(CollectivesOfLargeData, MoreThanTwoToThe31Elements) {
   p.count = (uint64_t(1) << 31) + 8 * 777;
   if (kind() == DeviceKind::host) {
     for (Op op : {Op::allGather, Op::allReduce}) {
-      Situation situation;
-      situation.op = op;
-      situation.dtype = p.dtype;
-      situation.bytes = p.count;
-      situation.groupSize = ranks();
-      recordCall(situation, p.reduce, nullptr, "stride");
+      TuningKey tuningKey;
+      tuningKey.op = op;
+      tuningKey.dtype = p.dtype;
+      tuningKey.bytes = p.count;
+      tuningKey.groupSize = ranks();
+      recordCall(tuningKey, p.reduce, nullptr, "stride");
     }
     GTEST_SKIP() << "needs the memory of GPUs";
   }

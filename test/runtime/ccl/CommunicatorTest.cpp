@@ -701,7 +701,8 @@ TEST(Communicator, PackagesThatWereCompiledAhead) {
     RANK_ASSIGN(auto comm, Communicator::create(*world, options));
     RANK_CHECK(!comm->addPackage("/nowhere").ok());
     RANK_TRY(comm->addPackage(path));
-    // What the Selector wishes for is not there, but something else is.
+    // What the Selector requested configs for is not there, but something else
+    // is.
     RANK_TRY(comm->prepare(Op::allGather));
     Config push;
     push.variant = "push";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Products through the C API: C itself compiles this.  Returns the line of what
+ * Matmuls through the C API: C itself compiles this.  Returns the line of what
  * did not hold, or 0.
  */
 #include "iris/ccl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How products are chosen: what the model prefers, that a caller's config is
+// How matmuls are chosen: what the model prefers, that a caller's config is
 // kept, and tables that may hold anything.
 #include "iris/ccl/MatmulSelector.h"
 #include "ccl/EngineCopies.h"
@@ -27,9 +27,9 @@ static const MatmulKind kinds[] = {
     MatmulKind::matmulAllGather, MatmulKind::matmulReduceScatter,
     MatmulKind::matmulAllReduce};
 
-static MatmulSituation onH200(MatmulKind kind, uint64_t m, uint64_t n,
+static MatmulTuningKey onH200(MatmulKind kind, uint64_t m, uint64_t n,
                               uint64_t k, uint32_t ranks = 8) {
-  MatmulSituation s;
+  MatmulTuningKey s;
   s.problem.kind = kind;
   s.problem.m = m;
   s.problem.n = n;
@@ -81,7 +81,7 @@ TEST(MatmulSelector, AgreesWithMeasurements) {
     MatmulKind kind;
     uint64_t m, n, k;
     const char *variant, *shard, *share;
-    int64_t fetch, moverTiles;
+    int64_t fetch, tilesPerCommProgram;
     double us;
   };
   // 4 H200, benchmarks/results/nvidia-h200-x4.
@@ -98,14 +98,14 @@ TEST(MatmulSelector, AgreesWithMeasurements) {
          "result", 32, 11, 1503.6},
         {MatmulKind::matmulAllReduce, 8192, 8192, 7392, "specialized", "k",
          "result", 24, 9, 1447.9}}) {
-    MatmulSituation s = onH200(each.kind, each.m, each.n, each.k);
+    MatmulTuningKey s = onH200(each.kind, each.m, each.n, each.k);
     MatmulConfig &config = s.problem.config;
     config.variant = each.variant;
     config.shard = each.shard;
-    config.share = each.share;
+    config.partialType = each.share;
     config.tileM = 128, config.tileN = 256;
     config.numFetchPrograms = each.fetch;
-    config.numMoverTiles = each.moverTiles;
+    config.tilesPerCommProgram = each.tilesPerCommProgram;
     s.groupSize = 4;
     double us = estimates(s).front().us;
     EXPECT_NEAR(us / each.us, 1, 0.2) << kindName(each.kind) << ": " << us;
@@ -114,7 +114,7 @@ TEST(MatmulSelector, AgreesWithMeasurements) {
 
 TEST(MatmulSelector, DoesWithoutOverlapWhereItDoesNotPay) {
   // Measured on 4 H200: 48.6 us unfused, 49.1 at best fused.
-  MatmulSituation s = onH200(MatmulKind::matmulAllGather, 256, 3584, 8192);
+  MatmulTuningKey s = onH200(MatmulKind::matmulAllGather, 256, 3584, 8192);
   s.groupSize = 4;
   auto choice = select(s);
   ASSERT_TRUE(choice.ok());
@@ -132,23 +132,23 @@ TEST(MatmulSelector, DoesWithoutOverlapWhereItDoesNotPay) {
 
 /// Those that fetch have time left where there is much to multiply.
 TEST(MatmulSelector, LetsProgramsThatMoveMultiply) {
-  MatmulSituation s = onH200(MatmulKind::allGatherMatmul, 4096, 14336, 512);
+  MatmulTuningKey s = onH200(MatmulKind::allGatherMatmul, 4096, 14336, 512);
   s.problem.config.variant = "hbm_buffer";
   auto choice = select(s);
   ASSERT_TRUE(choice.ok());
-  EXPECT_GT(choice->config.numMoverTiles, 0) << choice->reason;
+  EXPECT_GT(choice->config.tilesPerCommProgram, 0) << choice->reason;
   // One round of tiles is all there is.
   s.problem.m = 1024, s.problem.n = 3584, s.problem.k = 1024;
   choice = select(s);
   ASSERT_TRUE(choice.ok());
-  EXPECT_EQ(choice->config.numMoverTiles, 0) << choice->reason;
+  EXPECT_EQ(choice->config.tilesPerCommProgram, 0) << choice->reason;
 }
 
 /// Tiles that are fewer than processors are shared by several programs, whole
 /// problems and those of the unfused path alike.
 TEST(MatmulSelector, SplitsKWhereTilesAreFew) {
   // Measured on H200: 9.3 us by 8 splits, 14.0 by none; 22.3 and 27.5.
-  MatmulSituation s = onH200(MatmulKind::matmul, 362, 128, 7296);
+  MatmulTuningKey s = onH200(MatmulKind::matmul, 362, 128, 7296);
   s.groupSize = 1;
   for (auto [m, n, k] : {std::array<uint64_t, 3>{362, 128, 7296},
                          std::array<uint64_t, 3>{16, 4096, 8192}}) {
@@ -168,7 +168,7 @@ TEST(MatmulSelector, SplitsKWhereTilesAreFew) {
   }
   s = onH200(MatmulKind::matmulReduceScatter, 181, 128, 7296);
   s.groupSize = 2;
-  s.problem.config.share = "result";
+  s.problem.config.partialType = "result";
   auto choice = select(s);
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ("unfused", choice->config.variant) << choice->reason;
@@ -193,11 +193,11 @@ TEST(MatmulSelector, DoesNotFuseWhatFillsNoTile) {
   for (auto [kind, m, n, k] :
        {std::tuple(MatmulKind::allGatherMatmul, 32, 15872, 7680),
         std::tuple(MatmulKind::matmulReduceScatter, 16, 14336, 7936)}) {
-    MatmulSituation s = onH200(kind, m, n, k);
+    MatmulTuningKey s = onH200(kind, m, n, k);
     s.problem.config.shard = "m";
     s.groupSize = 2;
     if (kind == MatmulKind::matmulReduceScatter)
-      s.problem.config.share = "result";
+      s.problem.config.partialType = "result";
     auto choice = select(s);
     ASSERT_TRUE(choice.ok());
     EXPECT_EQ("unfused", choice->config.variant) << choice->reason;
@@ -205,7 +205,7 @@ TEST(MatmulSelector, DoesNotFuseWhatFillsNoTile) {
 }
 
 TEST(MatmulSelector, IsUnfusedOnlyWhereResultsAreTheSame) {
-  auto isOffered = [](const MatmulSituation &s) {
+  auto isOffered = [](const MatmulTuningKey &s) {
     std::vector<MatmulEstimate> all = estimates(s);
     return std::any_of(all.begin(), all.end(), [](const MatmulEstimate &each) {
       return each.config.variant == "unfused";
@@ -213,9 +213,9 @@ TEST(MatmulSelector, IsUnfusedOnlyWhereResultsAreTheSame) {
   };
   for (MatmulKind kind :
        {MatmulKind::matmulReduceScatter, MatmulKind::matmulAllReduce}) {
-    MatmulSituation s = onH200(kind, 512, 4096, 1024);
+    MatmulTuningKey s = onH200(kind, 512, 4096, 1024);
     EXPECT_FALSE(isOffered(s)) << "sums of f32";
-    s.problem.config.share = "result";
+    s.problem.config.partialType = "result";
     EXPECT_TRUE(isOffered(s));
     s.problem.bias = Bias::column;
     EXPECT_FALSE(isOffered(s)) << "a bias";
@@ -226,11 +226,11 @@ TEST(MatmulSelector, IsUnfusedOnlyWhereResultsAreTheSame) {
     s.problem.hasScale = true;
     EXPECT_FALSE(isOffered(s)) << "a scale";
     s.problem.hasScale = false;
-    s.problem.config.share = "sum";
+    s.problem.config.partialType = "sum";
     s.problem.result = DType::f32;
     EXPECT_TRUE(isOffered(s)) << "a result of the type of the sum";
   }
-  MatmulSituation s = onH200(MatmulKind::matmulAllGather, 512, 4096, 1024);
+  MatmulTuningKey s = onH200(MatmulKind::matmulAllGather, 512, 4096, 1024);
   s.problem.bias = Bias::row;
   EXPECT_TRUE(isOffered(s)) << "a bias of the own rows";
   s.problem.config.shard = "n";
@@ -244,14 +244,14 @@ TEST(MatmulSelector, IsUnfusedOnlyWhereResultsAreTheSame) {
 TEST(MatmulSelector, KeepsWhatTheCallerSays) {
   for (MatmulKind kind : kinds)
     for (const std::string &variant : variantsOf(kind)) {
-      MatmulSituation s = onH200(kind, 512, 3584, 1024);
+      MatmulTuningKey s = onH200(kind, 512, 3584, 1024);
       s.problem.result = DType::f32;
-      MatmulConfig &wish = s.problem.config;
-      wish.variant = variant;
-      wish.tileM = 64;
-      wish.programs = 100;
-      wish.numFetchPrograms = hasMovers(kind, variant) ? 7 : 0;
-      wish.kPerFlag = hasUnits(kind, variant) ? 3 : 0;
+      MatmulConfig &requested = s.problem.config;
+      requested.variant = variant;
+      requested.tileM = 64;
+      requested.programs = 100;
+      requested.numFetchPrograms = hasCommPrograms(kind, variant) ? 7 : 0;
+      requested.kPerFlag = hasUnits(kind, variant) ? 3 : 0;
       auto choice = select(s);
       ASSERT_TRUE(choice.ok()) << choice.status().message();
       const MatmulConfig &config = choice->config;
@@ -260,11 +260,11 @@ TEST(MatmulSelector, KeepsWhatTheCallerSays) {
       EXPECT_GT(config.tileN, 0);
       EXPECT_GT(config.tileK, 0);
       EXPECT_EQ(100, config.programs);
-      EXPECT_EQ(wish.numFetchPrograms, config.numFetchPrograms);
-      EXPECT_EQ(wish.kPerFlag, config.kPerFlag);
+      EXPECT_EQ(requested.numFetchPrograms, config.numFetchPrograms);
+      EXPECT_EQ(requested.kPerFlag, config.kPerFlag);
     }
   // A tile that nobody would choose.
-  MatmulSituation s = onH200(MatmulKind::matmul, 512, 512, 512);
+  MatmulTuningKey s = onH200(MatmulKind::matmul, 512, 512, 512);
   s.problem.config.tileM = 16;
   s.problem.config.tileK = 32;
   auto choice = select(s);
@@ -283,7 +283,7 @@ TEST(MatmulSelector, KeepsWhatTheCallerSays) {
 }
 
 TEST(MatmulSelector, RefusesWhatNobodyCanDo) {
-  auto says = [](const MatmulSituation &s, const char *text) {
+  auto says = [](const MatmulTuningKey &s, const char *text) {
     auto choice = select(s);
     EXPECT_FALSE(choice.ok()) << text;
     return choice.ok() ||
@@ -291,13 +291,13 @@ TEST(MatmulSelector, RefusesWhatNobodyCanDo) {
                ? ""
                : choice.status().message();
   };
-  MatmulSituation s = onH200(MatmulKind::allGatherMatmul, 512, 512, 512);
+  MatmulTuningKey s = onH200(MatmulKind::allGatherMatmul, 512, 512, 512);
   s.problem.config.shard = "n";
   EXPECT_EQ("", says(s, "shard 'n'; expected one of k, m"));
   s.problem.config.shard = "";
-  s.problem.config.share = "result";
+  s.problem.config.partialType = "result";
   EXPECT_EQ("", says(s, "share 'result'; expected none"));
-  s.problem.config.share = "";
+  s.problem.config.partialType = "";
   s.problem.config.variant = "unfused";
   s.problem.config.kPerFlag = 4;
   EXPECT_EQ("", says(s, "variant unfused has no programs that move"));
@@ -315,13 +315,13 @@ TEST(MatmulSelector, RefusesWhatNobodyCanDo) {
   EXPECT_EQ("pull", choice->config.variant);
   s = onH200(MatmulKind::matmulAllReduce, 512, 512, 512);
   s.problem.element = DType::i8;
-  s.problem.config.share = "result";
+  s.problem.config.partialType = "result";
   s.problem.config.variant = "unfused";
   EXPECT_EQ("", says(s, "expected i32 for sums of integers"));
 }
 
 TEST(MatmulSelector, TunesEveryVariantFirst) {
-  MatmulSituation s = onH200(MatmulKind::allGatherMatmul, 4096, 3584, 1024);
+  MatmulTuningKey s = onH200(MatmulKind::allGatherMatmul, 4096, 3584, 1024);
   std::vector<MatmulConfig> configs = tuningCandidates(s, 9);
   ASSERT_EQ(9u, configs.size());
   std::set<std::string> variants;
@@ -368,7 +368,7 @@ TEST(MatmulSelector, HasTilesThatFitRegisters) {
 /// 1152 columns are six tiles of 192, or five of 256 of which one is half
 /// empty.
 TEST(MatmulModel, ColumnsThatAreNoPowerOfTwo) {
-  auto timeOf = [](MatmulSituation s, int64_t columns) {
+  auto timeOf = [](MatmulTuningKey s, int64_t columns) {
     s.problem.config = {};
     s.problem.config.variant = "tiles";
     s.problem.config.tileN = columns;
@@ -378,7 +378,7 @@ TEST(MatmulModel, ColumnsThatAreNoPowerOfTwo) {
     EXPECT_FALSE(all.empty());
     return all.empty() ? 0 : all.front().us;
   };
-  MatmulSituation s = onH200(MatmulKind::matmul, 8192, 1152, 36864, 1);
+  MatmulTuningKey s = onH200(MatmulKind::matmul, 8192, 1152, 36864, 1);
   EXPECT_LT(timeOf(s, 192), 0.95 * timeOf(s, 256));
   // Threads multiply exact f32, and AMD's instructions whole tiles.
   s.problem.element = s.problem.result = DType::f32;
@@ -410,13 +410,16 @@ TEST(MatmulKernel, OpenNumbersAreTheGenerators) {
     return isKernelOf(kernel, problem, 2);
   };
   const std::string fetch = R"("num_fetch_programs": 16, )";
-  EXPECT_TRUE(isKernelWith(fetch + R"("num_mover_tiles": 0, "group_m": 8)"));
-  EXPECT_FALSE(isKernelWith(fetch + R"("num_mover_tiles": 10, "group_m": 8)"));
-  EXPECT_FALSE(isKernelWith(fetch + R"("num_mover_tiles": 0, "group_m": 4)"));
+  EXPECT_TRUE(
+      isKernelWith(fetch + R"("tiles_per_comm_program": 0, "group_m": 8)"));
+  EXPECT_FALSE(
+      isKernelWith(fetch + R"("tiles_per_comm_program": 10, "group_m": 8)"));
+  EXPECT_FALSE(
+      isKernelWith(fetch + R"("tiles_per_comm_program": 0, "group_m": 4)"));
   EXPECT_FALSE(isKernelWith(R"("num_fetch_programs": 8)"));
-  problem.config.numMoverTiles = 10;
-  EXPECT_TRUE(isKernelWith(fetch + R"("num_mover_tiles": 10)"));
-  EXPECT_FALSE(isKernelWith(fetch + R"("num_mover_tiles": 0)"));
+  problem.config.tilesPerCommProgram = 10;
+  EXPECT_TRUE(isKernelWith(fetch + R"("tiles_per_comm_program": 10)"));
+  EXPECT_FALSE(isKernelWith(fetch + R"("tiles_per_comm_program": 0)"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -441,21 +444,21 @@ static std::string with(const std::string &from, const std::string &to) {
 TEST(MatmulTable, FindsExactlyTheProblem) {
   auto table = MatmulTable::parse(std::string("# tuned\n\n") + goodLine, "t");
   ASSERT_TRUE(table.ok()) << table.status().message();
-  MatmulSituation s = onH200(MatmulKind::allGatherMatmul, 4096, 3584, 1024);
+  MatmulTuningKey s = onH200(MatmulKind::allGatherMatmul, 4096, 3584, 1024);
   s.problem.config.shard = "k";
   const MatmulEntry *entry = table->find(s);
   ASSERT_TRUE(entry);
   EXPECT_EQ("push", entry->config.variant);
   EXPECT_EQ(8, entry->config.kPerFlag);
   EXPECT_EQ(500.5, entry->us);
-  for (auto change : std::vector<std::function<void(MatmulSituation &)>>{
-           [](MatmulSituation &s) { s.problem.m = 4095; },
-           [](MatmulSituation &s) { s.problem.bIsColumnMajor = true; },
-           [](MatmulSituation &s) { s.problem.element = DType::bf16; },
-           [](MatmulSituation &s) { s.problem.config.shard = "m"; },
-           [](MatmulSituation &s) { s.groupSize = 4; },
-           [](MatmulSituation &s) { s.target = "gfx942"; }}) {
-    MatmulSituation other = s;
+  for (auto change : std::vector<std::function<void(MatmulTuningKey &)>>{
+           [](MatmulTuningKey &s) { s.problem.m = 4095; },
+           [](MatmulTuningKey &s) { s.problem.bIsColumnMajor = true; },
+           [](MatmulTuningKey &s) { s.problem.element = DType::bf16; },
+           [](MatmulTuningKey &s) { s.problem.config.shard = "m"; },
+           [](MatmulTuningKey &s) { s.groupSize = 4; },
+           [](MatmulTuningKey &s) { s.target = "gfx942"; }}) {
+    MatmulTuningKey other = s;
     change(other);
     EXPECT_FALSE(table->find(other));
   }
@@ -473,7 +476,7 @@ TEST(MatmulTable, ReadsWhatItWrites) {
   entry.problem.element = DType::i8, entry.problem.result = DType::i32;
   entry.problem.aIsColumnMajor = true;
   entry.problem.config.shard = "k";
-  entry.problem.config.share = "sum";
+  entry.problem.config.partialType = "sum";
   entry.config.variant = "specialized";
   entry.config.tileM = entry.config.tileN = entry.config.tileK = 32;
   entry.config.numFetchPrograms = 3;
@@ -564,7 +567,7 @@ TEST(MatmulTable, OfTheLibraryIsRight) {
 }
 
 //===----------------------------------------------------------------------===//
-// Copies beside a product
+// Copies beside a matmul
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -588,7 +591,7 @@ static std::vector<CopiedCase> copiedCases(MatmulKind kind, const char *shard) {
         p.m = m, p.n = 96, p.k = 40;
         p.config.variant = "copy_engine";
         p.config.shard = shard;
-        p.config.share = "result";
+        p.config.partialType = "result";
         p.config.tileM = 128;
         p.config.tileN = 64;
         p.config.groupM = group;
@@ -609,7 +612,7 @@ TEST(EngineCopies, BringEveryOtherPartOnce) {
         std::map<uint32_t, uint64_t> ends;
         std::set<uint64_t> flags;
         EnginePlan plan = planEngineCopies(c.problem, rank, c.size);
-        EXPECT_TRUE(plan.meetsAfter);
+        EXPECT_TRUE(plan.barrierAfter);
         for (const EngineCopy &copy : plan.copies) {
           EXPECT_NE(rank, copy.source);
           EXPECT_EQ(rank, copy.target);
@@ -651,16 +654,16 @@ static uint64_t groupTiles(const CopiedCase &c, uint32_t owner,
   return divideUp(rows, 128) * divideUp(c.problem.n, 64);
 }
 
-TEST(EngineCopies, TakeEveryShareToItsOwner) {
+TEST(EngineCopies, TakeEveryPartialSumToItsOwner) {
   for (MatmulKind kind :
        {MatmulKind::matmulReduceScatter, MatmulKind::matmulAllReduce})
     for (const CopiedCase &c : copiedCases(kind, ""))
       for (uint32_t rank = 0; rank < c.size; ++rank) {
         SCOPED_TRACE(c.name);
         const uint64_t rowBytes = c.problem.n * 2, groups = c.parts.groups;
-        const uint64_t slab = c.parts.rows * rowBytes;
+        const uint64_t slice = c.parts.rows * rowBytes;
         EnginePlan plan = planEngineCopies(c.problem, rank, c.size);
-        EXPECT_EQ(kind == MatmulKind::matmulAllReduce, plan.meetsAfter);
+        EXPECT_EQ(kind == MatmulKind::matmulAllReduce, plan.barrierAfter);
         ASSERT_EQ(c.parts.counts, plan.tiles.size());
         std::map<uint32_t, uint64_t> rows;
         for (const EngineCopy &copy : plan.copies) {
@@ -671,12 +674,12 @@ TEST(EngineCopies, TakeEveryShareToItsOwner) {
           // The owner as the kernel here sees it, and this rank as its does.
           uint64_t there = (copy.target + c.size - rank) % c.size;
           uint64_t here = c.size - there;
-          uint64_t row = copy.fromOffset % slab / rowBytes;
+          uint64_t row = copy.fromOffset % slice / rowBytes;
           uint64_t group = row / c.parts.groupRows;
           EXPECT_EQ(rows[copy.target], row) << "in order";
           rows[copy.target] += copy.bytes / rowBytes;
-          EXPECT_EQ((there - 1) * slab + row * rowBytes, copy.fromOffset);
-          EXPECT_EQ((c.size - 1 + here - 1) * slab + row * rowBytes,
+          EXPECT_EQ((there - 1) * slice + row * rowBytes, copy.fromOffset);
+          EXPECT_EQ((c.size - 1 + here - 1) * slice + row * rowBytes,
                     copy.toOffset);
           EXPECT_EQ((there - 1) * groups + group, *copy.missing);
           EXPECT_EQ((here - 1) * groups + group, *copy.flag);
@@ -696,7 +699,7 @@ TEST(EngineCopies, TakeResultsToAllOthers) {
         SCOPED_TRACE(c.name);
         const uint64_t rowBytes = c.problem.n * 2;
         EnginePlan plan = planEngineCopies(c.problem, rank, c.size);
-        EXPECT_TRUE(plan.meetsAfter);
+        EXPECT_TRUE(plan.barrierAfter);
         std::map<uint32_t, uint64_t> rows;
         for (const EngineCopy &copy : plan.copies) {
           if (copy.from != EngineCopy::Matrix::c)
@@ -719,12 +722,12 @@ TEST(EngineCopies, TakeResultsToAllOthers) {
 }
 
 TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
-  // A long product leaves processors no time to fetch.
+  // A long matmul leaves processors no time to fetch.
   auto choice =
       select(onH200(MatmulKind::allGatherMatmul, 4096, 14336, 1024, 4));
   ASSERT_TRUE(choice.ok()) << choice.status().message();
   EXPECT_EQ("copy_engine", choice->config.variant);
-  MatmulSituation s = onH200(MatmulKind::allGatherMatmul, 4096, 14336, 1024);
+  MatmulTuningKey s = onH200(MatmulKind::allGatherMatmul, 4096, 14336, 1024);
   s.problem.aIsColumnMajor = true;
   choice = select(s);
   ASSERT_TRUE(choice.ok());
@@ -734,7 +737,7 @@ TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
   s = onH200(MatmulKind::matmulReduceScatter, 6066, 1024, 3584);
   s.problem.element = s.problem.result = DType::bf16;
   s.groupSize = 2;
-  s.problem.config.share = "result";
+  s.problem.config.partialType = "result";
   choice = select(s);
   ASSERT_TRUE(choice.ok()) << choice.status().message();
   EXPECT_EQ("copy_engine", choice->config.variant);
@@ -762,8 +765,8 @@ TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
   choice = select(s);
   ASSERT_TRUE(choice.ok());
   s.problem.config = choice->config;
-  EXPECT_EQ(2u, kernelSources(s).size()) << "the product and a barrier";
-  // Not where copies and waits are kernels, for which a product that waits for
+  EXPECT_EQ(2u, kernelSources(s).size()) << "the matmul and a barrier";
+  // Not where copies and waits are kernels, for which a matmul that waits for
   // them leaves no processor: neither chosen nor by name.
   for (const char *target : {"gfx942", "gfx950", "gfx1100", "gfx1201"})
     for (MatmulKind kind :

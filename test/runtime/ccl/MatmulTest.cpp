@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products through the C++ API, compiled by iris-compile, on every kind of
+// Matmuls through the C++ API, compiled by iris-compile, on every kind of
 // device.
 //
-// All problems are parts of one product whose elements are small whole numbers,
+// All problems are parts of one matmul whose elements are small whole numbers,
 // hashes of their places in the whole matrix: every sum is exact in any order.
 #include "iris/ccl/Matmul.h"
 
@@ -99,7 +99,7 @@ static std::string runTurns(World &world, const MatmulProblem &p,
                             bool replays) {
   constexpr uint64_t turns = 4;
   Parts parts(p, world.numRanks(), world.rank());
-  recordProduct(p, world.numRanks(), world.translation());
+  recordMatmul(p, world.numRanks(), world.translation());
   RANK_ASSIGN(auto matmul,
               Matmul::create(world, p, communicatorOptions().cache));
   RANK_ASSIGN(uint64_t a, world.allocate(parts.a.count() * sizeof(T)));
@@ -281,7 +281,7 @@ static std::vector<MatmulProblem> chosenAndUnfused() {
 }
 
 namespace {
-class Products : public OnDevices {
+class Matmuls : public OnDevices {
 protected:
   void expectRight(const std::vector<MatmulProblem> &problems) {
     for (bool replays : {false, true}) {
@@ -293,14 +293,14 @@ protected:
   }
 };
 } // namespace
-IRIS_ON_DEVICES(Products, 1u, 2u, 3u, 4u);
+IRIS_ON_DEVICES(Matmuls, 1u, 2u, 3u, 4u);
 
-TEST_P(Products, OfEveryVariant) { expectRight(everyVariant()); }
+TEST_P(Matmuls, OfEveryVariant) { expectRight(everyVariant()); }
 
-TEST_P(Products, ThatAreChosenOrNotFused) { expectRight(chosenAndUnfused()); }
+TEST_P(Matmuls, ThatAreChosenOrNotFused) { expectRight(chosenAndUnfused()); }
 
 /// All ranks in one process: what they share there is seen by ThreadSanitizer.
-TEST_P(Products, OfRanksThatAreThreads) {
+TEST_P(Matmuls, OfRanksThatAreThreads) {
   // Of a process of their own, so that this one may go on to fork.
   auto body = [&](const LaunchInfo &) {
     return complaints(runThreads(ranks(), [&](const LaunchInfo &launch) {
@@ -310,7 +310,7 @@ TEST_P(Products, OfRanksThatAreThreads) {
   EXPECT_EQ("", complaints(runProcesses(1, body, 280)));
 }
 
-/// One rank makes the product and never calls it. The others' kernels give up;
+/// One rank makes the matmul and never calls it. The others' kernels give up;
 /// what waits beside them for tiles must end, too, in a graph as well.
 static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
                              const MatmulProblem &p, bool replays) {
@@ -319,7 +319,7 @@ static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
   options.waitLimit = 1;
   options.collectiveLimit = 10;
   RANK_ASSIGN(auto world, World::create(options));
-  recordProduct(p, world->numRanks(), world->translation());
+  recordMatmul(p, world->numRanks(), world->translation());
   RANK_ASSIGN(auto matmul,
               Matmul::create(*world, p, communicatorOptions().cache));
   Parts parts(p, world->numRanks(), world->rank());
@@ -354,7 +354,7 @@ static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
   return "";
 }
 
-TEST_P(Products, OfARankThatStaysAway) {
+TEST_P(Matmuls, OfARankThatStaysAway) {
   if (ranks() == 1)
     GTEST_SKIP() << "nobody to wait for";
   for (const MatmulProblem &p : everyVariant())
@@ -397,7 +397,7 @@ static std::string refusals(const LaunchInfo &launch) {
   p.bias = Bias::none;
   p.result = DType::f16;
   RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
-                  "expected share = \"result\""));
+                  "expected partial_type = \"result\""));
   p.result = DType::f32;
   p.kind = MatmulKind::matmulAllGather;
   p.config.shard = "n";

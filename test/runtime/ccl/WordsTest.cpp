@@ -159,23 +159,23 @@ TEST(Spec, Facts) {
   config = {};
   config.staged = true;
   EXPECT_FALSE(serves(*facts, spec()));
-  // What the Selector wishes for may have other numbers, if need be another
-  // variant; but it computes the same.
+  // What the Selector requested configs for may have other numbers, if need be
+  // another variant; but it computes the same.
   config = {};
   config.tile = 1024;
   config.variant = "one_shot";
-  Spec wish = spec();
-  wish.isWish = true;
-  EXPECT_TRUE(serves(*facts, wish));
-  wish.config.variant = "two_shot";
-  EXPECT_FALSE(serves(*facts, wish));
-  EXPECT_TRUE(servesAtAll(*facts, wish));
-  wish.reduce = ReduceOp::max;
-  EXPECT_FALSE(servesAtAll(*facts, wish));
+  Spec requested = spec();
+  requested.isSelected = true;
+  EXPECT_TRUE(serves(*facts, requested));
+  requested.config.variant = "two_shot";
+  EXPECT_FALSE(serves(*facts, requested));
+  EXPECT_TRUE(servesAtAll(*facts, requested));
+  requested.reduce = ReduceOp::max;
+  EXPECT_FALSE(servesAtAll(*facts, requested));
   EXPECT_FALSE(servesAtAll(*facts, spec()));
-  wish.reduce = ReduceOp::sum;
+  requested.reduce = ReduceOp::sum;
   facts->variant = "atomic";
-  EXPECT_FALSE(servesAtAll(*facts, wish));
+  EXPECT_FALSE(servesAtAll(*facts, requested));
   facts->variant = "one_shot";
 
   config = {};
@@ -220,66 +220,66 @@ TEST(Spec, WrongFactsAreRefused) {
 static const DeviceKind allDevices[] = {DeviceKind::host, DeviceKind::cuda,
                                         DeviceKind::hip};
 
-static Situation situationOf(Op op, uint64_t bytes, uint32_t groupSize = 8,
+static TuningKey tuningKeyOf(Op op, uint64_t bytes, uint32_t groupSize = 8,
                              DeviceKind device = DeviceKind::cuda,
                              DType dtype = DType::bf16) {
-  Situation situation;
-  situation.op = op;
-  situation.dtype = dtype;
-  situation.bytes = bytes;
-  situation.groupSize = groupSize;
-  situation.device = device;
-  situation.alignment = bytes & (~bytes + 1);
-  return situation;
+  TuningKey tuningKey;
+  tuningKey.op = op;
+  tuningKey.dtype = dtype;
+  tuningKey.bytes = bytes;
+  tuningKey.groupSize = groupSize;
+  tuningKey.device = device;
+  tuningKey.alignment = bytes & (~bytes + 1);
+  return tuningKey;
 }
 
-/// body(situation) for much of what there is.
+/// body(tuning key) for much of what there is.
 template <typename Body>
-static void forManySituations(Body body) {
+static void forManyTuningKeys(Body body) {
   for (DeviceKind device : allDevices)
     for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
       for (int dtype = 0; dtype <= static_cast<int>(DType::f8e5m2fnuz); ++dtype)
         for (uint32_t size = 2; size <= 8; ++size)
           for (uint64_t bytes = 8; bytes <= uint64_t(1) << 33; bytes *= 4)
             for (uint64_t more : {0, 24})
-              body(situationOf(static_cast<Op>(op), bytes + more, size, device,
+              body(tuningKeyOf(static_cast<Op>(op), bytes + more, size, device,
                                static_cast<DType>(dtype)));
 }
 
 TEST(Selector, ChoosesWhatPrepareLoads) {
-  auto check = [](const Situation &situation) {
-    std::string where = std::string(opName(situation.op)) + " " +
-                        std::string(dtypeName(situation.dtype)) + " x" +
-                        std::to_string(situation.groupSize) + " " +
-                        std::to_string(situation.bytes) + " " +
-                        std::string(deviceKindName(situation.device));
-    Choice choice = select(situation);
+  auto check = [](const TuningKey &tuningKey) {
+    std::string where = std::string(opName(tuningKey.op)) + " " +
+                        std::string(dtypeName(tuningKey.dtype)) + " x" +
+                        std::to_string(tuningKey.groupSize) + " " +
+                        std::to_string(tuningKey.bytes) + " " +
+                        std::string(deviceKindName(tuningKey.device));
+    Choice choice = select(tuningKey);
     ASSERT_NE(choice.reason, "") << where;
-    ASSERT_EQ(choice.config.staged, !situation.onHeap) << where;
-    Status status = checkConfig(situation.op, situation.dtype, choice.config);
+    ASSERT_EQ(choice.config.staged, !tuningKey.onHeap) << where;
+    Status status = checkConfig(tuningKey.op, tuningKey.dtype, choice.config);
     ASSERT_TRUE(status.ok()) << where << ": " << status.message();
     bool isCopied = choice.config.variant == "copy_engine";
     ASSERT_EQ(choice.config.programs > 0, !isCopied) << where;
-    ASSERT_TRUE(situation.onHeap || !isCopied) << where;
+    ASSERT_TRUE(tuningKey.onHeap || !isCopied) << where;
     // A kernel serves any number of programs.
     Config config = choice.config;
     config.programs = 0;
-    std::vector<Config> all = candidates(situation.op, situation.dtype,
-                                         situation.device, situation.onHeap);
+    std::vector<Config> all = candidates(tuningKey.op, tuningKey.dtype,
+                                         tuningKey.device, tuningKey.onHeap);
     ASSERT_EQ(std::count(all.begin(), all.end(), config), 1)
         << where << ": " << choice.reason;
   };
-  forManySituations(check);
+  forManyTuningKeys(check);
   for (bool onHeap : {false, true})
     for (bool inPlace : {false, true})
       for (uint64_t bytes = 1; bytes <= 1 << 28; bytes += 1 + bytes / 3)
         for (Op op : {Op::allReduce, Op::allGather, Op::reduceScatter,
                       Op::allToAll, Op::broadcast, Op::gather})
           for (DeviceKind device : allDevices) {
-            Situation situation = situationOf(op, bytes, 8, device);
-            situation.onHeap = onHeap;
-            situation.inPlace = inPlace;
-            check(situation);
+            TuningKey tuningKey = tuningKeyOf(op, bytes, 8, device);
+            tuningKey.onHeap = onHeap;
+            tuningKey.inPlace = inPlace;
+            check(tuningKey);
           }
 }
 
@@ -328,7 +328,7 @@ TEST(Selector, KernelsAreFewAndFit) {
 
 TEST(Selector, SomeChoices) {
   auto variant = [](Op op, uint64_t bytes) {
-    return select(situationOf(op, bytes)).config.variant;
+    return select(tuningKeyOf(op, bytes)).config.variant;
   };
   EXPECT_EQ(variant(Op::allReduce, 1 << 10), "one_shot_packet");
   EXPECT_EQ(variant(Op::allReduce, 32 << 10), "one_shot_packet");
@@ -338,17 +338,17 @@ TEST(Selector, SomeChoices) {
   EXPECT_EQ(variant(Op::allGather, 8 << 20), "push");
   EXPECT_EQ(variant(Op::reduceScatter, 8 << 20), "pull");
   // Large tiles where there are many bytes.
-  EXPECT_GT(select(situationOf(Op::allGather, 8 << 20)).config.tile,
-            select(situationOf(Op::allGather, 8 << 10)).config.tile);
+  EXPECT_GT(select(tuningKeyOf(Op::allGather, 8 << 20)).config.tile,
+            select(tuningKeyOf(Op::allGather, 8 << 10)).config.tile);
   // Few programs where they have little to do.
-  EXPECT_LE(select(situationOf(Op::allReduce, 1 << 10)).config.programs, 16);
-  EXPECT_GE(select(situationOf(Op::allReduce, 64 << 20)).config.programs, 64);
+  EXPECT_LE(select(tuningKeyOf(Op::allReduce, 1 << 10)).config.programs, 16);
+  EXPECT_GE(select(tuningKeyOf(Op::allReduce, 64 << 20)).config.programs, 64);
   // A number of programs that is given is kept, whatever it costs.
-  Situation few = situationOf(Op::allReduce, 64 << 20);
+  TuningKey few = tuningKeyOf(Op::allReduce, 64 << 20);
   few.programs = 20;
   EXPECT_EQ(select(few).config.programs, 20);
   EXPECT_GT(estimates(few).front().us,
-            estimates(situationOf(Op::allReduce, 64 << 20)).front().us);
+            estimates(tuningKeyOf(Op::allReduce, 64 << 20)).front().us);
   // The root's links carry the data once.
   EXPECT_EQ(variant(Op::broadcast, 16 << 10), "packet");
   EXPECT_EQ(variant(Op::broadcast, 64 << 20), "scatter");
@@ -357,22 +357,22 @@ TEST(Selector, SomeChoices) {
   EXPECT_EQ(variant(Op::gather, 1 << 20), "push");
   EXPECT_EQ(variant(Op::scatter, 1 << 20), "pull");
   // Staging costs nothing where data go through the workspace anyway.
-  Situation elsewhere = situationOf(Op::allReduce, 8 << 10);
+  TuningKey elsewhere = tuningKeyOf(Op::allReduce, 8 << 10);
   elsewhere.onHeap = false;
   EXPECT_EQ(select(elsewhere).config.variant, "one_shot_packet");
   EXPECT_NE(select(elsewhere).reason.find("staged"), std::string::npos);
   for (Op op : {Op::allReduce, Op::allGather, Op::send})
     EXPECT_EQ(
-        select(situationOf(op, 8 << 20, 2, DeviceKind::host)).config.programs,
+        select(tuningKeyOf(op, 8 << 20, 2, DeviceKind::host)).config.programs,
         2);
-  EXPECT_EQ(select(situationOf(Op::send, 8 << 20)).config.programs, 16);
+  EXPECT_EQ(select(tuningKeyOf(Op::send, 8 << 20)).config.programs, 16);
 }
 
 TEST(Selector, EstimatesAreOrdered) {
-  forManySituations([](const Situation &situation) {
-    std::vector<Estimate> all = estimates(situation);
+  forManyTuningKeys([](const TuningKey &tuningKey) {
+    std::vector<Estimate> all = estimates(tuningKey);
     ASSERT_FALSE(all.empty());
-    EXPECT_EQ(all.front().config.variant, select(situation).config.variant);
+    EXPECT_EQ(all.front().config.variant, select(tuningKey).config.variant);
     for (size_t i = 0; i < all.size(); ++i) {
       ASSERT_GT(all[i].us, 0);
       ASSERT_GE(all[i].us, all[i > 0 ? i - 1 : 0].us);
@@ -391,7 +391,7 @@ TEST(Selector, MoreWorkTakesLonger) {
             double least = 0;
             // From where tiles are whole.
             for (uint64_t bytes = 1 << 17; bytes <= 1 << 30; bytes *= 2) {
-              Situation s = situationOf(kernel.op, bytes, size, device);
+              TuningKey s = tuningKeyOf(kernel.op, bytes, size, device);
               double us = estimate(link, kernel, s, programs);
               if (kernel.op != Op::barrier)
                 EXPECT_GT(us, least) << kernel.variant << " " << bytes;
@@ -400,7 +400,7 @@ TEST(Selector, MoreWorkTakesLonger) {
               s.bytes -= 8;
               s.alignment = 8;
               EXPECT_GE(estimate(link, kernel, s, programs), us * 0.99);
-              s = situationOf(kernel.op, bytes, size, device);
+              s = tuningKeyOf(kernel.op, bytes, size, device);
               s.onHeap = false;
               EXPECT_GE(estimate(link, kernel, s, programs), us);
             }
@@ -414,7 +414,7 @@ TEST(Selector, BufferedTakesAnyBuffer) {
     const LinkModel &link = linkModelOf(device);
     KernelModel kernel = {
         Op::allReduce, "one_shot_buffered", 4096, 8, 5, 0, 1, 0, 0, 300e3};
-    Situation s = situationOf(Op::allReduce, 64 << 10, 8, device);
+    TuningKey s = tuningKeyOf(Op::allReduce, 64 << 10, 8, device);
     double us = estimate(link, kernel, s, 16);
     EXPECT_GE(us, 5 + 1 + 7 * 65536 / 300e3);
     s.onHeap = false; // everything goes through the workspace as it is

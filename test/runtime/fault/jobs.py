@@ -259,11 +259,11 @@ class Tools:
         self.seconds = {}
         job = Job(self, self.ranks)
         job.spawn([self.compile, self.source, "--target=host", "-o", self.package])
-        self.settle(job, "iris-compile")
+        self.recordFailure(job, "iris-compile")
         for start in STARTS:
             job = Job(self, self.ranks)
             STARTS[start](job)
-            self.settle(job, start)
+            self.recordFailure(job, start)
             self.seconds[start] = job.seconds
             if start == "bench, cold":
                 shutil.copytree(job.path("cache"), self.cache, dirs_exist_ok=True)
@@ -271,7 +271,7 @@ class Tools:
         adapt(max(self.seconds.values()))
 
     @staticmethod
-    def settle(job, what):
+    def recordFailure(job, what):
         job.wait()
         job.finish()
         if any(job.statuses) or job.left:

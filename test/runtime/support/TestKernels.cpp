@@ -192,7 +192,7 @@ void meet(const void *raw, const IrisRtHostProgram *program) {
 }
 
 /// A barrier of all ranks, y rounds: program p of every rank meets its
-/// namesakes at a[p].
+/// peer programs at a[p].
 void rank_barrier(const void *raw, const IrisRtHostProgram *program) {
   const Args &args = *static_cast<const Args *>(raw);
   int64_t at = static_cast<int64_t>(linearId(program)) * 32;

@@ -328,7 +328,7 @@ TEST(Bootstrap, ContradictionsAreErrorsOnAllRanks) {
         << end.text;
 }
 
-TEST(Bootstrap, StrangersAreRefused) {
+TEST(Bootstrap, UnidentifiedPeersAreRefused) {
   // Rank 2 of the test has the wrong token and claims to be rank 1.
   auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
     LaunchInfo changed = launch;
@@ -584,7 +584,7 @@ TEST(Bootstrap, LastWordsOfAClosedEndAreHeard) {
 
 namespace {
 /// A folder in which directories can be made and taken.
-class RendezvousPlace : public testing::Test {
+class RendezvousLocation : public testing::Test {
 protected:
   void SetUp() override { ASSERT_NE(::mkdtemp(path), nullptr); }
   void TearDown() override { std::filesystem::remove_all(path); }
@@ -604,7 +604,7 @@ protected:
 };
 } // namespace
 
-TEST_F(RendezvousPlace, MustBePrivate) {
+TEST_F(RendezvousLocation, MustBePrivate) {
   std::string open755 = in("a");
   ASSERT_EQ(::mkdir(open755.c_str(), 0755), 0);
   ::chmod(open755.c_str(), 0755);
@@ -622,7 +622,7 @@ TEST_F(RendezvousPlace, MustBePrivate) {
   EXPECT_FALSE(open({in("file")}).ok());
 }
 
-TEST_F(RendezvousPlace, MustBeAbsolute) {
+TEST_F(RendezvousLocation, MustBeAbsolute) {
   for (const char *relative : {"", ".", "a", "./a", "../a"}) {
     Status status = open({relative});
     EXPECT_EQ(status.code(), StatusCode::failedPrecondition);
@@ -630,7 +630,7 @@ TEST_F(RendezvousPlace, MustBeAbsolute) {
   }
 }
 
-TEST_F(RendezvousPlace, TheNextIsTakenWhereSomebodyHasTheFirst) {
+TEST_F(RendezvousLocation, TheNextIsTakenWhereSomebodyHasTheFirst) {
   // What another user can do in /tmp before we come: a directory, a file, a
   // link to a directory of ours.
   ASSERT_EQ(::mkdir(in("ours").c_str(), 0700), 0);
@@ -648,7 +648,7 @@ TEST_F(RendezvousPlace, TheNextIsTakenWhereSomebodyHasTheFirst) {
   }
 }
 
-TEST_F(RendezvousPlace, LongPathsAreNoTrouble) {
+TEST_F(RendezvousLocation, LongPathsAreNoTrouble) {
   // Longer than the name of a socket may be.
   std::string deep = path;
   for (int i = 0; i < 6; ++i)
@@ -663,7 +663,7 @@ TEST_F(RendezvousPlace, LongPathsAreNoTrouble) {
   EXPECT_EQ(complaints(ends), "");
 }
 
-TEST_F(RendezvousPlace, WhatLiesInTheSocketsPlaceIsReplacedOrNamed) {
+TEST_F(RendezvousLocation, WhatLiesInTheSocketsPlaceIsReplacedOrNamed) {
   std::string job = freshJob();
   EXPECT_TRUE(open({path}).ok());
   RendezvousOptions options;

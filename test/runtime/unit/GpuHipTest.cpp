@@ -144,7 +144,7 @@ FAKE_GPU_SUITE(GpuCaptures);
 TEST_P(GpuCaptures, StreamsWorkAfterOneThatFailed) {
   create();
   auto first = backend->createStream();
-  auto beside = backend->createStream(/*isUrgent=*/true);
+  auto beside = backend->createStream(/*isHighPriority=*/true);
   auto other = backend->createStream();
   auto fork = backend->createEvent();
   auto words = backend->allocate(64);

@@ -41,7 +41,7 @@ TEST(Report, Hang) {
   record.observed = -1;
   record.owedBy = 2;
   record.launchId = 9;
-  EXPECT_EQ(describeHang(record, &kernel, FlagPlace{1024 + 128, 1024}, 2),
+  EXPECT_EQ(describeHang(record, &kernel, FlagLocation{1024 + 128, 1024}, 2),
             "iris.wait at a.mlir:12:5 in k::consume, program (3, 0, 0) timed "
             "out after 2 s: the flag at byte 128 of the allocation at heap "
             "offset 1024 (element 32) should become >= 7, was last seen as "

@@ -103,9 +103,9 @@ TEST(Trace, CutsSpansOfWhichAnEndIsMissing) {
 }
 
 TEST(Trace, LeavesOutWhatNoKernelWrote) {
-  IrisRtTraceEvent stranger = event(1, 0, 0);
-  stranger.kernelHash = 1;
-  EXPECT_TRUE(spansOf({stranger, event(1, 99, 0), event(1, 0, 7)}).empty());
+  IrisRtTraceEvent unidentified = event(1, 0, 0);
+  unidentified.kernelHash = 1;
+  EXPECT_TRUE(spansOf({unidentified, event(1, 99, 0), event(1, 0, 7)}).empty());
 }
 
 TEST(Trace, ClocksOfDifferentSpeed) {
@@ -162,7 +162,7 @@ TEST(Trace, ReportsAllRanksOnOneClock) {
 }
 
 TEST(Trace, TellsLoadingWarpsApart) {
-  // The threads are in a product while the warps that load wait for an operand.
+  // The threads are in a matmul while the warps that load wait for an operand.
   std::vector<RankTrace> ranks(1);
   ranks[0].clock = ClockLine({}, {0, 0, 0}, /*hz=*/1e6);
   ranks[0].spans =

@@ -4,7 +4,7 @@
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Iris/IR/IrisChecks.h"
 #include "iris/Dialect/Iris/IR/IrisMatmul.h"
-#include "iris/Dialect/Iris/IR/IrisRoles.h"
+#include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
@@ -51,7 +51,7 @@ void IrisDialect::initialize() {
 #include "iris/Dialect/Iris/IR/IrisOps.cpp.inc"
       ,
 #define GET_OP_LIST
-#include "iris/Dialect/Iris/IR/IrisRoleOps.cpp.inc"
+#include "iris/Dialect/Iris/IR/IrisPipelineOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

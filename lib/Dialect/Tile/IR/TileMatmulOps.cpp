@@ -58,8 +58,8 @@ void MatmulOp::getEffects(
     effects.emplace_back(MemoryEffects::Read::get());
 }
 
-static LogicalResult verifyPanel(MatmulOp op, StringRef name, MemRefType buffer,
-                                 size_t numOffsets) {
+static LogicalResult verifyOperandTile(MatmulOp op, StringRef name,
+                                       MemRefType buffer, size_t numOffsets) {
   if (buffer.getRank() != 2)
     return op.emitOpError(name)
            << " is " << buffer << " with " << buffer.getRank()
@@ -85,8 +85,10 @@ static LogicalResult verifyElementNames(MatmulOp op) {
 }
 
 LogicalResult MatmulOp::verify() {
-  if (failed(verifyPanel(*this, "a", getA().getType(), getAOffsets().size())) ||
-      failed(verifyPanel(*this, "b", getB().getType(), getBOffsets().size())) ||
+  if (failed(verifyOperandTile(*this, "a", getA().getType(),
+                               getAOffsets().size())) ||
+      failed(verifyOperandTile(*this, "b", getB().getType(),
+                               getBOffsets().size())) ||
       failed(verifyElementNames(*this)))
     return failure();
 

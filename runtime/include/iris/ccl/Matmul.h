@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of matrices, alone and fused with communication (docs/fused.md).
+// Matmuls of matrices, alone and fused with communication (docs/fused.md).
 //
 //   MatmulProblem problem;
 //   problem.kind = MatmulKind::allGatherMatmul;
@@ -59,15 +59,15 @@ enum class Activation : int32_t { none = 0, relu, gelu };
 /// chosen (iris/ccl/MatmulSelector.h), but for `shard` and `share`, which say
 /// what is computed and have the defaults of docs/fused.md.
 struct MatmulConfig {
-  /// A kernel's; "unfused": a product and a collective, one after the other; or
-  /// "copy_engine": copies beside a product.
-  std::string variant, shard, stagedLayout, share;
+  /// A kernel's; "unfused": a matmul and a collective, one after the other; or
+  /// "copy_engine": copies beside a matmul.
+  std::string variant, shard, stagedLayout, partialType;
   int64_t tileM = 0, tileN = 0, tileK = 0;
   int64_t groupM = 0, xcds = 0, warps = 0;
   /// Most programs of a launch.
   int64_t programs = 0;
   int64_t kPerFlag = 0, numFetchPrograms = 0, numFetchStages = 0;
-  int64_t firstStageFetchPrograms = 0, numMoverTiles = 0;
+  int64_t firstStageFetchPrograms = 0, tilesPerCommProgram = 0;
   /// Of a matmul without communication, and of "unfused".
   int64_t splitK = 0;
 
@@ -84,7 +84,7 @@ struct MatmulProblem {
   /// Columns, not rows, follow each other.
   bool aIsColumnMajor = false, bIsColumnMajor = false;
   Bias bias = Bias::none;
-  /// Products are multiplied by a number that the call passes.
+  /// Matmuls are multiplied by a number that the call passes.
   bool hasScale = false;
   Activation activation = Activation::none;
   MatmulConfig config;
@@ -115,7 +115,7 @@ public:
   /// Frees the shared memory.  Collective over the world.
   rt::Status destroy();
 
-  /// c = activation(scale * product + bias).
+  /// c = activation(scale * matmul + bias).
   rt::Status run(const void *a, const void *b, void *c,
                  const Epilogue &epilogue = {}, rt::Stream stream = {});
 

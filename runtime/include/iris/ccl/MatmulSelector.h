@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a product is done where the caller does not say: by an entry of the
+// How a matmul is done where the caller does not say: by an entry of the
 // table, if there is one for the very problem, else by the model
 // (docs/fused.md, "How a config is chosen").
 #ifndef IRIS_CCL_MATMULSELECTOR_H
@@ -16,8 +16,8 @@
 #pragma GCC visibility push(default)
 namespace iris::ccl {
 
-/// What is known of a product before it is made.  All ranks must see the same.
-struct MatmulSituation {
+/// What is known of a matmul before it is made.  All ranks must see the same.
+struct MatmulTuningKey {
   /// What its config says is kept.
   MatmulProblem problem;
   uint32_t groupSize = 1;
@@ -29,11 +29,11 @@ struct MatmulSituation {
   bool hasFewQueues = false;
 };
 
-/// What a product is expected to take with a config.
+/// What a matmul is expected to take with a config.
 struct MatmulEstimate {
   MatmulConfig config;
-  /// Microseconds in all; of the product alone, and of what moves.
-  double us = 0, product = 0, moving = 0;
+  /// Microseconds in all; of the matmul alone, and of what moves.
+  double us = 0, matmul = 0, moving = 0;
 };
 
 /// A choice, and why.
@@ -42,7 +42,7 @@ struct MatmulChoice {
   std::string reason;
 };
 
-/// A product that was tuned: its best config and time.
+/// A matmul that was tuned: its best config and time.
 struct MatmulEntry {
   std::string target;
   uint32_t groupSize = 1;
@@ -67,7 +67,7 @@ public:
   static rt::Expected<MatmulTable> read(const std::string &path);
 
   /// The entry of exactly this problem; null if there is none.
-  const MatmulEntry *find(const MatmulSituation &situation) const;
+  const MatmulEntry *find(const MatmulTuningKey &tuningKey) const;
   /// Replaces the entry of the same problem.
   void add(const MatmulEntry &entry);
   std::string text() const;
@@ -84,7 +84,7 @@ const std::vector<std::string> &variantsOf(MatmulKind kind);
 
 /// Whether some programs of a variant move what others multiply:
 /// num_fetch_programs is for it.
-bool hasMovers(MatmulKind kind, const std::string &variant);
+bool hasCommPrograms(MatmulKind kind, const std::string &variant);
 /// Whether what they move comes in units with a flag each: k_per_flag,
 /// num_fetch_stages, first_stage_fetch_programs and staged_layout are for it.
 bool hasUnits(MatmulKind kind, const std::string &variant);
@@ -97,14 +97,14 @@ const char *kindName(MatmulKind kind);
 
 /// The config for the problem: what it leaves open is filled in.  An error if
 /// nothing that can be done agrees with it.
-rt::Expected<MatmulChoice> select(const MatmulSituation &situation);
+rt::Expected<MatmulChoice> select(const MatmulTuningKey &tuningKey);
 
 /// What select() compares where no entry decides: every candidate that agrees
 /// with the problem's config, the fastest first.
-std::vector<MatmulEstimate> estimates(const MatmulSituation &situation);
+std::vector<MatmulEstimate> estimates(const MatmulTuningKey &tuningKey);
 
 /// The most promising candidates: the best of each variant, then others.
-std::vector<MatmulConfig> tuningCandidates(const MatmulSituation &situation,
+std::vector<MatmulConfig> tuningCandidates(const MatmulTuningKey &tuningKey,
                                            size_t most);
 
 /// "hbm_buffer, tile 128x256x64, 8 warps, 132 programs, 16 fetch".
@@ -113,12 +113,12 @@ std::string describe(const MatmulConfig &config);
 /// Where the model's numbers for a target come from.
 std::string matmulModelSource(rt::DeviceKind device, const std::string &target);
 
-/// The .mlir modules of all kernels that a product with a complete config
+/// The .mlir modules of all kernels that a matmul with a complete config
 /// takes: what packages for machines without a compiler are made of.
-std::vector<std::string> kernelSources(const MatmulSituation &situation);
+std::vector<std::string> kernelSources(const MatmulTuningKey &tuningKey);
 
 /// Bytes of heap that it holds on every rank, beside the matrices.
-rt::Expected<uint64_t> sharedBytes(const MatmulSituation &situation);
+rt::Expected<uint64_t> sharedBytes(const MatmulTuningKey &tuningKey);
 
 } // namespace iris::ccl
 #pragma GCC visibility pop

@@ -16,7 +16,7 @@ namespace iris::ccl {
 
 /// What is known of a call.  All members of the group must see the same, since
 /// they have to come to the same choice.
-struct Situation {
+struct TuningKey {
   Op op = Op::allReduce;
   DType dtype = DType::f32;
   /// Bytes of one chunk: count times the size of an element.
@@ -40,7 +40,7 @@ struct Choice {
 
 /// The config for a call without one: the kernel that is expected to be the
 /// fastest, with the fewest programs with which it takes hardly longer.
-Choice select(const Situation &situation);
+Choice select(const TuningKey &tuningKey);
 
 /// What a call is expected to take with a config.
 struct Estimate {
@@ -50,7 +50,7 @@ struct Estimate {
 
 /// What select() compares: of each kernel the number of programs that it would
 /// take, the fastest first.
-std::vector<Estimate> estimates(const Situation &situation);
+std::vector<Estimate> estimates(const TuningKey &tuningKey);
 
 /// "two_shot, tile 2048, 8 warps, 64 programs".
 std::string describe(const Config &config);

@@ -74,7 +74,7 @@ public:
   /// IRIS_CACHE_BYTES: most bytes of compiled kernels on disk (suffix K, M, G,
   /// T); 0: none are kept.
   std::optional<uint64_t> cacheBytes() const { return cacheBytes_; }
-  /// IRIS_MATMUL_TABLE: the file of tuned products that `iris-bench --tune`
+  /// IRIS_MATMUL_TABLE: the file of tuned matmuls that `iris-bench --tune`
   /// writes; may be empty.  Always absolute.
   const std::string &matmulTable() const { return matmulTable_; }
   /// IRIS_CHECK_COLLECTIVES=1: members compare every call of a communicator.

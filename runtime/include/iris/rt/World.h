@@ -240,7 +240,7 @@ public:
   /// What is urgent goes before what is not, where both could start, and does
   /// not queue up behind it where the device has its usual queues
   /// (Env::deviceQueues).
-  Expected<Stream> createStream(bool isUrgent = false);
+  Expected<Stream> createStream(bool isHighPriority = false);
   Status destroyStream(Stream stream);
   /// Waits for one stream of this rank only.
   Status synchronize(Stream stream = {});

@@ -96,7 +96,7 @@ Status GpuBackend::initialize() {
 Status GpuBackend::warmUp() {
   constexpr uint64_t bytes = 4096;
   IRISRT_ASSIGN_OR_RETURN(StreamHandle stream,
-                          createStream(/*isUrgent=*/false));
+                          createStream(/*isHighPriority=*/false));
   IRISRT_ASSIGN_OR_RETURN(uint64_t address, allocate(2 * bytes));
   // Not on the stack: after an error the copy may still be under way.
   IRISRT_ASSIGN_OR_RETURN(HostVisibleMemory host, allocateHostVisible(bytes));
@@ -245,19 +245,19 @@ Stream GpuBackend::driverStream(StreamHandle stream) const {
                                            : found->second.driverStream);
 }
 
-Expected<uint64_t> GpuBackend::createDriverStream(bool isUrgent) {
+Expected<uint64_t> GpuBackend::createDriverStream(bool isHighPriority) {
   Stream stream = nullptr;
-  IRISRT_RETURN_IF_ERROR(
-      checkDone(api_->streamCreate(&stream, streamNonBlocking,
-                                   isUrgent ? streamUrgent : streamOrdinary),
-                "create a stream"));
+  IRISRT_RETURN_IF_ERROR(checkDone(
+      api_->streamCreate(&stream, streamNonBlocking,
+                         isHighPriority ? streamHighPriority : streamOrdinary),
+      "create a stream"));
   return fromPointer(stream);
 }
 
-Expected<StreamHandle> GpuBackend::createStream(bool isUrgent) {
+Expected<StreamHandle> GpuBackend::createStream(bool isHighPriority) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
-  IRISRT_ASSIGN_OR_RETURN(uint64_t created, createDriverStream(isUrgent));
+  IRISRT_ASSIGN_OR_RETURN(uint64_t created, createDriverStream(isHighPriority));
   std::lock_guard<std::mutex> lock(mutex_);
   // A stream that was replaced goes by the address of one that is gone.
   uint64_t handle = created;
@@ -265,7 +265,7 @@ Expected<StreamHandle> GpuBackend::createStream(bool isUrgent) {
     ++handle;
   if (handle != created)
     hasReplacedStreams_.store(true, std::memory_order_release);
-  streams_[handle] = {created, isUrgent};
+  streams_[handle] = {created, isHighPriority};
   return StreamHandle{handle};
 }
 

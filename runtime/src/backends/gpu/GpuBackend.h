@@ -72,7 +72,7 @@ public:
   Status copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
                       uint64_t bytes) override;
 
-  Expected<StreamHandle> createStream(bool isUrgent) override;
+  Expected<StreamHandle> createStream(bool isHighPriority) override;
   using Backend::destroyStream;
   Status destroyStream(StreamHandle stream,
                        std::chrono::nanoseconds limit) override;
@@ -119,7 +119,7 @@ private:
   struct StreamState {
     /// What the driver calls it.
     uint64_t driverStream;
-    bool isUrgent;
+    bool isHighPriority;
   };
 
   GpuBackend(std::shared_ptr<const GpuApi> api, const GpuOptions &options)
@@ -138,7 +138,7 @@ private:
   Status checkStream(StreamHandle stream) const;
   /// The driver's stream behind a handle that is known.
   Stream driverStream(StreamHandle stream) const;
-  Expected<uint64_t> createDriverStream(bool isUrgent);
+  Expected<uint64_t> createDriverStream(bool isHighPriority);
   bool mayKernelRun();
 
   // GpuProbe.cpp

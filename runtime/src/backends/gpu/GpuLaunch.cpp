@@ -266,7 +266,7 @@ void GpuBackend::leaveCapture(StreamHandle origin) {
       captured.begin(), captured.end(),
       [&](const auto &each) { return each.first != origin.value; });
   for (const auto &[handle, state] : captured) {
-    Expected<uint64_t> fresh = createDriverStream(state.isUrgent);
+    Expected<uint64_t> fresh = createDriverStream(state.isHighPriority);
     if (!fresh.ok())
       continue; // what the caller does next says that it still captures
     (void)api_->streamDestroy(toPointer(state.driverStream));

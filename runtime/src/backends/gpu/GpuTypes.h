@@ -101,7 +101,7 @@ constexpr int tensorMapPromote256 = 3;
 constexpr unsigned streamNonBlocking = 1;
 /// Drivers take the nearest that they have: lower numbers go first.
 constexpr int streamOrdinary = 0;
-constexpr int streamUrgent = -1;
+constexpr int streamHighPriority = -1;
 constexpr int captureRelaxed = 2;
 /// CU_STREAM_WAIT_VALUE_EQ, hipStreamWaitValueEq.
 constexpr unsigned streamWaitValueEqual = 1;

@@ -74,7 +74,7 @@ Status HostBackend::enqueue(StreamHandle stream, HostTask task) {
   return found->enqueue(std::move(task));
 }
 
-Expected<StreamHandle> HostBackend::createStream(bool /*isUrgent*/) {
+Expected<StreamHandle> HostBackend::createStream(bool /*isHighPriority*/) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> stream,
                           HostStream::create());
   std::lock_guard<std::mutex> lock(mutex_);

@@ -56,7 +56,7 @@ public:
   Status copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
                       uint64_t bytes) override;
 
-  Expected<StreamHandle> createStream(bool isUrgent) override;
+  Expected<StreamHandle> createStream(bool isHighPriority) override;
   using Backend::destroyStream;
   Status destroyStream(StreamHandle stream,
                        std::chrono::nanoseconds limit) override;

@@ -174,42 +174,42 @@ static void record(const std::string &request, const std::string &translation) {
             request);
 }
 
-void iris::rt::test::recordProduct(const MatmulProblem &problem,
-                                   uint32_t numRanks,
-                                   const std::string &translation) {
+void iris::rt::test::recordMatmul(const MatmulProblem &problem,
+                                  uint32_t numRanks,
+                                  const std::string &translation) {
   const Recorder &recorder = Recorder::get();
   if (recorder.folder.empty())
     return;
-  MatmulSituation situation;
-  situation.problem = problem;
-  situation.groupSize = numRanks;
-  situation.device = recorder.kind;
-  Expected<MatmulChoice> choice = select(situation);
+  MatmulTuningKey tuningKey;
+  tuningKey.problem = problem;
+  tuningKey.groupSize = numRanks;
+  tuningKey.device = recorder.kind;
+  Expected<MatmulChoice> choice = select(tuningKey);
   if (!choice.ok())
-    return; // the product is refused alike
-  situation.problem.config = choice->config;
-  for (const std::string &request : kernelSources(situation))
+    return; // the matmul is refused alike
+  tuningKey.problem.config = choice->config;
+  for (const std::string &request : kernelSources(tuningKey))
     record(request, translation);
 }
 
-void iris::rt::test::recordCall(Situation situation, ReduceOp reduce,
+void iris::rt::test::recordCall(TuningKey tuningKey, ReduceOp reduce,
                                 const Config *given,
                                 const std::string &translation) {
   const Recorder &recorder = Recorder::get();
   // A group of one launches nothing.
-  if (recorder.folder.empty() || situation.groupSize == 1)
+  if (recorder.folder.empty() || tuningKey.groupSize == 1)
     return;
-  situation.device = recorder.kind;
-  Config config = given ? *given : select(situation).config;
+  tuningKey.device = recorder.kind;
+  Config config = given ? *given : select(tuningKey).config;
   if (config.variant.empty())
-    config.variant = select(situation).config.variant;
-  config.staged = config.staged || !situation.onHeap;
+    config.variant = select(tuningKey).config.variant;
+  config.staged = config.staged || !tuningKey.onHeap;
   // Only the compiler knows whether its kernel works in place; if it does not,
   // the communicator takes the staged one.
-  for (bool staged : {config.staged, config.staged || situation.inPlace}) {
+  for (bool staged : {config.staged, config.staged || tuningKey.inPlace}) {
     config.staged = staged;
-    record(kernelSource(situation.op, situation.dtype, reduce,
-                        situation.groupSize, config),
+    record(kernelSource(tuningKey.op, tuningKey.dtype, reduce,
+                        tuningKey.groupSize, config),
            translation);
   }
 }

@@ -32,12 +32,12 @@ Status missingKernels();
 
 /// Records the kernels that such a call takes on the devices that are recorded
 /// for, if any are.
-void recordCall(ccl::Situation situation, ccl::ReduceOp reduce,
+void recordCall(ccl::TuningKey tuningKey, ccl::ReduceOp reduce,
                 const ccl::Config *config, const std::string &translation);
 
-/// The same for a product among so many ranks.
-void recordProduct(const ccl::MatmulProblem &problem, uint32_t numRanks,
-                   const std::string &translation);
+/// The same for a matmul among so many ranks.
+void recordMatmul(const ccl::MatmulProblem &problem, uint32_t numRanks,
+                  const std::string &translation);
 
 /// Whether these do anything.
 bool isRecording();

@@ -78,21 +78,21 @@ std::vector<uint8_t> iris::rt::test::outputOf(const Problem &p, uint32_t me) {
 //===----------------------------------------------------------------------===//
 
 /// What the communicator sees of a call, as far as it decides on the kernel.
-static Situation situationOf(World &world, const Communicator &comm,
+static TuningKey tuningKeyOf(World &world, const Communicator &comm,
                              const Problem &p, uint64_t in, uint64_t out) {
   auto me = static_cast<uint32_t>(comm.index());
   uint32_t width = dtypeBytes(p.dtype);
-  Situation situation;
-  situation.op = p.op;
-  situation.dtype = p.dtype;
-  situation.bytes = p.count * width;
-  situation.groupSize = comm.size();
-  situation.onHeap = (in == 0 || world.isSymmetric(in)) &&
+  TuningKey tuningKey;
+  tuningKey.op = p.op;
+  tuningKey.dtype = p.dtype;
+  tuningKey.bytes = p.count * width;
+  tuningKey.groupSize = comm.size();
+  tuningKey.onHeap = (in == 0 || world.isSymmetric(in)) &&
                      (out == 0 || world.isSymmetric(out));
-  situation.inPlace = in != 0 && out != 0 &&
+  tuningKey.inPlace = in != 0 && out != 0 &&
                       in < out + p.outCount(me) * width &&
                       out < in + p.inCount(me) * width;
-  return situation;
+  return tuningKey;
 }
 
 Status iris::rt::test::call(World &world, Communicator &comm, const Problem &p,
@@ -101,7 +101,7 @@ Status iris::rt::test::call(World &world, Communicator &comm, const Problem &p,
   if (isRecording()) {
     Problem whole = p;
     whole.ranks = comm.group().ranks;
-    recordCall(situationOf(world, comm, whole, in, out), p.reduce, config,
+    recordCall(tuningKeyOf(world, comm, whole, in, out), p.reduce, config,
                world.translation());
   }
   IRISRT_RETURN_IF_ERROR(comm.run({p.op, toPointer(in), toPointer(out), p.count,

@@ -546,7 +546,7 @@ def Iris_WaitOp : Iris_OrderedOp<"wait", [
 def Iris_BarrierOp : Iris_OrderedOp<"barrier"> {
   let summary = "Meets the same program of all ranks";
   let description = [{
-    Every program waits until its namesakes (same block id) of all ranks have
+    Every program waits until its peer programs (same block id) of all ranks have
     arrived: a release before and an acquire after. Epochs count up and are
     never reset, so a barrier may be repeated for ever and replayed in graphs.
     `state` holds at least 32 * programs * num_ranks elements, zero at first,

@@ -180,7 +180,7 @@ def Iris_LeaveIfFailedOp : Iris_PacketOp<"leave_if_failed"> {
   let summary = "Ends the program if one of its threads has given up";
   let description = [{
     All threads meet. If any of them gave up in an `iris.packet_load`, all of
-    them leave the kernel. `iris-take-verdicts` puts it between a wait for
+    them leave the kernel. `iris-check-wait-status` puts it between a wait for
     packets and what other ranks can see.
 
     Example:

@@ -118,7 +118,7 @@ def IrisTranslatePointersPass : Pass<"iris-translate-pointers"> {
                            "::mlir::arith::ArithDialect"];
 }
 
-def IrisTakeVerdictsPass : Pass<"iris-take-verdicts"> {
+def IrisCheckWaitStatusPass : Pass<"iris-check-wait-status"> {
   let summary = "Ends programs that gave up before they publish";
   let description = [{
     On GPUs each thread waits for its own part of an `iris.packet_load`, and one
@@ -127,7 +127,7 @@ def IrisTakeVerdictsPass : Pass<"iris-take-verdicts"> {
     next op that other ranks can see: a store to a peer, a packet, a signal, an
     atomic, a fence or a barrier. Packets that are received in a row share one;
     if nothing is published after them, there is none. `iris.wait` and
-    `iris.barrier` take the verdict as they end. Runs on structured control
+    `iris.barrier` take the waitStatus as they end. Runs on structured control
     flow, after `iris-translate-pointers`.
 
     Before:

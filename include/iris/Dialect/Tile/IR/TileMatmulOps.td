@@ -13,7 +13,7 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     OptionalTypesMatchWith<"`init` has the result's type", "result", "init",
                            "$_self">]> {
-  let summary = "Multiplies a panel of rows by a panel of columns";
+  let summary = "Multiplies an operand tile of rows by an operand tile of columns";
   let description = [{
     With a result of M x N elements, the sum over k in [0, `k`) of
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- CollectiveKernels.cpp - From an op to its kernel -------------------===//
+//===- CollectiveKernels.cpp - Builds the kernel of an op -----------------===//
 
 #include "iris/Kernels/CollectiveKernels.h"
 
@@ -31,7 +31,7 @@ static void buildBody(KernelBuilder &k) {
   }
 }
 
-/// What the runtime must know to launch the kernel.
+/// The kernel's "config" metadata, which the runtime needs to launch it.
 static DictionaryAttr describe(const CollectiveConfig &config, MLIRContext *c) {
   Builder b(c);
   std::string element;

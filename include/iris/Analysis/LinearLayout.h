@@ -44,6 +44,7 @@
 //
 // The same type describes layouts of shared memory (LDS). Their only input is
 // the offset, which is stored in the register dimension.
+
 #ifndef IRIS_ANALYSIS_LINEARLAYOUT_H
 #define IRIS_ANALYSIS_LINEARLAYOUT_H
 

@@ -12,8 +12,8 @@ namespace mlir::iris {
 /// An NVIDIA GPU (sm_80, sm_90a, sm_100a); null for other names.
 std::unique_ptr<TargetInfo> createNVVMTargetInfo(StringRef name);
 
-/// Its matrix instructions; null for other names, and for GPUs without those of
-/// sm_90a.
+/// Its matrix instructions; null for other names, and for GPUs without the
+/// instructions of sm_90a.
 std::unique_ptr<MatmulTarget> createNVVMMatmulTarget(StringRef name);
 
 #define GEN_PASS_DECL

@@ -435,7 +435,7 @@ SmallVector<Value> MatmulEmitter::emitPipeline(ThreadBuilder &t, Value count,
     emitStore(inner, first, stage);
     emitBarrier(inner);
     Progress start{SmallVector<Value>(accumulators), {}};
-    if (!yieldsPlaces(op))
+    if (!yieldsOperandTiles(op))
       start.windows = {first.windowA, first.windowB};
     scf::YieldOp::create(builder, loc,
                          inPairs
@@ -494,7 +494,7 @@ Value MatmulEmitter::emit(ThreadBuilder &t, Value init) {
   ThreadBuilder pipeline(t.b, t.loc, kernel);
   if (readsWorkgroupMemory(op)) {
     accumulators = emitSlowBlocks(t, t.index(0), blocks, accumulators);
-  } else if (yieldsPlaces(op)) {
+  } else if (yieldsOperandTiles(op)) {
     accumulators =
         emitPipeline(pipeline, blocks, /*isChecked=*/true, accumulators);
   } else {

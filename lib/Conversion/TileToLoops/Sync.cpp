@@ -148,8 +148,8 @@ LogicalResult TileLowering::lowerExpect(ExpectEqOp op) {
     return isa<CtxType>(argument.getType());
   });
   if (ctx == func.getArguments().end())
-    return op.emitOpError("needs an argument of type !iris.ctx in the kernel, "
-                          "to report to");
+    return op.emitOpError("reports to the context; expected a kernel argument "
+                          "of type !iris.ctx");
 
   ImplicitLocOpBuilder b(op.getLoc(), op);
   RankedTensorType type = tileType(op.getGot());

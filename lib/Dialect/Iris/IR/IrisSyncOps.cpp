@@ -107,8 +107,8 @@ LogicalResult ExpectEqOp::verify() {
   }
   if (auto kernel = (*this)->getParentOfType<gpu::GPUFuncOp>())
     if (!llvm::any_of(kernel.getArgumentTypes(), llvm::IsaPred<CtxType>))
-      return emitOpError("needs an argument of type !iris.ctx in the kernel, "
-                         "to report to");
+      return emitOpError("reports to the context; expected a kernel argument "
+                         "of type !iris.ctx");
   return success();
 }
 

@@ -45,7 +45,7 @@ private:
 SmallVector<SmallVector<Value>> getWindowCoordinates(ThreadBuilder &t,
                                                      const LinearLayout &layout,
                                                      ValueRange offsets,
-                                                     Value turn = Value(),
+                                                     Value iteration = Value(),
                                                      uint64_t count = 0);
 
 /// Emits `body` under `condition`, or unconditionally if that is null.

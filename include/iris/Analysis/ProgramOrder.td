@@ -8,14 +8,14 @@ include "mlir/IR/OpBase.td"
 def ProgramOrderOpInterface : OpInterface<"ProgramOrderOpInterface"> {
   let cppNamespace = "::mlir::iris";
   let description = [{
-    What an op means for the order of accesses inside one program: its own
     The effect of an op on the order of accesses inside one program: the
     accesses it makes, the earlier accesses it orders before them, and the later
     accesses it orders after them.
-    The table of docs/memory-model.md, "Order inside a program", is what the
+
     The implementations follow the table "Order inside a program" of
     docs/memory-model.md. An op without this interface orders nothing, and its
     accesses are its memory effects.
+  }];
   let methods = [
     InterfaceMethod<"The op's accesses, without those of its regions.",
                     "void", "getMemoryAccesses",

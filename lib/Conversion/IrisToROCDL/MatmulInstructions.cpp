@@ -29,12 +29,12 @@ static constexpr RowBit gfx12Rows[] = {{RowBit::Register, 0},
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The kinds of products that chips tell apart.
-enum class Product { F16, BF16, F32, TF32, I8, F8Ocp, F8Fnuz, None };
+/// Combinations of element types that chips support differently.
+enum class ElementKind { F16, BF16, F32, TF32, I8, F8Ocp, F8Fnuz, None };
 
-/// One row of the tables below. `%` in a name stands for the types of A and B.
+/// An entry of the tables below. `%` in a name stands for the types of A and B.
 struct Entry {
-  Product product;
+  ElementKind kind;
   StringLiteral intrinsic;
   unsigned operandCount;
   MatrixInstruction::OperandElement operandElement;
@@ -46,49 +46,49 @@ using Operand = MatrixInstruction::OperandElement;
 // In each table, wide instructions come before narrow ones.
 
 static constexpr Entry gfx90aEntries[] = {
-    {Product::F16, "mfma.f32.16x16x16f16", 4, Operand::F16},
-    {Product::BF16, "mfma.f32.16x16x16bf16.1k", 4, Operand::I16},
-    {Product::F32, "mfma.f32.16x16x4f32", 1, Operand::F32},
-    {Product::TF32, "mfma.f32.16x16x4f32", 1, Operand::F32},
-    {Product::I8, "mfma.i32.16x16x16i8", 1, Operand::I32},
+    {ElementKind::F16, "mfma.f32.16x16x16f16", 4, Operand::F16},
+    {ElementKind::BF16, "mfma.f32.16x16x16bf16.1k", 4, Operand::I16},
+    {ElementKind::F32, "mfma.f32.16x16x4f32", 1, Operand::F32},
+    {ElementKind::TF32, "mfma.f32.16x16x4f32", 1, Operand::F32},
+    {ElementKind::I8, "mfma.i32.16x16x16i8", 1, Operand::I32},
 };
 
 static constexpr Entry gfx942Entries[] = {
-    {Product::F16, "mfma.f32.16x16x16f16", 4, Operand::F16},
-    {Product::BF16, "mfma.f32.16x16x16bf16.1k", 4, Operand::I16},
-    {Product::F32, "mfma.f32.16x16x4f32", 1, Operand::F32},
-    {Product::TF32, "mfma.f32.16x16x8.xf32", 2, Operand::F32},
-    {Product::I8, "mfma.i32.16x16x32.i8", 1, Operand::I64},
-    {Product::F8Fnuz, "mfma.f32.16x16x32.%", 1, Operand::I64},
+    {ElementKind::F16, "mfma.f32.16x16x16f16", 4, Operand::F16},
+    {ElementKind::BF16, "mfma.f32.16x16x16bf16.1k", 4, Operand::I16},
+    {ElementKind::F32, "mfma.f32.16x16x4f32", 1, Operand::F32},
+    {ElementKind::TF32, "mfma.f32.16x16x8.xf32", 2, Operand::F32},
+    {ElementKind::I8, "mfma.i32.16x16x32.i8", 1, Operand::I64},
+    {ElementKind::F8Fnuz, "mfma.f32.16x16x32.%", 1, Operand::I64},
 };
 
 static constexpr Entry gfx950Entries[] = {
-    {Product::F16, "mfma.f32.16x16x32.f16", 8, Operand::F16},
-    {Product::F16, "mfma.f32.16x16x16f16", 4, Operand::F16},
-    {Product::BF16, "mfma.f32.16x16x32.bf16", 8, Operand::BF16},
-    {Product::BF16, "mfma.f32.16x16x16bf16.1k", 4, Operand::I16},
-    {Product::F32, "mfma.f32.16x16x4f32", 1, Operand::F32},
-    {Product::TF32, "mfma.f32.16x16x4f32", 1, Operand::F32},
-    {Product::I8, "mfma.i32.16x16x64.i8", 4, Operand::I32},
-    {Product::I8, "mfma.i32.16x16x32.i8", 1, Operand::I64},
-    {Product::F8Ocp, "mfma.f32.16x16x32.%", 1, Operand::I64},
+    {ElementKind::F16, "mfma.f32.16x16x32.f16", 8, Operand::F16},
+    {ElementKind::F16, "mfma.f32.16x16x16f16", 4, Operand::F16},
+    {ElementKind::BF16, "mfma.f32.16x16x32.bf16", 8, Operand::BF16},
+    {ElementKind::BF16, "mfma.f32.16x16x16bf16.1k", 4, Operand::I16},
+    {ElementKind::F32, "mfma.f32.16x16x4f32", 1, Operand::F32},
+    {ElementKind::TF32, "mfma.f32.16x16x4f32", 1, Operand::F32},
+    {ElementKind::I8, "mfma.i32.16x16x64.i8", 4, Operand::I32},
+    {ElementKind::I8, "mfma.i32.16x16x32.i8", 1, Operand::I64},
+    {ElementKind::F8Ocp, "mfma.f32.16x16x32.%", 1, Operand::I64},
 };
 
 static constexpr Entry gfx1100Entries[] = {
-    {Product::F16, "wmma.f32.16x16x16.f16", 16, Operand::F16},
-    {Product::BF16, "wmma.f32.16x16x16.bf16", 16, Operand::I16},
-    {Product::I8, "wmma.i32.16x16x16.iu8", 4, Operand::I32},
+    {ElementKind::F16, "wmma.f32.16x16x16.f16", 16, Operand::F16},
+    {ElementKind::BF16, "wmma.f32.16x16x16.bf16", 16, Operand::I16},
+    {ElementKind::I8, "wmma.i32.16x16x16.iu8", 4, Operand::I32},
 };
 
 static constexpr Entry gfx1201Entries[] = {
-    {Product::F16, "wmma.f32.16x16x16.f16", 8, Operand::F16},
-    {Product::BF16, "wmma.f32.16x16x16.bf16", 8, Operand::I16},
-    {Product::I8, "wmma.i32.16x16x16.iu8", 2, Operand::I32},
-    {Product::F8Ocp, "wmma.f32.16x16x16.%", 2, Operand::I32},
+    {ElementKind::F16, "wmma.f32.16x16x16.f16", 8, Operand::F16},
+    {ElementKind::BF16, "wmma.f32.16x16x16.bf16", 8, Operand::I16},
+    {ElementKind::I8, "wmma.i32.16x16x16.iu8", 2, Operand::I32},
+    {ElementKind::F8Ocp, "wmma.f32.16x16x16.%", 2, Operand::I32},
 };
 
 namespace {
-/// What the instructions of one chip have in common.
+/// Common properties of the instructions of one chip.
 struct Chip {
   ArrayRef<Entry> entries;
   unsigned groups;
@@ -115,23 +115,23 @@ static Chip getChip(StringRef target) {
 // Selection
 //===----------------------------------------------------------------------===//
 
-static Product getProduct(tile::MatmulOp op) {
+static ElementKind getElementKind(tile::MatmulOp op) {
   Type a = op.getAElementType(), b = op.getBElementType();
   if (a.isF16())
-    return Product::F16;
+    return ElementKind::F16;
   if (a.isBF16())
-    return Product::BF16;
+    return ElementKind::BF16;
   if (a.isF32())
-    return op.getPrecision() == tile::Precision::tf32 ? Product::TF32
-                                                      : Product::F32;
+    return op.getPrecision() == tile::Precision::tf32 ? ElementKind::TF32
+                                                      : ElementKind::F32;
   if (a.isInteger(8))
-    return Product::I8;
+    return ElementKind::I8;
   auto isOcp = [](Type type) {
     return isa<Float8E4M3FNType, Float8E5M2Type>(type);
   };
   if (isOcp(a) && isOcp(b))
-    return Product::F8Ocp;
-  return isOcp(a) || isOcp(b) ? Product::None : Product::F8Fnuz;
+    return ElementKind::F8Ocp;
+  return isOcp(a) || isOcp(b) ? ElementKind::None : ElementKind::F8Fnuz;
 }
 
 /// The name of an f8 type in intrinsics.
@@ -175,44 +175,44 @@ Type MatrixInstruction::getOperandType(MLIRContext *context) const {
   return operandCount == 1 ? element : VectorType::get({operandCount}, element);
 }
 
-/// The types that a chip multiplies, for people.
-static std::string listMatmuls(const Chip &chip) {
-  auto name = [](Product product) -> StringRef {
-    switch (product) {
-    case Product::F16:
+/// The element types that a chip supports, for error messages.
+static std::string listElementKinds(const Chip &chip) {
+  auto name = [](ElementKind kind) -> StringRef {
+    switch (kind) {
+    case ElementKind::F16:
       return "f16";
-    case Product::BF16:
+    case ElementKind::BF16:
       return "bf16";
-    case Product::F32:
-    case Product::TF32:
+    case ElementKind::F32:
+    case ElementKind::TF32:
       return "f32";
-    case Product::I8:
+    case ElementKind::I8:
       return "i8";
-    case Product::F8Ocp:
+    case ElementKind::F8Ocp:
       return "f8E4M3FN or f8E5M2";
-    case Product::F8Fnuz:
+    case ElementKind::F8Fnuz:
       return "f8E4M3FNUZ or f8E5M2FNUZ";
-    case Product::None:
+    case ElementKind::None:
       break;
     }
-    llvm_unreachable("no product of a chip");
+    llvm_unreachable("not supported by any chip");
   };
   SmallVector<StringRef> names;
   for (const Entry &entry : chip.entries)
-    if (!llvm::is_contained(names, name(entry.product)))
-      names.push_back(name(entry.product));
+    if (!llvm::is_contained(names, name(entry.kind)))
+      names.push_back(name(entry.kind));
   return llvm::join(names, ", ");
 }
 
 FailureOr<MatrixInstruction>
 mlir::iris::getMatrixInstruction(StringRef target, tile::MatmulOp op) {
   Chip chip = getChip(target);
-  Product product = getProduct(op);
+  ElementKind kind = getElementKind(op);
   unsigned elementBytes = op.getA().getType().getElementTypeBitWidth() / 8;
   uint64_t blockBytes = op.getBlock() * elementBytes;
   const Entry *narrowest = nullptr;
   for (const Entry &entry : chip.entries) {
-    if (entry.product != product)
+    if (entry.kind != kind)
       continue;
     narrowest = &entry;
     unsigned operandBytes = entry.operandCount * getBytes(entry.operandElement);
@@ -225,9 +225,9 @@ mlir::iris::getMatrixInstruction(StringRef target, tile::MatmulOp op) {
       result.intrinsic += (getFloat8Name(op.getBElementType()) + "." +
                            getFloat8Name(op.getAElementType()))
                               .str();
-    result.form = chip.isMfma              ? IntrinsicForm::Mfma
-                  : product == Product::I8 ? IntrinsicForm::WmmaInteger
-                                           : IntrinsicForm::Wmma;
+    result.form = chip.isMfma               ? IntrinsicForm::Mfma
+                  : kind == ElementKind::I8 ? IntrinsicForm::WmmaInteger
+                                            : IntrinsicForm::Wmma;
     result.operandCount = entry.operandCount;
     result.operandElement = entry.operandElement;
     result.operandBytes = operandBytes;
@@ -239,7 +239,7 @@ mlir::iris::getMatrixInstruction(StringRef target, tile::MatmulOp op) {
   if (!narrowest)
     return op.emitOpError("multiplies ")
            << op.getAElementType() << " by " << op.getBElementType() << " on "
-           << target << "; expected " << listMatmuls(chip);
+           << target << "; expected " << listElementKinds(chip);
   return op.emitOpError("has k-blocks of ")
          << op.getBlock() << " for " << op.getAElementType() << " on " << target
          << "; expected at least "

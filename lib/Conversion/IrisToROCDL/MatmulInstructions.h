@@ -4,10 +4,10 @@
 // 32).
 //
 // All of them compute D += A * B for a 16 x k operand tile A, a k x 16 operand
-// tile B and a 16 x 16 result. Lane l gives row l % 16 of A and column l % 16
-// of B; lanes with other l / 16, its *group*, give other values of k, or the
-// same ones. The lane gets elements of column l % 16 of D; which rows,
-// `rowBits` says.
+// tile B and a 16 x 16 result. Lane l provides row l % 16 of A and column l %
+// 16 of B. Lanes with different l / 16, their *group*, provide different values
+// of k, or the same ones. A lane receives elements of column l % 16 of D;
+// `rowBits` gives their rows.
 #ifndef IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULINSTRUCTIONS_H
 #define IRIS_LIB_CONVERSION_IRISTOROCDL_MATMULINSTRUCTIONS_H
 
@@ -15,17 +15,18 @@
 
 namespace mlir::iris {
 
-/// Rows and columns of the result of every instruction, and the bits of both.
+/// Rows and columns of the result of every instruction, and the number of bits
+/// of their index.
 inline constexpr unsigned kMatrixSize = 16;
 inline constexpr unsigned kMatrixBits = 4;
 
-/// Where a bit of the row of D comes from.
+/// The source of a bit of the row index of D.
 struct RowBit {
   enum Source { Register, Group } source;
   unsigned bit;
 };
 
-/// What follows the operands A, B and C of an intrinsic, or goes between them.
+/// The additional operands of an intrinsic besides A, B and C.
 enum class IntrinsicForm {
   /// MFMA: three immediates (broadcasts), all 0.
   Mfma,
@@ -39,12 +40,12 @@ enum class IntrinsicForm {
 struct MatrixInstruction {
   std::string intrinsic;
   IntrinsicForm form;
-  /// Type of A and B of one lane: elements and their type.
+  /// Number and type of the elements of A and B in one lane.
   unsigned operandCount;
   enum OperandElement { F16, BF16, F32, I16, I32, I64 } operandElement;
-  /// Bytes that a lane gives of A, and of B.
+  /// Bytes of A, and of B, that a lane provides.
   unsigned operandBytes;
-  /// Groups of lanes that give different values of k.
+  /// Number of lane groups that provide different values of k.
   unsigned groups;
   /// Elements of D in a lane.
   unsigned accumulators;
@@ -54,9 +55,9 @@ struct MatrixInstruction {
   Type getOperandType(MLIRContext *context) const;
 };
 
-/// Returns the instruction of `target` for the k-blocks of `op`: the widest one
-/// along k that fits. The first operand is of `op`'s b, the second of its a.
-/// Reports if there is none.
+/// Returns the instruction of `target` for the k-blocks of `op`: the one with
+/// the largest k that fits. Its first operand is `op`'s b, the second one
+/// `op`'s a. Reports an error if there is none.
 FailureOr<MatrixInstruction> getMatrixInstruction(StringRef target,
                                                   tile::MatmulOp op);
 

@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Loads at this offset from a resource, or behind it, give 0.
+/// Size in bytes of buffer resources; loads at or beyond this offset return 0.
 static constexpr int64_t kResourceBytes = int64_t(1) << 31;
 
 static Value compare(ThreadBuilder &t, arith::CmpIPredicate predicate,
@@ -43,13 +43,13 @@ static Value bitcast(ThreadBuilder &t, Type type, Value value) {
   return LLVM::BitcastOp::create(t.b, t.loc, type, value);
 }
 
-/// Where the block at `place` begins, in elements from the buffer's first.
+/// The offset of the block at `start`, in elements from the buffer's first.
 static Value getStart(ThreadBuilder &t, const BufferView &view,
-                      const OperandTileStart &place) {
-  Value start = t.index(0);
-  for (auto [dim, offset] : llvm::enumerate(place.offsets))
-    start = t.add(start, t.mul(offset, view.getStride(dim)));
-  return start;
+                      const OperandTileStart &start) {
+  Value elements = t.index(0);
+  for (auto [dim, offset] : llvm::enumerate(start.offsets))
+    elements = t.add(elements, t.mul(offset, view.getStride(dim)));
+  return elements;
 }
 
 Value OperandTileEmitter::applyThread(ThreadBuilder &t,
@@ -63,19 +63,20 @@ Value OperandTileEmitter::applyThread(ThreadBuilder &t,
 //===----------------------------------------------------------------------===//
 
 Value OperandTileEmitter::emitCanLoad(ThreadBuilder &t,
-                                      const OperandTileStart &place) const {
+                                      const OperandTileStart &start) const {
   const OperandTileCopy &fill = operandTile.fill;
   int64_t loadBytes = fill.getElementsPerLoad() * plan.elementBytes;
   if (!fill.hasWideLoads(plan.elementBytes))
     return {};
-  BufferView view(place.buffer, t);
+  BufferView view(start.buffer, t);
   unsigned rowDim = getRowDim();
   Value pitch = t.mul(view.getStride(fill.alongK ? rowDim : getKDim()),
                       plan.elementBytes);
-  Value start = t.mul(t.add(view.getOffset(), getStart(t, view, place)),
-                      plan.elementBytes);
-  // Divisors are powers of two, so one `or` collects what must be multiples.
-  Value address = t.add(view.getOwnAddress(), start);
+  Value offset = t.mul(t.add(view.getOffset(), getStart(t, view, start)),
+                       plan.elementBytes);
+  // Divisors are powers of two, so an `or` combines all numbers that must be
+  // multiples.
+  Value address = t.add(view.getOwnAddress(), offset);
   Value together = t.b.createOrFold<arith::OrIOp>(t.loc, address, pitch);
   Value rest =
       t.b.createOrFold<arith::AndIOp>(t.loc, together, t.index(loadBytes - 1));
@@ -89,12 +90,12 @@ Value OperandTileEmitter::emitCanLoad(ThreadBuilder &t,
   int64_t lines = fill.alongK ? operandTile.rows : plan.block;
   require(compare(t, Predicate::ult, pitch,
                   t.index((kResourceBytes - (1 << 16)) / lines)));
-  Value row = place.offsets[rowDim], size = view.getSize(rowDim);
+  Value row = start.offsets[rowDim], size = view.getSize(rowDim);
   require(compare(t, Predicate::ult, row, size));
-  require(compare(t, Predicate::sge, place.offsets[getKDim()], t.index(0)));
+  require(compare(t, Predicate::sge, start.offsets[getKDim()], t.index(0)));
   if (fill.alongK)
     return result;
-  // A load of several rows is inside or outside as a whole.
+  // A load that covers several rows must be inside or outside as a whole.
   Value end = t.add(row, t.index(operandTile.rows));
   Value both = t.b.createOrFold<arith::OrIOp>(t.loc, row, size);
   Value part =
@@ -106,10 +107,10 @@ Value OperandTileEmitter::emitCanLoad(ThreadBuilder &t,
 }
 
 Value OperandTileEmitter::emitExtent(ThreadBuilder &t,
-                                     const OperandTileStart &place) const {
-  BufferView view(place.buffer, t);
+                                     const OperandTileStart &start) const {
+  BufferView view(start.buffer, t);
   return t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(getKDim()),
-                                         place.offsets[getKDim()]);
+                                         start.offsets[getKDim()]);
 }
 
 SmallVector<Type> OperandTileEmitter::getLoadTypes(MLIRContext *context) const {
@@ -119,12 +120,12 @@ SmallVector<Type> OperandTileEmitter::getLoadTypes(MLIRContext *context) const {
       getWordsType(context, fill.getElementsPerLoad() * plan.elementBytes));
 }
 
-/// The memory from `pointer`, which is the same in all threads, on, for loads
-/// with an offset per thread.
+/// A buffer resource that starts at `pointer`, which is uniform, for loads with
+/// an offset per thread.
 static Value emitResource(ThreadBuilder &t, Value pointer) {
   ImplicitLocOpBuilder b(t.loc, t.b);
   Value stride = arith::ConstantOp::create(b, b.getI16IntegerAttr(0));
-  // Raw, of 32-bit elements.
+  // Raw buffer, 32-bit elements.
   constexpr int64_t flags = (7 << 12) | (4 << 15);
   return ROCDL::MakeBufferRsrcOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext(), 8), pointer, stride,
@@ -132,42 +133,42 @@ static Value emitResource(ThreadBuilder &t, Value pointer) {
 }
 
 Value OperandTileEmitter::emitWindow(ThreadBuilder &t,
-                                     const OperandTileStart &place) const {
-  BufferView view(place.buffer, t);
-  // Whatever it is computed from: in scalar registers, as a resource must be.
+                                     const OperandTileStart &start) const {
+  BufferView view(start.buffer, t);
+  // A resource must be in scalar registers.
   ImplicitLocOpBuilder b(t.loc, t.b);
-  return target.emitUniform(b, view.getPointer(t, getStart(t, view, place)));
+  return target.emitUniform(b, view.getPointer(t, getStart(t, view, start)));
 }
 
 Value OperandTileEmitter::emitNextWindow(ThreadBuilder &t,
-                                         const OperandTileStart &place,
+                                         const OperandTileStart &start,
                                          Value window) const {
-  BufferView view(place.buffer, t);
+  BufferView view(start.buffer, t);
   Value next = advance(
       t, window,
       t.toI64(t.mul(view.getStride(getKDim()),
                     static_cast<int64_t>(plan.block) * plan.elementBytes)));
-  // LLVM would have all windows count by one register, and add that one to
-  // their begins in every step.
+  // LLVM would otherwise use one counter for all windows, and add it to their
+  // start in every step.
   ImplicitLocOpBuilder b(t.loc, t.b);
   return target.emitUniform(b, next);
 }
 
-/// The window of an operand tile in memory, as the loads of a thread see it.
+/// The window of an operand tile in memory, as seen by the loads of a thread.
 struct OperandTileEmitter::Source {
-  /// Pointer to its begin, the same in all threads.
+  /// Pointer to its start, uniform.
   Value window;
-  /// Bytes between lines, and rows inside of the buffer, i32.
+  /// Bytes between lines, and number of rows inside the buffer, i32.
   Value pitch, limit;
-  /// The thread's part of row, of k, and of the offset in bytes, i32.
+  /// The thread's row, k, and byte offset, i32.
   Value row, k, offset;
 };
 
 OperandTileEmitter::Source
-OperandTileEmitter::getSource(ThreadBuilder &t, const OperandTileStart &place,
+OperandTileEmitter::getSource(ThreadBuilder &t, const OperandTileStart &start,
                               Value window, bool permuted) const {
   const OperandTileCopy &fill = operandTile.fill;
-  BufferView view(place.buffer, t);
+  BufferView view(start.buffer, t);
   unsigned rowDim = getRowDim();
   int64_t bytes = plan.elementBytes;
   Source source;
@@ -175,7 +176,7 @@ OperandTileEmitter::getSource(ThreadBuilder &t, const OperandTileStart &place,
   source.pitch =
       toI32(t, t.mul(view.getStride(fill.alongK ? rowDim : getKDim()), bytes));
   Value left = t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(rowDim),
-                                               place.offsets[rowDim]);
+                                               start.offsets[rowDim]);
   source.limit = toI32(t, t.b.createOrFold<arith::MinSIOp>(
                               t.loc, left, t.index(operandTile.rows)));
   SmallVector<uint64_t> rowBases, kBases;
@@ -192,7 +193,7 @@ OperandTileEmitter::getSource(ThreadBuilder &t, const OperandTileStart &place,
   return source;
 }
 
-/// Row and k of unit `unit` of the first thread.
+/// Row and k of unit `unit`, relative to unit 0.
 static std::pair<unsigned, unsigned> getUnit(const OperandTileCopy &fill,
                                              unsigned unit) {
   std::pair<unsigned, unsigned> result(0, 0);
@@ -204,7 +205,7 @@ static std::pair<unsigned, unsigned> getUnit(const OperandTileCopy &fill,
   return result;
 }
 
-/// Whether the rows of a unit lie inside of the buffer.
+/// Whether the rows of a unit are inside the buffer.
 static Value emitInside(ThreadBuilder &t, Value row, unsigned unitRow,
                         Value limit) {
   return compare(t, arith::CmpIPredicate::slt, t.add(row, t.i32(unitRow)),
@@ -220,10 +221,10 @@ Value OperandTileEmitter::emitUnitOffset(ThreadBuilder &t, const Source &source,
 }
 
 SmallVector<Value> OperandTileEmitter::emitLoads(ThreadBuilder &t,
-                                                 const OperandTileStart &place,
+                                                 const OperandTileStart &start,
                                                  Value window) const {
   const OperandTileCopy &fill = operandTile.fill;
-  Source source = getSource(t, place, window, /*permuted=*/false);
+  Source source = getSource(t, start, window, /*permuted=*/false);
   bool hasResources = plan.warpSize == 64;
   Value resource = hasResources ? emitResource(t, source.window) : Value();
   Type type = getLoadTypes(t.b.getContext()).front();
@@ -259,12 +260,12 @@ SmallVector<Value> OperandTileEmitter::emitLoads(ThreadBuilder &t,
 }
 
 void OperandTileEmitter::emitDirectLoads(ThreadBuilder &t,
-                                         const OperandTileStart &place,
+                                         const OperandTileStart &start,
                                          Value window, Value stage) const {
   const OperandTileCopy &fill = operandTile.fill;
-  // The place of a lane is the wave's plus 16 bytes per lane: chunks are
-  // permuted by loading other ones.
-  Source source = getSource(t, place, window, /*permuted=*/true);
+  // A lane's destination is the wave's plus 16 bytes per lane; the swizzle is
+  // applied to the source of the loads.
+  Source source = getSource(t, start, window, /*permuted=*/true);
   Value resource = emitResource(t, source.window);
   ImplicitLocOpBuilder b(t.loc, t.b);
   Value wave =
@@ -296,10 +297,11 @@ Value OperandTileEmitter::emitPointer(ThreadBuilder &t,
   uint64_t varying = 0;
   for (uint64_t basis : bases)
     varying |= basis;
-  // Bits that vary are combined; the others are an offset of the instruction.
-  Value place = applyThread(t, bases);
+  // Bits that vary are combined at run time; the others are an immediate
+  // offset.
+  Value offset = applyThread(t, bases);
   if (uint64_t flipped = constant & varying)
-    place = t.b.createOrFold<arith::XOrIOp>(t.loc, place, t.i32(flipped));
+    offset = t.b.createOrFold<arith::XOrIOp>(t.loc, offset, t.i32(flipped));
   uint64_t fixed = constant & ~varying;
   if (side == Side::B)
     fixed += plan.a.memory.getBytes();
@@ -307,14 +309,14 @@ Value OperandTileEmitter::emitPointer(ThreadBuilder &t,
     if (std::optional<int64_t> known = getConstantIntValue(stage))
       fixed += *known;
     else
-      place = t.add(place, stage);
+      offset = t.add(offset, stage);
   }
   Value pointer = LLVM::AddressOfOp::create(t.b, t.loc, t.kernel.scratch);
-  pointer = advance(t, pointer, place);
+  pointer = advance(t, pointer, offset);
   return fixed ? advance(t, pointer, t.i32(fixed)) : pointer;
 }
 
-SmallVector<uint64_t> OperandTileEmitter::getFillBases() const {
+SmallVector<uint64_t> OperandTileEmitter::getStoreBases() const {
   const OperandTileCopy &fill = operandTile.fill;
   SmallVector<uint64_t> bases;
   for (auto [row, k] : fill.threadBits)
@@ -325,8 +327,9 @@ SmallVector<uint64_t> OperandTileEmitter::getFillBases() const {
   return bases;
 }
 
-/// Lanes of the lower half of a wave give `high` for `low` of the others: both
-/// have values of one row then, `low` those of the lower lanes.
+/// Lanes of the lower half of a wave exchange their `high` with `low` of the
+/// upper half. Then both values of a lane belong to one row, with `low` from
+/// the lower lane.
 static void emitExchange(ThreadBuilder &t, Value &low, Value &high) {
   Type i32 = t.b.getI32Type();
   auto pair = LLVM::LLVMStructType::getLiteral(t.b.getContext(), {i32, i32});
@@ -368,15 +371,15 @@ Value OperandTileEmitter::emitChunk(ThreadBuilder &t, Value low,
 void OperandTileEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
                                     Value stage) const {
   const OperandTileCopy &fill = operandTile.fill;
-  SmallVector<uint64_t> bases = getFillBases();
+  SmallVector<uint64_t> bases = getStoreBases();
   auto store = [&](Value value, unsigned row, unsigned k, unsigned bytes) {
-    uint64_t place = operandTile.memory.getOffset(row, k * plan.elementBytes);
+    uint64_t offset = operandTile.memory.getOffset(row, k * plan.elementBytes);
     LLVM::StoreOp::create(t.b, t.loc, value,
-                          emitPointer(t, bases, place, stage), bytes);
+                          emitPointer(t, bases, offset, stage), bytes);
   };
   unsigned loads = fill.getLoadsPerUnit();
   unsigned rowBytes = fill.ks * plan.elementBytes;
-  // The rows whose halves of a chunk go together, if any do.
+  // The rows whose half chunks are combined, if any.
   bool inHalves = fill.isExchanged || operandTile.memory.getPaired();
   unsigned partner = inHalves ? 1u << fill.getPartnerBit() : 0;
   for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
@@ -396,24 +399,24 @@ void OperandTileEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
   }
 }
 
-void OperandTileEmitter::emitFill(ThreadBuilder &t,
-                                  const OperandTileStart &place, Value left,
-                                  Value stage) const {
+void OperandTileEmitter::emitElementCopy(ThreadBuilder &t,
+                                         const OperandTileStart &start,
+                                         Value left, Value stage) const {
   Type element = getBitsType(t.b.getContext());
   unsigned total = operandTile.rows * plan.block;
   unsigned threads = plan.getNumThreads();
   Value thread = t.add(t.mul(t.kernel.warp, plan.warpSize), t.kernel.lane);
-  Value extent = emitExtent(t, place);
+  Value extent = emitExtent(t, start);
   left = t.b.createOrFold<arith::MinSIOp>(t.loc, left, extent);
-  BufferView view(place.buffer, t);
+  BufferView view(start.buffer, t);
   SmallVector<uint64_t> rowBases, kBases;
   for (unsigned bit = 1; bit < operandTile.rows; bit *= 2)
     rowBases.push_back(operandTile.memory.getOffset(bit, 0));
   for (unsigned bit = 1; bit < plan.block; bit *= 2)
     kBases.push_back(operandTile.memory.getOffset(0, bit * plan.elementBytes));
 
-  auto fillElement = [&](ThreadBuilder &t, Value number) {
-    // Neighbouring threads take neighbours in memory.
+  auto copyElement = [&](ThreadBuilder &t, Value number) {
+    // Consecutive threads access consecutive elements in memory.
     unsigned fast = operandTile.fill.alongK ? plan.block : operandTile.rows;
     Value low = arith::AndIOp::create(t.b, t.loc, number, t.i32(fast - 1));
     Value high =
@@ -425,8 +428,8 @@ void OperandTileEmitter::emitFill(ThreadBuilder &t,
                                           value);
     };
     SmallVector<Value> coordinates(2);
-    coordinates[getRowDim()] = t.add(place.offsets[getRowDim()], toIndex(row));
-    coordinates[getKDim()] = t.add(place.offsets[getKDim()], toIndex(k));
+    coordinates[getRowDim()] = t.add(start.offsets[getRowDim()], toIndex(row));
+    coordinates[getKDim()] = t.add(start.offsets[getKDim()], toIndex(k));
     Value inside =
         emitAnd(t, view.isInside(t, coordinates),
                 compare(t, arith::CmpIPredicate::slt, toIndex(k), left));
@@ -449,17 +452,17 @@ void OperandTileEmitter::emitFill(ThreadBuilder &t,
 
   if (total < threads) {
     emitGuarded(t, compare(t, arith::CmpIPredicate::ult, thread, t.i32(total)),
-                [&](ThreadBuilder &inner) { fillElement(inner, thread); });
+                [&](ThreadBuilder &inner) { copyElement(inner, thread); });
     return;
   }
   auto loop = scf::ForOp::create(
       t.b, t.loc, t.index(0), t.index(total), t.index(threads), ValueRange(),
       [&](OpBuilder &b, Location loc, Value first, ValueRange) {
         ThreadBuilder inner(b, loc, t.kernel);
-        fillElement(inner, inner.add(toI32(inner, first), thread));
+        copyElement(inner, inner.add(toI32(inner, first), thread));
         scf::YieldOp::create(b, loc);
       });
-  // The slow form is to be small.
+  // Not unrolled, to keep the slow path small.
   auto unroll = LLVM::LoopUnrollAttr::get(t.b.getContext(),
                                           /*disable=*/t.b.getBoolAttr(true), {},
                                           {}, {}, {}, {}, {});
@@ -481,13 +484,13 @@ OperandTileEmitter::emitOperands(ThreadBuilder &t, unsigned step,
   SmallVector<uint64_t> bases;
   for (unsigned bit : operandTile.map.instruction)
     bases.push_back(operandTile.memory.getOffset(1u << bit, 0));
-  // Lanes of other groups have other k, or the same ones.
+  // Lanes of other groups have other values of k, or the same ones.
   for (unsigned size = kMatrixSize, group = 1; size < plan.warpSize;
        size *= 2, group *= 2)
     bases.push_back(group < instruction.groups ? operandTile.memory.getOffset(
                                                      0, group * plan.laneBytes)
                                                : 0);
-  // The result's layout has the waves along columns first.
+  // In the result's layout the lowest wave bits select columns.
   if (side == Side::A)
     bases.append(plan.b.map.warp.size(), 0);
   for (unsigned bit : operandTile.map.warp)
@@ -497,18 +500,18 @@ OperandTileEmitter::emitOperands(ThreadBuilder &t, unsigned step,
 
   unsigned readBytes = std::min(plan.laneBytes, kChunkBytes);
   auto read = [&](unsigned fragment, unsigned byte) -> Value {
-    uint64_t place = operandTile.memory.getOffset(
+    uint64_t offset = operandTile.memory.getOffset(
         RowMap::select(operandTile.map.fragment, fragment),
         step * plan.laneBytes * instruction.groups + byte);
     auto load =
         LLVM::LoadOp::create(t.b, t.loc, getWordsType(context, readBytes),
-                             emitPointer(t, bases, place, stage), readBytes);
+                             emitPointer(t, bases, offset, stage), readBytes);
     if (plan.isDirect())
       load.setNoaliasScopesAttr(directScopes);
     return load;
   };
   Type operand = instruction.getOperandType(context);
-  // The operands that were read together.
+  // Splits a read that covers several operands.
   auto split = [&](Value words) {
     unsigned count = readBytes / instruction.operandBytes;
     if (count == 1)

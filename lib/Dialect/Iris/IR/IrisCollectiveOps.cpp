@@ -15,7 +15,7 @@ using namespace mlir::iris;
 ParseResult mlir::iris::parseOptionalReduction(OpAsmParser &parser,
                                                ReductionAttr &reduction) {
   StringRef keyword;
-  // Element types are keywords, too.
+  // Element types are also keywords.
   if (failed(parser.parseOptionalKeyword(&keyword,
                                          {"sum", "prod", "min", "max", "avg"})))
     return success();
@@ -40,7 +40,7 @@ static bool reduces(CollectiveKind kind) {
          kind == CollectiveKind::Reduce;
 }
 
-/// Types of elements that collectives know.
+/// Element types that collectives support.
 static bool isElement(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return (integer.isSignless() &&

@@ -29,8 +29,8 @@ RANKED_ACCESS(WaitOp)
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-/// What all synchronising accesses have in common: a window of `value`'s shape,
-/// a symmetric buffer where a rank is named, and a scope that reaches it.
+/// Verifies a synchronizing access: a window of `value`'s shape, a symmetric
+/// buffer if a rank is specified, and a scope that includes the rank.
 template <typename OpT>
 static LogicalResult verifyRankedAccess(OpT op, Type value) {
   MemRefType buffer = op.getBuffer().getType();
@@ -114,7 +114,7 @@ LogicalResult ExpectEqOp::verify() {
 
 LogicalResult TraceOp::verify() {
   if (getSpan().empty())
-    return emitOpError("names no span; expected a name");
+    return emitOpError("has no span name; expected one");
   if (getBytes() && getPhase() != TracePhase::End)
     return emitOpError("has bytes at the beginning of a span; expected them at "
                        "its end");

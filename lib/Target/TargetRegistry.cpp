@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The table of targets. A new chip of a known family is one line here; what
-// differs in code generation is asked of `TargetInfo` in lib/Conversion.
+// The table of targets. A new chip of a known family is one line here;
+// differences in code generation are in `TargetInfo` in lib/Conversion.
 #include "iris/Target/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -16,8 +16,8 @@ static constexpr llvm::StringLiteral amdTriple = "amdgcn-amd-amdhsa";
 static constexpr llvm::StringLiteral nvTriple = "nvptx64-nvidia-cuda";
 static constexpr llvm::StringLiteral hostTriple = "x86_64-unknown-linux-gnu";
 
-// PTX versions are the lowest that have what the chip's lowering uses: 8.1
-// (CUDA 12.1) is the first with multimem, 8.6 (CUDA 12.7) with sm_100a.
+// PTX versions are the lowest that support the chip's lowering: 8.1 (CUDA 12.1)
+// is the first one with multimem, 8.6 (CUDA 12.7) the first one with sm_100a.
 static constexpr TargetSpec knownTargets[] = {
     {TargetKind::AMDGPU, "gfx942", amdTriple, "gfx942", "",
      "AMD Instinct MI300A, MI300X, MI325X: HSACO"},
@@ -30,11 +30,11 @@ static constexpr TargetSpec knownTargets[] = {
     {TargetKind::AMDGPU, "gfx1201", amdTriple, "gfx1201", "",
      "AMD Radeon RX 9070, AI PRO R9700: HSACO"},
     {TargetKind::NVPTX, "sm_90a", nvTriple, "sm_90a", "+ptx81",
-     "NVIDIA H100, H200: cubin where ptxas is there, else PTX"},
+     "NVIDIA H100, H200: cubin if ptxas is available, otherwise PTX"},
     {TargetKind::NVPTX, "sm_80", nvTriple, "sm_80", "+ptx81",
-     "NVIDIA A100: cubin where ptxas is there, else PTX"},
+     "NVIDIA A100: cubin if ptxas is available, otherwise PTX"},
     {TargetKind::NVPTX, "sm_100a", nvTriple, "sm_100a", "+ptx86",
-     "NVIDIA B200: cubin where ptxas is there, else PTX"},
+     "NVIDIA B200: cubin if ptxas is available, otherwise PTX"},
     {TargetKind::Host, "host", hostTriple, "x86-64-v3", "",
      "any x86-64-v3 Linux machine: shared object"},
 };
@@ -82,8 +82,8 @@ mlir::iris::parseTargetList(llvm::StringRef names) {
 }
 
 void mlir::iris::initializeBackend(TargetKind kind) {
-  // Inline assembly has to be parsed when an object is written, hence the
-  // assembly parsers; NVPTX, whose output is text, has none.
+  // Writing an object file requires parsing inline assembly, so the assembly
+  // parsers are initialized too; NVPTX, which emits text, has none.
   static std::once_flag amdgpu, nvptx, host;
   switch (kind) {
   case TargetKind::AMDGPU:

@@ -66,7 +66,7 @@ gpu.module @kernels {
   gpu.func @atomic(%ctx: !iris.ctx, %one: i32, %i: index) kernel {
     %a = memref.alloca() : memref<8xi32>
     %v = memref.subview %a[4] [4] [1] : memref<8xi32> to memref<4xi32, strided<[1], offset: 4>>
-    // expected-error @+1 {{a buffer of this program alone (memref.alloca)}}
+    // expected-error @+1 {{a buffer local to the program (memref.alloca)}}
     %old = iris.atomic_rmw add %ctx, %one, %v[%i] scope(block) : i32, memref<4xi32, strided<[1], offset: 4>>
     gpu.return
   }

@@ -250,8 +250,8 @@ IRISRT_STATIC_ASSERT(sizeof(IrisRtTraceEvent) == 40, "IrisRtTraceEvent layout");
  *
  * Kernel arguments are passed as one block of bytes, with the same layout for
  * every target: HIP_LAUNCH_PARAM_BUFFER_POINTER on AMD,
- * CU_LAUNCH_PARAM_BUFFER_POINTER on NVIDIA, a pointer on the host.  Each item is
- * aligned to its size:
+ * CU_LAUNCH_PARAM_BUFFER_POINTER on NVIDIA, a pointer on the host.  Each item
+ * is aligned to its size:
  *
  *   !iris.ctx             IrisRtContext (88 bytes, aligned to 8)
  *   memref, identity      8-byte pointer, then one int64 per dynamic size

@@ -3,7 +3,7 @@
 //
 // The state has one line of 128 bytes per program and rank. On rank m, word 0
 // of line r of program p holds the last epoch that program p of rank r has
-// reached; line m holds the program's own epoch. A barrier increments the own
+// reached; line m holds the program's own epoch. A barrier increments that
 // epoch, writes it to line m of program p on every rank, including its own, and
 // waits until all of its own lines have reached the epoch. Epochs only grow,
 // and are compared by signed difference.

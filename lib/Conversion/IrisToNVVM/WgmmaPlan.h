@@ -17,7 +17,6 @@
 // tile's columns. The instruction is then fully used, unless the tile also has
 // fewer than 64 columns. In this case the first operand is *padded*, and the
 // results of the padding are dropped.
-// rows that nobody has filled is dropped.
 //
 //===----------------------------------------------------------------------===//
 

@@ -187,9 +187,9 @@ OperandTileEmitter::getSource(ThreadBuilder &t, const OperandTileStart &start,
   }
   source.row = applyThread(t, rowBases);
   source.k = applyThread(t, kBases);
-  Value lines = fill.alongK ? source.row : source.k;
-  Value neighbours = fill.alongK ? source.k : source.row;
-  source.offset = t.add(t.mul(lines, source.pitch), t.mul(neighbours, bytes));
+  Value line = fill.alongK ? source.row : source.k;
+  Value column = fill.alongK ? source.k : source.row;
+  source.offset = t.add(t.mul(line, source.pitch), t.mul(column, bytes));
   return source;
 }
 

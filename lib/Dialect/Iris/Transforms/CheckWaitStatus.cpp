@@ -4,7 +4,6 @@
 // Walks each kernel in program order and tracks whether a wait for packets may
 // have failed since the last barrier. Scalars are uniform, so all threads
 // execute the ops inserted here.
-// that all threads come by the ops inserted here.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,9 +2,10 @@
 //===- KernelRounds.cpp - Rounds through the workspace --------------------===//
 //
 // Data that exceed the workspace are processed in rounds. Slots are in two
-// halves, for even and odd epochs: what one iteration stores to peers, the next
-// iteration reads, while it stores to the other half. docs/collectives.md says
-// why no rank stores to a slot that another rank still reads.
+// halves, for even and odd epochs: each iteration reads the data that peers
+// stored in the previous iteration, and stores to the other half. See
+// docs/collectives.md for why no rank stores to a slot that another rank still
+// reads.
 //
 //===----------------------------------------------------------------------===//
 

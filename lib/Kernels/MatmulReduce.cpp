@@ -3,7 +3,7 @@
 //
 // matmul_reduce_scatter
 //   push          every rank stores its partial sum of a tile to the tile's
-//                 owner, which adds up what it receives
+//                 owner, which adds up the tiles it receives
 // both
 //   specialized   partial sums stay on the rank that computes them;
 //                 communication programs add up the tiles that this rank owns

@@ -197,8 +197,8 @@ public:
   /// The slot of the tile `t` that `source` sends; the slots of all members for
   /// one tile are consecutive.
   Value packetSlot(Value source, Value t);
-  /// Receives what the members send to `packetSlot` and stores it to their
-  /// chunks of the output. Includes this rank's own chunk only if
+  /// Receives the tiles that members send to `packetSlot` and stores them to
+  /// their chunks of the output. Includes this rank's own chunk only if
   /// `receivesAll()`.
   void receiveParts(Value start, Value length);
   /// The `length` elements from `start` of all members' chunks, as a

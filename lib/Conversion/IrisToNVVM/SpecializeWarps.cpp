@@ -249,7 +249,7 @@ private:
   bool holdsBack(Operation *op) {
     if (isa<ProducerFenceOp, TraceOp>(op))
       return false;
-    // After a wait or a barrier, the program may read what others have written.
+    // After a wait or a barrier, the program may read data that others wrote.
     if (isa<WaitOp, BarrierOp, FenceOp, PacketLoadOp>(op))
       return true;
     // A release only orders earlier accesses.

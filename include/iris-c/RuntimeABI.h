@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The binary contract between the Iris compiler and the Iris runtime.
+ * The ABI between the Iris compiler and the Iris runtime.
  *
- * This is the only header that both sides include.  It is plain C, holds only
- * POD types, and depends on nothing.  Everything a compiled kernel, a compiled
- * host program (`@main`) or a package assumes about the runtime is here:
+ * This is the only header that both sides include.  It is plain C, contains
+ * only POD types, and has no dependencies.  It defines everything that a
+ * compiled kernel, a compiled host program (`@main`) or a package assumes about
+ * the runtime:
  *
  *   1. the device context that every kernel receives by value,
  *   2. the control block that kernels report to (abort word, hang record,
@@ -13,15 +14,15 @@
  *   4. how kernels and host programs are called on the host target,
  *   5. the names used in a package.
  *
- * Rules of change: a field is only ever appended or taken from a `reserved`
- * one; then the minor version goes up.  Anything else raises the major version.
- * A loader accepts the same major version and its own or any older minor one.
+ * Versioning: appending a field, or using a `reserved` one, increments the
+ * minor version.  Any other change increments the major version.  A loader
+ * accepts the same major version with its own or any older minor version.
  *
- * Minor versions: 1 gave groups their members by value (nothing read
- * groupMembers before) and appended IrisRtHostApi.launchGroup; 2 gave kernels
- * hidden arguments (tensor maps) and says what IrisRtContext.trace means, which
- * was 0 before; 3 gave the metadata "overlaps", "barriers" and "debug", and the
- * control block a record for checks of debug runs.
+ * Minor versions: 1 passes group members by value (groupMembers was unused
+ * before) and appends IrisRtHostApi.launchGroup; 2 adds hidden kernel arguments
+ * (tensor maps) and defines IrisRtContext.trace, which was 0 before; 3 adds
+ * "overlaps", "barriers" and "debug" to the metadata, and a record for checks
+ * in debug mode to the control block.
  */
 #ifndef IRIS_C_RUNTIMEABI_H
 #define IRIS_C_RUNTIMEABI_H
@@ -40,7 +41,7 @@ extern "C" {
 #define IRISRT_ABI_VERSION_MAJOR 1
 #define IRISRT_ABI_VERSION_MINOR 3
 
-/* What every function of the contract returns. */
+/* The status that every function of the ABI returns. */
 typedef enum IrisRtStatusCode {
   IRISRT_OK = 0,
   IRISRT_INVALID_ARGUMENT = 1,
@@ -48,20 +49,20 @@ typedef enum IrisRtStatusCode {
   IRISRT_UNAVAILABLE = 3,
   IRISRT_OUT_OF_MEMORY = 4,
   IRISRT_TIMEOUT = 5,
-  IRISRT_ABORTED = 6, /* another rank failed or went away */
+  IRISRT_ABORTED = 6, /* another rank failed or exited */
   IRISRT_INTERNAL = 7
 } IrisRtStatusCode;
 
-/* An upper bound on ranks of one world (one node). */
+/* Maximum number of ranks in a world (one node). */
 #define IRISRT_MAX_RANKS 64
-/* An upper bound on ranks of one group, whose members travel in one word. */
+/* Maximum number of ranks in a group, whose members are passed in one word. */
 #define IRISRT_MAX_GROUP 8
 
 /*===----------------------------------------------------------------------===*
  * 1. Device context
  *===----------------------------------------------------------------------===*/
 
-/* How the heap's memory behaves towards accesses of other devices. */
+/* Coherence of the heap's memory with accesses of other devices. */
 typedef enum IrisRtMemoryKind {
   IRISRT_MEMORY_HOST = 0,         /* coherent CPU memory (host target) */
   IRISRT_MEMORY_COARSE = 1,       /* ordinary device memory */
@@ -69,30 +70,30 @@ typedef enum IrisRtMemoryKind {
   IRISRT_MEMORY_UNCACHED = 3      /* never cached by the device's L2 */
 } IrisRtMemoryKind;
 
-/* What a kernel knows about its world.  An argument of type `!iris.ctx` is this
+/* The device context of a kernel.  An argument of type `!iris.ctx` is this
  * struct, by value: on GPUs its fields are consecutive kernel parameters, in
  * this order, so that the hot ones (the first four) can be preloaded into
  * registers and unused ones cost nothing.
  *
- * Address translation: byte `a` of the own heap lies, on rank r, at
- * `a + (r - rank) * heapStride`, or, where `heapStride` is 0, at
+ * Address translation: the address `a` in this rank's heap corresponds on rank
+ * r to `a + (r - rank) * heapStride`, or, if `heapStride` is 0, to
  * `heapTable[r] + (a - heapBase)`.  A kernel is compiled for one of the two.
  */
 typedef struct IrisRtContext {
   uint32_t rank;      /* this rank, 0 <= rank < numRanks */
   uint32_t numRanks;  /* ranks in the world */
-  uint64_t heapBase;  /* own heap's first byte, in this address space */
+  uint64_t heapBase;  /* this rank's heap, in this address space */
   int64_t heapStride; /* bytes from rank r's heap to rank r+1's; 0: use table */
   uint64_t heapTable; /* device address of numRanks uint64_t: every base */
   uint64_t heapBytes; /* bytes reserved for one rank's heap */
   uint64_t control;   /* device address of this rank's IrisRtControl */
   uint64_t waitLimit; /* time limit of one wait, in clock ticks of the target
-                       * (see IRISRT_CLOCK_*); 0: for ever */
+                       * (see IRISRT_CLOCK_*); 0: no limit */
   uint64_t trace;     /* the trace buffer, see section 2; 0: off */
   uint64_t groupMembers; /* byte i: the world rank of the group's member i */
-  uint32_t groupSize;    /* ranks in the group; 0: the world is too large to be
-                          * one */
-  uint32_t groupIndex;   /* this rank's place in the group */
+  uint32_t groupSize;    /* ranks in the group; 0: the world is too large for a
+                          * group */
+  uint32_t groupIndex;   /* this rank's index in the group */
   uint32_t memoryKind;   /* IrisRtMemoryKind of the heap */
   uint32_t launchId;     /* counts the launches of this rank; for messages */
 } IrisRtContext;
@@ -103,7 +104,7 @@ IRISRT_STATIC_ASSERT(offsetof(IrisRtContext, control) == 40, "layout");
 IRISRT_STATIC_ASSERT(offsetof(IrisRtContext, groupMembers) == 64, "layout");
 IRISRT_STATIC_ASSERT(offsetof(IrisRtContext, launchId) == 84, "layout");
 
-/* The clock a kernel measures its waits with:
+/* The clock that measures the waits of a kernel:
  *   AMD     s_memrealtime / s_sendmsg_rtn realtime: 100 MHz
  *   NVIDIA  %globaltimer: nanoseconds
  *   host    irisrtIR clock callback (IrisRtHostProgram.clock): nanoseconds */
@@ -116,13 +117,13 @@ IRISRT_STATIC_ASSERT(offsetof(IrisRtContext, launchId) == 84, "layout");
  *===----------------------------------------------------------------------===*/
 
 /* Values of IrisRtControl.abortWord.  Any non-zero value makes every wait of
- * this rank fail at once. */
+ * this rank fail. */
 enum {
   IRISRT_ABORT_NONE = 0,
-  IRISRT_ABORT_HANG = 1,   /* a wait of this rank ran out of time */
+  IRISRT_ABORT_HANG = 1,   /* a wait of this rank timed out */
   IRISRT_ABORT_REMOTE = 2, /* another rank failed */
-  IRISRT_ABORT_HOST = 3,   /* the host gave the world up */
-  IRISRT_ABORT_CHECK = 4   /* a check of a debug run failed on this rank */
+  IRISRT_ABORT_HOST = 3,   /* the host aborted the world */
+  IRISRT_ABORT_CHECK = 4   /* a check in debug mode failed on this rank */
 };
 
 /* States of the records' `state` word.  A program claims a record with a
@@ -133,16 +134,16 @@ enum {
   IRISRT_RECORD_READY = 2
 };
 
-/* The first wait of this rank that ran out of time. */
+/* The first wait of this rank that timed out. */
 typedef struct IrisRtHangRecord {
   uint32_t state;      /* IRISRT_RECORD_* */
   uint32_t site;       /* index into the kernel's `sites` in the metadata */
   uint32_t program[3]; /* block id of the waiting program */
   uint32_t comparison; /* IrisRtComparison */
-  int64_t expected;    /* value the flag was compared with, sign extended */
+  int64_t expected;    /* expected value of the flag, sign extended */
   int64_t observed;    /* value last seen, sign extended */
   uint64_t address;    /* address of the flag in this rank's address space */
-  int32_t owedBy;      /* rank that should have signalled; -1: not known */
+  int32_t owedBy;      /* rank that should have signaled; -1: unknown */
   uint32_t launchId;   /* IrisRtContext.launchId of the launch */
   uint64_t kernelHash; /* IrisRtKernel hash: FNV-1a 64 of the kernel's name */
 } IrisRtHangRecord;
@@ -172,22 +173,22 @@ typedef struct IrisRtExpectRecord {
 } IrisRtExpectRecord;
 IRISRT_STATIC_ASSERT(sizeof(IrisRtExpectRecord) == 56, "expect record layout");
 
-/* The first check of this rank, in a kernel compiled for debugging, that did
- * not hold.  The site's "what" has "$value", "$bound" and "$last" (bound - 1)
- * in the place of the numbers.  Since 1.3. */
+/* The first failed check of this rank, in a kernel compiled in debug mode.  The
+ * site's "what" has "$value", "$bound" and "$last" (bound - 1) as placeholders
+ * of the numbers.  Since 1.3. */
 typedef struct IrisRtCheckRecord {
   uint32_t state;      /* IRISRT_RECORD_* */
   uint32_t site;       /* index into the kernel's `sites` in the metadata */
   uint32_t program[3]; /* block id of the program */
   uint32_t launchId;   /* IrisRtContext.launchId of the launch */
-  int64_t value;       /* what was checked */
-  int64_t bound;       /* what it was compared with */
+  int64_t value;       /* the checked value */
+  int64_t bound;       /* the bound of the check */
   uint64_t kernelHash; /* as in IrisRtHangRecord */
 } IrisRtCheckRecord;
 IRISRT_STATIC_ASSERT(sizeof(IrisRtCheckRecord) == 48, "check record layout");
 
-/* One per rank, in memory that host and device both see coherently, zero at
- * first.  Words that different parties write lie on different cache lines. */
+/* One per rank, in memory that is coherent between host and device, initially
+ * zero.  Words with different writers are on different cache lines. */
 typedef struct IrisRtControl {
   uint32_t abortWord; /* IRISRT_ABORT_*: polled by waits, set by both sides */
   uint32_t reserved0[31];
@@ -207,30 +208,30 @@ IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expectChecked) == 384, "layout");
 IRISRT_STATIC_ASSERT(offsetof(IrisRtControl, expectFailed) == 392, "layout");
 IRISRT_STATIC_ASSERT(sizeof(IrisRtControl) == 512, "IrisRtControl layout");
 
-/* The trace buffer: rings of events, for program p (its linear index in the
- * grid) ring p mod rings. IrisRtContext.trace is its address, a multiple of
+/* The trace buffer: rings of events; program p (its linear index in the grid)
+ * uses ring p mod rings. IrisRtContext.trace is its address, a multiple of
  * IRISRT_TRACE_ALIGNMENT, plus the logarithms of the number of rings and of the
- * events that a ring holds, so that a kernel loads nothing to find its place.
- * The rings' counters come first, then the events of ring 0, those of ring 1,
- * and so on. Event n of a ring lies at place n modulo its length: the latest
- * ones are kept. */
+ * events per ring, so that a kernel needs no load to find its ring. The rings'
+ * counters come first, then the events of ring 0, those of ring 1, and so on.
+ * Event n of a ring has index n modulo the ring's length: the latest events are
+ * kept. */
 #define IRISRT_TRACE_ALIGNMENT 256
 #define IRISRT_TRACE_RINGS_SHIFT 0
 #define IRISRT_TRACE_EVENTS_SHIFT 4
 #define IRISRT_TRACE_MAX_LOG2 15
-/* What the warps do that load for a program, beside its threads: spans of their
- * own, which are no part of the threads' ones. */
+/* Marks events of producer warps, whose spans are separate from those of the
+ * program's other threads. */
 #define IRISRT_TRACE_LOADS 2
 
 typedef struct IrisRtTraceRing {
-  uint64_t written; /* events that were ever written */
+  uint64_t written; /* number of events written so far */
   uint64_t reserved[7];
 } IrisRtTraceRing;
 IRISRT_STATIC_ASSERT(sizeof(IrisRtTraceRing) == 64, "IrisRtTraceRing layout");
 
 typedef struct IrisRtTraceEvent {
   uint64_t clock;      /* ticks of the target, see IRISRT_CLOCK_* */
-  uint64_t bytes;      /* moved in the span that ends; 0: not told */
+  uint64_t bytes;      /* moved in the span that ends; 0: unknown */
   uint64_t kernelHash; /* as in IrisRtHangRecord */
   uint32_t program;    /* linear index in the grid */
   uint32_t launchId;   /* IrisRtContext.launchId */
@@ -240,17 +241,17 @@ typedef struct IrisRtTraceEvent {
 IRISRT_STATIC_ASSERT(sizeof(IrisRtTraceEvent) == 40, "IrisRtTraceEvent layout");
 
 /* The kernel, `void(!iris.ctx)`, of every module with traces that writes one
- * "clock" event: it shows how the device's clock runs to the host's. */
+ * "clock" event, which relates the device's clock to the host's. */
 #define IRISRT_SYM_CLOCK "__iris_clock"
 
 /*===----------------------------------------------------------------------===*
  * 3. Argument block
  *===----------------------------------------------------------------------===*
  *
- * Kernel arguments travel as one block of bytes, laid out the same way for
- * every target (HIP_LAUNCH_PARAM_BUFFER_POINTER,
- *CU_LAUNCH_PARAM_BUFFER_POINTER, or a pointer on the host).  Each item lies at
- * the next multiple of its size:
+ * Kernel arguments are passed as one block of bytes, with the same layout for
+ * every target: HIP_LAUNCH_PARAM_BUFFER_POINTER on AMD,
+ * CU_LAUNCH_PARAM_BUFFER_POINTER on NVIDIA, a pointer on the host.  Each item
+ * is aligned to its size:
  *
  *   !iris.ctx             IrisRtContext (88 bytes, aligned to 8)
  *   memref, identity      8-byte pointer, then one int64 per dynamic size
@@ -260,29 +261,30 @@ IRISRT_STATIC_ASSERT(sizeof(IrisRtTraceEvent) == 40, "IrisRtTraceEvent layout");
  *   index                 int64
  *   iN, fN                N/8 bytes (i1: one byte, 0 or 1)
  *
- * Hidden arguments named by the metadata follow the explicit ones; the runtime
- * makes them for each launch (since 1.2):
+ * Hidden arguments listed in the metadata follow the explicit ones; the runtime
+ * creates them for each launch (since 1.2):
  *
- *   tensor_map_mask   int64; bit i: the kernel's tensor map number i was made
+ *   tensor_map_mask   int64; bit i: the kernel's tensor map number i is valid
  *   tensor_map        IRISRT_TENSOR_MAP_BYTES bytes, aligned to
- *                     IRISRT_TENSOR_MAP_ALIGNMENT: how the copy engine sees the
- *                     memref `arg`, in CUDA's form (CUtensorMap). Three
- *                     dimensions: the memref's dimension `contiguous`, whose
- *                     stride is 1, the other one, and ranks. With `ranks` there
- *                     is a slice for each rank of the world, heapStride apart,
- *                     the first one rank 0's copy of the memref; without it one
- *                     slice, the memref itself. A copy moves `box[0]` x
- *`box[1]` x 1 elements, in rows swizzled over `swizzle` bytes; elements outside
- *read as 0. Not made, and zero, where an address or a stride does not suit the
- *engine.
+ *                     IRISRT_TENSOR_MAP_ALIGNMENT: the TMA descriptor of the
+ *                     memref `arg` (a CUtensorMap). It has three dimensions:
+ *                     the memref's dimension `contiguous`, whose stride is 1,
+ *                     the other one, and ranks. With `ranks` the third one has
+ *                     an element for each rank of the world, with stride
+ *                     heapStride, starting with rank 0's copy of the memref;
+ *                     without it, its only element is the memref itself. A
+ *                     copy moves `box[0]` x `box[1]` x 1 elements, in rows with
+ *                     a swizzle over `swizzle` bytes; elements outside read as
+ *                     0. Invalid, and zero, if TMA does not support the
+ *                     memref's address or strides.
  */
 #define IRISRT_TENSOR_MAP_BYTES 128
 #define IRISRT_TENSOR_MAP_ALIGNMENT 128
-/* Most tensor maps of one kernel. */
+/* Maximum number of tensor maps of a kernel. */
 #define IRISRT_MAX_TENSOR_MAPS 16
 
-/* One argument of a launch, before packing: what `iris.launch` and the C API
- * hand to the runtime, which checks it against the kernel's metadata. */
+/* One argument of a launch, before packing.  `iris.launch` and the C API pass
+ * it to the runtime, which checks it against the kernel's metadata. */
 typedef enum IrisRtArgKind {
   IRISRT_ARG_CONTEXT = 0, /* filled in by the runtime */
   IRISRT_ARG_MEMREF = 1,
@@ -309,10 +311,10 @@ typedef struct IrisRtArg {
   uint32_t
       element;   /* IrisRtElement: element type of a memref, or the scalar's */
   uint32_t rank; /* dimensions of a memref, <= IRISRT_MAX_DIMS */
-  uint32_t symmetric; /* memref: 1 if its type says it lies on the heap */
+  uint32_t symmetric; /* memref: 1 if its type says it is in the heap */
   uint64_t value;     /* memref: address; scalar: its bits, zero extended */
   int64_t sizes[IRISRT_MAX_DIMS];   /* memref: elements per dimension */
-  int64_t strides[IRISRT_MAX_DIMS]; /* memref: elements between neighbours */
+  int64_t strides[IRISRT_MAX_DIMS]; /* memref: strides in elements */
 } IrisRtArg;
 IRISRT_STATIC_ASSERT(sizeof(IrisRtArg) == 120, "IrisRtArg layout");
 
@@ -336,7 +338,7 @@ typedef void (*IrisRtHostKernel)(const void *args,
                                  const IrisRtHostProgram *program);
 
 /* The functions that a compiled `@main` calls.  Each returns 0 or the
- * IrisRtStatusCode that made it fail; `@main` then returns that value at once.
+ * IrisRtStatusCode of the failure, which `@main` then returns immediately.
  */
 typedef struct IrisRtHostApi {
   uint32_t magic; /* IRISRT_ABI_MAGIC */
@@ -388,9 +390,9 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  *      "symbol": "all_gather",       exported symbol
  *      "workgroup": [256, 1, 1],     threads; host: [1, 1, 1]
  *      "shared_bytes": 0,            LDS / static + dynamic shared memory
- *      "dynamic_shared_bytes": 0,    part of it that the launch must ask for
+ *      "dynamic_shared_bytes": 0,    part of it that the launch requests
  *      "arena_bytes": 0,             host: IrisRtHostProgram.arena
- *      "coresident": false,          all programs must run at once
+ *      "coresident": false,          all programs must be co-resident
  *      "args_bytes": 136,            size of the packed block
  *      "args": [
  *        {"kind": "context", "offset": 0},
@@ -412,16 +414,16 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  *      "debug": false,
  *      "config": {}
  *   }]}
- * "overlaps" names pairs of memref arguments whose memory must share no byte,
- * or that must be the same buffer if it does. "barriers" names the memrefs of
- * one dimension that hold the state of an iris.barrier, from element "offset"
- * on: 32 elements for each program of the launch and each rank of the world,
- * or of the group. Launches check both. "debug" says that the kernel checks
- * its accesses (all three since 1.3). "divisibility" and every key after it
- * may be missing. "config" is for people and tools, but for kernels whose
- * config has "collective": "group" is the size of the groups that may launch
- * them (0: any), "programs" (may be missing) the most programs of a launch,
- * which has one dimension.
+ * "overlaps" lists pairs of memref arguments whose memory must be disjoint, or
+ * either disjoint or the same buffer. "barriers" lists the one-dimensional
+ * memrefs that hold the state of an iris.barrier, from element "offset" on: 32
+ * elements for each program of the launch and each rank of the world, or of the
+ * group. Launches check both. "debug" says whether the kernel checks its
+ * accesses (all three since 1.3). "divisibility" and every key after it may be
+ * missing. "config" is informative, except for kernels whose config has
+ * "collective": "group" is the size of the groups that may launch them (0:
+ * any), and "programs" (may be missing) the maximum number of programs in a
+ * launch, which has one dimension.
  */
 #define IRISRT_KEY_ABI "iris.abi"
 #define IRISRT_KEY_TRANSLATION "iris.translation"

@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Heaps begin at multiples of this many bytes, and so do the distances between
-/// them: a translated pointer keeps its alignment up to here.
+/// Alignment in bytes of heaps and of the distances between them: a translated
+/// pointer keeps its alignment up to this value.
 static constexpr uint64_t kHeapAlignment = 4096;
 
 uint64_t mlir::iris::getPowerOfTwoDivisor(int64_t value) {
@@ -32,7 +32,7 @@ Value mlir::iris::getOwnBuffer(Value buffer) {
   return buffer;
 }
 
-/// The divisor of a product of numbers with these divisors.
+/// The divisor of the product of numbers with these divisors.
 static uint64_t multiply(uint64_t lhs, uint64_t rhs) {
   unsigned bits = llvm::Log2_64(lhs) + llvm::Log2_64(rhs);
   return bits >= llvm::Log2_64(Divisibility::kMax) ? Divisibility::kMax
@@ -52,7 +52,7 @@ static Attribute getArgumentFacts(Value value) {
   return function.getArgAttr(argument.getArgNumber(), kDivisibilityAttr);
 }
 
-/// True for a buffer that a kernel declares, which iris-place-allocas aligns.
+/// True for a buffer that a kernel declares; iris-place-allocas aligns these.
 static bool isDeclaredMemory(Value buffer) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
   return type && isa<BlockArgument>(buffer) && isWorkgroupMemory(type);
@@ -89,7 +89,7 @@ uint64_t Divisibility::compute(Value value) {
   if (auto result = dyn_cast<OpResult>(value))
     return computeResult(result);
 
-  // The counter of a loop takes values of the form lower + i * step.
+  // The induction variable of a loop takes values of the form lower + i * step.
   auto argument = cast<BlockArgument>(value);
   if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())) {
     if (argument == loop.getInductionVar())

@@ -16,12 +16,12 @@ using llvm::SmallVector;
 
 namespace {
 
-/// A subspace given by independent vectors, each of which remembers the input
-/// bits whose bases were combined to make it.
+/// A subspace spanned by linearly independent vectors. Each vector stores the
+/// combination of input bits that produces it.
 class Span {
 public:
-  /// Adds the basis of one input bit.  Returns false, and adds nothing, if the
-  /// vector was in the span already.
+  /// Adds the basis of one input bit. Returns false, and adds nothing, if the
+  /// vector is already in the span.
   bool insert(uint64_t vector, LayoutIndex bit) {
     if (!reduce(vector, bit))
       return false;
@@ -31,29 +31,29 @@ public:
 
   /// Returns inputs whose bases combine to `vector`, if there are any.
   std::optional<LayoutIndex> solve(uint64_t vector) const {
-    LayoutIndex place;
-    if (reduce(vector, place))
+    LayoutIndex position;
+    if (reduce(vector, position))
       return std::nullopt;
-    return place;
+    return position;
   }
 
 private:
   struct Row {
     uint64_t vector;
-    LayoutIndex place;
+    LayoutIndex position;
   };
 
-  /// Subtracts rows from `vector` until none applies; returns true if something
-  /// is left.
-  bool reduce(uint64_t &vector, LayoutIndex &place) const {
+  /// Subtracts rows from `vector` until none applies; returns true if the
+  /// remainder is not zero.
+  bool reduce(uint64_t &vector, LayoutIndex &position) const {
     for (const Row &row : rows) {
       // The highest bit of each row is its pivot.
       if (!(vector & llvm::bit_floor(row.vector)))
         continue;
       vector ^= row.vector;
-      place.reg ^= row.place.reg;
-      place.lane ^= row.place.lane;
-      place.warp ^= row.place.warp;
+      position.reg ^= row.position.reg;
+      position.lane ^= row.position.lane;
+      position.warp ^= row.position.warp;
     }
     return vector != 0;
   }
@@ -64,19 +64,19 @@ private:
 } // namespace
 
 static LayoutIndex bitOf(LayoutDim dim, unsigned bit) {
-  LayoutIndex place;
+  LayoutIndex position;
   switch (dim) {
   case LayoutDim::Register:
-    place.reg = uint64_t(1) << bit;
+    position.reg = uint64_t(1) << bit;
     break;
   case LayoutDim::Lane:
-    place.lane = uint64_t(1) << bit;
+    position.lane = uint64_t(1) << bit;
     break;
   case LayoutDim::Warp:
-    place.warp = uint64_t(1) << bit;
+    position.warp = uint64_t(1) << bit;
     break;
   }
-  return place;
+  return position;
 }
 
 static uint64_t combine(ArrayRef<uint64_t> bases, uint64_t bits) {
@@ -106,10 +106,10 @@ static constexpr LayoutDim kInputs[] = {LayoutDim::Register, LayoutDim::Lane,
 // LayoutConversion
 //===----------------------------------------------------------------------===//
 
-LayoutIndex LayoutConversion::apply(LayoutIndex place) const {
-  LayoutIndex result = combine(reg, place.reg);
+LayoutIndex LayoutConversion::apply(LayoutIndex position) const {
+  LayoutIndex result = combine(reg, position.reg);
   for (LayoutIndex part :
-       {combine(lane, place.lane), combine(warp, place.warp)}) {
+       {combine(lane, position.lane), combine(warp, position.warp)}) {
     result.reg ^= part.reg;
     result.lane ^= part.lane;
     result.warp ^= part.warp;
@@ -165,8 +165,8 @@ LinearLayout::LinearLayout(ArrayRef<int64_t> shape, Bases registers,
 #endif
 }
 
-/// Drops registers that repeat the first one and adds registers for index bits
-/// that no input reaches.
+/// Drops registers that duplicate the first one, and adds registers for index
+/// bits that no input covers.
 static void fitRegisters(uint64_t numElements, LinearLayout::Bases &registers,
                          ArrayRef<uint64_t> lanes, ArrayRef<uint64_t> warps,
                          ArrayRef<unsigned> bitOrder) {
@@ -187,7 +187,7 @@ static void fitRegisters(uint64_t numElements, LinearLayout::Bases &registers,
   (void)numElements;
 }
 
-/// Returns the place of the lowest index bit of each dimension.
+/// Returns the lowest index bit of each dimension.
 static SmallVector<unsigned> getShifts(ArrayRef<int64_t> shape) {
   SmallVector<unsigned> shifts(shape.size());
   unsigned shift = 0;
@@ -210,8 +210,8 @@ LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape,
   SmallVector<unsigned> shifts = getShifts(shape);
   SmallVector<unsigned> used(shape.size(), 0);
 
-  // Hands out the index bits of each dimension, lowest first; an input that
-  // comes too late repeats the element it would otherwise move away from.
+  // Takes the index bits of each dimension, lowest first. If none are left, the
+  // basis is zero and the input bit duplicates elements.
   auto take = [&](ArrayRef<int64_t> counts) {
     Bases result;
     for (int64_t dim : order) {
@@ -269,7 +269,7 @@ LinearLayout::fromCoordinates(ArrayRef<int64_t> shape,
 LinearLayout LinearLayout::slice(unsigned dim) const {
   unsigned shift = getDimShift(dim);
   unsigned width = llvm::Log2_64(shape[dim]);
-  auto forget = [&](uint64_t basis) {
+  auto removeDim = [&](uint64_t basis) {
     uint64_t low = basis & ((uint64_t(1) << shift) - 1);
     return (basis >> (shift + width) << shift) | low;
   };
@@ -278,7 +278,7 @@ LinearLayout LinearLayout::slice(unsigned dim) const {
   Bases result[3];
   for (auto [from, to] : llvm::zip_equal(bases, result))
     for (uint64_t basis : from)
-      to.push_back(forget(basis));
+      to.push_back(removeDim(basis));
   llvm::erase(result[0], uint64_t(0));
   return LinearLayout(sliceShape, result[0], result[1], result[2]);
 }
@@ -313,9 +313,9 @@ uint64_t LinearLayout::getNumElements() const {
   return count;
 }
 
-uint64_t LinearLayout::apply(LayoutIndex place) const {
-  return combine(bases[0], place.reg) ^ combine(bases[1], place.lane) ^
-         combine(bases[2], place.warp);
+uint64_t LinearLayout::apply(LayoutIndex position) const {
+  return combine(bases[0], position.reg) ^ combine(bases[1], position.lane) ^
+         combine(bases[2], position.warp);
 }
 
 unsigned LinearLayout::getDimShift(unsigned dim) const {
@@ -338,8 +338,8 @@ SmallVector<int64_t> LinearLayout::getCoordinates(uint64_t index) const {
   return result;
 }
 
-/// Makes the span of a layout's bases, registers first, and says which input
-/// bits were free.
+/// Computes the span of a layout's bases, registers first, and the free input
+/// bits.
 static Span makeSpan(const LinearLayout &layout, LayoutIndex *free = nullptr) {
   Span span;
   for (LayoutDim dim : kInputs) {
@@ -381,11 +381,12 @@ SmallVector<unsigned> LinearLayout::getRowMajorRegisterBits() const {
   return getRegisterRun(getNumElements());
 }
 
-/// The register bits of a run of at most `length` neighbours.
+/// The register bits of a run of at most `length` consecutive elements.
 SmallVector<unsigned> LinearLayout::getRegisterRun(uint64_t length) const {
   SmallVector<unsigned> result;
   for (uint64_t index = 1; index < length; index <<= 1) {
-    // Exactly one basis may touch this index bit: a register's, alone.
+    // Exactly one basis may have this index bit: a register's, and no other
+    // bit.
     std::optional<unsigned> registerBit;
     bool disturbed = false;
     for (LayoutDim dim : kInputs) {
@@ -418,7 +419,7 @@ LinearLayout::sourceOf(const LinearLayout &source,
     warp.insert(basis, bitOf(LayoutDim::Lane, i));
 
   // Any choice of a source for each input bit gives a linear map, so each bit
-  // may take the nearest one.
+  // is mapped to the nearest source.
   auto nearest = [&](LayoutDim dim, unsigned bit,
                      uint64_t basis) -> std::optional<LayoutIndex> {
     if (dim == LayoutDim::Register)
@@ -444,10 +445,10 @@ LinearLayout::sourceOf(const LinearLayout &source,
                                          &result.warp};
   for (LayoutDim dim : kInputs) {
     for (auto [i, basis] : llvm::enumerate(getBases(dim))) {
-      std::optional<LayoutIndex> place = nearest(dim, i, project(basis));
-      if (!place)
+      std::optional<LayoutIndex> position = nearest(dim, i, project(basis));
+      if (!position)
         return std::nullopt;
-      outputs[static_cast<unsigned>(dim)]->push_back(*place);
+      outputs[static_cast<unsigned>(dim)]->push_back(*position);
     }
   }
   return result;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One model per op: the table "Order inside a program" of docs/memory-model.md.
+// One model per op, following the table "Order inside a program" of
+// docs/memory-model.md.
 #include "iris/Analysis/ProgramOrder.h"
 
 #include "iris/Dialect/Iris/IR/Iris.h"
@@ -19,7 +20,7 @@ using Accesses = SmallVectorImpl<MemoryAccess>;
 using Threads = MemoryAccess::Threads;
 
 //===----------------------------------------------------------------------===//
-// Plain accesses: no order, one access
+// Plain accesses: one access, no ordering
 //===----------------------------------------------------------------------===//
 
 static MemoryAccess makeRead(Value buffer) {
@@ -36,7 +37,7 @@ static MemoryAccess makeWrite(Value buffer) {
   return access;
 }
 
-/// `access` of the window of `tile`'s shape at `offsets`.
+/// Restricts `access` to the window of `tile`'s shape at `offsets`.
 static MemoryAccess atWindow(MemoryAccess access, ValueRange offsets,
                              RankedTensorType tile) {
   access.offsets = llvm::to_vector(offsets);
@@ -80,7 +81,7 @@ struct ScatterModel : Model<ScatterModel, tile::ScatterOp> {
   }
 };
 
-/// Blocks of both operands, where the op or its region says.
+/// Reads the operands of the op and those that its region yields.
 struct MatmulModel : Model<MatmulModel, tile::MatmulOp> {
   void getMemoryAccesses(Operation *op, Accesses &accesses) const {
     auto matmul = cast<tile::MatmulOp>(op);
@@ -102,7 +103,7 @@ struct ScalarLoadModel : Model<ScalarLoadModel, memref::LoadOp> {
   }
 };
 
-/// Every thread stores a scalar, all the same one.
+/// Every thread stores the same scalar.
 struct ScalarStoreModel : Model<ScalarStoreModel, memref::StoreOp> {
   void getMemoryAccesses(Operation *op, Accesses &accesses) const {
     auto store = cast<memref::StoreOp>(op);
@@ -141,7 +142,7 @@ static bool acquires(MemSemantic sem) {
   return sem == MemSemantic::Acquire || sem == MemSemantic::AcqRel;
 }
 
-/// The leader's access, or a window's.
+/// An access of the leader, or of the owners of a tile.
 template <typename OpT>
 static MemoryAccess makeAtomic(OpT op, bool writes) {
   MemoryAccess access = makeRead(op.getBuffer());
@@ -153,7 +154,7 @@ static MemoryAccess makeAtomic(OpT op, bool writes) {
   return access;
 }
 
-/// Atomics do not share their fences.
+/// Atomics do not share fences with other ops.
 template <typename OpT>
 struct AtomicModel : Model<AtomicModel<OpT>, OpT> {
   void getMemoryAccesses(Operation *op, Accesses &accesses) const {
@@ -194,7 +195,8 @@ struct WaitModel : Model<WaitModel, WaitOp> {
 // Barriers and fences
 //===----------------------------------------------------------------------===//
 
-/// Both sides. The state of a barrier of ranks belongs to such barriers alone.
+/// Orders both sides. The state of a rank barrier is accessed by such barriers
+/// only, and is not listed.
 template <typename OpT>
 struct BarrierModel : Model<BarrierModel<OpT>, OpT> {
   OrderedAccesses getOrderBefore(Operation *) const {
@@ -205,7 +207,7 @@ struct BarrierModel : Model<BarrierModel<OpT>, OpT> {
   }
 };
 
-/// A fence has no access of its own; with either semantics the program's
+/// A fence accesses no memory; with release or acquire semantics the program's
 /// threads wait for each other.
 struct FenceModel : Model<FenceModel, FenceOp> {
   OrderedAccesses getOrderBefore(Operation *op) const {
@@ -219,12 +221,12 @@ struct FenceModel : Model<FenceModel, FenceOp> {
 };
 
 //===----------------------------------------------------------------------===//
-// Ops that touch no buffer of the kernel
+// Ops that access no buffer of the kernel
 //===----------------------------------------------------------------------===//
 
-/// Reports, traces and exits: what they write no kernel reads.
+/// Reports, traces and exits: no kernel reads the memory they write.
 template <typename OpT>
-struct NothingModel : Model<NothingModel<OpT>, OpT> {};
+struct NoAccessModel : Model<NoAccessModel<OpT>, OpT> {};
 
 } // namespace
 
@@ -232,8 +234,7 @@ struct NothingModel : Model<NothingModel<OpT>, OpT> {};
 // Other ops
 //===----------------------------------------------------------------------===//
 
-/// What the effects of an op say that knows nothing of programs: every thread
-/// executes it.
+/// Adds the memory effects of an op without a model; every thread executes it.
 static void addEffects(Operation *op, Accesses &accesses) {
   if (isMemoryEffectFree(op))
     return;

@@ -12,7 +12,7 @@ using namespace mlir::iris;
 // Attributes to linear layouts
 //===----------------------------------------------------------------------===//
 
-/// Reads basis vectors; nothing if one has another rank.
+/// Reads basis vectors; nothing if a vector has another rank.
 static std::optional<SmallVector<SmallVector<int64_t>>>
 readBases(ArrayAttr list, size_t rank) {
   SmallVector<SmallVector<int64_t>> result;
@@ -82,7 +82,7 @@ LogicalResult
 mlir::iris::verifyLayoutFits(RankedTensorType type, unsigned numWarps,
                              unsigned warpSize,
                              function_ref<InFlightDiagnostic()> emitError) {
-  // Slices fit if what they are a slice of does.
+  // A slice fits if its parent layout does.
   Attribute encoding = type.getEncoding();
   while (auto slice = dyn_cast_or_null<tile::SliceAttr>(encoding))
     encoding = slice.getParent();
@@ -130,7 +130,7 @@ mlir::iris::verifyLayoutFits(RankedTensorType type, unsigned numWarps,
 }
 
 //===----------------------------------------------------------------------===//
-// Making layouts
+// Creating layouts
 //===----------------------------------------------------------------------===//
 
 tile::BlockedAttr
@@ -142,22 +142,22 @@ mlir::iris::getDefaultLayout(MLIRContext *context, ArrayRef<int64_t> shape,
   SmallVector<int64_t> sizePerThread(rank, 1), lanes(rank, 1), warps(rank, 1);
   SmallVector<int64_t> order(llvm::reverse(llvm::seq<int64_t>(0, rank)));
 
-  // All threads take part before each of them takes more.
-  int64_t share = std::max<int64_t>(1, product(shape) / threads);
-  sizePerThread.back() =
-      std::min(std::max(std::min(vectorSize, share), minSize), shape.back());
-  // Whole rows, before neighbours of other rows follow.
+  // Use all threads before giving a thread more elements.
+  int64_t elementsPerThread = std::max<int64_t>(1, product(shape) / threads);
+  sizePerThread.back() = std::min(
+      std::max(std::min(vectorSize, elementsPerThread), minSize), shape.back());
+  // Fill whole rows before adding elements of other rows.
   for (size_t dim = rank; dim-- > 1 && sizePerThread[dim] == shape[dim];) {
     minSize = std::max<int64_t>(1, minSize / shape[dim]);
     sizePerThread[dim - 1] = std::min(minSize, shape[dim - 1]);
   }
 
-  // Deals `count` threads over what is left of the extents, fastest first;
-  // whoever finds nothing left holds duplicates.
+  // Distributes `count` threads over the remaining extents, fastest dimension
+  // first; excess threads hold duplicates.
   SmallVector<int64_t> left(shape);
   for (size_t dim = 0; dim < rank; ++dim)
     left[dim] /= sizePerThread[dim];
-  auto deal = [&](int64_t count, SmallVectorImpl<int64_t> &out) {
+  auto distribute = [&](int64_t count, SmallVectorImpl<int64_t> &out) {
     for (int64_t dim : order) {
       int64_t n = std::min(count, left[dim]);
       out[dim] = n;
@@ -166,8 +166,8 @@ mlir::iris::getDefaultLayout(MLIRContext *context, ArrayRef<int64_t> shape,
     }
     out.front() *= count;
   };
-  deal(warpSize, lanes);
-  deal(numWarps, warps);
+  distribute(warpSize, lanes);
+  distribute(numWarps, warps);
   return tile::BlockedAttr::get(context, sizePerThread, lanes, warps, order);
 }
 
@@ -197,7 +197,7 @@ Attribute mlir::iris::transposeLayout(Attribute layout,
                                   permute(blocked.getWarpsPerCta()), order);
   }
   if (auto slice = dyn_cast<tile::SliceAttr>(layout)) {
-    // Put the forgotten dimension back where the parent has it.
+    // Insert the sliced dimension where the parent has it.
     int64_t sliced = slice.getDim();
     SmallVector<int64_t> parent;
     for (int64_t dim : permutation)

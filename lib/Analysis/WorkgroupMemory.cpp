@@ -27,7 +27,7 @@ mlir::iris::getWorkgroupAttributionBytes(FunctionOpInterface function) {
 
 bool mlir::iris::isWorkgroupMemory(MemRefType type) {
   Attribute space = type.getMemorySpace();
-  // Of GPUs, as a number.
+  // The numeric address space of GPUs.
   if (auto number = dyn_cast_or_null<IntegerAttr>(space))
     return number.getInt() == 3;
   auto named = dyn_cast_or_null<gpu::AddressSpaceAttr>(space);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- AllGather.cpp - All-gather -----------------------------------------===//
 //
-// in: count elements; out: count elements of every member, in their order.
+// in: count elements; out: count elements of every member, in group order.
 //
-// Why `push`, `pull` and `partitioned` are correct. The first barrier says of
-// every peer that its stream has come to this call: its input is there, and
-// nothing before reads its output any more. The second one is a release of what
-// this program stored and an acquire of what its peer programs stored; a
-// program leaves it when all its peer programs have come, so the kernel ends
-// when all programs of all peers are done: the output is complete, and nobody
-// reads the input any more. In place, the own chunk is stored over itself.
+// Why `push`, `pull` and `partitioned` are correct. The first barrier
+// guarantees that every peer's stream has reached this call: its input is
+// complete, and no earlier work reads its output any more. The second barrier
+// releases this program's stores and acquires those of its peer programs. A
+// program leaves it only after all its peer programs have arrived, so the
+// kernel ends only after all programs of all peers are done: the output is
+// complete, and no peer reads the input any more. In place, a rank stores its
+// own chunk over itself.
 //
 // Why `packet` and `buffered` are correct: see Packets and Buffers in
-// docs/collectives.md. A tile is loaded before it is sent and stored; nobody
-// but this rank touches its output.
+// docs/collectives.md. A tile is loaded before it is sent and stored, and only
+// this rank accesses its output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +23,8 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Every tile is loaded once and stored to all members, in rotated order, so
-/// that no two ranks store to one receiver at once.
+/// Loads every tile once and stores it to all members, in rotated order, so
+/// that no two ranks store to the same receiver at once.
 static void buildPush(KernelBuilder &k) {
   Value own = k.chunk(k.out, k.me);
   Value from = k.window(k.in, k.index(0), k.count);
@@ -36,8 +37,8 @@ static void buildPush(KernelBuilder &k) {
   k.barrier();
 }
 
-/// Programs take (member, tile) pairs: each has one receiver if the number of
-/// programs is a multiple of the group's size.
+/// Distributes (member, tile) pairs over programs: each program has a single
+/// receiver if the number of programs is a multiple of the group size.
 static void buildPartitioned(KernelBuilder &k) {
   Value own = k.chunk(k.out, k.me);
   k.barrier();
@@ -50,7 +51,7 @@ static void buildPartitioned(KernelBuilder &k) {
   k.barrier();
 }
 
-/// Every rank reads what it needs.
+/// Every rank loads the chunks of all members.
 static void buildPull(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   k.barrier();
@@ -58,8 +59,8 @@ static void buildPull(KernelBuilder &k) {
   k.barrier();
 }
 
-/// Slot (tile, source) of the workspace. Where the tiles of all members are
-/// received at once, the own one takes that way as well.
+/// Slot (tile, source) of the workspace. If the tiles of all members are
+/// received together, this rank's own tile goes through a slot as well.
 static void buildPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     Value from = k.window(k.in, start, length);
@@ -76,8 +77,9 @@ static void buildPacket(KernelBuilder &k) {
   });
 }
 
-/// Through slots at the receivers: their outputs may still be in use, so that
-/// no barrier is needed before; and they may be anywhere.
+/// Goes through slots in the receivers' workspaces. No barrier is needed first,
+/// because the receivers' outputs may still be in use, and those outputs need
+/// not be in the heap.
 static void buildBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value from = k.window(k.in, start, length);

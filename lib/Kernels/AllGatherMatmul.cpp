@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- AllGatherMatmul.cpp - Matmuls of a matrix that all have a part of --===//
+//===- AllGatherMatmul.cpp - Matmul of an all-gathered matrix -------------===//
 //
-// Ranks have parts of a beside each other (shard k) or below each other (shard
-// m). With shard k a tile of c is a sum over all parts, the own one first; with
-// shard m it comes from one part, and tiles of the own part come first.
+// The ranks' shards of a are beside each other (shard k) or below each other
+// (shard m). With shard k a tile of c is a sum over all shards, this rank's
+// first; with shard m it needs one shard, and the tiles of this rank's shard
+// come first.
 //
-//   pull         reads the parts where they are
-//   hbm_buffer   some programs fetch the others' parts to the staging, unit by
-//                unit; the others wait for a unit when they need it
-//   push         the same, but the owner of a part stores it to all others
-//   copy_engine  who calls the kernel has engines copy the parts meanwhile
-//   gathered     a has all parts already, below each other: what an all-gather
-//                has left there (shard k; of shard m that is one matrix)
+//   pull         loads the shards from the peers
+//   hbm_buffer   communication programs copy the peers' shards to the staging
+//                buffer, unit by unit; compute programs wait for each unit
+//   push         the same, but the owner of a shard stores it to all peers
+//   copy_engine  the caller of the kernel copies the shards by copy engine
+//                while the kernel runs
+//   gathered     a holds all shards, below each other, as an all-gather stores
+//                them (shard k only; with shard m they are one matrix)
 //
 // See docs/fused.md for why they are correct.
 //
@@ -23,12 +25,12 @@ using namespace mlir;
 using namespace mlir::iris;
 
 namespace {
-/// The parts of a, and the tiles of c that need them.
+/// The shards of a, and the tiles of c that need them.
 class Parts {
 public:
-  /// Where rows from `row` on of the part of another member are, column 0.
+  /// The location of row `row`, column 0, of the shard of `source`.
   using PlaceOf = llvm::function_ref<Place(Value source, Value row)>;
-  /// Runs before a k-block of a row of tiles of another's part is read.
+  /// Runs before a k-block of a tile row of a peer's shard is read.
   using Before =
       llvm::function_ref<void(Value source, Value rowTile, Value kb)>;
 
@@ -37,17 +39,18 @@ public:
         rowTiles(k.rowTiles(rows)), k(k) {}
 
   bool isK() const { return k.config.shard == "k"; }
-  /// An order of as many rows and columns of things, in the config's stages.
+  /// An order of a grid with `rows` rows and `columns` columns, in the config's
+  /// stages.
   TileOrder<ScalarBuilder> order(Value rows, Value columns);
   /// The tiles of c.
   TileOrder<ScalarBuilder> tiles() {
     return order(isK() ? rowTiles : k.mul(k.size, rowTiles),
                  k.columnTiles(k.columnsOf(k.c)));
   }
-  /// Computes the tiles of a share.
+  /// Computes the tiles of a range.
   void multiply(const TileRange<Value> &share, PlaceOf placeOf, Before before);
 
-  /// Of one part.
+  /// Of one shard.
   Value rows, depth, rowTiles;
 
 private:
@@ -87,8 +90,8 @@ Value Parts::multiplyOther(Value source, Value rowTile, Value bRow,
                     [&](Value kb) { before(source, rowTile, kb); });
 }
 
-/// A sum over all parts, if k-blocks do not reach from one part into the next:
-/// those of all others are one loop.
+/// A sum over all shards for the case that no k-block spans two shards: the
+/// k-blocks of all peers form one loop.
 Value Parts::multiplyBlocks(Value rowTile, Value column, PlaceOf placeOf,
                             Before before) {
   Value row = k.mul(rowTile, k.tileRows());
@@ -112,7 +115,7 @@ Value Parts::multiplyBlocks(Value rowTile, Value column, PlaceOf placeOf,
       });
 }
 
-/// The same for any number of columns of a part.
+/// As above, for any number of columns in a shard.
 Value Parts::multiplyParts(Value rowTile, Value column, PlaceOf placeOf,
                            Before before) {
   Value row = k.mul(rowTile, k.tileRows());
@@ -124,7 +127,7 @@ Value Parts::multiplyParts(Value rowTile, Value column, PlaceOf placeOf,
   });
 }
 
-/// A tile of c with shard k: a row of tiles of all parts.
+/// A tile of c with shard k: the tile row of all shards.
 void Parts::computeAll(Value rowTile, Value column, PlaceOf placeOf,
                        Before before) {
   Value row = k.mul(rowTile, k.tileRows());
@@ -139,8 +142,8 @@ void Parts::computeAll(Value rowTile, Value column, PlaceOf placeOf,
       [&] { write(multiplyParts(rowTile, column, placeOf, before)); });
 }
 
-/// A tile of c with shard m: a row of tiles of one part. It does not reach into
-/// the next one.
+/// A tile of c with shard m: a tile row of one shard. The tile does not extend
+/// into the next shard.
 void Parts::computeOne(Value rowTile, Value column, PlaceOf placeOf,
                        Before before) {
   Value source = k.rotate(k.me, k.div(rowTile, rowTiles));
@@ -191,23 +194,23 @@ static void buildPull(MatmulBuilder &k) {
 // hbm_buffer, push
 //===----------------------------------------------------------------------===//
 
-/// Flags of copies of parts.
+/// The number of flags for copies of shards.
 static Value numFlagsOf(MatmulBuilder &k, Parts &parts) {
   return getFusedSizes(k, k.config,
                        {parts.rows, parts.depth, k.columnsOf(k.b_), k.size})
       .numFlags;
 }
 
-/// Where copies of parts are: rows of the next part, where a tile reaches that
-/// far, are not stored.
+/// The location of a row in the copies of shards. A tile may extend into the
+/// next shard; those rows are not stored.
 static Place placeInStaging(MatmulBuilder &k, Parts &parts, Value source,
                             Value row) {
   return {k.staging, k.add(k.mul(source, parts.rows), row), k.index(0)};
 }
 
 namespace {
-/// Copies of parts, in slices of the staging. They come in units: a row of
-/// tiles by as many k-blocks as share a flag.
+/// The copies of shards in the staging buffer, one slice per rank. Copies are
+/// made in units: a tile row by the k-blocks that share a flag.
 class Staging {
 public:
   Staging(MatmulBuilder &k, Parts &parts)
@@ -217,7 +220,7 @@ public:
     k.beginEpoch(numFlagsOf(k, parts));
   }
 
-  /// The copy of a part. Tiles that are stored end there.
+  /// The copy of a shard. Stores are bounded to it.
   Value slice(Value source) {
     return k.rows(k.staging, k.mul(source, parts.rows), parts.rows);
   }
@@ -225,25 +228,26 @@ public:
     Value row = k.add(k.mul(source, parts.rowTiles), rowTile);
     return k.add(k.mul(row, groups), group);
   }
-  /// Waits for the unit of a k-block when its first block comes.
+  /// Waits for the unit of a k-block, at its first k-block.
   void await(Value source, Value rowTile, Value kb);
 
   using UnitBody =
       llvm::function_ref<void(Value i, Value rowTile, Value group)>;
-  /// body(i, row tile, group) for the units that this program moves, stage by
-  /// stage: those of member i after the own place, i = 1 ... size - 1.
+  /// body(i, row tile, group) for the units that this program copies, stage by
+  /// stage: those of member me + i, i = 1 ... size - 1.
   void forUnits(UnitBody body);
-  /// move(row, column) for the tiles of a unit: their first element.
+  /// move(row, column) for the tiles of a unit; (row, column) is the first
+  /// element.
   void forTiles(Value rowTile, Value group,
                 llvm::function_ref<void(Value, Value)> move);
   RankedTensorType tileType() const { return typeOf(blocksAtOnce()); }
-  /// Bytes of a unit, as far as there is something of it.
+  /// Bytes of a unit, clipped to the shard.
   Value unitBytes(Value rowTile, Value group);
 
 private:
-  /// k-blocks that are moved at once. A program that moves waits for the link
-  /// again and again: the more it asks for at once, the fewer programs it takes
-  /// to use the link. A thread keeps up to 256 bytes of them.
+  /// Number of k-blocks per load. A communication program is bound by link
+  /// latency: the more bytes a load covers, the fewer programs saturate the
+  /// link. A thread holds up to 256 bytes.
   int64_t blocksAtOnce() const;
   RankedTensorType typeOf(int64_t blocks) const {
     return RankedTensorType::get({k.config.tileM, blocks * k.config.tileK},
@@ -252,7 +256,7 @@ private:
 
   MatmulBuilder &k;
   Parts &parts;
-  /// k-blocks of a unit, and units of a row of tiles.
+  /// k-blocks of a unit, and units of a tile row.
   Value blocks, groups;
 };
 } // namespace
@@ -320,9 +324,9 @@ void Staging::forTiles(Value rowTile, Value group,
   });
 }
 
-/// Programs that move parts meet their peer programs before, and after if they
-/// read what is not theirs; then they have the last tiles. Moving a unit is a
-/// span of the given name.
+/// Communication programs run a barrier with their peer programs first, and
+/// another one at the end if they read peers' memory; then they compute the
+/// last tiles. Copying a unit is a trace span named `move`.
 static void
 buildStaged(MatmulBuilder &k, StringRef move, bool barrierAfter,
             llvm::function_ref<void(Staging &, Value, Value, Value)> moveUnit) {
@@ -364,7 +368,7 @@ static void buildHBMBuffer(MatmulBuilder &k) {
       });
 }
 
-/// A unit goes first to those that need it first.
+/// Sends a unit first to the peers that need it first.
 static void buildPush(MatmulBuilder &k) {
   buildStaged(k, "send", /*barrierAfter=*/false,
               [&](Staging &s, Value i, Value rowTile, Value group) {
@@ -382,8 +386,8 @@ static void buildPush(MatmulBuilder &k) {
 // copy_engine
 //===----------------------------------------------------------------------===//
 
-/// Parts come in groups of rows of tiles, with all their columns. Nothing here
-/// touches a peer: who calls the kernel says when that may be.
+/// Copies are groups of tile rows with all their columns. The kernel accesses
+/// no peer: its caller synchronizes with the peers.
 static void buildCopied(MatmulBuilder &k) {
   Parts parts(k);
   k.beginCleared(numFlagsOf(k, parts));
@@ -406,11 +410,11 @@ static void buildCopied(MatmulBuilder &k) {
 // gathered
 //===----------------------------------------------------------------------===//
 
-/// All is here: a tile is one loop over the parts, in the group's order.
+/// All shards are local: a tile is one loop over the shards, in group order.
 static void buildGathered(MatmulBuilder &k) {
   Value rows = k.rowsOf(k.c), depth = k.columnsOf(k.a);
   Value block = k.index(k.config.tileK), zero = k.index(0);
-  // Rows of the next part, where a tile reaches that far, are not stored.
+  // A tile may extend into the next shard; those rows are not stored.
   auto placeIn = [&](Value part, Value row, Value column) -> Place {
     return {k.a, k.add(k.mul(part, rows), row), column};
   };

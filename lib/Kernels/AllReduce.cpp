@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- AllReduce.cpp - All-reduce -----------------------------------------===//
 //
-// in, out: count elements. All variants but `atomic` and `spinlock` compute
-// every element once, or everywhere in the same order: all ranks get the same
+// in, out: count elements. Except for `atomic` and `spinlock`, every element is
+// computed once, or in the same order on every rank: all ranks get the same
 // bits.
 //
-// `one_shot`: every rank reads everybody's input. The first barrier says that
-// the inputs are there, the second that nobody reads the own one any more.
+// `one_shot`: every rank reads the inputs of all ranks. The first barrier
+// guarantees that the inputs are complete, the second that no peer reads this
+// rank's input any more.
 //
-// `two_shot`: a tile is reduced by its owner, which stores it to everybody. In
-// place is right: only the owner reads a tile, from all ranks, before it stores
-// the result there.
+// `two_shot`: a tile is reduced by its owner, which stores it to all ranks. In
+// place is correct: only the owner reads a tile, from all ranks, before it
+// stores the result to the same location.
 //
-// The packet variants need no barrier, `one_shot_buffered` one: see Packets and
-// Buffers in docs/collectives.md.
+// The packet variants need no barrier, `one_shot_buffered` needs one: see
+// Packets and Buffers in docs/collectives.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,15 +38,15 @@ static void buildOneShot(KernelBuilder &k) {
   k.barrier();
 }
 
-/// Every rank sends its tiles to everybody and adds up what it receives.
+/// Every rank sends its tiles to all members and reduces the tiles it receives.
 static void buildOneShotPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     Value from = k.window(k.in, start, length);
     Value to = k.window(k.out, start, length);
     k.forTiles(length, [&](Value t, Value offset) {
       Value tile = k.load(from, offset);
-      // To itself as well: the order of the sum does not depend on the rank,
-      // and a tile that waits in memory needs no registers.
+      // This rank is a receiver as well: the order of the sum does not depend
+      // on the rank, and a tile in memory needs no registers.
       k.forMembers(0, [&](Value i) {
         k.sendPacket(k.rotate(k.me, i), tile, k.packetSlot(k.me, t));
       });
@@ -56,7 +57,7 @@ static void buildOneShotPacket(KernelBuilder &k) {
   });
 }
 
-/// The same with tiles as they are, and a barrier that says they are there.
+/// The same with plain tiles, and a barrier that signals their arrival.
 static void buildOneShotBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value from = k.window(k.in, start, length);
@@ -77,9 +78,9 @@ static void buildOneShotBuffered(KernelBuilder &k) {
 // two_shot
 //===----------------------------------------------------------------------===//
 
-/// This program's tiles of `owner`: body(t, offset). Owner and program of a
-/// tile are the same on every rank: t = turn * size + owner, and turns are
-/// dealt out to programs.
+/// body(t, offset) for this program's tiles of `owner`. Owner and program of a
+/// tile are the same on every rank: t = iteration * size + owner, and
+/// iterations are distributed round-robin over programs.
 static void forTilesOf(KernelBuilder &k, Value owner, Value length,
                        llvm::function_ref<void(Value, Value)> body) {
   k.forTilesFrom(k.add(k.mul(k.program, k.size), owner),
@@ -99,18 +100,19 @@ static void buildTwoShot(KernelBuilder &k) {
   k.barrier();
 }
 
-/// Inputs travel to the owner of a tile, which adds them up and sends the sum
-/// to everybody: nothing is loaded over a link, and stores use more of it. What
-/// the members send to an owner for the tiles t .. t + size - 1, of which one
-/// is the owner's, is in as many tiles of its slots, side by side.
+/// Ranks store their inputs to the owner of a tile, which reduces them and
+/// stores the result to all ranks. Nothing is loaded over a link, because
+/// stores achieve more of its bandwidth. The owner of one of the tiles t .. t +
+/// size - 1 receives that tile from each member in consecutive slots t .. t +
+/// size - 1 of its workspace.
 ///
-/// Sums go to the outputs, or, where peers do not reach those, to slots behind
-/// the ones of the inputs: a tile each, which a third stage copies to the
-/// output. In place, a rank has sent what that overwrites two iterations
-/// before.
+/// Results are stored to the outputs. If peers cannot access the outputs,
+/// results go to one slot per tile, after the slots of the inputs, and a third
+/// stage copies them to the output. In place, a rank has sent the elements that
+/// this copy overwrites two iterations before.
 static void buildTwoShotPush(KernelBuilder &k) {
   bool staged = k.config.sendsResults();
-  // Full rounds give every program of a launch as many tiles.
+  // A full round has the same number of tiles for every program of a launch.
   Value room = k.div(k.index(k.slotTiles() / (staged ? 2 : 1)), k.size);
   Value uneven = k.rem(room, k.programs);
   Value turns = k.select(k.less(room, k.programs), room, k.sub(room, uneven));
@@ -158,18 +160,19 @@ static void buildTwoShotPush(KernelBuilder &k) {
     k.forOverlappedRounds(most, {send, reduce}, /*hasExitBarrier=*/true);
 }
 
-/// Inputs travel to the owner of a tile, results back.
+/// Inputs are sent to the owner of a tile, results back to all ranks.
 static void buildTwoShotPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     Value tiles = k.tilesIn(length);
     Value from = k.window(k.in, start, length);
     Value to = k.window(k.out, start, length);
-    // Slots of inputs: (turn, source) at the owner; of results: the tile's.
+    // Slots of inputs: (iteration, source) at the owner; of results: tile t.
     auto inputSlot = [&](Value source, Value t) {
       return k.add(k.mul(k.div(t, k.size), k.size), source);
     };
-    // Behind those of a full round, so that results of a last, short round are
-    // not where others still read inputs of an earlier one.
+    // Result slots start after the input slots of a full round, so that the
+    // results of a last, short round do not overwrite inputs of an earlier
+    // round that peers still read.
     Value most =
         k.ceilDiv(k.index(k.config.packetRound / k.config.tile), k.size);
     Value firstResult = k.mul(k.size, most);
@@ -190,9 +193,9 @@ static void buildTwoShotPacket(KernelBuilder &k) {
       });
     });
     if (k.receivesAll()) {
-      // The tiles of one turn are neighbours, here and in the output. Behind
-      // the last tile there are slots that nobody writes: a turn that reaches
-      // so far goes tile by tile.
+      // The tiles of one iteration are consecutive, both here and in the
+      // output. The slots after the last tile are never written, so an
+      // iteration that extends past it is processed tile by tile.
       Value wholeTurns = k.div(tiles, k.size);
       k.loop(k.program, wholeTurns, k.programs, [&](Value turn) {
         Value first = k.mul(turn, k.size);
@@ -221,7 +224,7 @@ static void buildTwoShotPacket(KernelBuilder &k) {
 // ring
 //===----------------------------------------------------------------------===//
 
-/// for s in 0 .. size - 2, with a tile that each step hands to the next.
+/// for s in 0 .. size - 2, with a tile carried from step to step.
 static Value forSteps(KernelBuilder &k, Value tile,
                       llvm::function_ref<Value(Value s, Value tile)> body) {
   auto &b = k.b;
@@ -235,17 +238,17 @@ static Value forSteps(KernelBuilder &k, Value tile,
   return loop.getResult(0);
 }
 
-/// A set of `size` tiles per program and turn. In step s of the first half,
-/// rank r passes on its partial sum of tile r - s; after size - 1 steps it has
-/// the whole sum of tile r + 1, which goes around in the second half, from
-/// output to output.
+/// Each program processes a set of `size` tiles per iteration. In step s of the
+/// first half, rank r sends its partial sum of tile r - s to its successor;
+/// after size - 1 steps it holds the complete sum of tile r + 1. In the second
+/// half the sums travel around the ring, from output to output.
 ///
-/// What a rank receives in step s lies in its slot (program, s mod 2). The
-/// sender writes that slot again after the barrier of step s + 1, which the
-/// receiver enters when it has read it. A rank stores tile j of the output of
-/// its successor when all have passed the barriers of the first half; the
-/// successor reads only tile r + 1 of its input after those, which nobody
-/// stores. So the output may be the input.
+/// A rank receives step s in its slot (program, s mod 2). The sender overwrites
+/// that slot after the barrier of step s + 1, which the receiver enters only
+/// after it has read the slot. A rank stores tile j to its successor's output
+/// only after all ranks have passed the barriers of the first half; after those
+/// the successor reads only tile r + 1 of its input, which no peer stores.
+/// Therefore the output may be the input.
 static void buildRing(KernelBuilder &k) {
   Value next = k.rotate(k.me, k.index(1));
   auto wide = cast<RankedTensorType>(widen(k, zeroTile(k)).getType());
@@ -257,11 +260,11 @@ static void buildRing(KernelBuilder &k) {
   Value sets = k.ceilDiv(k.tilesIn(k.count), k.size);
   Value turns = k.ceilDiv(sets, k.programs);
   k.barrier();
-  // Peer programs take as many turns on all ranks, also where a set is empty.
+  // Peer programs run the same number of iterations on all ranks, even if a set
+  // is empty.
   k.loop(k.index(0), turns, k.index(1), [&](Value turn) {
     Value set = k.add(k.mul(turn, k.programs), k.program);
-    // Where the tile of member `number` of the set begins. The number is
-    // between -size and size.
+    // The offset of member `number`'s tile of the set; -size <= number < size.
     auto offsetOf = [&](Value number) {
       Value member = k.rem(k.add(number, k.size), k.size);
       return k.mul(k.add(k.mul(set, k.size), member), k.tileSize());
@@ -290,9 +293,10 @@ static void buildRing(KernelBuilder &k) {
 // atomic, spinlock
 //===----------------------------------------------------------------------===//
 
-/// Everybody adds its tiles to everybody's output, which is zero at first.
-/// Programs keep their tiles in all phases, so that the barriers order them.
-/// Sums round at each addition, in no particular order.
+/// Every rank adds its tiles to the outputs of all ranks, which are zeroed
+/// first. A program processes the same tiles in all phases, so that the
+/// barriers order the accesses. Sums are rounded at each addition, in no
+/// particular order.
 static void
 buildByAddition(KernelBuilder &k,
                 llvm::function_ref<void(Value t, Value offset)> addTile) {
@@ -318,8 +322,8 @@ static void buildAtomic(KernelBuilder &k) {
   });
 }
 
-/// A lock per tile, on the rank whose output it guards; tiles share locks. A
-/// program holds one lock at a time.
+/// One lock per tile, on the rank whose output it protects; several tiles share
+/// a lock. A program holds at most one lock at a time.
 static void buildSpinlock(KernelBuilder &k) {
   Value locks = k.words(Workspace::locks, Workspace::lockBytes);
   buildByAddition(k, [&](Value t, Value offset) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- AllToAll.cpp - All-to-all ------------------------------------------===//
 //
-// in: a chunk of count elements for every member; out: one from every member.
-// The protocols are those of AllGather.cpp; only what is sent differs.
+// in: a chunk of count elements for every member; out: a chunk from every
+// member. The protocols are those of AllGather.cpp.
 //
-// `push` and `pull` are not for out == in: a peer would store over a chunk that
-// has not left yet. `packet` and `buffered` (also the form of `staged`) are: a
-// program sends its part of all chunks before it stores the first, and no other
-// program touches that part.
+// `push` and `pull` do not support out == in: a peer would overwrite a chunk
+// that has not been sent yet. `packet` and `buffered` (also used for `staged`)
+// do: a program sends its tiles of all chunks before it stores the first one,
+// and no other program accesses those tiles.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- CollectiveKernels.cpp - From an op to its kernel -------------------===//
+//===- CollectiveKernels.cpp - Builds the kernel of an op -----------------===//
 
 #include "iris/Kernels/CollectiveKernels.h"
 

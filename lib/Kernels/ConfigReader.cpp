@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ConfigReader.cpp - Entries of a config, one by one -----------------===//
+//===- ConfigReader.cpp - Reads the entries of a config -------------------===//
 
 #include "ConfigReader.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ConfigReader.h - Entries of a config, one by one ---------*- C++ -*-===//
+//===- ConfigReader.h - Reads the entries of a config -----------*- C++ -*-===//
 
 #ifndef IRIS_LIB_KERNELS_CONFIGREADER_H
 #define IRIS_LIB_KERNELS_CONFIGREADER_H
@@ -8,16 +8,17 @@
 
 namespace mlir::iris {
 
-/// Takes the entries of the config of an op. What does not fit is reported at
-/// the op. Without an entry a value keeps its default, which is checked too.
+/// Reads and removes the entries of an op's config. Invalid entries are
+/// reported at the op. If an entry is absent, its value keeps its default,
+/// which is validated too.
 class ConfigReader {
 public:
   ConfigReader(Operation *op, DictionaryAttr config);
 
-  /// `what` says for what the names are.
+  /// `what` describes in error messages what the name selects.
   LogicalResult readName(StringRef key, ArrayRef<StringRef> allowed,
                          StringRef what, std::string &value);
-  /// The same; gives the name's place in `allowed`.
+  /// As `readName`; returns the index of the name in `allowed`.
   template <typename EnumT>
   LogicalResult readEnum(StringRef key, ArrayRef<StringRef> allowed,
                          StringRef what, EnumT &value) {
@@ -30,7 +31,7 @@ public:
   LogicalResult readInteger(StringRef key, int64_t min, int64_t max,
                             bool powerOfTwo, int64_t &value);
   LogicalResult readBool(StringRef key, bool &value);
-  /// What nobody has asked for is an error.
+  /// Reports an error if an entry has not been read.
   LogicalResult finish(StringRef expectedKeys);
 
 private:

@@ -65,7 +65,7 @@ Value mlir::iris::conclude(KernelBuilder &k, Value tile) {
   auto &b = k.b;
   auto type = cast<RankedTensorType>(tile.getType());
   Type element = type.getElementType();
-  // At most 8: every type can hold it.
+  // The size is at most 8: every element type can represent it.
   Value size = arith::IndexCastOp::create(b, b.getI32Type(), k.size);
   if (auto floating = dyn_cast<FloatType>(element)) {
     Value divisor = arith::SIToFPOp::create(b, floating, size);
@@ -87,8 +87,9 @@ Value mlir::iris::conclude(KernelBuilder &k, Value tile) {
 Value mlir::iris::reduceWith(KernelBuilder &k, Value tile,
                              llvm::function_ref<Value(Value)> load) {
   if (k.config.size) {
-    // All loads come first: their latencies overlap. The last one is used
-    // first: when it is there, so are the others, and nothing waits for them.
+    // All loads come first, so that their latencies overlap. The last one is
+    // used first: once it has arrived, so have the others, and only one wait is
+    // generated.
     SmallVector<Value> tiles = {tile};
     k.forMembers(1, [&](Value i) { tiles.push_back(load(i)); });
     Value sum = widen(k, tiles.pop_back_val());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandCollectives.cpp - Writes the kernels of collectives ----------===//
+//===- ExpandCollectives.cpp - Generate kernels of collectives ------------===//
 
 #include "iris/Kernels/CollectiveKernels.h"
 #include "iris/Kernels/Passes.h"
@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace mlir::iris;
 
 namespace {
-/// Turns the calls of one host program into launches.
+/// Replaces the collectives of host programs by launches.
 class CallExpansion {
 public:
   CallExpansion(ModuleOp module, SymbolTable &symbols)
@@ -36,7 +36,7 @@ private:
 
   ModuleOp module;
   SymbolTable &symbols;
-  /// Keyed by what tells kernels apart.
+  /// Keyed by kind, reduction, types, group size and config.
   llvm::DenseMap<Attribute, CollectiveOp> collectives;
   /// Keyed by the function, the group and the size.
   llvm::DenseMap<std::tuple<Operation *, Attribute, int64_t>, Value> workspaces;
@@ -103,8 +103,8 @@ Value CallExpansion::flatten(ImplicitLocOpBuilder &b, Value buffer) {
   return buffer;
 }
 
-/// Elements per chunk, from the buffer that holds one; a buffer of several
-/// must hold `size` times as many.
+/// Elements per chunk, taken from the buffer that holds a single chunk, if
+/// there is one; the other buffer must hold `size` chunks.
 Value CallExpansion::countElements(ImplicitLocOpBuilder &b,
                                    CollectiveCallOpInterface call, Value size) {
   auto extent = [&](Value buffer) {
@@ -136,11 +136,11 @@ LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
     return failure();
   if (config->staged)
     return call->emitOpError("config has staged = true; expected none in a "
-                             "host program, whose buffers lie on the heap");
+                             "host program, whose buffers are in the heap");
   if (call.getInput() == call.getOutput() && !config->inPlace)
     return call->emitOpError("output is the input, which variant ")
            << config->variant << " of " << stringifyCollectiveKind(config->kind)
-           << " cannot do";
+           << " does not support";
   Value workspace = findWorkspace(call, config->workspace.bytes);
 
   ImplicitLocOpBuilder b(call.getLoc(), call);
@@ -161,8 +161,8 @@ LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value root = call.getRootMember() ? call.getRootMember() : zero;
-  // As many programs as there are tiles, but one at least: an empty barrier is
-  // still one.
+  // One program per tile, but at least one: a barrier without elements still
+  // has to run.
   Value tile = arith::ConstantIndexOp::create(b, config->tile);
   Value tiles = arith::DivUIOp::create(
       b,

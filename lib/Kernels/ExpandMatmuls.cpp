@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandMatmuls.cpp - Writes the kernels of matmuls ------------------===//
+//===- ExpandMatmuls.cpp - Generate kernels of matmuls --------------------===//
 
 #include "iris/Kernels/MatmulKernels.h"
 #include "iris/Kernels/Passes.h"
@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace mlir::iris;
 
 namespace {
-/// Turns the calls of one host program into launches.
+/// Replaces the matmuls of host programs by launches.
 class MatmulExpansion {
 public:
   MatmulExpansion(ModuleOp module, SymbolTable &symbols)
@@ -31,16 +31,16 @@ public:
 private:
   FailureOr<DictionaryAttr> completeConfig(MatmulCallOpInterface call);
   MatmulKernelOp findKernel(MatmulCallOpInterface call, DictionaryAttr config);
-  /// Appends the staging and the workspace, as far as the kernel has them.
+  /// Appends the staging buffer and the workspace, if the kernel has them.
   void appendMemory(MatmulCallOpInterface call, MatmulKernelOp kernel,
                     const MatmulConfig &config,
                     SmallVectorImpl<Value> &arguments);
 
   ModuleOp module;
   SymbolTable &symbols;
-  /// Keyed by what tells kernels apart.
+  /// Keyed by kind, types, group size and config.
   llvm::DenseMap<Attribute, MatmulKernelOp> kernels;
-  /// Memory of calls with the same kernel and matrices.
+  /// Buffers shared by calls with the same kernel and matrices.
   struct Known {
     MatmulKernelOp kernel;
     SmallVector<Value> matrices;
@@ -51,7 +51,7 @@ private:
 };
 } // namespace
 
-/// The call's config with what its operands say.
+/// The call's config, completed with the entries that its operands imply.
 FailureOr<DictionaryAttr>
 MatmulExpansion::completeConfig(MatmulCallOpInterface call) {
   NamedAttrList entries(call.getConfigAttr());
@@ -65,13 +65,14 @@ MatmulExpansion::completeConfig(MatmulCallOpInterface call) {
              << " is " << matrix.getType() << "; expected no offset";
     if (entries.get(name))
       return call->emitOpError("config has ")
-             << name << "; expected none in a call, whose operand says it";
+             << name
+             << "; expected none in a call, whose operand determines it";
     if (*layout != MatmulConfig::Layout::Row)
       entries.set(name, b.getStringAttr(stringifyLayout(*layout)));
   }
   if (!cast<MemRefType>(call.getC().getType()).getLayout().isIdentity())
     return call->emitOpError("c is ")
-           << call.getC().getType() << "; expected rows that follow each other";
+           << call.getC().getType() << "; expected contiguous rows";
   if (call.getBias() && !entries.get("bias"))
     entries.set("bias", b.getStringAttr("column"));
   if (!call.getBias() && entries.get("bias"))
@@ -113,7 +114,7 @@ MatmulKernelOp MatmulExpansion::findKernel(MatmulCallOpInterface call,
   return kernel;
 }
 
-/// A place where all of `matrices` are known: right after the last of them.
+/// Sets the insertion point after the definitions of all `matrices`.
 static void setInsertionPointAfter(OpBuilder &b, ArrayRef<Value> matrices) {
   Value last;
   for (Value matrix : matrices) {
@@ -130,7 +131,7 @@ static void setInsertionPointAfter(OpBuilder &b, ArrayRef<Value> matrices) {
   b.setInsertionPointAfterValue(last);
 }
 
-/// A matrix of `type`: of rows or of columns that follow each other.
+/// Allocates a contiguous row-major or column-major matrix of `type`.
 static Value allocate(ImplicitLocOpBuilder &b, MemRefType type, Value rows,
                       Value columns) {
   if (type.getLayout().isIdentity())
@@ -144,8 +145,9 @@ static Value allocate(ImplicitLocOpBuilder &b, MemRefType type, Value rows,
       ArrayRef<OpFoldResult>{b.getIndexAttr(1), rows});
 }
 
-/// Calls of one kernel on the same matrices share it: other matrices may have
-/// other shapes. It is allocated before the first of them.
+/// Calls of one kernel on the same matrices share the staging buffer and the
+/// workspace, because other matrices may have other shapes. They are allocated
+/// after the definitions of the matrices.
 void MatmulExpansion::appendMemory(MatmulCallOpInterface call,
                                    MatmulKernelOp kernel,
                                    const MatmulConfig &config,
@@ -198,13 +200,13 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
   if (failed(config))
     return failure();
   if (config->isCopied())
-    return call->emitOpError("config has variant = \"copy_engine\", a kernel "
-                             "beside which its caller copies; expected another "
-                             "variant in a call");
+    return call->emitOpError("config has variant = \"copy_engine\", whose "
+                             "kernel needs copies by its "
+                             "caller; expected another variant in a call");
   if (config->isGathered())
-    return call->emitOpError("config has variant = \"gathered\", a kernel for "
-                             "parts that were gathered before; expected pull, "
-                             "hbm_buffer or push in a call");
+    return call->emitOpError(
+        "config has variant = \"gathered\", whose kernel expects gathered "
+        "shards; expected pull, hbm_buffer or push in a call");
 
   ScalarBuilder n(call.getLoc());
   n.b.setInsertionPoint(call);
@@ -214,12 +216,12 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
   if (Value scale = call.getScale())
     arguments.push_back(scale);
   appendMemory(call, kernel, *config, arguments);
-  // Sizes that the program knows are no part of the kernel.
+  // Static sizes of the host program are dynamic in the kernel.
   for (auto [argument, type] :
        llvm::zip_equal(arguments, config->argumentTypes()))
     if (argument.getType() != type)
       argument = memref::CastOp::create(n.b, type, argument);
-  // As many programs as there are tiles, or splits of them, but one at least.
+  // One program per tile or split of a tile, but at least one.
   auto tiles = [&](int64_t dim, int64_t extent) {
     Value size = memref::DimOp::create(n.b, call.getC(), dim);
     return n.ceilDiv(size, n.index(extent));
@@ -227,7 +229,7 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
   Value count = n.mul(n.mul(tiles(0, config->tileM), tiles(1, config->tileN)),
                       n.index(config->splitK));
   Value programs = n.index(config->programs);
-  // Those that move have no tiles.
+  // Communication programs are needed whatever the number of tiles.
   if (!config->hasCommPrograms())
     programs = n.max(n.index(1), n.min(programs, count));
   arguments.insert(arguments.begin(), call.getCtx());

@@ -21,18 +21,18 @@ GroupBuilder::GroupBuilder(gpu::GPUModuleOp module, TypeRange arguments,
   SmallVector<Type> types = {CtxType::get(context)};
   llvm::append_range(types, arguments);
   b.setInsertionPointToStart(module.getBody());
-  // Kernels of one image need names of their own.
+  // Kernels of one image need distinct names.
   kernel =
       gpu::GPUFuncOp::create(b, module.getName(), b.getFunctionType(types, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel->setAttr(kNumWarpsAttr, b.getI32IntegerAttr(launch.warps));
-  // Collectives are called in place: an input may be a part of the output.
+  // Collectives may run in place: an input may overlap the output.
   kernel->setAttr(kMayOverlapAttr, b.getUnitAttr());
   b.setInsertionPointToStart(&kernel.getBody().front());
   ctx = kernel.getArgument(0);
   programs = gpu::GridDimOp::create(b, gpu::Dimension::x);
   program = gpu::BlockIdOp::create(b, gpu::Dimension::x);
-  program = dealOut<ScalarBuilder>(*this, program, programs, launch.xcds);
+  program = remapXcd<ScalarBuilder>(*this, program, programs, launch.xcds);
   Type index = b.getIndexType();
   size = knownSize ? this->index(knownSize)
                    : GroupSizeOp::create(b, index, ctx).getResult();
@@ -87,11 +87,10 @@ void GroupBuilder::span(StringRef name, Value bytes,
 }
 
 void GroupBuilder::storeEpoch(Value epochs, int64_t maxPrograms, Value last) {
-  // A program reads the word with its own number. It writes that one and those
-  // of the numbers that this launch does not have, dealt out to the programs,
-  // so that all words are the same for a next launch of any size: `program`,
-  // program + programs, ... Nobody else touches the words that it writes:
-  // nothing has to be ordered.
+  // A program reads the word of its own index. It writes that word and every
+  // `programs`-th word after it: program, program + programs, ... So all words
+  // are equal for the next launch, whatever its number of programs. No other
+  // program accesses these words, so no ordering is needed.
   auto type = RankedTensorType::get({maxPrograms}, b.getIndexType());
   auto splat = [&](Value number) -> Value {
     return tensor::SplatOp::create(b, type, number);

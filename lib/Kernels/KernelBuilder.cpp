@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- KernelBuilder.cpp - Writes a kernel of a collective ----------------===//
+//===- KernelBuilder.cpp - Builds the kernel of a collective --------------===//
 
 #include "iris/Kernels/KernelBuilder.h"
 
@@ -16,10 +16,10 @@ using namespace mlir::iris;
 // The kernel
 //===----------------------------------------------------------------------===//
 
-/// A section of a segment: offsets of bytes in it are positive 32-bit numbers.
+/// Bytes in a section of a segment: byte offsets are positive 32-bit numbers.
 static constexpr int64_t kSectionBytes = int64_t(1) << 30;
 
-/// The arguments of `iris.collective`, but the context.
+/// The arguments of `iris.collective` after the context.
 static SmallVector<Type> argumentTypes(const CollectiveConfig &config) {
   MLIRContext *context = config.storage.getContext();
   constexpr int64_t dynamic = ShapedType::kDynamic;
@@ -75,7 +75,8 @@ void KernelBuilder::forMembersLoaded(
     llvm::function_ref<void(Value, Value)> use) {
   if (!config.size)
     return forMembers(first, [&](Value i) { use(i, load(i)); });
-  // Registers of a thread that tiles may take, and the fewest threads.
+  // The bytes of registers per thread available for tiles, and the smallest
+  // wave size.
   constexpr int64_t mostBytes = 256, waveSize = 32;
   int64_t threads = config.warps * waveSize;
   int64_t each = llvm::divideCeil(config.tile * config.elementBytes(), threads);
@@ -143,32 +144,33 @@ Value KernelBuilder::bytesOf(Value first, Value step, Value length) {
 void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
                                  llvm::function_ref<void(Value, Value)> body) {
   assert(!sectionStart && "segments do not nest");
-  // A whole number of steps, so that every section begins with tile 0 of a
-  // step. How many is looked up: the remainder of a division takes a good part
-  // of a small kernel's time.
+  // The number of steps is chosen such that every section begins with tile 0 of
+  // a step. It is selected from two constants: the remainder of a division is a
+  // significant part of a small kernel's time.
   constexpr int64_t fewSteps = 64,
                     mostSteps = Workspace::maxPrograms * Workspace::maxMembers;
   int64_t most = kSectionBytes / (config.tile * config.elementBytes());
   Value steps = select(less(step, index(fewSteps + 1)), index(most / fewSteps),
                        index(most / mostSteps));
-  // The bound says that offsets are small.
+  // This bound lets passes prove that offsets fit in 32 bits.
   Value sectionTiles = min(mul(step, steps), index(most));
   Value sectionSize = mul(sectionTiles, tileSize());
   loop(index(0), length, sectionSize, [&](Value start) {
-    // A window of another section is another window: that no thread depends on
-    // what others did there is nothing that passes can see.
+    // Each section is a different window of the buffers. Passes cannot prove
+    // that no thread depends on other threads' accesses to the previous
+    // section.
     gpu::BarrierOp::create(b);
     sectionStart = start;
     sectionLength = min(sectionSize, sub(length, start));
     Value before = div(start, tileSize());
     Value whole = div(sectionLength, tileSize());
     span("tiles", bytesOf(first, step, sectionLength), [&] {
-      // A section has few tiles: counting them takes 32 bits.
+      // A section has few tiles: 32 bits suffice to count them.
       loop(asI32(first), asI32(whole), asI32(step), [&](Value number) {
         Value t = asIndex(number);
         body(add(before, t), mul(t, tileSize()));
       });
-      // The remainder only where it counts.
+      // Compute the remainder only if there is a partial tile.
       ifThen(notEqual(rem(sectionLength, tileSize()), index(0)), [&] {
         ifThen(equal(rem(whole, step), first),
                [&] { body(add(before, whole), mul(whole, tileSize())); });
@@ -250,8 +252,8 @@ int64_t KernelBuilder::scratchTiles() const {
 // Buffers whose location differs between members
 //===----------------------------------------------------------------------===//
 
-/// The workspace is at the same offset of every heap, so that a distance from
-/// it is right on all members.
+/// The workspace has the same offset in every heap, so a distance from it is
+/// valid on all members.
 static Value placesOf(KernelBuilder &k) {
   return k.view(k.index(Workspace::places), k.index(Workspace::placeBytes / 8),
                 k.b.getI64Type());
@@ -274,7 +276,7 @@ void KernelBuilder::announceTo(Value member, Value distance) {
 
 void KernelBuilder::announceFromRoot(Value buffer) {
   ifThen(equal(me, root), [&] {
-    // The workspace itself is nobody's buffer.
+    // The workspace itself is never announced, so a distance of 0 means none.
     Value none = arith::ConstantIntOp::create(b, b.getI64Type(), 0);
     Value distance = select(isElsewhere, none, distanceTo(buffer));
     forMembers(0, [&](Value member) { announceTo(member, distance); });
@@ -319,7 +321,7 @@ void KernelBuilder::lock(Value member, Value locks, Value place) {
                           MemSemantic::Acquire, Scope::Sys);
   scf::ConditionOp::create(b, notEqual(before, zero), ValueRange());
   b.createBlock(&loop.getAfter());
-  // Bounded, and polls without writing.
+  // Bounded; polls without writing.
   WaitOp::create(b, zero.getType(), ctx, locks, place, Comparison::EQ, zero,
                  rank, rank, MemSemantic::Relaxed, Scope::Sys);
   scf::YieldOp::create(b);
@@ -338,7 +340,7 @@ void KernelBuilder::forPacketRounds(
     llvm::function_ref<void(Value, Value)> body) {
   Value most = index(config.packetRound);
   forEpochs(most, count, [&](Value start) {
-    // Within a kernel nothing but a barrier frees the slots of the last round.
+    // Within a kernel only a barrier frees the slots of the previous round.
     ifThen(notEqual(start, index(0)), [&] { barrier(); });
     slots = view(add(index(config.workspace.packets()),
                      mul(parity, index(config.workspace.packetBytes()))),
@@ -347,7 +349,7 @@ void KernelBuilder::forPacketRounds(
   });
 }
 
-/// Words of one tile's packets: data and flag by turns.
+/// Words of one tile's packets: data and flags alternate.
 static Value packetWords(KernelBuilder &k) {
   return k.index(2 * k.config.tile * k.config.elementBytes() / 4);
 }
@@ -384,7 +386,8 @@ void KernelBuilder::waitForArrivals() {
       Value nothing = PacketLoadOp::create(
           b, arrivalType(*this), ctx, slots, arrivalOf(member), epoch,
           rankOf(member), /*members=*/IntegerAttr());
-      // Kept, where nobody else writes: LLVM cuts loads to what is used.
+      // Store the value where no one else writes it, or LLVM removes the loads
+      // of unused data.
       tile::StoreOp::create(b, nothing, slots, arrivalOf(me));
     });
   });

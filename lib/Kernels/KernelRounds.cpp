@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- KernelRounds.cpp - Rounds that go through the workspace ------------===//
+//===- KernelRounds.cpp - Rounds through the workspace --------------------===//
 //
-// What a workspace does not hold at once goes in rounds. Slots are in two
-// halves, for even and odd epochs: what one iteration stores to peers, the next
-// reads, while it stores to the other half. docs/collectives.md says why no
-// rank stores to a slot that another one still reads.
+// Data that exceed the workspace are processed in rounds. Slots are in two
+// halves, for even and odd epochs: each iteration reads the data that peers
+// stored in the previous iteration, and stores to the other half. See
+// docs/collectives.md for why no rank stores to a slot that another rank still
+// reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -103,8 +104,8 @@ Value KernelBuilder::lastParity() { return sub(index(1), parity); }
 //===----------------------------------------------------------------------===//
 
 Value KernelBuilder::firstSlot(Value parity) {
-  // The halves are the same for every tile: calls of different ones follow each
-  // other.
+  // The halves are the same for every tile size: consecutive calls may use
+  // different ones.
   int64_t half = config.workspace.scratchBytes() / 2 / config.elementBytes();
   return mul(parity, index(half));
 }
@@ -115,7 +116,7 @@ int64_t KernelBuilder::slotElements() const {
   int64_t members = config.size ? config.size : Workspace::maxMembers;
   int64_t tiles = config.workspace.scratchBytes() / 2 / members /
                   (config.tile * config.elementBytes());
-  // Full rounds give every program of a launch as many tiles.
+  // A full round has the same number of tiles for every program of a launch.
   if (tiles > Workspace::maxPrograms)
     tiles -= tiles % Workspace::maxPrograms;
   return tiles * config.tile;
@@ -178,7 +179,7 @@ void KernelBuilder::forBufferedRounds(RoundTiles send, RoundTiles receive) {
   };
   auto iteration = [&](Value start) {
     Value before = sub(start, most);
-    // Stores to peers are on their way all the time while what came is used.
+    // Stores to peers overlap with the processing of received data.
     auto together = [&] {
       TileBody sendTile = send(start, most);
       TileBody receiveTile = receive(before, most);
@@ -191,7 +192,7 @@ void KernelBuilder::forBufferedRounds(RoundTiles send, RoundTiles receive) {
       ifThen(less(start, count), [&] { oneRound(send, start); });
       ifThen(notEqual(start, index(0)), [&] { oneRound(receive, before); });
     };
-    // Neither the first iteration nor one that has less to send.
+    // All iterations except the first one and those with less to send.
     Value isWhole = arith::AndIOp::create(b, notEqual(start, index(0)),
                                           notLess(count, add(start, most)));
     ifThenElse(isWhole, together, apart);

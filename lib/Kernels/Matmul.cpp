@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Matmul.cpp - Matmuls of own matrices -------------------------------===//
+//===- Matmul.cpp - Local matmuls -----------------------------------------===//
 //
-// With split_k several programs share the k-steps of an output tile. Each
-// stores its partial sum to the staging, in the type of the sum, and counts
-// itself; the one that finds that it is the last adds all of them up, in the
-// order of k: the result is the same whoever is last. Nobody waits, so that
-// programs need not be on the device at once.
+// With split_k several programs share the k-steps of an output tile. Each one
+// stores its partial sum to the staging buffer, in the accumulator type, and
+// increments the tile's counter. The program that arrives last adds up all
+// partial sums in the order of k, so the result does not depend on which
+// program is last. No program waits, so the programs need not be co-resident.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ public:
   explicit SplitMatmul(MatmulBuilder &k)
       : k(k), splits(k.index(k.config.splitK)), rows(k.rowsOf(k.c)),
         depth(k.columnsOf(k.a)), columnTiles(k.columnTiles(k.columnsOf(k.c))) {
-    // A whole number of k-steps for each split; the last ones may have none.
+    // Each split has a whole number of k-steps; the last splits may have none.
     Value steps = k.ceilDiv(depth, k.index(k.config.tileK));
     splitDepth = k.mul(k.ceilDiv(steps, splits), k.index(k.config.tileK));
     k.openCounts(k.mul(k.rowTiles(rows), columnTiles));
@@ -68,7 +68,8 @@ void SplitMatmul::build() {
                Value column = k.mul(columnTile, k.tileColumns());
                computePartial(k.rem(unit, splits), row, column);
                Value tile = k.add(k.mul(rowTile, columnTiles), columnTile);
-               // Counts wrap, and the splits are a power of two.
+               // Counters wrap around, and the number of splits is a power of
+               // two.
                Value last = k.i32(k.config.splitK - 1);
                Value before = arith::AndIOp::create(k.b, k.arrive(tile), last);
                k.ifThen(k.equal(before, last), [&] { addUp(row, column); });

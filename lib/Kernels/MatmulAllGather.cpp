@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulAllGather.cpp - Matmuls that all ranks get -------------------===//
+//===- MatmulAllGather.cpp - Matmul with an all-gathered result -----------===//
 //
 //   push          every rank stores each finished tile to all ranks
-//   specialized   some programs multiply and store tiles to the own result;
-//                 the others wait for them and store them to all other ranks
-//   copy_engine   who calls the kernel has engines copy groups of rows of tiles
-//                 to all other ranks as they are finished
+//   specialized   compute programs store tiles to this rank's result;
+//                 communication programs wait for them and store them to all
+//                 peers
+//   copy_engine   the caller of the kernel copies groups of tile rows to all
+//                 peers by copy engine as they are finished
 //
-// Ranks are visited in rotated order, so that no two ranks store to one
-// receiver at once. See docs/fused.md for why they are correct.
+// Ranks are visited in rotated order, so that no two ranks store to the same
+// receiver at once. See docs/fused.md for why the variants are correct.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,7 @@ using namespace mlir;
 using namespace mlir::iris;
 
 namespace {
-/// The own part of c.
+/// This rank's chunk of c.
 class OwnPart {
 public:
   explicit OwnPart(MatmulBuilder &k)
@@ -27,7 +28,7 @@ public:
     bool isM = k.config.shard == "m";
     firstRow = isM ? k.mul(k.me, rows) : k.index(0);
     firstColumn = isM ? k.index(0) : k.mul(k.me, columns);
-    // Tiles do not reach into other parts.
+    // Tiles do not extend into other chunks.
     part = isM ? k.rows(k.c, firstRow, rows)
                : k.columns(k.c, firstColumn, columns);
   }
@@ -37,11 +38,11 @@ public:
     return getFusedSizes(k, k.config, {rows, k.columnsOf(k.a), columns, k.size})
         .numFlags;
   }
-  /// The group of rows of tiles that a tile is in.
+  /// The group of tile rows that a tile is in.
   Value groupOf(Value number) {
     return k.div(number, k.mul(k.index(k.config.groupM), columnTiles));
   }
-  /// body(place, number) for the tiles of a share.
+  /// body(location, number) for the tiles of a range.
   void forTiles(const TileRange<Value> &share,
                 llvm::function_ref<void(Place, Value)> body) {
     k.order(rowTiles, columnTiles)
@@ -73,7 +74,8 @@ static void buildPush(MatmulBuilder &k) {
   k.barrier();
 }
 
-/// Movers have the first tiles, while there is nothing to move.
+/// Communication programs compute the first tiles, while there is nothing to
+/// send.
 static void buildSpecialized(MatmulBuilder &k) {
   OwnPart own(k);
   k.beginEpoch(own.numFlags());
@@ -96,7 +98,7 @@ static void buildSpecialized(MatmulBuilder &k) {
   k.endEpoch();
 }
 
-/// Nothing here is stored to a peer.
+/// The kernel stores nothing to peers.
 static void buildCopied(MatmulBuilder &k) {
   OwnPart own(k);
   Value numFlags = own.numFlags();

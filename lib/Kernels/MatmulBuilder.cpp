@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulBuilder.cpp - Writes a kernel with matmuls -------------------===//
+//===- MatmulBuilder.cpp - Builds a kernel with matmuls -------------------===//
 
 #include "iris/Kernels/MatmulBuilder.h"
 
@@ -86,14 +86,15 @@ Place MatmulBuilder::tileAt(Value matrix, Value row, Value column) {
 // Matmuls
 //===----------------------------------------------------------------------===//
 
-/// Tiles have a power of two of columns, of which the config wants some.
+/// The number of columns of a tile type is a power of two; the config may use
+/// fewer.
 static RankedTensorType tileType(const MatmulConfig &config, Type element) {
   return RankedTensorType::get({config.tileM, config.getTileWidth()}, element);
 }
 
 tile::MatmulOp MatmulBuilder::createMatmul(Place left, Place right,
                                            Value length, Value init) {
-  // f8 is not what the buffers say.
+  // Buffers hold f8 elements as i8, so the element type is passed separately.
   TypeAttr element = config.element == config.storage
                          ? TypeAttr()
                          : TypeAttr::get(config.element);
@@ -117,7 +118,7 @@ Value MatmulBuilder::multiply(Place left, Place right, Value length, Value init,
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&op.getBody(), {}, b.getIndexType(), {b.getLoc()});
   before(op.getBody().getArgument(0));
-  // Reads the operands.
+  // Yields no locations: the matmul reads its own operands.
   tile::YieldOp::create(b, /*a=*/Value(), /*aOffsets=*/ValueRange(),
                         /*b=*/Value(), /*bOffsets=*/ValueRange());
   return op;
@@ -135,7 +136,7 @@ Value MatmulBuilder::multiplyAt(Place left, Place right, Value length,
   return op;
 }
 
-/// A row or column as a tile of all of them.
+/// Broadcasts a row or column vector to a tile.
 static Value spread(ImplicitLocOpBuilder &b, Value line, int64_t newDim,
                     RankedTensorType type) {
   SmallVector<int64_t> shape(type.getShape());
@@ -144,7 +145,7 @@ static Value spread(ImplicitLocOpBuilder &b, Value line, int64_t newDim,
   return tile::BroadcastOp::create(b, type, line);
 }
 
-/// Changes the type of numbers, element by element.
+/// Converts a tile's elements.
 static Value convert(ImplicitLocOpBuilder &b, Value tile, Type element) {
   auto type = cast<RankedTensorType>(tile.getType());
   Type from = type.getElementType();
@@ -207,7 +208,7 @@ Value MatmulBuilder::addBias(Value tile, Value row, Value column) {
 }
 
 Value MatmulBuilder::finishTile(Value sum, Value row, Value column) {
-  // All of it in f32, or in i32.
+  // All steps compute in f32, or in i32 for an integer result.
   Value x = config.result.isInteger() ? sum : convert(b, sum, b.getF32Type());
   x = addBias(applyScale(x), row, column);
   if (config.activation != Activation::None)
@@ -264,7 +265,7 @@ Value MatmulBuilder::sumStrips(int64_t count,
                                llvm::function_ref<Value(Value)> load) {
   Value sum =
       arith::ConstantOp::create(b, b.getZeroAttr(stripType(config.sum)));
-  // As many as a thread has registers for.
+  // As many strips as a thread has registers for.
   constexpr int64_t atOnce = 4;
   for (int64_t first = 0; first < count; first += atOnce) {
     SmallVector<Value> strips;

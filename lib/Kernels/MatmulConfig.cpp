@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulConfig.cpp - How a matmul is computed ------------------------===//
+//===- MatmulConfig.cpp - Config of a matmul ------------------------------===//
 
 #include "iris/Kernels/MatmulConfig.h"
 
@@ -46,7 +46,7 @@ ArrayRef<StringRef> mlir::iris::getVariants(MatmulKind kind) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// What ranks may have parts of; the first is the default.
+/// The dimensions that may be sharded; the first is the default.
 static ArrayRef<StringRef> getShards(MatmulKind kind) {
   static constexpr StringRef inputs[] = {"k", "m"};
   static constexpr StringRef outputs[] = {"m", "n"};
@@ -117,7 +117,7 @@ SmallVector<Type> MatmulConfig::argumentTypes() const {
   return types;
 }
 
-/// Combinations that no generator makes.
+/// Rejects combinations that no generator supports.
 static LogicalResult checkCombination(MatmulKernelOp op,
                                       const MatmulConfig &config) {
   if (config.isNarrow() && config.tileN % MatmulConfig::columnUnit != 0)
@@ -125,7 +125,7 @@ static LogicalResult checkCombination(MatmulKernelOp op,
            << config.tileN << "; expected a power of two or a multiple of "
            << MatmulConfig::columnUnit << ", from 1 to 256";
   if (config.isGathered() && config.shard != "k")
-    return op.emitOpError("variant gathered takes parts that lie below each "
+    return op.emitOpError("variant gathered takes shards that are below each "
                           "other; with shard = \"")
            << config.shard << "\" they are one matrix, expected matmul";
   if (config.isCopied() && config.kind == MatmulKind::MatmulAllGather &&
@@ -134,7 +134,7 @@ static LogicalResult checkCombination(MatmulKernelOp op,
                           "shard = \"n\" expected push or specialized");
   if ((config.isStaged() || config.isGathered()) && config.a != Layout::Row)
     return op.emitOpError("variant ")
-           << config.variant << " copies a as it lies in memory; expected a = "
+           << config.variant << " copies a in its memory layout; expected a = "
            << "\"row\", not \"" << stringifyLayout(config.a) << "\"";
   if (config.firstStageFetchPrograms < config.fetchPrograms)
     return op.emitOpError("config has first_stage_fetch_programs = ")
@@ -145,7 +145,7 @@ static LogicalResult checkCombination(MatmulKernelOp op,
       (config.scale || config.activation == MatmulConfig::Activation::Gelu))
     return op.emitOpError("has a result of ")
            << config.result << "; expected no scale and no gelu for integers";
-  // Sums of integers become floats once, when all ranks' shares are added.
+  // Integer sums are converted to float once, after all partial sums are added.
   if (config.partialType != config.sum && config.sum.isInteger())
     return op.emitOpError("config has partial_type = \"result\" for sums of ")
            << config.sum << "; expected \"sum\"";

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulCopiedSum.cpp - Sums of shares that engines copy -------------===//
+//===- MatmulCopiedSum.cpp - Reductions by copy engine --------------------===//
 //
 // The variant copy_engine of matmul_reduce_scatter and matmul_all_reduce. Every
-// member owns rows of the sum, its part. A rank computes its shares of the
-// others' parts first, part after part, to the staging, from where engines copy
-// them to their owners. The own part comes last: who multiplies a tile of it
-// has the own share in registers, and adds what has come meanwhile.
+// member owns a chunk of rows of the sum. A rank first computes its partial
+// sums of the peers' chunks, chunk after chunk, into the staging buffer, from
+// where copy engines copy them to their owners. Its own chunk comes last: the
+// program that computes a tile of it has this rank's partial sum in registers,
+// and adds the partial sums that have arrived.
 //
-// Distance i stands for member i after the own place. The staging has the
-// shares that leave, for distances 1 ... size - 1, and those that come from
-// there. In the same order, flags say how many tiles of a group of rows of
-// tiles have come; behind those of all members others how many of one are
-// missing, for the stream that waits; and how many are done, which is what
-// becomes the flag: a kernel that gives up ends the wait, but raises nothing.
-// Nothing here is stored to a peer.
+// Distance i denotes member me + i. The staging buffer has a slice for each
+// partial sum to send, at distances 1 ... size - 1, followed by a slice for
+// each one to receive, in the same order. The first flags count the tiles that
+// have arrived per group of tile rows. After those of all members, further
+// flags count the tiles of a group that are still missing, for the stream that
+// waits on them. The last flags count the tiles done; the copy engine copies
+// them to the receiver's arrival flags. A kernel that aborts ends the stream's
+// wait, but does not publish a wrong count. The kernel stores nothing to peers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +43,8 @@ public:
   void build();
 
 private:
-  /// A tile of a part: whose, as a distance of 1 ... size; where the part
-  /// begins in a, and the tile in the part.
+  /// A tile of a chunk: the distance (1 ... size) of the chunk's owner, the
+  /// chunk's first row in a, and the tile's location in the chunk.
   struct Tile {
     Value distance, start, row, column, group;
   };
@@ -50,24 +52,24 @@ private:
   void sendPartialSum(Value sum, const Tile &tile);
   void addUp(Value sum, const Tile &tile);
   Value slot(Value distance) { return k.sub(distance, k.index(1)); }
-  /// Where a tile lies in a slice of the staging.
+  /// The location of a tile in a slice of the staging buffer.
   Place inSlice(Value slice, const Tile &tile) {
     return k.tileAt(k.rows(k.staging, k.mul(slice, parts.rows), parts.rows),
                     tile.row, tile.column);
   }
-  /// The number of the tile's group at a distance.
+  /// The index of the tile's group at a distance.
   Value groupAt(Value distance, const Tile &tile) {
     return k.add(k.mul(slot(distance), parts.groups), tile.group);
   }
-  /// What is missing of the tile's group.
+  /// The flag that counts the tiles still missing in the tile's group.
   Value missing(const Tile &tile) {
     return k.add(flags, groupAt(tile.distance, tile));
   }
-  /// What is done of it.
+  /// The flag that counts the finished tiles of the tile's group.
   Value done(const Tile &tile) {
     return k.add(k.add(entered, k.index(1)), groupAt(tile.distance, tile));
   }
-  /// How many tiles the group of a tile of the own part has.
+  /// The number of tiles in the group of a tile of this rank's chunk.
   Value groupTiles(const Tile &tile);
   Value addPartialSum(Value sum, const Tile &tile, Value distance);
 
@@ -79,8 +81,8 @@ private:
 };
 } // namespace
 
-/// The tiles of one part are finished before those of the next one begin. Of an
-/// all-reduce the last parts may end early.
+/// The tiles of one chunk are finished before those of the next one begin. In
+/// an all-reduce the last chunks may have fewer rows.
 void CopiedSum::forTiles(llvm::function_ref<void(const Tile &)> body) {
   TileOrder<ScalarBuilder> order(k, k.mul(k.size, parts.rowTiles), columnTiles,
                                  k.config.groupM, parts.rowTiles);
@@ -116,7 +118,7 @@ Value CopiedSum::groupTiles(const Tile &tile) {
   return k.mul(tiles, columnTiles);
 }
 
-/// Waits for the share of the member at a distance, and adds it.
+/// Waits for the partial sum of the member at a distance, and adds it.
 Value CopiedSum::addPartialSum(Value sum, const Tile &tile, Value distance) {
   k.awaitCount(groupAt(distance, tile), k.rotate(k.me, distance),
                k.asI32(groupTiles(tile)));
@@ -125,7 +127,8 @@ Value CopiedSum::addPartialSum(Value sum, const Tile &tile, Value distance) {
                                      k.sumType().clone(k.config.partialType)));
 }
 
-/// The own share, rounded as the others are, then those of distance 1, 2, ...
+/// Adds this rank's partial sum, rounded as the others are, then those of
+/// distance 1, 2, ...
 void CopiedSum::addUp(Value sum, const Tile &tile) {
   sum = k.convertTo(k.convertTo(sum, k.config.partialType), k.config.sum);
   sum = k.accumulate(1, sum, [&](Value distance, Value before) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulKernels.cpp - From an op to its kernel -----------------------===//
+//===- MatmulKernels.cpp - Builds the kernel of an op ---------------------===//
 
 #include "iris/Kernels/MatmulKernels.h"
 
@@ -33,10 +33,12 @@ void mlir::iris::barrierBeforeCopies(MatmulBuilder &k, Value isFirstTile,
   });
 }
 
-/// Members' parts of a, below each other, and a flag for each group of them; or
-/// shares of a sum that leave, those that come, and flags for both; or what is
-/// missing of each group of the result. Copies that leave wait for one more.
-/// Behind it is what is done of each group of shares.
+/// An all-gather: the members' shards of a, below each other, and a flag for
+/// each group of tile rows. A reduction: slices for partial sums to send and to
+/// receive, and flags for both. A result all-gather: a counter of missing tiles
+/// for each group of the result. Kernels that send by copy engine have one more
+/// flag, on which the copies wait; reductions then have a counter of finished
+/// tiles for each group.
 static FusedSizes getCopiedSizes(ScalarBuilder &n, const MatmulConfig &config,
                                  const MatmulShape &shape) {
   CopiedParts parts = getCopiedParts(n, config, shape.aRows, shape.size);
@@ -60,31 +62,31 @@ FusedSizes mlir::iris::getFusedSizes(ScalarBuilder &n,
   Value columnTiles = tiles(shape.bColumns, config.tileN);
   if (config.isCopied())
     return getCopiedSizes(n, config, shape);
-  // The members' parts of a, below each other; a flag for each unit.
+  // The members' shards of a, below each other; a flag for each unit.
   if (config.isStaged()) {
     Value units = n.mul(tiles(shape.aRows, config.tileM),
                         tiles(shape.aColumns, config.kPerFlag * config.tileK));
     return {n.mul(shape.size, units), n.mul(shape.size, shape.aRows),
             shape.aColumns};
   }
-  // The members' shares of the own rows, below each other; a flag for each tile
-  // of each.
+  // The members' partial sums of this rank's rows, below each other; a flag for
+  // each tile of each.
   if (config.kind == MatmulKind::MatmulReduceScatter) {
     Value rows = n.div(shape.aRows, shape.size);
     Value units = n.mul(tiles(rows, config.tileM), columnTiles);
     return {n.mul(shape.size, units), n.mul(shape.size, rows), shape.bColumns};
   }
-  // The partial sums of each split, below each other; a count for each tile.
+  // The partial sums of each split, below each other; a counter for each tile.
   if (config.isSplit()) {
     Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
     return {units, n.mul(n.index(config.splitK), shape.aRows), shape.bColumns};
   }
-  // The own share of everything; a flag for each tile of each member.
+  // This rank's partial sums of all tiles; a flag for each tile of each member.
   if (config.hasStaging()) {
     Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
     return {n.mul(shape.size, units), shape.aRows, shape.bColumns};
   }
-  // A flag for each own tile.
+  // A flag for each tile of this rank.
   if (config.hasCommPrograms()) {
     Value units = n.mul(tiles(shape.aRows, config.tileM), columnTiles);
     return {units, none, none};
@@ -107,7 +109,7 @@ static void buildBody(MatmulBuilder &k) {
   }
 }
 
-/// What the runtime must know to launch the kernel.
+/// The kernel's "config" metadata, which the runtime needs to launch it.
 static DictionaryAttr describe(const MatmulConfig &config, MLIRContext *c) {
   Builder b(c);
   auto spell = [&](Type type) {

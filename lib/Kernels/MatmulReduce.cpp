@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulReduce.cpp - Sums of the matmuls of all ranks ----------------===//
+//===- MatmulReduce.cpp - Matmuls reduced over ranks ----------------------===//
 //
 // matmul_reduce_scatter
-//   push          every rank stores its share of a tile to the tile's owner,
-//                 who adds up what it got
+//   push          every rank stores its partial sum of a tile to the tile's
+//                 owner, which adds up the tiles it receives
 // both
-//   specialized   shares stay where they are computed; some programs multiply,
-//                 the others add up the own tiles as soon as all members have
-//                 theirs, and store the sum, to all ranks for an all-reduce
-//   copy_engine   who calls the kernel has engines copy shares to their owners,
-//                 and of an all-reduce sums to all (MatmulCopiedSum.cpp)
+//   specialized   partial sums stay on the rank that computes them;
+//                 communication programs add up the tiles that this rank owns
+//                 once all members have finished them, and store the sum, to
+//                 all ranks for an all-reduce
+//   copy_engine   the caller of the kernel copies partial sums to their owners
+//                 by copy engine, and for an all-reduce the sums to all ranks
+//                 (MatmulCopiedSum.cpp)
 // matmul_all_reduce
-//   two_shot      the same, but every program multiplies first
+//   two_shot      like specialized, but all programs compute first, then add up
 //   one_shot      every rank adds up all tiles
 //   atomic        tiles are added up in every rank's result
 //
-// Shares travel in the type of the sum, or rounded to that of the result. They
-// are added in the group's order, by all who add: ranks get the same bits. See
+// Partial sums are communicated in the accumulator type, or rounded to the
+// result's type. All ranks add them in group order and get the same bits. See
 // docs/fused.md for why the protocols are correct.
 //
 //===----------------------------------------------------------------------===//
@@ -28,8 +30,8 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// The sum of what `load` gives for every member, in the group's order. Where
-/// the size is known, several are on their way at once.
+/// The sum of `load(member)` over all members, in group order. If the size is
+/// known, several loads are in flight at once.
 static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
   if (k.config.size)
     return k.sumStrips(k.config.size, load);
@@ -42,15 +44,16 @@ static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
 }
 
 namespace {
-/// A tile of the sum: who adds it up, where it is in the owner's part of c (all
-/// of c for an all-reduce), and its number among the tiles of that part.
+/// A tile of the sum: its owner, which adds it up, its location in the owner's
+/// chunk of c (all of c for an all-reduce), and its index among the tiles of
+/// that chunk.
 struct SumTile {
   Value owner, row, column, number;
 };
 
-/// The tiles of the sum. All ranks compute their shares at about the same time,
-/// for all owners in turn: no link is busy while another one is idle, and tiles
-/// are complete long before the last one is.
+/// The tiles of the sum. All ranks compute their partial sums at about the same
+/// time, for all owners round-robin. So all links are busy at the same time,
+/// and tiles are complete long before the last one is.
 class SumTiles {
 public:
   explicit SumTiles(MatmulBuilder &k)
@@ -65,28 +68,28 @@ public:
   }
 
   using Body = llvm::function_ref<void(const SumTile &)>;
-  /// How many tiles every rank computes a share of.
+  /// Number of tiles of which every rank computes a partial sum.
   Value numPartialSums() {
     return isScatter ? k.mul(k.size, partTiles) : partTiles;
   }
-  /// Those of a share of them.
+  /// body(tile) for the tiles of a range.
   void forPartialSums(const TileRange<Value> &share, Body body);
   /// The tiles that one of `count` programs of their owner adds up, in the
   /// order in which they are computed.
   void forOwn(Value program, Value count, Body body);
-  /// All tiles, in the same order: for ranks that all add up.
+  /// All tiles, in the same order: for variants in which every rank adds up.
   void forAll(const TileRange<Value> &share, Body body);
 
-  /// The rank's matmul for a tile, in the type that shares travel in.
+  /// This rank's matmul for a tile, in the type used for communication.
   Value computePartialSum(const SumTile &tile);
-  /// Where the share of member `source` lies, in the staging.
+  /// The location of the partial sum of member `source` in the staging buffer.
   Place partialSumAt(Value source, const SumTile &tile);
   Value flag(Value source, const SumTile &tile) {
     return k.add(k.mul(source, partTiles), tile.number);
   }
-  /// Waits for all members' shares of a tile, which `load(member, column)`
-  /// gives in strips, adds them up, and hands the strips of the result to
-  /// `use`.
+  /// Waits for all members' partial sums of a tile, which `load(member,
+  /// column)` returns in strips, adds them up, and passes the strips of the
+  /// result to `use`.
   void addUp(const SumTile &tile, llvm::function_ref<Value(Value, Value)> load,
              llvm::function_ref<void(Value, Value)> use);
 
@@ -103,7 +106,7 @@ private:
 };
 } // namespace
 
-/// All-reduce: the tile at a place in the order of shares.
+/// All-reduce: the tile at index `place` of the order of partial sums.
 SumTile SumTiles::atPlace(Value place) {
   auto tile = k.order(rowTiles, columnTiles).at(place);
   return at(k.rem(place, k.size), tile.row, tile.column, place);
@@ -112,7 +115,7 @@ SumTile SumTiles::atPlace(Value place) {
 void SumTiles::forPartialSums(const TileRange<Value> &share, Body body) {
   if (!isScatter)
     return forAll(share, body);
-  // A row of tiles of every owner, then the next one.
+  // One tile row of every owner, then the next tile row.
   k.order(k.mul(k.size, rowTiles), columnTiles)
       .forTiles(share, [&](Value row, Value columnTile) {
         Value owner = k.rotate(k.me, k.add(k.rem(row, k.size), k.index(1)));
@@ -145,9 +148,9 @@ Value SumTiles::computePartialSum(const SumTile &tile) {
                      k.config.partialType);
 }
 
-/// Of a scatter that pushes, members' shares of the own rows lie below each
-/// other; otherwise a rank has its shares of everything. Tiles do not reach
-/// into the next part.
+/// In a reduce-scatter that pushes, the members' partial sums of this rank's
+/// rows are below each other; otherwise the buffer holds this rank's partial
+/// sums of all rows. Tiles do not extend into the next chunk.
 Place SumTiles::partialSumAt(Value source, const SumTile &tile) {
   if (!isScatter)
     return k.tileAt(k.staging, tile.row, tile.column);
@@ -160,7 +163,7 @@ void SumTiles::addUp(const SumTile &tile,
                      llvm::function_ref<Value(Value, Value)> load,
                      llvm::function_ref<void(Value, Value)> use) {
   k.forMembers(0, [&](Value source) { k.await(flag(source, tile), source); });
-  // Pushed shares have been moved before.
+  // Pushed partial sums are already local, so the reduction moves no bytes.
   Value bytes;
   if (!isScatter || k.config.hasCommPrograms())
     bytes = k.bytesOf(k.tileAt(k.c, tile.row, tile.column),
@@ -174,7 +177,7 @@ void SumTiles::addUp(const SumTile &tile,
 }
 
 //===----------------------------------------------------------------------===//
-// Shares that are pushed
+// Pushed partial sums
 //===----------------------------------------------------------------------===//
 
 static void buildPush(MatmulBuilder &k) {
@@ -204,10 +207,10 @@ static void buildPush(MatmulBuilder &k) {
 }
 
 //===----------------------------------------------------------------------===//
-// Shares that stay
+// Partial sums read by the reducing rank
 //===----------------------------------------------------------------------===//
 
-/// Tells those who add a tile up of the own share.
+/// Signals this rank's partial sum to the ranks that add up the tile.
 static void signalPartialSum(MatmulBuilder &k, SumTiles &tiles,
                              const SumTile &tile) {
   if (k.config.variant != "one_shot")
@@ -216,7 +219,8 @@ static void signalPartialSum(MatmulBuilder &k, SumTiles &tiles,
       0, [&](Value i) { k.raise(k.rotate(k.me, i), tiles.flag(k.me, tile)); });
 }
 
-/// Adds up a tile from where its shares are, and stores it for all who need it.
+/// Adds up a tile from the partial sums in the members' memory, and stores it
+/// to all ranks that need it.
 static void addPartialSums(MatmulBuilder &k, SumTiles &tiles,
                            const SumTile &tile) {
   bool isForAll = k.config.kind == MatmulKind::MatmulAllReduce &&
@@ -236,10 +240,11 @@ static void addPartialSums(MatmulBuilder &k, SumTiles &tiles,
       });
 }
 
-/// Only those who add up touch what is a peer's: they meet their peer programs,
-/// at the entry if they also write there. They have the first tiles, while
-/// there is nothing to add up; without communication programs all programs
-/// multiply first.
+/// Only the programs that add up access peers' memory. They run a barrier with
+/// their peer programs at the exit, and also at the entry if they write to
+/// peers. Communication programs compute the first tiles, while there is
+/// nothing to add up; without communication programs all programs compute
+/// first.
 static void buildShots(MatmulBuilder &k) {
   SumTiles tiles(k);
   bool isOneShot = k.config.variant == "one_shot";
@@ -270,7 +275,7 @@ static void buildShots(MatmulBuilder &k) {
 // Sums in place
 //===----------------------------------------------------------------------===//
 
-/// Tiles are added up in every rank's result, which is cleared before.
+/// Adds up tiles in every rank's result, which is initialized first.
 static void buildAtomic(MatmulBuilder &k) {
   Value rows = k.rowTiles(k.rowsOf(k.c));
   Value columns = k.columnTiles(k.columnsOf(k.c));
@@ -280,7 +285,7 @@ static void buildAtomic(MatmulBuilder &k) {
     });
   };
   forOwnTiles([&](Value row, Value column) {
-    // What is added once.
+    // Each rank's result starts with its bias, which is added once.
     Value tile = k.addBias(k.zeros(k.config.sum), row, column);
     k.store(tile, k.tileAt(k.c, row, column));
   });

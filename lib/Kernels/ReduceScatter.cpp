@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ReduceScatter.cpp - Reduce-scatter ---------------------------------===//
 //
-// in: a chunk of count elements for every member; out: the reduction of the
-// own chunks of all. `torch.distributed`'s layout.
+// in: a chunk of count elements for every member; out: the reduction of all
+// members' chunks for this rank. The layout is that of `torch.distributed`.
 //
 // `pull` is the first half of a two-shot all-reduce: between the barriers a
-// rank reads its chunk of everybody's input. In place, it writes over its own
+// rank reads its chunk of all members' inputs. In place, it overwrites its own
 // chunk of its own input, which only it reads.
 //
 //===----------------------------------------------------------------------===//
@@ -24,9 +24,9 @@ static void buildPull(KernelBuilder &k) {
   k.barrier();
 }
 
-/// Tiles go to slots at the members that reduce them, which need not be in the
-/// call yet. A tile of the own chunk is loaded before its sum is stored, so
-/// that in place is right.
+/// Stores tiles to slots at the members that reduce them, which need not have
+/// entered the call yet. A tile of this rank's chunk is loaded before its sum
+/// is stored, so in place is correct.
 static void buildBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value slot = k.sentSlot(k.me, length);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Rooted.cpp - broadcast, reduce, gather, scatter --------------------===//
 //
-// One member of the group, the root, has all the data or gets them. The
-// barriers mean what they do in AllGather.cpp: all ranks have come to the call;
-// all programs of all ranks are done. Where members reach a buffer that only
-// the root has, it tells them before the first one where it is; and so do the
-// members where the root reaches a buffer that is elsewhere in place.
+// One member of the group, the root, provides all the data or receives them.
+// The barriers have the same purpose as in AllGather.cpp: all ranks have
+// entered the call; all programs of all ranks are done. If members access a
+// buffer that only the root has, the root announces its address before the
+// first barrier. If the root accesses a buffer whose address differs between
+// members in place, the members announce theirs.
 //
-// Packets need no barrier, but everybody has to hear from everybody else: see
-// Packets in docs/collectives.md.
+// Packets need no barrier, but every member must receive a packet from every
+// other member: see Packets in docs/collectives.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,9 +56,10 @@ static void buildBroadcastPull(KernelBuilder &k) {
   k.ifAnnounced(k.count, pull, [&] { buildBroadcastStaged(k); });
 }
 
-/// Tiles are dealt out to the members that are not the root. Each reads its
-/// own from the root and stores them to everybody else: a tile leaves the root
-/// once, and nothing comes back to it. The root has time for its own output.
+/// Tiles are distributed round-robin over the members other than the root. Each
+/// member reads its tiles from the root and stores them to the others: a tile
+/// leaves the root once, and the root receives nothing. The root copies its own
+/// output meanwhile.
 static void buildBroadcastScatter(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
   k.announceFromRoot(k.in);
@@ -68,7 +70,7 @@ static void buildBroadcastScatter(KernelBuilder &k) {
   };
   auto help = [&](Value from) {
     Value helpers = k.sub(k.size, k.index(1));
-    // This rank's place among them, counted from the root.
+    // This rank's index among the helpers, counted from the root.
     Value place =
         k.sub(k.rem(k.sub(k.add(k.me, k.size), k.root), k.size), k.index(1));
     Value first = k.add(k.mul(k.program, helpers), place);
@@ -118,8 +120,9 @@ static void buildReducePull(KernelBuilder &k) {
   k.barrier();
 }
 
-/// Every member reduces its tiles for the root. In place, the root's input is
-/// written where only the writer has read it.
+/// Every member reduces its tiles and stores them to the root. In place, a
+/// member overwrites only those elements of the root's input that only it
+/// reads.
 static void buildReduceTwoShot(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   k.announceFromRoot(k.out);
@@ -149,13 +152,13 @@ static void buildReduceStaged(KernelBuilder &k) {
 // gather, scatter
 //===----------------------------------------------------------------------===//
 
-/// Where the members have what they announced to the root, by their place after
-/// its own.
+/// The buffers that the members announced to the root; buffer i is that of
+/// member me + i.
 static std::function<Value(Value i)> allAnnounced(KernelBuilder &k) {
   auto of = [&k](Value i) { return k.announced(k.rotate(k.me, i), k.count); };
   if (!k.config.size)
     return of;
-  // Looked up once.
+  // Each address is loaded only once.
   std::vector<Value> buffers;
   k.forMembers(0, [&](Value i) { buffers.push_back(of(i)); });
   return [buffers](Value i) {
@@ -177,8 +180,8 @@ static void buildGatherPush(KernelBuilder &k) {
   k.ifAnnounced(k.mul(k.size, k.count), push, [&] { buildGatherStaged(k); });
 }
 
-/// The root does not know where the others have their inputs: in place, its own
-/// one is elsewhere. It is stored over itself then.
+/// The root does not know the addresses of the inputs: in place, its own input
+/// has a different address. Its chunk is then stored over itself.
 static void buildGatherPull(KernelBuilder &k) {
   k.announceToRoot(k.in);
   k.barrier();
@@ -205,7 +208,7 @@ static void buildGatherStaged(KernelBuilder &k) {
   });
 }
 
-/// Nor where their outputs are.
+/// The root does not know the addresses of the outputs either.
 static void buildScatterPush(KernelBuilder &k) {
   k.announceToRoot(k.out);
   k.barrier();
@@ -252,7 +255,7 @@ static void buildScatterStaged(KernelBuilder &k) {
 // packet
 //===----------------------------------------------------------------------===//
 
-/// The root sends, or it receives. Nobody reads another's buffers.
+/// The root sends, all other members receive. No member reads a peer's buffers.
 static void sendFromRoot(KernelBuilder &k, Value start, Value length) {
   bool isBroadcast = k.config.kind == CollectiveKind::Broadcast;
   Value to = k.window(k.out, start, length);
@@ -290,7 +293,7 @@ static void sendFromRoot(KernelBuilder &k, Value start, Value length) {
 static void sendToRoot(KernelBuilder &k, Value start, Value length) {
   bool isReduce = k.config.kind == CollectiveKind::Reduce;
   Value from = k.window(k.in, start, length);
-  // The root as well, as in the operations without one.
+  // The root sends to itself too, as in the operations without a root.
   k.forTiles(length, [&](Value t, Value offset) {
     k.sendPacket(k.root, k.load(from, offset), k.packetSlot(k.me, t));
   });

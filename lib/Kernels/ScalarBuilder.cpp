@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ScalarBuilder.cpp - Numbers and control flow of a kernel -----------===//
+//===- ScalarBuilder.cpp - Integer arithmetic and control flow ------------===//
 
 #include "iris/Kernels/ScalarBuilder.h"
 

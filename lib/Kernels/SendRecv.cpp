@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SendRecv.cpp - send, recv ------------------------------------------===//
 //
-// `root` is the other member. A tile goes to one of two boxes in the receiver's
-// workspace, per program and sender; the sender then counts it in the
-// receiver's memory, and the receiver, when it has taken the tile out, in the
-// sender's. Number n uses box n mod 2, so that it may be written once n - 2 has
-// been taken. Counts go up for ever; each side keeps its own beside the
-// other's.
+// `root` is the other member. The sender stores a tile to one of two FIFO slots
+// in the receiver's workspace; slots are per program and sender. It then stores
+// the number of tiles put to the receiver's memory. After the receiver has
+// taken the tile, it stores the number of tiles taken to the sender's memory.
+// Tile n uses slot n mod 2, which may be written once tile n - 2 has been
+// taken. Counters never reset; each side keeps its own counter beside the other
+// side's.
 //
-// Boxes belong to no other collective: what was sent stays until it is
-// received, whatever else the ranks do in between. A send of more than two
-// tiles per program ends only when the receiver receives.
+// No other collective uses the FIFO slots: a tile stays until it is received,
+// whatever else the ranks do in between. A send of more than two tiles per
+// program ends only when the receiver receives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,15 +24,15 @@ using namespace mlir;
 using namespace mlir::iris;
 
 namespace {
-/// The counters and boxes that one program uses with one member.
+/// The counters and FIFO slots that one program uses with one member.
 struct Fifo {
   explicit Fifo(KernelBuilder &k)
       : k(k), counters(k.words(Workspace::fifoCounters,
                                Workspace::fifoCounterBytes)) {}
 
-  /// The count of tiles that `sender` has put here, in this rank's memory, and
-  /// of those that `receiver` has taken. Word 1 of a line is this rank's own
-  /// count of the other direction of the same exchange.
+  /// The number of tiles that `sender` has put, stored in this rank's memory,
+  /// and the number that `receiver` has taken. Word 1 of a line is this rank's
+  /// own counter of the opposite direction of the same exchange.
   Value putBy(Value sender) { return line(sender, 0); }
   Value takenBy(Value receiver) { return line(receiver, 1); }
 
@@ -44,8 +45,8 @@ struct Fifo {
     return k.fifoSlot(which);
   }
 
-  /// Runs `body(offset, number)` for this program's tiles, numbered on from
-  /// the count kept at `own`, which is brought up to date.
+  /// Runs `body(offset, number)` for this program's tiles. Numbers continue
+  /// from the counter at `own`, which is updated at the end.
   void forTiles(Value own, llvm::function_ref<void(Value, Value)> body) {
     auto &b = k.b;
     Value last = memref::LoadOp::create(b, counters, own);

@@ -47,7 +47,8 @@ void iris::registerAllDialects(DialectRegistry &registry) {
                   tensor::TensorDialect, vector::VectorDialect>();
   // Helper functions of kernels and of @main are inlined.
   func::registerInlinerExtension(registry);
-  // The conversions to LLVM, ROCDL and NVVM ask each dialect for its patterns.
+  // The conversions to LLVM, ROCDL and NVVM query each dialect for its
+  // patterns.
   arith::registerConvertArithToLLVMInterface(registry);
   cf::registerConvertControlFlowToLLVMInterface(registry);
   registerConvertFuncToLLVMInterface(registry);

@@ -10,7 +10,7 @@
 using namespace mlir;
 
 namespace {
-/// What the fatal error handler has to know.
+/// Data of the fatal error handler.
 struct FatalErrorContext {
   Location loc;
   StringRef what;
@@ -18,8 +18,8 @@ struct FatalErrorContext {
 };
 } // namespace
 
-/// Reports the error and leaves through the crash recovery context (or, where
-/// there is none, the process) with status 1.
+/// Reports the error and exits with status 1, through the crash recovery
+/// context if there is one.
 static void onFatalError(void *data, const char *reason, bool) {
   auto &context = *static_cast<FatalErrorContext *>(data);
   context.reported = true;
@@ -29,7 +29,7 @@ static void onFatalError(void *data, const char *reason, bool) {
 
 LogicalResult mlir::iris::runBackend(Location loc, StringRef what,
                                      llvm::function_ref<void()> work) {
-  // A sanitizer wants to see the signals itself.
+  // Sanitizers must handle signals themselves.
 #if !LLVM_ADDRESS_SANITIZER_BUILD && !LLVM_THREAD_SANITIZER_BUILD
   llvm::CrashRecoveryContext::Enable();
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// LLVM's back ends answer some inputs with `report_fatal_error`, which ends the
-// process. A compiler that is given somebody's file must answer with an error.
+// LLVM's backends call `report_fatal_error` for some inputs, which ends the
+// process. For user input the compiler must report an error instead.
 #ifndef IRIS_LIB_TARGET_BACKENDGUARD_H
 #define IRIS_LIB_TARGET_BACKENDGUARD_H
 
@@ -12,8 +12,8 @@
 namespace mlir::iris {
 
 /// Runs `work`. A fatal error or a crash inside it becomes a diagnostic at
-/// `loc` that names `what`, and failure; what `work` was changing is then in an
-/// undefined state and must be leaked, not destroyed.
+/// `loc` that contains `what`, and failure. Objects that `work` was modifying
+/// are then in an undefined state and must be leaked, not destroyed.
 LogicalResult runBackend(Location loc, StringRef what,
                          llvm::function_ref<void()> work);
 

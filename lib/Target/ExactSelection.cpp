@@ -12,11 +12,11 @@ using llvm::BinaryOperator;
 using llvm::Instruction;
 
 //===----------------------------------------------------------------------===//
-// Narrowed products
+// Narrowed multiplications
 //===----------------------------------------------------------------------===//
 
-/// Whether selection looks through `value` for the product that is narrowed:
-/// it moves elements, changes their sign or chooses between them.
+/// Whether instruction selection looks through `value` for a multiplication to
+/// narrow: ops that move elements, change their sign or select between them.
 static bool passesProductsOn(const llvm::Value *value) {
   if (llvm::isa<llvm::ExtractElementInst, llvm::FreezeInst,
                 llvm::InsertElementInst, llvm::PHINode, llvm::SelectInst,
@@ -31,7 +31,7 @@ static bool passesProductsOn(const llvm::Value *value) {
                             call->getIntrinsicID());
 }
 
-/// The products of f32 in `function` that may be narrowed to f16.
+/// The f32 multiplications in `function` that may be narrowed to f16.
 static llvm::SmallVector<BinaryOperator *>
 findNarrowedProducts(llvm::Function &function) {
   llvm::SetVector<llvm::Value *> sources;
@@ -68,10 +68,10 @@ static void replaceByFma(BinaryOperator *product) {
 }
 
 //===----------------------------------------------------------------------===//
-// Constants that selection must not see
+// Constants hidden from instruction selection
 //===----------------------------------------------------------------------===//
 
-/// The number of the operand to hide; none where there is nothing to hide.
+/// The index of the operand to hide; none if there is nothing to hide.
 static std::optional<unsigned> getOperandToHide(const Instruction &op) {
   using namespace llvm::PatternMatch;
   if (op.getOpcode() == Instruction::FDiv)
@@ -85,15 +85,15 @@ static std::optional<unsigned> getOperandToHide(const Instruction &op) {
     return std::nullopt;
   if (match(op.getOperand(0), m_PosZeroFP()))
     return 0;
-  // x - 0 is x, whatever x is.
+  // x - 0 is x, for any x.
   if (op.getOpcode() == Instruction::FAdd &&
       match(op.getOperand(1), m_PosZeroFP()))
     return 1;
   return std::nullopt;
 }
 
-/// Hides a constant: the first lane's value of it, which is made a constant
-/// only after selection.
+/// Hides a constant: a readfirstlane of it, which is folded only after
+/// instruction selection.
 static void hide(Instruction &op, unsigned number) {
   llvm::IRBuilder<> b(&op);
   llvm::Type *type = op.getType(), *element = type->getScalarType();

@@ -6,23 +6,23 @@
 
 namespace mlir::iris {
 
-/// Rewrites what instruction selection for AMD GPUs computes with other bits
-/// than IEEE 754 says, in LLVM IR that is ready for code generation. LLVM
-/// 22.1.8:
-///  * narrows a product of f32 to f16 by `v_fma_mixlo_f16 d, a, b, 0`, whose
-///    addition turns -0 into +0. As `fma(a, b, -0.0)`, which equals a * b for
-///    all operands, it becomes the same instruction with the other zero;
-///  * takes `0 - x`, and `y + 0` where it can negate y, for a negation where
-///    another instruction reads the result: -0 in place of +0 for x = +0. The
-///    zero is hidden from selection, and is a constant again afterwards;
-///  * takes `1 / x` of f16 for `v_rcp_f16`, which is not always rounded
-///    correctly. The 1 is hidden, too.
+/// Rewrites LLVM IR that instruction selection for AMD GPUs would compile to
+/// code with results other than those of IEEE 754. Applies to IR that is ready
+/// for code generation. LLVM 22.1.8:
+///   * narrows an f32 multiplication to f16 with `v_fma_mixlo_f16 d, a, b, 0`,
+///     whose addition turns -0 into +0. `fma(a, b, -0.0)`, which equals a * b
+///     for all operands, becomes the same instruction with the other zero;
+///   * treats `0 - x`, and `y + 0` if it can negate y, as a negation if another
+///     instruction reads the result: -0 instead of +0 for x = +0. The zero is
+///     hidden from instruction selection, and is a constant again afterwards;
+///   * compiles `1 / x` of f16 to `v_rcp_f16`, which is not always correctly
+///     rounded. The 1 is hidden too.
 ///
-/// Only code generation may come after this pass: InstCombine undoes it.
+/// Only code generation may follow this pass: InstCombine undoes it.
 struct ExactSelectionPass : llvm::PassInfoMixin<ExactSelectionPass> {
   llvm::PreservedAnalyses run(llvm::Function &function,
                               llvm::FunctionAnalysisManager &);
-  /// Results do not depend on the optimisation level.
+  /// Results must not depend on the optimization level.
   static bool isRequired() { return true; }
 };
 

@@ -16,18 +16,18 @@ LLD_HAS_DRIVER(elf)
 using namespace mlir;
 using namespace mlir::iris;
 
-/// A stuck assembler must not hang the build for ever.
+/// Timeout in seconds, so that a stuck assembler does not block the build.
 static constexpr unsigned ptxasSeconds = 300;
 
-/// What LLVM's code generator may call in any host process.
+/// Symbols that LLVM's code generator may reference and every host process has.
 static bool isProvidedByProcess(const TargetSpec &target, StringRef symbol) {
   static const llvm::StringSet<> provided = {"memcpy", "memmove", "memset",
                                              "memcmp", "bcmp"};
   return target.kind == TargetKind::Host && provided.contains(symbol);
 }
 
-/// Reports the undefined symbols of `object`, all in one error. lld would too,
-/// but per use, and it cannot be told which ones are fine.
+/// Reports all undefined symbols of `object` in one error. lld reports one
+/// error per use, and cannot be told which symbols are allowed.
 static LogicalResult checkUndefined(Location loc, const TargetSpec &target,
                                     llvm::MemoryBufferRef object) {
   auto file = llvm::object::ObjectFile::createELFObjectFile(object);
@@ -47,7 +47,7 @@ static LogicalResult checkUndefined(Location loc, const TargetSpec &target,
   if (undefined.empty())
     return success();
   return emitError(loc) << "the image for " << target.name
-                        << " needs symbols that nothing defines (no device or "
+                        << " has undefined symbols (no device or "
                            "math library is linked): "
                         << llvm::join(undefined, ", ");
 }
@@ -68,8 +68,8 @@ mlir::iris::linkSharedObject(Location loc, const TargetSpec &target,
   if (failed(writeFile(loc, input, object)))
     return failure();
 
-  // One thread: the inputs are small, and starting a pool costs more than the
-  // link. Undefined symbols have been checked above.
+  // One thread: the inputs are small, and creating a thread pool takes longer
+  // than the link. Undefined symbols have been checked above.
   const char *args[] = {"ld.lld",
                         "-shared",
                         "--threads=1",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From what LLVM's code generators write to what drivers load.
+// Linking of generated code to images that drivers can load.
 #ifndef IRIS_LIB_TARGET_LINKER_H
 #define IRIS_LIB_TARGET_LINKER_H
 
@@ -11,8 +11,8 @@
 namespace mlir::iris {
 
 /// Links one relocatable ELF object to a shared object (for AMDGPU: an HSACO)
-/// with lld, in this process. Undefined symbols are errors, but for those that
-/// every process has (host: memcpy and its like).
+/// with lld, in this process. Undefined symbols are errors, except for those
+/// that every process has (host: memcpy and the like).
 FailureOr<SmallVector<char, 0>>
 linkSharedObject(Location loc, const TargetSpec &target, ArrayRef<char> object);
 

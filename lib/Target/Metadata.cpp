@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::iris;
 namespace json = llvm::json;
 
-/// The JSON value of `attr`, or nothing where JSON has none.
+/// The JSON value of `attr`; nothing if JSON cannot represent it.
 static std::optional<json::Value> toJSON(Attribute attr);
 
 /// Converts each of `elements` to an array.

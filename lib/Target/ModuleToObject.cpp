@@ -36,7 +36,7 @@ using namespace mlir;
 using namespace mlir::iris;
 
 namespace {
-/// Turns what LLVM reports into diagnostics of ours, and counts the errors.
+/// Converts LLVM's diagnostics to MLIR diagnostics, and counts the errors.
 struct ForwardingHandler final : llvm::DiagnosticHandler {
   ForwardingHandler(Location loc, const llvm::StringMap<Operation *> &kernels,
                     unsigned &numErrors)
@@ -50,7 +50,7 @@ struct ForwardingHandler final : llvm::DiagnosticHandler {
     llvm::raw_string_ostream os(text);
     llvm::DiagnosticPrinterRawOStream printer(os);
     info.print(printer);
-    // LLVM's idea of a missing location; ours is in the diagnostic.
+    // LLVM's text for a missing location; the diagnostic has its own location.
     StringRef message = StringRef(text).trim();
     message.consume_front("<unknown>:0:0: ");
     if (info.getSeverity() == llvm::DS_Warning) {
@@ -63,7 +63,7 @@ struct ForwardingHandler final : llvm::DiagnosticHandler {
   }
 
 private:
-  /// The kernel that `info` is about, where it says so.
+  /// The location of the kernel that `info` refers to, if known.
   Location locate(const llvm::DiagnosticInfo &info) const {
     const llvm::Function *function = nullptr;
     if (auto *limit = dyn_cast<llvm::DiagnosticInfoResourceLimit>(&info))
@@ -108,8 +108,8 @@ LogicalResult ModuleToObject::guarded(StringRef what,
   numErrors = 0;
   if (succeeded(runBackend(loc, what, work)))
     return success(numErrors == 0);
-  // Whatever LLVM was working on is in an unknown state; destroying it could
-  // crash, so it is leaked.
+  // The LLVM objects in use are in an unknown state. Destroying them could
+  // crash, so they are leaked.
   (void)llvmModule.release();
   (void)machine.release();
   (void)context.release();
@@ -131,10 +131,10 @@ LogicalResult ModuleToObject::createTargetMachine() {
                           << error;
   auto level = static_cast<llvm::CodeGenOptLevel>(options.optLevel);
   llvm::TargetOptions targetOptions;
-  // Floating point contracts only where an operation says so (`fmuladd` or a
+  // Contract floating-point operations only if they allow it (`fmuladd` or a
   // `contract` flag).
   targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  // The comments in assembly carry registers, scratch and occupancy.
+  // The comments in assembly contain register counts, scratch and occupancy.
   targetOptions.MCOptions.AsmVerbose = true;
   machine.reset(backend->createTargetMachine(
       triple, target.chip, target.features, targetOptions, llvm::Reloc::PIC_,
@@ -165,7 +165,7 @@ LogicalResult ModuleToObject::collectKernels() {
 }
 
 void ModuleToObject::setConventions(llvm::Module &translated) {
-  // Only what is launched stays visible: the rest is inlined and dropped.
+  // Only kernels stay visible; other functions are inlined and dropped.
   for (llvm::GlobalObject &global : translated.global_objects()) {
     if (global.isDeclaration() || global.hasLocalLinkage())
       continue;
@@ -187,8 +187,9 @@ void ModuleToObject::setConventions(llvm::Module &translated) {
                              options.codeObjectVersion * 100);
 }
 
-/// The code generator budgets registers for the range of workgroup sizes in the
-/// function's attribute; a launch outside it fails, or worse.
+/// The code generator allocates registers for the range of workgroup sizes in
+/// the function's attribute; a launch outside the range fails or has undefined
+/// behavior.
 LogicalResult ModuleToObject::checkWorkgroups() {
   if (target.kind != TargetKind::AMDGPU)
     return success();
@@ -228,7 +229,7 @@ ModuleToObject::translate(Operation *module) {
   translated->setDataLayout(machine->createDataLayout());
   setConventions(*translated);
 
-  // Not left to the translation, which would print past our diagnostics.
+  // Verify here, because the translation would not report a diagnostic.
   std::string problems;
   llvm::raw_string_ostream os(problems);
   if (llvm::verifyModule(*translated, &os))
@@ -248,7 +249,7 @@ LogicalResult ModuleToObject::translate() {
       llvmModule = std::move(*translated);
       continue;
     }
-    // What is not exported is internal by now, so names cannot clash.
+    // Symbols that are not exported are internal, so names cannot clash.
     if (llvm::Linker::linkModules(*llvmModule, std::move(*translated)))
       return module->emitOpError() << "cannot be put into one image with the "
                                       "modules before it";
@@ -260,7 +261,7 @@ LogicalResult ModuleToObject::translate() {
 // Optimisation
 //===----------------------------------------------------------------------===//
 
-/// The library functions LLVM may assume: those the linker lets pass.
+/// The library functions that LLVM may call: those that the linker allows.
 static llvm::TargetLibraryInfoImpl getLibraryInfo(const TargetSpec &target) {
   llvm::TargetLibraryInfoImpl info{llvm::Triple(target.triple)};
   info.disableAllFunctions();
@@ -358,17 +359,17 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
   return output;
 }
 
-/// PTX has no linker to complain: a call of something undefined would fail when
-/// the driver loads the image, on somebody else's machine.
+/// PTX is not linked: a call of an undefined function would only fail when the
+/// driver loads the image on the user's machine.
 static LogicalResult checkPTXResolved(Location loc, llvm::Module &llvmModule) {
-  // The CUDA driver defines these in every module.
+  // The CUDA driver defines these functions in every module.
   static const llvm::StringSet<> provided = {"vprintf", "__assertfail"};
   for (llvm::Function &function : llvmModule) {
     if (!function.isDeclaration() || function.isIntrinsic() ||
         function.use_empty() || provided.contains(function.getName()))
       continue;
-    return emitError(loc) << "the PTX needs a function that nothing defines "
-                             "(no device or math library is linked): '"
+    return emitError(loc) << "the PTX calls an undefined function (no device "
+                             "or math library is linked): '"
                           << function.getName() << "'";
   }
   return success();

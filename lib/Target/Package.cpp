@@ -9,7 +9,7 @@
 using namespace mlir::iris;
 namespace object = llvm::object;
 
-/// Hash over everything the runtime will read: every string in byte order of
+/// Hash over all data that the runtime reads: every string, in byte order of
 /// the keys, then the image.
 static std::string
 computeHash(const std::map<std::string, std::string> &strings,

@@ -69,8 +69,8 @@ mlir::iris::parseTargetList(llvm::StringRef names) {
 }
 
 void mlir::iris::initializeBackend(TargetKind kind) {
-  // Inline assembly has to be parsed when an object is written, hence the
-  // assembly parsers; NVPTX, whose output is text, has none.
+  // Writing an object file requires parsing inline assembly, so the assembly
+  // parsers are initialized too; NVPTX, which emits text, has none.
   static std::once_flag amdgpu, nvptx, host;
   switch (kind) {
   case TargetKind::AMDGPU:

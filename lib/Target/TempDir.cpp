@@ -24,7 +24,7 @@ using namespace mlir::iris;
 namespace fs = llvm::sys::fs;
 
 static constexpr llvm::StringLiteral namePrefix = "iris-compile-";
-/// An older directory belongs to no process that still works.
+/// Directories older than this do not belong to a running process.
 static constexpr auto abandonedAge = std::chrono::hours(1);
 
 //===----------------------------------------------------------------------===//
@@ -32,7 +32,7 @@ static constexpr auto abandonedAge = std::chrono::hours(1);
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A directory; `used` says whether the path counts, and changes last.
+/// A directory. `used` is set after the path, and says whether it is valid.
 struct Slot {
   std::atomic<bool> taken{false};
   std::atomic<bool> used{false};
@@ -40,8 +40,8 @@ struct Slot {
 };
 } // namespace
 
-/// More than one thread may generate code; those beyond leave cleaning up to
-/// whoever comes later.
+/// Several threads may generate code; directories of threads beyond this number
+/// are removed by a later process.
 static Slot slots[16];
 
 static void noteDirectory(const std::string &path) {
@@ -67,7 +67,8 @@ static void forgetDirectory(const std::string &path) {
 }
 
 void mlir::iris::removeTemporaryDirectories() {
-  // What a directory may hold; LLVM's handlers have removed what it knows of.
+  // The files that a directory may contain; LLVM's handlers have removed those
+  // they know.
   static constexpr const char *names[] = {"image.o", "image.so", "image.ptx",
                                           "image.cubin", "log"};
   for (Slot &slot : slots) {
@@ -87,7 +88,7 @@ void mlir::iris::removeTemporaryDirectories() {
 // Directories of other processes
 //===----------------------------------------------------------------------===//
 
-/// Removes what processes of this user left in `parent`.
+/// Removes directories that processes of this user have left in `parent`.
 static void sweep(StringRef parent) {
   std::error_code error;
   for (fs::directory_iterator entry(parent, error, /*follow_symlinks=*/false),
@@ -109,8 +110,8 @@ static void sweep(StringRef parent) {
   }
 }
 
-/// A path as messages show it: the environment says where it is, and may hold
-/// what steers a terminal.
+/// A path for messages: it comes from the environment, and may contain terminal
+/// control sequences.
 static std::string printable(StringRef path) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -139,7 +140,7 @@ LogicalResult TempDir::create(Location loc) {
   static const bool swept = (sweep(pattern), true);
   (void)swept;
   llvm::sys::path::append(pattern, namePrefix + "XXXXXX");
-  // A signal in between would leave a directory that nobody has noted.
+  // A signal in between would leave a directory that is not registered.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -151,7 +152,7 @@ LogicalResult TempDir::create(Location loc) {
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!made)
-    return emitError(loc) << "cannot make the temporary directory '"
+    return emitError(loc) << "cannot create the temporary directory '"
                           << printable(pattern)
                           << "': " << std::strerror(error);
   return success();

@@ -8,10 +8,11 @@
 
 namespace mlir::iris {
 
-/// A directory that only this user can enter (mode 0700), for the tools that
-/// insist on paths. It goes away, with the files made in it, with this object,
-/// or with removeTemporaryDirectories. What processes left that were killed,
-/// the first directory of a later one removes, an hour after.
+/// A temporary directory with mode 0700, for tools that require paths. The
+/// directory and its files are removed with this object, or by
+/// removeTemporaryDirectories. Directories left by killed processes are removed
+/// when a later process creates its first directory, if they are older than an
+/// hour.
 class TempDir {
 public:
   TempDir() = default;
@@ -19,10 +20,10 @@ public:
   TempDir &operator=(const TempDir &) = delete;
   ~TempDir();
 
-  /// Makes the directory; failure is reported at `loc`.
+  /// Creates the directory; reports failure at `loc`.
   LogicalResult create(Location loc);
 
-  /// The path of the file `name`, which is removed at the end.
+  /// The path of the file `name`, which is removed with the directory.
   std::string file(StringRef name);
 
 private:
@@ -30,7 +31,7 @@ private:
   SmallVector<std::string, 4> files;
 };
 
-/// Writes or reads a whole file; failure is reported at `loc`.
+/// Writes or reads a whole file; reports failure at `loc`.
 LogicalResult writeFile(Location loc, StringRef path, ArrayRef<char> bytes);
 FailureOr<SmallVector<char, 0>> readFile(Location loc, StringRef path);
 

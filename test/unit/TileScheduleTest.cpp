@@ -71,7 +71,7 @@ TEST(TileSchedule, DealsProgramsOutOneToOne) {
     for (int64_t chiplets = 1; chiplets <= 17; ++chiplets) {
       std::vector<int> seen(programs);
       for (int64_t program = 0; program < programs; ++program) {
-        int64_t place = dealOut(n, program, programs, chiplets);
+        int64_t place = remapXcd(n, program, programs, chiplets);
         ASSERT_TRUE(0 <= place && place < programs);
         ASSERT_EQ(++seen[place], 1) << programs << " on " << chiplets;
       }
@@ -82,7 +82,7 @@ TEST(TileSchedule, GivesNeighbouringPlacesToOneChiplet) {
   // 10 programs on 4 chiplets: 0, 4, 8 run on the first, 1, 5, 9 on the second.
   std::vector<int64_t> places;
   for (int64_t program = 0; program < 10; ++program)
-    places.push_back(dealOut(n, program, int64_t(10), 4));
+    places.push_back(remapXcd(n, program, int64_t(10), 4));
   EXPECT_EQ(places, (std::vector<int64_t>{0, 3, 6, 8, 1, 4, 7, 9, 2, 5}));
 }
 
@@ -105,7 +105,7 @@ TEST(TileSchedule, CoversEveryTileOnce) {
     Visits visits(s.rows, s.columns);
     for (int64_t program = 0; program < s.programs; ++program)
       order.forTiles(
-          dealOut(n, program, s.programs, s.chiplets), s.programs,
+          remapXcd(n, program, s.programs, s.chiplets), s.programs,
           [&](int64_t row, int64_t column) { visits.visit(row, column); });
     ASSERT_TRUE(visits.areOneEach()) << describe(s);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What kernels say of arguments whose memory overlaps.
+// Attributes of kernels whose arguments may overlap in memory.
 #ifndef IRIS_ANALYSIS_ARGUMENTOVERLAPS_H
 #define IRIS_ANALYSIS_ARGUMENTOVERLAPS_H
 
@@ -8,11 +8,11 @@
 
 namespace mlir::iris {
 
-/// Unit, on a kernel: it orders what it accesses through arguments that overlap
-/// by itself, and may be launched with any.
+/// Unit attribute of a kernel: the kernel itself orders its accesses through
+/// overlapping arguments, and may be launched with any arguments.
 inline constexpr llvm::StringLiteral kMayOverlapAttr = "iris.may_overlap";
-/// On a kernel, from `tile-insert-barriers`: pairs of arguments, by number,
-/// whose memory must not overlap, or not unless it is the same.
+/// Attribute of a kernel, set by `tile-insert-barriers`: pairs of argument
+/// numbers whose buffers must be disjoint, or identical or disjoint.
 inline constexpr llvm::StringLiteral kArgumentOverlapsAttr =
     "iris.argument_overlaps";
 inline constexpr llvm::StringLiteral kDisjointArguments = "disjoint";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What powers of two divide an index, a pointer, an extent or a stride.
+// The largest power of two that divides an index, a pointer, an extent or a
+// stride.
 //
 // Facts come from constants, from static types and from the attribute
 // `iris.divisibility` of kernel arguments, which the runtime checks at launch.
@@ -15,11 +16,11 @@
 
 namespace mlir::iris {
 
-/// Computes divisors on demand and remembers those of values.  Must be thrown
-/// away when the IR changes.
+/// Computes divisors on demand and caches those of values. Invalid after any
+/// change of the IR.
 class Divisibility {
 public:
-  /// What zero is divisible by.
+  /// The divisor of zero.
   static constexpr uint64_t kMax = uint64_t(1) << 62;
 
   /// Returns the largest power of two known to divide the integer or index
@@ -27,12 +28,12 @@ public:
   uint64_t getDivisor(Value value);
 
   /// Returns the largest power of two known to divide the address, in bytes, of
-  /// the first element of the allocation that `buffer` lies in.  The buffer's
+  /// the first element of the allocation that contains `buffer`. The buffer's
   /// offset is not included.
   uint64_t getPointerDivisor(Value buffer);
 
-  /// Returns the same for the extent of a dimension and for the number of
-  /// elements between neighbours along it.
+  /// Returns the largest power of two known to divide the extent of a
+  /// dimension, and its stride in elements.
   uint64_t getSizeDivisor(Value buffer, unsigned dim);
   uint64_t getStrideDivisor(Value buffer, unsigned dim);
 
@@ -43,8 +44,8 @@ private:
   llvm::DenseMap<Value, uint64_t> divisors;
 };
 
-/// Returns the buffer whose extents, strides and alignment `buffer` has: looks
-/// through translations to other ranks, which keep all of them.
+/// Returns the buffer with the same extents, strides and alignment as `buffer`:
+/// looks through translations to other ranks, which preserve all three.
 Value getOwnBuffer(Value buffer);
 
 /// Returns the largest power of two that divides `value`.

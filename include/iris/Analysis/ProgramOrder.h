@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What each op means for the order of accesses inside one program.
+// The effect of each op on the order of accesses in one program.
 //
-// A program reads as if one thread executed it, but many do. Each op says which
-// memory it accesses and by which threads, and which of the program's accesses
-// it orders; `tile-insert-barriers` adds the barriers that are missing.
+// A program reads as if one thread executed it, but many threads do. Each op
+// declares which memory it accesses, by which threads, and which accesses of
+// the program it orders; `tile-insert-barriers` adds the missing barriers.
 #ifndef IRIS_ANALYSIS_PROGRAMORDER_H
 #define IRIS_ANALYSIS_PROGRAMORDER_H
 
@@ -14,43 +14,45 @@
 
 namespace mlir::iris {
 
-/// Which of the program's accesses an op orders, on one side of its own.
+/// Which accesses of the program an op orders, before or after its own
+/// accesses.
 enum class OrderedAccesses {
   /// None of them.
   None,
-  /// All of them, unless `iris-elide-fences` lets the op share the ordering
-  /// with its neighbours of the same kind: a signal orders earlier accesses of
-  /// the leader only if it is not the first of its row, a wait later waits only
-  /// if it is the last.
+  /// All of them, except where `iris-elide-fences` merges the ordering of
+  /// consecutive ops of the same kind: a signal orders earlier accesses of the
+  /// leader only if it is the first of a sequence of signals; a wait orders
+  /// later waits only if it is the last of a sequence of waits.
   ButNeighbours,
   /// All of them.
   All,
 };
 
-/// An access to memory that an op makes.
+/// A memory access of an op.
 struct MemoryAccess {
-  /// The threads that make it.
+  /// The threads that perform it.
   enum class Threads {
-    /// Each thread accesses all of it, or it is not known who accesses what.
+    /// Every thread accesses all of it, or the threads are unknown.
     Every,
-    /// The thread that has the element in the tile's layout; of several that
-    /// have it, all load and one stores.
+    /// The threads that hold the element in the tile's layout; all of them
+    /// load, one of them stores.
     Owners,
     /// Thread 0.
     Leader,
   };
 
-  /// Null if it is not known which memory is accessed.
+  /// Null if the accessed memory is unknown.
   Value buffer;
   bool reads = false;
   bool writes = false;
   Threads threads = Threads::Every;
-  /// The coordinates of the first element; none if any element of the buffer
+  /// The coordinates of the first element; empty if any element of the buffer
   /// may be accessed.
   SmallVector<Value> offsets;
-  /// The tile that is loaded or stored at `offsets`; null if it is one element.
+  /// The tile that is loaded or stored at `offsets`; null for a single element.
   RankedTensorType tile;
-  /// Packets of one program find each other by their flags.
+  /// Whether this is a packet access; packets of one program are ordered by
+  /// their flags.
   bool isPacket = false;
 
   bool operator==(const MemoryAccess &other) const {
@@ -61,12 +63,12 @@ struct MemoryAccess {
   }
 };
 
-/// The accesses of `op`, not those of its regions: what ProgramOrderOpInterface
-/// says, or else the memory effects of the op.
+/// The accesses of `op` without those of its regions: from
+/// ProgramOrderOpInterface, or else from the op's memory effects.
 SmallVector<MemoryAccess> getMemoryAccesses(Operation *op);
 
 /// Attaches ProgramOrderOpInterface to the ops of the tile and iris dialects,
-/// and to those upstream ops that kernels are written with.
+/// and to the upstream ops that kernels use.
 void registerProgramOrderModels(DialectRegistry &registry);
 
 } // namespace mlir::iris

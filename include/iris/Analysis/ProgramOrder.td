@@ -8,27 +8,27 @@ include "mlir/IR/OpBase.td"
 def ProgramOrderOpInterface : OpInterface<"ProgramOrderOpInterface"> {
   let cppNamespace = "::mlir::iris";
   let description = [{
-    What an op means for the order of accesses inside one program: its own
-    accesses, what it orders before them, and what it orders after them.
+    The effect of an op on the order of accesses inside one program: the
+    accesses it makes, the earlier accesses it orders before them, and the later
+    accesses it orders after them.
 
-    The table of docs/memory-model.md, "Order inside a program", is what the
-    ops answer. An op without this interface orders nothing, and accesses what
-    its memory effects say.
+    The implementations follow the table "Order inside a program" of
+    docs/memory-model.md. An op without this interface orders nothing, and its
+    accesses are its memory effects.
   }];
   let methods = [
-    InterfaceMethod<"The op's own accesses, in addition to those of its "
-                    "regions.",
+    InterfaceMethod<"The op's accesses, without those of its regions.",
                     "void", "getMemoryAccesses",
                     (ins "::llvm::SmallVectorImpl<::mlir::iris::MemoryAccess> &"
                        :$accesses), [{}],
                     [{ (void)accesses; }]>,
-    InterfaceMethod<"Which earlier accesses of the program come before the own "
-                    "ones and before all later ones.",
+    InterfaceMethod<"Which earlier accesses of the program are ordered before "
+                    "the op's accesses and before all later ones.",
                     "::mlir::iris::OrderedAccesses", "getOrderBefore",
                     (ins), [{}],
                     [{ return ::mlir::iris::OrderedAccesses::None; }]>,
-    InterfaceMethod<"Which later accesses of the program come after the own "
-                    "ones and after all earlier ones.",
+    InterfaceMethod<"Which later accesses of the program are ordered after the "
+                    "op's accesses and after all earlier ones.",
                     "::mlir::iris::OrderedAccesses", "getOrderAfter",
                     (ins), [{}],
                     [{ return ::mlir::iris::OrderedAccesses::None; }]>

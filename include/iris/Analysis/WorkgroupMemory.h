@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Memory that the threads of a program share: shared memory, LDS.
+// Memory that the threads of a program share: shared memory (LDS).
 #ifndef IRIS_ANALYSIS_WORKGROUPMEMORY_H
 #define IRIS_ANALYSIS_WORKGROUPMEMORY_H
 
@@ -9,26 +9,26 @@
 
 namespace mlir::iris {
 
-/// Where a buffer of workgroup memory begins: at a multiple of so many bytes,
-/// the width of the widest access.
+/// Alignment in bytes of buffers in workgroup memory: the width of the widest
+/// access.
 inline constexpr uint64_t kWorkgroupAlignment = 16;
 
 /// A buffer that is larger is refused on every target, also on those with more
 /// shared memory: kernels compile for all of them.
 inline constexpr uint64_t kMostWorkgroupBytes = 227 << 10;
 
-/// Marks an allocation of the host's that stands for workgroup memory: it lives
-/// as long as the program, not as its uses.
+/// Marks a host allocation that represents workgroup memory: it lives as long
+/// as the program, independent of its uses.
 inline constexpr llvm::StringLiteral kProgramMemoryAttr = "iris.program_memory";
 
 /// Bytes of a buffer of static shape.
 uint64_t getBufferBytes(MemRefType type);
 
-/// Bytes of workgroup memory that `function` declares, with what lies between
-/// its buffers: 0 if it is not a `gpu.func`.
+/// Bytes of workgroup memory that `function` declares, including alignment
+/// padding; 0 if it is not a `gpu.func`.
 uint64_t getWorkgroupAttributionBytes(FunctionOpInterface function);
 
-/// True if `type` lies in workgroup memory.
+/// True if `type` is in workgroup memory.
 bool isWorkgroupMemory(MemRefType type);
 
 } // namespace mlir::iris

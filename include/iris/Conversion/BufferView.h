@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Buffers as one thread sees them: addresses, bounds, guarded accesses.
+// Buffers from the view of one thread: addresses, bounds, guarded accesses.
 #ifndef IRIS_CONVERSION_BUFFERVIEW_H
 #define IRIS_CONVERSION_BUFFERVIEW_H
 
@@ -8,27 +8,27 @@
 
 namespace mlir::iris {
 
-/// A buffer, taken apart once per access: where it starts, how far apart its
-/// elements are, how large it is.
+/// The address, strides and sizes of a buffer, extracted once per access.
 class BufferView {
 public:
   BufferView(Value buffer, ThreadBuilder &t);
 
-  /// Address of the first byte of the buffer's allocation, index, on this rank.
+  /// Address of the first byte of the buffer's allocation on this rank, index.
   Value getOwnAddress() const { return ownAddress; }
-  /// Distance from there to the first element, in elements, index.
+  /// Offset of the first element from that address, in elements, index.
   Value getOffset() const { return offset; }
   Value getStride(unsigned dim) const { return strides[dim]; }
   Value getSize(unsigned dim) const { return sizes[dim]; }
   unsigned getRank() const { return sizes.size(); }
 
-  /// Returns the pointer `elements` (index) behind the buffer's first one.
+  /// Returns the pointer `elements` (index) elements after the buffer's first
+  /// one.
   Value getPointer(ThreadBuilder &t, Value elements) const;
 
   /// Returns the pointer to the element at `coordinates` (index each).
   Value getElementPointer(ThreadBuilder &t, ValueRange coordinates) const;
 
-  /// Returns whether `coordinates` (index each) lie inside of the buffer.
+  /// Returns whether `coordinates` (index each) are inside the buffer.
   Value isInside(ThreadBuilder &t, ValueRange coordinates) const;
 
 private:
@@ -38,20 +38,21 @@ private:
   SmallVector<Value> strides, sizes;
 };
 
-/// Returns, for each register of `layout`, the coordinates in the buffer (index
-/// each) of its element of the window at `offsets`.  With `turn` (i32) it is
-/// the `count` registers (a power of two) from register `turn` * `count` on.
+/// Returns, for each register of `layout`, the buffer coordinates (index each)
+/// of its element of the window at `offsets`. With `iteration` (i32), only for
+/// the `count` registers (a power of two) from register `iteration` * `count`
+/// on.
 SmallVector<SmallVector<Value>> getWindowCoordinates(ThreadBuilder &t,
                                                      const LinearLayout &layout,
                                                      ValueRange offsets,
-                                                     Value turn = Value(),
+                                                     Value iteration = Value(),
                                                      uint64_t count = 0);
 
 /// Emits `body` under `condition`, or unconditionally if that is null.
 void emitGuarded(ThreadBuilder &t, Value condition,
                  llvm::function_ref<void(ThreadBuilder &)> body);
 
-/// The same for a value; where the condition fails it is `other`.
+/// As above for a value, which is `other` if the condition does not hold.
 Value emitGuardedValue(ThreadBuilder &t, Value condition, Value other,
                        llvm::function_ref<Value(ThreadBuilder &)> body);
 

@@ -8,11 +8,11 @@
 
 namespace mlir::iris {
 
-/// Splits the block at the insertion point and leaves the builder at the end of
-/// the first part, which has no terminator. Returns the rest.
+/// Splits the block at the insertion point and sets the insertion point to the
+/// end of the first part, which has no terminator. Returns the second part.
 Block *splitBlockHere(ImplicitLocOpBuilder &b);
 
-/// Runs `body` where `condition` (i1) holds.
+/// Runs `body` if `condition` (i1) holds.
 void emitIf(ImplicitLocOpBuilder &b, Value condition,
             llvm::function_ref<void()> body);
 
@@ -22,29 +22,29 @@ void emitInLeader(ImplicitLocOpBuilder &b, const TargetInfo &target,
 
 /// `value` of an integer or float type as an integer of the same width.
 Value emitToBits(ImplicitLocOpBuilder &b, Value value);
-/// The reverse of `emitToBits`.
+/// The inverse of `emitToBits`.
 Value emitFromBits(ImplicitLocOpBuilder &b, Value bits, Type type);
 /// `-value`.
 Value emitNegation(ImplicitLocOpBuilder &b, Value value);
 
-/// What an update makes of an element: `kind(old, value)`. 16-bit floats are
+/// The updated value of an element: `kind(old, value)`. 16-bit floats are
 /// computed in f32 and rounded once; float min and max propagate NaN.
 Value emitUpdate(ImplicitLocOpBuilder &b, RMWKind kind, Value old, Value value);
 
-/// An update as a compare-and-swap loop. Right for every type and kind: LLVM
-/// turns narrow ones into a loop on the aligned word around them.
+/// An update as a compare-and-swap loop. Supports every type and kind: LLVM
+/// expands narrow types to a loop on the aligned word that contains them.
 Value emitCASLoop(ImplicitLocOpBuilder &b, RMWKind kind, Value value,
                   Value address, LLVM::AtomicOrdering ordering,
                   StringRef syncScope);
 
-/// An update as `atomicrmw`. LLVM expands what the target has no instruction
-/// for. The ordering is the instruction's.
+/// An update as `atomicrmw` with the given ordering. LLVM expands it if the
+/// target has no such instruction.
 Value emitLLVMAtomicRMW(ImplicitLocOpBuilder &b, RMWKind kind, Value value,
                         Value address, LLVM::AtomicOrdering ordering,
                         StringRef syncScope);
 
 /// Replaces the element at `address` by `value` if it equals `compare` bit for
-/// bit; returns what was there.
+/// bit; returns the previous value.
 Value emitAtomicCAS(ImplicitLocOpBuilder &b, Value compare, Value value,
                     Value address, LLVM::AtomicOrdering ordering,
                     StringRef syncScope);
@@ -55,7 +55,7 @@ Value emitAtomicLoad(ImplicitLocOpBuilder &b, Type type, Value address,
 void emitAtomicStore(ImplicitLocOpBuilder &b, Value value, Value address,
                      LLVM::AtomicOrdering ordering, StringRef syncScope);
 
-/// Orderings of the dialect as LLVM's.
+/// Converts an ordering of the dialect to LLVM's.
 LLVM::AtomicOrdering toLLVM(MemSemantic sem);
 
 /// True if `sem` is release or acq_rel (acquire or acq_rel).

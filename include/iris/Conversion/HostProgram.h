@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From `@main` of a program to calls of the runtime.
+// Conversion of a program's `@main` to calls of the runtime.
 
 #ifndef IRIS_CONVERSION_HOSTPROGRAM_H
 #define IRIS_CONVERSION_HOSTPROGRAM_H
@@ -16,8 +16,8 @@ namespace mlir::iris {
 #define GEN_PASS_REGISTRATION
 #include "iris/Conversion/HostProgramPasses.h.inc"
 
-/// `@main` of a module becomes IrisRtMain of RuntimeABI.h in the LLVM dialect;
-/// the kernels are dropped.
+/// Converts `@main` of a module to IrisRtMain of RuntimeABI.h in the LLVM
+/// dialect, and removes the kernels.
 void buildHostProgramPipeline(OpPassManager &pm);
 
 } // namespace mlir::iris

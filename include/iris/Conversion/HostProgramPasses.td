@@ -7,13 +7,13 @@ include "mlir/Pass/PassBase.td"
 
 def IrisVerifyHostProgramPass
     : Pass<"iris-verify-host-program", "::mlir::ModuleOp"> {
-  let summary = "Checks that @main can run on the host";
+  let summary = "Check that @main can run on the host";
   let description = [{
     `@main` takes one `!iris.ctx` and returns nothing. It may contain scalar
     arithmetic, structured control flow, views of buffers (`memref.cast`,
     `memref.dim`, `memref.subview` and the like), and the iris ops of host
-    programs. Buffers lie in the memory of a device, so their elements cannot
-    be accessed.
+    programs. Buffers are in device memory, so their elements cannot be
+    accessed.
 
     Example, an error:
 
@@ -30,13 +30,12 @@ def IrisVerifyHostProgramPass
 
 def ConvertIrisHostProgramPass
     : Pass<"convert-iris-host-program", "::mlir::ModuleOp"> {
-  let summary = "Turns @main into calls of the runtime";
+  let summary = "Convert @main to calls of the runtime";
   let description = [{
     `@main` becomes `IrisRtMain` of RuntimeABI.h. Its argument is the runtime's
-    table of functions; each call may fail, and then `@main` returns the status
-    at once, so control flow must be unstructured already. Sizes of allocations
-    are checked for negative extents and overflow. Kernels are removed from the
-    module.
+    table of functions. If a call fails, `@main` returns its status immediately,
+    which requires unstructured control flow. Sizes of allocations are checked
+    for negative extents and overflow. Kernels are removed from the module.
 
     Before:
 

@@ -7,11 +7,11 @@
 
 namespace mlir::iris {
 
-/// The host's processor, under the name `host`; null for other names.
+/// The host's processor, named `host`; null for other names.
 std::unique_ptr<TargetInfo> createHostTargetInfo(StringRef name);
 
-/// Placeholders of the host program's callbacks (IrisRtHostProgram), declared
-/// in the module by the lowerings and resolved by iris-lower-host-callbacks.
+/// Placeholders for the callbacks of IrisRtHostProgram. The lowerings declare
+/// them in the module, iris-lower-host-callbacks resolves them.
 inline constexpr StringLiteral kHostClockSymbol = "irisrtIR_clock";
 inline constexpr StringLiteral kHostYieldSymbol = "irisrtIR_yield";
 

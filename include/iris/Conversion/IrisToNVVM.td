@@ -7,10 +7,10 @@ include "mlir/Pass/PassBase.td"
 
 def IrisNVVMNameBarriersPass
     : Pass<"iris-nvvm-name-barriers", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Keeps producer warps out of the program's barriers";
+  let summary = "Exclude producer warps from the program's barriers";
   let description = [{
-    A kernel with `iris.producer_warps` has more threads than its programs'
-    barriers are for. They become named ones, of the other warps alone.
+    In a kernel with `iris.producer_warps`, the program's barriers must not
+    include the producer warps. They become named barriers of the other warps.
 
     Before:
 
@@ -30,10 +30,10 @@ def IrisNVVMNameBarriersPass
 
 def IrisNVVMPassTensorMapsPass
     : Pass<"iris-nvvm-pass-tensor-maps", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Passes tensor maps to kernels by value";
+  let summary = "Pass tensor maps to kernels by value";
   let description = [{
-    The parameters from number `iris.first_map_parameter` on are pointers to
-    128 bytes of the kernel's own parameters.
+    The parameters from number `iris.first_map_parameter` on become `byval`
+    pointers to 128 bytes in the kernel's parameter space.
 
     After:
 

@@ -7,16 +7,17 @@ include "mlir/Pass/PassBase.td"
 
 def IrisROCDLGatherStoresPass
     : Pass<"iris-rocdl-gather-stores", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Keeps the wide stores of computed values together";
+  let summary = "Group wide stores of computed values";
   let description = [{
-    A register that a store of more than 8 bytes reads may not be written again
-    right behind it: the hardware needs wait states, which LLVM fills with
-    `s_nop`. Where the pieces of a tile are rounded and stored one after the
-    other, in the same registers, that is one for each piece.
+    Registers that a store of more than 8 bytes reads must not be written
+    immediately after it: the hardware requires wait states, which LLVM fills
+    with `s_nop`. If the pieces of a tile are rounded and stored one after the
+    other in the same registers, every piece needs them.
 
-    Wide stores with nothing but pure ops between them go behind those, and no
-    instruction is moved from one side to the other. Stores of values that were
-    only loaded stay where they are: each can begin as soon as its load is done.
+    The pass moves wide stores with only pure ops between them after those ops,
+    and prevents the scheduler from moving instructions across. Stores of values
+    that were only loaded are not moved: each of them can begin as soon as its
+    load has completed.
 
     Before:
 

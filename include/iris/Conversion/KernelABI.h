@@ -8,8 +8,8 @@
 
 namespace mlir::iris {
 
-/// On a kernel: the number of the first parameter that is a tensor map; all
-/// after it are, too.
+/// Attribute of a kernel: the number of the first parameter that is a tensor
+/// map. All later parameters are tensor maps too.
 inline constexpr StringLiteral kFirstMapParameterAttr =
     "iris.first_map_parameter";
 

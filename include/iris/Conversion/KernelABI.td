@@ -7,17 +7,17 @@ include "mlir/Pass/PassBase.td"
 
 def IrisLowerKernelABIPass
     : Pass<"iris-lower-kernel-abi", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Gives kernels the signature of the binary contract";
+  let summary = "Convert kernels to the signature of the runtime ABI";
   let description = [{
-    Kernels receive the argument block of RuntimeABI.h: on GPUs every item of
-    the block is a kernel parameter, on the host the kernel gets a pointer to
+    Kernels receive the argument block of RuntimeABI.h. On GPUs every item of
+    the block is a kernel parameter; on the host the kernel gets a pointer to
     the block and one to its IrisRtHostProgram. `!iris.ctx` becomes the fields
-    of IrisRtContext, a memref its pointer, dynamic sizes and dynamic strides;
-    `iris.ctx_field` becomes the field. Memory spaces become address spaces.
-    What the runtime must know of a kernel goes to the attribute `iris.meta`, a
-    dictionary in the shape of the package's JSON. It is an error if a kernel
-    declares more workgroup memory than the target has beside what the compiler
-    needs.
+    of IrisRtContext, a memref becomes its pointer, dynamic sizes and dynamic
+    strides; `iris.ctx_field` becomes the field. Memory spaces become address
+    spaces. The metadata that the runtime needs is stored in the attribute
+    `iris.meta`, a dictionary in the shape of the package's JSON. It is an error
+    if a kernel declares more workgroup memory than the target has in addition
+    to the compiler's own use.
 
     Before:
 

@@ -7,13 +7,13 @@ include "mlir/Pass/PassBase.td"
 
 def IrisMathToIntrinsicsPass
     : Pass<"iris-math-to-intrinsics", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Turns functions that are instructions into LLVM's intrinsics";
+  let summary = "Lower math ops with native instructions to LLVM intrinsics";
   let description = [{
-    For GPUs. Upstream's conversion to NVVM calls a function of libdevice for
-    every op of `math` on floats and for `absi`, refuses LLVM's own ops for
-    them, and knows no op that counts bits; that to ROCDL calls ROCm's device
-    library for some. Neither library is linked. What `iris-expand-math` leaves
-    has an instruction, or a few, in the back end.
+    For GPUs. Upstream's conversion to NVVM calls libdevice for every `math` op
+    on floats and for `absi`, rejects LLVM's own ops for them, and does not
+    support the ops that count bits. The conversion to ROCDL calls ROCm's device
+    library for some ops. Neither library is linked. The ops that
+    `iris-expand-math` leaves have one or a few instructions in the backend.
 
     Before:
 

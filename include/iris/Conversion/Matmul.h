@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The matmul loop, from a tile op to matrix instructions.
+// Lowering of tile matmuls to matrix instructions.
 #ifndef IRIS_CONVERSION_MATMUL_H
 #define IRIS_CONVERSION_MATMUL_H
 

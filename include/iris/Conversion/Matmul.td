@@ -6,17 +6,16 @@
 include "mlir/Pass/PassBase.td"
 
 def TileAssignMatmulLayoutsPass : Pass<"tile-assign-matmul-layouts"> {
-  let summary = "Asks the target for the layouts of matmul results";
+  let summary = "Assign the target's layouts to matmul results";
   let description = [{
-    Leaves on every `tile.matmul` the layout in which the target's instructions
-    give the result, as the attribute `tile.result_layout`.
-    `tile-assign-layouts` treats it as the layout that the result and `init`
-    have by themselves: what is computed with the result follows it, so that an
-    epilogue moves nothing between threads, unless the kernel pins another
-    layout.
+    Sets, on every `tile.matmul`, the attribute `tile.result_layout` to the
+    layout of the result of the target's instructions. `tile-assign-layouts`
+    uses it as the preferred layout of the result and of `init`: tiles computed
+    from the result take the same layout, so that an epilogue moves no data
+    between threads unless the kernel pins another layout.
 
-    A tile, a type or a number of waves for which the target has no instruction
-    is an error.
+    It is an error if the target has no instruction for a tile, a type or a
+    number of waves.
 
     Before:
 
@@ -41,16 +40,16 @@ def TileAssignMatmulLayoutsPass : Pass<"tile-assign-matmul-layouts"> {
 }
 
 def TileLowerMatmulPass : Pass<"tile-lower-matmul"> {
-  let summary = "Replaces matmuls by what each thread does";
+  let summary = "Lower matmuls to per-thread code";
   let description = [{
-    Replaces every `tile.matmul`, which has a layout by now, by a loop over
-    k-blocks on vectors of registers, workgroup memory and the target's matrix
-    instructions. The region is copied to wherever the loop begins a block.
-    `builtin.unrealized_conversion_cast` stands between the thread's vectors and
-    tiles until `convert-tile-to-threads` runs.
+    Replaces every `tile.matmul`, which must have a layout, by a loop over
+    k-blocks on register vectors, workgroup memory and the target's matrix
+    instructions. The op's region is cloned to each point where a k-block
+    begins. `builtin.unrealized_conversion_cast` connects the thread's vectors
+    and tiles until `convert-tile-to-threads` runs.
 
-    Workgroup memory is shared with what exchanges elements between layouts:
-    the kernel takes the larger of both.
+    Workgroup memory is shared with layout conversions: the kernel allocates the
+    larger of both.
 
     In essence:
 
@@ -67,7 +66,7 @@ def TileLowerMatmulPass : Pass<"tile-lower-matmul"> {
            "threads per wave of the target">,
     Option<"maxScratchBytes", "max-scratch-bytes", "uint64_t",
            /*default=*/"65536",
-           "workgroup memory that a program may take">
+           "workgroup memory that a program may use">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -79,10 +78,11 @@ def TileLowerMatmulPass : Pass<"tile-lower-matmul"> {
 }
 
 def IrisApplyLoopAnnotationsPass : Pass<"iris-apply-loop-annotations"> {
-  let summary = "Hands annotations of loops on to LLVM";
+  let summary = "Pass loop annotations on to LLVM";
   let description = [{
-    `llvm.loop_annotation` on an `scf.for` reaches the loop's branch as an
-    attribute that says nothing to LLVM. This pass makes it the branch's own.
+    `llvm.loop_annotation` on an `scf.for` becomes a discardable attribute of
+    the loop's branch, which LLVM ignores. This pass converts it to the branch's
+    inherent attribute.
 
     Before, and after:
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulTarget.h - What the matmul loop asks of a target ---*- C++ -*-===//
+//===- MatmulTarget.h - Matrix instructions of a target ---------*- C++ -*-===//
 //
 // `tile.matmul` is lowered in two steps. Before layouts are assigned, the
-// target names the layout in which its instructions leave the result;
-// everything that works on the result, and `init`, takes that layout where the
-// kernel pins no other. Later, when every tile has a layout and barriers are in
-// place, the target replaces the op by what one thread does.
+// target determines the layout of its instructions' result. The result, `init`,
+// and all tiles computed from them take that layout, unless the kernel pins
+// another one. Later, when every tile has a layout and barriers are inserted,
+// the target replaces the op by per-thread code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,63 +18,63 @@
 
 namespace mlir::iris {
 
-/// Where a k-block of an operand tile is read: a buffer and the offsets of the
+/// The location of a k-block of an operand: a buffer and the offsets of the
 /// block's first element.
 struct OperandTileStart {
   Value buffer;
   SmallVector<Value> offsets;
 };
 
-/// The places of the two operand tiles of a k-block.
+/// The locations of the two operand tiles of a k-block.
 struct KStepStarts {
   OperandTileStart a, b;
 };
 
-/// Runs the region of `op` for k-block number `block` (index) at the builder's
-/// insertion point, and returns where it is read.
+/// Emits the region of `op` for k-block `block` (index) at the builder's
+/// insertion point, and returns the locations of its operand tiles.
 KStepStarts emitBlockRegion(OpBuilder &builder, tile::MatmulOp op, Value block);
 
-/// True if the region may name other places than the operands'.
-bool yieldsPlaces(tile::MatmulOp op);
+/// True if the region yields locations that may differ from the operands'.
+bool yieldsOperandTiles(tile::MatmulOp op);
 
-/// Reports as a remark of category `tile-lower-matmul` that `op` does not take
-/// the target's fast path, and why.
+/// Emits a remark of category `tile-lower-matmul` that says why `op` does not
+/// take the target's fast path.
 void remarkMissed(tile::MatmulOp op, StringRef why);
 
-/// One target's matrix instructions. Immutable; kernels share it.
+/// Matrix instructions of one target. Immutable; shared by kernels.
 class MatmulTarget {
 public:
   virtual ~MatmulTarget();
 
   /// Returns the layout of the result in a program of `numWarps` waves, or
-  /// reports why there is none.
+  /// reports an error if there is none.
   virtual FailureOr<tile::LinearAttr>
   getResultLayout(tile::MatmulOp op, unsigned numWarps) const = 0;
 
-  /// Returns how many bytes of workgroup memory `op` takes at most. The result
-  /// layout is known to exist.
+  /// Returns the maximum number of bytes of workgroup memory that `op` needs.
+  /// The result layout must exist.
   virtual uint64_t getWorkgroupBytes(tile::MatmulOp op,
                                      unsigned numWarps) const = 0;
 
-  /// Emits at the builder's insertion point what a thread does for `op`, which
-  /// stays. `init` is the thread's part of the initial value, or null.
-  /// `kernel.scratch` has the bytes that were asked for; other waves may still
-  /// be using them. Returns the thread's part of the result, a vector.
+  /// Emits the per-thread code of `op` at the builder's insertion point; does
+  /// not erase `op`. `init` is the thread's elements of the initial value, or
+  /// null. `kernel.scratch` has the requested size; other waves may still be
+  /// using it. Returns the thread's elements of the result, a vector.
   virtual FailureOr<Value> emit(tile::MatmulOp op, ThreadBuilder &builder,
                                 Value init) const = 0;
 
-  /// True if the target rewrites a kernel with matmuls as a whole, by
+  /// True if the target lowers all matmuls of a kernel at once, by
   /// `lowerKernel`; then `getWorkgroupBytes` and `emit` are not called.
   virtual bool lowersKernels() const { return false; }
-  /// Replaces every matmul of `function`; `kernel` has its numbers of waves and
-  /// threads, nothing else. Between a thread's vectors and tiles come casts.
-  /// `scratchBytes` is static workgroup memory that others will take, at most.
+  /// Replaces every matmul of `function`; only the numbers of waves and threads
+  /// in `kernel` are valid. Thread vectors are converted to tiles by casts.
+  /// `scratchBytes` is the maximum static workgroup memory of other ops.
   virtual LogicalResult lowerKernel(FunctionOpInterface function,
                                     const KernelInfo &kernel,
                                     uint64_t scratchBytes) const;
 };
 
-/// The matrix instructions of the target called `name`; null if it has none.
+/// The matrix instructions of the target `name`; null if it has none.
 std::unique_ptr<MatmulTarget> createMatmulTarget(StringRef name);
 
 /// Reports that `createMatmulTarget(name)` is null: `name` is unknown, or the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Passes from the ops that synchronise to instructions of a target.
+// Lowering of synchronization ops to instructions of a target.
 #ifndef IRIS_CONVERSION_SYNC_H
 #define IRIS_CONVERSION_SYNC_H
 

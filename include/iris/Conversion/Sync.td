@@ -6,17 +6,17 @@
 include "mlir/Pass/PassBase.td"
 
 def IrisElideFencesPass : Pass<"iris-elide-fences"> {
-  let summary = "Shares the fences of consecutive synchronisations";
+  let summary = "Merge the fences of consecutive synchronizations";
   let description = [{
-    Signals in a row, with no access between them, are one release; waits in a
-    row are one acquire. A release stays with the first signal, an acquire with
-    the last wait. A loop that does nothing but signal (wait) gets one
+    Consecutive signals, with no access between them, need one release;
+    consecutive waits need one acquire. The first signal keeps its release, the
+    last wait its acquire. A loop that contains only signals (waits) gets one
     `iris.fence` before (after) it. Signals that share a release are not ordered
-    among themselves.
+    with each other.
 
-    Runs on structured control flow. What is shared is marked with unit
-    attributes, which the lowering to a target turns into fences or leaves out.
-    Each op whose fence goes is reported as a remark of category
+    Runs on structured control flow. Shared fences are marked with unit
+    attributes; the lowering to a target emits or omits the fences accordingly.
+    Each op whose fence is removed is reported as a remark of category
     `iris-elide-fences`.
 
     Before:
@@ -38,17 +38,17 @@ def IrisElideFencesPass : Pass<"iris-elide-fences"> {
 }
 
 def IrisLowerSyncPass : Pass<"iris-lower-sync"> {
-  let summary = "Lowers addresses, orderings and atomics to a target's";
+  let summary = "Lower synchronization and remote addressing to a target";
   let description = [{
-    Lowers, in every kernel of the `gpu.module`, the ops of the iris dialect
-    that are left when tiles are gone and control flow is unstructured: `rank`,
-    `num_ranks`, `translate`, `signal`, `wait`, `barrier`, `expect_eq`, atomics
-    and fences. What differs per target comes from TargetInfo. Fields of the
-    context stay `iris.ctx_field`, for iris-lower-kernel-abi.
+    Lowers, in every kernel of the `gpu.module`, the remaining ops of the iris
+    dialect: `rank`, `num_ranks`, `translate`, `signal`, `wait`, `barrier`,
+    `expect_eq`, atomics and fences. Tiles must be lowered, and control flow
+    must be unstructured. Differences between targets are in TargetInfo. Fields
+    of the context remain `iris.ctx_field`, for iris-lower-kernel-abi.
 
-    `docs/memory-model.md` has the sequences. Kernels get the attributes
-    `iris.sites` (the ops that may report, in the form of the metadata),
-    `iris.coresident` if they wait, and `iris.shared_bytes`.
+    `docs/memory-model.md` lists the instruction sequences. Kernels get the
+    attributes `iris.sites` (the ops that may report, in the form of the
+    metadata), `iris.coresident` if they wait, and `iris.shared_bytes`.
 
     Before:
 
@@ -70,12 +70,12 @@ def IrisLowerSyncPass : Pass<"iris-lower-sync"> {
            "Target: host, or a chip of lib/Chips">,
     Option<"translation", "translation", "::mlir::iris::Translation",
            /*default=*/"::mlir::iris::Translation::Stride",
-           "How addresses on other ranks are found",
+           "How addresses on peers are computed",
            [{::llvm::cl::values(
               clEnumValN(::mlir::iris::Translation::Stride, "stride",
-                         "heaps lie at a uniform stride"),
+                         "heaps have a uniform stride"),
               clEnumValN(::mlir::iris::Translation::Table, "table",
-                         "a table has every heap's base"))}]>
+                         "a table holds the base of every heap"))}]>
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
@@ -86,12 +86,12 @@ def IrisLowerSyncPass : Pass<"iris-lower-sync"> {
 }
 
 def IrisLowerHostCallbacksPass : Pass<"iris-lower-host-callbacks"> {
-  let summary = "Connects waits on the host to the runtime's callbacks";
+  let summary = "Connect waits on the host to the runtime's callbacks";
   let description = [{
     On the host, waits read the clock and yield through IrisRtHostProgram. The
-    lowering leaves calls of `irisrtIR_clock` and `irisrtIR_yield`; this pass,
-    which runs when kernels have their final signature (iris-lower-kernel-abi),
-    makes them calls through the pointers in the kernel's second argument.
+    lowering generates calls of `irisrtIR_clock` and `irisrtIR_yield`. This pass
+    runs when kernels have their final signature (iris-lower-kernel-abi), and
+    replaces them by calls through the pointers in the kernel's second argument.
 
     Before:
 
@@ -112,15 +112,16 @@ def IrisLowerHostCallbacksPass : Pass<"iris-lower-host-callbacks"> {
 
 def IrisPrepareTracesPass
     : Pass<"iris-prepare-traces", "::mlir::ModuleOp"> {
-  let summary = "Removes traces, or completes them";
+  let summary = "Remove or complete traces";
   let description = [{
-    Without `enable` every `iris.trace` is erased, and what only computes its
-    bytes: the kernels are those that one gets without them. With it,
+    Without `enable`, every `iris.trace` is erased, together with the ops that
+    only compute its bytes: the result equals that of kernels without traces.
+    With `enable`,
 
-    * each `iris.wait` and `iris.barrier` becomes a span, "wait" or "barrier", so
-      that time in which a program could not go on shows;
-    * the first module with traces gets a kernel `__iris_clock`, which tells the
-      runtime the device's time, so that it can show all devices on one clock.
+    * each `iris.wait` and `iris.barrier` becomes a span, "wait" or "barrier",
+      so that the time for which a program waits is recorded;
+    * the first module with traces gets a kernel `__iris_clock`, which reads the
+      device's clock, so that the runtime can show all devices on one time axis.
 
     Before:
 

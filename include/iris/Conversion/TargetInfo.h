@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TargetInfo.h - What the lowerings ask of a target --------*- C++ -*-===//
+//===- TargetInfo.h - Interface to a target ---------------------*- C++ -*-===//
 //
-// The lowerings of lib/Conversion are written once. What differs between
-// targets (the instructions of an ordering, of an atomic, of a clock) is behind
-// this interface: capabilities and small emitters, never a target's identity.
+// The lowerings of lib/Conversion are target-independent. The differences
+// between targets (the instructions of an ordering, of an atomic, of a clock)
+// are behind this interface: capabilities and small emitters, never a target's
+// identity.
 //
-// Vocabulary. A *program* is a workgroup; its *leader* is thread 0. A release
-// is made of three parts:
+// Terms. A *program* is a workgroup; its *leader* is thread 0. A release has
+// three steps:
 //
-//   arrive    in every thread: the thread's own accesses are done, then a
-//             barrier of the program, so that the leader comes after all of
-//             them;
-//   fence     in the thread that publishes: what the program did so far comes
-//             before what this thread writes next;
+//   arrive    every thread: completes its own accesses, then runs a barrier of
+//             the program, so that the leader is ordered after all of them;
+//   fence     the publishing thread: orders all earlier accesses of the program
+//             before this thread's next writes;
 //   publish   a relaxed store or atomic.
 //
-// An acquire is the mirror image: a relaxed load that sees the flag, a fence in
-// the thread that loaded, then a barrier of the program that hands the order on
-// to every thread. Where a target can put the order on the access itself
-// (`accessesCarryOrdering`) the fence may be left out.
+// An acquire is the reverse: a relaxed load that observes the flag, a fence in
+// the loading thread, then a barrier of the program that extends the order to
+// every thread. If the target's accesses can carry an ordering
+// (`accessesCarryOrdering`), no fence is needed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,32 +34,32 @@
 
 namespace mlir::iris {
 
-/// How a plain load or store carries the cache modifier of its op.
+/// How a plain load or store implements the cache modifier of its op.
 struct AccessPolicy {
-  /// The access goes to memory: it is neither served from, nor left in, a
-  /// cache that others do not see, and is not merged with another one.
+  /// The access goes to memory: it neither hits nor allocates in a cache that
+  /// is not coherent with other agents, and is not merged with another access.
   bool isVolatile = false;
-  /// A hint: the data are not used again soon.
+  /// A hint: the data will not be used again soon.
   bool isNontemporal = false;
 };
 
-/// One target. Immutable; lowerings share it.
+/// One target. Immutable; shared by lowerings.
 ///
-/// Every emitter inserts at the builder's insertion point and leaves it behind
-/// what it inserted; those that emit loops split the block there.
+/// Every emitter inserts at the builder's insertion point and leaves it after
+/// the inserted code; emitters of loops split the block there.
 class TargetInfo {
 public:
   explicit TargetInfo(StringRef name) : name(name) {}
   virtual ~TargetInfo();
 
-  /// The name users type: gfx942, sm_90a, host.
+  /// The name of the target as users write it: gfx942, sm_90a, host.
   StringRef getName() const { return name; }
 
   //===--------------------------------------------------------------------===//
   // Capabilities
   //===--------------------------------------------------------------------===//
 
-  /// Threads that execute in step; 1 where a program is one thread.
+  /// Number of threads in a wave; 1 if a program is one thread.
   virtual unsigned getWaveSize() const = 0;
   /// True if a program is one thread, which holds whole tiles.
   bool hasOneThread() const { return getWaveSize() == 1; }
@@ -67,20 +67,19 @@ public:
   virtual unsigned getGlobalAddressSpace() const = 0;
   /// Address space of memory shared by the threads of a program.
   unsigned getWorkgroupAddressSpace() const { return 3; }
-  /// Bytes of it that a program may have; none where that is not known here.
+  /// Maximum workgroup memory of a program in bytes; none if unknown.
   virtual std::optional<uint64_t> getMaxWorkgroupBytes() const {
     return std::nullopt;
   }
-  /// True if loads, stores and atomics that the emitters below make with an
-  /// ordering have that ordering. Where false they are relaxed, and order comes
-  /// from fences alone.
+  /// True if loads, stores and atomics of the emitters below implement the
+  /// ordering they are given. If false they are relaxed, and only fences order.
   virtual bool accessesCarryOrdering() const = 0;
-  /// False if converting between bf16 and f32 would call a library.
+  /// False if conversions between bf16 and f32 would call a library function.
   virtual bool convertsBF16() const { return true; }
-  /// LLVM's name of the synchronisation scope.
+  /// LLVM's name of the synchronization scope.
   virtual StringRef getSyncScope(Scope scope) const = 0;
-  /// What a plain load with a cache modifier becomes; docs/memory-model.md says
-  /// what is lost.
+  /// How a plain load with a cache modifier is lowered; docs/memory-model.md
+  /// lists the differences.
   virtual AccessPolicy getLoadPolicy(tile::LoadCache cache,
                                      bool isVolatile) const;
   /// The same for stores.
@@ -95,34 +94,35 @@ public:
   virtual Value emitThreadId(ImplicitLocOpBuilder &b) const;
   /// Extent of the grid, index.
   virtual Value emitGridDim(ImplicitLocOpBuilder &b, gpu::Dimension dim) const;
-  /// `value`, the same in every thread of a wave, in a form that the back end
-  /// knows to be uniform. i32, i64 or a pointer.
+  /// `value`, which is the same in every thread of a wave, in a form that the
+  /// backend knows to be uniform. i32, i64 or a pointer.
   virtual Value emitUniform(ImplicitLocOpBuilder &b, Value value) const;
 
   //===--------------------------------------------------------------------===//
   // Order within the program
   //===--------------------------------------------------------------------===//
 
-  /// All threads meet; accesses to workgroup memory are ordered, those to
-  /// global memory need not be.
+  /// A barrier of the program's threads that orders accesses to workgroup
+  /// memory; accesses to global memory need not be ordered.
   virtual void emitWorkgroupBarrier(ImplicitLocOpBuilder &b) const = 0;
-  /// All threads meet; every access of every thread before comes before every
-  /// access of every thread after, as seen by the program itself.
+  /// A barrier of the program's threads that orders every earlier access of any
+  /// thread before every later access of any thread, as observed by the
+  /// program.
   virtual void emitProgramBarrier(ImplicitLocOpBuilder &b) const = 0;
 
   //===--------------------------------------------------------------------===//
   // Order between programs and ranks
   //===--------------------------------------------------------------------===//
 
-  /// First part of a release; every thread executes it.
+  /// First step of a release; every thread executes it.
   virtual void emitReleaseArrive(ImplicitLocOpBuilder &b,
                                  Scope scope) const = 0;
-  /// Second part of a release; the threads that publish execute it.
+  /// Second step of a release; the publishing threads execute it.
   virtual void emitReleaseFence(ImplicitLocOpBuilder &b, Scope scope) const = 0;
-  /// First part of an acquire; the threads that loaded the flag execute it.
+  /// First step of an acquire; the threads that loaded the flag execute it.
   virtual void emitAcquireFence(ImplicitLocOpBuilder &b, Scope scope) const = 0;
-  /// `iris.fence`: every thread executes it, and afterwards any thread may
-  /// publish, or rely on what any thread has loaded.
+  /// `iris.fence`: every thread executes it. Afterwards any thread may publish,
+  /// or rely on the loads of any other thread.
   virtual void emitProgramFence(ImplicitLocOpBuilder &b, MemSemantic sem,
                                 Scope scope) const = 0;
 
@@ -130,8 +130,8 @@ public:
   // Atomics of one thread
   //===--------------------------------------------------------------------===//
 
-  /// Updates the element at `address` and returns what was there; null if the
-  /// target has a form without a result and `needsResult` is false.
+  /// Updates the element at `address` and returns its previous value; null if
+  /// the target has a form without a result and `needsResult` is false.
   virtual Value emitAtomicRMW(ImplicitLocOpBuilder &b, RMWKind kind,
                               Value value, Value address,
                               LLVM::AtomicOrdering ordering, Scope scope,
@@ -141,21 +141,21 @@ public:
   // Packets
   //===--------------------------------------------------------------------===//
   //
-  // A place is one or two words of 32 bits, each with its flag behind it: an
-  // access of 8 or 16 bytes. Each half of 8 bytes is single-copy atomic; the
-  // accesses are relaxed and go to where all agents of the system see them. No
-  // place waits for another one. Offsets are i32, bytes, not negative.
+  // A packet is one or two 32-bit words, each followed by its flag: an access
+  // of 8 or 16 bytes. Each half of 8 bytes is single-copy atomic; the accesses
+  // are relaxed and visible to all agents of the system. Packets are not
+  // ordered with each other. Offsets are i32, in bytes, not negative.
 
-  /// `pointer`, which is the same in all threads, in the form that the emitters
-  /// below take. Emitted outside of the polling loop.
+  /// Converts `pointer`, which is uniform, to the form that the emitters below
+  /// take. Emitted outside of the polling loop.
   virtual Value emitPacketBase(ImplicitLocOpBuilder &b, Value pointer) const;
-  /// Stores `words` (i32), in equal shares, to the places at `offsets`.
+  /// Stores `words` (i32), divided evenly, as packets at `offsets`.
   virtual void emitPacketStores(ImplicitLocOpBuilder &b, ValueRange words,
                                 Value flag, Value base,
                                 ValueRange offsets) const;
-  /// Loads places of `wordsEach` words: word, flag, word, flag, ... Never
-  /// served by an earlier load. All loads are issued before the first result is
-  /// waited for.
+  /// Loads packets of `wordsEach` words: word, flag, word, flag, ... Never
+  /// reuses an earlier load. All loads are issued before the first result is
+  /// used.
   virtual SmallVector<Value> emitPacketLoads(ImplicitLocOpBuilder &b,
                                              unsigned wordsEach, Value base,
                                              ValueRange offsets) const;
@@ -164,18 +164,18 @@ public:
   // Time
   //===--------------------------------------------------------------------===//
 
-  /// Ticks of IRISRT_CLOCK_*, i64.
+  /// The current time in ticks of the clock IRISRT_CLOCK_*, i64.
   virtual Value emitClock(ImplicitLocOpBuilder &b) const;
-  /// Ticks of that clock in a second, in whole megahertz.
+  /// Ticks of that clock per second; a multiple of 1 MHz.
   virtual int64_t getClockHz() const = 0;
-  /// Between two polls of a wait.
+  /// Emitted between two polls of a wait.
   virtual void emitSpinHint(ImplicitLocOpBuilder &b) const = 0;
 
 private:
   std::string name;
 };
 
-/// The target called `name`; null if there is none.
+/// The target `name`; null if there is none.
 std::unique_ptr<TargetInfo> createTargetInfo(StringRef name);
 
 } // namespace mlir::iris

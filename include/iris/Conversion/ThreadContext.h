@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What code for one thread of a workgroup is made of: who am I, which element
-// do I hold, and how do elements get to other threads.
+// Helpers for per-thread code: thread numbers, ownership of elements, and the
+// exchange of elements between threads.
 #ifndef IRIS_CONVERSION_THREADCONTEXT_H
 #define IRIS_CONVERSION_THREADCONTEXT_H
 
@@ -12,7 +12,7 @@
 
 namespace mlir::iris {
 
-/// What is known about one kernel before its tiles are spread.
+/// Properties of a kernel before its tiles are distributed over threads.
 struct KernelInfo {
   unsigned numWarps = 0;
   unsigned warpSize = 0;
@@ -20,24 +20,25 @@ struct KernelInfo {
   Value lane, warp;
   /// The `!iris.ctx` argument; null if there is none.
   Value ctx;
-  /// Workgroup memory through which tiles are exchanged; null if none are.
+  /// Workgroup memory for the exchange of elements; null if it is not needed.
   LLVM::GlobalOp scratch;
 };
 
 using KernelInfos = llvm::DenseMap<Operation *, KernelInfo>;
 
-/// Reads `iris.num_warps` and the context from `function`; creates nothing.
+/// Reads `iris.num_warps` and the context argument of `function`; emits
+/// nothing.
 KernelInfo getKernelInfo(FunctionOpInterface function, unsigned warpSize);
 
-/// Fills in lane and warp, computed at the begin of `function`.
+/// Sets lane and warp, computed at the start of `function`.
 void emitThreadNumbers(FunctionOpInterface function, KernelInfo &kernel);
 
-/// Returns the memory through which the threads of `function` pass elements to
-/// each other, with room for `bytes` at least. All that use it share the place,
-/// one after the other: who wants to write waits for everyone first.
+/// Returns the workgroup memory through which the threads of `function`
+/// exchange elements, with at least `bytes` bytes. All users share it one after
+/// the other: a barrier must precede every write.
 LLVM::GlobalOp getScratch(FunctionOpInterface function, uint64_t bytes);
 
-/// Emits code about the places of a layout at one point of a kernel.
+/// Emits code that depends on positions in a layout, at one point of a kernel.
 class ThreadBuilder {
 public:
   ThreadBuilder(OpBuilder &builder, Location loc, const KernelInfo &kernel)
@@ -53,22 +54,22 @@ public:
   Value mul(Value lhs, Value rhs);
   Value mul(Value lhs, int64_t rhs);
 
-  /// A number (i32) and what each of its bits adds to a linear map.
+  /// An i32 number, and the basis that each of its bits contributes.
   using MapInput = std::pair<Value, ArrayRef<uint64_t>>;
-  /// Returns a linear map's value, i32: the combination of the bases that the
-  /// inputs' bits select.
+  /// Returns the value of a linear map, i32: the combination of the bases that
+  /// the inputs' bits select.
   Value applyBases(ArrayRef<MapInput> inputs);
   /// The same for this thread's lane and warp.
   Value applyBases(ArrayRef<uint64_t> laneBases, ArrayRef<uint64_t> warpBases);
 
-  /// Returns this thread's part of the row-major element index, i32.
+  /// Returns the row-major index of this thread's first element, i32.
   Value getThreadIndex(const LinearLayout &layout);
 
-  /// Returns this thread's part of the coordinate along `dim`, i32.
+  /// Returns the coordinate of this thread's first element along `dim`, i32.
   Value getThreadCoordinate(const LinearLayout &layout, unsigned dim);
 
   /// Returns a predicate that holds in exactly one of the threads that hold the
-  /// same elements; null if there is always just one.
+  /// same elements; null if elements have no duplicates.
   Value getOwnerPredicate(const LinearLayout &layout);
 
   /// Returns element `i` of a vector.
@@ -82,15 +83,15 @@ public:
   /// memory.
   Value getScratchPointer(Type element, Value index);
 
-  /// Gives each thread, for every place of layout `to`, the element of a tile
-  /// in layout `from` that `project` maps the place's element index to.
-  /// `registers` is the vector of `from`.  Only owners are read, so that what
-  /// duplicates hold does not matter.
+  /// Returns, for every position of layout `to`, the element of the tile in
+  /// layout `from` whose index is `project` of the position's element index.
+  /// `registers` is the thread's vector of `from`. Only owners are read, so the
+  /// values of duplicates do not matter.
   Value exchange(Value registers, const LinearLayout &from,
                  const LinearLayout &to,
                  llvm::function_ref<uint64_t(uint64_t)> project);
 
-  /// Waits for all threads of the workgroup.
+  /// A barrier of the workgroup.
   void barrier();
 
   OpBuilder &b;
@@ -98,7 +99,7 @@ public:
   const KernelInfo &kernel;
 };
 
-/// The type elements have in memory and the casts from and to it.
+/// The type of elements in memory, and casts from and to it.
 Type getStorageType(Type element);
 Value toStorage(OpBuilder &b, Location loc, Value value);
 Value fromStorage(OpBuilder &b, Location loc, Value value, Type element);
@@ -106,11 +107,11 @@ Value fromStorage(OpBuilder &b, Location loc, Value value, Type element);
 /// Bytes of scratch memory that `ThreadBuilder::exchange` needs.
 uint64_t getExchangeBytes(const LinearLayout &from, Type element);
 
-/// The vector type that holds a thread's part of `type`, or null if `type` has
+/// The vector type that holds a thread's elements of `type`; null if `type` has
 /// no layout.
 VectorType getThreadType(RankedTensorType type);
 
-/// The address space of pointers into a buffer: workgroup memory, or global.
+/// The address space of pointers to a buffer: workgroup or global memory.
 unsigned getAddressSpace(MemRefType type);
 
 } // namespace mlir::iris

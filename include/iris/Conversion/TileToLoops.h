@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From tiles to loops over memory: the host target, where one OS thread holds
-// whole tiles.
+// Lowering of tiles to loops over memory for the host target, where one OS
+// thread holds whole tiles.
 
 #ifndef IRIS_CONVERSION_TILETOLOOPS_H
 #define IRIS_CONVERSION_TILETOLOOPS_H
@@ -22,7 +22,7 @@ inline constexpr StringLiteral kArenaBytesAttr = "iris.arena_bytes";
 #define GEN_PASS_REGISTRATION
 #include "iris/Conversion/TileToLoopsPasses.h.inc"
 
-/// Stage `tiles` of the host target, on a gpu.module: afterwards kernels are
+/// Stage `tiles` of the host target, on a gpu.module: converts kernels to
 /// func.func without tiles.
 void buildTileToLoopsPipeline(OpPassManager &pm);
 

@@ -7,7 +7,7 @@ include "mlir/Pass/PassBase.td"
 
 def IrisOutlineKernelsPass
     : Pass<"iris-outline-kernels", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Turns kernels into ordinary functions";
+  let summary = "Convert kernels to ordinary functions";
   let description = [{
     On the host a kernel is a function. `gpu.func` becomes `func.func` with the
     same attributes, and `iris.kernel` if it was a kernel; other functions
@@ -35,29 +35,29 @@ def IrisOutlineKernelsPass
 
 def ConvertTileToLoopsPass
     : Pass<"convert-tile-to-loops", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Turns tiles into loops over buffers";
+  let summary = "Lower tiles to loops over buffers";
   let description = [{
     For the host target: one thread holds whole tiles. Layouts are dropped.
     Loaded, reduced and loop-carried tiles get a buffer (`memref.alloc`, static
-    and one-dimensional); elementwise arithmetic is emitted in the loop of its
-    only consumer, or gets a buffer where there are several. A loaded tile is a
-    copy taken at the load.
+    and one-dimensional). Elementwise arithmetic is emitted in the loop of its
+    only consumer; with several consumers it gets a buffer too. A loaded tile is
+    copied at the load.
 
-    `tile.load` and `tile.store` have two paths, chosen at run time: a window
-    inside of the buffer is copied row by row with `llvm.intr.memcpy`; one that
-    hangs over an edge runs over what is left of it, and a load fills the rest
-    with 0 or the `else` value. Volatile accesses go element by element. Cache
-    modifiers have no meaning on the host.
+    `tile.load` and `tile.store` have two paths, chosen at run time. A window
+    inside the buffer is copied row by row with `llvm.intr.memcpy`. For a window
+    that exceeds the buffer, the loop covers only the part inside, and a load
+    fills the rest with 0 or the `else` value. Volatile accesses go element by
+    element. Cache modifiers have no effect on the host.
 
-    `tile.reduce` folds the upper half of the dimension onto the lower one until
-    one element is left. Atomics on tiles become a release fence, one relaxed
-    update per element, and an acquire fence, as their `sem` says;
-    `iris.expect_eq` on tiles becomes one loop and one `iris.record_expect`. The
-    scalar forms of these are left alone.
+    `tile.reduce` combines the upper half of the dimension with the lower one
+    until one element is left. Atomics on tiles become a release fence, one
+    relaxed update per element, and an acquire fence, according to their `sem`;
+    `iris.expect_eq` on tiles becomes one loop and one `iris.record_expect`.
+    Their scalar forms are not changed.
 
-    `tile.matmul` becomes a loop over k-blocks: the region's ops, copies of the
-    block's parts of a and b to operand tiles of the type of the sum, and the product
-    of the operand tiles in vectors.
+    `tile.matmul` becomes a loop over k-blocks: the ops of the region, copies of
+    the block's elements of a and b to operand tiles of the accumulator type,
+    and the matmul of the operand tiles with vectors.
 
     Before:
 
@@ -72,7 +72,7 @@ def ConvertTileToLoopsPass
     scf.if %inside {
       "llvm.intr.memcpy"(%to, %from, %c512)
     } else {
-      // Zeros, then what lies within the buffer.
+      // Zeros, then the part inside the buffer.
     }
     ```
   }];
@@ -86,12 +86,12 @@ def ConvertTileToLoopsPass
 
 def IrisAssignArenaPass
     : Pass<"iris-assign-arena", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Gives tile buffers their place in the program's arena";
+  let summary = "Allocate tile buffers in the program's arena";
   let description = [{
     Every `memref.alloc` of static shape becomes a view of the arena of the
-    running program (`iris.host_arena`), 64-byte aligned. Buffers that never
-    live at the same time share a place. The size goes to the function's
-    attribute `iris.arena_bytes`.
+    running program (`iris.host_arena`), 64-byte aligned. Buffers with disjoint
+    lifetimes share memory. The size is stored in the function's attribute
+    `iris.arena_bytes`.
 
     Before:
 
@@ -112,14 +112,14 @@ def IrisAssignArenaPass
 }
 
 def IrisLegalizeHostFloatsPass : Pass<"iris-legalize-host-floats"> {
-  let summary = "Expresses f16 and bf16 arithmetic with what x86-64-v3 has";
+  let summary = "Legalize f16 and bf16 arithmetic for x86-64-v3";
   let description = [{
-    Arithmetic on f16 and bf16 is done in f32 and rounded after every
-    operation, which for `+ - * /` and `sqrt` gives the same bits as arithmetic
-    in the narrow type. Conversions between f32 and f16 are left to the F16C
-    instructions; those of bf16 become integer arithmetic, round to nearest
-    even, NaN kept. Narrowing from f64 rounds once: it goes through f32 rounded
-    to odd.
+    Arithmetic on f16 and bf16 is done in f32 and rounded after every operation.
+    For `+ - * /` and `sqrt` this gives the same bits as arithmetic in the
+    narrow type. Conversions between f32 and f16 use the F16C instructions;
+    those of bf16 become integer arithmetic: round to nearest even, NaN is
+    preserved. Narrowing from f64 rounds once: it goes through f32 rounded to
+    odd.
 
     Example: `arith.addf %a, %b : bf16` becomes two shifts, an addition in f32,
     and the rounding of its bits.
@@ -130,11 +130,12 @@ def IrisLegalizeHostFloatsPass : Pass<"iris-legalize-host-floats"> {
 
 def IrisBf16AsBitsPass
     : Pass<"iris-bf16-as-bits", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Replaces bf16 values by their bits";
+  let summary = "Replace bf16 values by their bits";
   let description = [{
-    The last step of the host target, on the LLVM dialect: after
-    `iris-legalize-host-floats` bf16 values are only moved, so they may as well
-    be i16. LLVM for x86 would call a library function for some of the moves.
+    The last step of the host target, on the LLVM dialect. After
+    `iris-legalize-host-floats` bf16 values are only moved, so they can be
+    represented as i16. Otherwise LLVM would call library functions on x86 for
+    some of the moves.
 
     Example: `llvm.load %p : !llvm.ptr -> bf16` becomes
     `llvm.load %p : !llvm.ptr -> i16`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From tiles to what one thread does.
+// Lowering of tiles to per-thread code.
 #ifndef IRIS_CONVERSION_TILETOTHREADS_H
 #define IRIS_CONVERSION_TILETOTHREADS_H
 
@@ -8,9 +8,9 @@
 
 namespace mlir::iris {
 
-/// On an `scf.if` that chooses the form of an access: its condition is the same
-/// in all threads, and its second branch checks everything, so that it is right
-/// whether or not the condition holds.
+/// On an `scf.if` that selects the form of an access. The condition is uniform;
+/// the else branch checks everything, so it is correct whether or not the
+/// condition holds.
 inline constexpr StringLiteral kCheckedFormAttr = "iris.checked_form";
 
 /// On an `scf.for` over a thread's elements of one access.

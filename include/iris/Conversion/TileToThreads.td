@@ -6,16 +6,16 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
-  let summary = "Spreads tiles over the threads of the workgroup";
+  let summary = "Distribute tiles over the threads of the workgroup";
   let description = [{
     A tile with a layout becomes a vector of the elements that the thread holds
     in registers; elementwise ops apply to that vector. Loads and stores become
     `llvm.load` and `llvm.store` of the widest vectors, up to 16 bytes, that
-    layout, strides and alignment allow. What is not known at compile time is
-    checked at run time, once per access and for the whole workgroup: a window
-    that lies inside the buffer, on aligned rows, takes the unmasked vector
-    path, any other one goes element by element with bounds checks. Parts that
-    `iris.divisibility` or static shapes prove are not checked.
+    layout, strides and alignment allow. Facts that are unknown at compile time
+    are checked at run time, once per access and for the whole workgroup: a
+    window inside the buffer, with aligned rows, takes the unmasked vector path;
+    any other window is accessed element by element with bounds checks.
+    Conditions that `iris.divisibility` or static shapes prove are not checked.
 
     Each access is reported as a remark of category `tile-vectorize-access`:
     passed with the bytes per access, or missed with the reason.
@@ -43,7 +43,7 @@ def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
            "threads per wave of the target">,
     Option<"maxScratchBytes", "max-scratch-bytes", "uint64_t",
            /*default=*/"65536",
-           "workgroup memory that exchanges between threads may take">
+           "workgroup memory for the exchange of elements">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -53,14 +53,14 @@ def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
 }
 
 def IrisUnswitchLoopsPass : Pass<"iris-unswitch-loops"> {
-  let summary = "Takes invariant checks of accesses out of innermost loops";
+  let summary = "Hoist invariant access checks out of innermost loops";
   let description = [{
-    Accesses choose their form by an `scf.if` with `iris.checked_form`: its
-    condition, alignment above all, is the same in all threads, and its second
-    branch checks everything. An innermost loop with such choices whose
-    conditions do not change in it becomes two: one for when all of them hold,
-    with the first branches, and one with the second branches, which are right
-    in any case.
+    Accesses select their form by an `scf.if` with `iris.checked_form`. Its
+    condition, mostly alignment, is uniform, and its else branch checks
+    everything. An innermost loop in which the conditions of such ops are
+    invariant becomes two loops: one for the case that all of them hold, with
+    the then branches, and one with the else branches, which are correct in any
+    case.
 
     Before:
 
@@ -85,10 +85,11 @@ def IrisUnswitchLoopsPass : Pass<"iris-unswitch-loops"> {
 }
 
 def IrisScalarizeSinglesPass : Pass<"iris-scalarize-singles"> {
-  let summary = "Computes on scalars instead of vectors of one element";
+  let summary = "Compute on scalars instead of vectors of one element";
   let description = [{
     A thread that holds one element of a tile has vectors of one element.
-    Elementwise ops on those become ops on the element; what carries or moves
+    Elementwise ops on those become ops on the element; ops that carry or move
+    vectors are not changed.
     vectors stays.
 
     Before:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CollectiveKernels.h - Generators of collectives ----------*- C++ -*-===//
 //
-// One function per operation; each writes the variant that the config names.
-// The file of each says why its protocol is correct.
+// One function per operation; each generates the variant that the config names.
+// The .cpp file of each operation says why its protocol is correct.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ namespace mlir::iris {
   void build##Generator(KernelBuilder &k);
 #include "iris/Plan/Collectives.def"
 
-/// Builds the module that `op` stands for, before it.
+/// Builds the GPU module for `op` and inserts it before `op`.
 FailureOr<gpu::GPUModuleOp> buildCollective(CollectiveOp op);
 
 } // namespace mlir::iris

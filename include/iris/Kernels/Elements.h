@@ -8,38 +8,37 @@
 
 namespace mlir::iris {
 
-/// A tile of the buffers' type in the type that reductions work in: f32 for
-/// f16, bf16 and the f8 types, else the elements' own.
+/// Converts a tile from the buffers' element type to the type used for
+/// arithmetic: f32 for f16, bf16 and the f8 types, otherwise the same type.
 Value widen(KernelBuilder &k, Value tile);
-/// The reverse: rounds to nearest even; f8 saturates.
+/// The inverse of `widen`: rounds to nearest even; f8 saturates.
 Value narrow(KernelBuilder &k, Value tile);
-/// Combines two wide tiles.
+/// Applies the reduction to two widened tiles.
 Value combine(KernelBuilder &k, Value a, Value b);
-/// What is left to do when all members are combined: avg divides.
+/// The step after all members are combined: avg divides by the group size.
 Value conclude(KernelBuilder &k, Value tile);
 
-/// The reduction, over the members of the group, of the tiles that `load`
-/// gives, narrowed. The order begins at another member in each program, so that
-/// links share the load, and is the same on every rank: all compute the same
-/// bits.
+/// Reduces load(member) over all members of the group and narrows the result.
+/// Each program starts at a different member to spread the load over the links.
+/// The order is the same on every rank, so all ranks compute the same bits.
 Value reduceMembers(KernelBuilder &k,
                     llvm::function_ref<Value(Value member)> load);
-/// The reduction of `tile` and load(i), i = 1 .. size - 1, in this order.
+/// Reduces `tile` and load(i), i = 1 .. size - 1, in this order.
 Value reduceWith(KernelBuilder &k, Value tile,
                  llvm::function_ref<Value(Value i)> load);
 
-/// Stores the reduction of all members' `from` to the own `to`.
+/// Stores the reduction of all members' `from` to this rank's `to`.
 void storeReduced(KernelBuilder &k, Value from, Value to, Value length);
-/// The same for what members have stored to their slots, for rounds of
-/// `forBufferedRounds`.
+/// As `storeReduced`, but for the tiles that members stored to their slots;
+/// used in rounds of `forBufferedRounds`.
 KernelBuilder::TileBody storeReducedSlots(KernelBuilder &k, Value to,
                                           Value length);
 
-/// The reduction of the tiles that the members send to neighbouring slots, from
-/// `slot` on, narrowed.
+/// Reduces the tiles that the members send to consecutive slots starting at
+/// `slot`, and narrows the result.
 Value reducePackets(KernelBuilder &k, Value slot);
 
-/// A tile of zeros of the buffers' type.
+/// A tile of zeros of the buffers' element type.
 Value zeroTile(KernelBuilder &k);
 
 } // namespace mlir::iris

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- GroupBuilder.h - Programs of a group of ranks ------------*- C++ -*-===//
 //
-// What kernels that work on several ranks share: who the own program and rank
-// are, and the barrier and memory of the workspace.
+// The common base of kernels that run on several ranks: the program index, the
+// rank in the group, and the barrier and memory of the workspace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,32 +17,33 @@ namespace mlir::iris {
 
 class GroupBuilder : public ScalarBuilder {
 public:
-  /// How a kernel is launched.
+  /// Launch parameters of a kernel.
   struct Launch {
-    /// Ranks of the group; 0: any number up to 8.
+    /// Number of ranks in the group; 0: any number up to 8.
     int64_t size = 0;
     int64_t warps = 4;
-    /// Chiplets that programs are dealt out to in turn.
+    /// XCDs over which the hardware distributes programs round-robin.
     int64_t xcds = 1;
   };
 
-  /// Starts the kernel of `module`, of the same name, whose arguments are the
-  /// context and `arguments`; the insertion point is in its body.
+  /// Creates the kernel in `module`, with the module's name and with the
+  /// context and `arguments` as arguments. The insertion point is in its body.
   GroupBuilder(gpu::GPUModuleOp module, TypeRange arguments,
                const Launch &launch);
 
-  /// Leaves the metadata's "config" at the kernel.
+  /// Sets the "config" entry of the kernel's metadata.
   void setDescription(DictionaryAttr description);
   /// Ends the kernel.
   void finish();
 
   Value ctx;
-  /// This program, the number of programs; 0 <= program < programs.
+  /// The index of this program (0 <= program < programs) and the number of
+  /// programs.
   Value program, programs;
-  /// The group's size and the own place in it.
+  /// The number of ranks in the group, and the index of this rank in it.
   Value size, me;
 
-  /// body(k) for k = first .. size - 1, in order; unrolled when the size is
+  /// body(k) for k = first .. size - 1, in order; unrolled if the size is
   /// known.
   void forMembers(int64_t first, Body body);
   /// (start + k) mod size: member k in an order that begins at `start`.
@@ -50,29 +51,30 @@ public:
   /// The world rank of a member of the group.
   Value rankOf(Value member);
 
-  /// Elements of `type` from a byte of the workspace on, in a buffer of sizes
-  /// `sizes`.
+  /// A buffer of shape `sizes` and element type `type` that starts at byte
+  /// `offset` of the workspace.
   Value view(Value offset, ValueRange sizes, Type type);
-  /// Words of the workspace from a byte on, as a buffer of i32.
+  /// An i32 buffer over `bytes` bytes of the workspace from `offset` on.
   Value words(int64_t offset, int64_t bytes);
-  /// Meets this program's peer programs in the group.
+  /// A barrier between this program and its peer programs in the group.
   void barrier();
 
-  /// What `body` writes is a span of the program's time, in which it moves
-  /// `bytes` (index; null: not told); see docs/tracing.md.
+  /// Records the ops that `body` creates as a trace span that moves `bytes`
+  /// (index; null: not recorded); see docs/tracing.md.
   void span(StringRef name, Value bytes, llvm::function_ref<void()> body);
 
-  /// Tells the next kernel, of at most `maxPrograms` programs, that the epoch
-  /// `last` is over: `epochs` are as many words.
+  /// Ends the epoch `last`: stores it to all `maxPrograms` words of `epochs`,
+  /// so that the next kernel finds it whatever its number of programs.
   void storeEpoch(Value epochs, int64_t maxPrograms, Value last);
 
 protected:
   gpu::GPUFuncOp kernel;
-  /// memref<?xi8>, and the state of the barrier in it; set by who has one.
+  /// The workspace as memref<?xi8>, and the barrier's state in it. Null if the
+  /// kernel has no workspace.
   Value workspace, barrierState;
 
 private:
-  /// Ranks of the group, if known.
+  /// Number of ranks in the group; 0 if unknown.
   int64_t knownSize;
 };
 

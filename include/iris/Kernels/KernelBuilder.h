@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- KernelBuilder.h - Writes a kernel of a collective --------*- C++ -*-===//
+//===- KernelBuilder.h - Builds the kernel of a collective ------*- C++ -*-===//
 //
 // A thin layer over OpBuilder, so that a generator reads like the kernel it
-// makes. All buffers are one-dimensional, all tiles as well.
+// generates. All buffers and tiles are one-dimensional.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +18,12 @@ namespace mlir::iris {
 
 class KernelBuilder : public GroupBuilder {
 public:
-  /// Starts the kernel of `module`, of the same name, with the arguments of
-  /// `iris.collective`; the insertion point is in its body.
+  /// Creates the kernel in `module`, with the module's name and the arguments
+  /// of `iris.collective`. The insertion point is in its body.
   KernelBuilder(gpu::GPUModuleOp module, const CollectiveConfig &config);
 
   const CollectiveConfig &config;
-  /// The kernel's arguments, beside the context.
+  /// The kernel's arguments after the context.
   Value in, out, count, root;
   /// Of a buffer with counts: memref<?xi64>, an entry for every member; null of
   /// others.
@@ -36,13 +36,14 @@ public:
   // Control
   //===--------------------------------------------------------------------===//
 
-  /// use(k, load(k)) for the same. Loads come before uses, as far as registers
-  /// allow, so that their latencies overlap; tiles of the config's type.
+  /// use(k, load(k)) for k = first .. size - 1. Loads are issued before uses,
+  /// as far as registers allow, so that their latencies overlap. Tiles have the
+  /// config's type.
   void forMembersLoaded(int64_t first, llvm::function_ref<Value(Value)> load,
                         llvm::function_ref<void(Value, Value)> use);
-  /// use(peer, tile) with the tile at `offset` of `length` elements from
-  /// `start` of every peer's chunk of the input: own place + k, k = first ..
-  /// size - 1.
+  /// use(peer, tile) for the peers me + k, k = first .. size - 1. The tile is
+  /// at `offset` within the `length` elements from `start` of that peer's chunk
+  /// of the input.
   void forPeers(int64_t first, Value start, Value length, Value offset,
                 llvm::function_ref<void(Value, Value)> use);
 
@@ -50,67 +51,70 @@ public:
   // Memory
   //===--------------------------------------------------------------------===//
 
-  /// Elements of one tile.
+  /// Number of elements in a tile.
   Value tileSize();
-  /// How many tiles cover `elements`.
+  /// Number of tiles that cover `elements`.
   Value tilesIn(Value elements);
-  /// `length` elements of `buffer` from `offset`: accesses end there.
+  /// The `length` elements of `buffer` from `offset` on; accesses are bounded
+  /// to them.
   Value window(Value buffer, Value offset, Value length);
-  /// Chunk `i` (count elements) of a buffer of several.
+  /// Chunk `i` (count elements) of a buffer that holds several.
   Value chunk(Value buffer, Value i);
-  /// `length` elements from `start` of chunk `i`.
+  /// The `length` elements from `start` of chunk `i`.
   Value part(Value buffer, Value i, Value start, Value length);
-  /// body(tile, offset) for this program's tiles of a segment of elements; a
-  /// span "tiles" with the bytes of those.
+  /// body(tile, offset) for this program's tiles of `length` elements. Records
+  /// a trace span "tiles" with their size in bytes.
   void forTiles(Value length, llvm::function_ref<void(Value, Value)> body);
-  /// The same for the tiles first, first + step, ...; first < step. Whole tiles
-  /// have a loop of their own, so that accesses to windows of that length need
-  /// no checks there; the body is written twice. The loop runs over sections of
-  /// the segment, so that offsets are small numbers: `offset` counts from where
-  /// the section begins, as the accesses below do.
+  /// As `forTiles`, for the tiles first, first + step, ...; requires first <
+  /// step. `body` is generated twice: in a loop for whole tiles, where accesses
+  /// to windows of that length need no bounds checks, and for the last, partial
+  /// tile. Long segments are split into sections so that byte offsets fit in 32
+  /// bits: `offset` is relative to the current section, as are the accesses
+  /// below.
   void forTilesFrom(Value first, Value step, Value length,
                     llvm::function_ref<void(Value, Value)> body);
-  /// This program's tiles of `from` to `to`, own memory.
+  /// Copies this program's tiles of `from` to `to`, both in local memory.
   void copy(Value from, Value to, Value length);
-  /// Loads and stores a tile at `offset`, own memory; by default a tile of the
-  /// config's type.
+  /// Loads or stores a tile at `offset` of local memory; the default type is
+  /// the config's tile type.
   Value load(Value buffer, Value offset, RankedTensorType type = {});
   void store(Value tile, Value buffer, Value offset);
-  /// Adds a tile to a member's memory, element by element.
+  /// Adds a tile to a member's memory with element-wise atomics.
   void addTo(Value member, Value tile, Value buffer, Value offset);
-  /// Stores a tile of one row per member to a buffer of such rows.
+  /// Stores a tile with one row per member to a two-dimensional buffer.
   void storeRows(Value rows, Value buffer, Value offset);
-  /// The same on a member's memory.
+  /// As `load` and `store`, on a member's memory.
   Value loadFrom(Value member, Value buffer, Value offset);
   void storeTo(Value member, Value tile, Value buffer, Value offset);
-  /// The same of a buffer that holds one tile, such as `sentTile`: no section
-  /// cuts it.
+  /// As `load` and `storeTo`, for a buffer that holds exactly one tile, such as
+  /// `sentTile`; sections do not apply.
   Value loadTile(Value buffer);
   void storeTileTo(Value member, Value tile, Value buffer);
-  /// `elements` elements of the scratch from element `offset`; by default
-  /// elements of the config's type.
+  /// `elements` elements of the scratch from element `offset` on; the default
+  /// type is the buffers' element type.
   Value scratch(Value offset, Value elements, Type type = {});
-  /// Tiles that the scratch holds.
+  /// Number of tiles that fit in the scratch.
   int64_t scratchTiles() const;
-  /// Of a buffer's first element, as a number.
+  /// The address of a buffer's first element, as an index.
   Value addressOf(Value buffer);
-  /// Box `which` of the FIFO, which holds a tile.
+  /// FIFO slot `which`; it holds one tile.
   Value fifoSlot(Value which);
 
   //===--------------------------------------------------------------------===//
   // Buffers whose location differs between members
   //===--------------------------------------------------------------------===//
 
-  /// Tells this program's peer programs where a `buffer` is: the root tells all
-  /// members, or all members tell the root. Before a barrier, and so once in a
-  /// kernel that ends with another one.
+  /// Publishes the address of `buffer` to this program's peer programs: from
+  /// the root to all members, or from all members to the root. Must come before
+  /// a barrier, and therefore at most once in a kernel that ends with another
+  /// barrier.
   void announceFromRoot(Value buffer);
   void announceToRoot(Value buffer);
-  /// After that barrier: `elements` elements of the buffer that `member` told
-  /// of, for accesses on it.
+  /// After that barrier: `elements` elements of the buffer that `member`
+  /// announced, for remote accesses to that member.
   Value announced(Value member, Value elements);
-  /// The same of the root's buffer, or `otherwise` if the root has it where
-  /// peers do not reach it. All members do the same.
+  /// Runs `body` on the root's announced buffer, or `otherwise` if peers cannot
+  /// access the root's buffer. All members take the same branch.
   void ifAnnounced(Value elements, llvm::function_ref<void(Value)> body,
                    llvm::function_ref<void()> otherwise);
 
@@ -118,37 +122,38 @@ public:
   // Synchronisation
   //===--------------------------------------------------------------------===//
 
-  /// Takes and gives back the lock at `locks[place]` on a member, which is 0
-  /// while nobody has it.
+  /// Acquires and releases the lock at `locks[place]` on a member. The lock is
+  /// 0 while it is free.
   void lock(Value member, Value locks, Value place);
   void unlock(Value member, Value locks, Value place);
-  /// Runs `body(start, length)` for the elements of a chunk, as many at a time
-  /// as `tiles` tiles hold, with a barrier after each round.
+  /// Runs `body(start, length)` in rounds that cover a chunk, each of at most
+  /// `tiles` tiles, with a barrier after each round.
   void forStagedRounds(int64_t tiles,
                        llvm::function_ref<void(Value, Value)> body);
-  /// Rounds in which all members have copied their input to scratch:
-  /// `body(start, length, stage)`.
+  /// Rounds in which every member has copied its input to scratch: `body(start,
+  /// length, stage)`.
   void forStagedInputs(llvm::function_ref<void(Value, Value, Value)> body);
   /// Rounds in which the root has copied the chunks of all members to scratch:
-  /// `body(start, length, mine)`, where `mine` is the location of the own chunk
-  /// in the root's scratch.
+  /// `body(start, length, mine)`, where `mine` is this rank's chunk in the
+  /// root's scratch.
   void forStagedChunks(llvm::function_ref<void(Value, Value, Value)> body);
-  /// Copies every member's part from `stage` to its chunk of the output.
+  /// Copies the `length` elements from `stage` on every member to that member's
+  /// chunk of the output, at `start`.
   void gatherParts(Value stage, Value start, Value length);
 
-  /// What a program does with tile `t`, at `offset`.
+  /// Processes tile `t`, at `offset`.
   using TileBody = std::function<void(Value t, Value offset)>;
-  /// Returns what a program does with each of its tiles of a round, which is
-  /// `length` elements from `start` of every chunk.
+  /// Returns the tile body for a round that covers `length` elements from
+  /// `start` of every chunk.
   using RoundTiles = llvm::function_ref<TileBody(Value start, Value length)>;
-  /// What a program does in such a round.
+  /// Runs one such round.
   using RoundBody = llvm::function_ref<void(Value start, Value length)>;
 
-  /// Rounds that go through slots in the workspaces of the receivers, as many
-  /// elements of a chunk at a time as a slot holds. In iteration i the tiles of
-  /// `send` for round i store to the members' `sentSlot`s, those of `receive`
-  /// for round i - 1 read `receivedSlot`s, tile by tile in turns, and a
-  /// barrier follows. No barrier follows the last `receive`. See Slots in
+  /// Rounds through slots in the receivers' workspaces. A round covers as many
+  /// elements of a chunk as a slot holds. In iteration i the tiles of `send`
+  /// for round i store to the members' `sentSlot`s, those of `receive` for
+  /// round i - 1 read `receivedSlot`s, alternating tile by tile, and a barrier
+  /// follows. No barrier follows the last `receive`. See Slots in
   /// docs/collectives.md.
   void forBufferedRounds(RoundTiles send, RoundTiles receive);
   /// The same for chunks of different lengths, of which `count` is the largest
@@ -158,88 +163,95 @@ public:
   /// received; for accesses to `length` elements.
   Value sentSlot(Value source, Value length);
   Value receivedSlot(Value source, Value length);
-  /// For `forBufferedRounds`: stores what the members sent to their parts of
-  /// the output, but the own one.
+  /// For `forBufferedRounds`: stores the data of all peers to their chunks of
+  /// the output. Does not store this rank's own chunk.
   TileBody storeSlots(Value start, Value length);
 
-  /// Rounds of at most `most` elements in stages that overlap: iteration i runs
-  /// stage s for round i - s, then a barrier. Stages store to `sentTile`s of
-  /// members and read their own `receivedTile`s, which were stored in the
-  /// iteration before. `hasExitBarrier`: a barrier follows the last iteration
-  /// as well, for stages that store to peers' outputs. See Rounds that overlap
-  /// in docs/collectives.md.
+  /// Overlapped rounds of at most `most` elements: iteration i runs stage s for
+  /// round i - s, then a barrier. Stages store to members' `sentTile`s and read
+  /// this rank's `receivedTile`s, which were stored in the previous iteration.
+  /// `hasExitBarrier`: a barrier also follows the last iteration, for stages
+  /// that store to peers' outputs. See Rounds that overlap in
+  /// docs/collectives.md.
   void forOverlappedRounds(Value most, ArrayRef<RoundBody> stages,
                            bool hasExitBarrier);
   /// Tile `number` of the slots, for accesses at offset 0.
   Value sentTile(Value number);
   Value receivedTile(Value number);
-  /// How many tiles the slots of one parity hold.
+  /// Number of tiles that the slots of one parity hold.
   int64_t slotTiles() const;
-  /// Rounds for packets, as many elements at a time as their slots hold:
-  /// `body(start, length)` uses `sendPacket` and `receivePacket`. One round has
-  /// no barrier; see Packets in docs/collectives.md.
+  /// Rounds through packets. A round covers as many elements as the packet
+  /// slots hold; `body(start, length)` uses `sendPacket` and `receivePacket`. A
+  /// single round needs no barrier; see Packets in docs/collectives.md.
   void forPacketRounds(llvm::function_ref<void(Value, Value)> body);
-  /// In a round of packets where not every member sends to every other one:
-  /// says to all that this rank has come to it, and waits until all have. One
-  /// program does it. See Packets in docs/collectives.md.
+  /// In a round of packets in which not every member sends to every other
+  /// member: `arrive` tells all members that this rank has entered the round,
+  /// `waitForArrivals` waits until all members have. Only program 0 does this.
+  /// See Packets in docs/collectives.md.
   void arrive();
   void waitForArrivals();
-  /// Sends a tile to a member: to slot `slot` of those that hold a tile each.
+  /// Sends a tile to packet slot `slot` of a member; a slot holds one tile.
   void sendPacket(Value member, Value tile, Value slot);
-  /// Receives the tile that `member` sends to slot `slot` of the own workspace.
+  /// Receives the tile that `member` sends to slot `slot` of this rank's
+  /// workspace.
   Value receivePacket(Value member, Value slot);
-  /// Whether the tiles of all members can be received at once: tiles have
-  /// extents that are powers of two.
+  /// Whether the tiles of all members can be received as one tile. This
+  /// requires a power-of-two group size, because tile extents are powers of
+  /// two.
   bool receivesAll() const;
-  /// Receives the tiles that the members send to neighbouring slots, from
-  /// `slot` on: row i of the result is member i's; flat, part i.
+  /// Receives the tiles that the members send to consecutive slots starting at
+  /// `slot`. Row i of the result is member i's tile; if `isFlat`, the tiles are
+  /// concatenated in one dimension.
   Value receivePackets(Value slot, bool isFlat = false);
-  /// The slot of what `source` sends for tile `t`: those of all members are
-  /// neighbours.
+  /// The slot of the tile `t` that `source` sends; the slots of all members for
+  /// one tile are consecutive.
   Value packetSlot(Value source, Value t);
-  /// Receives what the members send to `packetSlot` for their chunks of the
-  /// output; the own part only if it is received with all others.
+  /// Receives the tiles that members send to `packetSlot` and stores them to
+  /// their chunks of the output. Includes this rank's own chunk only if
+  /// `receivesAll()`.
   void receiveParts(Value start, Value length);
-  /// The same place of all members' chunks: a buffer of two dimensions.
+  /// The `length` elements from `start` of all members' chunks, as a
+  /// two-dimensional buffer with one row per member.
   Value allParts(Value buffer, Value start, Value length);
 
 private:
-  /// Tells `member`'s peer program where this rank's buffer is: the distance
-  /// from the workspace.
+  /// Stores the distance of this rank's buffer from its workspace, in bytes, to
+  /// `member`'s peer program.
   void announceTo(Value member, Value distance);
   Value distanceTo(Value buffer);
   Value distanceOf(Value member);
-  /// The words of a location, by program and member.
+  /// The index of a member's entry among the announced locations of this
+  /// program.
   Value placeOf(Value member);
   /// Bytes of the tiles first, first + step, ... of a segment.
   Value bytesOf(Value first, Value step, Value length);
-  /// `buffer` from where the present section begins, as long as it is.
+  /// The window of `buffer` that the current section covers.
   Value sectionOf(Value buffer);
 
-  /// Where the slots of a parity begin, in elements of the scratch.
+  /// The first slot of a parity, in elements of the scratch.
   Value firstSlot(Value parity);
   Value bufferSlot(Value parity, Value source, Value length);
   Value slotTile(Value parity, Value number);
-  /// The parity of the epoch before this one.
+  /// The parity of the previous epoch.
   Value lastParity();
-  /// Elements that a slot of a buffered round holds.
+  /// Number of elements in a slot of a buffered round.
   int64_t slotElements() const;
-  /// Iterations that start at 0, most, ... below `end`, of which each has an
-  /// epoch. Epochs count on from kernel to kernel; without `countsLast` the
-  /// last iteration's is used again by the next kernel.
+  /// Iterations that start at 0, most, ... below `end`, each with its own
+  /// epoch. Epochs continue from kernel to kernel. Without `countsLast`, the
+  /// next kernel reuses the last iteration's epoch.
   void forEpochs(Value most, Value end, Body body, bool countsLast = true);
-  /// Where the arrival of a member lies among the packets, in words.
+  /// The offset of a member's arrival packet in the packet buffer, in words.
   Value arrivalOf(Value member);
-  /// The elements of a round that starts at `start`.
+  /// The number of elements in a round that starts at `start`.
   Value roundLength(Value start, Value most);
 
-  /// Where the present section of a segment begins, and its length; null
-  /// outside of `forTilesFrom`.
+  /// Start and length of the current section of a segment; null outside of
+  /// `forTilesFrom`.
   Value sectionStart, sectionLength;
-  /// On the root: peers do not reach the buffer that only it has.
+  /// On the root: peers cannot access the root's buffer.
   Value isElsewhere;
-  /// Of the present iteration: its number, that modulo 2, the slots of its
-  /// packets.
+  /// Of the current iteration: the epoch, the epoch modulo 2, and the packet
+  /// slots.
   Value epoch, parity, slots;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulBuilder.h - Writes a kernel with matmuls -----------*- C++ -*-===//
+//===- MatmulBuilder.h - Builds a kernel with matmuls -----------*- C++ -*-===//
 
 #ifndef IRIS_KERNELS_MATMULBUILDER_H
 #define IRIS_KERNELS_MATMULBUILDER_H
@@ -21,12 +21,13 @@ struct Place {
 
 class MatmulBuilder : public GroupBuilder {
 public:
-  /// Starts the kernel of `module`, of the same name, with the arguments of
-  /// `iris.matmul_kernel`; the insertion point is in its body.
+  /// Creates the kernel in `module`, with the module's name and the arguments
+  /// of `iris.matmul_kernel`. The insertion point is in its body.
   MatmulBuilder(gpu::GPUModuleOp module, const MatmulConfig &config);
 
   const MatmulConfig &config;
-  /// The kernel's arguments, beside the context; null if there are none.
+  /// The kernel's arguments after the context; null if the kernel has no such
+  /// argument.
   Value a, b_, c, bias, scale, staging;
 
   //===--------------------------------------------------------------------===//
@@ -37,70 +38,75 @@ public:
   Value columnsOf(Value matrix);
   Value tileRows() { return index(config.tileM); }
   Value tileColumns() { return index(config.tileN); }
-  /// Tiles that cover as many rows or columns.
+  /// Number of tiles that cover so many rows or columns.
   Value rowTiles(Value rows) { return ceilDiv(rows, tileRows()); }
   Value columnTiles(Value columns) { return ceilDiv(columns, tileColumns()); }
-  /// The order of a grid of tiles, with the config's groups.
+  /// The order of a grid of tiles, with the config's group_m.
   TileOrder<ScalarBuilder> order(Value rows, Value columns);
   /// body(row, column) for this program's tiles of a grid.
   void forTiles(Value rows, Value columns,
                 llvm::function_ref<void(Value, Value)> body);
-  /// Programs below this move what others multiply, or have multiplied. With
-  /// fewer than the config wants all programs do both.
+  /// Programs with an index below this number are communication programs, the
+  /// others compute programs. In a launch with at most this many programs every
+  /// program does both.
   Value commPrograms() { return min(index(config.fetchPrograms), programs); }
-  /// The share of `tiles` that this program multiplies: communication programs
-  /// theirs after they have moved (`isLate`), or before.
+  /// The range of the `tiles` that this program computes. Communication
+  /// programs compute their tiles after communication (`isLate`) or before it.
   TileRange<Value> tilesForProgram(Value tiles, bool isLate) {
     return assignTiles(static_cast<ScalarBuilder &>(*this), program, programs,
                        index(config.fetchPrograms), config.tilesPerCommProgram,
                        tiles, isLate);
   }
-  /// The share of `tiles` where all programs do the same.
+  /// The range of the `tiles` that this program computes if all programs do the
+  /// same work.
   TileRange<Value> evenTilesForProgram(Value tiles) {
     return {program, tiles, programs};
   }
-  /// Rows `first` to first + count of a matrix: accesses end there.
+  /// Rows `first` to first + count of a matrix; accesses are bounded to them.
   Value rows(Value matrix, Value first, Value count);
   Value columns(Value matrix, Value first, Value count);
-  /// The place of a tile: accesses end with it, also where its type has more
-  /// columns than the config.
+  /// The location of a tile; accesses are bounded to the config's tile_n, even
+  /// if the tile type has more columns.
   Place tileAt(Value matrix, Value row, Value column);
 
   //===--------------------------------------------------------------------===//
   // Matmuls
   //===--------------------------------------------------------------------===//
 
-  /// Where a k-block is read.
+  /// The locations of the A and the B tile of one k-block.
   using Places = std::pair<Place, Place>;
-  /// A tile of the sum's type: the matmuls of the rows from `left` on and the
-  /// columns from `right` on, over `length` values of k, plus `init` if there
-  /// is one. `before(kb)` runs before k-block kb is read; `placesOf(kb)` as
-  /// well, and says where. A span "gemm".
+  /// Computes a tile of the accumulator type: the matmul of the rows from
+  /// `left` on with the columns from `right` on, over `length` values of k,
+  /// plus `init` if there is one. `before(kb)` runs before k-block kb is read;
+  /// `placesOf(kb)` also runs then, and returns the locations of its operand
+  /// tiles. Records a trace span "gemm".
   Value multiply(Place left, Place right, Value length, Value init = {},
                  llvm::function_ref<void(Value)> before = {});
   Value multiplyAt(Place left, Place right, Value length, Value init,
                    llvm::function_ref<Places(Value)> placesOf);
-  /// The matmul of own matrices: a tile of the sum's type.
+  /// The matmul of this rank's matrices: a tile of the accumulator type.
   Value ownMatmul(Value row, Value column);
-  /// The tile of the result at a place in it: scale, bias, activation, and the
-  /// result's type.
+  /// The epilogue: applies scale, bias and activation to the tile at (row,
+  /// column), and converts it to the result's type.
   Value finishTile(Value sum, Value row, Value column);
-  /// Its steps, where the config has them, on tiles of f32 or i32.
+  /// The steps of the epilogue, if the config has them, on tiles of f32 or i32.
   Value applyScale(Value tile);
   Value addBias(Value tile, Value row, Value column);
-  /// next(k, tile) for k = first .. size - 1, from a tile on.
+  /// A loop that carries a tile, starting with `initial`: next(k, tile) for k =
+  /// first .. size - 1.
   Value accumulate(int64_t first, Value initial,
                    llvm::function_ref<Value(Value, Value)> next);
   Value zeros(Type element);
-  /// Tiles of c in the sum's type.
+  /// The type of tiles of c with the accumulator's elements.
   RankedTensorType sumType() const;
-  /// A tile with other elements.
+  /// Converts a tile's elements.
   Value convertTo(Value tile, Type element);
-  /// A tile of the sum's type plus one in the type that shares travel in.
+  /// Adds a partial sum of type `partialType` to a tile of the accumulator
+  /// type.
   Value addPartialSum(Value sum, Value share);
   /// body(column) for the strips of columns of the tile that begins at
-  /// `column`: as many columns at a time as leave a thread registers for a sum
-  /// and for what is added to it.
+  /// `column`. Strips are narrow enough for a thread to keep a sum and its
+  /// addends in registers.
   void forStrips(Value column, Body body);
   RankedTensorType stripType(Type element) const;
   /// The sum of `count` strips, in order; several are loaded at once.
@@ -112,54 +118,54 @@ public:
 
   Value load(Place from, RankedTensorType type);
   void store(Value tile, Place to);
-  /// The same on a member's memory.
+  /// As `load` and `store`, on a member's memory.
   Value loadFrom(Value member, Place from, RankedTensorType type);
   void storeTo(Value member, Value tile, Place to);
-  /// Adds a tile to a member's memory, element by element.
+  /// Adds a tile to a member's memory with element-wise atomics.
   void addTo(Value member, Value tile, Place to);
-  /// `matrix` in a member's memory.
+  /// The address of `matrix` in a member's memory.
   Value onMember(Value member, Value matrix);
-  /// Bytes of a tile at a place, as far as it lies in the matrix; `times`: of
-  /// as many of them.
+  /// Bytes of a tile at a location, clipped to the matrix; multiplied by
+  /// `times` if given.
   Value bytesOf(Place place, Type tile, Value times = {});
-  /// Stores a tile of the result to members first, first + 1, ... after the
-  /// own place; a span "send".
+  /// Stores a tile of the result to the members me + first, me + first + 1,
+  /// ...; records a trace span "send".
   void sendTo(int64_t first, Value tile, Place to);
 
   //===--------------------------------------------------------------------===//
   // The workspace
   //===--------------------------------------------------------------------===//
 
-  /// Counts a launch, whose number is `epoch`, with as many flags. `endEpoch`
-  /// must come last.
+  /// Starts a launch with the next epoch, `epoch`, and `numFlags` flags.
+  /// `endEpoch` must come last.
   void beginEpoch(Value numFlags);
   void endEpoch();
-  /// Flags that who calls the kernel has cleared, and sets to 1: there is no
-  /// epoch.
+  /// For flags that the caller of the kernel clears and sets to 1; there are no
+  /// epochs.
   void beginCleared(Value numFlags);
-  /// Says to a member, which may be this one, that a thing is there; all that
-  /// this program did before is, too. `signalHere`: to programs of this rank.
+  /// Sets a flag on a member, which may be this rank, with release semantics:
+  /// everything this program did before is visible to the waiter. `signalHere`:
+  /// to programs of this rank only.
   void raise(Value member, Value flag);
   void signalHere(Value flag);
-  /// Takes one from a flag that who calls the kernel has set to the number of
-  /// things that are missing, and waits for; all that this program did before
-  /// is there.
+  /// Subtracts one from a flag that the caller initialized to the number of
+  /// outstanding items and waits on. Release semantics.
   void countDown(Value flag);
-  /// Adds one to a flag that is of use behind the program's next signal.
+  /// Adds one to a flag, relaxed; the program's next signal publishes it.
   void countUp(Value flag);
-  /// Waits until `source`, or another program of this rank, has raised an own
-  /// flag in this launch.
+  /// Waits until `source`, or another program of this rank, has set a flag of
+  /// this rank in this launch.
   void await(Value flag, Value source);
   void awaitHere(Value flag);
-  /// Waits until an own flag, which `source` sets, is at least a number.
+  /// Waits until a flag of this rank, which `source` sets, is at least `least`.
   void awaitCount(Value flag, Value source, Value least);
-  /// Opens counts that are never reset, one for each flag.
+  /// Opens counters that are never reset, one for each flag.
   void openCounts(Value numFlags) { openFlags(numFlags); }
-  /// Adds one to the count of a flag on this device, behind everything that the
-  /// program did before, and returns what it was; what others did before they
-  /// counted is visible then.
+  /// Increments a flag's counter on this device with acquire-release semantics,
+  /// and returns the previous value. Writes that other programs made before
+  /// they arrived are then visible.
   Value arrive(Value flag);
-  /// What flags of this launch show.
+  /// The value that flags are set to in this launch.
   Value epoch;
 
 private:

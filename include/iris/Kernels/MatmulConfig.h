@@ -8,93 +8,94 @@
 
 namespace mlir::iris {
 
-/// What a kernel generator is told: the operation and its config, checked and
+/// The input of a kernel generator: the operation and its config, validated and
 /// with all defaults filled in.
 struct MatmulConfig {
   enum class Layout {
-    /// Rows follow each other.
+    /// Row-major, contiguous.
     Row,
-    /// Neighbours in a row are neighbours in memory; rows lie anywhere.
+    /// Row-major; the row stride is arbitrary.
     Pitched,
-    /// The same for columns.
+    /// Column-major; the column stride is arbitrary.
     Column,
-    /// No neighbours.
+    /// Both strides are arbitrary.
     Strided
   };
   enum class Bias { None, Row, Column };
   enum class Activation { None, Relu, Gelu };
 
   MatmulKind kind;
-  /// The operands' elements, that of the buffers that hold them, of the sum and
-  /// of the result.
+  /// The element types of the operands, of the buffers that hold them, of the
+  /// accumulator and of the result.
   Type element, storage, sum, result;
-  /// What ranks' shares of a sum are rounded to on their way.
+  /// The type to which partial sums are rounded for communication.
   Type partialType;
-  /// Ranks of the group; 0: any number up to 8.
+  /// Number of ranks in the group; 0: any number up to 8.
   int64_t size = 0;
-  /// Which way; a name from `getVariants`.
+  /// The algorithm; a name from `getVariants`.
   std::string variant;
-  /// Which dimension ranks have parts of: "k", "m" or "n".
+  /// The dimension that is sharded over the ranks: "k", "m" or "n".
   std::string shard;
   Layout a = Layout::Row, b = Layout::Row;
 
-  /// Elements of an output tile, and values of k that are read at a time.
-  /// Columns may also be a multiple of `columnUnit`.
+  /// The output tile in elements, and the k-block. tileN may also be a multiple
+  /// of `columnUnit` that is not a power of two.
   int64_t tileM = 128, tileN = 128, tileK = 64;
   static constexpr int64_t columnUnit = 16;
-  /// Rows of tiles that are computed column by column.
+  /// Tile rows per group; within a group the order is column by column.
   int64_t groupM = 8;
   int64_t xcds = 1, warps = 4;
-  /// Most programs of a launch.
+  /// Maximum number of programs in a launch.
   int64_t programs = 32;
 
-  /// Split-K: programs that share the k-steps of an output tile, a power of
-  /// two. The last one to finish adds up their partial sums.
+  /// Split-K: the number of programs that split the k-steps of an output tile;
+  /// a power of two. The last one to finish adds up their partial sums.
   int64_t splitK = 1;
 
   Bias bias = Bias::None;
   bool scale = false;
   Activation activation = Activation::None;
 
-  /// Staged: k-blocks that share a flag, and how the staging lies in memory.
+  /// With staging: k-blocks per flag, and the memory layout of the staging
+  /// buffer.
   int64_t kPerFlag = 4;
   Layout staged = Layout::Row;
-  /// Programs that move what others multiply, or have multiplied. Staged: more
-  /// do so in the first stage; a stage is a share of the rows of tiles.
+  /// Number of communication programs, of stages of tile rows, and of
+  /// communication programs in the first stage, which may be more.
   int64_t fetchPrograms = 4, fetchStages = 1, firstStageFetchPrograms = 4;
-  /// Most tiles that each of them multiplies as well: when it has moved parts,
-  /// or before it moves tiles.
+  /// Maximum number of tiles that each communication program also computes,
+  /// after it has fetched or before it sends.
   int64_t tilesPerCommProgram = 0;
 
-  /// Columns of the type of tiles, a power of two.
+  /// Number of columns of the tile type, a power of two.
   int64_t getTileWidth() const;
-  /// Tiles have fewer columns than their type.
+  /// Whether tiles have fewer columns than their type.
   bool isNarrow() const { return tileN < getTileWidth(); }
   /// The largest power of two that divides a tile's columns.
   int64_t getStripUnit() const { return tileN & -tileN; }
 
-  /// Parts of a are copied to the staging by programs, unit by unit.
+  /// Whether communication programs copy shards of a to the staging buffer,
+  /// unit by unit.
   bool movesUnits() const {
     return kind == MatmulKind::AllGatherMatmul &&
            (variant == "hbm_buffer" || variant == "push");
   }
-  /// Who calls the kernel copies what ranks need of each other, group by group
-  /// of rows of tiles.
+  /// Whether the caller of the kernel copies the data between ranks with copy
+  /// engines, one group of tile rows at a time.
   bool isCopied() const { return variant == "copy_engine"; }
-  /// Parts of a pass through the staging.
+  /// Whether shards of a go through the staging buffer.
   bool isStaged() const {
     return movesUnits() || (isCopied() && kind == MatmulKind::AllGatherMatmul);
   }
-  /// a is what an all-gather has left: nobody has to be waited for.
+  /// Whether a is the result of an all-gather: the kernel waits for no rank.
   bool isGathered() const { return variant == "gathered"; }
-  /// Partial sums of a tile pass through the staging.
+  /// Whether partial sums of split-K go through the staging buffer.
   bool isSplit() const { return splitK > 1; }
-  /// Some programs move, others multiply.
+  /// Whether the programs are specialized: communication and compute programs.
   bool hasCommPrograms() const {
     return movesUnits() || variant == "specialized";
   }
-  /// The kernel has an argument for matrices that are passed on; of which
-  /// elements.
+  /// Whether the kernel has an argument for the staging buffer, and its type.
   bool hasStaging() const {
     return isStaged() || isSplit() || kind == MatmulKind::MatmulReduceScatter ||
            (kind == MatmulKind::MatmulAllReduce && variant != "atomic");
@@ -102,29 +103,30 @@ struct MatmulConfig {
   MemRefType stagingType() const {
     return matrix(isStaged() ? storage : partialType, staged);
   }
-  /// The kernel has an argument for the workspace.
+  /// Whether the kernel has an argument for the workspace.
   bool hasWorkspace() const {
     return isSplit() || (kind != MatmulKind::Matmul && !isGathered());
   }
-  /// Shares of a sum over ranks pass through the staging.
+  /// Whether partial sums of a reduction over ranks go through the staging
+  /// buffer.
   bool hasPartialSums() const {
     return hasStaging() && !isStaged() && !isSplit();
   }
   int64_t storageBytes() const { return storage.getIntOrFloatBitWidth() / 8; }
-  /// A dynamic matrix of `element` on the heap.
+  /// A dynamic matrix of `element` in the symmetric heap.
   static MemRefType matrix(Type element, Layout layout);
-  /// The kernel's arguments, but for the context.
+  /// The kernel's arguments after the context.
   SmallVector<Type> argumentTypes() const;
 };
 
 /// The variants of a matmul; the first is the default.
 ArrayRef<StringRef> getVariants(MatmulKind kind);
-/// How a matrix lies in memory; none if no config says so.
+/// The memory layout of a matrix; none if no config describes it.
 std::optional<MatmulConfig::Layout> getLayout(MemRefType type);
 StringRef stringifyLayout(MatmulConfig::Layout layout);
 
-/// Checks the config of `op` and fills in the defaults; reports what is wrong
-/// at `op`.
+/// Validates the config of `op` and fills in the defaults; emits an error at
+/// `op` if the config is invalid.
 FailureOr<MatmulConfig> getConfig(MatmulKernelOp op);
 
 } // namespace mlir::iris

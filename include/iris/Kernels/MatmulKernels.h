@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulKernels.h - Generators of matmuls ------------------*- C++ -*-===//
 //
-// One function per kind; each writes the variant that the config names.
+// One function per kind; each generates the variant that the config names.
 // docs/fused.md says why each protocol is correct.
 //
 //===----------------------------------------------------------------------===//
@@ -21,34 +21,36 @@ void buildMatmulAllReduce(MatmulBuilder &k);
 /// The variant copy_engine of the last two.
 void buildCopiedSum(MatmulBuilder &k);
 
-/// What a kernel needs beside its matrices.
+/// The sizes of the flags and of the staging buffer of a kernel.
 struct FusedSizes {
   Value numFlags, stagingRows, stagingColumns;
 };
-/// Rows and columns of a and b, and members of the group.
+/// Rows and columns of a and b, and the number of ranks in the group.
 struct MatmulShape {
   Value aRows, aColumns, bColumns, size;
 };
-/// `n` may write to a kernel or to a host program.
+/// `n` may generate code in a kernel or in a host program.
 FusedSizes getFusedSizes(ScalarBuilder &n, const MatmulConfig &config,
                          const MatmulShape &shape);
 
-/// The variant copy_engine: rows that one member owns, tiles of them, and
-/// groups of those, each of which is a copy.  Of an all-reduce whole tiles are
-/// dealt out, and the last parts may have fewer.
+/// The variant copy_engine: the rows that one member owns, the tile rows in
+/// them, and the groups of tile rows; each group is one copy. An all-reduce
+/// divides whole tiles among the members, so the last members may own fewer
+/// rows.
 struct CopiedParts {
   Value rows, rowTiles, groups;
 };
-/// `rows`: of a.
+/// `rows`: the number of rows of a.
 CopiedParts getCopiedParts(ScalarBuilder &n, const MatmulConfig &config,
                            Value rows, Value size);
-/// Where copies leave: the program that has the first tile meets its peer
-/// programs when it has computed it, and says so. What is copied lands where
-/// earlier calls may still read, so nothing is before that; and nothing waits
-/// for it.
+/// In the variants that send by copy engine: the program that computes the
+/// first tile runs a barrier with its peer programs after that tile, and then
+/// signals the caller through `entered`. Copies write memory that earlier calls
+/// on peers may still read, so they must not start before this barrier. The
+/// compute programs do not wait for it.
 void barrierBeforeCopies(MatmulBuilder &k, Value isFirstTile, Value entered);
 
-/// Builds the module that `op` stands for, before it.
+/// Builds the GPU module for `op` and inserts it before `op`.
 FailureOr<gpu::GPUModuleOp> buildMatmulKernel(MatmulKernelOp op);
 
 } // namespace mlir::iris

@@ -7,12 +7,13 @@ include "mlir/Pass/PassBase.td"
 
 def IrisExpandCollectivesPass
     : Pass<"iris-expand-collectives", "::mlir::ModuleOp"> {
-  let summary = "Writes the kernels of collectives";
+  let summary = "Generate the kernels of collectives";
   let description = [{
-    A collective in a host program becomes a launch of a kernel, named by an
-    `iris.collective`; those with the same operation, types and config share
-    it. All share a workspace for each group, allocated where the host program
-    begins. Every `iris.collective` becomes a `gpu.module` with the kernel.
+    A collective in a host program becomes a launch of a kernel, which an
+    `iris.collective` declares; collectives with the same operation, types and
+    config share one kernel. All kernels of a group share one workspace,
+    allocated at the start of the host program. Every `iris.collective` becomes
+    a `gpu.module` with the kernel.
 
     Before:
 
@@ -50,13 +51,13 @@ def IrisExpandCollectivesPass
 }
 
 def IrisExpandMatmulsPass : Pass<"iris-expand-matmuls", "::mlir::ModuleOp"> {
-  let summary = "Writes the kernels of matmuls, alone and with communication";
+  let summary = "Generate the kernels of matmuls, local and fused";
   let description = [{
-    A matmul in a host program becomes a launch of a kernel, named by an
-    `iris.matmul_kernel`; those with the same kind, types and config share it.
-    Calls of one kernel on the same matrices share a workspace, allocated before
-    the first of them. Every `iris.matmul_kernel` becomes a `gpu.module` with
-    the kernel.
+    A matmul in a host program becomes a launch of a kernel, which an
+    `iris.matmul_kernel` declares; matmuls with the same kind, types and config
+    share one kernel. Calls of one kernel on the same matrices share a
+    workspace, allocated before the first call. Every `iris.matmul_kernel`
+    becomes a `gpu.module` with the kernel.
 
     Before:
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ScalarBuilder.h - Numbers and control flow of a kernel ---*- C++ -*-===//
+//===- ScalarBuilder.h - Integer arithmetic and control flow ----*- C++ -*-===//
 //
-// What the builders of all kernels share: index arithmetic and loops, so that a
-// generator reads like the kernel it writes. The arithmetic is one of those
-// that TileSchedule.h is written against.
+// The common base of all kernel builders: index arithmetic and loops, so that a
+// generator reads like the kernel it generates. The class implements the
+// arithmetic interface that TileSchedule.h is written against.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ public:
   Value div(Value a, Value b);
   Value rem(Value a, Value b);
   Value ceilDiv(Value a, Value b);
-  /// a / b where that is `most` or less: by comparisons, for loops in which a
-  /// division takes too long.
+  /// a / b for quotients of at most `most`: by comparisons, for loops in which
+  /// a division is too slow.
   Value divUpTo(Value a, Value b, int64_t most);
   Value min(Value a, Value b);
   Value max(Value a, Value b);
@@ -47,7 +47,7 @@ public:
   }
   Value i32(int64_t value);
   Value addI32(Value a, Value b);
-  /// Between index and i32, for numbers that fit.
+  /// Casts between index and i32; the value must fit.
   Value asI32(Value value);
   Value asIndex(Value value);
 

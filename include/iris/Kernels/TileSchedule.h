@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TileSchedule.h - Which program computes which tile -------*- C++ -*-===//
+//===- TileSchedule.h - Assignment of tiles to programs ---------*- C++ -*-===//
 //
-// Orders of output tiles, and how programs share them. A schedule is written
-// once, against numbers that are anything with the methods of
-// `IntegerArithmetic`: with that class it computes, with `ScalarBuilder` it
-// writes the ops of a kernel. So what the property test covers is what kernels
-// do: every tile exactly once, for any shape and any number of programs.
+// Orders of output tiles, and their assignment to programs. A schedule is a
+// template over an arithmetic with the methods of `IntegerArithmetic`: with
+// that class it computes numbers, with `ScalarBuilder` it generates the ops of
+// a kernel. The property test therefore covers the code of the kernels: every
+// tile exactly once, for any shape and any number of programs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace mlir::iris {
 
-/// Numbers that are known: all are >= 0.
+/// Arithmetic on known numbers; all are >= 0.
 struct IntegerArithmetic {
   using Number = int64_t;
 
@@ -41,14 +41,15 @@ struct IntegerArithmetic {
   }
 };
 
-/// The place of `program` after dealing: programs are dealt out to `chiplets`
-/// in turn, so those of one chiplet get neighbouring places and share its
-/// cache. A permutation for any number of programs, also one that the number of
-/// chiplets does not divide: the first chiplets then have one more.
+/// XCD remap: the index of `program` after the remap. The hardware assigns
+/// programs to `chiplets` round-robin; the remap gives the programs of one
+/// chiplet consecutive indices, so that they share its cache. It is a
+/// permutation for any number of programs, including one that the number of
+/// chiplets does not divide: the first chiplets then have one program more.
 template <typename Arithmetic>
 typename Arithmetic::Number
-dealOut(Arithmetic &n, typename Arithmetic::Number program,
-        typename Arithmetic::Number programs, int64_t chiplets) {
+remapXcd(Arithmetic &n, typename Arithmetic::Number program,
+         typename Arithmetic::Number programs, int64_t chiplets) {
   if (chiplets <= 1)
     return program;
   auto count = n.index(chiplets);
@@ -58,24 +59,25 @@ dealOut(Arithmetic &n, typename Arithmetic::Number program,
   return n.add(before, n.div(program, count));
 }
 
-/// Places of an order that one program has: begin, begin + step, ... below end.
+/// The tile indices of one program: begin, begin + step, ... below end.
 template <typename Number>
 struct TileRange {
   Number begin, end, step;
 };
 
-/// The share of `program` of `tiles` places where programs below `commPrograms`
-/// have something to move as well, and have at most `each` places; the others
-/// have as few rounds as that allows. With `isLate` communication programs have
-/// the last places, for what they do when they have moved; otherwise the first
-/// ones. No more programs than communication programs: all share alike.
+/// The range of `program` among `tiles` tiles. Programs below `commPrograms`
+/// also communicate, and have at most `each` tiles; the compute programs share
+/// the others evenly. With `isLate`, communication programs have the last
+/// tiles, because they compute after communication; otherwise the first ones.
+/// If there are no more programs than `commPrograms`, all programs share the
+/// tiles evenly.
 template <typename Arithmetic>
 TileRange<typename Arithmetic::Number>
 assignTiles(Arithmetic &n, typename Arithmetic::Number program,
             typename Arithmetic::Number programs,
             typename Arithmetic::Number commPrograms, int64_t each,
             typename Arithmetic::Number tiles, bool isLate) {
-  // At least one program multiplies, whatever is said of the case below.
+  // At least one program computes, so that no division below is by zero.
   auto moving = n.min(commPrograms, n.sub(programs, n.index(1)));
   auto others = n.sub(programs, moving);
   auto theirs = n.min(tiles, n.mul(moving, n.index(each)));
@@ -99,10 +101,11 @@ assignTiles(Arithmetic &n, typename Arithmetic::Number program,
       ifShared(ifCommProgram(n.max(moving, n.index(1)), others), programs)};
 }
 
-/// An order of the tiles of a grid of rows and columns, which may be empty.
-/// Rows come in stages of `stageRows`, each of which is finished before the
-/// next one begins; within a stage, in groups of `group` rows, which go column
-/// by column: what runs at a time shares both rows and columns.
+/// An order of the tiles of a grid of rows and columns; the grid may be empty.
+/// Rows come in stages of `stageRows` tile rows; a stage is complete before the
+/// next one begins. Within a stage, tiles are in groups of `group` rows, and a
+/// group is visited column by column, so that concurrent tiles share both rows
+/// and columns.
 template <typename Arithmetic>
 class TileOrder {
 public:
@@ -111,7 +114,7 @@ public:
     Number row, column;
   };
 
-  /// One stage.
+  /// An order with one stage.
   TileOrder(Arithmetic &n, Number rows, Number columns, int64_t group)
       : TileOrder(n, rows, columns, group, rows) {
     hasStages = false;
@@ -121,17 +124,17 @@ public:
       : n(n), rows(rows), columns(columns), group(n.index(group)),
         stageRows(n.max(stageRows, n.index(1))) {}
 
-  /// How many tiles there are.
+  /// Number of tiles.
   Number count() { return n.mul(rows, columns); }
   Number stages() {
     return hasStages ? n.ceilDiv(rows, stageRows) : n.index(1);
   }
-  /// The place of the first tile of `stage`; of `stages()`, `count()`.
+  /// The index of the first tile of `stage`; for `stages()`, it is `count()`.
   Number stageBegin(Number stage) {
     return n.mul(n.min(n.mul(stage, stageRows), rows), columns);
   }
 
-  /// The tile at `place`, 0 <= place < count().
+  /// The tile at index `place`, 0 <= place < count().
   Tile at(Number place) {
     if (!hasStages)
       return inStage(place, n.index(0), rows);
@@ -141,7 +144,7 @@ public:
                    n.min(n.add(begin, stageRows), rows));
   }
 
-  /// body(row, column) for the tiles of one of `programs` programs, from
+  /// body(row, column) for the tiles of one of `programs` programs, from index
   /// `begin` to `end` of the order.
   template <typename BodyT>
   void forTiles(Number program, Number programs, Number begin, Number end,
@@ -151,12 +154,12 @@ public:
       body(tile.row, tile.column);
     });
   }
-  /// The same for all of them.
+  /// As above, for the whole order.
   template <typename BodyT>
   void forTiles(Number program, Number programs, BodyT body) {
     forTiles(program, programs, n.index(0), count(), body);
   }
-  /// The same for those of a share.
+  /// As above, for the tiles of a range.
   template <typename BodyT>
   void forTiles(const TileRange<Number> &share, BodyT body) {
     n.loop(share.begin, share.end, share.step, [&](Number place) {
@@ -166,7 +169,7 @@ public:
   }
 
 private:
-  /// The tile at `place` of the stage of rows `begin` to `end`.
+  /// The tile at index `place` of the stage of rows `begin` to `end`.
   Tile inStage(Number place, Number begin, Number end) {
     Number groupTiles = n.mul(group, columns);
     Number first = n.add(begin, n.mul(n.div(place, groupTiles), group));

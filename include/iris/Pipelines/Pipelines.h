@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Pipelines.h - From kernels to the LLVM dialect -----------*- C++ -*-===//
+//===- Pipelines.h - Pass pipelines of the compiler -------------*- C++ -*-===//
 //
-// The order of the passes, stage by stage and as a whole. Every stage is
-// registered under its own name, so that any prefix can be run and tested.
+// The order of the passes, by stage and as a whole. Every stage is registered
+// under its own name, so that any prefix can be run and tested.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
       llvm::cl::init("host")};
   PassOptions::Option<std::string> translation{
       *this, "translation",
-      llvm::cl::desc("How addresses of other ranks are found: 'stride' (a "
+      llvm::cl::desc("How addresses on peers are computed: 'stride' (a "
                      "multiply-add) or 'table' (a load)"),
       llvm::cl::init("stride")};
   PassOptions::Option<bool> trace{
@@ -30,12 +30,12 @@ struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
       llvm::cl::init(false)};
   PassOptions::Option<bool> allowNonportable{
       *this, "allow-nonportable",
-      llvm::cl::desc("Accept ops that not all targets compile"),
+      llvm::cl::desc("Accept ops that not all targets support"),
       llvm::cl::init(false)};
   PassOptions::Option<bool> debug{
       *this, "debug",
-      llvm::cl::desc("Check ranks, indices and sizes as the kernels run; on "
-                     "the host"),
+      llvm::cl::desc("Check ranks, indices and sizes at run time; on the "
+                     "host only"),
       llvm::cl::init(false)};
   PassOptions::Option<std::string> until{
       *this, "until",
@@ -48,22 +48,22 @@ struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
 /// The stages of the kernel pipeline, in order: the values of `until`.
 ArrayRef<StringRef> getStageNames();
 
-/// Stage `expand`: collectives become kernels and launches. Same for all
+/// Stage `expand`: collectives become kernels and launches. The same for all
 /// targets.
 void buildIrisExpandPipeline(OpPassManager &pm,
                              const IrisPipelineOptions &options);
 
-/// Stage `translate`: ranks disappear from tile accesses. Same for all targets.
+/// Stage `translate`: expands remote tile accesses. The same for all targets.
 void buildIrisTranslatePipeline(OpPassManager &pm,
                                 const IrisPipelineOptions &options);
 
-/// Stage `tiles`: tiles become registers of threads (GPU) or loops over
-/// memory (host).
+/// Stage `tiles`: tiles become registers of threads (GPU) or loops over memory
+/// (host).
 void buildIrisTilesPipeline(OpPassManager &pm,
                             const IrisPipelineOptions &options);
 
-/// Stage `sync`: atomics, signals, waits, barriers, checks and translations
-/// become what the target's memory model asks for.
+/// Stage `sync`: lowers atomics, signals, waits, barriers, checks and
+/// translations according to the target's memory model.
 void buildIrisSyncPipeline(OpPassManager &pm,
                            const IrisPipelineOptions &options);
 
@@ -71,15 +71,16 @@ void buildIrisSyncPipeline(OpPassManager &pm,
 void buildIrisABIPipeline(OpPassManager &pm,
                           const IrisPipelineOptions &options);
 
-/// Stage `llvm`: the rest becomes the LLVM dialect, with the target's own.
+/// Stage `llvm`: lowers the remaining ops to the LLVM dialect and the target's
+/// own dialect.
 void buildIrisLLVMPipeline(OpPassManager &pm,
                            const IrisPipelineOptions &options);
 
-/// All stages, up to `options.until`: every `gpu.module` of a module.
+/// All stages up to `options.until`, on every `gpu.module` of a module.
 void buildIrisPipeline(OpPassManager &pm, const IrisPipelineOptions &options);
 
-/// `@main` of a module becomes the host program of RuntimeABI.h; the kernels
-/// are dropped.
+/// Lowers `@main` of a module to the host program of RuntimeABI.h, and removes
+/// the kernels.
 void buildIrisMainPipeline(OpPassManager &pm,
                            const IrisPipelineOptions &options);
 

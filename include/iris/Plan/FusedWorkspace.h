@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FusedWorkspace.h - Layout of a fused kernel's workspace --*- C++ -*-===//
 //
-// The workspace of one fused kernel on matrices of one shape: zero at first,
-// never reset. Offsets are in bytes.
+// The workspace of one fused kernel on matrices of one shape. It is zeroed once
+// and never reset. Offsets are in bytes.
 //
 //   barrier lines   one per program and member: the state of iris.barrier
-//   epochs          a word per program, all the same between kernels: launches
-//                   so far
-//   flags           a line each: the epoch in which something is there
+//   epochs          a word per program, all equal between kernels: the number
+//                   of launches so far
+//   flags           one line each: the epoch in which the data is ready
 //
-// Of the variant copy_engine who calls the kernel sets the flags before every
-// call, waits for some of them, and has more behind them: see beginCleared,
-// countDown, and CopiedParts of the runtime's MatmulPlan.h.
+// In the variant copy_engine, the caller of the kernel resets the flags before
+// every call, waits for some of them, and places further flags after them: see
+// beginCleared, countDown, and CopiedParts in the runtime's MatmulPlan.h.
 //
-// Matrices that are passed on have a buffer of their own, the staging.
+// Staged matrices are in a separate buffer, the staging buffer.
 //
-// How many flags there are is known when a kernel runs: numbers are those of
-// TileSchedule.h, so that host programs and kernels compute it by the same
+// The number of flags is known only at run time. It is computed with the
+// arithmetic of TileSchedule.h, so that host programs and kernels share the
 // code.
 //
 //===----------------------------------------------------------------------===//
@@ -30,7 +30,7 @@ namespace irisplan {
 
 struct FusedWorkspace {
   static constexpr int64_t line = Workspace::line;
-  /// Most programs of a launch: a power of two.
+  /// Maximum number of programs in a launch; a power of two.
   static constexpr int64_t maxPrograms = 512;
   static constexpr int64_t barrier = 0;
   static constexpr int64_t barrierBytes =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From the attributes that the conversions leave on lowered kernels to the JSON
-// metadata of a package (RuntimeABI.h, section 5).
+// Conversion of attributes of lowered kernels to the JSON metadata of a package
+// (RuntimeABI.h, section 5).
 #ifndef IRIS_TARGET_METADATA_H
 #define IRIS_TARGET_METADATA_H
 
@@ -20,12 +20,13 @@ inline constexpr llvm::StringLiteral kernelMetaAttrName = "iris.meta";
 /// `gpu.module` or a top-level module in the LLVM dialect, in order.
 SmallVector<Operation *> getExportedFunctions(Operation *module);
 
-/// Threads per workgroup of a lowered kernel, by its metadata, where known.
+/// Threads per workgroup of a lowered kernel, from its metadata; none if
+/// unknown.
 std::optional<int64_t> getWorkgroupThreads(Operation *kernel);
 
 /// The `iris.meta` string of a package entry: `{"kernels": [...]}` for the
-/// kernels of `gpuModules`. A kernel without metadata, or with an attribute
-/// that JSON cannot express, is an error (reported).
+/// kernels of `gpuModules`. It is an error (reported) if a kernel has no
+/// metadata, or an attribute that JSON cannot represent.
 FailureOr<std::string> buildKernelMetadata(ArrayRef<Operation *> gpuModules);
 
 } // namespace mlir::iris

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From a module in the LLVM dialect to machine code: HSACO, PTX, cubin or a
-// shared object.
+// Compilation of a module in the LLVM dialect to machine code: HSACO, PTX,
+// cubin or a shared object.
 #ifndef IRIS_TARGET_MODULETOOBJECT_H
 #define IRIS_TARGET_MODULETOOBJECT_H
 
@@ -23,17 +23,18 @@ class raw_ostream;
 
 namespace mlir::iris {
 
-/// How machine code is made.
+/// Options of code generation.
 struct CodegenOptions {
-  /// 0 to 3, as of a C compiler.
+  /// Optimization level, 0 to 3, as of a C compiler.
   unsigned optLevel = 3;
-  /// AMDGPU: 5, which HIP 5 to 7 load, or 6.
+  /// AMDGPU code object version: 5, which HIP 5 to 7 load, or 6.
   unsigned codeObjectVersion = 5;
-  /// NVPTX: the `ptxas` that turns PTX into a cubin; empty: keep the PTX.
+  /// NVPTX: the path of `ptxas`, which assembles PTX to a cubin; if empty, the
+  /// image is PTX.
   std::string ptxas;
 };
 
-/// Machine code as a driver loads it.
+/// Machine code in the form that a driver loads.
 struct Image {
   llvm::object::ImageKind kind = llvm::object::IMG_None;
   SmallVector<char, 0> bytes;
@@ -43,11 +44,10 @@ struct Image {
 /// `translate`, then `optimize`, then one of the `emit` functions, once (code
 /// generation consumes the LLVM module).
 ///
-/// Every failure is a diagnostic, at the kernel's location where LLVM says
-/// which kernel it is about, else at the first module's. Errors that LLVM's
-/// back ends treat as fatal are turned into diagnostics too; since their
-/// handler is global to the process, only one thread at a time may be inside
-/// these functions.
+/// Every failure is a diagnostic, at the kernel's location if LLVM reports the
+/// kernel, otherwise at the first module's. Fatal errors of LLVM's backends
+/// become diagnostics too. Their handler is global to the process, so only one
+/// thread at a time may execute these functions.
 class ModuleToObject {
 public:
   /// `modules`, at least one, are `gpu.module`s, or a top-level module with a
@@ -56,11 +56,11 @@ public:
                  const CodegenOptions &options);
   ~ModuleToObject();
 
-  /// Translates to LLVM IR and applies the target's conventions: only kernels
-  /// stay visible, code object version.
+  /// Translates to LLVM IR and applies the target's conventions: the visibility
+  /// of kernels, and the code object version.
   LogicalResult translate();
 
-  /// Runs LLVM's optimisation pipeline.
+  /// Runs LLVM's optimization pipeline.
   LogicalResult optimize();
 
   /// Prints the LLVM IR.
@@ -81,17 +81,17 @@ private:
   LogicalResult checkWorkgroups();
   /// Runs LLVM's code generator.
   FailureOr<SmallVector<char, 0>> codegen(bool toObject);
-  /// Runs `work`, a call into LLVM named `what` in messages, and reports what
-  /// goes wrong in it.
+  /// Runs `work`, a call into LLVM named `what` in messages, and reports its
+  /// errors.
   LogicalResult guarded(StringRef what, llvm::function_ref<void()> work);
 
   SmallVector<Operation *, 2> modules;
   Location loc;
   TargetSpec target;
   const CodegenOptions &options;
-  /// What the image exports, by symbol.
+  /// The functions that the image exports, by symbol.
   llvm::StringMap<Operation *> kernels;
-  /// Errors that LLVM's diagnostic handler has seen.
+  /// Number of errors that LLVM's diagnostic handler has received.
   unsigned numErrors = 0;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::TargetMachine> machine;

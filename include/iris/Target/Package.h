@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Writes packages (RuntimeABI.h, section 5). Reading them is the runtime's.
+// Writes packages (RuntimeABI.h, section 5); the runtime reads them.
 #ifndef IRIS_TARGET_PACKAGE_H
 #define IRIS_TARGET_PACKAGE_H
 
@@ -11,7 +11,7 @@
 
 namespace mlir::iris {
 
-/// One image of a package and what is said about it.
+/// One image of a package and its metadata.
 struct PackageEntry {
   llvm::StringRef triple;
   /// A target's name, or IRISRT_ARCH_MAIN.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The chips Iris compiles for, and what LLVM has to know about each of them.
+// The targets of the compiler, and the properties of each that LLVM needs.
 #ifndef IRIS_TARGET_TARGETREGISTRY_H
 #define IRIS_TARGET_TARGETREGISTRY_H
 
@@ -12,12 +12,12 @@
 
 namespace mlir::iris {
 
-/// The families of targets: one LLVM back end and one kind of image each.
+/// The families of targets: each has one LLVM backend and one kind of image.
 enum class TargetKind { AMDGPU, NVPTX, Host };
 
-/// One target, by the name users type (`--target=`) and packages carry
-/// (`arch`). Values point into a static table, so copies are cheap and live as
-/// long as the process.
+/// One target. Its name is used on the command line (`--target=`) and in
+/// packages (`arch`). Values point into a static table, so copies are cheap and
+/// valid for the lifetime of the process.
 struct TargetSpec {
   TargetKind kind;
   /// "gfx942", "sm_90a", "host", ...
@@ -26,30 +26,29 @@ struct TargetSpec {
   llvm::StringRef triple;
   /// LLVM's name of the processor.
   llvm::StringRef chip;
-  /// LLVM's subtarget features beyond what the processor implies.
+  /// LLVM's subtarget features in addition to the processor's.
   llvm::StringRef features;
   /// The products, and the kind of image, for people.
   llvm::StringRef products, image;
 
-  /// LLVM's data layout of the triple. Does not need the back end.
+  /// LLVM's data layout of the triple. Does not need the backend.
   std::string getDataLayout() const;
 
   bool isGPU() const { return kind != TargetKind::Host; }
 };
 
-/// Every known target, first class ones first.
+/// Every known target, fully supported ones first.
 llvm::ArrayRef<TargetSpec> getKnownTargets();
 
-/// The target called `name`; the error lists the known ones.
+/// The target `name`; the error lists the known targets.
 llvm::Expected<TargetSpec> parseTarget(llvm::StringRef name);
 
-/// Parses a comma-separated list of names. A target that is named twice is an
-/// error.
+/// Parses a comma-separated list of names. A duplicate target is an error.
 llvm::Expected<llvm::SmallVector<TargetSpec, 4>>
 parseTargetList(llvm::StringRef names);
 
-/// Registers LLVM's back end for `kind` (and only that: start-up time counts).
-/// Cheap when called again.
+/// Registers LLVM's backend for `kind` only, to keep start-up fast. Cheap when
+/// called again.
 void initializeBackend(TargetKind kind);
 
 } // namespace mlir::iris

@@ -4,9 +4,9 @@
 
 namespace mlir::iris {
 
-/// Removes the temporary directories that code generation has at this moment,
-/// with the files in them. May be called in a signal handler, by tools that are
-/// about to end: code generation that goes on will fail.
+/// Removes all current temporary directories of code generation, with their
+/// files. May be called in a signal handler, by tools that are about to exit:
+/// code generation still running will fail.
 void removeTemporaryDirectories();
 
 } // namespace mlir::iris

@@ -74,7 +74,7 @@ Value mlir::iris::emitNegation(ImplicitLocOpBuilder &b, Value value) {
     Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(integer, 0));
     return arith::SubIOp::create(b, zero, value);
   }
-  // The sign bit, so that no target needs arithmetic of the type.
+  // Flip the sign bit, so that no target needs arithmetic of the type.
   Value bits = emitToBits(b, value);
   APInt sign = APInt::getSignMask(type.getIntOrFloatBitWidth());
   Value mask =
@@ -134,8 +134,8 @@ Value mlir::iris::emitUpdate(ImplicitLocOpBuilder &b, RMWKind kind, Value old,
     return emitIntegerUpdate(b, kind, old, value);
   if (kind == RMWKind::Xchg || type.getIntOrFloatBitWidth() >= 32)
     return emitFloatUpdate(b, kind, old, value);
-  // f32 has more than twice the precision of f16 and bf16: rounding its result
-  // gives what rounding the exact result would.
+  // f32 has more than twice the precision of f16 and bf16, so rounding the f32
+  // result equals rounding the exact result.
   Value wideOld = arith::ExtFOp::create(b, b.getF32Type(), old);
   Value wideValue = arith::ExtFOp::create(b, b.getF32Type(), value);
   Value wide = emitFloatUpdate(b, kind, wideOld, wideValue);
@@ -193,7 +193,7 @@ void mlir::iris::emitAtomicStore(ImplicitLocOpBuilder &b, Value value,
                         /*isInvariantGroup=*/false, ordering, syncScope);
 }
 
-/// A failed exchange publishes nothing, so it keeps only the acquire part.
+/// A failed exchange stores nothing, so it keeps only the acquire semantics.
 static LLVM::AtomicOrdering failureOrdering(LLVM::AtomicOrdering ordering) {
   return ordering == LLVM::AtomicOrdering::acquire ||
                  ordering == LLVM::AtomicOrdering::acq_rel
@@ -247,7 +247,7 @@ Value mlir::iris::emitCASLoop(ImplicitLocOpBuilder &b, RMWKind kind,
   return old;
 }
 
-/// The instruction's name of `kind`; `sub` is an add of the negative.
+/// The LLVM operation of `kind`; `sub` is an addition of the negated value.
 static LLVM::AtomicBinOp binOp(RMWKind kind, bool isFloat) {
   switch (kind) {
   case RMWKind::Add:

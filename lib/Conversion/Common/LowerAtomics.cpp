@@ -18,8 +18,8 @@ SyncLowering::Release SyncLowering::planRelease(Operation *op,
   constexpr auto relaxed = LLVM::AtomicOrdering::monotonic;
   if (!isRelease(sem))
     return {/*arrive=*/false, /*fence=*/false, relaxed};
-  // With one thread an ordering on the access costs nothing and, unlike a
-  // fence, is seen by ThreadSanitizer.
+  // With one thread an ordering on the access is free and, unlike a fence,
+  // visible to ThreadSanitizer.
   if (target.hasOneThread())
     return {/*arrive=*/false, /*fence=*/false, LLVM::AtomicOrdering::release};
   if (op->hasAttr(kReleaseCoveredAttr))
@@ -49,7 +49,7 @@ Value SyncLowering::emitOrderedAccess(
 
   if (release.arrive)
     target.emitReleaseArrive(b, scope);
-  else if (broadcast) // The word may still be read from the last time.
+  else if (broadcast) // The word may still be in use by an earlier op.
     target.emitWorkgroupBarrier(b);
 
   Value result;
@@ -70,7 +70,7 @@ Value SyncLowering::emitOrderedAccess(
   return broadcast ? emitLoadSlot(b, Slot::Value, type) : result;
 }
 
-/// An atomic on a tile is expanded by the pass that spreads tiles.
+/// Atomics on tiles must have been expanded by an earlier pass.
 template <typename OpT>
 static LogicalResult expectScalar(OpT op) {
   if (isa<ShapedType>(op.getValue().getType()))
@@ -95,7 +95,7 @@ LogicalResult SyncLowering::lower(AtomicRMWOp op) {
     };
     if (!mask)
       return access();
-    // Masked out: nothing is touched, and the result is 0.
+    // Masked out: the memory is not accessed, and the result is 0.
     Block *rest = splitBlockHere(b);
     Block *head = b.getInsertionBlock();
     Block *then = b.createBlock(rest);

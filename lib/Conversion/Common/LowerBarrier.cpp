@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerBarrier.cpp - Barriers of all ranks ---------------------------===//
+//===- LowerBarrier.cpp - Barriers between ranks --------------------------===//
 //
-// The state has one line of 128 bytes per program and rank. In the lines of
-// program p on rank m, word 0 of line r holds the last epoch that rank r's
-// program p has reached; line m is the program's own epoch. A barrier adds one
-// to the own epoch, writes it to line m of program p on every rank, itself
-// included, and waits until every line of its own has reached it. Epochs only
-// grow, and are compared by signed difference.
+// The state has one line of 128 bytes per program and rank. On rank m, word 0
+// of line r of program p holds the last epoch that program p of rank r has
+// reached; line m holds the program's own epoch. A barrier increments that
+// epoch, writes it to line m of program p on every rank, including its own, and
+// waits until all of its own lines have reached the epoch. Epochs only grow,
+// and are compared by signed difference.
 //
-// The lanes of the first wave take one peer each.
+// The lanes of the first wave handle one peer each.
 //
-// A barrier of a group is the same with members in the place of ranks: only
-// the addresses of the peers' lines need their ranks.
+// A group barrier works on members instead of ranks; world ranks are needed
+// only for the addresses of the peers' lines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,7 @@ Value SyncLowering::emitProgramIndex(Builder &b) {
   return index;
 }
 
-void SyncLowering::noteState(BarrierOp op) {
+void SyncLowering::recordBarrierState(BarrierOp op) {
   Value state = op.getState();
   int64_t offset = 0;
   while (Operation *view = state.getDefiningOp()) {
@@ -95,7 +95,7 @@ void SyncLowering::noteState(BarrierOp op) {
 
 LogicalResult SyncLowering::lower(BarrierOp op) {
   waits = true;
-  noteState(op);
+  recordBarrierState(op);
   Builder b(op.getLoc(), op);
   Value ctx = op.getCtx();
   Type i32 = b.getI32Type();
@@ -126,17 +126,18 @@ LogicalResult SyncLowering::lower(BarrierOp op) {
                      ? LLVM::AtomicOrdering::acquire
                      : LLVM::AtomicOrdering::monotonic;
 
-  // Read before the program meets: afterwards a lane of it writes.
+  // Must be read before the program barrier, because a lane writes it
+  // afterwards.
   Value last = emitAtomicLoad(b, i32, ownLine, LLVM::AtomicOrdering::monotonic,
                               target.getSyncScope(Scope::Gpu));
   Value epoch = arith::AddIOp::create(b, last, emitI32(b, 1));
   auto peerLine = [&](Value rank) {
     return emitTranslate(b, ctx, ownLine, toRank(rank));
   };
-  auto tell = [&](Value line) {
+  auto signalLine = [&](Value line) {
     emitAtomicStore(b, epoch, line, publish, target.getSyncScope(Scope::Sys));
   };
-  auto await = [&](Value rank, Value line, Block *failure) {
+  auto waitForPeer = [&](Value rank, Value line, Block *failure) {
     Poll poll;
     poll.ctx = ctx;
     poll.address = line;
@@ -152,15 +153,17 @@ LogicalResult SyncLowering::lower(BarrierOp op) {
   if (oneThread) {
     Value first = emitI64(b, 0);
     target.emitReleaseArrive(b, Scope::Sys);
-    emitLoop(b, first, numRanks, 1, [&](Value rank) { tell(peerLine(rank)); });
+    emitLoop(b, first, numRanks, 1,
+             [&](Value rank) { signalLine(peerLine(rank)); });
     emitLoop(b, first, numRanks, 1, [&](Value rank) {
-      await(rank, lineAddress(rank), getExitBlock());
+      waitForPeer(rank, lineAddress(rank), getExitBlock());
     });
     op.erase();
     return success();
   }
 
-  // A lane has one peer, or several where there may be more peers than lanes.
+  // Each lane handles one peer, or several if there may be more peers than
+  // lanes.
   int64_t lanes = target.getWaveSize();
   bool hasOnePeer = (isGroup ? kMaxGroup : kMaxRanks) <= lanes;
   Value thread = wide(target.emitThreadId(b));
@@ -171,32 +174,34 @@ LogicalResult SyncLowering::lower(BarrierOp op) {
     emitLoop(b, thread, numRanks, lanes,
              [&](Value rank) { body(rank, line(rank)); });
   };
-  Value told, awaited;
+  Value signalAddress, waitAddress;
   if (hasOnePeer) {
-    // Addresses before the program meets and anybody waits for them. Threads
-    // without a peer have those of the last one, and do not use them.
+    // Compute addresses before the program barrier, while no thread waits.
+    // Threads without a peer compute those of the last peer and do not use
+    // them.
     Value rank = arith::MinUIOp::create(
         b, thread, arith::SubIOp::create(b, numRanks, emitI64(b, 1)));
-    told = peerLine(rank);
-    awaited = lineAddress(rank);
+    signalAddress = peerLine(rank);
+    waitAddress = lineAddress(rank);
   }
-  Value meeting = hasOnePeer ? numRanks : emitI64(b, lanes);
-  Value meets =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread, meeting);
+  Value numParticipants = hasOnePeer ? numRanks : emitI64(b, lanes);
+  Value participates = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                             thread, numParticipants);
   emitInitWaitStatus(b);
   target.emitReleaseArrive(b, Scope::Sys);
-  emitIf(b, meets, [&] {
+  emitIf(b, participates, [&] {
     target.emitReleaseFence(b, Scope::Sys);
-    forPeers(told, peerLine, [&](Value, Value line) { tell(line); });
+    forPeers(signalAddress, peerLine,
+             [&](Value, Value line) { signalLine(line); });
     Block *joined = splitBlockHere(b);
     Block *head = b.getInsertionBlock();
     Block *failure = getFailureBlock(b, joined);
     b.setInsertionPointToEnd(head);
-    forPeers(awaited, lineAddress,
-             [&](Value rank, Value line) { await(rank, line, failure); });
+    forPeers(waitAddress, lineAddress,
+             [&](Value rank, Value line) { waitForPeer(rank, line, failure); });
     cf::BranchOp::create(b, joined);
     b.setInsertionPointToStart(joined);
-    // Also on the way out: the lanes of the wave come together here.
+    // The failure path joins here too: the lanes of the wave reconverge.
     if (!target.accessesCarryOrdering())
       target.emitAcquireFence(b, Scope::Sys);
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerExpect.cpp - Checks and records -------------------------------===//
+//===- LowerExpect.cpp - Checks and their records -------------------------===//
 
 #include "SyncLowering.h"
 
@@ -56,7 +56,7 @@ void SyncLowering::emitOrigin(Builder &b, Value record, Value ctx, int64_t site,
 }
 
 void SyncLowering::emitSetAbort(Builder &b, Value control, int64_t reason) {
-  // Only from "none": an earlier reason stays.
+  // Only if no reason is set: the first reason is kept.
   emitAtomicCAS(b, emitI32(b, IRISRT_ABORT_NONE), emitI32(b, reason),
                 emitGlobalPointer(b, control, 0),
                 LLVM::AtomicOrdering::monotonic,
@@ -102,8 +102,7 @@ LogicalResult SyncLowering::lower(RecordExpectOp op) {
   return success();
 }
 
-/// Every thread comes to the same wait status, as the values are the same in
-/// all.
+/// All threads take the same branch, because the values are uniform.
 LogicalResult SyncLowering::lower(CheckOp op) {
   Builder b(op.getLoc(), op);
   Value ctx = op.getCtx();
@@ -147,7 +146,7 @@ static Value emitRawBits(ImplicitLocOpBuilder &b, Value value) {
   return arith::ExtUIOp::create(b, b.getI64Type(), bits);
 }
 
-/// True where both are NaN, whatever their payloads.
+/// True if both are NaN, with any payloads.
 static Value emitAreNaN(ImplicitLocOpBuilder &b, Value got, Value want) {
   auto isNaN = [&](Value value) -> Value {
     return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
@@ -155,7 +154,7 @@ static Value emitAreNaN(ImplicitLocOpBuilder &b, Value got, Value want) {
   return arith::AndIOp::create(b, isNaN(got), isNaN(want));
 }
 
-/// True where |got - want| <= tol, computed in f32 or, for f64, in f64.
+/// True if |got - want| <= tol, computed in f32, or in f64 for f64.
 static Value emitIsNear(ImplicitLocOpBuilder &b, Value got, Value want,
                         double tol) {
   FloatType type = cast<FloatType>(got.getType());
@@ -183,12 +182,12 @@ LogicalResult SyncLowering::lower(ExpectEqOp op) {
     return isa<CtxType>(argument.getType());
   });
   if (context == kernel.getArguments().end())
-    return op.emitOpError("needs an argument of type !iris.ctx in the kernel, "
-                          "to report to");
+    return op.emitOpError("reports to the context; expected a kernel argument "
+                          "of type !iris.ctx");
   Builder b(op.getLoc(), op);
   Value ctx = *context;
   int64_t site = addSite(op, op.getWhat(), type);
-  // The value is the same in every thread: one of them checks it.
+  // The value is uniform, so one thread checks it.
   emitInLeader(b, target, [&] {
     Value got = emitRawBits(b, op.getGot());
     Value want = emitRawBits(b, op.getWant());

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerPackets.cpp - Data that carry their flags ---------------------===//
+//===- LowerPackets.cpp - Packets (LL protocol) ---------------------------===//
 //
-// Each thread writes, and waits for, its own words: no thread meets another
-// one. A thread whose wait is given up cannot leave alone (its wave, and the
-// barriers of the program, need it), so it leaves a wait status in the
-// program's shared word and goes on with what it has read. Nothing that comes
-// of that may reach another rank: iris-check-wait-status has put an
+// Each thread writes, and waits for, its own words; threads do not synchronize.
+// A thread whose wait fails cannot leave alone, because its wave and the
+// barriers of the program need it. It sets the wait status in the program's
+// shared word and continues with the data it has read. Data derived from these
+// must not reach another rank: iris-check-wait-status inserts an
 // `iris.leave_if_failed` before the next op that publishes, where all threads
-// meet, read the wait status and leave. Until then the others lose no time, and
-// several packets in a row cost one meeting. Further waits for packets, of any
-// thread of the program, end when they look at the wait status.
+// run a barrier, read the wait status and leave. Until then threads do not wait
+// for each other, and consecutive packets share one barrier. Further packet
+// waits of any thread of the program fail when they read the wait status.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,8 +38,8 @@ LogicalResult SyncLowering::lower(ReadPacketsOp op) {
   waits = true;
   Builder b(op.getLoc(), op);
   VectorType type = op.getType();
-  unsigned places = op.getOffsets().size();
-  unsigned wordsEach = type.getNumElements() / places;
+  unsigned numPackets = op.getOffsets().size();
+  unsigned wordsEach = type.getNumElements() / numPackets;
   Value base = target.emitPacketBase(b, op.getBase());
 
   Poll poll;
@@ -57,21 +57,21 @@ LogicalResult SyncLowering::lower(ReadPacketsOp op) {
   Block *failure = getFailureBlock(b, joined);
   b.setInsertionPointToEnd(head);
 
-  // Word, flag, word, flag, ...; what the last poll has read.
+  // Word, flag, word, flag, ..., as read by the last poll.
   SmallVector<Value> seen;
-  auto isThere = [&](unsigned word) -> Value {
+  auto hasArrived = [&](unsigned word) -> Value {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                  seen[2 * word + 1], op.getFlag());
   };
   auto probe = [&] {
     seen = target.emitPacketLoads(b, wordsEach, base, op.getOffsets());
-    Value all = isThere(0);
+    Value all = hasArrived(0);
     for (unsigned word = 1; word < seen.size() / 2; ++word)
-      all = arith::AndIOp::create(b, all, isThere(word));
+      all = arith::AndIOp::create(b, all, hasArrived(word));
     return all;
   };
   auto report = [&] {
-    // The first flag that is missing.
+    // Report the first missing flag.
     Value observed, offset;
     for (unsigned word = seen.size() / 2; word-- > 0;) {
       Value flagOffset =
@@ -83,9 +83,9 @@ LogicalResult SyncLowering::lower(ReadPacketsOp op) {
         offset = flagOffset;
         continue;
       }
-      Value there = isThere(word);
-      observed = arith::SelectOp::create(b, there, observed, flag);
-      offset = arith::SelectOp::create(b, there, offset, flagOffset);
+      Value arrived = hasArrived(word);
+      observed = arith::SelectOp::create(b, arrived, observed, flag);
+      offset = arith::SelectOp::create(b, arrived, offset, flagOffset);
     }
     Value distance = arith::ExtUIOp::create(b, b.getI64Type(), offset);
     if (std::optional<uint64_t> memberBytes = op.getMemberBytes()) {
@@ -114,8 +114,8 @@ LogicalResult SyncLowering::lower(ReadPacketsOp op) {
 
 LogicalResult SyncLowering::lower(LeaveIfFailedOp op) {
   Builder b(op.getLoc(), op);
-  if (givenUp)
-    emitInLeader(b, target, [&] { emitTakeGivenUp(b); });
+  if (waveFailed)
+    emitInLeader(b, target, [&] { emitMergeWaveFailure(b); });
   target.emitWorkgroupBarrier(b);
   emitExitIfFailed(b);
   op.erase();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerTrace.cpp - Events of the trace buffer ------------------------===//
+//===- LowerTrace.cpp - Records events in the trace buffer ----------------===//
 //
-// The leader takes the next place of its program's ring and writes an event.
-// The context says where the rings are and how many and how long they are, in
-// one word, so that nothing is loaded to find the place.
+// The leader reserves the next entry of its program's ring and writes an event.
+// One word of the context encodes the address of the rings, their number and
+// their length, so that no load is needed to find the entry.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,8 @@ LogicalResult SyncLowering::lower(TraceOp op) {
   Value isOn =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ne, trace, emitI64(b, 0));
   auto record = [&] {
-    // First of all, so that the event's own cost is not in what precedes it.
+    // Read the clock first, so that the preceding span does not include the
+    // cost of the event.
     Value clock = target.emitClock(b);
     Value ringsLog2 = emitNibble(b, trace, IRISRT_TRACE_RINGS_SHIFT);
     Value eventsLog2 = emitNibble(b, trace, IRISRT_TRACE_EVENTS_SHIFT);
@@ -52,15 +53,15 @@ LogicalResult SyncLowering::lower(TraceOp op) {
     };
     Value counter =
         arith::AddIOp::create(b, buffer, scaled(ring, sizeof(IrisRtTraceRing)));
-    Value place = target.emitAtomicRMW(
+    Value entry = target.emitAtomicRMW(
         b, RMWKind::Add, emitI64(b, 1), emitGlobalPointer(b, counter, 0),
         LLVM::AtomicOrdering::monotonic, Scope::Gpu, /*needsResult=*/true);
 
-    // The events come behind all rings' counters.
+    // The events follow the counters of all rings.
     Value rings = arith::ShLIOp::create(b, emitI64(b, 1), ringsLog2);
     Value first = arith::ShLIOp::create(b, ring, eventsLog2);
     Value index =
-        arith::AddIOp::create(b, first, emitLowBits(b, place, eventsLog2));
+        arith::AddIOp::create(b, first, emitLowBits(b, entry, eventsLog2));
     Value events = arith::AddIOp::create(
         b, buffer, scaled(rings, sizeof(IrisRtTraceRing)));
     Value event = emitGlobalPointer(

@@ -78,7 +78,7 @@ Value SyncLowering::emitTranslate(Builder &b, Value ctx, Value address,
                                   Value rank) {
   Type pointer = address.getType();
   if (translation == Translation::Stride) {
-    // address + (rank - me) * stride: nothing is loaded.
+    // address + (rank - this rank) * stride; no load.
     Value me =
         arith::ExtUIOp::create(b, b.getI64Type(), emitField(b, "rank", ctx));
     Value ranks = arith::SubIOp::create(b, rank, me);
@@ -87,7 +87,7 @@ Value SyncLowering::emitTranslate(Builder &b, Value ctx, Value address,
     return LLVM::GEPOp::create(b, pointer, b.getI8Type(), address,
                                ArrayRef<LLVM::GEPArg>{distance});
   }
-  // table[rank] + (address - own base).
+  // table[rank] + (address - base of this rank's heap).
   Value table = emitGlobalPointer(b, emitField(b, "heapTable", ctx), 0);
   Value entry = LLVM::GEPOp::create(b, table.getType(), b.getI64Type(), table,
                                     ArrayRef<LLVM::GEPArg>{rank});
@@ -99,7 +99,8 @@ Value SyncLowering::emitTranslate(Builder &b, Value ctx, Value address,
                              ArrayRef<LLVM::GEPArg>{distance});
 }
 
-/// `type` in the address space of global memory, unless its space is another.
+/// `type` with the address space of global memory, unless it has another memory
+/// space.
 static MemRefType inGlobalMemory(MemRefType type, unsigned addressSpace) {
   Attribute space = type.getMemorySpace();
   if (space && !isa<SymmetricAttr, PeerAttr>(space))
@@ -133,8 +134,8 @@ Value SyncLowering::emitElementAddress(Builder &b, Value memref,
 LogicalResult SyncLowering::lower(TranslateOp op) {
   Builder b(op.getLoc(), op);
   Value rank = arith::IndexCastOp::create(b, b.getI64Type(), op.getRank());
-  // Only the two pointers change; the descriptor is that of the own buffer
-  // otherwise, so that everything known about sizes and strides stays known.
+  // Only the two pointers change. The rest of the descriptor stays that of this
+  // rank's buffer, so that known sizes and strides remain known.
   MemRefDescriptor descriptor(emitDescriptor(b, op.getSource()));
   Value pointer =
       emitTranslate(b, op.getCtx(), descriptor.alignedPtr(b, b.getLoc()), rank);

@@ -10,23 +10,22 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Polls between two looks at the clock; short waits never read it.
-static constexpr int64_t kPollsPerLook = 64;
-static constexpr int64_t kFirstLook = 16;
+/// Polls between two reads of the clock; short waits never read it.
+static constexpr int64_t kPollsPerClockRead = 64;
+static constexpr int64_t kFirstClockRead = 16;
 
-/// Microseconds until a wait looks at the abort word, and between two such
-/// looks. On GPUs the word lies behind the bus, which serves the looks of all
-/// programs one after the other, 2 us each (measured on H200: 128 programs that
-/// looked after 10 us made each barrier 260 us long). So only waits look that
-/// are long already.
-static constexpr int64_t kFirstAbortLookUs = 1000;
-static constexpr int64_t kAbortLookUs = 10000;
+/// Time in microseconds until a wait first checks the abort word, and between
+/// two checks. On GPUs the word is in host memory: the bus serializes the reads
+/// of all programs, 2 us each (measured on H200: with a check after 10 us, 128
+/// programs took 260 us per barrier). Therefore only long waits check it.
+static constexpr int64_t kFirstAbortCheckUs = 1000;
+static constexpr int64_t kAbortCheckUs = 10000;
 
 //===----------------------------------------------------------------------===//
 // Polling
 //===----------------------------------------------------------------------===//
 
-/// The comparison of the flag with the wanted value, by signed difference.
+/// Compares the flag with the wanted value, by signed difference.
 static Value emitHolds(ImplicitLocOpBuilder &b, Comparison comparison,
                        Value seen, Value want) {
   using Predicate = arith::CmpIPredicate;
@@ -54,12 +53,12 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
 
   Block *success = splitBlockHere(b);
   Block *head = b.getInsertionBlock();
-  // Polls so far, when the clock was first read, when the abort word is due.
+  // Number of polls, start time, time of the next abort check.
   Block *loop = b.createBlock(success, {i32, i64, i64}, {loc, loc, loc});
   Block *retry = b.createBlock(success);
-  Block *look = b.createBlock(success);
-  Block *ask = b.createBlock(success);
-  Block *time = b.createBlock(success);
+  Block *readClock = b.createBlock(success);
+  Block *checkAbort = b.createBlock(success);
+  Block *checkTime = b.createBlock(success);
   Block *expire = b.createBlock(success);
   Block *spin = b.createBlock(success, {i64, i64}, {loc, loc});
   Value count = loop->getArgument(0), start = loop->getArgument(1),
@@ -77,52 +76,53 @@ void SyncLowering::emitPollLoop(Builder &b, Value ctx, Block *failed,
 
   b.setInsertionPointToEnd(retry);
   Value next = arith::AddIOp::create(b, count, emitI32(b, 1));
-  Value phase = arith::AndIOp::create(b, next, emitI32(b, kPollsPerLook - 1));
-  Value isLook = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, phase,
-                                       emitI32(b, kFirstLook));
-  cf::CondBranchOp::create(b, isLook, look, ValueRange(), spin,
+  Value phase =
+      arith::AndIOp::create(b, next, emitI32(b, kPollsPerClockRead - 1));
+  Value isClockRead = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, phase,
+                                            emitI32(b, kFirstClockRead));
+  cf::CondBranchOp::create(b, isClockRead, readClock, ValueRange(), spin,
                            ValueRange{start, due});
 
-  b.setInsertionPointToEnd(look);
+  b.setInsertionPointToEnd(readClock);
   if (checksWaitStatus && slots) {
     // Volatile: another thread may write it at any time.
     Value waitStatus =
         LLVM::LoadOp::create(b, i32, emitSlot(b, Slot::WaitStatus),
                              /*alignment=*/4, /*isVolatile=*/true);
-    Value gaveUp = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
-                                         waitStatus, emitI32(b, 0));
-    Block *clock = b.createBlock(ask);
-    b.setInsertionPointToEnd(look);
-    cf::CondBranchOp::create(b, gaveUp, failed, clock);
+    Value hasFailed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                            waitStatus, emitI32(b, 0));
+    Block *clock = b.createBlock(checkAbort);
+    b.setInsertionPointToEnd(readClock);
+    cf::CondBranchOp::create(b, hasFailed, failed, clock);
     b.setInsertionPointToEnd(clock);
   }
   Value now = target.emitClock(b);
   Value isFirst =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, start, emitI64(b, 0));
   Value since = arith::SelectOp::create(b, isFirst, now, start);
-  Value firstDue = arith::AddIOp::create(b, now, ticks(kFirstAbortLookUs));
+  Value firstDue = arith::AddIOp::create(b, now, ticks(kFirstAbortCheckUs));
   Value dueNow = arith::SelectOp::create(b, isFirst, firstDue, due);
   Value isDue =
       arith::CmpIOp::create(b, arith::CmpIPredicate::uge, now, dueNow);
-  cf::CondBranchOp::create(b, isDue, ask, ValueRange(), spin,
+  cf::CondBranchOp::create(b, isDue, checkAbort, ValueRange(), spin,
                            ValueRange{since, dueNow});
 
-  b.setInsertionPointToEnd(ask);
+  b.setInsertionPointToEnd(checkAbort);
   Value abortWord =
       emitAtomicLoad(b, i32, control, LLVM::AtomicOrdering::monotonic,
                      target.getSyncScope(Scope::Sys));
   Value aborted = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, abortWord,
                                         emitI32(b, IRISRT_ABORT_NONE));
-  cf::CondBranchOp::create(b, aborted, failed, time);
+  cf::CondBranchOp::create(b, aborted, failed, checkTime);
 
-  b.setInsertionPointToEnd(time);
+  b.setInsertionPointToEnd(checkTime);
   Value elapsed = arith::SubIOp::create(b, now, since);
   Value isOver =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, elapsed, limit);
   Value isLimited =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ne, limit, emitI64(b, 0));
   Value expired = arith::AndIOp::create(b, isOver, isLimited);
-  Value nextDue = arith::AddIOp::create(b, now, ticks(kAbortLookUs));
+  Value nextDue = arith::AddIOp::create(b, now, ticks(kAbortCheckUs));
   cf::CondBranchOp::create(b, expired, expire, ValueRange(), spin,
                            ValueRange{since, nextDue});
 
@@ -220,8 +220,9 @@ LogicalResult SyncLowering::lower(WaitOp op) {
     return success();
   }
 
-  // Before the flag is there nobody is in a hurry: meeting here makes the
-  // shared word free for the value seen, or a borrowed one for the wait status.
+  // The barrier costs nothing before the flag has arrived. After it the shared
+  // word is free for the observed value, or a borrowed word for the wait
+  // status.
   emitInitWaitStatus(b);
   if (isUsed || borrowed)
     target.emitWorkgroupBarrier(b);
@@ -253,9 +254,10 @@ LogicalResult SyncLowering::lower(WaitOp op) {
 // Waits of one wave
 //===----------------------------------------------------------------------===//
 
-/// The first lane polls, or the only one that comes by; what it has seen the
-/// others know once the wave has met. A wave that gives up says so, and goes
-/// on: the others of the program learn of it where they look.
+/// The first lane polls, or the only active one; the other lanes receive the
+/// observed value after the wave has reconverged. A wave whose wait fails
+/// records this and continues; the rest of the program reads the record at its
+/// next check.
 void SyncLowering::lowerInWave(WaitOp op, const Poll &poll) {
   Builder b(op.getLoc(), op);
   Type type = op.getType();
@@ -271,7 +273,8 @@ void SyncLowering::lowerInWave(WaitOp op, const Poll &poll) {
   Block *head = b.getInsertionBlock();
   Value seen = joined->addArgument(type, b.getLoc());
   Block *failure = b.createBlock(joined);
-  LLVM::StoreOp::create(b, emitI32(b, 1), emitGivenUp(b), /*alignment=*/4,
+  LLVM::StoreOp::create(b, emitI32(b, 1), emitWaveFailedPointer(b),
+                        /*alignment=*/4,
                         /*isVolatile=*/true);
   cf::BranchOp::create(b, joined, poll.want);
   Block *first = b.createBlock(failure);
@@ -302,18 +305,18 @@ void SyncLowering::lowerInWave(WaitOp op, const Poll &poll) {
 LogicalResult SyncLowering::lower(HasFailedOp op) {
   Builder b(op.getLoc(), op);
   Value failed = arith::ConstantIntOp::create(b, 0, 1);
-  auto look = [&](Value word) {
+  auto checkWord = [&](Value word) {
     // Volatile: another thread may write it at any time.
     Value value = LLVM::LoadOp::create(b, b.getI32Type(), word, /*alignment=*/4,
                                        /*isVolatile=*/true);
-    Value is = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value,
-                                     emitI32(b, 0));
-    failed = arith::OrIOp::create(b, failed, is);
+    Value isSet = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value,
+                                        emitI32(b, 0));
+    failed = arith::OrIOp::create(b, failed, isSet);
   };
   if (slots)
-    look(emitSlot(b, Slot::WaitStatus));
-  if (givenUp)
-    look(emitGivenUp(b));
+    checkWord(emitSlot(b, Slot::WaitStatus));
+  if (waveFailed)
+    checkWord(emitWaveFailedPointer(b));
   op.replaceAllUsesWith(failed);
   op.erase();
   return success();

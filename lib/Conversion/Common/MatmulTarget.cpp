@@ -24,7 +24,7 @@ void mlir::iris::remarkMissed(tile::MatmulOp op, StringRef why) {
       << reason("{0}", why);
 }
 
-bool mlir::iris::yieldsPlaces(tile::MatmulOp op) {
+bool mlir::iris::yieldsOperandTiles(tile::MatmulOp op) {
   tile::YieldOp yield = op.getYield();
   return yield && yield.getA();
 }
@@ -38,14 +38,14 @@ KStepStarts mlir::iris::emitBlockRegion(OpBuilder &builder, tile::MatmulOp op,
     for (Operation &inner : body.without_terminator())
       builder.clone(inner, mapping);
   }
-  auto place = [&](Value buffer, ValueRange offsets) {
+  auto locate = [&](Value buffer, ValueRange offsets) {
     OperandTileStart result;
     result.buffer = mapping.lookupOrDefault(buffer);
     for (Value offset : offsets)
       result.offsets.push_back(mapping.lookupOrDefault(offset));
     return result;
   };
-  // Along k, the block begins where those before it end.
+  // Blocks are contiguous along k.
   auto advance = [&](OperandTileStart &operandTile, unsigned dim) {
     Value size = arith::ConstantIndexOp::create(
         builder, op.getLoc(), static_cast<int64_t>(op.getBlock()));
@@ -55,18 +55,18 @@ KStepStarts mlir::iris::emitBlockRegion(OpBuilder &builder, tile::MatmulOp op,
   };
 
   tile::YieldOp yield = op.getYield();
-  KStepStarts places;
+  KStepStarts starts;
   if (yield && yield.getA()) {
-    places.a = place(yield.getA(), yield.getAOffsets());
+    starts.a = locate(yield.getA(), yield.getAOffsets());
   } else {
-    places.a = place(op.getA(), op.getAOffsets());
-    advance(places.a, 1);
+    starts.a = locate(op.getA(), op.getAOffsets());
+    advance(starts.a, 1);
   }
   if (yield && yield.getB()) {
-    places.b = place(yield.getB(), yield.getBOffsets());
+    starts.b = locate(yield.getB(), yield.getBOffsets());
   } else {
-    places.b = place(op.getB(), op.getBOffsets());
-    advance(places.b, 0);
+    starts.b = locate(op.getB(), op.getBOffsets());
+    advance(starts.b, 0);
   }
-  return places;
+  return starts;
 }

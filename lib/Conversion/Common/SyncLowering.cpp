@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- SyncLowering.cpp - Addresses, orderings and atomics ----------------===//
+//===- SyncLowering.cpp - Lowers the sync ops of one kernel ---------------===//
 //
 // Lowers the scalar ops of the iris dialect, and those below tile level, in one
-// kernel. Waits end the program when they fail, so that the ops are rewritten
-// one after the other over unstructured control flow, not by patterns: the exit
-// block, the words that the threads share and the table of sites belong to the
-// kernel as a whole.
+// kernel. A failed wait ends the program, which requires unstructured control
+// flow. Ops are rewritten one by one instead of by patterns, because the exit
+// block, the shared words and the table of sites belong to the whole kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,17 +20,16 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Name of the workgroup variable with the words that threads share.
+/// Name of the workgroup variable with the shared words.
 static constexpr StringLiteral kSlotsName = "__iris_sync_slots";
-/// Name of the variable by which waves that wait on their own say that they
-/// have given up.
-static constexpr StringLiteral kGivenUpName = "__iris_given_up";
+/// Name of the variable in which a wave that waits alone records a failed wait.
+static constexpr StringLiteral kWaveFailedName = "__iris_wave_failed";
 /// One word of 64 bits per slot.
 static constexpr int64_t kNumSlots = 2;
 static constexpr int64_t kSlotBytes = 8;
-/// Programs that find place beside each other, if their workgroup memory does:
-/// more would not have the registers that tiles of some size take.
-static constexpr uint64_t kMostPrograms = 4;
+/// Maximum number of co-resident programs worth preserving workgroup memory
+/// for: more would not have enough registers for tiles.
+static constexpr uint64_t kMaxResidentPrograms = 4;
 
 static LowerToLLVMOptions conversionOptions(MLIRContext *context) {
   LowerToLLVMOptions options(context);
@@ -45,7 +43,7 @@ SyncLowering::SyncLowering(FunctionOpInterface kernel, const TargetInfo &target,
       typeConverter(kernel.getContext(),
                     conversionOptions(kernel.getContext())) {}
 
-/// True if the threads of a program have to share a value or a wait status.
+/// True if the threads of a program must share a value or a wait status.
 static bool needsSlots(Operation *op) {
   if (isa<WaitOp, BarrierOp, LeaveIfFailedOp>(op))
     return true;
@@ -55,14 +53,15 @@ static bool needsSlots(Operation *op) {
 LogicalResult SyncLowering::run() {
   SmallVector<Operation *> ops;
   kernel.walk([&](Operation *op) {
-    // What the kernel's arguments give is resolved with its signature.
+    // CtxFieldOp, HostArenaOp and TensorMapOp are lowered with the kernel's
+    // signature.
     if (isa_and_nonnull<IrisDialect>(op->getDialect()) &&
         !isa<CtxFieldOp, HostArenaOp, TensorMapOp>(op))
       ops.push_back(op);
   });
-  // The shared words change the entry block, so they come before the rest.
+  // Creating the shared words changes the entry block, so it comes first.
   if (!target.hasOneThread() && llvm::any_of(ops, needsSlots) &&
-      failed(placeWords(ops)))
+      failed(allocateSharedWords(ops)))
     return failure();
   for (Operation *op : ops) {
     if (op->getParentOp() != kernel.getOperation())
@@ -84,7 +83,7 @@ LogicalResult SyncLowering::run() {
     if (failed(result))
       return failure();
   }
-  leaveAttributes();
+  setAttributes();
   return success();
 }
 
@@ -92,15 +91,15 @@ LogicalResult SyncLowering::run() {
 // Sites
 //===----------------------------------------------------------------------===//
 
-/// "file:line:col" of the first such place in `loc`.
+/// "file:line:col" of the first file location in `loc`.
 static std::string printLocation(Location loc) {
   std::string text = "unknown";
   loc->walk([&](Location part) {
-    auto place = dyn_cast<FileLineColLoc>(part);
-    if (!place)
+    auto position = dyn_cast<FileLineColLoc>(part);
+    if (!position)
       return WalkResult::advance();
-    text = (place.getFilename().getValue() + ":" + Twine(place.getLine()) +
-            ":" + Twine(place.getColumn()))
+    text = (position.getFilename().getValue() + ":" +
+            Twine(position.getLine()) + ":" + Twine(position.getColumn()))
                .str();
     return WalkResult::interrupt();
   });
@@ -112,7 +111,7 @@ int64_t SyncLowering::addSite(Operation *op, StringRef what, Type element) {
   auto entry = [&](StringRef key, StringRef value) {
     return b.getNamedAttr(key, b.getStringAttr(value));
   };
-  // What people wrote; tiles turn it into the other.
+  // Report the op that the user wrote, not the one it was expanded to.
   auto check = dyn_cast<CheckOp>(op);
   StringRef name = check                     ? check.getOf()
                    : isa<RecordExpectOp>(op) ? ExpectEqOp::getOperationName()
@@ -138,7 +137,7 @@ uint64_t SyncLowering::getKernelHash() {
   return hash;
 }
 
-void SyncLowering::leaveAttributes() {
+void SyncLowering::setAttributes() {
   OpBuilder b(kernel.getContext());
   if (!sites.empty())
     kernel->setAttr(kSitesAttr, b.getArrayAttr(sites));
@@ -149,7 +148,7 @@ void SyncLowering::leaveAttributes() {
   if (!slots)
     return;
   auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr);
-  int64_t words = kNumSlots + (givenUp ? 1 : 0);
+  int64_t words = kNumSlots + (waveFailed ? 1 : 0);
   kernel->setAttr(
       kSharedBytesAttr,
       b.getI64IntegerAttr((bytes ? bytes.getInt() : 0) + words * kSlotBytes));
@@ -159,9 +158,9 @@ void SyncLowering::leaveAttributes() {
 // Shared words
 //===----------------------------------------------------------------------===//
 
-/// True if `op` hands the threads more than a wait status, or one at any time:
-/// that is nothing for a borrowed word, which is theirs only while the program
-/// waits.
+/// True if `op` broadcasts more than a wait status, or may set it at any time.
+/// A borrowed word does not support this, because it is free only while the
+/// program waits.
 static bool needsOwnWords(Operation *op) {
   if (auto wait = dyn_cast<WaitOp>(op))
     return !wait.use_empty() || wait->hasAttr(kInWaveAttr);
@@ -170,8 +169,8 @@ static bool needsOwnWords(Operation *op) {
   return needsSlots(op) || isa<HasFailedOp, ReadPacketsOp>(op);
 }
 
-LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
-  // What the program's tiles take.
+LogicalResult SyncLowering::allocateSharedWords(ArrayRef<Operation *> ops) {
+  // The workgroup memory of the program's tiles.
   llvm::MapVector<LLVM::GlobalOp, uint64_t> memory;
   uint64_t bytes = getWorkgroupAttributionBytes(kernel);
   DataLayout layout = DataLayout::closest(kernel);
@@ -186,9 +185,9 @@ LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
       llvm::any_of(ops, [](Operation *op) { return op->hasAttr(kInWaveAttr); });
   uint64_t words = (kNumSlots + (isInWave ? 1 : 0)) * kSlotBytes;
   std::optional<uint64_t> most = target.getMaxWorkgroupBytes();
-  // Words of their own are not worth the place of a program.
+  // Separate words must not reduce the number of co-resident programs.
   auto countPrograms = [&](uint64_t each) {
-    return std::min(kMostPrograms, *most / each);
+    return std::min(kMaxResidentPrograms, *most / each);
   };
   if (most && bytes && countPrograms(bytes + words) < countPrograms(bytes)) {
     auto op = llvm::find_if(ops, needsOwnWords);
@@ -200,19 +199,19 @@ LogicalResult SyncLowering::placeWords(ArrayRef<Operation *> ops) {
       op = ops.begin();
     if (bytes + words > *most)
       return (*op)->emitOpError("needs ")
-             << words << " bytes of workgroup memory beside the " << bytes
-             << " of the program's tiles; expected at most " << *most
+             << words << " bytes of workgroup memory in addition to the "
+             << bytes << " of the program's tiles; expected at most " << *most
              << " in all";
   }
   if (isInWave)
-    givenUp = getOrCreateWords(kGivenUpName, 1);
-  // All waves of a kernel in roles meet before they part.
+    waveFailed = getOrCreateWords(kWaveFailedName, 1);
+  // In a warp-specialized kernel a barrier precedes the split into roles.
   createSlots(llvm::any_of(ops, llvm::IsaPred<ReadPacketsOp>) &&
               !kernel->hasAttr(kProducerWarpsAttr));
   return success();
 }
 
-/// `count` words of workgroup memory, the same for all kernels of the module.
+/// `count` words of workgroup memory, shared by all kernels of the module.
 LLVM::GlobalOp SyncLowering::getOrCreateWords(StringRef name, int64_t count) {
   Operation *module = kernel->getParentOp();
   if (auto words = dyn_cast_or_null<LLVM::GlobalOp>(
@@ -226,25 +225,26 @@ LLVM::GlobalOp SyncLowering::getOrCreateWords(StringRef name, int64_t count) {
       kSlotBytes, target.getWorkgroupAddressSpace());
 }
 
-/// The wait status is 0 as long as the program runs: the leader clears it at
-/// the kernel's entry, only failed waits write it, and after one of those every
-/// thread leaves. A wait that succeeds need not touch it. Waits for packets may
-/// fail in any thread, whose wait status the leader must not clear.
-void SyncLowering::createSlots(bool meet) {
+/// The wait status is 0 while the program runs: the leader clears it at the
+/// kernel's entry, only failed waits write it, and after a failed wait every
+/// thread leaves. Successful waits do not access it. Packet waits may fail in
+/// any thread; the leader must not clear the wait status after that, so a
+/// barrier follows the clear.
+void SyncLowering::createSlots(bool withBarrier) {
   slots = getOrCreateWords(kSlotsName, kNumSlots);
   Builder b(kernel.getLoc(), kernel.getContext());
   Block &entry = kernel.getFunctionBody().front();
   b.setInsertionPointToStart(&entry);
-  // Variables become registers only if they stay in the first block, which is
-  // split here.
+  // LLVM promotes variables to registers only if they are in the entry block,
+  // which is split here.
   for (auto variable : entry.getOps<LLVM::AllocaOp>())
     b.setInsertionPointAfter(variable);
   emitInLeader(b, target, [&] {
     LLVM::StoreOp::create(b, emitI32(b, 0), emitSlot(b, Slot::WaitStatus));
-    if (givenUp)
-      LLVM::StoreOp::create(b, emitI32(b, 0), emitGivenUp(b));
+    if (waveFailed)
+      LLVM::StoreOp::create(b, emitI32(b, 0), emitWaveFailedPointer(b));
   });
-  if (meet)
+  if (withBarrier)
     target.emitWorkgroupBarrier(b);
 }
 
@@ -261,24 +261,25 @@ Value SyncLowering::emitWaitStatusPointer(Builder &b) {
   return LLVM::AddressOfOp::create(b, borrowed);
 }
 
-/// A borrowed word holds anything. What a program writes to its memory it meets
-/// behind, before it waits; so the word stays what it is, until a thread whose
-/// wait has failed changes it. None does so before all have looked.
+/// A borrowed word has an arbitrary value. A barrier separates the program's
+/// writes to its workgroup memory from a wait, so the word keeps its value
+/// until a thread whose wait has failed changes it. No thread does so before
+/// all have read the word.
 void SyncLowering::emitInitWaitStatus(Builder &b) {
   if (borrowed)
-    quiet = emitLoadWaitStatus(b);
+    savedWord = emitLoadWaitStatus(b);
 }
 
 Value SyncLowering::emitLoadWaitStatus(Builder &b) {
-  // Volatile where borrowed: LLVM might know, or choose, what it holds.
+  // Volatile if borrowed: LLVM could otherwise assume its value.
   Value waitStatus =
       LLVM::LoadOp::create(b, b.getI32Type(), emitWaitStatusPointer(b),
                            /*alignment=*/4, /*isVolatile=*/bool(borrowed));
   return target.emitUniform(b, waitStatus);
 }
 
-Value SyncLowering::emitGivenUp(Builder &b) {
-  return LLVM::AddressOfOp::create(b, givenUp);
+Value SyncLowering::emitWaveFailedPointer(Builder &b) {
+  return LLVM::AddressOfOp::create(b, waveFailed);
 }
 
 Value SyncLowering::emitLoadSlot(Builder &b, Slot slot, Type type) {
@@ -318,35 +319,37 @@ Block *SyncLowering::getFailureBlock(Builder &b, Block *joined) {
 void SyncLowering::emitFailure(Builder &b) {
   if (!slots && !borrowed)
     return;
-  assert((!borrowed || quiet) && "the waitStatus was opened");
+  assert((!borrowed || savedWord) && "the wait status was initialized");
   Value waitStatus = emitI32(b, 1);
   if (borrowed)
-    waitStatus = arith::XOrIOp::create(b, quiet, waitStatus);
+    waitStatus = arith::XOrIOp::create(b, savedWord, waitStatus);
   LLVM::StoreOp::create(b, waitStatus, emitWaitStatusPointer(b),
                         /*alignment=*/4,
                         /*isVolatile=*/bool(borrowed));
 }
 
-void SyncLowering::emitTakeGivenUp(Builder &b) {
+void SyncLowering::emitMergeWaveFailure(Builder &b) {
   // Volatile: a wave may write it at any time.
-  Value said = LLVM::LoadOp::create(b, b.getI32Type(), emitGivenUp(b),
-                                    /*alignment=*/4, /*isVolatile=*/true);
-  Value isSaid =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, said, emitI32(b, 0));
-  emitIf(b, isSaid, [&] { emitFailure(b); });
+  Value value =
+      LLVM::LoadOp::create(b, b.getI32Type(), emitWaveFailedPointer(b),
+                           /*alignment=*/4, /*isVolatile=*/true);
+  Value hasFailed =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, emitI32(b, 0));
+  emitIf(b, hasFailed, [&] { emitFailure(b); });
 }
 
 void SyncLowering::emitExitIfFailed(Builder &b) {
   if (target.hasOneThread())
     return;
   Value waitStatus = emitLoadWaitStatus(b);
-  // The next one to write it waits until all have read.
-  if (givenUp || borrowed)
+  // All threads must read the status before a later wait writes it.
+  if (waveFailed || borrowed)
     target.emitWorkgroupBarrier(b);
-  Value failed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, waitStatus,
-                                       borrowed ? quiet : Value(emitI32(b, 0)));
-  // Of this wait alone.
-  quiet = Value();
+  Value failed =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, waitStatus,
+                            borrowed ? savedWord : Value(emitI32(b, 0)));
+  // The saved value is valid for one wait only.
+  savedWord = Value();
   Block *rest = splitBlockHere(b);
   cf::CondBranchOp::create(b, failed, getExitBlock(), rest);
   b.setInsertionPointToStart(rest);

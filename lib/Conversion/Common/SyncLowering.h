@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- SyncLowering.h - State of the lowering of one kernel -----*- C++ -*-===//
+//===- SyncLowering.h - Lowers the sync ops of one kernel -------*- C++ -*-===//
 
 #ifndef IRIS_LIB_CONVERSION_COMMON_SYNCLOWERING_H
 #define IRIS_LIB_CONVERSION_COMMON_SYNCLOWERING_H
@@ -13,8 +13,8 @@
 
 namespace mlir::iris {
 
-/// Lowers the ops of one kernel, in order. One method per op; each inserts
-/// before the op and replaces it.
+/// Lowers the ops of one kernel, in order. There is one method per op; each
+/// inserts code before the op and replaces it.
 class SyncLowering {
 public:
   SyncLowering(FunctionOpInterface kernel, const TargetInfo &target,
@@ -25,7 +25,7 @@ public:
 private:
   using Builder = ImplicitLocOpBuilder;
 
-  /// What a poll waits for, and what is reported if it does not come.
+  /// The condition of a wait, and the data of its report if it times out.
   struct Poll {
     Value ctx;
     Value address;
@@ -39,13 +39,13 @@ private:
     Value owedBy;
   };
 
-  /// How a publishing access gets its release.
+  /// How a publishing access is released.
   struct Release {
-    /// Every thread arrives before.
+    /// Every thread arrives before the access.
     bool arrive;
-    /// The publishing thread fences before.
+    /// The publishing thread fences before the access.
     bool fence;
-    /// Ordering of the access.
+    /// Ordering of the access itself.
     LLVM::AtomicOrdering ordering;
   };
 
@@ -58,19 +58,19 @@ private:
   LogicalResult lower(GroupSizeOp op);
   LogicalResult lower(GroupIndexOp op);
   LogicalResult lower(GroupMemberOp op);
-  /// Replaces a question about the world by a field of the context.
+  /// Replaces a query of the world by a field of the context.
   template <typename OpTy>
   LogicalResult lowerQuery(OpTy op, StringRef field);
-  /// The rank of a member (i64) of the launch's group, i64.
+  /// The world rank (i64) of a member (i64) of the launch's group.
   Value emitGroupMember(Builder &b, Value ctx, Value member);
   LogicalResult lower(TranslateOp op);
   /// A field of the context.
   Value emitField(Builder &b, StringRef field, Value ctx);
-  /// `address` on the own heap, moved to rank `rank` (i64).
+  /// Translates `address` in this rank's heap to rank `rank` (i64).
   Value emitTranslate(Builder &b, Value ctx, Value address, Value rank);
   /// The address of an element of `memref`.
   Value emitElementAddress(Builder &b, Value memref, ValueRange indices);
-  /// `memref` as the descriptor of the LLVM conversion.
+  /// `memref` as a descriptor of the LLVM conversion.
   Value emitDescriptor(Builder &b, Value memref);
   /// The LLVM pointer to global memory at `address` (i64) plus `offset`.
   Value emitGlobalPointer(Builder &b, Value address, int64_t offset);
@@ -85,10 +85,10 @@ private:
   LogicalResult lower(FenceOp op);
   LogicalResult lower(ElementRMWOp op);
   LogicalResult lower(ElementCASOp op);
-  /// The release that `op`, of ordering `sem`, needs.
+  /// Returns the release that `op`, with semantics `sem`, needs.
   Release planRelease(Operation *op, MemSemantic sem) const;
-  /// Runs `access` in the leader, ordered as `op` says, and hands its value
-  /// (type `type`) to every thread if `isUsed`.
+  /// Runs `access` in the leader, ordered as `sem` requires, and broadcasts its
+  /// result (type `type`) to every thread if `isUsed`.
   Value emitOrderedAccess(
       Builder &b, Operation *op, MemSemantic sem, Scope scope, Type type,
       bool isUsed,
@@ -99,38 +99,40 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult lower(WaitOp op);
-  /// A wait of one wave; `poll` says for what.
+  /// A wait executed by a single wave.
   void lowerInWave(WaitOp op, const Poll &poll);
   LogicalResult lower(HasFailedOp op);
   LogicalResult lower(BarrierOp op);
-  /// Notes for the launch which argument holds the barrier's state.
-  void noteState(BarrierOp op);
-  /// Repeats `probe` until the value (i1) that it returns holds; branches to
-  /// `failed` when the wait is given up, after `report` if that is for time.
-  /// `probe` stays in its block, which dominates all that follows.
+  /// Records, for the kernel's metadata, which argument holds the barrier's
+  /// state.
+  void recordBarrierState(BarrierOp op);
+  /// Repeats `probe` until it returns true (i1). Branches to `failed` when the
+  /// wait is aborted or times out; after a timeout `report` runs first. `probe`
+  /// is emitted in a block that dominates all following code.
   ///
-  /// Threads that go on after a failed wait pass `checksWaitStatus`: then their
-  /// next waits, and those of the program's other threads, end soon, if the
-  /// kernel keeps a wait status.
+  /// With `checksWaitStatus`, threads continue after a failed wait: if the
+  /// kernel has a wait status, their next waits, and those of the program's
+  /// other threads, fail soon after.
   void emitPollLoop(Builder &b, Value ctx, Block *failed,
                     llvm::function_ref<Value()> probe,
                     llvm::function_ref<void()> report,
                     bool checksWaitStatus = false);
-  /// Polls until the comparison holds; branches to `failed` when the wait is
-  /// given up. Continues after it, with the value seen.
+  /// Polls until the comparison holds; branches to `failed` when the wait
+  /// fails. Otherwise continues with the observed value, which it returns.
   Value emitPoll(Builder &b, const Poll &poll, Block *failed,
                  bool checksWaitStatus = false);
-  /// Reports that a wait ran out of time, and sets the abort word.
+  /// Reports that a wait timed out, and sets the abort word.
   void emitHang(Builder &b, const Poll &poll, Value observed);
-  /// The block that the program leaves through, in all its threads.
+  /// The block through which all threads of the program leave the kernel.
   Block *getExitBlock();
-  /// A block for the threads whose wait is given up, who go on at `joined`, or
-  /// leave where a program is one thread. Moves the insertion point.
+  /// A block for threads whose wait has failed. They continue at `joined`, or
+  /// leave the kernel if a program is one thread. Moves the insertion point.
   Block *getFailureBlock(Builder &b, Block *joined);
-  /// Branches to the exit if any thread has called `emitFailure`. Comes after a
+  /// Branches to the exit if any thread has called `emitFailure`. Must follow a
   /// barrier of the program.
   void emitExitIfFailed(Builder &b);
-  /// In a thread whose wait failed: tells the program, if it asks anywhere.
+  /// Records in a thread whose wait failed that it has, if the kernel has a
+  /// wait status.
   void emitFailure(Builder &b);
   /// Linear index of the program in the grid, i64.
   Value emitProgramIndex(Builder &b);
@@ -152,10 +154,11 @@ private:
   LogicalResult lower(CheckOp op);
   void emitRecordExpect(Builder &b, Value ctx, Value checked, Value failed,
                         Value element, Value got, Value want, int64_t site);
-  /// Claims a record of the control block, runs `fill` and marks it ready, if
-  /// it was empty. Both are pointers; `record` begins with the state.
+  /// Claims a record of the control block if it is empty, runs `fill`, and
+  /// marks the record as ready. `record` points to its state, the first field.
   void emitRecord(Builder &b, Value record, llvm::function_ref<void()> fill);
-  /// Makes every wait of this rank end, for one of IRISRT_ABORT_*.
+  /// Sets the abort word to `reason`, one of IRISRT_ABORT_*: every wait of this
+  /// rank then fails.
   void emitSetAbort(Builder &b, Value control, int64_t reason);
   /// Stores to a field of a record.
   void emitStoreField(Builder &b, Value record, int64_t offset, Value value);
@@ -183,33 +186,34 @@ private:
   // State (SyncLowering.cpp)
   //===--------------------------------------------------------------------===//
 
-  /// Adds a site for `op`; returns its number. `element`, where it is given, is
-  /// the type of the flag or value.
+  /// Adds a site for `op` and returns its number. `element`, if given, is the
+  /// type of the flag or value.
   int64_t addSite(Operation *op, StringRef what, Type element);
-  /// Pointer to one of the words that the threads of the program share.
+  /// The shared words of the program.
   enum class Slot { WaitStatus, Value };
   Value emitSlot(Builder &b, Slot slot);
-  /// A word of the program's shared memory, the same in every thread.
+  /// Loads a shared word; the value is uniform over the program.
   Value emitLoadSlot(Builder &b, Slot slot, Type type);
-  /// Finds a place for the words that the threads share for `ops`, in their own
-  /// memory or in borrowed one.
-  LogicalResult placeWords(ArrayRef<Operation *> ops);
-  /// Makes the words, and the code at the entry that clears the wait status; if
-  /// `meet`, before any thread goes on.
-  void createSlots(bool meet);
+  /// Allocates the shared words that `ops` need, in separate or borrowed
+  /// workgroup memory.
+  LogicalResult allocateSharedWords(ArrayRef<Operation *> ops);
+  /// Creates the shared words, and the code at the entry that clears the wait
+  /// status; with `withBarrier`, followed by a barrier.
+  void createSlots(bool withBarrier);
   LLVM::GlobalOp getOrCreateWords(StringRef name, int64_t count);
-  /// Where a failed wait leaves its wait status.
+  /// The address of the wait status.
   Value emitWaitStatusPointer(Builder &b);
   Value emitLoadWaitStatus(Builder &b);
-  /// Comes in every thread before the program meets in front of a wait: takes
-  /// down what the wait status is as long as the wait has not failed.
+  /// Must run in every thread before the program barrier that precedes a wait:
+  /// saves the value that the wait status has unless the wait fails.
   void emitInitWaitStatus(Builder &b);
-  Value emitGivenUp(Builder &b);
-  /// In one thread, before all meet: what a wave said becomes the wait status.
-  void emitTakeGivenUp(Builder &b);
+  Value emitWaveFailedPointer(Builder &b);
+  /// In one thread, before a program barrier: sets the wait status if a wave's
+  /// wait has failed.
+  void emitMergeWaveFailure(Builder &b);
   /// FNV-1a 64 of the kernel's name.
   uint64_t getKernelHash();
-  void leaveAttributes();
+  void setAttributes();
 
   FunctionOpInterface kernel;
   const TargetInfo &target;
@@ -218,17 +222,17 @@ private:
   SmallVector<Attribute> sites;
   Block *exitBlock = nullptr;
   LLVM::GlobalOp slots;
-  /// Workgroup memory that the program uses for other things, of which a word
-  /// is borrowed for the wait status; then there are no slots.
+  /// Workgroup memory with another purpose, one word of which is borrowed for
+  /// the wait status; then there are no slots.
   LLVM::GlobalOp borrowed;
-  /// What the borrowed word holds if the wait does not fail, i32.
-  Value quiet;
-  /// Not 0 after the wait of a wave has failed, which it may at any time: the
-  /// wait status, which all threads must agree on, is taken from it where they
-  /// meet.
-  LLVM::GlobalOp givenUp;
+  /// The value of the borrowed word unless the wait fails, i32.
+  Value savedWord;
+  /// Nonzero after the wait of a single wave has failed, which may happen at
+  /// any time. The wait status, on which all threads must agree, is updated
+  /// from it at barriers.
+  LLVM::GlobalOp waveFailed;
   bool waits = false;
-  /// The arguments with the state of a barrier, each once.
+  /// The arguments that hold the state of a barrier, without duplicates.
   llvm::SetVector<Attribute> barriers;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TargetInfo.cpp - Defaults that most targets share ------------------===//
+//===- TargetInfo.cpp - Defaults shared by most targets -------------------===//
 
 #include "iris/Conversion/TargetInfo.h"
 
@@ -13,8 +13,8 @@ TargetInfo::~TargetInfo() = default;
 
 AccessPolicy TargetInfo::getLoadPolicy(tile::LoadCache cache,
                                        bool isVolatile) const {
-  // `cg` only says where not to keep the data, `cv` that they must be fetched
-  // again: the first one is a hint, the second one is not.
+  // `cg` only specifies where not to cache the data, so it is a hint; `cv`
+  // requires that they are fetched again.
   AccessPolicy policy;
   policy.isVolatile = isVolatile || cache == tile::LoadCache::cv;
   policy.isNontemporal = cache == tile::LoadCache::cg;
@@ -44,14 +44,14 @@ Value TargetInfo::emitUniform(ImplicitLocOpBuilder &, Value value) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Packets: relaxed atomics of 64 bits, a word and its flag each
+// Packets: relaxed 64-bit atomics, each with a word and its flag
 //===----------------------------------------------------------------------===//
 
 Value TargetInfo::emitPacketBase(ImplicitLocOpBuilder &, Value pointer) const {
   return pointer;
 }
 
-/// The address of word number `word` of the place at `offset`.
+/// The address of word `word` of the packet at `offset`.
 static Value emitPairAddress(ImplicitLocOpBuilder &b, Value base, Value offset,
                              int64_t word) {
   Value distance = arith::ExtUIOp::create(b, b.getI64Type(), offset);
@@ -103,7 +103,7 @@ SmallVector<Value> TargetInfo::emitPacketLoads(ImplicitLocOpBuilder &b,
 
 Value TargetInfo::emitClock(ImplicitLocOpBuilder &b) const {
   // LLVM's steady counter is s_memrealtime, the real-time message or
-  // %globaltimer: the clocks that the ABI names.
+  // %globaltimer: the clocks that RuntimeABI.h specifies.
   return LLVM::CallIntrinsicOp::create(
              b, b.getI64Type(), b.getStringAttr("llvm.readsteadycounter"),
              ValueRange())

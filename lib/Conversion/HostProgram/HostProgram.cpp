@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- HostProgram.cpp - @main as calls of the runtime --------------------===//
+//===- HostProgram.cpp - Lowers @main to runtime calls --------------------===//
 
 #include "iris/Conversion/HostProgram.h"
 
@@ -30,7 +30,8 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// The IrisRtHostApi: what `@main`'s only argument, the context, becomes.
+/// The IrisRtHostApi, to which the context, `@main`'s only argument, is
+/// lowered.
 static Value apiOf(Operation *op) {
   return op->getParentRegion()->front().getArgument(0);
 }
@@ -94,8 +95,8 @@ struct LowerAlloc : ConvertOpToLLVMPattern<AllocOp> {
   }
 
 private:
-  /// The size of the buffer; leaves `@main` where a size is negative or the
-  /// product too large.
+  /// Returns the size of the buffer in bytes; emits a return from `@main` if a
+  /// size is negative or the product overflows.
   Value checkedBytes(RewriterBase &rewriter, RuntimeCalls &calls, AllocOp op,
                      MemRefType type, ArrayRef<Value> sizes) const {
     Location loc = op.getLoc();
@@ -210,7 +211,7 @@ struct LowerLaunch : ConvertOpToLLVMPattern<LaunchOp> {
   }
 
 private:
-  /// The ranks of the group in memory, uint32_t each.
+  /// The ranks of the group in memory, as uint32_t.
   Value members(RuntimeCalls &calls, ArrayRef<int32_t> group) const {
     Value slot = calls.stackSlot(group.size() * sizeof(uint32_t));
     for (auto [index, rank] : llvm::enumerate(group))
@@ -247,7 +248,7 @@ private:
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// Gives `@main` the name and the result of IrisRtMain.
+/// Gives `@main` the name and the result type of IrisRtMain.
 static void adoptSignature(func::FuncOp main) {
   Type status = IntegerType::get(main.getContext(), 32);
   main.setName(IRISRT_SYM_MAIN);
@@ -260,10 +261,10 @@ static void adoptSignature(func::FuncOp main) {
   });
 }
 
-/// Gives `main` a last block that returns the status it gets, for every call
-/// that fails: with a return for each, LLVM takes quadratic time to merge them.
-/// Ends a block after every op that becomes a call, from the back: the
-/// conversion splits there, and splitting moves whatever follows.
+/// Adds a final block to `main` that returns its argument, the status of a
+/// failed call. With one return per call, LLVM would take quadratic time to
+/// merge them. Splits the block after every op that becomes a call, from the
+/// end: the conversion splits there, and each split moves the ops that follow.
 static void prepareExits(func::FuncOp main) {
   SmallVector<Operation *> ops;
   main.walk([&](Operation *op) {
@@ -278,7 +279,7 @@ static void prepareExits(func::FuncOp main) {
   }
   Block *exit = builder.createBlock(&main.getBody(), main.getBody().end(),
                                     builder.getI32Type(), main.getLoc());
-  // Nothing leads there yet, so that the conversion would pass it over.
+  // The block is not reachable yet, so the conversion would skip it.
   LLVM::ReturnOp::create(builder, main.getLoc(), exit->getArguments());
 }
 
@@ -332,7 +333,7 @@ struct HostProgramPass
   }
 
 private:
-  /// Kernels, and functions that were inlined into `@main`.
+  /// Removes kernels, and functions that were inlined into `@main`.
   static void dropTheRest(ModuleOp module) {
     for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
       auto func = dyn_cast<func::FuncOp>(op);

@@ -87,7 +87,7 @@ static void packScalar(RewriterBase &rewriter, Location loc,
 void mlir::iris::packArgument(RewriterBase &rewriter, Location loc,
                               RuntimeCalls &calls, Value value, Type type,
                               Value slot) {
-  // Fields without a meaning for this kind are 0.
+  // Fields that this kind does not use are 0.
   LLVM::MemsetOp::create(rewriter, loc, slot, calls.constant(8, 0),
                          calls.constant(64, sizeof(IrisRtArg)),
                          /*isVolatile=*/false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Pipeline.cpp - From @main to the LLVM dialect ----------------------===//
+//===- Pipeline.cpp - Lowers @main to the LLVM dialect --------------------===//
 
 #include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/TileToLoops.h"
@@ -16,20 +16,20 @@ using namespace mlir;
 using namespace mlir::iris;
 
 void mlir::iris::buildHostProgramPipeline(OpPassManager &pm) {
-  // Helper functions would have to pass the runtime's errors on. The inliner
-  // would canonicalize what dimensions are not resolved in.
+  // Inline helper functions, which would otherwise have to propagate the
+  // runtime's errors. No canonicalization before dimensions are resolved.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   OpPassManager &inlined = pm.nest<func::FuncOp>();
   inlined.addPass(createIrisResolveDimsPass());
   inlined.addPass(createCanonicalizerPass());
   pm.addPass(createIrisVerifyHostProgramPass());
   OpPassManager &main = pm.nest<func::FuncOp>();
-  // Views become arithmetic on the address, as affine maps; those become arith.
+  // Views become affine maps on the address, and those become arith ops.
   main.addPass(memref::createExpandStridedMetadataPass());
   main.addPass(createLowerAffinePass());
   main.addPass(createCanonicalizerPass());
   main.addPass(createIrisLegalizeHostFloatsPass());
-  // A failed call leaves @main from wherever it is.
+  // A failed call returns from @main at any point.
   main.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertIrisHostProgramPass());
   pm.addPass(createCanonicalizerPass());

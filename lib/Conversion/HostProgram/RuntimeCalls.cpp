@@ -36,7 +36,7 @@ Value RuntimeCalls::constant(unsigned bits, int64_t value) {
 }
 
 Value RuntimeCalls::stackSlot(int64_t bytes) {
-  // In the entry block, so that a loop does not take more with every turn.
+  // In the entry block, so that loops do not allocate in every iteration.
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(&op->getParentRegion()->front());
   return LLVM::AllocaOp::create(

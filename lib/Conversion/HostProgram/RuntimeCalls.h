@@ -9,11 +9,11 @@
 
 namespace mlir::iris {
 
-/// Builds code of `@main` that reads IrisRtHostApi and calls its functions. The
-/// last block of `@main` takes a status and returns it.
+/// Emits code of `@main` that reads IrisRtHostApi and calls its functions. The
+/// last block of `@main` returns its argument, a status.
 class RuntimeCalls {
 public:
-  /// Code goes before `op`; `api` points to the IrisRtHostApi.
+  /// Inserts before `op`; `api` points to the IrisRtHostApi.
   RuntimeCalls(RewriterBase &rewriter, Operation *op, Value api);
 
   /// A field of type `type` at byte `offset` of the struct at `base`.
@@ -23,7 +23,7 @@ public:
   /// A constant of type i32 or i64.
   Value constant(unsigned bits, int64_t value);
 
-  /// Memory on the stack of `@main`, the same for every execution.
+  /// Stack memory of `@main`, allocated once.
   Value stackSlot(int64_t bytes);
 
   /// Returns `status` from `@main` if `failed`.
@@ -40,8 +40,8 @@ private:
   Value api;
 };
 
-/// Writes the IrisRtArg of one launch argument. `value` is the converted
-/// value of the argument, of type `type` before conversion.
+/// Fills the IrisRtArg of one launch argument. `value` is the converted value,
+/// `type` its type before conversion.
 void packArgument(RewriterBase &rewriter, Location loc, RuntimeCalls &calls,
                   Value value, Type type, Value slot);
 

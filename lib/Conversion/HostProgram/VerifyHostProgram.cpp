@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- VerifyHostProgram.cpp - What @main may contain ---------------------===//
+//===- VerifyHostProgram.cpp - Verifies the ops of @main ------------------===//
 
 #include "iris/Conversion/HostProgram.h"
 
@@ -49,8 +49,8 @@ static bool isAllowed(Operation *op) {
 
 static LogicalResult verifyOp(Operation *op) {
   if (isa<func::CallOp>(op))
-    return op->emitOpError("is left in @main; expected a function of this "
-                           "module that can be inlined");
+    return op->emitOpError("cannot be inlined into @main; expected a function "
+                           "defined in this module");
   if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
       !(op->getDialect() && isAllowed(op)))
     return op->emitOpError(
@@ -92,8 +92,8 @@ struct VerifyHostProgramPass
     bool valid = true;
     for (Operation &op : *getOperation().getBody())
       if (!isa<func::FuncOp, gpu::GPUModuleOp>(op)) {
-        op.emitOpError("stands outside of @main; expected only functions and "
-                       "kernels beside it");
+        op.emitOpError("is outside of @main; expected only functions and "
+                       "kernels at module level");
         valid = false;
       }
     main.getBody().walk(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- HostCallbacks.cpp - Calls into the runtime on the host -------------===//
+//===- HostCallbacks.cpp - Runtime callbacks on the host ------------------===//
 //
-// Waits read the clock and yield through callbacks in IrisRtHostProgram, which
-// a kernel has only once it has its final signature. Until then the calls name
+// Waits read the clock and yield through callbacks in IrisRtHostProgram. A
+// kernel receives it only with its final signature; until then, calls use
 // placeholders.
 //
 //===----------------------------------------------------------------------===//
@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// The offset of the callback in IrisRtHostProgram that `symbol` stands for.
+/// The offset in IrisRtHostProgram of the callback for `symbol`.
 static std::optional<int32_t> callbackOffset(StringRef symbol) {
   if (symbol == kHostClockSymbol)
     return offsetof(IrisRtHostProgram, clock);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- HostTargetInfo.cpp - A program is one thread of the host -----------===//
+//===- HostTargetInfo.cpp - The host target: one thread per program -------===//
 //
-// C++11 atomics. Orderings stand on the accesses, not on fences, so that
-// ThreadSanitizer, which does not follow fences, sees the protocols.
+// Uses C++11 atomics. Orderings are on the accesses, not on fences, because
+// ThreadSanitizer does not support fences.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Calls the placeholder `symbol`, which is declared when it is first used.
+/// Calls the placeholder `symbol`, and declares it if necessary.
 static LLVM::CallOp emitPlaceholderCall(ImplicitLocOpBuilder &b,
                                         StringRef symbol, Type result) {
   Operation *module = b.getInsertionBlock()->getParentOp();
@@ -46,7 +46,7 @@ public:
     return emitI32(b, 0);
   }
 
-  // A program of one thread meets itself.
+  // A program is one thread, so barriers are no-ops.
   void emitWorkgroupBarrier(ImplicitLocOpBuilder &) const override {}
   void emitProgramBarrier(ImplicitLocOpBuilder &) const override {}
   void emitReleaseArrive(ImplicitLocOpBuilder &, Scope) const override {}
@@ -66,7 +66,7 @@ public:
   Value emitAtomicRMW(ImplicitLocOpBuilder &b, RMWKind kind, Value value,
                       Value address, LLVM::AtomicOrdering ordering, Scope,
                       bool) const override {
-    // Floats in a loop of ours: LLVM's would call a library for bf16.
+    // Floats use a CAS loop: LLVM's expansion would call a library for bf16.
     if (isa<FloatType>(value.getType()) && kind != RMWKind::Xchg)
       return emitCASLoop(b, kind, value, address, ordering, "");
     return emitLLVMAtomicRMW(b, kind, value, address, ordering, "");

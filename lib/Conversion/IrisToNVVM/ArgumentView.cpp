@@ -13,24 +13,23 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Why the part that `op` takes has no coordinates in what it is a part of;
-/// empty if it has.
-static std::string checkPart(memref::SubViewOp op) {
+/// Returns why a subview has no coordinates in its source; empty if it has.
+static std::string checkSubview(memref::SubViewOp op) {
   if (op.getSourceType().getRank() != 2 || op.getType().getRank() != 2)
-    return "is a part of a buffer of " +
+    return "is a subview of a buffer with " +
            std::to_string(op.getSourceType().getRank()) +
            " dimensions; expected 2";
   if (llvm::any_of(op.getStaticStrides(), [](int64_t n) { return n != 1; }))
-    return "is a part that leaves elements out; expected steps of 1";
+    return "is a subview with strides other than 1; expected strides of 1";
   return {};
 }
 
-/// Why there is no map of `argument`; empty if there is.
+/// Returns why `argument` has no tensor map; empty if it can have one.
 static std::string checkArgument(BlockArgument argument) {
   auto function =
       dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
   if (!function || !argument.getOwner()->isEntryBlock())
-    return "is a buffer that control flow chooses; expected a view of an "
+    return "is a buffer selected by control flow; expected a view of an "
            "argument of the kernel";
   if (argument.getArgNumber() >= function.getNumArguments())
     return "is workgroup memory; expected a view of an argument of the kernel";
@@ -49,7 +48,7 @@ ArgumentView mlir::iris::findArgument(Value buffer) {
       view.translate = translate;
       buffer = translate.getSource();
     } else if (auto part = dyn_cast<memref::SubViewOp>(op)) {
-      view.missed = checkPart(part);
+      view.missed = checkSubview(part);
       view.parts.push_back(part);
       buffer = part.getSource();
     } else if (auto cast = dyn_cast<memref::CastOp>(op)) {
@@ -95,7 +94,7 @@ Value ArgumentView::emitIsExact(ImplicitLocOpBuilder &b, Value buffer,
   Value whole =
       b.createOrFold<memref::DimOp>(argument, static_cast<int64_t>(dim));
   Value offset = emitOffset(b, dim);
-  // Behind the window there may be more of the argument.
+  // The argument may extend beyond the end of the window.
   Value end = b.createOrFold<arith::AddIOp>(
       start, arith::ConstantIndexOp::create(b, extent));
   Value endsWithArgument = compare(
@@ -105,7 +104,7 @@ Value ArgumentView::emitIsExact(ImplicitLocOpBuilder &b, Value buffer,
       compare(Predicate::sle, end, size), endsWithArgument);
   if (!offset)
     return result;
-  // And in front of it.
+  // It may also begin before the window.
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value beginsInside =
       b.createOrFold<arith::OrIOp>(compare(Predicate::sge, start, zero),

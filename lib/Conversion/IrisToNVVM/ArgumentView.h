@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ArgumentView.h - Buffers as windows of arguments ---------*- C++ -*-===//
 //
-// A tensor map describes an argument of the kernel. A matmul may read a part of
-// one, `memref.subview`, here or on another rank: it has the argument's map, at
-// coordinates that begin where the part does. The copy engine then knows where
-// the argument ends, not where the part does.
+// A tensor map describes a kernel argument. A matmul may read a
+// `memref.subview` of an argument, on this rank or on another one. It uses the
+// argument's tensor map, with coordinates offset by the subview's. The TMA unit
+// then checks bounds against the argument, not against the subview.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,27 +17,28 @@
 
 namespace mlir::iris {
 
-/// A buffer of two dimensions as a window of an argument.
+/// A two-dimensional buffer as a window of an argument.
 struct ArgumentView {
-  /// Null if there is no map for the buffer; `missed` says why.
+  /// Null if the buffer has no tensor map; `missed` says why.
   BlockArgument argument;
   std::string missed;
-  /// Names the rank; null for this one's.
+  /// The translation to the rank; null for this rank.
   TranslateOp translate;
-  /// The parts of parts that it is, of unit steps; none if it is all of the
-  /// argument.
+  /// The subviews from the argument to the buffer, with unit strides; empty if
+  /// the buffer is the whole argument.
   SmallVector<memref::SubViewOp> parts;
 
-  /// Where the window begins along `dim`, in elements (index); null for 0.
+  /// The window's first element along `dim`, as an index of the argument; null
+  /// for 0.
   Value emitOffset(ImplicitLocOpBuilder &b, unsigned dim) const;
-  /// Whether the engine gives for the `extent` elements from `start` (index) on
-  /// along `dim` what `buffer`, the window, has there: zeros outside of the
-  /// window (i1). Null if that is always so.
+  /// Whether TMA loads of the `extent` elements from `start` (index) on along
+  /// `dim` equal `buffer`, the window, with zeros outside of it (i1). Null if
+  /// they always do.
   Value emitIsExact(ImplicitLocOpBuilder &b, Value buffer, Value start,
                     unsigned dim, int64_t extent) const;
 };
 
-/// Finds out what `buffer` is a window of.
+/// Finds the argument of which `buffer` is a window.
 ArgumentView findArgument(Value buffer);
 
 } // namespace mlir::iris

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FmaStage.cpp - Products without tensor cores -----------------------===//
+//===- FmaStage.cpp - Matmuls without tensor cores ------------------------===//
 //
-// Rows eight apart have the same swizzle, so one address and constants serve
-// all rows of a thread, and two serve all of its columns.
+// Rows at a distance of eight have the same swizzle, so one address with
+// constant offsets addresses all rows of a thread, and two address all its
+// columns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Values of k that one load brings.
+/// Values of k per load.
 static constexpr int64_t kRun = 4;
 static constexpr int64_t kRunBytes = 16;
 
@@ -34,10 +35,10 @@ private:
   Value i32(LocBuilder &b, int64_t value) {
     return arith::ConstantIntOp::create(b, value, 32);
   }
-  /// Address of `run` (i32) of the row number `row` (i32).
+  /// Address of the `run`-th group of k-values (i32) in row `row` (i32).
   Value getAddress(LocBuilder &b, const WgmmaOperand &operand, Value start,
                    Value row, Value run);
-  /// `kRun` values, `rows` rows below `address`.
+  /// Loads `kRun` values, `rows` rows below `address`.
   SmallVector<Value> load(LocBuilder &b, const WgmmaOperand &operand,
                           Value address, int64_t rows);
   void emitRun(LocBuilder &b, Value run, SmallVectorImpl<Value> &sums);
@@ -76,7 +77,8 @@ SmallVector<Value> FmaEmitter::load(LocBuilder &b, const WgmmaOperand &operand,
 
 void FmaEmitter::emitRun(LocBuilder &b, Value run,
                          SmallVectorImpl<Value> &sums) {
-  // As tensor cores leave it: lanes hold two columns, four of them a row.
+  // The fragment layout of the tensor cores: a lane holds two columns, four
+  // lanes hold a row of eight.
   Value quad = arith::ShRUIOp::create(b, lane, i32(b, 2));
   Value part = arith::AndIOp::create(b, warp, i32(b, kWarpgroupWarps - 1));
   Value row = arith::AddIOp::create(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FmaStage.h - Products without tensor cores ---------------*- C++ -*-===//
+//===- FmaStage.h - Matmuls without tensor cores ----------------*- C++ -*-===//
 //
-// f32 by f32 exactly: tensor cores would round the factors. Threads hold the
-// results that they would have held for an instruction of the tensor cores, and
-// read the operand tiles from the ring, four values of k at a time.
+// Exact f32 matmuls: tensor cores would round the operands. Threads hold the
+// same elements of the result as for a tensor core instruction, and read the
+// operand tiles from the ring, four values of k at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@
 namespace mlir::iris {
 
 /// Adds one stage to `accumulator`, a struct of the thread's registers. `a` and
-/// `bPart` (i32) are where the warpgroup's rows and columns begin; `lane` and
-/// `warp` are the thread's, i32.
+/// `bPart` (i32) are the addresses of the warpgroup's rows and columns; `lane`
+/// and `warp` are the thread's, i32.
 Value emitFmaStage(ImplicitLocOpBuilder &b, const WgmmaPlan &plan, Value a,
                    Value bPart, Value lane, Value warp, Value accumulator);
 

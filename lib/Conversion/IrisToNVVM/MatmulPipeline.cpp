@@ -2,8 +2,9 @@
 //===- MatmulPipeline.cpp - Operand tiles on their way to the tensor cores
 //-===//
 //
-// From the first address that is a multiple of 1024: the slots, the `full`
-// barriers, the `empty` ones, the two of producer fences.
+// Memory layout, from the first address that is a multiple of 1024: the slots,
+// the `full` barriers, the `empty` barriers, the two barriers of producer
+// fences.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +43,7 @@ MatmulPipeline::MatmulPipeline(ImplicitLocOpBuilder &b, Operation *symbolTable,
   auto global = dyn_cast_or_null<LLVM::GlobalOp>(
       SymbolTable::lookupSymbolIn(symbolTable, kRingName));
   if (!global) {
-    // Dynamic: its size is the launch's.
+    // Dynamic: the launch sets its size.
     OpBuilder at(&symbolTable->getRegion(0).front().front());
     global = LLVM::GlobalOp::create(
         at, b.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0),
@@ -56,7 +57,7 @@ MatmulPipeline::MatmulPipeline(ImplicitLocOpBuilder &b, Operation *symbolTable,
   slotVariable = makeVariable(b);
   phaseVariable = makeVariable(b);
   fencePhaseVariable = makeVariable(b);
-  givenUpVariable = makeVariable(b);
+  abortedVariable = makeVariable(b);
 }
 
 void MatmulPipeline::emitInit(ImplicitLocOpBuilder &b, Value producers,
@@ -66,12 +67,12 @@ void MatmulPipeline::emitInit(ImplicitLocOpBuilder &b, Value producers,
     emitBarrierInit(b, getEmpty(b, i32(b, stage)), i32(b, consumerWarps));
   }
   emitBarrierInit(b, getFenceBarrier(b), i32(b, consumerWarps));
-  emitBarrierInit(b, getTaken(b), producers);
+  emitBarrierInit(b, getFencePassedBarrier(b), producers);
   emitBarrierInitFence(b);
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Pipeline states
 //===----------------------------------------------------------------------===//
 
 PipelineState MatmulPipeline::loadState(ImplicitLocOpBuilder &b) const {
@@ -80,29 +81,29 @@ PipelineState MatmulPipeline::loadState(ImplicitLocOpBuilder &b) const {
 }
 
 void MatmulPipeline::storeState(ImplicitLocOpBuilder &b,
-                                const PipelineState &place) const {
-  LLVM::StoreOp::create(b, place.slot, slotVariable);
-  LLVM::StoreOp::create(b, place.phase, phaseVariable);
+                                const PipelineState &state) const {
+  LLVM::StoreOp::create(b, state.slot, slotVariable);
+  LLVM::StoreOp::create(b, state.phase, phaseVariable);
 }
 
 PipelineState MatmulPipeline::advance(ImplicitLocOpBuilder &b,
-                                      const PipelineState &place) const {
-  Value next = arith::AddIOp::create(b, place.slot, i32(b, 1));
+                                      const PipelineState &state) const {
+  Value next = arith::AddIOp::create(b, state.slot, i32(b, 1));
   Value wraps =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next, i32(b, stages));
   Value flip = arith::ExtUIOp::create(b, b.getI32Type(), wraps);
   return {arith::SelectOp::create(b, wraps, i32(b, 0), next),
-          arith::XOrIOp::create(b, place.phase, flip)};
+          arith::XOrIOp::create(b, state.phase, flip)};
 }
 
 PipelineState MatmulPipeline::skip(ImplicitLocOpBuilder &b,
-                                   const PipelineState &place,
+                                   const PipelineState &state,
                                    Value count) const {
-  Value sum = arith::AddIOp::create(b, place.slot, count);
+  Value sum = arith::AddIOp::create(b, state.slot, count);
   Value rounds = arith::DivUIOp::create(b, sum, i32(b, stages));
   Value odd = arith::AndIOp::create(b, rounds, i32(b, 1));
   return {arith::RemUIOp::create(b, sum, i32(b, stages)),
-          arith::XOrIOp::create(b, place.phase, odd)};
+          arith::XOrIOp::create(b, state.phase, odd)};
 }
 
 Value MatmulPipeline::getSlotBefore(ImplicitLocOpBuilder &b, Value slot) const {
@@ -139,7 +140,7 @@ Value MatmulPipeline::getEmpty(ImplicitLocOpBuilder &b, Value slot) const {
 Value MatmulPipeline::getFenceBarrier(ImplicitLocOpBuilder &b) const {
   return getBarrier(b, i32(b, 0), 2 * stages);
 }
-Value MatmulPipeline::getTaken(ImplicitLocOpBuilder &b) const {
+Value MatmulPipeline::getFencePassedBarrier(ImplicitLocOpBuilder &b) const {
   return getBarrier(b, i32(b, 0), 2 * stages + 1);
 }
 
@@ -158,7 +159,7 @@ Value MatmulPipeline::emitWait(ImplicitLocOpBuilder &b, Value barrier,
         Value again = arith::XOrIOp::create(
             at, done, arith::ConstantIntOp::create(at, 1, 1));
         if (waits) {
-          // Nobody asks while all goes well.
+          // The status is checked only if the barrier is not complete.
           auto asks = scf::IfOp::create(
               at, again,
               [&](OpBuilder &builder, Location) {
@@ -192,9 +193,9 @@ Value MatmulPipeline::emitNextFencePhase(ImplicitLocOpBuilder &b) const {
 void MatmulPipeline::emitProducerFenceArrive(ImplicitLocOpBuilder &b,
                                              Value isFirstLane,
                                              bool waits) const {
-  // The one before, if there was one.
+  // Wait for the previous fence, if there was one.
   Value before = arith::XOrIOp::create(b, emitNextFencePhase(b), i32(b, 1));
-  (void)emitWait(b, getTaken(b), before, waits);
+  (void)emitWait(b, getFencePassedBarrier(b), before, waits);
   emitGlobalProxyFence(b);
   emitWaveBarrier(b);
   emitBarrierArriveIf(b, getFenceBarrier(b), isFirstLane);
@@ -203,23 +204,24 @@ void MatmulPipeline::emitProducerFenceArrive(ImplicitLocOpBuilder &b,
 Value MatmulPipeline::emitProducerFenceWait(ImplicitLocOpBuilder &b,
                                             Value isFirstLane,
                                             bool waits) const {
-  Value goesOn = emitWait(b, getFenceBarrier(b), emitNextFencePhase(b), waits);
+  Value continues =
+      emitWait(b, getFenceBarrier(b), emitNextFencePhase(b), waits);
   emitGlobalProxyFence(b);
   emitWaveBarrier(b);
-  emitBarrierArriveIf(b, getTaken(b), isFirstLane);
-  return goesOn;
+  emitBarrierArriveIf(b, getFencePassedBarrier(b), isFirstLane);
+  return continues;
 }
 
-void MatmulPipeline::emitGiveUpUnless(ImplicitLocOpBuilder &b,
-                                      Value goesOn) const {
-  Value before = LLVM::LoadOp::create(b, b.getI32Type(), givenUpVariable);
+void MatmulPipeline::emitAbortUnless(ImplicitLocOpBuilder &b,
+                                     Value continues) const {
+  Value before = LLVM::LoadOp::create(b, b.getI32Type(), abortedVariable);
   Value now = arith::XOrIOp::create(
-      b, arith::ExtUIOp::create(b, b.getI32Type(), goesOn), i32(b, 1));
+      b, arith::ExtUIOp::create(b, b.getI32Type(), continues), i32(b, 1));
   LLVM::StoreOp::create(b, arith::OrIOp::create(b, before, now),
-                        givenUpVariable);
+                        abortedVariable);
 }
 
-Value MatmulPipeline::emitGoesOn(ImplicitLocOpBuilder &b) const {
-  Value givenUp = LLVM::LoadOp::create(b, b.getI32Type(), givenUpVariable);
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, givenUp, i32(b, 0));
+Value MatmulPipeline::emitContinues(ImplicitLocOpBuilder &b) const {
+  Value aborted = LLVM::LoadOp::create(b, b.getI32Type(), abortedVariable);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, aborted, i32(b, 0));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- NameBarriers.cpp - Barriers of the consumers alone -----------------===//
+//===- NameBarriers.cpp - Barriers of the consumer warps ------------------===//
 
 #include "iris/Conversion/IrisToNVVM.h"
 
@@ -16,7 +16,7 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Number 0 is the barrier of all warps.
+/// Barrier 0 includes all warps.
 static constexpr int64_t kConsumerBarrier = 1;
 static constexpr int64_t kWaveSize = 32;
 

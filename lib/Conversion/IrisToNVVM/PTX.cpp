@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- PTX.cpp - Instructions of sm_90 that move tiles --------------------===//
+//===- PTX.cpp - Tensor core and TMA instructions of sm_90 ----------------===//
 
 #include "PTX.h"
 
@@ -21,7 +21,7 @@ Value mlir::iris::emitPTX(ImplicitLocOpBuilder &b, Type result,
   return result ? op.getRes() : Value();
 }
 
-/// Predicates leave inline PTX as an i32.
+/// Inline PTX returns predicates as i32.
 static Value emitIsNot0(ImplicitLocOpBuilder &b, Value value) {
   Value zero = arith::ConstantIntOp::create(b, 0, 32);
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
@@ -109,7 +109,7 @@ Value mlir::iris::emitInAllLanes(ImplicitLocOpBuilder &b, Value value) {
   return emitIsNot0(b, all);
 }
 
-Value mlir::iris::emitMostOfLanes(ImplicitLocOpBuilder &b, Value value) {
+Value mlir::iris::emitMaxOfLanes(ImplicitLocOpBuilder &b, Value value) {
   return emitPTX(b, b.getI32Type(), value, "redux.sync.max.u32 $0, $1, -1;",
                  "=r,r");
 }
@@ -123,9 +123,10 @@ Value mlir::iris::emitFromFirstLane(ImplicitLocOpBuilder &b, Value value) {
 // Tensor cores
 //===----------------------------------------------------------------------===//
 
-/// Address bits are in units of 16 bytes. From bit 16: between the chunks of an
-/// mn-major operand; from bit 32: between groups of eight rows of shared
-/// memory; from bit 62: the swizzle.
+/// Byte fields are in units of 16 bytes. From bit 16: the leading dimension
+/// offset, between chunks of an mn-major operand; from bit 32: the stride
+/// offset, between groups of eight rows of shared memory; from bit 62: the
+/// swizzle.
 int64_t mlir::iris::getDescriptorBits(const WgmmaOperand &operand,
                                       int64_t stageK) {
   auto units = [](int64_t bytes) { return static_cast<uint64_t>(bytes >> 4); };
@@ -139,8 +140,8 @@ int64_t mlir::iris::getDescriptorBits(const WgmmaOperand &operand,
                               swizzle << 62);
 }
 
-/// Distance between the parts of an operand that steps, and blocks, of an
-/// instruction read, in units of 16 bytes.
+/// Offset between the k-steps, and between the row blocks, of an operand that
+/// consecutive instructions read, in units of 16 bytes.
 static int64_t getStepUnits(const WgmmaOperand &operand, int64_t stepK) {
   return (operand.kMajor ? kStepBytes : stepK * operand.rowBytes) >> 4;
 }
@@ -166,7 +167,7 @@ static StringRef getTypeName(Type type) {
   return "s8";
 }
 
-/// "=f,=f,...,0,1,...": `count` registers that are read and written.
+/// "=f,=f,...,0,1,...": `count` read-write registers.
 static std::string getTiedConstraints(StringRef kind, int64_t count) {
   std::string text;
   for (int64_t i = 0; i < count; ++i)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- PTX.h - Instructions of sm_90 that move tiles ------------*- C++ -*-===//
+//===- PTX.h - Tensor core and TMA instructions of sm_90 --------*- C++ -*-===//
 //
-// Barriers in shared memory, the copy engine and the tensor cores, as inline
-// PTX where the nvvm dialect has no op of the form that is needed. Addresses in
-// shared memory are i32.
+// Barriers in shared memory (mbarriers), TMA copies and tensor core
+// instructions, as inline PTX if the nvvm dialect has no suitable op. Shared
+// memory addresses are i32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,49 +20,51 @@ namespace mlir::iris {
 Value emitPTX(ImplicitLocOpBuilder &b, Type result, ValueRange operands,
               StringRef text, StringRef constraints);
 
-/// A barrier in shared memory that `count` (i32) arrivals complete.
+/// Initializes an mbarrier that completes after `count` (i32) arrivals.
 void emitBarrierInit(ImplicitLocOpBuilder &b, Value barrier, Value count);
-/// Makes the barriers known to the copy engine; then threads may meet.
+/// Makes initialized mbarriers visible to TMA; a barrier of the threads must
+/// follow.
 void emitBarrierInitFence(ImplicitLocOpBuilder &b);
-/// True (i1) if the phase of `parity` (i32) is over; waits a little for it.
+/// True (i1) if the phase of `parity` (i32) has completed; waits for a limited
+/// time.
 Value emitBarrierTry(ImplicitLocOpBuilder &b, Value barrier, Value parity);
 void emitBarrierArrive(ImplicitLocOpBuilder &b, Value barrier);
-/// Arrives where `condition` (i1) holds.
+/// Arrives if `condition` (i1) holds.
 void emitBarrierArriveIf(ImplicitLocOpBuilder &b, Value barrier,
                          Value condition);
-/// Arrives, and lets the phase wait for `bytes` (i32) more of copies.
+/// Arrives, and adds `bytes` (i32) of copies to the phase's pending count.
 void emitBarrierArriveExpect(ImplicitLocOpBuilder &b, Value barrier,
                              Value bytes);
 
 /// Copies a box of `map` (!llvm.ptr) at three coordinates (i32) to shared
-/// memory; counts its bytes at `barrier`.
+/// memory by TMA; the bytes are counted at `barrier`.
 void emitTensorCopy(ImplicitLocOpBuilder &b, Value to, Value map, Value barrier,
                     ValueRange coordinates);
-/// What the thread has seen or written in memory, or in shared memory, comes
-/// before what the copy engine and the tensor cores do for it next.
+/// Proxy fences: order the thread's accesses to global, or shared, memory
+/// before later accesses by TMA and tensor cores on its behalf.
 void emitGlobalProxyFence(ImplicitLocOpBuilder &b);
 void emitSharedProxyFence(ImplicitLocOpBuilder &b);
 
-/// All threads of a wave meet; their accesses are ordered.
+/// A barrier of a wave's threads that orders their accesses.
 void emitWaveBarrier(ImplicitLocOpBuilder &b);
-/// `value` (i1) of all lanes of a wave that has met: true if it is in each.
+/// True if `value` (i1) is true in all lanes of a converged wave.
 Value emitInAllLanes(ImplicitLocOpBuilder &b, Value value);
-/// The largest `value` (i32, unsigned) of the lanes of a wave that has met.
-Value emitMostOfLanes(ImplicitLocOpBuilder &b, Value value);
-/// `value` (i32) of the wave's first lane, in all of them.
+/// The maximum of `value` (i32, unsigned) over the lanes of a converged wave.
+Value emitMaxOfLanes(ImplicitLocOpBuilder &b, Value value);
+/// Broadcasts `value` (i32) of the wave's first lane.
 Value emitFromFirstLane(ImplicitLocOpBuilder &b, Value value);
 
-/// The constant part of the tensor cores' description of an operand.
+/// The constant bits of the wgmma matrix descriptor of an operand.
 int64_t getDescriptorBits(const WgmmaOperand &operand, int64_t stageK);
-/// Multiplies one stage: `a` and `b` are the warpgroup's descriptors (i64) of
-/// the instructions' first and second operand,
-/// `accumulator` a struct of the thread's registers, which count as 0 where
-/// `accumulates` (i32) is 0. Asynchronous, one group.
+/// Multiplies one stage. `a` and `b` are the warpgroup's descriptors (i64) of
+/// the first and the second operand; `accumulator` is a struct of the thread's
+/// registers, which count as 0 if `accumulates` (i32) is 0. Asynchronous: one
+/// wgmma group.
 Value emitWgmma(ImplicitLocOpBuilder &b, const WgmmaPlan &plan, Value a,
                 Value bOperand, Value accumulator, Value accumulates);
-/// Waits until at most `pending` groups are running.
+/// Waits until at most `pending` groups are in flight.
 void emitWgmmaWait(ImplicitLocOpBuilder &b, int64_t pending);
-/// Waits for all groups; returns the registers for others to use.
+/// Waits for all groups; returns the registers for use by other instructions.
 Value emitWgmmaResult(ImplicitLocOpBuilder &b, Value accumulator);
 
 } // namespace mlir::iris

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- PassTensorMaps.cpp - Tensor maps as parameters by value ------------===//
+//===- PassTensorMaps.cpp - Tensor maps as by-value parameters ------------===//
 
 #include "iris/Conversion/IrisToNVVM.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- SpecializeWarps.cpp - A kernel for two kinds of warps --------------===//
+//===- SpecializeWarps.cpp - Warp specialization of a kernel --------------===//
 
 #include "SpecializeWarps.h"
 
@@ -16,13 +16,13 @@ using namespace mlir;
 using namespace mlir::iris;
 
 //===----------------------------------------------------------------------===//
-// The slice
+// The producers' slice
 //===----------------------------------------------------------------------===//
 
 static bool isTile(Type type) { return isa<RankedTensorType>(type); }
 
-/// Producers hold no tiles: whatever carries one through control flow carries
-/// a constant that nobody looks at, and that leaves with dead code.
+/// Producers hold no tiles: tiles carried by control flow are replaced by an
+/// unused constant, which dead code elimination removes.
 static Value makeStandIn(OpBuilder &builder, Location loc, Type type) {
   auto tile = cast<RankedTensorType>(type);
   return arith::ConstantOp::create(
@@ -36,7 +36,7 @@ static bool holdsMatmul(Operation *op) {
 }
 
 namespace {
-/// Works from the end of a block to its beginning, so that users go first.
+/// Processes a block backwards, so that users are removed first.
 class Slicer {
 public:
   LogicalResult slice(Block &block) {
@@ -92,17 +92,16 @@ private:
             return failure();
       return success();
     }
-    return refuse(op, "what this operation returns");
+    return refuse(op, "the result of this operation");
   }
 
   static LogicalResult refuse(Operation *op, StringRef what) {
-    return op->emitOpError("decides where a matmul reads, or whether it runs, "
-                           "by ")
+    return op->emitOpError("determines where a matmul reads, or whether it "
+                           "runs, with ")
            << what
-           << ", which the warps that load operand tiles do not have on this "
-              "target; "
-              "expected program numbers, arguments, loaded scalars and "
-              "arithmetic on them";
+           << ", which producer warps do not have on this target; expected "
+              "program numbers, arguments, loaded scalars and arithmetic on "
+              "them";
   }
 };
 } // namespace
@@ -112,12 +111,12 @@ LogicalResult mlir::iris::sliceForProducers(Block &block) {
 }
 
 //===----------------------------------------------------------------------===//
-// Hand-offs
+// Producer fences
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds the loads of scalars that producers repeat: where a matmul reads, or
-/// whether it runs, depends on them.
+/// Finds the scalar loads that producers repeat: those on which the address or
+/// the execution of a matmul depends.
 class LeadFinder {
 public:
   explicit LeadFinder(FunctionOpInterface function) {
@@ -152,7 +151,7 @@ private:
     if (isa<memref::LoadOp>(op))
       loads.insert(op);
     addOperands(op);
-    // Whatever control flow hands on, and all that it depends on.
+    // Also the values that control flow yields, and all their operands.
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (Operation &inner : block)
@@ -164,9 +163,9 @@ private:
   SmallVector<Value> pending;
 };
 
-/// Walks a kernel in program order, loops twice, and remembers whether there is
-/// something that producers have to come after, with the next matmul or with
-/// the next load that leads to one.
+/// Walks a kernel in program order, loops twice, and tracks whether the next
+/// matmul, or the next load on which a matmul depends, must be ordered after
+/// some earlier op.
 class ProducerFencePlacer {
 public:
   explicit ProducerFencePlacer(FunctionOpInterface function)
@@ -197,7 +196,8 @@ private:
       readsAnything = true;
   }
 
-  /// True for what producers do, too: a matmul, or a load that leads to one.
+  /// True for ops that producers execute too: a matmul, or a load on which one
+  /// depends.
   bool isProducers(Operation *op) const {
     return isa<tile::MatmulOp>(op) || leads.contains(op);
   }
@@ -232,7 +232,7 @@ private:
       return after;
     };
     bool after = walkRegions(false);
-    // The next round of a loop comes after this one.
+    // The next iteration of a loop follows this one.
     if (after && !isa<scf::IfOp>(op))
       walkRegions(true);
     return after;
@@ -249,10 +249,10 @@ private:
   bool holdsBack(Operation *op) {
     if (isa<ProducerFenceOp, TraceOp>(op))
       return false;
-    // Whoever waits, or meets others, reads what they have written.
+    // After a wait or a barrier, the program may read data that others wrote.
     if (isa<WaitOp, BarrierOp, FenceOp, PacketLoadOp>(op))
       return true;
-    // A release is about what came before it.
+    // A release only orders earlier accesses.
     auto orders = [&](auto concrete) {
       return isAcquire(concrete.getSem()) || isRead(concrete.getBuffer());
     };
@@ -275,7 +275,7 @@ private:
     });
   }
 
-  /// True if a matmul may read `buffer`.
+  /// True if producers may read `buffer`.
   bool isRead(Value buffer) const {
     Value root = AccessConflicts::getRoot(buffer);
     return !root || readsAnything || roots.contains(root);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- SpecializeWarps.h - A kernel for two kinds of warps ------*- C++ -*-===//
+//===- SpecializeWarps.h - Warp specialization ------------------*- C++ -*-===//
 //
-// A kernel with matmuls runs in two roles: *consumers*, the program's own
-// warps, do everything but load operand tiles; *producers*, some more warps, do
-// nothing else. Both come by the same matmuls in the same order, because the
-// producers run a slice of the kernel: its control flow, and the scalars that
-// it and the matmuls' places depend on.
+// A kernel with matmuls runs in two roles. *Consumers*, the program's own
+// warps, do everything except loading operand tiles. *Producers*, additional
+// warps, only load operand tiles. Both execute the same matmuls in the same
+// order, because producers run a slice of the kernel: its control flow, and the
+// scalars on which control flow and the addresses of matmuls depend.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,17 +18,18 @@
 namespace mlir::iris {
 
 /// Reduces `block`, a copy of a kernel's body, to the producers' slice. Matmuls
-/// stay, without users; reports matmuls whose place depends on what only
-/// consumers have.
+/// remain, without users. Reports matmuls whose address depends on values that
+/// only consumers have.
 LogicalResult sliceForProducers(Block &block);
 
-/// Puts an `iris.producer_fence` wherever a matmul of `function`, or a load of
-/// a scalar that one depends on, may read what the program has written, or
-/// waited for, since the last one: in front of the outermost loop or branch
-/// around it that does not do so itself.
+/// Inserts an `iris.producer_fence` before a matmul of `function`, or a scalar
+/// load on which one depends, that may read what the program has written or
+/// waited for since the last fence. The fence is placed before the outermost
+/// enclosing loop or branch that does not itself write or wait.
 void placeProducerFences(FunctionOpInterface function);
 
-/// Checks that a region of `op` does what one wave can do alone.
+/// Checks that a region of `op` contains only ops that a single wave can
+/// execute.
 LogicalResult verifyProducerRegion(tile::MatmulOp op);
 
 } // namespace mlir::iris

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- WgmmaConsumers.cpp - Warps that multiply on sm_90a -----------------===//
+//===- WgmmaConsumers.cpp - Consumer warps on sm_90a ----------------------===//
 
 #include "FmaStage.h"
 #include "WgmmaLowering.h"
@@ -19,7 +19,7 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
                                 const WgmmaPlan &plan, Value numStages,
                                 Value init) {
   Type i64 = b.getI64Type();
-  // Which part of the tile the warpgroup takes.
+  // The warpgroup's part of the tile.
   Value group = arith::ShRUIOp::create(
       b, warp, constant(b, llvm::Log2_64(kWarpgroupWarps)));
   Value groupM = arith::AndIOp::create(b, group, constant(b, plan.groupsM - 1));
@@ -31,7 +31,7 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
                                          operand.rowBytes;
     return arith::MulIOp::create(b, number, constant(b, bytes)).getResult();
   };
-  // The part of the operand that is not first in the slot begins behind it.
+  // The second operand of the slot begins after the first one.
   auto inSlot = [&](Value part, int64_t offset) {
     return offset == 0 ? part
                        : arith::AddIOp::create(b, part, constant(b, offset))
@@ -56,18 +56,18 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
       ValueRange{start.slot, start.phase, init},
       [&](OpBuilder &inner, Location, Value stage, ValueRange carried) {
         LocBuilder b(loc, inner);
-        PipelineState place = {carried[0], carried[1]};
-        (void)MatmulPipeline::emitWait(b, ring->getFull(b, place.slot),
-                                       place.phase, waits);
-        Value address = ring->getSlotAddress(b, place.slot);
+        PipelineState state = {carried[0], carried[1]};
+        (void)MatmulPipeline::emitWait(b, ring->getFull(b, state.slot),
+                                       state.phase, waits);
+        Value address = ring->getSlotAddress(b, state.slot);
         Value aAddress = arith::AddIOp::create(b, address, aPart);
         Value bAddress = arith::AddIOp::create(b, address, bPart);
-        PipelineState next = ring->advance(b, place);
+        PipelineState next = ring->advance(b, state);
         if (!plan.usesTensorCores) {
           Value sum =
               emitFmaStage(b, plan, aAddress, bAddress, lane, warp, carried[2]);
           emitWaveBarrier(b);
-          emitBarrierArriveIf(b, ring->getEmpty(b, place.slot), isFirstLane);
+          emitBarrierArriveIf(b, ring->getEmpty(b, state.slot), isFirstLane);
           scf::YieldOp::create(b, ValueRange{next.slot, next.phase, sum});
           return;
         }
@@ -81,9 +81,9 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
                 : arith::ExtUIOp::create(b, b.getI32Type(), isLater)
                       .getResult();
         Value sum = emitWgmma(b, plan, a, bOperand, carried[2], accumulates);
-        // The group before this one is over: its slot is free.
+        // The previous group has completed: its slot is free.
         emitWgmmaWait(b, 1);
-        Value before = ring->getSlotBefore(b, place.slot);
+        Value before = ring->getSlotBefore(b, state.slot);
         Value releases = arith::AndIOp::create(b, isLater, isFirstLane);
         emitBarrierArriveIf(b, ring->getEmpty(b, before), releases);
         scf::YieldOp::create(b, ValueRange{next.slot, next.phase, sum});
@@ -136,8 +136,8 @@ Value WgmmaLowering::emitMasked(LocBuilder &b, tile::MatmulOp op,
   using Predicate = arith::CmpIPredicate;
   auto type = cast<VectorType>(vector.getType());
   RankedTensorType tile = op.getResult().getType();
-  /// Of a dimension of the result: whose, where the place begins, and whether
-  /// elements outside of the buffer may have been copied.
+  /// A dimension of the result: its buffer, the start of the window, and
+  /// whether elements outside of the buffer may have been copied.
   struct Side {
     Value buffer, start, isOver;
   };
@@ -183,7 +183,7 @@ Value WgmmaLowering::emitMasked(LocBuilder &b, tile::MatmulOp op,
           Value at = arith::AddIOp::create(
               b, sides[dim].start,
               arith::IndexCastUIOp::create(b, b.getIndexType(), within));
-          // Also for coordinates below 0.
+          // Unsigned: coordinates below 0 are outside too.
           fits = arith::CmpIOp::create(b, Predicate::ult, at, size);
         }
         keep = emitAnd(t, keep, fits);
@@ -244,9 +244,9 @@ void WgmmaLowering::lowerConsumer(tile::MatmulOp op) {
       b, isSome,
       [&](OpBuilder &inner, Location) {
         LocBuilder b(loc, inner);
-        // The tensor cores take whole warps; nothing before may part this one.
+        // Tensor core instructions require converged warps.
         emitWaveBarrier(b);
-        // Without `init` the first instructions do not look at the registers.
+        // Without `init` the first instructions ignore the registers.
         Value start = init || !plan.usesTensorCores
                           ? pack(b, init ? init : emitZeros(b))
                           : LLVM::UndefOp::create(b, structType).getResult();
@@ -256,13 +256,13 @@ void WgmmaLowering::lowerConsumer(tile::MatmulOp op) {
         LocBuilder b(loc, inner);
         scf::YieldOp::create(b, pack(b, init ? init : emitZeros(b)));
       });
-  // What the region's waits say is for all consumers to hear.
+  // If a wait of the region has failed, all consumers must leave.
   bool regionWaits = op.getBody()
                          .walk([](WaitOp) { return WalkResult::interrupt(); })
                          .wasInterrupted();
   if (regionWaits)
     LeaveIfFailedOp::create(b);
-  // Columns that are not wanted are zeros.
+  // Columns that are not computed are zeros.
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
   SmallVector<Value> elements(plan.getNumElements(), zero);
   for (int64_t i = 0; i < count; ++i)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- WgmmaLowering.h - A kernel with matmuls on sm_90a --------*- C++ -*-===//
+//===- WgmmaLowering.h - Lowering of matmul kernels, sm_90a -----*- C++ -*-===//
 //
-// What the parts of this lowering share; WgmmaMatmul.cpp says how it works.
+// State shared by the parts of this lowering; WgmmaMatmul.cpp gives an
+// overview.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +25,12 @@ namespace mlir::iris {
 
 inline constexpr int64_t kWaveSize = 32;
 
-/// A map and whether there is one; null where there cannot be.
+/// A tensor map, and whether it is valid at run time (i1); null if the operand
+/// cannot have one.
 struct OperandMap {
   Value map, made;
   bool ranks = false;
-  /// What the map's buffer is to the operand's.
+  /// The window of the map's buffer that is the operand.
   ArgumentView view;
 };
 
@@ -56,14 +58,16 @@ private:
   std::array<std::pair<Value, const WgmmaOperand *>, 2>
   getOperands(tile::MatmulOp op, const WgmmaPlan &plan);
   OperandMap getMap(Value buffer, const WgmmaOperand &operand);
-  bool canHaveMaps(tile::MatmulOp op);
+  bool hasTensorMaps(tile::MatmulOp op);
 
   // WgmmaConsumers.cpp
   void lowerConsumer(tile::MatmulOp op);
-  /// The thread's part of the result, of the accumulators of a padded tile.
+  /// Converts the accumulators of a padded tile to the thread's elements of the
+  /// result.
   Value emitUnpadded(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
                      Value vector);
-  /// Puts `init`, or 0, where a or b has no row or column.
+  /// Replaces elements whose row of a or column of b is outside the buffer by
+  /// `init`, or 0.
   Value emitMasked(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
                    Value vector, Value init);
   Value emitStages(LocBuilder &b, tile::MatmulOp op, const WgmmaPlan &plan,
@@ -73,34 +77,35 @@ private:
   void lowerProducer(tile::MatmulOp op);
   void prepareRegion(tile::MatmulOp op, bool isInLane);
   Value emitWholeBlocks(LocBuilder &b, tile::MatmulOp op, Value count);
-  void emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan, KStepStarts places);
-  /// Whether the engine can copy the part at `place` that is `extent` long
-  /// along k, and gives what is there (i1).
+  void emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan, KStepStarts starts);
+  /// Whether TMA can copy the elements from `source` on, `extent` of them along
+  /// k, with the correct bounds (i1).
   Value emitCanCopy(LocBuilder &b, const WgmmaOperand &operand,
-                    const OperandTileStart &place, unsigned kDim,
+                    const OperandTileStart &source, unsigned kDim,
                     int64_t extent, int64_t elementBytes);
   void emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
-                      ArrayRef<OperandTileStart> places);
-  Value emitWaitForSlot(LocBuilder &b, const PipelineState &place);
+                      ArrayRef<OperandTileStart> sources);
+  Value emitWaitForSlot(LocBuilder &b, const PipelineState &state);
   void markTraces(tile::MatmulOp op, bool isInLane);
   void emitBlock(LocBuilder &b, tile::MatmulOp op, Value block);
   void emitStage(LocBuilder &b, const WgmmaPlan &plan,
-                 ArrayRef<OperandTileStart> places, Value rest);
+                 ArrayRef<OperandTileStart> sources, Value rest);
   void emitSlot(LocBuilder &b, const WgmmaPlan &plan,
-                ArrayRef<OperandTileStart> places, Value rest,
-                const PipelineState &place);
-  /// Fills an operand's part of a slot by loads.
-  void emitFill(LocBuilder &b, const WgmmaOperand &operand,
-                const OperandTileStart &place, unsigned kDim,
-                const WgmmaPlan &plan, Value rest, Value address);
+                ArrayRef<OperandTileStart> sources, Value rest,
+                const PipelineState &state);
+  /// Copies an operand to its part of a slot with loads and stores of the
+  /// threads.
+  void emitThreadCopies(LocBuilder &b, const WgmmaOperand &operand,
+                        const OperandTileStart &source, unsigned kDim,
+                        const WgmmaPlan &plan, Value rest, Value address);
   void emitCopies(LocBuilder &b, const WgmmaOperand &operand,
-                  const OperandTileStart &place, unsigned kDim, Value address,
+                  const OperandTileStart &source, unsigned kDim, Value address,
                   Value barrier);
-  /// emit() in waves that have not given up.
-  void emitUnlessGivenUp(LocBuilder &b,
+  /// Runs emit() in waves that have not aborted.
+  void emitUnlessAborted(LocBuilder &b,
                          llvm::function_ref<void(LocBuilder &)> emit);
 
-  /// What code about layouts wants to know of a consumer.
+  /// Thread numbers of a consumer, for code that depends on layouts.
   KernelInfo getThreadInfo() const {
     KernelInfo kernel;
     kernel.numWarps = numWarps;
@@ -122,7 +127,7 @@ private:
     return arith::IndexCastOp::create(b, b.getI32Type(), value);
   }
 
-  /// Which matmul an op is, in both roles.
+  /// The index of a matmul's plan; the same in both roles.
   static constexpr StringLiteral kNumberAttr = "iris.matmul";
 
   FunctionOpInterface function;
@@ -134,22 +139,23 @@ private:
   SmallVector<WgmmaPlan, 0> plans;
   std::optional<MatmulPipeline> ring;
   int64_t stages = 0, slotBytes = 0;
-  /// True if some wait of the kernel may fail.
+  /// True if the kernel has a wait that may fail.
   bool waits = false;
-  /// Where maps are made: the kernel's entry.
+  /// The kernel's entry, where tensor maps are created.
   Operation *mapPoint = nullptr;
   SmallVector<TensorMapOp> maps;
-  /// i32: lane, warp, warp among the producers, and how many of those work.
+  /// i32: lane, warp, index among the producer warps, number of active
+  /// producers.
   Value lane, warp, producer, producers;
   Value isFirstLane;
-  /// i1: all operands of all matmuls have maps.
+  /// i1: all operands of all matmuls have valid tensor maps.
   Value allMade;
 };
 
-/// Static shared memory that it takes to make the result of a padded tile.
+/// Bytes of static shared memory to convert the result of a padded tile.
 uint64_t getUnpaddingBytes(const WgmmaPlan &plan);
 
-/// ceil(k / size), 0 for k below 0; `size` is a power of two.
+/// ceil(k / size), 0 for negative k; `size` is a power of two.
 Value emitCount(ImplicitLocOpBuilder &b, Value k, int64_t size);
 
 } // namespace mlir::iris

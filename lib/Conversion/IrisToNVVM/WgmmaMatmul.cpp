@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- WgmmaMatmul.cpp - The matmul loop on sm_90a ------------------------===//
 //
-// The kernel gets four warps more than it asked for, the producers, and its
-// body becomes
+// The kernel gets four additional warps, the producers, and its body becomes
 //
 //   if (producer) { slice } else { everything }
 //
-// Producers fill the slots of a ring in shared memory: one copy of the copy
-// engine for each operand, or, where the engine cannot do it, loads and stores.
-// Consumers wait for a slot, multiply it by warpgroup instructions and give it
-// back when the instructions that read it are over; one group of them stays in
-// flight. The ring goes on from one matmul to the next, so that producers are
-// ahead while consumers are busy with an epilogue.
+// Producers fill the slots of a ring in shared memory: with one TMA copy per
+// operand, or, if TMA does not support it, with loads and stores. Consumers
+// wait for a slot, multiply it with warpgroup instructions and release it when
+// the instructions that read it have completed; one group of instructions stays
+// in flight. The ring continues from one matmul to the next, so producers run
+// ahead while consumers execute an epilogue.
 //
-// Where every operand has a map, one producer warp works; otherwise all four
-// do, each on its own and each with its share of the elements. No producer ever
-// waits for another one, and decisions are a warp's: its first lane's.
+// If every operand has a tensor map, one producer warp is active; otherwise all
+// four are, each with a part of the elements. Producers never wait for each
+// other, and branches are uniform in a warp: its first lane decides.
 //
-// When a wait in the region of a matmul fails, producers stop filling;
-// everybody's waits for the ring end, and consumers leave before they do
-// anything with the result.
+// If a wait in the region of a matmul fails, producers stop filling slots, all
+// waits for the ring end, and consumers leave before they use the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +45,8 @@ static constexpr int64_t kMaxStages = 13;
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// Why the copy engine cannot fill the ring with an operand; empty if it can,
-/// as far as that is known before the launch.
+/// Returns why TMA cannot load an operand; empty if it can, as far as this is
+/// known before the launch.
 static std::string getMiss(Value buffer, const WgmmaOperand &operand,
                            Type element, unsigned kDim) {
   SmallVector<int64_t> strides;
@@ -98,15 +96,16 @@ LogicalResult WgmmaLowering::planAll() {
   });
   if (walk.wasInterrupted())
     return failure();
-  // Words that threads share come on top of the scratch memory.
+  // Shared words of the synchronization ops come on top of the scratch memory.
   int64_t declared = getWorkgroupAttributionBytes(function);
   int64_t room = maxSharedBytes - scratchBytes - declared - 256;
   while (stages < kMaxStages &&
          MatmulPipeline::getBytes(stages + 1, slotBytes) <= room)
     ++stages;
   if (stages < 2)
-    return function.emitOpError("multiplies tiles whose operand tiles take ")
-           << slotBytes << " bytes of shared memory a stage; expected at most "
+    return function.emitOpError("needs ")
+           << slotBytes << " bytes of shared memory per stage for the operand "
+           << "tiles of a matmul; expected at most "
            << (room - kSwizzleAlignment) / 2 << ", for two stages";
   function->walk([&](Operation *op) {
     waits |= isa<WaitOp, BarrierOp, PacketLoadOp, LeaveIfFailedOp>(op);
@@ -115,11 +114,11 @@ LogicalResult WgmmaLowering::planAll() {
 }
 
 //===----------------------------------------------------------------------===//
-// Maps
+// Tensor maps
 //===----------------------------------------------------------------------===//
 
-/// True if one map is to serve all ranks: the kernel looks at others' copies of
-/// `argument`, or a matmul reads a part of one.
+/// True if one map must cover all ranks: the kernel translates `argument` to
+/// other ranks, or a matmul reads a translated window of it.
 static bool isReadRemotely(BlockArgument argument) {
   if (llvm::any_of(argument.getUsers(), llvm::IsaPred<TranslateOp>))
     return true;
@@ -167,7 +166,7 @@ OperandMap WgmmaLowering::getMap(Value buffer, const WgmmaOperand &operand) {
   return result;
 }
 
-/// What an op reads: buffers, and how.
+/// The buffers that a matmul reads, with their plans.
 std::array<std::pair<Value, const WgmmaOperand *>, 2>
 WgmmaLowering::getOperands(tile::MatmulOp op, const WgmmaPlan &plan) {
   tile::YieldOp yield = op.getYield();
@@ -175,7 +174,7 @@ WgmmaLowering::getOperands(tile::MatmulOp op, const WgmmaPlan &plan) {
            {yield && yield.getB() ? yield.getB() : op.getB(), &plan.b}}};
 }
 
-bool WgmmaLowering::canHaveMaps(tile::MatmulOp op) {
+bool WgmmaLowering::hasTensorMaps(tile::MatmulOp op) {
   return llvm::all_of(getOperands(op, getPlan(op)), [&](auto operand) {
     return static_cast<bool>(getMap(operand.first, *operand.second).map);
   });
@@ -216,7 +215,7 @@ void WgmmaLowering::emitPrologue(LocBuilder &b) {
     b.setInsertionPointToStart(first.thenBlock());
     ring->emitInit(b, producers, numWarps);
   }
-  // Everybody: the only barrier that the roles share.
+  // All threads: the only barrier shared by both roles.
   NVVM::Barrier0Op::create(b);
 }
 
@@ -270,7 +269,7 @@ LogicalResult WgmmaLowering::splitRoles(Block &entry, Operation *firstOp) {
   return success();
 }
 
-/// Producers that were handed nothing, because a wait failed, give up.
+/// Producers abort at a fence whose wait has failed.
 void WgmmaLowering::lowerProducerFences(Operation *role, bool isProducer) {
   SmallVector<ProducerFenceOp> ops;
   role->walk([&](ProducerFenceOp op) { ops.push_back(op); });
@@ -279,9 +278,9 @@ void WgmmaLowering::lowerProducerFences(Operation *role, bool isProducer) {
     if (!isProducer) {
       ring->emitProducerFenceArrive(b, isFirstLane, waits);
     } else {
-      Value goesOn = ring->emitProducerFenceWait(b, isFirstLane, waits);
+      Value continues = ring->emitProducerFenceWait(b, isFirstLane, waits);
       if (waits)
-        ring->emitGiveUpUnless(b, emitInAllLanes(b, goesOn));
+        ring->emitAbortUnless(b, emitInAllLanes(b, continues));
     }
     op.erase();
   }
@@ -301,7 +300,7 @@ LogicalResult WgmmaLowering::run() {
   function->setAttr(
       kDynamicSharedBytesAttr,
       b.getI64IntegerAttr(MatmulPipeline::getBytes(stages, slotBytes)));
-  // One program for each multiprocessor: what the register limits assume.
+  // One program per multiprocessor, which the register limits assume.
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     b.getI32IntegerAttr(1));
   return success();
@@ -339,11 +338,11 @@ public:
     return 0;
   }
 
-  /// One op alone cannot be: it takes two roles.
+  /// A single op cannot be lowered, because its lowering needs two roles.
   FailureOr<Value> emit(tile::MatmulOp op, ThreadBuilder &,
                         Value) const override {
-    return op.emitOpError("is lowered on its own; expected its whole kernel to "
-                          "be, on this target");
+    return op.emitOpError("is lowered separately; expected its whole kernel "
+                          "to be lowered on this target");
   }
 
   bool lowersKernels() const override { return true; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- WgmmaPlan.cpp - How a matmul is spread over warpgroups -------------===//
+//===- WgmmaPlan.cpp - Mapping of a matmul to warpgroups ------------------===//
 
 #include "WgmmaPlan.h"
 
@@ -9,22 +9,22 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// A program has 32 warps at most.
-static constexpr int64_t kMostConsumerWarps = 32 - kWarpgroupWarps;
+/// A program has at most 32 warps.
+static constexpr int64_t kMaxConsumerWarps = 32 - kWarpgroupWarps;
 
-/// Instructions of every type take a multiple of so many columns.
+/// The number of columns of every instruction is a multiple of this.
 static constexpr int64_t kColumnUnit = 16;
 
-/// Bytes of a row of an operand that lies mn-major.
+/// Bytes of a row of an mn-major operand.
 static constexpr int64_t kChunkBytes = 128;
 
-/// Extents that every target multiplies; of tiles with fewer than `kMmaRows`
-/// rows none may be smaller.
-static constexpr int64_t kLeastExtent = 16;
+/// The minimum extent that every target supports; it applies to tiles with
+/// fewer than `kMmaRows` rows.
+static constexpr int64_t kMinExtent = 16;
 
-/// Plans one operand; `kDim` is the buffer's dimension along k.
-/// `groupExtent` is what a warpgroup takes of `extent` rows or columns; `room`
-/// is how many of them the instructions read.
+/// Plans one operand. `kDim` is the buffer's dimension along k, `groupExtent`
+/// the rows or columns per warpgroup out of `extent`, and `room` the number of
+/// them that the instructions read.
 static WgmmaOperand planOperand(MemRefType buffer, int64_t kDim, int64_t extent,
                                 int64_t groupExtent, int64_t room,
                                 const WgmmaPlan &plan) {
@@ -35,8 +35,8 @@ static WgmmaOperand planOperand(MemRefType buffer, int64_t kDim, int64_t extent,
   (void)buffer.getStridesAndOffset(strides, offset);
   int64_t elementBytes = plan.elementBytes;
   int64_t chunk = kChunkBytes / elementBytes;
-  // Only 16-bit operands can be multiplied the other way round, and a group's
-  // part begins with a chunk.
+  // Only 16-bit operands can be mn-major, and a warpgroup's part must begin
+  // with a chunk.
   bool hasChunks = groupExtent % chunk == 0 || groupExtent >= extent;
   operand.kMajor = !(strides[1 - kDim] == 1 && strides[kDim] != 1 &&
                      elementBytes == 2 && hasChunks);
@@ -62,9 +62,9 @@ static WgmmaOperand planOperand(MemRefType buffer, int64_t kDim, int64_t extent,
   return operand;
 }
 
-/// Registers of a thread that may hold results: the others are for addresses
-/// and for what the epilogue computes.
-static int64_t getMostResults(int64_t numWarps) {
+/// Registers of a thread for results; the others hold addresses and the values
+/// of the epilogue.
+static int64_t getMaxResultRegisters(int64_t numWarps) {
   return llvm::bit_floor(
       static_cast<uint64_t>(getConsumerRegisters(numWarps) - 24));
 }
@@ -72,7 +72,7 @@ static int64_t getMostResults(int64_t numWarps) {
 int64_t mlir::iris::getConsumerRegisters(int64_t numWarps) {
   int64_t rest = kRegisters - kProducerRegisters * kWarpgroupThreads;
   int64_t each = rest / (numWarps * kWarpgroupThreads / kWarpgroupWarps);
-  return std::min(kMostRegisters, each / kRegisterUnit * kRegisterUnit);
+  return std::min(kMaxRegisters, each / kRegisterUnit * kRegisterUnit);
 }
 
 FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
@@ -81,9 +81,9 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
     return op.emitOpError("is in a kernel of ")
            << numWarps << " warps; expected a multiple of " << kWarpgroupWarps
            << ", which multiply together on this target";
-  if (numWarps > kMostConsumerWarps)
+  if (numWarps > kMaxConsumerWarps)
     return op.emitOpError("is in a kernel of ")
-           << numWarps << " warps; expected at most " << kMostConsumerWarps
+           << numWarps << " warps; expected at most " << kMaxConsumerWarps
            << ", which leaves " << kWarpgroupWarps
            << " to load operand tiles, on this target";
   WgmmaPlan plan;
@@ -114,11 +114,11 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
   plan.groupsM = std::min(groups, mmaRows / kMmaRows);
   plan.groupsN = groups / plan.groupsM;
   if (mmaColumns < 8 * plan.groupsN ||
-      (plan.isExchanged && std::min(rows, columns) < kLeastExtent))
+      (plan.isExchanged && std::min(rows, columns) < kMinExtent))
     return op.emitOpError("result is ")
            << op.getResult().getType() << ", for " << groups << " groups of "
-           << kWarpgroupWarps << " warps; expected at least " << kLeastExtent
-           << " rows and " << kLeastExtent << " columns, or " << kMmaRows
+           << kWarpgroupWarps << " warps; expected at least " << kMinExtent
+           << " rows and " << kMinExtent << " columns, or " << kMmaRows
            << " rows, and for each group " << kMmaRows
            << " rows of 8 columns, or " << kMmaRows
            << " columns of 8 rows, on this target";
@@ -127,17 +127,17 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
   plan.tileN = std::min<int64_t>(groupColumns, 256);
   plan.blocksN = groupColumns / plan.tileN;
   plan.mmaN = plan.tileN;
-  // Columns that nobody wants are left out where one instruction has all.
+  // Omit unused columns if a single instruction covers all columns.
   if (plan.usesTensorCores && !plan.isExchanged && plan.tileN == columns)
     plan.mmaN = std::min<int64_t>(
         llvm::alignTo(op.getNumWantedColumns(), kColumnUnit), columns);
 
-  if (plan.getNumRegisters() > getMostResults(numWarps))
+  if (plan.getNumRegisters() > getMaxResultRegisters(numWarps))
     return op.emitOpError("result is ")
            << op.getResult().getType() << ", " << plan.getNumRegisters()
            << " values in each of " << numWarps
-           << " warps' threads; expected at most " << getMostResults(numWarps)
-           << " on this target";
+           << " warps' threads; expected at most "
+           << getMaxResultRegisters(numWarps) << " on this target";
 
   int64_t leftOut = plan.tileN - plan.mmaN;
   int64_t rowsOfGroup = plan.isExchanged ? groupColumns : plan.getGroupRows();
@@ -152,9 +152,9 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
   return plan;
 }
 
-/// In rows and columns of the instructions: register i of m64nN has in bit 0
-/// the next column, in bit 1 eight rows below, in the others groups of eight
-/// columns; lanes hold two columns each, four of them a row.
+/// In rows and columns of the instructions. Bit 0 of register i of m64nN
+/// selects the next column, bit 1 the row eight below, higher bits groups of
+/// eight columns. A lane holds two columns, four lanes hold a row of eight.
 tile::LinearAttr mlir::iris::getAccumulatorLayout(MLIRContext *context,
                                                   const WgmmaPlan &plan) {
   Builder builder(context);
@@ -188,7 +188,8 @@ tile::LinearAttr mlir::iris::getAccumulatorLayout(MLIRContext *context,
                                builder.getArrayAttr(warps));
 }
 
-/// Whoever has the accumulators of a padded tile is some of the warps.
+/// Only some of the warps hold the accumulators of a padded tile, so it gets
+/// another layout.
 tile::LinearAttr mlir::iris::getResultLayout(MLIRContext *context,
                                              const WgmmaPlan &plan,
                                              ArrayRef<int64_t> shape,
@@ -198,7 +199,7 @@ tile::LinearAttr mlir::iris::getResultLayout(MLIRContext *context,
   Builder builder(context);
   int64_t threads = numWarps * 32, elements = shape[0] * shape[1];
   int64_t next = 1;
-  // Neighbours of a row first; whoever comes last has duplicates.
+  // Contiguous elements of a row first; excess threads hold duplicates.
   auto deal = [&](int64_t count) {
     SmallVector<Attribute> bases;
     for (int64_t i = 1; i < count; i *= 2, next *= 2) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- WgmmaProducers.cpp - Warps that load operand tiles on sm_90a -------===//
+//===- WgmmaProducers.cpp - Producer warps on sm_90a ----------------------===//
 
 #include "WgmmaLowering.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -12,21 +12,21 @@ using namespace mlir::iris;
 
 using LocBuilder = WgmmaLowering::LocBuilder;
 
-/// A row of a box begins at a multiple of so many bytes; elsewhere the engine
-/// ends the kernel with an illegal instruction.
-static constexpr int64_t kEngineBytes = 16;
+/// Alignment in bytes of a row of a TMA box; TMA ends the kernel with an
+/// illegal instruction error otherwise.
+static constexpr int64_t kTMAAlignment = 16;
 
-/// The first element of `place` along `dim`, as an element of the argument.
+/// The coordinate of the first element of `source` along `dim` in the argument.
 static Value emitCoordinate(LocBuilder &b, const ArgumentView &view,
-                            const OperandTileStart &place, unsigned dim) {
+                            const OperandTileStart &source, unsigned dim) {
   Value offset = view.emitOffset(b, dim);
-  return offset ? b.createOrFold<arith::AddIOp>(place.offsets[dim], offset)
-                : place.offsets[dim];
+  return offset ? b.createOrFold<arith::AddIOp>(source.offsets[dim], offset)
+                : source.offsets[dim];
 }
 
-/// Waits of the region are the wave's, or one lane's. What they have seen, the
-/// copy engine sees, too. Most blocks come without a wait, so the fence, which
-/// takes its time, is behind the wait and not in front of the copies.
+/// Waits of the region are executed by the wave, or by one lane. A proxy fence
+/// makes what they observed visible to TMA. It is expensive and most blocks
+/// have no wait, so it follows the wait instead of preceding the copies.
 void WgmmaLowering::prepareRegion(tile::MatmulOp op, bool isInLane) {
   OpBuilder b(op);
   op.getBody().walk([&](WaitOp wait) {
@@ -38,23 +38,23 @@ void WgmmaLowering::prepareRegion(tile::MatmulOp op, bool isInLane) {
     if (!isInLane)
       emitWaveBarrier(after);
     emitGlobalProxyFence(after);
-    Value goesOn = arith::XOrIOp::create(
+    Value continues = arith::XOrIOp::create(
         after, HasFailedOp::create(after, after.getI1Type()),
         arith::ConstantIntOp::create(after, 1, 1));
-    ring->emitGiveUpUnless(after,
-                           isInLane ? goesOn : emitInAllLanes(after, goesOn));
+    ring->emitAbortUnless(after, isInLane ? continues
+                                          : emitInAllLanes(after, continues));
   });
   markTraces(op, isInLane);
 }
 
-/// Where every operand has a map, one lane orders the copies of all whole
-/// blocks: it is alone with the loop, which must be faster than the tensor
-/// cores. What is left, or all blocks, the producers' waves do together.
+/// If every operand has a tensor map, one lane issues the copies of all whole
+/// blocks: the loop must be faster than the tensor cores. The producer warps
+/// process the remaining blocks, or all blocks, together.
 void WgmmaLowering::lowerProducer(tile::MatmulOp op) {
   LocBuilder b(loc, op);
   Value numBlocks = emitCount(b, op.getK(), op.getBlock());
   Value first = index(b, 0);
-  if (canHaveMaps(op)) {
+  if (hasTensorMaps(op)) {
     Value whole = arith::ShRUIOp::create(
         b, arith::MaxSIOp::create(b, op.getK(), index(b, 0)),
         index(b, llvm::Log2_64(op.getBlock())));
@@ -65,31 +65,31 @@ void WgmmaLowering::lowerProducer(tile::MatmulOp op) {
   scf::ForOp::create(b, first, numBlocks, index(b, 1), ValueRange(),
                      [&](OpBuilder &inner, Location, Value block, ValueRange) {
                        LocBuilder b(loc, inner);
-                       emitUnlessGivenUp(
+                       emitUnlessAborted(
                            b, [&](LocBuilder &b) { emitBlock(b, op, block); });
                        scf::YieldOp::create(b);
                      });
   op.erase();
 }
 
-/// Returns how many blocks, at most `count`, there are copies for: a block that
-/// begins in the midst of what the engine moves at a time ends the row.
+/// Returns the number of blocks, at most `count`, that were copied; stops at
+/// the first block whose start is not aligned for TMA.
 Value WgmmaLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
                                      Value count) {
   const WgmmaPlan &plan = getPlan(op);
   PipelineState start = ring->loadState(b);
-  Value goesOn = arith::ConstantIntOp::create(b, 1, 1);
+  Value continues = arith::ConstantIntOp::create(b, 1, 1);
   auto emitLoop = [&](LocBuilder &b) -> Value {
     auto loop = scf::WhileOp::create(
         b, TypeRange{b.getIndexType(), b.getI1Type()},
-        ValueRange{index(b, 0), goesOn},
+        ValueRange{index(b, 0), continues},
         [&](OpBuilder &inner, Location, ValueRange state) {
           LocBuilder b(loc, inner);
           Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
                                              state[0], count);
           more = arith::AndIOp::create(b, more, state[1]);
           if (waits)
-            more = arith::AndIOp::create(b, more, ring->emitGoesOn(b));
+            more = arith::AndIOp::create(b, more, ring->emitContinues(b));
           scf::ConditionOp::create(b, more, state);
         },
         [&](OpBuilder &inner, Location, ValueRange state) {
@@ -97,17 +97,17 @@ Value WgmmaLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
           auto own = cast<tile::MatmulOp>(b.clone(*op));
           prepareRegion(own, /*isInLane=*/true);
           b.setInsertionPoint(own);
-          KStepStarts places = emitBlockRegion(b, own, state[0]);
+          KStepStarts starts = emitBlockRegion(b, own, state[0]);
           int64_t block = op.getBlock();
           Value goes =
               arith::AndIOp::create(b,
-                                    emitCanCopy(b, plan.a, places.a, /*kDim=*/1,
+                                    emitCanCopy(b, plan.a, starts.a, /*kDim=*/1,
                                                 block, plan.elementBytes),
-                                    emitCanCopy(b, plan.b, places.b, /*kDim=*/0,
+                                    emitCanCopy(b, plan.b, starts.b, /*kDim=*/0,
                                                 block, plan.elementBytes));
           scf::IfOp::create(b, goes, [&](OpBuilder &inner, Location) {
             LocBuilder b(loc, inner);
-            emitWholeBlock(b, plan, places);
+            emitWholeBlock(b, plan, starts);
             scf::YieldOp::create(b);
           });
           b.setInsertionPointAfter(own);
@@ -123,8 +123,8 @@ Value WgmmaLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
     LocBuilder b(loc, inner);
     scf::YieldOp::create(b, constant(b, 0));
   };
-  // The election comes last: the assembler sees that one lane is left only
-  // where nothing else decides with it.
+  // The election must be the innermost condition: only then does the assembler
+  // recognize that a single lane is active.
   Value isSome =
       arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, count, index(b, 0));
   auto some = scf::IfOp::create(
@@ -142,30 +142,30 @@ Value WgmmaLowering::emitWholeBlocks(LocBuilder &b, tile::MatmulOp op,
         scf::YieldOp::create(b, elected.getResults());
       },
       emitZero);
-  // The other lanes have stayed behind.
-  Value done = emitMostOfLanes(b, some.getResult(0));
+  // The other lanes have not advanced.
+  Value done = emitMaxOfLanes(b, some.getResult(0));
   Value stages =
       arith::MulIOp::create(b, done, constant(b, plan.stagesPerBlock));
   ring->storeState(b, ring->skip(b, start, stages));
   if (waits)
-    ring->emitGiveUpUnless(b, emitInAllLanes(b, ring->emitGoesOn(b)));
+    ring->emitAbortUnless(b, emitInAllLanes(b, ring->emitContinues(b)));
   return arith::IndexCastUIOp::create(b, b.getIndexType(), done);
 }
 
-/// The engine's rows begin at multiples of 16 bytes, wherever the box ends; and
-/// of a part of an argument it knows no bounds.
+/// TMA requires rows aligned to 16 bytes, and checks bounds against the
+/// argument, not against a window of it.
 Value WgmmaLowering::emitCanCopy(LocBuilder &b, const WgmmaOperand &operand,
-                                 const OperandTileStart &place, unsigned kDim,
+                                 const OperandTileStart &source, unsigned kDim,
                                  int64_t extent, int64_t elementBytes) {
-  ArgumentView view = findArgument(place.buffer);
-  Value start = emitCoordinate(b, view, place, operand.contiguous);
+  ArgumentView view = findArgument(source.buffer);
+  Value start = emitCoordinate(b, view, source, operand.contiguous);
   Value within = arith::AndIOp::create(
-      b, start, index(b, kEngineBytes / elementBytes - 1));
+      b, start, index(b, kTMAAlignment / elementBytes - 1));
   Value result =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, within, index(b, 0));
   auto require = [&](unsigned dim, int64_t extent) {
-    if (Value exact =
-            view.emitIsExact(b, place.buffer, place.offsets[dim], dim, extent))
+    if (Value exact = view.emitIsExact(b, source.buffer, source.offsets[dim],
+                                       dim, extent))
       result = arith::AndIOp::create(b, result, exact);
   };
   require(kDim, extent);
@@ -175,44 +175,44 @@ Value WgmmaLowering::emitCanCopy(LocBuilder &b, const WgmmaOperand &operand,
 }
 
 void WgmmaLowering::emitWholeBlock(LocBuilder &b, const WgmmaPlan &plan,
-                                   KStepStarts places) {
+                                   KStepStarts starts) {
   for (int64_t stage = 0; stage < plan.stagesPerBlock; ++stage) {
-    for (auto [dim, operandTile] : {std::pair(1, &places.a), {0, &places.b}})
+    for (auto [dim, operandTile] : {std::pair(1, &starts.a), {0, &starts.b}})
       if (stage != 0)
         operandTile->offsets[dim] = arith::AddIOp::create(
             b, operandTile->offsets[dim], index(b, plan.stageK));
-    emitUnlessGivenUp(b, [&](LocBuilder &b) {
-      emitWholeStage(b, plan, {places.a, places.b});
+    emitUnlessAborted(b, [&](LocBuilder &b) {
+      emitWholeStage(b, plan, {starts.a, starts.b});
     });
   }
 }
 
 void WgmmaLowering::emitWholeStage(LocBuilder &b, const WgmmaPlan &plan,
-                                   ArrayRef<OperandTileStart> places) {
-  PipelineState place = ring->loadState(b);
-  Value goesOn = emitWaitForSlot(b, place);
+                                   ArrayRef<OperandTileStart> sources) {
+  PipelineState state = ring->loadState(b);
+  Value continues = emitWaitForSlot(b, state);
   if (waits)
-    ring->emitGiveUpUnless(b, goesOn);
-  emitUnlessGivenUp(b, [&](LocBuilder &b) {
-    Value full = ring->getFull(b, place.slot);
-    Value address = ring->getSlotAddress(b, place.slot);
+    ring->emitAbortUnless(b, continues);
+  emitUnlessAborted(b, [&](LocBuilder &b) {
+    Value full = ring->getFull(b, state.slot);
+    Value address = ring->getSlotAddress(b, state.slot);
     emitBarrierArriveExpect(b, full,
                             constant(b, plan.a.copyBytes + plan.b.copyBytes));
-    emitCopies(b, plan.a, places[0], /*kDim=*/1, address, full);
+    emitCopies(b, plan.a, sources[0], /*kDim=*/1, address, full);
     address = arith::AddIOp::create(b, address, constant(b, plan.a.slotBytes));
-    emitCopies(b, plan.b, places[1], /*kDim=*/0, address, full);
+    emitCopies(b, plan.b, sources[1], /*kDim=*/0, address, full);
   });
-  ring->storeState(b, ring->advance(b, place));
+  ring->storeState(b, ring->advance(b, state));
 }
 
 Value WgmmaLowering::emitWaitForSlot(LocBuilder &b,
-                                     const PipelineState &place) {
-  Value parity = arith::XOrIOp::create(b, place.phase, constant(b, 1));
-  return MatmulPipeline::emitWait(b, ring->getEmpty(b, place.slot), parity,
+                                     const PipelineState &state) {
+  Value parity = arith::XOrIOp::create(b, state.phase, constant(b, 1));
+  return MatmulPipeline::emitWait(b, ring->getEmpty(b, state.slot), parity,
                                   waits);
 }
 
-/// One lane of the first producer tells of all: they do the same.
+/// One lane of the first producer warp records events for all producers.
 void WgmmaLowering::markTraces(tile::MatmulOp op, bool isInLane) {
   SmallVector<TraceOp> traces;
   op.getBody().walk([&](TraceOp trace) { traces.push_back(trace); });
@@ -229,11 +229,11 @@ void WgmmaLowering::markTraces(tile::MatmulOp op, bool isInLane) {
   }
 }
 
-void WgmmaLowering::emitUnlessGivenUp(
+void WgmmaLowering::emitUnlessAborted(
     LocBuilder &b, llvm::function_ref<void(LocBuilder &)> emit) {
   if (!waits)
     return emit(b);
-  scf::IfOp::create(b, ring->emitGoesOn(b), [&](OpBuilder &inner, Location) {
+  scf::IfOp::create(b, ring->emitContinues(b), [&](OpBuilder &inner, Location) {
     LocBuilder at(loc, inner);
     emit(at);
     scf::YieldOp::create(at);
@@ -242,11 +242,11 @@ void WgmmaLowering::emitUnlessGivenUp(
 
 void WgmmaLowering::emitBlock(LocBuilder &b, tile::MatmulOp op, Value block) {
   const WgmmaPlan &plan = getPlan(op);
-  KStepStarts places = emitBlockRegion(b, op, block);
+  KStepStarts starts = emitBlockRegion(b, op, block);
   Value first = arith::MulIOp::create(
       b, block, index(b, static_cast<int64_t>(op.getBlock())));
   Value rest = arith::SubIOp::create(b, op.getK(), first);
-  SmallVector<OperandTileStart> operandTiles = {places.a, places.b};
+  SmallVector<OperandTileStart> operandTiles = {starts.a, starts.b};
   if (plan.stagesPerBlock == 1)
     return emitStage(b, plan, operandTiles, rest);
   Value most = index(b, plan.stagesPerBlock);
@@ -267,25 +267,25 @@ void WgmmaLowering::emitBlock(LocBuilder &b, tile::MatmulOp op, Value block) {
       });
 }
 
-/// `rest` values of k are left, of which the stage takes what it has room for.
+/// `rest` values of k are left; the stage takes at most `stageK` of them.
 void WgmmaLowering::emitStage(LocBuilder &b, const WgmmaPlan &plan,
-                              ArrayRef<OperandTileStart> places, Value rest) {
-  PipelineState place = ring->loadState(b);
-  emitUnlessGivenUp(b, [&](LocBuilder &b) {
-    Value goesOn = emitWaitForSlot(b, place);
+                              ArrayRef<OperandTileStart> sources, Value rest) {
+  PipelineState state = ring->loadState(b);
+  emitUnlessAborted(b, [&](LocBuilder &b) {
+    Value continues = emitWaitForSlot(b, state);
     if (waits)
-      ring->emitGiveUpUnless(b, emitInAllLanes(b, goesOn));
-    emitUnlessGivenUp(
-        b, [&](LocBuilder &b) { emitSlot(b, plan, places, rest, place); });
+      ring->emitAbortUnless(b, emitInAllLanes(b, continues));
+    emitUnlessAborted(
+        b, [&](LocBuilder &b) { emitSlot(b, plan, sources, rest, state); });
   });
-  ring->storeState(b, ring->advance(b, place));
+  ring->storeState(b, ring->advance(b, state));
 }
 
 void WgmmaLowering::emitSlot(LocBuilder &b, const WgmmaPlan &plan,
-                             ArrayRef<OperandTileStart> places, Value rest,
-                             const PipelineState &place) {
-  Value full = ring->getFull(b, place.slot);
-  Value address = ring->getSlotAddress(b, place.slot);
+                             ArrayRef<OperandTileStart> sources, Value rest,
+                             const PipelineState &state) {
+  Value full = ring->getFull(b, state.slot);
+  Value address = ring->getSlotAddress(b, state.slot);
   Value isShort = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, rest,
                                         index(b, plan.stageK));
 
@@ -298,22 +298,22 @@ void WgmmaLowering::emitSlot(LocBuilder &b, const WgmmaPlan &plan,
                           : arith::AddIOp::create(b, address,
                                                   constant(b, plan.a.slotBytes))
                                 .getResult();
-    OperandMap map = getMap(places[i].buffer, operand);
+    OperandMap map = getMap(sources[i].buffer, operand);
     if (!map.map) {
-      emitFill(b, operand, places[i], kDim, plan, rest, addresses[i]);
+      emitThreadCopies(b, operand, sources[i], kDim, plan, rest, addresses[i]);
       continue;
     }
-    // The engine knows where the buffer ends, not where k does.
+    // TMA checks the bounds of the buffer, not of k.
     Value size =
-        memref::DimOp::create(b, places[i].buffer, static_cast<int64_t>(kDim));
-    Value end = arith::AddIOp::create(b, places[i].offsets[kDim], rest);
+        memref::DimOp::create(b, sources[i].buffer, static_cast<int64_t>(kDim));
+    Value end = arith::AddIOp::create(b, sources[i].offsets[kDim], rest);
     Value endsBefore =
         arith::CmpIOp::create(b, arith::CmpIPredicate::slt, end, size);
     Value cut = arith::AndIOp::create(b, isShort, endsBefore);
     Value whole =
         arith::XOrIOp::create(b, cut, arith::ConstantIntOp::create(b, 1, 1));
     whole = arith::AndIOp::create(b, whole,
-                                  emitCanCopy(b, operand, places[i], kDim,
+                                  emitCanCopy(b, operand, sources[i], kDim,
                                               plan.stageK, plan.elementBytes));
     copies[i] = arith::AndIOp::create(b, whole, map.made);
     Value more = arith::SelectOp::create(
@@ -324,12 +324,13 @@ void WgmmaLowering::emitSlot(LocBuilder &b, const WgmmaPlan &plan,
         [&](OpBuilder &inner, Location) { scf::YieldOp::create(inner, loc); },
         [&](OpBuilder &inner, Location) {
           LocBuilder b(loc, inner);
-          emitFill(b, operand, places[i], kDim, plan, rest, addresses[i]);
+          emitThreadCopies(b, operand, sources[i], kDim, plan, rest,
+                           addresses[i]);
           scf::YieldOp::create(b);
         });
   }
 
-  // The first producer has the engine's copies; the others only arrive.
+  // The first producer warp issues the TMA copies; the others only arrive.
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, producer,
                                         constant(b, 0));
   Value expected = arith::SelectOp::create(b, isFirst, bytes, constant(b, 0));
@@ -342,20 +343,20 @@ void WgmmaLowering::emitSlot(LocBuilder &b, const WgmmaPlan &plan,
       Value mine = arith::AndIOp::create(b, copies[i], isFirst);
       scf::IfOp::create(b, mine, [&](OpBuilder &inner, Location) {
         LocBuilder b(loc, inner);
-        emitCopies(b, *operands[i], places[i], 1 - i, addresses[i], full);
+        emitCopies(b, *operands[i], sources[i], 1 - i, addresses[i], full);
         scf::YieldOp::create(b);
       });
     }
     scf::YieldOp::create(b);
   });
-  // Parities tell two rounds apart: no lane may be a round behind.
+  // Parities only distinguish consecutive passes: no lane may be a pass behind.
   emitWaveBarrier(b);
 }
 
 void WgmmaLowering::emitCopies(LocBuilder &b, const WgmmaOperand &operand,
-                               const OperandTileStart &place, unsigned kDim,
+                               const OperandTileStart &source, unsigned kDim,
                                Value address, Value barrier) {
-  OperandMap map = getMap(place.buffer, operand);
+  OperandMap map = getMap(source.buffer, operand);
   Value rank = constant(b, 0);
   if (TranslateOp translate = map.view.translate) {
     rank = toI32(b, translate.getRank());
@@ -367,11 +368,11 @@ void WgmmaLowering::emitCopies(LocBuilder &b, const WgmmaOperand &operand,
     rank = CtxFieldOp::create(b, b.getI32Type(), "rank", ctx);
   }
   auto coordinate = [&](unsigned dim) {
-    return toI32(b, emitCoordinate(b, map.view, place, dim));
+    return toI32(b, emitCoordinate(b, map.view, source, dim));
   };
   Value near = coordinate(operand.contiguous);
   Value far = coordinate(1 - operand.contiguous);
-  // A copy's box goes on along the rows of a, the columns of b.
+  // Consecutive boxes advance along the rows of a, or the columns of b.
   bool alongNear = operand.contiguous != static_cast<int>(kDim);
   int64_t advance = alongNear ? operand.box[0] : operand.box[1];
   int64_t copyBytes = operand.copyBytes / operand.numCopies;
@@ -388,13 +389,15 @@ void WgmmaLowering::emitCopies(LocBuilder &b, const WgmmaOperand &operand,
   }
 }
 
-void WgmmaLowering::emitFill(LocBuilder &b, const WgmmaOperand &operand,
-                             const OperandTileStart &place, unsigned kDim,
-                             const WgmmaPlan &plan, Value rest, Value address) {
-  auto type = cast<MemRefType>(place.buffer.getType());
+void WgmmaLowering::emitThreadCopies(LocBuilder &b, const WgmmaOperand &operand,
+                                     const OperandTileStart &source,
+                                     unsigned kDim, const WgmmaPlan &plan,
+                                     Value rest, Value address) {
+  auto type = cast<MemRefType>(source.buffer.getType());
   Type element = type.getElementType();
   int64_t bits = element.getIntOrFloatBitWidth();
-  // Neighbouring lanes take neighbours in memory, as far as they are known.
+  // Consecutive lanes access consecutive elements in memory, if the strides are
+  // known.
   bool kFirst = operand.contiguous < 0
                     ? operand.kMajor
                     : operand.contiguous == static_cast<int>(kDim);
@@ -410,7 +413,7 @@ void WgmmaLowering::emitFill(LocBuilder &b, const WgmmaOperand &operand,
         Value slow = arith::DivUIOp::create(b, i, constant(b, inner));
         Value k = kFirst ? fast : slow, row = kFirst ? slow : fast;
 
-        // Where it lies in the slot.
+        // The offset in the slot.
         auto times = [&](Value value, int64_t factor) {
           return arith::MulIOp::create(b, value, constant(b, factor))
               .getResult();
@@ -435,7 +438,7 @@ void WgmmaLowering::emitFill(LocBuilder &b, const WgmmaOperand &operand,
             constant(b, mask << 4));
         offset = arith::XOrIOp::create(b, offset, pattern);
 
-        // What it is.
+        // The value.
         Value kIndex = arith::IndexCastUIOp::create(b, b.getIndexType(), k);
         Value rowIndex = arith::IndexCastUIOp::create(b, b.getIndexType(), row);
         Value inside =
@@ -443,10 +446,10 @@ void WgmmaLowering::emitFill(LocBuilder &b, const WgmmaOperand &operand,
         SmallVector<Value> coordinates(2);
         for (unsigned dim = 0; dim < 2; ++dim) {
           coordinates[dim] = arith::AddIOp::create(
-              b, place.offsets[dim], dim == kDim ? kIndex : rowIndex);
-          Value size =
-              memref::DimOp::create(b, place.buffer, static_cast<int64_t>(dim));
-          // Also for coordinates below 0.
+              b, source.offsets[dim], dim == kDim ? kIndex : rowIndex);
+          Value size = memref::DimOp::create(b, source.buffer,
+                                             static_cast<int64_t>(dim));
+          // Unsigned: coordinates below 0 are outside too.
           Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
                                              coordinates[dim], size);
           inside = arith::AndIOp::create(b, inside, fits);
@@ -457,7 +460,7 @@ void WgmmaLowering::emitFill(LocBuilder &b, const WgmmaOperand &operand,
                 [&](OpBuilder &inner, Location) {
                   LocBuilder b(loc, inner);
                   scf::YieldOp::create(
-                      b, memref::LoadOp::create(b, place.buffer, coordinates)
+                      b, memref::LoadOp::create(b, source.buffer, coordinates)
                              .getResult());
                 },
                 [&](OpBuilder &inner, Location) {

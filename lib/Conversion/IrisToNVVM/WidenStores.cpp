@@ -19,20 +19,19 @@ static constexpr int64_t kWordBytes = 4;
 static constexpr int64_t kWaveSize = 32;
 
 namespace {
-/// A lane bit and a register bit whose places in the tile change.
+/// Exchanges the roles of a lane bit and a register bit in a layout.
 struct Swap {
   unsigned laneBit, registerBit;
 };
 
-/// How a layout becomes one of wide rows.
+/// The exchanges that result in a layout with wide rows.
 struct WidePlan {
   SmallVector<Swap> swaps;
   tile::LinearAttr layout;
 };
 } // namespace
 
-/// The column that a basis of a layout of two dimensions stands for; 0 if it is
-/// a row.
+/// The column of a basis of a two-dimensional layout; 0 if it is a row.
 static int64_t getColumn(Attribute basis) {
   auto row = cast<ArrayAttr>(basis);
   if (row.size() != 2 || cast<IntegerAttr>(row[0]).getInt() != 0)
@@ -47,9 +46,9 @@ static unsigned findColumn(ArrayRef<Attribute> bases, int64_t column) {
          bases.begin();
 }
 
-/// The layout of `type` with as many registers as a thread has of it: an
-/// attribute serves tiles of any shape, and names more for one that a reduction
-/// has made narrow. Null if there is none.
+/// The layout of `type` with the number of registers that a thread has: an
+/// attribute applies to tiles of any shape, and has more registers than needed
+/// for a tile that a reduction has narrowed. Null if there is none.
 static tile::LinearAttr getFittedLayout(RankedTensorType type) {
   auto attr = dyn_cast_or_null<tile::LinearAttr>(type.getEncoding());
   std::optional<LinearLayout> layout = getLinearLayout(type);
@@ -67,12 +66,12 @@ static tile::LinearAttr getFittedLayout(RankedTensorType type) {
                                toAttr(LayoutDim::Warp));
 }
 
-/// Plans the exchange; no swaps where there is nothing to gain.
+/// Plans the exchange; no swaps if stores would not become wider.
 static WidePlan planWide(tile::LinearAttr layout, int64_t elementBytes) {
   WidePlan plan;
   SmallVector<Attribute> registers(layout.getRegisterBases().getValue());
   SmallVector<Attribute> lanes(layout.getLaneBases().getValue());
-  // Words move as they are: the elements in one must be neighbours.
+  // Words are moved as a whole: their elements must be contiguous.
   int64_t wordElements = kWordBytes / elementBytes;
   for (int64_t column = 1, bit = 0; column < wordElements; column *= 2, ++bit)
     if (bit >= static_cast<int64_t>(registers.size()) ||
@@ -85,7 +84,7 @@ static WidePlan planWide(tile::LinearAttr layout, int64_t elementBytes) {
     unsigned laneBit = findColumn(lanes, column);
     if (laneBit == lanes.size())
       return {};
-    // What lanes get instead: the next columns, so that rows stay long.
+    // Lanes get the next columns instead, so that rows stay long.
     std::optional<unsigned> best;
     for (auto [bit, basis] : llvm::enumerate(registers))
       if (getColumn(basis) >= kWideBytes / elementBytes &&
@@ -103,8 +102,8 @@ static WidePlan planWide(tile::LinearAttr layout, int64_t elementBytes) {
   return plan;
 }
 
-/// In lanes whose bit is 0 the register with bit 1 goes out, and what the other
-/// lane sends comes in its place; in the others the one with bit 0.
+/// Lanes whose bit is 0 send the register with bit 1 and replace it by the
+/// partner's value; the other lanes do so with the register with bit 0.
 static void emitSwap(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &words,
                      unsigned wordBit, unsigned laneBit, Value lane) {
   auto constant = [&](int64_t value) {

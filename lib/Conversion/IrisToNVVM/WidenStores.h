@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- WidenStores.h - Wide stores of accumulators --------------*- C++ -*-===//
 //
-// The tensor cores leave two neighbours of a row in a thread, and the next ones
-// in the next lane: stores of 4 or 8 bytes. Lanes that exchange a part of their
-// registers hold 16 bytes in a row each, without shared memory or barriers.
+// Tensor cores leave two consecutive elements of a row in a thread, and the
+// next two in the next lane: stores of 4 or 8 bytes. Lanes exchange some of
+// their registers by shuffles, without shared memory or barriers, and then
+// store 16 contiguous bytes each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +15,8 @@
 
 namespace mlir::iris {
 
-/// Exchanges registers within waves before the tile stores in `root` that would
-/// be narrower for it. `lane` is the thread's, i32.
+/// Exchanges registers within waves before the tile stores in `root` that
+/// become wider by it. `lane` is the thread's, i32.
 void widenStores(Operation *root, Value lane);
 
 } // namespace mlir::iris

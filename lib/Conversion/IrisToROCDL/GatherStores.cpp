@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- GatherStores.cpp - Stores of computed values, side by side ---------===//
+//===- GatherStores.cpp - Groups stores of computed values ----------------===//
 
 #include "iris/Conversion/IrisToROCDL.h"
 
@@ -16,7 +16,7 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Stores of more bits keep their registers for a while.
+/// The hardware reads the registers of wider stores with a delay.
 static constexpr int64_t kQuickBits = 64;
 
 static bool isWide(LLVM::StoreOp store) {
@@ -25,7 +25,7 @@ static bool isWide(LLVM::StoreOp store) {
          vector.getNumElements() * vector.getElementTypeBitWidth() > kQuickBits;
 }
 
-/// True if the stored registers are the result of arithmetic in this block.
+/// True if the stored value is computed in this block.
 static bool isComputed(LLVM::StoreOp store) {
   Operation *op = store.getValue().getDefiningOp();
   while (op && isa<LLVM::BitcastOp, LLVM::ShuffleVectorOp>(op))
@@ -35,11 +35,11 @@ static bool isComputed(LLVM::StoreOp store) {
 }
 
 namespace {
-/// Wide stores that nothing but pure ops parts.
+/// Consecutive wide stores with only pure ops between them.
 class Run {
 public:
   void add(LLVM::StoreOp store) { stores.push_back(store); }
-  /// Ends the run: the stores move to where the last one is.
+  /// Ends the run: moves its stores to the last one.
   void finish() {
     if (stores.size() > 1 && llvm::all_of(stores, isComputed)) {
       LLVM::StoreOp last = stores.back();

@@ -9,7 +9,8 @@
 
 namespace mlir::iris {
 
-/// Rows and columns of the result of every instruction, and the bits of both.
+/// Rows and columns of the result of every instruction, and the number of bits
+/// of their index.
 inline constexpr unsigned kMatrixSize = 16;
 inline constexpr unsigned kMatrixBits = 4;
 
@@ -23,7 +24,7 @@ struct MatrixInstruction {
   OperandElement operandElement;
   /// Bytes that a lane gives of A, and of B.
   unsigned operandBytes;
-  /// Groups of lanes that give different values of k.
+  /// Number of lane groups that provide different values of k.
   unsigned groups;
   /// Elements of D in a lane.
   unsigned accumulators;

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Loads at this offset from a resource, or behind it, give 0.
+/// Size in bytes of buffer resources; loads at or beyond this offset return 0.
 static constexpr int64_t kResourceBytes = int64_t(1) << 31;
 
 static Value compare(ThreadBuilder &t, arith::CmpIPredicate predicate,
@@ -50,12 +50,12 @@ Value OperandTileEmitter::applyThread(ThreadBuilder &t,
 //===----------------------------------------------------------------------===//
 
 Value OperandTileEmitter::emitCanLoad(ThreadBuilder &t,
-                                      const OperandTileStart &place) const {
+                                      const OperandTileStart &start) const {
   const OperandTileCopy &fill = operandTile.fill;
   int64_t loadBytes = fill.getElementsPerLoad() * plan.elementBytes;
   if (!fill.hasWideLoads(plan.elementBytes))
     return {};
-  BufferView view(place.buffer, t);
+  BufferView view(start.buffer, t);
   unsigned rowDim = getRowDim();
   Value pitch = t.mul(view.getStride(fill.alongK ? rowDim : getKDim()),
                       plan.elementBytes);
@@ -76,12 +76,12 @@ Value OperandTileEmitter::emitCanLoad(ThreadBuilder &t,
   int64_t lines = fill.alongK ? operandTile.rows : plan.block;
   require(compare(t, Predicate::ult, pitch,
                   t.index((kResourceBytes - (1 << 16)) / lines)));
-  Value row = place.offsets[rowDim], size = view.getSize(rowDim);
+  Value row = start.offsets[rowDim], size = view.getSize(rowDim);
   require(compare(t, Predicate::ult, row, size));
-  require(compare(t, Predicate::sge, place.offsets[getKDim()], t.index(0)));
+  require(compare(t, Predicate::sge, start.offsets[getKDim()], t.index(0)));
   if (fill.alongK)
     return result;
-  // A load of several rows is inside or outside as a whole.
+  // A load that covers several rows must be inside or outside as a whole.
   Value end = t.add(row, t.index(operandTile.rows));
   Value both = t.b.createOrFold<arith::OrIOp>(t.loc, row, size);
   Value part =
@@ -93,10 +93,10 @@ Value OperandTileEmitter::emitCanLoad(ThreadBuilder &t,
 }
 
 Value OperandTileEmitter::emitExtent(ThreadBuilder &t,
-                                     const OperandTileStart &place) const {
-  BufferView view(place.buffer, t);
+                                     const OperandTileStart &start) const {
+  BufferView view(start.buffer, t);
   return t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(getKDim()),
-                                         place.offsets[getKDim()]);
+                                         start.offsets[getKDim()]);
 }
 
 SmallVector<Type> OperandTileEmitter::getLoadTypes(MLIRContext *context) const {
@@ -106,12 +106,12 @@ SmallVector<Type> OperandTileEmitter::getLoadTypes(MLIRContext *context) const {
       getWordsType(context, fill.getElementsPerLoad() * plan.elementBytes));
 }
 
-/// The memory from `pointer`, which is the same in all threads, on, for loads
-/// with an offset per thread.
+/// A buffer resource that starts at `pointer`, which is uniform, for loads with
+/// an offset per thread.
 static Value emitResource(ThreadBuilder &t, Value pointer) {
   ImplicitLocOpBuilder b(t.loc, t.b);
   Value stride = arith::ConstantOp::create(b, b.getI16IntegerAttr(0));
-  // Raw, of 32-bit elements.
+  // Raw buffer, 32-bit elements.
   constexpr int64_t flags = (7 << 12) | (4 << 15);
   return ROCDL::MakeBufferRsrcOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext(), 8), pointer, stride,
@@ -119,43 +119,43 @@ static Value emitResource(ThreadBuilder &t, Value pointer) {
 }
 
 Value OperandTileEmitter::emitWindow(ThreadBuilder &t,
-                                     const OperandTileStart &place) const {
-  BufferView view(place.buffer, t);
-  // Whatever it is computed from: in scalar registers, as a resource must be.
+                                     const OperandTileStart &start) const {
+  BufferView view(start.buffer, t);
+  // A resource must be in scalar registers.
   ImplicitLocOpBuilder b(t.loc, t.b);
   return target.emitUniform(
       b, view.getPointer(t, emitStartOffset(t, view, place)));
 }
 
 Value OperandTileEmitter::emitNextWindow(ThreadBuilder &t,
-                                         const OperandTileStart &place,
+                                         const OperandTileStart &start,
                                          Value window) const {
   BufferView view(place.buffer, t);
   Value next = emitByteOffset(
       t, window,
       t.toI64(t.mul(view.getStride(getKDim()),
                     static_cast<int64_t>(plan.block) * plan.elementBytes)));
-  // LLVM would have all windows count by one register, and add that one to
-  // their begins in every step.
+  // LLVM would otherwise use one counter for all windows, and add it to their
+  // start in every step.
   ImplicitLocOpBuilder b(t.loc, t.b);
   return target.emitUniform(b, next);
 }
 
-/// The window of an operand tile in memory, as the loads of a thread see it.
+/// The window of an operand tile in memory, as seen by the loads of a thread.
 struct OperandTileEmitter::Source {
-  /// Pointer to its begin, the same in all threads.
+  /// Pointer to its start, uniform.
   Value window;
-  /// Bytes between lines, and rows inside of the buffer, i32.
+  /// Bytes between lines, and number of rows inside the buffer, i32.
   Value pitch, limit;
-  /// The thread's part of row, of k, and of the offset in bytes, i32.
+  /// The thread's row, k, and byte offset, i32.
   Value row, k, offset;
 };
 
 OperandTileEmitter::Source
-OperandTileEmitter::getSource(ThreadBuilder &t, const OperandTileStart &place,
+OperandTileEmitter::getSource(ThreadBuilder &t, const OperandTileStart &start,
                               Value window, bool permuted) const {
   const OperandTileCopy &fill = operandTile.fill;
-  BufferView view(place.buffer, t);
+  BufferView view(start.buffer, t);
   unsigned rowDim = getRowDim();
   int64_t bytes = plan.elementBytes;
   Source source;
@@ -163,7 +163,7 @@ OperandTileEmitter::getSource(ThreadBuilder &t, const OperandTileStart &place,
   source.pitch =
       toI32(t, t.mul(view.getStride(fill.alongK ? rowDim : getKDim()), bytes));
   Value left = t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(rowDim),
-                                               place.offsets[rowDim]);
+                                               start.offsets[rowDim]);
   source.limit = toI32(t, t.b.createOrFold<arith::MinSIOp>(
                               t.loc, left, t.index(operandTile.rows)));
   SmallVector<uint64_t> rowBases, kBases;
@@ -174,13 +174,13 @@ OperandTileEmitter::getSource(ThreadBuilder &t, const OperandTileStart &place,
   }
   source.row = applyThread(t, rowBases);
   source.k = applyThread(t, kBases);
-  Value lines = fill.alongK ? source.row : source.k;
-  Value neighbours = fill.alongK ? source.k : source.row;
-  source.offset = t.add(t.mul(lines, source.pitch), t.mul(neighbours, bytes));
+  Value line = fill.alongK ? source.row : source.k;
+  Value column = fill.alongK ? source.k : source.row;
+  source.offset = t.add(t.mul(line, source.pitch), t.mul(column, bytes));
   return source;
 }
 
-/// Row and k of unit `unit` of the first thread.
+/// Row and k of unit `unit`, relative to unit 0.
 static std::pair<unsigned, unsigned> getUnit(const OperandTileCopy &fill,
                                              unsigned unit) {
   std::pair<unsigned, unsigned> result(0, 0);
@@ -192,7 +192,7 @@ static std::pair<unsigned, unsigned> getUnit(const OperandTileCopy &fill,
   return result;
 }
 
-/// Whether the rows of a unit lie inside of the buffer.
+/// Whether the rows of a unit are inside the buffer.
 static Value emitInside(ThreadBuilder &t, Value row, unsigned unitRow,
                         Value limit) {
   return compare(t, arith::CmpIPredicate::slt, t.add(row, t.i32(unitRow)),
@@ -208,7 +208,7 @@ Value OperandTileEmitter::emitUnitOffset(ThreadBuilder &t, const Source &source,
 }
 
 SmallVector<Value> OperandTileEmitter::emitLoads(ThreadBuilder &t,
-                                                 const OperandTileStart &place,
+                                                 const OperandTileStart &start,
                                                  Value window) const {
   const OperandTileCopy &fill = operandTile.fill;
   Source source = getSource(t, place, window, /*permuted=*/false);
@@ -247,12 +247,12 @@ SmallVector<Value> OperandTileEmitter::emitLoads(ThreadBuilder &t,
 }
 
 void OperandTileEmitter::emitDirectLoads(ThreadBuilder &t,
-                                         const OperandTileStart &place,
+                                         const OperandTileStart &start,
                                          Value window, Value stage) const {
   const OperandTileCopy &fill = operandTile.fill;
-  // The place of a lane is the wave's plus 16 bytes per lane: chunks are
-  // permuted by loading other ones.
-  Source source = getSource(t, place, window, /*permuted=*/true);
+  // A lane's destination is the wave's plus 16 bytes per lane; the swizzle is
+  // applied to the source of the loads.
+  Source source = getSource(t, start, window, /*permuted=*/true);
   Value resource = emitResource(t, source.window);
   ImplicitLocOpBuilder b(t.loc, t.b);
   Value wave =
@@ -288,7 +288,7 @@ Value OperandTileEmitter::emitPointer(ThreadBuilder &t,
                            constant, getStageOffset(), stage);
 }
 
-SmallVector<uint64_t> OperandTileEmitter::getFillBases() const {
+SmallVector<uint64_t> OperandTileEmitter::getStoreBases() const {
   const OperandTileCopy &fill = operandTile.fill;
   SmallVector<uint64_t> bases;
   for (auto [row, k] : fill.threadBits)
@@ -299,8 +299,9 @@ SmallVector<uint64_t> OperandTileEmitter::getFillBases() const {
   return bases;
 }
 
-/// Lanes of the lower half of a wave give `high` for `low` of the others: both
-/// have values of one row then, `low` those of the lower lanes.
+/// Lanes of the lower half of a wave exchange their `high` with `low` of the
+/// upper half. Then both values of a lane belong to one row, with `low` from
+/// the lower lane.
 static void emitExchange(ThreadBuilder &t, Value &low, Value &high) {
   Type i32 = t.b.getI32Type();
   auto pair = LLVM::LLVMStructType::getLiteral(t.b.getContext(), {i32, i32});
@@ -342,15 +343,15 @@ Value OperandTileEmitter::emitChunk(ThreadBuilder &t, Value low,
 void OperandTileEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
                                     Value stage) const {
   const OperandTileCopy &fill = operandTile.fill;
-  SmallVector<uint64_t> bases = getFillBases();
+  SmallVector<uint64_t> bases = getStoreBases();
   auto store = [&](Value value, unsigned row, unsigned k, unsigned bytes) {
-    uint64_t place = operandTile.memory.getOffset(row, k * plan.elementBytes);
+    uint64_t offset = operandTile.memory.getOffset(row, k * plan.elementBytes);
     LLVM::StoreOp::create(t.b, t.loc, value,
-                          emitPointer(t, bases, place, stage), bytes);
+                          emitPointer(t, bases, offset, stage), bytes);
   };
   unsigned loads = fill.getLoadsPerUnit();
   unsigned rowBytes = fill.ks * plan.elementBytes;
-  // The rows whose halves of a chunk go together, if any do.
+  // The rows whose half chunks are combined, if any.
   bool inHalves = fill.isExchanged || operandTile.memory.getPaired();
   unsigned partner = inHalves ? 1u << fill.getPartnerBit() : 0;
   for (unsigned unit = 0; unit < fill.unitsPerThread; ++unit) {
@@ -400,13 +401,13 @@ OperandTileEmitter::emitOperands(ThreadBuilder &t, unsigned step,
   SmallVector<uint64_t> bases;
   for (unsigned bit : operandTile.map.instruction)
     bases.push_back(operandTile.memory.getOffset(1u << bit, 0));
-  // Lanes of other groups have other k, or the same ones.
+  // Lanes of other groups have other values of k, or the same ones.
   for (unsigned size = kMatrixSize, group = 1; size < plan.warpSize;
        size *= 2, group *= 2)
     bases.push_back(group < instruction.groups ? operandTile.memory.getOffset(
                                                      0, group * plan.laneBytes)
                                                : 0);
-  // The result's layout has the waves along columns first.
+  // In the result's layout the lowest wave bits select columns.
   if (side == Side::A)
     bases.append(plan.b.map.warp.size(), 0);
   for (unsigned bit : operandTile.map.warp)
@@ -416,18 +417,18 @@ OperandTileEmitter::emitOperands(ThreadBuilder &t, unsigned step,
 
   unsigned readBytes = std::min(plan.laneBytes, kChunkBytes);
   auto read = [&](unsigned fragment, unsigned byte) -> Value {
-    uint64_t place = operandTile.memory.getOffset(
+    uint64_t offset = operandTile.memory.getOffset(
         RowMap::select(operandTile.map.fragment, fragment),
         step * plan.laneBytes * instruction.groups + byte);
     auto load =
         LLVM::LoadOp::create(t.b, t.loc, getWordsType(context, readBytes),
-                             emitPointer(t, bases, place, stage), readBytes);
+                             emitPointer(t, bases, offset, stage), readBytes);
     if (plan.isDirect())
       load.setNoaliasScopesAttr(directScopes);
     return load;
   };
   Type operand = instruction.getOperandType(context);
-  // The operands that were read together.
+  // Splits a read that covers several operands.
   auto split = [&](Value words) {
     unsigned count = readBytes / instruction.operandBytes;
     if (count == 1)

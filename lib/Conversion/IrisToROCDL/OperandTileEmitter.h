@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Code that moves an operand tile: from memory to registers, from there to
-// workgroup memory, and from there to the operands of matrix instructions.
+// Code that moves an operand tile from memory to registers, from registers to
+// workgroup memory (LDS), and from there to the operands of matrix
+// instructions.
 #ifndef IRIS_LIB_CONVERSION_IRISTOROCDL_OPERANDTILEEMITTER_H
 #define IRIS_LIB_CONVERSION_IRISTOROCDL_OPERANDTILEEMITTER_H
 
@@ -12,57 +13,60 @@
 
 namespace mlir::iris {
 
-/// Which of the two operand tiles of a matmul.
+/// One of the two operand tiles of a matmul.
 enum class Side { A, B };
 
-/// Emits what one thread does for one operand tile.
+/// Emits per-thread code for one operand tile.
 class OperandTileEmitter {
 public:
-  /// `directScopes` marks what moves to workgroup memory on its own. Reads of a
-  /// stage come after a wait and a barrier; without it, LLVM would have every
-  /// read wait for all such moves, those to the other stage too.
+  /// `directScopes` are the alias scopes of direct loads to workgroup memory.
+  /// Reads of a stage follow a wait and a barrier; without the scopes LLVM
+  /// would make every read wait for all direct loads, including those to the
+  /// other stage.
   OperandTileEmitter(const TargetInfo &target, const MatmulPlan &plan,
                      Side side, ArrayAttr directScopes)
       : target(target), plan(plan),
         operandTile(side == Side::A ? plan.a : plan.b), side(side),
         directScopes(directScopes) {}
 
-  /// Returns whether (i1, the same in all threads) whole chunks of the operand
-  /// tile at `place` may be loaded, as long as k stays inside; null if never.
-  /// Does not depend on how far along k the place is.
-  Value emitCanLoad(ThreadBuilder &t, const OperandTileStart &place) const;
+  /// Returns whether (i1, uniform) whole chunks of the operand tile at `start`
+  /// may be loaded, as long as k is inside the buffer; null if never. Does not
+  /// depend on the offset along k.
+  Value emitCanLoad(ThreadBuilder &t, const OperandTileStart &start) const;
 
-  /// Returns how many values of k (index) the buffer has from `place` on.
-  Value emitExtent(ThreadBuilder &t, const OperandTileStart &place) const;
+  /// Returns the number of values of k (index) in the buffer from `start` on.
+  Value emitExtent(ThreadBuilder &t, const OperandTileStart &start) const;
 
-  /// The pointer to the begin of `place`, its *window*.
-  Value emitWindow(ThreadBuilder &t, const OperandTileStart &place) const;
-  /// The window of the next block along k in the buffer of `place`.
-  Value emitNextWindow(ThreadBuilder &t, const OperandTileStart &place,
+  /// The pointer to the first element of the block at `start`, its *window*.
+  Value emitWindow(ThreadBuilder &t, const OperandTileStart &start) const;
+  /// The window of the next block along k in the buffer of `start`.
+  Value emitNextWindow(ThreadBuilder &t, const OperandTileStart &start,
                        Value window) const;
 
-  /// Loads the thread's part of the block at `place`, whose window is `window`
-  /// and which must lie inside along k. Rows outside of the buffer are 0.
-  SmallVector<Value> emitLoads(ThreadBuilder &t, const OperandTileStart &place,
+  /// Loads the thread's part of the block at `start` with window `window`;
+  /// along k the block must be inside the buffer. Rows outside of the buffer
+  /// are 0.
+  SmallVector<Value> emitLoads(ThreadBuilder &t, const OperandTileStart &start,
                                Value window) const;
-  /// The same, straight to the stage at `stage`: it is there when the thread
-  /// has waited for its loads. Only if the plan says that this can be.
-  void emitDirectLoads(ThreadBuilder &t, const OperandTileStart &place,
+  /// Loads directly to the stage at `stage`; the data has arrived after the
+  /// thread has waited for its loads. Requires that the plan supports direct
+  /// loads.
+  void emitDirectLoads(ThreadBuilder &t, const OperandTileStart &start,
                        Value window, Value stage) const;
-  /// The types of what is loaded.
+  /// The types of the loaded values.
   SmallVector<Type> getLoadTypes(MLIRContext *context) const;
 
-  /// Stores what was loaded to the stage at `stage` (bytes, i32).
+  /// Stores the loaded values to the stage at `stage` (bytes, i32).
   void emitStores(ThreadBuilder &t, ValueRange loaded, Value stage) const;
 
-  /// Fills the stage at `stage` with the block at `place`, element by element.
-  /// What lies outside of the buffer, or behind `left` (index) values of k, is
+  /// Copies the block at `start` to the stage at `stage`, element by element.
+  /// Elements outside of the buffer, or after `left` (index) values of k, are
   /// 0.
-  void emitFill(ThreadBuilder &t, const OperandTileStart &place, Value left,
-                Value stage) const;
+  void emitElementCopy(ThreadBuilder &t, const OperandTileStart &start,
+                       Value left, Value stage) const;
 
-  /// Reads the thread's operands for step `step`: for each fragment, one for
-  /// each instruction of the step.
+  /// Reads the thread's operands for step `step`: a list for each fragment,
+  /// with one operand for each instruction of the step.
   SmallVector<SmallVector<Value>> emitOperands(ThreadBuilder &t, unsigned step,
                                                Value stage) const;
 
@@ -77,25 +81,27 @@ private:
   Type getBitsType(MLIRContext *context) const {
     return IntegerType::get(context, 8 * plan.elementBytes);
   }
-  /// The thread's part of a map from (lane, warp) bits.
+  /// The thread's value of a map from (lane, warp) bits.
   Value applyThread(ThreadBuilder &t, ArrayRef<uint64_t> bases) const;
-  /// The place in workgroup memory at the exclusive-or of the thread's part of
-  /// `bases` and `constant`.
+  /// The address in workgroup memory whose offset is the exclusive-or of the
+  /// thread's part of `bases` and `constant`.
   Value emitPointer(ThreadBuilder &t, ArrayRef<uint64_t> bases,
                     uint64_t constant, Value stage) const;
-  /// Calls `visit` with the offset of each load in registers or, with
-  /// `permuted`, of what belongs to the thread's place in workgroup memory.
+  /// The thread's view of the window for loads to registers or, with
+  /// `permuted`, for direct loads to the thread's position in workgroup memory.
   struct Source;
-  Source getSource(ThreadBuilder &t, const OperandTileStart &place,
+  Source getSource(ThreadBuilder &t, const OperandTileStart &start,
                    Value window, bool permuted) const;
   Value emitUnitOffset(ThreadBuilder &t, const Source &source,
                        unsigned unit) const;
-  /// The rows of a unit whose `lines` were loaded, in registers.
+  /// Transposes the loaded `lines` of a unit to rows, in registers.
   SmallVector<Value> emitTransposed(ThreadBuilder &t, ValueRange lines) const;
-  /// A chunk of halves of two rows, exchanged with another lane if they are.
+  /// Combines half chunks of two rows to a chunk, after exchanging them with
+  /// another lane if the plan says so.
   Value emitChunk(ThreadBuilder &t, Value low, Value high) const;
-  /// Where a thread stores, for each bit of its number.
-  SmallVector<uint64_t> getFillBases() const;
+  /// Offset of the thread's stores in workgroup memory, for each bit of the
+  /// thread number.
+  SmallVector<uint64_t> getStoreBases() const;
 
   const TargetInfo &target;
   const MatmulPlan &plan;

@@ -34,8 +34,9 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Scopes of one matmul. They have no names: the translation to LLVM IR makes
-/// names twice where two modules share a context, and keeps what is gone then.
+/// The alias scopes of one matmul. They have no names: the translation to LLVM
+/// IR creates duplicate names if two modules share a context, and refers to
+/// names that no longer exist.
 static ArrayAttr makeDirectScopes(MLIRContext *context) {
   auto domain = LLVM::AliasScopeDomainAttr::get(context, StringAttr());
   auto scope = LLVM::AliasScopeAttr::get(domain, StringAttr());
@@ -56,18 +57,18 @@ public:
   Value emit(ThreadBuilder &t, Value init);
 
 private:
-  /// A block on its way: where it is, whether it was loaded (i1, null if it
-  /// always is), and what was loaded.
+  /// A block in flight: its location, whether it was loaded (i1; null if
+  /// always), and the loaded values.
   struct Block {
-    KStepStarts places;
+    KStepStarts starts;
     Value windowA, windowB;
     Value left;
     Value isLoaded;
     SmallVector<Value> loadedA, loadedB;
   };
 
-  /// What the pipeline carries from step to step: sums and, where blocks follow
-  /// each other in the buffers, the windows of the last one.
+  /// The values carried from step to step: sums and, if blocks are consecutive
+  /// in the buffers, the windows of the last block.
   struct Progress {
     SmallVector<Value> sums, windows;
   };
@@ -75,18 +76,18 @@ private:
     return llvm::to_vector(
         llvm::concat<const Value>(progress.sums, progress.windows));
   }
-  /// What `values` begin with; as many sums and windows as `like` has.
+  /// Takes from `values` as many sums and windows as `like` has.
   static Progress unflatten(ValueRange values, const Progress &like) {
     size_t sums = like.sums.size();
     return {values.take_front(sums), values.slice(sums, like.windows.size())};
   }
 
-  /// `stage` is where direct loads go; `before` are the windows of the last
-  /// block, if any.
+  /// `stage` is the destination of direct loads; `before` are the windows of
+  /// the previous block, if any.
   Block emitLoad(ThreadBuilder &t, Value number, bool isChecked, Value stage,
                  ArrayRef<Value> before);
   void emitStore(ThreadBuilder &t, const Block &block, Value stage);
-  /// Fills a stage element by element.
+  /// Copies a block to a stage element by element.
   void fill(ThreadBuilder &t, const Block &block, Value stage);
   SmallVector<Value> emitMultiply(ThreadBuilder &t, ValueRange accumulators,
                                   Value stage);
@@ -102,7 +103,7 @@ private:
                                     ValueRange accumulators);
   /// The number of leading blocks that need no check.
   Value emitWholeBlocks(ThreadBuilder &t);
-  /// Values of k from block `number` on.
+  /// Number of values of k from block `number` on.
   Value emitLeft(ThreadBuilder &t, Value number);
   Value emitBlockCondition(ThreadBuilder &t, const Block &block);
   void emitBarrier(ThreadBuilder &t) {
@@ -141,10 +142,10 @@ static void emitEither(ThreadBuilder &t, Value condition,
   scf::IfOp::create(t.b, t.loc, condition, branch(first), branch(second));
 }
 
-/// The kernel of `t` with a lane of which LLVM knows nothing: what is made of
-/// it is computed where this stands, and neither taken from what was computed
-/// before nor, as the assembly is said to have effects, moved in front of loops
-/// around it. Registers that would keep it are dear.
+/// Returns the kernel of `t` with a lane number that is opaque to LLVM. Values
+/// derived from it are recomputed at this point: they are neither reused from
+/// earlier code nor, because the assembly has side effects, hoisted out of
+/// enclosing loops. This saves the registers that would hold them.
 static KernelInfo hideLane(ThreadBuilder &t) {
   KernelInfo kernel = t.kernel;
   kernel.lane =
@@ -163,13 +164,13 @@ Value MatmulEmitter::emitLeft(ThreadBuilder &t, Value number) {
 }
 
 Value MatmulEmitter::emitBlockCondition(ThreadBuilder &t, const Block &block) {
-  Value canA = a.emitCanLoad(t, block.places.a);
-  Value canB = b.emitCanLoad(t, block.places.b);
+  Value canA = a.emitCanLoad(t, block.starts.a);
+  Value canB = b.emitCanLoad(t, block.starts.b);
   if (!canA || !canB)
     return arith::ConstantIntOp::create(t.b, t.loc, 0, 1);
   Value result = emitAnd(t, canA, canB);
-  for (Value extent : {block.left, a.emitExtent(t, block.places.a),
-                       b.emitExtent(t, block.places.b)})
+  for (Value extent : {block.left, a.emitExtent(t, block.starts.a),
+                       b.emitExtent(t, block.starts.b)})
     result = emitAnd(
         t, result,
         t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::sge,
@@ -181,24 +182,24 @@ MatmulEmitter::Block MatmulEmitter::emitLoad(ThreadBuilder &t, Value number,
                                              bool isChecked, Value stage,
                                              ArrayRef<Value> before) {
   Block block;
-  block.places = emitBlockRegion(t.b, op, number);
-  const auto &[placeA, placeB] = block.places;
+  block.starts = emitBlockRegion(t.b, op, number);
+  const auto &[startA, startB] = block.starts;
   if (before.empty()) {
-    block.windowA = a.emitWindow(t, placeA);
-    block.windowB = b.emitWindow(t, placeB);
+    block.windowA = a.emitWindow(t, startA);
+    block.windowB = b.emitWindow(t, startB);
   } else {
-    block.windowA = a.emitNextWindow(t, placeA, before[0]);
-    block.windowB = b.emitNextWindow(t, placeB, before[1]);
+    block.windowA = a.emitNextWindow(t, startA, before[0]);
+    block.windowB = b.emitNextWindow(t, startB, before[1]);
   }
   auto loadDirectly = [&](ThreadBuilder &inner) {
-    a.emitDirectLoads(inner, block.places.a, block.windowA, stage);
-    b.emitDirectLoads(inner, block.places.b, block.windowB, stage);
+    a.emitDirectLoads(inner, block.starts.a, block.windowA, stage);
+    b.emitDirectLoads(inner, block.starts.b, block.windowB, stage);
   };
   auto load = [&](ThreadBuilder &inner) {
     SmallVector<Value> loaded =
-        a.emitLoads(inner, block.places.a, block.windowA);
+        a.emitLoads(inner, block.starts.a, block.windowA);
     llvm::append_range(loaded,
-                       b.emitLoads(inner, block.places.b, block.windowB));
+                       b.emitLoads(inner, block.starts.b, block.windowB));
     return loaded;
   };
   size_t countA = a.getLoadTypes(t.b.getContext()).size();
@@ -241,14 +242,14 @@ MatmulEmitter::Block MatmulEmitter::emitLoad(ThreadBuilder &t, Value number,
 void MatmulEmitter::fill(ThreadBuilder &t, const Block &block, Value stage) {
   KernelInfo kernel = hideLane(t);
   ThreadBuilder own(t.b, t.loc, kernel);
-  a.emitFill(own, block.places.a, block.left, stage);
-  b.emitFill(own, block.places.b, block.left, stage);
+  a.emitElementCopy(own, block.starts.a, block.left, stage);
+  b.emitElementCopy(own, block.starts.b, block.left, stage);
 }
 
 void MatmulEmitter::emitStore(ThreadBuilder &t, const Block &block,
                               Value stage) {
-  // Nothing that waits for loads moves up between the matrix instructions, and
-  // none of these moves down behind it.
+  // Prevents the scheduler from moving waits for loads up between the matrix
+  // instructions, and matrix instructions down after the waits.
   ROCDL::SchedBarrier::create(t.b, t.loc, 0);
   if (plan.isDirect()) {
     ROCDL::SWaitcntOp::create(t.b, t.loc, kWaitForMemoryGFX9);
@@ -308,13 +309,13 @@ SmallVector<Value> MatmulEmitter::emitMultiply(ThreadBuilder &t,
 //===----------------------------------------------------------------------===//
 
 Value MatmulEmitter::emitWholeBlocks(ThreadBuilder &t) {
-  OperandTileStart placeA{op.getA(), SmallVector<Value>(op.getAOffsets())};
-  OperandTileStart placeB{op.getB(), SmallVector<Value>(op.getBOffsets())};
-  Value canA = a.emitCanLoad(t, placeA), canB = b.emitCanLoad(t, placeB);
+  OperandTileStart startA{op.getA(), SmallVector<Value>(op.getAOffsets())};
+  OperandTileStart startB{op.getB(), SmallVector<Value>(op.getBOffsets())};
+  Value canA = a.emitCanLoad(t, startA), canB = b.emitCanLoad(t, startB);
   if (!canA || !canB)
     return t.index(0);
   Value k = op.getK();
-  for (Value extent : {a.emitExtent(t, placeA), b.emitExtent(t, placeB)})
+  for (Value extent : {a.emitExtent(t, startA), b.emitExtent(t, startB)})
     k = t.b.createOrFold<arith::MinSIOp>(t.loc, k, extent);
   k = t.b.createOrFold<arith::MaxSIOp>(t.loc, k, t.index(0));
   Value blocks =
@@ -323,13 +324,14 @@ Value MatmulEmitter::emitWholeBlocks(ThreadBuilder &t) {
                                  t.index(0));
 }
 
-/// Moves block `number` to stage `next` while the one at `stage` is multiplied.
+/// Loads block `number` to stage `next` while the block at `stage` is
+/// multiplied.
 MatmulEmitter::Progress MatmulEmitter::emitStep(ThreadBuilder &t, Value number,
                                                 bool isChecked, Value stage,
                                                 Value next,
                                                 const Progress &before) {
   Block block = emitLoad(t, number, isChecked, next, before.windows);
-  // The scheduler would save registers by loading late.
+  // The scheduler would otherwise delay the loads to save registers.
   ROCDL::SchedBarrier::create(t.b, t.loc, 0);
   Progress result;
   result.sums = emitMultiply(t, before.sums, stage);
@@ -342,7 +344,8 @@ MatmulEmitter::Progress MatmulEmitter::emitStep(ThreadBuilder &t, Value number,
   return result;
 }
 
-/// Steps 1 to `count` - 1 and the last product. The stage is carried along.
+/// Steps 1 to `count` - 1, and the matmul of the last block. The stage is a
+/// loop-carried value.
 SmallVector<Value> MatmulEmitter::emitSteps(ThreadBuilder &t, Value count,
                                             bool isChecked,
                                             const Progress &start) {
@@ -371,7 +374,7 @@ SmallVector<Value> MatmulEmitter::emitSteps(ThreadBuilder &t, Value count,
                       twoStages ? values.back() : Value());
 }
 
-/// The same, two steps at a time: stages are offsets of the accesses.
+/// As above, two steps per iteration: stages are immediate offsets.
 SmallVector<Value> MatmulEmitter::emitPairsOfSteps(ThreadBuilder &t,
                                                    Value count, bool isChecked,
                                                    const Progress &start) {
@@ -411,15 +414,15 @@ SmallVector<Value> MatmulEmitter::emitPipeline(ThreadBuilder &t, Value count,
                                                bool isChecked,
                                                ValueRange accumulators) {
   bool twoStages = plan.stages == 2;
-  // A region is not copied more often than needed, and large results leave no
-  // registers to spare. With waves of 32, matrix instructions that reuse
-  // registers so soon would have to wait.
+  // Not used if the region would be duplicated, or if large results leave no
+  // spare registers. On waves of 32, matrix instructions that reuse registers
+  // so soon would stall.
   bool inPairs = twoStages && op.getBody().empty() && plan.warpSize == 64 &&
                  accumulators.size() * plan.instruction.accumulators <= 64;
   auto build = [&](OpBuilder &builder, Location loc) {
     ThreadBuilder inner(builder, loc, t.kernel);
     Value stage = twoStages ? inner.i32(0) : Value();
-    // Who used the memory before is done with it.
+    // Earlier users of the memory must be done with it.
     if (plan.isDirect())
       emitBarrier(inner);
     Block first = emitLoad(inner, inner.index(0), isChecked, stage, {});
@@ -428,7 +431,7 @@ SmallVector<Value> MatmulEmitter::emitPipeline(ThreadBuilder &t, Value count,
     emitStore(inner, first, stage);
     emitBarrier(inner);
     Progress start{SmallVector<Value>(accumulators), {}};
-    if (!yieldsPlaces(op))
+    if (!yieldsOperandTiles(op))
       start.windows = {first.windowA, first.windowB};
     scf::YieldOp::create(builder, loc,
                          inPairs
@@ -452,11 +455,11 @@ SmallVector<Value> MatmulEmitter::emitSlowBlocks(ThreadBuilder &t, Value first,
       [&](OpBuilder &builder, Location loc, Value number, ValueRange values) {
         ThreadBuilder body(builder, loc, t.kernel);
         Value noStage;
-        KStepStarts places = emitBlockRegion(builder, op, number);
+        KStepStarts starts = emitBlockRegion(builder, op, number);
         Value left = emitLeft(body, number);
         emitBarrier(body);
-        a.emitFill(body, places.a, left, noStage);
-        b.emitFill(body, places.b, left, noStage);
+        a.emitElementCopy(body, starts.a, left, noStage);
+        b.emitElementCopy(body, starts.b, left, noStage);
         emitBarrier(body);
         scf::YieldOp::create(builder, loc, emitMultiply(body, values, noStage));
       });
@@ -487,7 +490,7 @@ Value MatmulEmitter::emit(ThreadBuilder &t, Value init) {
   ThreadBuilder pipeline(t.b, t.loc, kernel);
   if (readsWorkgroupMemory(op)) {
     accumulators = emitSlowBlocks(t, t.index(0), blocks, accumulators);
-  } else if (yieldsPlaces(op)) {
+  } else if (yieldsOperandTiles(op)) {
     accumulators =
         emitPipeline(pipeline, blocks, /*isChecked=*/true, accumulators);
   } else {

@@ -8,9 +8,9 @@
 
 namespace mlir::iris {
 
-/// On gfx9: until no access to memory of the wave is under way. The fields are
-/// vmcnt 3:0 and 15:14, expcnt 6:4, lgkmcnt 11:8; all ones means that the
-/// counter is not waited for.
+/// On gfx9: wait until all memory accesses of the wave have completed. The
+/// fields are vmcnt 3:0 and 15:14, expcnt 6:4, lgkmcnt 11:8; a field with all
+/// ones does not wait.
 inline constexpr uint32_t kWaitForMemoryGFX9 = (0x7 << 4) | (0xf << 8);
 
 } // namespace mlir::iris

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- KernelMetadata.cpp - Layout and description of arguments -----------===//
+//===- KernelMetadata.cpp - Argument layout and metadata ------------------===//
 
 #include "KernelMetadata.h"
 
@@ -22,7 +22,7 @@ static_assert(kMaxRanks == IRISRT_MAX_RANKS, "one bound, two headers");
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Appends items, each at the next multiple of its size.
+/// Appends items, each aligned to its size.
 struct BlockBuilder {
   MLIRContext *context;
   BlockLayout block;
@@ -39,7 +39,7 @@ struct BlockBuilder {
 };
 } // namespace
 
-/// True if the contract has a form for elements and scalars of `type`.
+/// True if the ABI supports elements and scalars of `type`.
 static bool isElement(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() &&
@@ -76,7 +76,7 @@ static LogicalResult addMemRef(FunctionOpInterface kernel, unsigned index,
   return success();
 }
 
-/// Memory that the kernel declares becomes an array of LLVM, which knows
+/// Memory that the kernel declares becomes an LLVM array, which supports
 /// neither dynamic extents nor layouts.
 static LogicalResult verifyAttributions(gpu::GPUFuncOp kernel) {
   for (ArrayRef<BlockArgument> attributions :
@@ -93,7 +93,7 @@ static LogicalResult verifyAttributions(gpu::GPUFuncOp kernel) {
   return success();
 }
 
-/// True if one map serves both.
+/// True if both ops can share one tensor map.
 static bool isSameMap(TensorMapOp a, TensorMapOp b) {
   return a.getBuffer() == b.getBuffer() &&
          a.getContiguous() == b.getContiguous() && a.getBox() == b.getBox() &&
@@ -107,7 +107,7 @@ static LogicalResult layOutMaps(FunctionOpInterface kernel,
   WalkResult walk = kernel->walk([&](TensorMapOp op) {
     auto argument = dyn_cast<BlockArgument>(op.getBuffer());
     if (!argument || argument.getOwner() != &kernel.getFunctionBody().front()) {
-      op.emitOpError("describes a buffer that is made in the kernel; expected "
+      op.emitOpError("describes a buffer created in the kernel; expected "
                      "an argument");
       return WalkResult::interrupt();
     }
@@ -144,7 +144,7 @@ FailureOr<BlockLayout> mlir::iris::layOutArguments(FunctionOpInterface kernel) {
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     builder.block.arguments.emplace_back();
     if (isa<CtxType>(type)) {
-      // The struct is aligned as its widest field is.
+      // The struct has the alignment of its widest field.
       builder.block.bytes = llvm::alignTo(builder.block.bytes, 8);
       for (const ContextField &field : getContextFields())
         builder.addInteger(field.bits);
@@ -181,7 +181,7 @@ static std::string elementName(Type type) {
   return name;
 }
 
-/// null for a dynamic extent.
+/// The attribute of an extent; unit (null in JSON) for a dynamic extent.
 static Attribute extentAttr(Builder &builder, int64_t extent) {
   return ShapedType::isDynamic(extent)
              ? static_cast<Attribute>(builder.getUnitAttr())
@@ -273,7 +273,7 @@ DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
     meta.set("module", builder.getStringAttr(module.getName()));
   meta.set("symbol", builder.getStringAttr(kernel.getName()));
   meta.set("workgroup", builder.getI64ArrayAttr({threads, 1, 1}));
-  // The static part is globals that the compiler laid out.
+  // The static part consists of globals that the compiler has laid out.
   auto bytes = [&](StringRef name) {
     return cast<IntegerAttr>(integer(name)).getInt();
   };

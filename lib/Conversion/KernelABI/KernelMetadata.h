@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- KernelMetadata.h - Layout and description of arguments ---*- C++ -*-===//
+//===- KernelMetadata.h - Argument layout and metadata ----------*- C++ -*-===//
 //
-// Where each argument lies in the argument block of RuntimeABI.h, and what the
-// package says about it.
+// The layout of arguments in the argument block of RuntimeABI.h, and their
+// description in the package's metadata.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,8 @@ struct ArgumentLayout {
   SmallVector<BlockItem> items;
 };
 
-/// A tensor map that the runtime makes for the kernel, and the operations that
-/// ask for it.
+/// A tensor map that the runtime creates for the kernel, and the ops that use
+/// it.
 struct TensorMapLayout {
   int64_t offset;
   SmallVector<TensorMapOp> uses;
@@ -39,14 +39,14 @@ struct TensorMapLayout {
 struct BlockLayout {
   SmallVector<ArgumentLayout> arguments;
   int64_t bytes = 0;
-  /// Hidden arguments: an i64 with a bit for each map that there is, then the
-  /// maps. Without maps there is none of both.
+  /// Hidden arguments: an i64 with a bit for each valid map, followed by the
+  /// maps. Neither exists if there are no maps.
   int64_t mapMaskOffset = 0;
   SmallVector<TensorMapLayout> maps;
 };
 
-/// Lays out the arguments of `kernel`; reports those that the contract has no
-/// form for.
+/// Lays out the arguments of `kernel`; emits an error for types that the ABI
+/// does not support.
 FailureOr<BlockLayout> layOutArguments(FunctionOpInterface kernel);
 
 /// The `iris.meta` dictionary of `kernel`, in the shape of the package's JSON.

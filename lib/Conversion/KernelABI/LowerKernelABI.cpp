@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerKernelABI.cpp - Signatures of the binary contract -------------===//
+//===- LowerKernelABI.cpp - Lowers kernels to the runtime ABI -------------===//
 //
 // Replaces the arguments of every kernel of a gpu.module by the items of the
-// argument block (RuntimeABI.h, section 3) and rebuilds the old values from
-// them at the kernel's entry. On GPUs an item is a parameter; on the host it is
-// a load from the block. Memrefs are rebuilt as descriptors of the LLVM
-// conversion, behind an unrealized cast that disappears with it.
+// argument block (RuntimeABI.h, section 3), and rebuilds the original values
+// from them at the kernel's entry. On GPUs an item is a parameter; on the host
+// it is a load from the block. Memrefs are rebuilt as descriptors of the LLVM
+// conversion, with unrealized casts that the conversion removes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,8 +40,8 @@ using namespace mlir::iris;
 // Memory spaces
 //===----------------------------------------------------------------------===//
 
-/// Turns #iris.symmetric, #iris.peer and the default space, all of them global
-/// memory at this point, into `addressSpace`.
+/// Replaces #iris.symmetric, #iris.peer and the default space, which are all
+/// global memory at this point, by `addressSpace`.
 static void lowerMemorySpaces(Operation *root, unsigned addressSpace) {
   MLIRContext *context = root->getContext();
   Attribute space;
@@ -65,7 +65,7 @@ static void lowerMemorySpaces(Operation *root, unsigned addressSpace) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Where the items of an argument come from.
+/// Provides the items of an argument.
 class ItemSource {
 public:
   virtual ~ItemSource() = default;
@@ -103,7 +103,7 @@ private:
   Value block;
 };
 
-/// Gives one kernel its final signature.
+/// Lowers one kernel to its final signature.
 class KernelLowering {
 public:
   KernelLowering(FunctionOpInterface kernel, const BlockLayout &layout,
@@ -135,8 +135,8 @@ private:
 };
 } // namespace
 
-/// The descriptor of the LLVM conversion: {allocated, aligned, offset, sizes,
-/// strides}.
+/// Builds a descriptor of the LLVM conversion: {allocated, aligned, offset,
+/// sizes, strides}.
 Value KernelLowering::buildMemRef(MemRefType type, ArrayRef<Value> items) {
   int64_t rank = type.getRank();
   Type i64 = builder.getI64Type();
@@ -169,7 +169,7 @@ Value KernelLowering::buildMemRef(MemRefType type, ArrayRef<Value> items) {
   for (auto [dim, size] : llvm::enumerate(sizes))
     insert(size, {3, static_cast<int64_t>(dim)});
 
-  // Row-major strides follow from the sizes; others are items or static.
+  // Row-major strides are computed from the sizes; others are items or static.
   bool identity = type.getLayout().isIdentity();
   SmallVector<Value> strideValues(rank);
   for (int64_t dim = rank - 1; dim >= 0 && identity; --dim) {
@@ -202,8 +202,8 @@ LogicalResult KernelLowering::replaceContext(Value context,
   for (Operation *user : llvm::make_early_inc_range(context.getUsers())) {
     auto field = dyn_cast<CtxFieldOp>(user);
     if (!field)
-      return user->emitOpError("uses the context in a way that was not "
-                               "lowered; expected iris.ctx_field");
+      return user->emitOpError("uses the context; expected iris.ctx_field "
+                               "to be the only use");
     for (auto [index, entry] : llvm::enumerate(getContextFields()))
       if (entry.name == field.getField())
         field.getResult().replaceAllUsesWith(fields[index]);
@@ -213,7 +213,7 @@ LogicalResult KernelLowering::replaceContext(Value context,
 }
 
 LogicalResult KernelLowering::rebuildArguments(ItemSource &source) {
-  // Replacing a context erases ops, maybe the one at the insertion point: last.
+  // Contexts come last: replacing one erases ops, possibly the insertion point.
   SmallVector<std::pair<Value, SmallVector<Value>>> contexts;
   builder.setInsertionPointToStart(&kernel.getFunctionBody().front());
   for (auto [index, argument] : llvm::enumerate(layout.arguments)) {
@@ -235,7 +235,7 @@ LogicalResult KernelLowering::rebuildArguments(ItemSource &source) {
   return success();
 }
 
-/// Bit i of `mask` says whether there is map i.
+/// Bit i of `mask` is set if map i is valid.
 void KernelLowering::replaceMaps(Value mask, ValueRange maps) {
   builder.setInsertionPointToStart(&kernel.getFunctionBody().front());
   Type i64 = builder.getI64Type();
@@ -270,14 +270,15 @@ LogicalResult KernelLowering::lowerForGPU() {
 
   Block &entry = kernel.getFunctionBody().front();
   unsigned numOld = kernel.getNumArguments();
-  // Memory attributions follow the arguments; the new ones go in between.
+  // Memory attributions follow the arguments; the new ones are inserted
+  // between.
   for (auto [index, type] : llvm::enumerate(types))
     entry.insertArgument(numOld + index, type, loc);
   ValueRange parameters = entry.getArguments().slice(numOld, types.size());
   if (!layout.maps.empty()) {
     replaceMaps(parameters[firstHidden],
                 parameters.drop_front(firstHidden + 1));
-    // The LLVM dialect has no way to say it before functions are its own.
+    // The attributes of by-value parameters exist only on LLVM functions.
     kernel->setAttr(kFirstMapParameterAttr,
                     builder.getI64IntegerAttr(firstHidden + 1));
   }
@@ -298,7 +299,7 @@ Value KernelLowering::loadProgramField(OpBuilder &at, Value program, Type type,
   return LLVM::LoadOp::create(at, loc, type, address);
 }
 
-/// Block ids and grid dimensions come from IrisRtHostProgram.
+/// Block ids and grid dimensions are read from IrisRtHostProgram.
 void KernelLowering::replaceHostIds(Value program) {
   auto replaceId = [&](Operation *op, gpu::Dimension dim, size_t base) {
     builder.setInsertionPointToStart(&kernel.getFunctionBody().front());
@@ -317,7 +318,8 @@ void KernelLowering::replaceHostIds(Value program) {
   });
 }
 
-/// The arena comes from IrisRtHostProgram; its size from the kernel.
+/// The arena's address is in IrisRtHostProgram, its size in the kernel's
+/// attribute.
 void KernelLowering::replaceHostArena(Value program) {
   auto bytes = kernel->getAttrOfType<IntegerAttr>("iris.arena_bytes");
   kernel.walk([&](HostArenaOp arena) {
@@ -352,8 +354,8 @@ LogicalResult KernelLowering::lowerForHost() {
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// Checks the workgroup memory of `kernel`: what it declares, and what the
-/// compiler has taken beside it.
+/// Checks the workgroup memory of `kernel`: the sum of declared buffers and the
+/// compiler's own use.
 static LogicalResult verifyWorkgroupMemory(FunctionOpInterface kernel,
                                            const TargetInfo &target,
                                            uint64_t most) {
@@ -373,8 +375,8 @@ static LogicalResult verifyWorkgroupMemory(FunctionOpInterface kernel,
   if (declared + taken <= most)
     return success();
   return kernel.emitOpError("has ")
-         << declared << " bytes of buffers of the program (memref.alloca), and "
-         << taken << " bytes of workgroup memory that the compiler needs; "
+         << declared << " bytes of declared buffers (memref.alloca) and "
+         << taken << " bytes of workgroup memory for the compiler; "
          << "expected at most " << most << " in all on " << target.getName();
 }
 
@@ -391,7 +393,7 @@ struct LowerKernelABIPass
     }
     bool host = info->hasOneThread();
     unsigned addressSpace = info->getGlobalAddressSpace();
-    // Layouts and metadata speak of the kernel's own types.
+    // Layouts and metadata refer to the kernel's original types.
     SmallVector<std::pair<FunctionOpInterface, BlockLayout>> kernels;
     for (auto function : getOperation().getOps<FunctionOpInterface>()) {
       if (!isKernel(function))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MathToIntrinsics.cpp - Instructions instead of a math library ------===//
+//===- MathToIntrinsics.cpp - Math ops as LLVM intrinsics -----------------===//
 
 #include "iris/Conversion/MathToIntrinsics.h"
 
@@ -20,7 +20,7 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// The intrinsic that `op` is; empty if it is none.
+/// The intrinsic for `op`; empty if there is none.
 static StringRef getIntrinsic(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
       .Case([](arith::MaxNumFOp) { return "llvm.maxnum"; })
@@ -41,7 +41,8 @@ static StringRef getIntrinsic(Operation *op) {
       .Default([](Operation *) { return ""; });
 }
 
-/// The classes that `op` asks for; nothing if it asks for none.
+/// The floating-point classes that `op` tests; nothing if it is not such a
+/// test.
 static std::optional<unsigned> getClasses(Operation *op) {
   constexpr unsigned normal = llvm::fcNormal, finite = llvm::fcFinite,
                      infinite = llvm::fcInf, nan = llvm::fcNan;
@@ -53,14 +54,14 @@ static std::optional<unsigned> getClasses(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// These intrinsics take a flag: whether the smallest integer, or zero, is
-/// poison. It is none for `math`.
+/// These intrinsics take a flag that makes the result for the smallest integer,
+/// or for zero, poison. `math` ops are never poison.
 static bool takesPoisonFlag(Operation *op) {
   return isa<math::AbsIOp, math::CountLeadingZerosOp,
              math::CountTrailingZerosOp>(op);
 }
 
-/// `type` as intrinsics have it: an index is 64 bits on every target.
+/// `type` with index replaced by i64, its width on every target.
 static Type withoutIndex(Type type) {
   if (!getElementTypeOrSelf(type).isIndex())
     return type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ApplyLoopAnnotations.cpp - What loops say to LLVM ------------------===//
+//===- ApplyLoopAnnotations.cpp - Loop annotations for LLVM ---------------===//
 
 #include "iris/Conversion/Matmul.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerMatmul.cpp - From matmuls to what a thread does ---------------===//
+//===- LowerMatmul.cpp - Lowers matmuls to per-thread code ----------------===//
 
 #include "iris/Conversion/Matmul.h"
 
@@ -24,7 +24,7 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// `value` as `type`: a tile as its registers, or the reverse.
+/// Casts `value` to `type`: from a tile to its registers, or the reverse.
 static Value castTo(OpBuilder &b, Location loc, Type type, Value value) {
   return UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
 }
@@ -46,12 +46,12 @@ static LogicalResult lowerMatmul(tile::MatmulOp op, const MatmulTarget &target,
   return success();
 }
 
-/// Workgroup memory that moving tiles between layouts will take, at most.
+/// Upper bound of the workgroup memory for layout conversions.
 static uint64_t estimateExchangeBytes(FunctionOpInterface function,
                                       unsigned numWarps) {
   uint64_t bytes = 0;
   function->walk([&](Operation *op) {
-    // A partial result of each warp, in no more than 8 bytes.
+    // One partial result per warp, of at most 8 bytes each.
     if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
       RankedTensorType type = reduce.getSource().getType();
       uint64_t results =
@@ -83,7 +83,7 @@ static LogicalResult lowerFunction(FunctionOpInterface function,
 
   KernelInfo kernel = getKernelInfo(function, warpSize);
   uint64_t bytes = 0;
-  // The kernel's own buffers come first.
+  // The kernel's declared buffers reduce the memory available for scratch.
   uint64_t declared = getWorkgroupAttributionBytes(function);
   maxScratchBytes -= std::min(declared, maxScratchBytes);
   for (tile::MatmulOp op : ops) {

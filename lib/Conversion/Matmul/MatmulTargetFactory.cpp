@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatmulTargetFactory.cpp - From names to matrix instructions --------===//
+//===- MatmulTargetFactory.cpp - Creates matmul targets by name -----------===//
 
 #include "iris/Chips/ChipInfo.h"
 #include "iris/Conversion/IrisToNVVM.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ElideFences.cpp - Fences shared by consecutive ops -----------------===//
 //
-// Works on blocks and on loops without inner control flow. An op that is
-// neither pure nor one of the synchronisations looked at ends a row.
+// Works on blocks, and on loops without inner control flow. An op that is
+// neither pure nor one of these synchronization ops ends a sequence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// A scope that orders for `inner` too.
+/// True if ordering in scope `outer` includes scope `inner`.
 static bool covers(Scope outer, Scope inner) {
   return static_cast<uint32_t>(outer) >= static_cast<uint32_t>(inner);
 }
@@ -49,11 +49,11 @@ static bool isAcquiringWait(WaitOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Rows in a block
+// Sequences in a block
 //===----------------------------------------------------------------------===//
 
-/// Leaves the release of a row of signals with its first one, the acquire of a
-/// row of waits with its last one.
+/// Keeps only the release of the first of consecutive signals, and only the
+/// acquire of the last of consecutive waits.
 static void shareInBlock(Block &block) {
   SignalOp release;
   WaitOp acquire;
@@ -91,8 +91,8 @@ static void shareInBlock(Block &block) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// The ops of type `OpT` of a loop that has no other effect than theirs; empty
-/// if there is another one, or if `matches` does not hold for one of them.
+/// The ops of type `OpT` in a loop without other effects; empty if there is
+/// another effect, or if `matches` is false for one of the ops.
 template <typename OpT>
 static SmallVector<OpT> getOnlyEffects(scf::ForOp loop, bool (*matches)(OpT)) {
   SmallVector<OpT> ops;
@@ -116,7 +116,7 @@ static Scope widestScope(ArrayRef<OpT> ops) {
   return widest;
 }
 
-/// One fence before a loop of signals, one after a loop of waits.
+/// One fence before a loop of signals, or one after a loop of waits.
 static void shareInLoop(scf::ForOp loop) {
   OpBuilder b(loop);
   SmallVector<SignalOp> signals = getOnlyEffects(loop, isReleasingSignal);

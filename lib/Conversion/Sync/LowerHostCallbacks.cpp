@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerHostCallbacks.cpp - Calls into the runtime on the host --------===//
+//===- LowerHostCallbacks.cpp - Runtime callbacks on the host -------------===//
 
 #include "iris/Conversion/IrisToLLVM.h"
 #include "iris/Conversion/Sync.h"
@@ -33,7 +33,7 @@ struct LowerHostCallbacksPass
     });
     if (result.wasInterrupted())
       return signalPassFailure();
-    // Nothing may be left for the linker to look for.
+    // The linker must not see the placeholders.
     SmallVector<LLVM::LLVMFuncOp> placeholders;
     getOperation()->walk([&](LLVM::LLVMFuncOp function) {
       if (function.isExternal() &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LowerSync.cpp - Addresses, orderings and atomics of a target -------===//
+//===- LowerSync.cpp - Lowers synchronization to a target -----------------===//
 
 #include "iris/Conversion/Sync.h"
 
@@ -52,14 +52,14 @@ private:
            function->hasAttr(kHostKernelAttr);
   }
 
-  /// Updates and comparisons of bf16 are done in f32.
+  /// Updates and comparisons of bf16 are computed in f32.
   static LogicalResult expandBF16(FunctionOpInterface kernel) {
     RewritePatternSet patterns(kernel.getContext());
     arith::populateExpandBFloat16Patterns(patterns);
     return applyPatternsGreedily(kernel, std::move(patterns));
   }
 
-  /// Kernels ask for the grid too, and not every target has it in a register.
+  /// Kernels also use the grid size, which is not a register on every target.
   static void lowerGridDims(FunctionOpInterface kernel,
                             const TargetInfo &info) {
     SmallVector<gpu::GridDimOp> ops;

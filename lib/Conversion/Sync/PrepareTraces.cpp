@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- PrepareTraces.cpp - Traces are removed, or completed ---------------===//
+//===- PrepareTraces.cpp - Removes or completes traces --------------------===//
 
 #include "iris/Conversion/Sync.h"
 
@@ -17,7 +17,7 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Puts `op` between the two ends of a span.
+/// Encloses `op` in a span.
 static void enclose(Operation *op, Value ctx, StringRef span) {
   OpBuilder b(op);
   TraceOp::create(b, op->getLoc(), TracePhase::Begin, ctx, span, Value());
@@ -25,8 +25,8 @@ static void enclose(Operation *op, Value ctx, StringRef span) {
   TraceOp::create(b, op->getLoc(), TracePhase::End, ctx, span, Value());
 }
 
-/// Erases a trace, and what only computes its bytes: nothing that comes after
-/// sees that it was there.
+/// Erases a trace and the ops that only compute its bytes, so that later passes
+/// see the IR without traces.
 static void erase(TraceOp trace) {
   SmallVector<Value> unused(trace->getOperands());
   trace.erase();
@@ -35,7 +35,7 @@ static void erase(TraceOp trace) {
     if (!op || !isOpTriviallyDead(op))
       continue;
     llvm::append_range(unused, op->getOperands());
-    // Its results may be on the list more than once.
+    // A value may be in the list more than once.
     llvm::erase_if(unused,
                    [&](Value value) { return value.getDefiningOp() == op; });
     op->erase();
@@ -47,8 +47,8 @@ static bool hasTraces(gpu::GPUModuleOp module) {
       .wasInterrupted();
 }
 
-/// The kernel that tells what time it is on the device: an event, which says
-/// when, and nothing else.
+/// Adds a kernel that records one event, from which the runtime reads the
+/// device's clock.
 static LogicalResult addClock(gpu::GPUModuleOp module) {
   if (Operation *taken = module.lookupSymbol(IRISRT_SYM_CLOCK))
     return taken->emitOpError("is called ")
@@ -81,7 +81,7 @@ struct IrisPrepareTracesPass
       else if (auto barrier = dyn_cast<BarrierOp>(op))
         enclose(op, barrier.getCtx(), "barrier");
     });
-    // One for all modules: they become one image.
+    // A single kernel for all modules, because they become one image.
     for (auto module : getOperation().getOps<gpu::GPUModuleOp>())
       if (hasTraces(module)) {
         if (failed(addClock(module)))

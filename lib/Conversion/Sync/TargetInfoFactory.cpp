@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TargetInfoFactory.cpp - From names to targets ----------------------===//
+//===- TargetInfoFactory.cpp - Creates targets by name --------------------===//
 
 #include "iris/Conversion/IrisToLLVM.h"
 #include "iris/Conversion/IrisToNVVM.h"

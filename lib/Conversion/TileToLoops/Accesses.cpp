@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Accesses.cpp - Loads, stores, gathers and scatters -----------------===//
 //
-// Windows have two paths, chosen at run time: the window lies inside of the
-// buffer, then all loop bounds are constants and rows are copied at once; or
-// it hangs over an edge, then the loops run over what is left of it.
+// Windows have two paths, selected at run time. If the window is inside the
+// buffer, all loop bounds are constants and whole rows are copied. Otherwise
+// the loops cover only the part inside the buffer.
 //
-// Cache modifiers have no counterpart on the host and do not change what is
-// read or written, so they are ignored.
+// Cache modifiers have no counterpart on the host and do not change values, so
+// they are ignored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ static SmallVector<Bound> wholeTile(ImplicitLocOpBuilder &b,
 }
 
 /// Calls `row` for every row of the part of a tile of `shape` within `bounds`,
-/// with the row's first point and its length in elements.
+/// with the coordinates of the row's first element and its length in elements.
 static void forRows(
     ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape, ArrayRef<Bound> bounds,
     function_ref<void(ImplicitLocOpBuilder &, ArrayRef<Value>, Value)> row) {

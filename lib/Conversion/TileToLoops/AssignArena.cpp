@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- AssignArena.cpp - Places of tile buffers in the arena --------------===//
+//===- AssignArena.cpp - Allocates tile buffers in the arena --------------===//
 //
-// A buffer lives from its allocation to the last op that uses it or an address
-// made from it. Inside of a loop that allocates it, that is one iteration; a
-// use in a nested loop keeps it alive until that loop ends. Buffers that never
-// live at the same time may share their place. Places are found first fit, in
-// order of the start of life.
+// A buffer is live from its allocation to the last op that uses it or an
+// address derived from it. In a loop that allocates it, its lifetime is one
+// iteration; a use in a nested loop extends it to the end of that loop. Buffers
+// with disjoint lifetimes may share memory. Offsets are assigned first fit, in
+// order of the start of the lifetime.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,20 +38,20 @@ static constexpr int64_t kAlignment = 64;
 namespace {
 struct Placement {
   memref::AllocOp alloc;
-  /// Life, in the order of a walk; both ends included.
+  /// Lifetime, in walk order; both ends inclusive.
   unsigned start, end;
   int64_t offset, bytes;
 };
 } // namespace
 
-/// Ops whose result still points into the buffer.
+/// Ops whose result points into the same buffer.
 static bool passesAddress(Operation *op) {
   return isa<ViewLikeOpInterface, memref::ExtractAlignedPointerAsIndexOp,
              arith::IndexCastOp, LLVM::IntToPtrOp, LLVM::GEPOp>(op);
 }
 
-/// The last op, in the order of a walk, that uses `value` within `block` or
-/// below it; an op with regions counts with all it contains.
+/// The last op, in walk order, that uses `value` within `block` or below it; an
+/// op with regions includes all nested ops.
 static unsigned lastUse(Value value, Block *block,
                         const llvm::DenseMap<Operation *, unsigned> &ends) {
   unsigned last = 0;
@@ -72,25 +72,26 @@ static int64_t sizeInBytes(MemRefType type) {
   return type.getNumElements() * bytes;
 }
 
-/// The lowest place for `buffer` beside those that live at the same time.
-static int64_t findPlace(const Placement &buffer,
-                         ArrayRef<Placement> placements) {
+/// The lowest offset for `buffer` that does not overlap buffers live at the
+/// same time.
+static int64_t findOffset(const Placement &buffer,
+                          ArrayRef<Placement> placements) {
   SmallVector<std::pair<int64_t, int64_t>> taken;
   for (const Placement &other : placements)
     if (other.start <= buffer.end && buffer.start <= other.end)
       taken.push_back({other.offset, other.offset + other.bytes});
   llvm::sort(taken);
-  int64_t place = 0;
+  int64_t offset = 0;
   for (auto [begin, end] : taken) {
-    if (place + buffer.bytes <= begin)
+    if (offset + buffer.bytes <= begin)
       break;
-    place = std::max(place, int64_t(llvm::alignTo(end, kAlignment)));
+    offset = std::max(offset, int64_t(llvm::alignTo(end, kAlignment)));
   }
-  return place;
+  return offset;
 }
 
-static SmallVector<Placement> placeBuffers(func::FuncOp func) {
-  // Number of an op, and of the last op it contains.
+static SmallVector<Placement> assignOffsets(func::FuncOp func) {
+  // The index of an op, and of the last op nested in it.
   llvm::DenseMap<Operation *, unsigned> starts, ends;
   unsigned count = 0;
   func.walk([&](Operation *op, const WalkStage &stage) {
@@ -110,7 +111,7 @@ static SmallVector<Placement> placeBuffers(func::FuncOp func) {
       buffer.start = 0;
       buffer.end = count;
     }
-    buffer.offset = findPlace(buffer, placements);
+    buffer.offset = findOffset(buffer, placements);
     placements.push_back(buffer);
   });
   return placements;
@@ -138,7 +139,7 @@ static void rewriteBuffers(func::FuncOp func, ArrayRef<Placement> placements) {
                                                 arenaBytes, kAlignment)));
 }
 
-/// A called function would put its buffers into the same places.
+/// A called function would use the same offsets for its buffers.
 static LogicalResult verifyNoCalls(func::FuncOp func) {
   WalkResult result = func.walk([](func::CallOp call) -> WalkResult {
     return call.emitOpError("calls @")
@@ -155,7 +156,7 @@ struct AssignArenaPass : iris::impl::IrisAssignArenaPassBase<AssignArenaPass> {
         continue;
       if (failed(verifyNoCalls(func)))
         return signalPassFailure();
-      rewriteBuffers(func, placeBuffers(func));
+      rewriteBuffers(func, assignOffsets(func));
     }
   }
 };

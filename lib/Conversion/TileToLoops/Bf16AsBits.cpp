@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Bf16AsBits.cpp - No bf16 values in code for x86 --------------------===//
+//===- Bf16AsBits.cpp - Removes bf16 values from x86 code -----------------===//
 //
-// LLVM 22.1.8 keeps a bf16 that lives across basic blocks as f32 on x86, and
-// rounds it again where it is used: by a call of __truncsfbf2, which no library
-// of ours has and which changes signalling NaNs. As i16 it is just moved.
+// On x86, LLVM 22.1.8 keeps a bf16 that is live across basic blocks as f32, and
+// rounds it again at its uses by a call of __truncsfbf2, which is not linked
+// and which changes signaling NaNs. An i16 is only moved.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using namespace mlir::iris;
 
 static bool isBf16(Value value) { return value.getType().isBF16(); }
 
-/// Ops that move bits and compute nothing.
+/// Ops that move bits without computing.
 static bool movesBits(Operation *op) {
   return isa<LLVM::BitcastOp, LLVM::BrOp, LLVM::CondBrOp, LLVM::ConstantOp,
              LLVM::FreezeOp, LLVM::LoadOp, LLVM::PoisonOp, LLVM::SelectOp,
@@ -62,8 +62,8 @@ private:
         if (value.getType().isBF16())
           constant.setValueAttr(
               IntegerAttr::get(bits, value.getValue().bitcastToAPInt()));
-    // A cast between the two has become one from i16 to i16; its operand may
-    // be retyped only later.
+    // A cast between the two types is now one from i16 to i16; its operand may
+    // be retyped later.
     if (auto cast = dyn_cast<LLVM::BitcastOp>(op)) {
       Type from = cast.getArg().getType();
       if (cast.getType() == bits && (from == bits || from.isBF16())) {

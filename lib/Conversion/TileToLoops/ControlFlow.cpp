@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ControlFlow.cpp - Tiles that loops and branches carry --------------===//
+//===- ControlFlow.cpp - Loop-carried and yielded tiles -------------------===//
 //
-// A carried tile has one buffer that lives as long as the op: the initial value
-// is written before the op, every iteration overwrites it at its end. What an
-// iteration yields is computed from this iteration's tiles, so a buffer that
-// another yielded tile, or another element of the same one, still reads is
-// written only after everything has been computed.
+// A carried tile has one buffer for the lifetime of the op: the initial value
+// is written before the op, every iteration overwrites it at its end. The
+// values that an iteration yields are computed from this iteration's tiles. If
+// another yielded tile, or another element of the same one, still reads the
+// buffer, it is written only after all values have been computed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ LogicalResult TileLowering::lowerFor(scf::ForOp op) {
       continue;
     Value buffer = allocate(b, init);
     fill(b, init, buffer);
-    // One by one: what the first gives is a place in the map, which grows.
+    // Two assignments: a reference into the map is invalid after it grows.
     buffers[carried] = buffer;
     buffers[result] = buffer;
   }

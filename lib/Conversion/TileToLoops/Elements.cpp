@@ -15,7 +15,7 @@ using namespace mlir::iris;
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// A copy of an elementwise op on scalars.
+/// Clones an elementwise op on scalars.
 static Value cloneOnScalars(ImplicitLocOpBuilder &b, Operation *op,
                             ValueRange operands) {
   Type type = getElementTypeOrSelf(op->getResult(0));
@@ -27,7 +27,8 @@ static Value cloneOnScalars(ImplicitLocOpBuilder &b, Operation *op,
   return clone->getResult(0);
 }
 
-/// The place in `view`'s source of its result's element at `point`.
+/// Emits the element of `view`'s source that is its result's element at
+/// `point`.
 Value TileLowering::viewElement(ImplicitLocOpBuilder &b, Operation *view,
                                 const Point &point, ElementCache &cache) {
   Value source = view->getOperand(0);
@@ -53,7 +54,7 @@ Value TileLowering::viewElement(ImplicitLocOpBuilder &b, Operation *view,
          llvm::zip_equal(tileType(source).getShape(), point.coordinates))
       coordinates.push_back(extent == 1 ? zero : coordinate);
   }
-  // What is cached belongs to the consumer's point, not to this one.
+  // The cache is valid at the consumer's point only.
   return element(b, source,
                  pointAt(b, tileType(source).getShape(), coordinates));
 }
@@ -94,7 +95,7 @@ Value TileLowering::element(ImplicitLocOpBuilder &b, Value tile,
       operands.push_back(element(b, operand, point, cache));
     result = cloneOnScalars(b, op, operands);
   }
-  // The reference above may have moved when operands were cached.
+  // Caching operands may have invalidated the reference.
   return cache[tile] = result;
 }
 
@@ -171,7 +172,7 @@ void TileLowering::forAll(ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape,
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// How an element is stored: masks as bytes, which LLVM vectorizes.
+/// The type of elements in buffers: masks are bytes, which LLVM vectorizes.
 static Type storageType(Type element) {
   if (element.isInteger(1))
     return IntegerType::get(element.getContext(), 8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Fusion.cpp - Which tiles get a buffer and which do not -------------===//
+//===- Fusion.cpp - Selects the tiles that get a buffer -------------------===//
 
 #include "TileLowering.h"
 
@@ -29,14 +29,14 @@ namespace {
 /// A use of an expression by an op that is lowered to a loop.
 struct FinalUse {
   OpOperand *operand;
-  /// The expression passes through a view on its way.
+  /// Whether the expression goes through a view.
   bool viaView;
-  /// It is computed more than once per element.
+  /// Whether it is computed more than once per element.
   bool repeated;
 };
 } // namespace
 
-/// True if every tile operand of `op` is computed in a loop of its own.
+/// True if every tile operand of `op` has its own loop.
 static bool hasLoopPerOperand(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0;
 }
@@ -64,9 +64,9 @@ static void collectFinalUses(Value value, bool viaView, bool repeated,
   }
 }
 
-/// An expression may be emitted late, because all it reads are scalars and
-/// buffers that do not change before the end of its block; and it should be,
-/// if it is then computed once per element. That is so when all uses end in
+/// An expression may be emitted at its uses if all its inputs are scalars and
+/// buffers that do not change before the end of its block. It is emitted there
+/// only if it is then computed once per element, that is, if all uses are in
 /// one loop of the same block, at the same point.
 void TileLowering::fuseExpressions(Block &block) {
   for (Operation &op : llvm::reverse(block)) {

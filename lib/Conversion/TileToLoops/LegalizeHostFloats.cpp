@@ -41,7 +41,7 @@ struct NarrowOnce : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Widening goes through f32 for the same reason; it is exact.
+/// Widening also goes through f32; it is exact.
 struct WidenInSteps : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -57,7 +57,7 @@ struct WidenInSteps : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
-/// Integers round once too: through f64, which holds every i32 exactly.
+/// Integers also round once: they go through f64, which represents every i32.
 template <typename OpT>
 struct ConvertIntegerOnce : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
@@ -127,7 +127,7 @@ struct SignOfBf16 : RewritePattern {
   }
 };
 
-/// Classes of a bf16 are those of the f32 with the same bits in front.
+/// The class of a bf16 is that of the f32 with the same upper bits.
 struct ClassifyBf16 : RewritePattern {
   ClassifyBf16(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -153,7 +153,7 @@ struct WidenArithmetic : RewritePattern {
     if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) ||
         op->getNumResults() != 1)
       return rewriter.notifyMatchFailure(op, "not arithmetic");
-    // Conversions, and what works on the bits.
+    // Conversions, and ops on the bits.
     if (isa<arith::BitcastOp, arith::ConstantOp, arith::ExtFOp, arith::NegFOp,
             arith::SelectOp, arith::SIToFPOp, arith::TruncFOp, arith::UIToFPOp>(
             op))
@@ -165,8 +165,8 @@ struct WidenArithmetic : RewritePattern {
   }
 };
 
-/// `minnum` and `maxnum` of f16 as comparisons of f32: LLVM would narrow those
-/// of f32 to f16 again, which x86 only has as calls of the math library.
+/// Computes `minnum` and `maxnum` of f16 by f32 comparisons: LLVM would narrow
+/// those of f32 back to f16, which x86 supports only as math library calls.
 struct CompareF16 : RewritePattern {
   CompareF16(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
@@ -190,7 +190,7 @@ struct CompareF16 : RewritePattern {
         compare(isa<arith::MinNumFOp>(op) ? arith::CmpFPredicate::OLT
                                           : arith::CmpFPredicate::OGT,
                 first, second);
-    // A NaN is not taken if there is a number.
+    // A NaN is selected only if both are NaN.
     Value isNaN = compare(arith::CmpFPredicate::UNO, second, second);
     isFirst = arith::OrIOp::create(b, isFirst, isNaN);
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isFirst, op->getOperand(0),

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Matmul.cpp - The matmul loop on operand tiles ----------------------===//
 //
-// For every k-block: the region runs, the block's parts of a and b are copied
-// to operand tiles in the arena, widened to the type of the sum and with zeros
-// where the buffers end, and the product of the operand tiles is added to the
-// accumulator.
+// For every k-block the region runs, the block's elements of a and b are copied
+// to operand tiles in the arena, and the matmul of the operand tiles is added
+// to the accumulator. The copy widens elements to the accumulator type and pads
+// with zeros outside the buffers.
 //
-//   operand tile of a    M x block, in the order of the buffer's memory: the
-//   product
-//                 reads single elements of it
+//   operand tile of a    M x block, in the memory order of the buffer: the
+//                        matmul reads single elements
 //   operand tile of b    groups of kMicroColumns columns, one after the other;
-//   in a
-//                 group, row by row: the product reads a row of a group at once
+//                        row-major within a group: the matmul reads one row of
+//                        a group at a time
 //
-// The product goes by micro-tiles of kMicroRows x kMicroColumns whose sums stay
-// in registers for the whole block. On AVX2 these are 8 registers of 8 floats,
-// as many as two units of 4 cycles need to be busy.
+// The matmul uses micro-tiles of kMicroRows x kMicroColumns whose sums stay in
+// registers for the whole block. On AVX2 these are 8 registers of 8 floats,
+// enough to keep two units with a latency of 4 cycles busy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +33,7 @@ using namespace mlir::iris;
 
 static constexpr int64_t kMicroRows = 4;
 static constexpr int64_t kMicroColumns = 16;
-/// Elements that an operand tile is filled with at once.
+/// Number of elements copied to an operand tile at once.
 static constexpr int64_t kCopyElements = 16;
 
 static Value index(ImplicitLocOpBuilder &b, int64_t value) {
@@ -48,7 +47,7 @@ static Value scaledSum(ImplicitLocOpBuilder &b, Value x, int64_t factor,
                                y);
 }
 
-/// A loop from 0 to `count` in steps; the builder stays behind it.
+/// A loop from 0 to `count`; afterwards the builder is after the loop.
 static void forSteps(ImplicitLocOpBuilder &b, int64_t count, int64_t step,
                      function_ref<void(Value)> body) {
   auto loop =
@@ -63,17 +62,17 @@ static void forSteps(ImplicitLocOpBuilder &b, int64_t count, int64_t step,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A copy of a block's part of one operand.
+/// A copy of a k-block of one operand.
 class OperandTile {
 public:
-  /// Of a window of `extents` elements, `k` in dimension `kDim`; the elements
-  /// are `element`, in `type`.
+  /// For a window of `extents` elements, with k in dimension `kDim`; the
+  /// elements have type `element` and are stored in buffers of `type`.
   OperandTile(MemRefType type, Type element, ArrayRef<int64_t> extents,
               int64_t kDim)
       : element(element), extents(extents), kDim(kDim) {
     SmallVector<int64_t> strides;
     int64_t offset;
-    // Layouts without strides do not pass the op's verifier.
+    // The op's verifier rejects layouts without strides.
     (void)type.getStridesAndOffset(strides, offset);
     contiguous = strides[1] == 1   ? 1
                  : strides[0] == 1 ? 0
@@ -81,15 +80,15 @@ public:
     loadsBits = element.isBF16();
   }
 
-  /// The dimension whose neighbours are neighbours in the operand tile.
+  /// The innermost dimension of the operand tile.
   int64_t innerDim() const { return kDim == 0 ? 1 : contiguous.value_or(1); }
-  /// As many neighbours follow each other.
+  /// Number of contiguous elements along it.
   int64_t innerExtent() const {
     return kDim == 0 ? std::min(extents[1], kMicroColumns)
                      : extents[innerDim()];
   }
-  /// Where the element at `coordinates` lies.
-  Value place(ImplicitLocOpBuilder &b, ArrayRef<Value> coordinates) const {
+  /// The offset of the element at `coordinates`.
+  Value getOffset(ImplicitLocOpBuilder &b, ArrayRef<Value> coordinates) const {
     if (kDim == 1)
       return scaledSum(b, coordinates[1 - innerDim()], innerExtent(),
                        coordinates[innerDim()]);
@@ -100,19 +99,19 @@ public:
     return scaledSum(b, row, innerExtent(), column);
   }
 
-  /// True if some dimension is known to have neighbours.
-  bool hasNeighbours() const { return contiguous.has_value(); }
+  /// True if the buffer has a dimension of stride 1.
+  bool hasUnitStride() const { return contiguous.has_value(); }
 
-  /// Copies what exists of the window; of k, the first `kLength` values. Copies
-  /// with kLength < extents[kDim] clear the rest.
-  void fill(ImplicitLocOpBuilder &b, const Window &window, Value kLength);
+  /// Copies the part of the window inside the buffer; along k, only the first
+  /// `kLength` values. The rest is set to zero.
+  void copyFrom(ImplicitLocOpBuilder &b, const Window &window, Value kLength);
 
   Value buffer;
 
 private:
-  void fillWhole(ImplicitLocOpBuilder &b, const Window &window);
-  void fillPart(ImplicitLocOpBuilder &b, const Window &window, Value kLength);
-  /// Loads an element, or a vector of `count`, and widens it.
+  void copyWhole(ImplicitLocOpBuilder &b, const Window &window);
+  void copyPart(ImplicitLocOpBuilder &b, const Window &window, Value kLength);
+  /// Loads an element, or a vector of `count` if it is not 0, and widens it.
   Value loadWide(ImplicitLocOpBuilder &b, Value address, int64_t count) const;
   Type wideType() const {
     return cast<MemRefType>(buffer.getType()).getElementType();
@@ -121,9 +120,9 @@ private:
   Type element;
   SmallVector<int64_t> extents;
   int64_t kDim;
-  /// The dimension along which neighbours are neighbours in memory, if known.
+  /// The dimension of stride 1 in the buffer, if known.
   std::optional<int64_t> contiguous;
-  /// x86 has no vectors of bf16: their bits are loaded.
+  /// x86 has no bf16 vectors, so their bits are loaded.
   bool loadsBits;
 };
 } // namespace
@@ -142,7 +141,7 @@ Value OperandTile::loadWide(ImplicitLocOpBuilder &b, Value address,
       b, shaped(loaded), address,
       /*alignment=*/llvm::divideCeil(loaded.getIntOrFloatBitWidth(), 8));
   if (loadsBits) {
-    // The upper half of an f32.
+    // A bf16 is the upper half of an f32.
     Type i32 = shaped(b.getI32Type());
     Value bits = arith::ExtUIOp::create(b, i32, value);
     TypedAttr sixteen = b.getI32IntegerAttr(16);
@@ -161,9 +160,9 @@ Value OperandTile::loadWide(ImplicitLocOpBuilder &b, Value address,
   return arith::ExtFOp::create(b, shaped(wide), value);
 }
 
-/// All of it, with constant bounds, and vectors where memory and operand tile
-/// agree.
-void OperandTile::fillWhole(ImplicitLocOpBuilder &b, const Window &window) {
+/// Copies the whole window, with constant bounds, and with vectors if the
+/// buffer and the operand tile have the same innermost dimension.
+void OperandTile::copyWhole(ImplicitLocOpBuilder &b, const Window &window) {
   int64_t inner = innerDim(), outer = 1 - inner;
   bool byVectors = contiguous == inner;
   int64_t step = byVectors ? std::min(innerExtent(), kCopyElements) : 1;
@@ -173,7 +172,7 @@ void OperandTile::fillWhole(ImplicitLocOpBuilder &b, const Window &window) {
       coordinates[outer] = far;
       Value value =
           loadWide(b, window.address(b, coordinates), byVectors ? step : 0);
-      Value to = place(b, coordinates);
+      Value to = getOffset(b, coordinates);
       if (byVectors)
         vector::StoreOp::create(b, value, buffer, to);
       else
@@ -182,8 +181,8 @@ void OperandTile::fillWhole(ImplicitLocOpBuilder &b, const Window &window) {
   });
 }
 
-/// What lies within the buffer, element by element; zeros elsewhere.
-void OperandTile::fillPart(ImplicitLocOpBuilder &b, const Window &window,
+/// Copies the part inside the buffer, element by element; zeros elsewhere.
+void OperandTile::copyPart(ImplicitLocOpBuilder &b, const Window &window,
                            Value kLength) {
   Value zero =
       arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(wideType())));
@@ -200,24 +199,24 @@ void OperandTile::fillPart(ImplicitLocOpBuilder &b, const Window &window,
     b.setInsertionPointToStart(loop.getBody());
   }
   Value value = loadWide(b, window.address(b, coordinates), /*count=*/0);
-  memref::StoreOp::create(b, value, buffer, place(b, coordinates));
+  memref::StoreOp::create(b, value, buffer, getOffset(b, coordinates));
 }
 
-void OperandTile::fill(ImplicitLocOpBuilder &b, const Window &window,
-                       Value kLength) {
+void OperandTile::copyFrom(ImplicitLocOpBuilder &b, const Window &window,
+                           Value kLength) {
   Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, kLength,
                                         index(b, extents[kDim]));
   isWhole = arith::AndIOp::create(b, isWhole, window.isInside(b));
   auto branch = scf::IfOp::create(b, isWhole, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  fillWhole(b, window);
+  copyWhole(b, window);
   b.setInsertionPointToStart(branch.elseBlock());
-  fillPart(b, window, kLength);
+  copyPart(b, window, kLength);
 }
 
 //===----------------------------------------------------------------------===//
-// The product
+// The matmul
 //===----------------------------------------------------------------------===//
 
 static Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
@@ -226,8 +225,8 @@ static Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
   return arith::AddIOp::create(b, arith::MulIOp::create(b, x, y), sum);
 }
 
-/// Adds the product of the operand tiles' first `kLength` values of k to
-/// `sums`, a buffer of `shape`.
+/// Adds the matmul of the operand tiles' first `kLength` values of k to `sums`,
+/// a buffer of `shape`.
 static void multiplyOperandTiles(ImplicitLocOpBuilder &b, const OperandTile &a,
                                  const OperandTile &c, Value sums,
                                  ArrayRef<int64_t> shape, Value kLength) {
@@ -237,12 +236,12 @@ static void multiplyOperandTiles(ImplicitLocOpBuilder &b, const OperandTile &a,
   auto vectorType = VectorType::get({columns}, element);
   forSteps(b, shape[1], columns, [&](Value column) {
     forSteps(b, shape[0], rows, [&](Value row) {
-      SmallVector<Value> places, initial, rowNumbers;
+      SmallVector<Value> offsets, initial, rowNumbers;
       for (int64_t r = 0; r < rows; ++r) {
         rowNumbers.push_back(arith::AddIOp::create(b, row, index(b, r)));
-        places.push_back(scaledSum(b, rowNumbers.back(), shape[1], column));
+        offsets.push_back(scaledSum(b, rowNumbers.back(), shape[1], column));
         initial.push_back(
-            vector::LoadOp::create(b, vectorType, sums, places.back()));
+            vector::LoadOp::create(b, vectorType, sums, offsets.back()));
       }
       auto loop =
           scf::ForOp::create(b, index(b, 0), kLength, index(b, 1), initial,
@@ -252,18 +251,18 @@ static void multiplyOperandTiles(ImplicitLocOpBuilder &b, const OperandTile &a,
         b.setInsertionPointToStart(loop.getBody());
         Value k = loop.getInductionVar();
         Value right = vector::LoadOp::create(b, vectorType, c.buffer,
-                                             c.place(b, {k, column}));
+                                             c.getOffset(b, {k, column}));
         SmallVector<Value> next;
         for (int64_t r = 0; r < rows; ++r) {
-          Value left = memref::LoadOp::create(b, a.buffer,
-                                              a.place(b, {rowNumbers[r], k}));
+          Value left = memref::LoadOp::create(
+              b, a.buffer, a.getOffset(b, {rowNumbers[r], k}));
           left = vector::BroadcastOp::create(b, vectorType, left);
           next.push_back(multiplyAdd(b, left, right, loop.getRegionIterArg(r)));
         }
         scf::YieldOp::create(b, next);
       }
-      for (auto [place, sum] : llvm::zip_equal(places, loop.getResults()))
-        vector::StoreOp::create(b, sum, sums, place);
+      for (auto [offset, sum] : llvm::zip_equal(offsets, loop.getResults()))
+        vector::StoreOp::create(b, sum, sums, offset);
     });
   });
 }
@@ -273,16 +272,17 @@ static void multiplyOperandTiles(ImplicitLocOpBuilder &b, const OperandTile &a,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Where a k-block is read.
-struct Place {
+/// The location of a k-block.
+struct BlockStart {
   Value buffer;
   SmallVector<Value> offsets;
 };
 } // namespace
 
-/// Moves the region's ops to the builder's place and says what they yield.
+/// Moves the region's ops to the insertion point and updates the locations that
+/// they yield.
 static void runRegion(ImplicitLocOpBuilder &b, tile::MatmulOp op, Value block,
-                      Place &a, Place &c) {
+                      BlockStart &a, BlockStart &c) {
   if (op.getBody().empty())
     return;
   Block &region = op.getBody().front();
@@ -297,11 +297,11 @@ static void runRegion(ImplicitLocOpBuilder &b, tile::MatmulOp op, Value block,
     c = {yield.getB(), yield.getBOffsets()};
 }
 
-/// The remark of GPUs, whose lowering has a pass of its own.
+/// Emits the same remark as the GPU lowering, which is a separate pass.
 static void remarkMiss(tile::MatmulOp op, StringRef name,
                        const OperandTile &operandTile) {
   using namespace mlir::remark;
-  if (operandTile.hasNeighbours())
+  if (operandTile.hasUnitStride())
     return;
   missed(op.getLoc(), RemarkOpts::name("matmul").category("tile-lower-matmul"))
       << reason("{0} has no dimension of stride 1; expected one: it is copied "
@@ -338,20 +338,20 @@ void TileLowering::lowerMatmul(tile::MatmulOp op) {
   auto loop = scf::ForOp::create(b, index(b, 0), op.getK(), index(b, block));
   b.setInsertionPointToStart(loop.getBody());
   Value start = loop.getInductionVar();
-  Place aPlace{op.getA(), op.getAOffsets()},
-      bPlace{op.getB(), op.getBOffsets()};
-  aPlace.offsets[1] = arith::AddIOp::create(b, aPlace.offsets[1], start);
-  bPlace.offsets[0] = arith::AddIOp::create(b, bPlace.offsets[0], start);
-  runRegion(b, op, arith::DivUIOp::create(b, start, index(b, block)), aPlace,
-            bPlace);
+  BlockStart aStart{op.getA(), op.getAOffsets()},
+      bStart{op.getB(), op.getBOffsets()};
+  aStart.offsets[1] = arith::AddIOp::create(b, aStart.offsets[1], start);
+  bStart.offsets[0] = arith::AddIOp::create(b, bStart.offsets[0], start);
+  runRegion(b, op, arith::DivUIOp::create(b, start, index(b, block)), aStart,
+            bStart);
   Value length = arith::MinSIOp::create(
       b, arith::SubIOp::create(b, op.getK(), start), index(b, block));
-  for (auto [operandTile, place, extents] :
-       {std::tuple(&aTile, &aPlace, &aExtents),
-        std::tuple(&bTile, &bPlace, &bExtents)}) {
-    Window window(b, cast<TypedValue<MemRefType>>(place->buffer),
-                  place->offsets, *extents);
-    operandTile->fill(b, window, length);
+  for (auto [operandTile, blockStart, extents] :
+       {std::tuple(&aTile, &aStart, &aExtents),
+        std::tuple(&bTile, &bStart, &bExtents)}) {
+    Window window(b, cast<TypedValue<MemRefType>>(blockStart->buffer),
+                  blockStart->offsets, *extents);
+    operandTile->copyFrom(b, window, length);
   }
   multiplyOperandTiles(b, aTile, bTile, sums, shape, length);
   buffers[op.getResult()] = sums;

@@ -54,7 +54,7 @@ static LogicalResult outline(gpu::GPUFuncOp kernel) {
   OpBuilder builder(kernel);
   auto func = func::FuncOp::create(builder, kernel.getLoc(), kernel.getName(),
                                    kernel.getFunctionType());
-  // What users attached to the kernel: iris.num_warps and the like.
+  // Attributes that users attached to the kernel, such as iris.num_warps.
   func->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
   func->removeDiscardableAttr(gpu::GPUDialect::getKernelFuncAttrName());
   func->removeDiscardableAttr(kernel.getNumWorkgroupAttributionsAttrName());

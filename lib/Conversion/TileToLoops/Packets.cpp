@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Packets.cpp - Tiles that carry their flags -------------------------===//
+//===- Packets.cpp - Packets (LL protocol) on the host --------------------===//
 //
-// One word and its flag after the other: each pair is an atomic of 64 bits, and
-// the load waits for each of them.
+// Words are accessed one after the other: each word and its flag are a 64-bit
+// atomic, and the load waits for each of them.
 //
 //===----------------------------------------------------------------------===//
 

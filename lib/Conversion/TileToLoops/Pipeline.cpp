@@ -14,12 +14,12 @@ using namespace mlir::iris;
 void mlir::iris::buildTileToLoopsPipeline(OpPassManager &pm) {
   pm.addPass(createIrisOutlineKernelsPass());
   pm.addPass(createConvertTileToLoopsPass());
-  // Right after: the places are found from the order of ops, which CSE and
-  // LICM of addresses would blur.
+  // Must follow immediately: lifetimes are derived from the order of ops, which
+  // CSE and LICM of addresses would change.
   pm.addPass(createIrisAssignArenaPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  // Element by element now. f16 and bf16 are legalized later: synchronisation
-  // computes with them, too.
+  // Math ops now apply to single elements. f16 and bf16 are legalized later,
+  // because the lowering of synchronization also emits arithmetic on them.
   pm.addPass(createIrisExpandMathPass());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Reduce.cpp - Reductions in the order the dialect fixes -------------===//
+//===- Reduce.cpp - Reductions in the order of the dialect ----------------===//
 
 #include "TileLowering.h"
 
@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// The type a reduction of `element` accumulates in.
+/// The accumulator type of a reduction of `element`.
 static Type accumulatorType(Type element) {
   if (element.isF16() || element.isBF16())
     return Float32Type::get(element.getContext());
@@ -57,8 +57,8 @@ static Value combine(ImplicitLocOpBuilder &b, tile::ReduceKind kind, Value lhs,
   llvm_unreachable("unknown kind of reduction");
 }
 
-/// The order of `tile.reduce`: the upper half of the dimension is folded onto
-/// the lower one until one element is left.
+/// The order of `tile.reduce`: the upper half of the dimension is combined with
+/// the lower half until one element is left.
 void TileLowering::lowerReduce(tile::ReduceOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   RankedTensorType type = op.getSource().getType();
@@ -67,7 +67,7 @@ void TileLowering::lowerReduce(tile::ReduceOp op) {
   SmallVector<int64_t> shape(type.getShape());
   int64_t half = shape[dim] / 2;
 
-  // The first fold reads the source, the others work in place.
+  // The first step reads the source, the later ones work in place.
   SmallVector<int64_t> partShape = shape;
   partShape[dim] = std::max<int64_t>(half, 1);
   Value parts = allocate(b, partShape, accumulator);
@@ -104,9 +104,9 @@ void TileLowering::lowerReduce(tile::ReduceOp op) {
   }
 
   auto total = [&](ImplicitLocOpBuilder &b, ArrayRef<Value> coordinates) {
-    SmallVector<Value> place(coordinates);
-    place.insert(place.begin() + dim, arith::ConstantIndexOp::create(b, 0));
-    Value linear = pointAt(b, partShape, place).linear;
+    SmallVector<Value> source(coordinates);
+    source.insert(source.begin() + dim, arith::ConstantIndexOp::create(b, 0));
+    Value linear = pointAt(b, partShape, source).linear;
     return convertFloat(b, read(b, parts, accumulator, linear),
                         getElementTypeOrSelf(op.getResult()));
   };

@@ -22,7 +22,7 @@ static bool hasAcquire(MemSemantic sem) {
   return sem == MemSemantic::Acquire || sem == MemSemantic::AcqRel;
 }
 
-/// Fences around the update of all elements: each of them is relaxed.
+/// Fences around the updates of all elements, which are relaxed.
 static void emitFenced(ImplicitLocOpBuilder &b, MemSemantic sem, Scope scope,
                        function_ref<void()> body) {
   if (hasRelease(sem))
@@ -114,7 +114,7 @@ static Value rawBits(ImplicitLocOpBuilder &b, Value value) {
   return arith::ExtUIOp::create(b, b.getI64Type(), value);
 }
 
-/// i1: the two elements count as equal.
+/// True (i1) if the two elements count as equal.
 static Value isEqual(ImplicitLocOpBuilder &b, Value got, Value want,
                      std::optional<APFloat> tolerance) {
   Value equal = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
@@ -148,8 +148,8 @@ LogicalResult TileLowering::lowerExpect(ExpectEqOp op) {
     return isa<CtxType>(argument.getType());
   });
   if (ctx == func.getArguments().end())
-    return op.emitOpError("needs an argument of type !iris.ctx in the kernel, "
-                          "to report to");
+    return op.emitOpError("reports to the context; expected a kernel argument "
+                          "of type !iris.ctx");
 
   ImplicitLocOpBuilder b(op.getLoc(), op);
   RankedTensorType type = tileType(op.getGot());

@@ -12,10 +12,10 @@ using namespace mlir;
 using namespace mlir::iris;
 
 //===----------------------------------------------------------------------===//
-// Ops that compute
+// Constants and arithmetic
 //===----------------------------------------------------------------------===//
 
-/// A constant whose elements differ lies in the image.
+/// A constant that is not a splat becomes a global.
 LogicalResult TileLowering::lowerConstant(arith::ConstantOp op) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!elements)
@@ -68,8 +68,8 @@ void TileLowering::lowerFromElements(tensor::FromElementsOp op) {
   buffers[op.getResult()] = buffer;
 }
 
-/// Expressions are emitted by their consumer; what is computed more than once
-/// gets a buffer here.
+/// Expressions are emitted by their consumers; results computed more than once
+/// get a buffer here.
 LogicalResult TileLowering::lowerCompute(Operation *op) {
   Value result = op->getResult(0);
   if (expressions.contains(result))
@@ -80,7 +80,8 @@ LogicalResult TileLowering::lowerCompute(Operation *op) {
                            "tensor.splat or tensor.extract");
   ImplicitLocOpBuilder b(op->getLoc(), op);
   Value buffer = allocate(b, result);
-  // `fill` must see an expression, so the buffer is made known after it.
+  // `fill` must treat `result` as an expression, so its buffer is added after
+  // it.
   fill(b, result, buffer);
   buffers[result] = buffer;
   return success();
@@ -99,7 +100,7 @@ static bool carriesTiles(Operation *op) {
 LogicalResult TileLowering::lowerOp(Operation *op) {
   bool hasTiles = carriesTiles(op);
   if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
-    // Its region knows no tiles.
+    // The matmul's region has no tiles.
     lowered.push_back(op);
     lowerMatmul(matmul);
     return success();
@@ -176,8 +177,8 @@ LogicalResult TileLowering::lowerBlock(Block &block) {
 // Removal of tiles
 //===----------------------------------------------------------------------===//
 
-/// The operands that are no tiles. An operand without a value was a tile that
-/// another loop or branch carried and that is gone by now.
+/// The operands that are not tiles. A null operand was a tile carried by
+/// another op that has already been rebuilt.
 static SmallVector<Value> withoutTiles(OperandRange operands) {
   SmallVector<Value> kept;
   for (Value operand : operands)
@@ -199,8 +200,8 @@ static void dropTileArguments(Block &block) {
   block.eraseArguments([](BlockArgument argument) { return isTile(argument); });
 }
 
-/// Replaces control flow by the same without tiles. Uses of tile results are
-/// cut: they belong to ops that are removed.
+/// Rebuilds a control flow op without tiles. Remaining uses of its tile results
+/// are in ops that will be erased, so they are dropped.
 static void rebuildWithoutTiles(Operation *op) {
   for (Region &region : op->getRegions())
     for (Block &block : region) {

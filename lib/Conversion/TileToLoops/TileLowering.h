@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileLowering.h - Tiles of one kernel as loops ------------*- C++ -*-===//
 //
-// How tiles become loops. A tile value is one of two things:
+// Lowering of tiles to loops. A tile value is one of two things:
 //
 //   * a *buffer*: a one-dimensional memref in row-major order that holds the
-//     value from its definition to its last use. Nothing else is ever written
-//     to it, except to the buffers of loop-carried tiles, at the end of an
-//     iteration. Loaded tiles are buffers: they are copies taken at the load.
-//   * an *expression*: pure arithmetic that is emitted again, element by
-//     element, inside the loop of its only consumer. This is the fusion.
+//     value from its definition to its last use. It is written only once,
+//     except for the buffers of loop-carried tiles, which are overwritten at
+//     the end of an iteration. Loaded tiles are buffers: they are copied at the
+//     load.
+//   * an *expression*: pure arithmetic that is emitted, element by element,
+//     inside the loop of its only consumer (fusion).
 //
-// `fuseExpressions` decides which is which, per block and before the block is
+// `fuseExpressions` selects the expressions of a block before the block is
 // lowered.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +29,7 @@
 
 namespace mlir::iris {
 
-/// A place in a tile. Loops that need no coordinates have only the index.
+/// A position in a tile. Loops that need no coordinates have only the index.
 struct Point {
   /// One per dimension, or none.
   SmallVector<Value> coordinates;
@@ -36,7 +37,7 @@ struct Point {
   Value linear;
 };
 
-/// Elements already computed at the point of the current iteration.
+/// Elements already emitted at the point of the current iteration.
 using ElementCache = llvm::DenseMap<Value, Value>;
 
 /// Bounds of a loop along one dimension.
@@ -56,9 +57,9 @@ inline RankedTensorType tileType(Value tile) {
   return cast<RankedTensorType>(tile.getType());
 }
 
-/// An op that renames coordinates and computes nothing.
+/// An op that only rearranges elements.
 bool isViewOp(Operation *op);
-/// An op whose elements cost nothing to compute again.
+/// An op whose elements are free to recompute.
 bool isLeafOp(Operation *op);
 /// A pure op that is applied element by element.
 bool isElementwiseOp(Operation *op);
@@ -79,12 +80,12 @@ private:
   LogicalResult lowerConstant(arith::ConstantOp op);
   void lowerExtract(tensor::ExtractOp op);
   void lowerFromElements(tensor::FromElementsOp op);
-  /// Removes what was lowered: tile operands, results and the ops themselves.
+  /// Erases the lowered ops and their tile operands and results.
   void eraseTiles();
 
   //===--- Fusion (Fusion.cpp) --------------------------------------------===//
 
-  /// Decides which results of the block's ops stay expressions.
+  /// Selects the results of the block's ops that become expressions.
   void fuseExpressions(Block &block);
 
   //===--- Control flow (ControlFlow.cpp) ---------------------------------===//
@@ -93,10 +94,10 @@ private:
   LogicalResult lowerWhile(scf::WhileOp op);
   /// scf.if and scf.index_switch.
   LogicalResult lowerBranches(Operation *op);
-  /// Writes the tiles an iteration yields to the buffers of the next one.
+  /// Writes the tiles that an iteration yields to the buffers of the next one.
   void carryTiles(scf::ForOp op);
-  /// True if computing `tile` reads the buffer of `carried`; at other places
-  /// than the one computed if `elsewhere`.
+  /// True if computing `tile` reads the buffer of `carried`; if `elsewhere`, at
+  /// elements other than the computed one.
   bool readsTile(Value tile, Value carried, bool elsewhere, bool viaView);
 
   //===--- Elements and loops (Elements.cpp) ------------------------------===//
@@ -104,18 +105,18 @@ private:
   /// The element of `tile` at `point`.
   Value element(ImplicitLocOpBuilder &b, Value tile, const Point &point,
                 ElementCache &cache);
-  /// The same, for a single tile at the point.
+  /// As above, without a cache.
   Value element(ImplicitLocOpBuilder &b, Value tile, const Point &point);
   Value viewElement(ImplicitLocOpBuilder &b, Operation *view,
                     const Point &point, ElementCache &cache);
   /// True if `element` needs coordinates for `tile`.
   bool needsCoordinates(Value tile);
-  /// A loop nest over all elements of a tile of `shape`; over the index alone
-  /// if `flat`.
+  /// A loop nest over all elements of a tile of `shape`; if `flat`, one loop
+  /// over the linear index.
   void forAll(ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape, bool flat,
               PointBody body);
   /// A loop nest over part of a tile of `shape`. Dimensions from
-  /// `bounds.size()` on have the coordinate 0.
+  /// `bounds.size()` on have coordinate 0.
   void forBounds(ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape,
                  ArrayRef<Bound> bounds, PointBody body);
   /// A point of a tile of `shape`.
@@ -135,7 +136,7 @@ private:
   /// The address of element `linear` of a buffer.
   Value bufferAddress(ImplicitLocOpBuilder &b, Value buffer, Value linear);
 
-  //===--- Memory (Windows.cpp, Indexed.cpp) ------------------------------===//
+  //===--- Memory (Accesses.cpp) ------------------------------------------===//
 
   void lowerLoad(tile::LoadOp op);
   void lowerStore(tile::StoreOp op);
@@ -146,11 +147,11 @@ private:
 
   void lowerReduce(tile::ReduceOp op);
 
-  //===--- Products (Matmul.cpp) ------------------------------------------===//
+  //===--- Matmuls (Matmul.cpp) -------------------------------------------===//
 
   void lowerMatmul(tile::MatmulOp op);
 
-  //===--- Synchronisation (Sync.cpp, Packets.cpp) ------------------------===//
+  //===--- Synchronization (Sync.cpp, Packets.cpp) ------------------------===//
 
   void lowerAtomic(AtomicRMWOp op);
   void lowerAtomic(AtomicCASOp op);
@@ -161,9 +162,9 @@ private:
   func::FuncOp func;
   /// Tiles that have a buffer.
   llvm::DenseMap<Value, Value> buffers;
-  /// Tiles that are emitted where they are used.
+  /// Tiles that are emitted at their uses.
   llvm::DenseSet<Value> expressions;
-  /// Ops that are replaced by loops, in order of visit.
+  /// Ops that are replaced by loops, in walk order.
   SmallVector<Operation *> lowered;
   /// Control flow that carries tiles, inner ops first.
   SmallVector<Operation *> carriers;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TileToLoops.cpp - Tiles as loops over buffers ----------------------===//
+//===- TileToLoops.cpp - Lowers tiles to loops over buffers ---------------===//
 //
 // The lowering of tiles on the host, where one OS thread holds whole tiles. It
-// does not go through one-shot bufferization: a tile loaded from a buffer is a
-// copy, whatever is stored later, and a loop-carried tile needs one buffer for
-// the whole loop, from an arena sized at compile time. See TileLowering.h.
+// does not use one-shot bufferization: a tile loaded from a buffer is a copy
+// independent of later stores, and a loop-carried tile needs one buffer for the
+// whole loop, in an arena with a size known at compile time. See
+// TileLowering.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,7 @@ static Type withoutLayout(Type type) {
   return RankedTensorType::get(tile.getShape(), tile.getElementType());
 }
 
-/// Takes the layouts off all tiles: a thread holds whole tiles here.
+/// Removes the layouts of all tiles: a thread holds whole tiles.
 static void stripLayouts(func::FuncOp func) {
   func.walk([](Operation *op) {
     for (Value result : op->getResults())
@@ -49,7 +50,7 @@ static void stripLayouts(func::FuncOp func) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       if (auto elements = dyn_cast<DenseElementsAttr>(constant.getValue())) {
         auto type = cast<ShapedType>(withoutLayout(elements.getType()));
-        // `reshape` refuses the same shape for splats.
+        // `reshape` does not support splats of the same shape.
         constant.setValueAttr(elements.isSplat() ? elements.resizeSplat(type)
                                                  : elements.reshape(type));
       }
@@ -59,7 +60,7 @@ static void stripLayouts(func::FuncOp func) {
   func.walk([](tile::ConvertLayoutOp op) { op.erase(); });
 }
 
-/// Refuses tiles that come from outside: no launch can pass one.
+/// Rejects tile parameters: no launch can pass one.
 static LogicalResult verifyParameters(func::FuncOp func) {
   for (auto [number, type] : llvm::enumerate(func.getArgumentTypes()))
     if (isa<TensorType>(type))
@@ -69,7 +70,7 @@ static LogicalResult verifyParameters(func::FuncOp func) {
   return success();
 }
 
-/// Reports the first tile that is left.
+/// Reports the first remaining tile.
 static LogicalResult verifyNoTiles(func::FuncOp func) {
   WalkResult result = func.walk([](Operation *op) -> WalkResult {
     for (Type type :
@@ -93,7 +94,7 @@ struct ConvertTileToLoopsPass
       if (failed(verifyParameters(func)))
         return signalPassFailure();
       stripLayouts(func);
-      // A program is one thread, which has met itself.
+      // A program is one thread, so barriers are no-ops.
       func.walk([](gpu::BarrierOp barrier) { barrier.erase(); });
       if (failed(TileLowering(func).run()) || failed(verifyNoTiles(func)))
         return signalPassFailure();

@@ -14,7 +14,7 @@ static Value index(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantIndexOp::create(b, value);
 }
 
-/// Elements between neighbours along each dimension, and before the first.
+/// The strides and the offset of a buffer, in elements.
 static void describeLayout(ImplicitLocOpBuilder &b,
                            TypedValue<MemRefType> buffer, ValueRange sizes,
                            SmallVectorImpl<Value> &strides, Value &offset) {
@@ -31,7 +31,7 @@ static void describeLayout(ImplicitLocOpBuilder &b,
   auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
   SmallVector<int64_t> staticStrides;
   int64_t staticOffset;
-  // Layouts without strides do not pass the ops' verifiers.
+  // The ops' verifiers reject layouts without strides.
   (void)type.getStridesAndOffset(staticStrides, staticOffset);
   offset = ShapedType::isDynamic(staticOffset) ? metadata.getOffset()
                                                : index(b, staticOffset);
@@ -46,7 +46,7 @@ Window::Window(ImplicitLocOpBuilder &b, TypedValue<MemRefType> buffer,
     : offsets(offsets), extents(extents) {
   MemRefType type = buffer.getType();
   element = type.getElementType();
-  // A translated buffer has the sizes of the own one, which are known earlier.
+  // A translated buffer has the same sizes as this rank's buffer.
   Value own = buffer;
   while (auto translate = own.getDefiningOp<TranslateOp>())
     own = translate.getSource();
@@ -101,8 +101,8 @@ SmallVector<Bound> Window::insideBounds(ImplicitLocOpBuilder &b) const {
   SmallVector<Bound> bounds;
   Value zero = index(b, 0);
   for (auto [offset, size, extent] : llvm::zip(offsets, sizes, extents)) {
-    // A window that ends before the buffer starts is empty however far away it
-    // is; moving it closer keeps the differences from wrapping.
+    // A window that ends before the buffer starts is empty, however far away it
+    // is; clamping its start keeps the differences from wrapping.
     Value start = arith::MaxSIOp::create(b, offset, index(b, -int64_t(extent)));
     Value low = arith::SubIOp::create(b, zero, start);
     low = arith::MaxSIOp::create(b, low, zero);
@@ -118,7 +118,7 @@ Value Window::contains(ImplicitLocOpBuilder &b,
                        ArrayRef<Value> coordinates) const {
   Value inside;
   for (auto [coordinate, size] : llvm::zip_equal(coordinates, sizes)) {
-    // As unsigned numbers, negative coordinates are too large as well.
+    // Unsigned: negative coordinates are out of range too.
     Value fits =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ult, coordinate, size);
     inside = inside ? arith::AndIOp::create(b, inside, fits).getResult() : fits;

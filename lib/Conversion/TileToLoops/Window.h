@@ -8,30 +8,29 @@
 
 namespace mlir::iris {
 
-/// The window of a user's buffer at some offsets. Byte offsets are 64 bits
-/// wide; coordinates may lie outside of the buffer as long as nothing is
-/// accessed there.
+/// A window of a user's buffer. Byte offsets have 64 bits; coordinates outside
+/// of the buffer are valid as long as they are not accessed.
 class Window {
 public:
   /// The window of `extents` elements at `offsets` of `buffer`; without
-  /// offsets the buffer itself.
+  /// offsets, the whole buffer.
   Window(ImplicitLocOpBuilder &b, TypedValue<MemRefType> buffer,
          ValueRange offsets, ArrayRef<int64_t> extents);
 
-  /// The address of the element at `coordinates`, counted from the window's
-  /// first one.
+  /// The address of the element at `coordinates`, relative to the window's
+  /// first element.
   Value address(ImplicitLocOpBuilder &b, ArrayRef<Value> coordinates) const;
 
-  /// i1: the whole window lies inside of the buffer.
+  /// True (i1) if the whole window is inside the buffer.
   Value isInside(ImplicitLocOpBuilder &b) const;
 
-  /// The coordinates of the window that lie inside of the buffer.
+  /// The coordinates of the window that are inside the buffer.
   SmallVector<Bound> insideBounds(ImplicitLocOpBuilder &b) const;
 
-  /// i1: the element at `coordinates` of the *buffer* exists.
+  /// True (i1) if `coordinates` of the *buffer* are valid.
   Value contains(ImplicitLocOpBuilder &b, ArrayRef<Value> coordinates) const;
 
-  /// True if neighbours along the last dimension are neighbours in memory.
+  /// True if the last dimension has stride 1.
   bool hasContiguousRows() const { return contiguousRows; }
 
   Value load(ImplicitLocOpBuilder &b, Value address, bool isVolatile) const;

@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// The widest access of all targets.
+/// Width of the widest access of all targets.
 static constexpr int64_t kMaxAccessBytes = 16;
 
 /// Byte offsets below this are added to an address as unsigned 32-bit numbers.
@@ -19,7 +19,7 @@ static constexpr int64_t kOffsetLimit = int64_t(1) << 31;
 
 namespace {
 
-/// Collects the facts for one plan.
+/// Computes one plan.
 class Planner {
 public:
   Planner(Value buffer, ValueRange offsets, RankedTensorType tile)
@@ -27,7 +27,7 @@ public:
         type(cast<MemRefType>(buffer.getType())),
         layout(*getLinearLayout(tile)), rank(type.getRank()) {
     plan.elementBytes = std::max<int64_t>(1, tile.getElementTypeBitWidth() / 8);
-    // Every type that reaches here has strides: the pass has checked that.
+    // Every buffer has strides: the pass has checked this.
     bool strided = succeeded(type.getStridesAndOffset(strides, bufferOffset));
     assert(strided && "buffer without strides");
     (void)strided;
@@ -62,7 +62,7 @@ private:
 
 } // namespace
 
-/// Narrows the access to what `divisor`, a number of elements, allows.
+/// Limits the width of the access to `divisor` elements.
 void Planner::limitWidth(uint64_t divisor, StringRef reason) {
   if (divisor >= plan.width)
     return;
@@ -74,13 +74,14 @@ void Planner::chooseWidth() {
   unsigned last = rank - 1;
   plan.width = kMaxAccessBytes / plan.elementBytes;
   limitWidth(layout.getContiguity(), "the layout gives a thread fewer "
-                                     "neighbours along the last dimension");
+                                     "consecutive elements of the last "
+                                     "dimension");
   if (strides[last] != 1)
     limitWidth(1, "inner stride not known to be 1");
 
-  // What is known to be odd narrows the access; what is not known is checked.
-  // Only the last dimension's offset counts on its own: the others are
-  // multiplied by their strides.
+  // Facts that are known to be misaligned limit the width; unknown facts are
+  // checked at run time. Only the last dimension's offset matters by itself:
+  // the others are multiplied by their strides.
   if (!ShapedType::isDynamic(bufferOffset))
     limitWidth(getPowerOfTwoDivisor(bufferOffset),
                "offset of the buffer is not a multiple of the access");
@@ -91,7 +92,7 @@ void Planner::chooseWidth() {
     uint64_t divisor = facts.getStrideDivisor(buffer, dim);
     if (tile.getDimSize(dim) > 1)
       return divisor;
-    // One row: what matters is where it starts.
+    // A single row: only its start must be aligned.
     uint64_t start = facts.getDivisor(offsets[dim]);
     return start >= Divisibility::kMax / divisor ? Divisibility::kMax
                                                  : start * divisor;
@@ -104,7 +105,7 @@ void Planner::chooseWidth() {
   plan.vectorBits = layout.getContiguousRegisterBits();
   plan.vectorBits.resize(llvm::Log2_32(plan.width));
   if (plan.width == 1) {
-    // Elements are aligned to their size wherever they lie.
+    // Single elements are aligned to their size.
     return;
   }
   uint64_t bytes = plan.width * plan.elementBytes;
@@ -116,7 +117,7 @@ void Planner::chooseWidth() {
       plan.alignedStrides.push_back(dim);
 }
 
-/// Sees to it that the offsets of a thread within the window fit 31 bits.
+/// Ensures that a thread's byte offsets within the window fit in 31 bits.
 void Planner::limitOffsets() {
   int64_t fixed = 0, numDynamic = 0;
   for (unsigned dim = 0; dim < rank; ++dim) {
@@ -150,8 +151,8 @@ void Planner::limitOffsets() {
   }
 }
 
-/// Finds buffers that are so small that a thread's offset from their begin is a
-/// 32-bit number, as it is in loops over sections.
+/// Finds buffers that are small enough for a thread's offset from their start
+/// to be a 32-bit number, as in loops over sections.
 void Planner::narrowStart() {
   if (rank != 1 || strides[0] != 1 || plan.wideOffsets ||
       getConstantIntValue(offsets[0]) ||
@@ -181,12 +182,12 @@ void Planner::checkBounds() {
       plan.upperBounds.push_back(dim);
     else if (*offset > type.getDimSize(dim) - extent)
       plan.neverInside = true;
-    // A window larger than the buffer never fits, wherever it lies.
+    // A window larger than the buffer is never inside.
     if (!type.isDynamicDim(dim) && type.getDimSize(dim) < extent)
       plan.neverInside = true;
   }
   if (plan.neverInside && plan.missed.empty())
-    plan.missed = "the window is never inside of the buffer";
+    plan.missed = "the window is never inside the buffer";
 }
 
 AccessPlan mlir::iris::planAccess(Value buffer, ValueRange offsets,

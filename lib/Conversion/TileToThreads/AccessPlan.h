@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a window of a buffer is accessed: how wide, and what has to be checked at
-// run time for that.
+// The plan of an access to a window of a buffer: its width, and the conditions
+// that must be checked at run time.
 #ifndef IRIS_LIB_CONVERSION_TILETOTHREADS_ACCESSPLAN_H
 #define IRIS_LIB_CONVERSION_TILETOTHREADS_ACCESSPLAN_H
 
@@ -11,23 +11,23 @@
 
 namespace mlir::iris {
 
-/// The decision about one tile.load or tile.store.
+/// The plan of one tile.load or tile.store.
 struct AccessPlan {
-  /// Elements per access on the fast path; neighbours in memory.
+  /// Elements per access on the fast path; contiguous in memory.
   unsigned width = 1;
   /// Bytes of one element.
   int64_t elementBytes = 1;
-  /// Register bits that count the elements of one access.
+  /// Register bits that enumerate the elements of one access.
   SmallVector<unsigned> vectorBits;
-  /// Per-thread offsets may exceed 31 bits.
+  /// Per-thread byte offsets may exceed 31 bits.
   bool wideOffsets = false;
-  /// Every byte of the buffer lies below 31 bits from its begin, and the window
-  /// inside: where the window begins is an offset per thread, too.
+  /// Every byte of the buffer is less than 2^31 bytes from its start, and the
+  /// window is inside: the window's start is added to the per-thread offset.
   bool narrowStart = false;
-  /// The window is known to lie partly outside: there is no fast path.
+  /// The window is known to be partly outside: there is no fast path.
   bool neverInside = false;
 
-  /// What the fast path needs and only the run time knows.
+  /// Conditions of the fast path that must be checked at run time.
   bool checkPointer = false;
   bool checkBufferOffset = false;
   bool checkLastOffset = false;
@@ -35,7 +35,7 @@ struct AccessPlan {
   SmallVector<unsigned> alignedStrides;
   /// Dimensions whose stride must not exceed a limit: {dimension, limit}.
   SmallVector<std::pair<unsigned, int64_t>> smallStrides;
-  /// Dimensions whose window might begin before or end behind the buffer.
+  /// Dimensions in which the window may begin before or end after the buffer.
   SmallVector<unsigned> lowerBounds;
   SmallVector<unsigned> upperBounds;
 
@@ -45,15 +45,16 @@ struct AccessPlan {
            !lowerBounds.empty() || !upperBounds.empty();
   }
 
-  /// Why accesses are not as wide as the hardware's; empty if they are.
+  /// Why accesses are narrower than the hardware's widest; empty if they are
+  /// not.
   std::string missed;
 };
 
-/// Plans the access to the window of `buffer` at `offsets` that a tile of type
-/// `tile` covers.
+/// Plans the access to the window of `buffer` at `offsets` with the shape of
+/// `tile`.
 AccessPlan planAccess(Value buffer, ValueRange offsets, RankedTensorType tile);
 
-/// Reports the plan as a remark at `op`.
+/// Emits the plan as a remark at `op`.
 void remarkAccess(Operation *op, const AccessPlan &plan);
 
 } // namespace mlir::iris

@@ -12,8 +12,8 @@ using namespace mlir::iris;
 
 BufferView::BufferView(Value buffer, ThreadBuilder &t)
     : type(cast<MemRefType>(buffer.getType())) {
-  // Everything but the pointer is taken from the own buffer, so that it is the
-  // same value for all ranks and leaves loops over them.
+  // Everything but the pointer is taken from this rank's buffer, so that it is
+  // one value for all ranks and can be hoisted out of loops over them.
   Value own = getOwnBuffer(buffer);
   auto metadata = memref::ExtractStridedMetadataOp::create(t.b, t.loc, own);
   SmallVector<int64_t> staticStrides;
@@ -63,7 +63,7 @@ Value BufferView::getElementPointer(ThreadBuilder &t,
 Value BufferView::isInside(ThreadBuilder &t, ValueRange coordinates) const {
   Value inside;
   for (auto [coordinate, size] : llvm::zip_equal(coordinates, sizes)) {
-    // Unsigned: negative coordinates are too large as well.
+    // Unsigned: negative coordinates are out of range too.
     Value test = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ult,
                                        coordinate, size);
     inside = emitAnd(t, inside, test);
@@ -75,10 +75,10 @@ Value BufferView::isInside(ThreadBuilder &t, ValueRange coordinates) const {
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// What the bits of a turn add to the coordinate along `dim`, if there are
-/// `count` registers in each.
-static SmallVector<uint64_t> getTurnBases(const LinearLayout &layout,
-                                          uint64_t count, unsigned dim) {
+/// The contribution of the bits of an iteration number to the coordinate along
+/// `dim`, with `count` registers per iteration.
+static SmallVector<uint64_t> getIterationBases(const LinearLayout &layout,
+                                               uint64_t count, unsigned dim) {
   ArrayRef<uint64_t> bases = layout.getBases(LayoutDim::Register);
   return llvm::map_to_vector(
       bases.drop_front(llvm::Log2_64(count)), [&](uint64_t basis) {
@@ -88,20 +88,20 @@ static SmallVector<uint64_t> getTurnBases(const LinearLayout &layout,
 
 SmallVector<SmallVector<Value>>
 mlir::iris::getWindowCoordinates(ThreadBuilder &t, const LinearLayout &layout,
-                                 ValueRange offsets, Value turn,
+                                 ValueRange offsets, Value iteration,
                                  uint64_t count) {
   SmallVector<Value> starts;
   for (unsigned dim = 0; dim < offsets.size(); ++dim) {
     Value start = t.getThreadCoordinate(layout, dim);
-    if (turn) {
-      SmallVector<uint64_t> bases = getTurnBases(layout, count, dim);
-      start = t.b.createOrFold<arith::XOrIOp>(t.loc, start,
-                                              t.applyBases({{turn, bases}}));
+    if (iteration) {
+      SmallVector<uint64_t> bases = getIterationBases(layout, count, dim);
+      start = t.b.createOrFold<arith::XOrIOp>(
+          t.loc, start, t.applyBases({{iteration, bases}}));
     }
     starts.push_back(start);
   }
   SmallVector<SmallVector<Value>> result;
-  for (uint64_t reg = 0; reg < (turn ? count : layout.getNumRegisters());
+  for (uint64_t reg = 0; reg < (iteration ? count : layout.getNumRegisters());
        ++reg) {
     SmallVector<int64_t> constants =
         layout.getCoordinates(layout.apply({reg, 0, 0}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Atomics and checks on tiles: the owner of each element acts for it.
+// Atomics and checks on tiles: executed by the owner of each element.
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
@@ -23,8 +23,8 @@ static bool acquires(MemSemantic sem) {
 
 namespace {
 
-/// The ordering of a tile is that of the program: one fence before all of its
-/// elements and one after, with relaxed accesses in between.
+/// The ordering of an atomic on a tile is that of the program: one fence before
+/// all elements and one after, with relaxed accesses in between.
 template <typename OpT>
 struct AtomicPattern : ThreadPattern<OpT> {
   using ThreadPattern<OpT>::ThreadPattern;
@@ -66,7 +66,7 @@ struct AtomicPattern : ThreadPattern<OpT> {
     Value result = t.pack(old);
     if (acquires(op.getSem()))
       FenceOp::create(rewriter, t.loc, MemSemantic::Acquire, op.getScope());
-    // Only owners know what was there.
+    // Only owners have the previous values.
     if ((owner || free) && !op.getResult().use_empty())
       result = t.exchange(result, layout, layout,
                           [](uint64_t index) { return index; });
@@ -119,7 +119,7 @@ static Value getBits(ThreadBuilder &t, Value value) {
 }
 
 /// Returns whether `got` and `want`, with the bits given, differ by more than
-/// `tolerance` (null: at all).  Two NaNs are equal.
+/// `tolerance`; if it is null, whether they differ at all. Two NaNs are equal.
 static Value differs(ThreadBuilder &t, Value got, Value want, Value gotBits,
                      Value wantBits, FloatAttr tolerance) {
   Value unequal = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ne,
@@ -134,7 +134,7 @@ static Value differs(ThreadBuilder &t, Value got, Value want, Value gotBits,
   Value bothNaN = arith::AndIOp::create(t.b, t.loc, isNaN(got), isNaN(want));
   Value close = bothNaN;
   if (tolerance) {
-    // In f32 at least: the difference of two f16 may need more bits.
+    // At least f32: the difference of two f16 may need more bits.
     Type wide = type.getWidth() < 32 ? t.b.getF32Type() : Type(type);
     auto widen = [&](Value value) {
       return wide == type
@@ -162,7 +162,7 @@ static Value differs(ThreadBuilder &t, Value got, Value want, Value gotBits,
 
 namespace {
 
-/// Each owner counts its elements and reports its first mismatch.
+/// Each owner checks its elements and reports its first mismatch.
 struct ExpectEqPattern : ThreadPattern<ExpectEqOp> {
   using ThreadPattern::ThreadPattern;
 
@@ -189,7 +189,7 @@ private:
     Value failed = t.i64(0), first = t.i64(0), firstGot = t.i64(0),
           firstWant = t.i64(0);
     int64_t checked = 0;
-    // Backwards, so that the first mismatch is the last one kept.
+    // Iterate backwards, so that the first mismatch is kept.
     for (uint64_t reg = layout.getNumRegisters(); reg-- > 0;) {
       if (reg & free)
         continue;

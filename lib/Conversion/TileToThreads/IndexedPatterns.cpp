@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Gathers and scatters: each element has its own coordinates and its own check.
+// Gathers and scatters: each element has its own coordinates and bounds check.
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Returns element `reg` of each of several vectors.
+/// Returns element `reg` of each vector.
 static SmallVector<Value> extractEach(ThreadBuilder &t, ValueRange vectors,
                                       int64_t reg) {
   return llvm::map_to_vector(

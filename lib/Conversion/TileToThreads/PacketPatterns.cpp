@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Packets: each thread stores its own words with their flags, and waits for its
-// own. Two words that are neighbours go in one access of 16 bytes.
+// Packets: each thread stores its words with their flags, and waits for its own
+// words. Two consecutive words are one access of 16 bytes.
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
@@ -12,17 +12,17 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Accesses that one wait has under way: each of them takes four registers
-/// until all have arrived.
+/// Accesses in flight per wait: each of them needs four registers until all
+/// have arrived.
 static constexpr size_t kMaxAccessesPerWait = 8;
 
 //===----------------------------------------------------------------------===//
-// Places
+// Addresses of packets
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Where a thread's registers lie in the packets of a tile.
+/// Maps a thread's registers to the packets of a tile.
 class PacketAccess {
 public:
   PacketAccess(ThreadBuilder &t, Value buffer, Value offset,
@@ -30,27 +30,28 @@ public:
       : view(buffer, t), offset(offset), tile(tile),
         layout(*getLinearLayout(tile)),
         elementBytes(tile.getElementTypeBitWidth() / 8) {
-    // The lower bits of the run; one element may be a whole access.
+    // The lowest bits of the run; a single element may fill an access.
     for (unsigned bit : layout.getRowMajorRegisterBits())
       if ((elementBytes << vectorBits.size()) < kPacketBytes)
         vectorBits.push_back(bit);
   }
 
-  /// Returns whether the whole window lies inside of the buffer.
+  /// Returns whether the whole window is inside the buffer.
   Value isInside(ThreadBuilder &t) const;
-  /// The address of the window's first packet, the same in all threads.
+  /// The address of the window's first packet; uniform.
   Value getBase(ThreadBuilder &t) const { return view.getPointer(t, offset); }
-  /// The distance in bytes (i32) of the access of register `reg`.
+  /// The byte offset (i32) from the base of the access that begins at register
+  /// `reg`.
   Value getDistance(ThreadBuilder &t, uint64_t reg) const;
 
-  /// The first registers of the accesses, only of the elements that the thread
-  /// owns if `owned`.
+  /// The first registers of the accesses; only of elements that the thread owns
+  /// if `owned`.
   SmallVector<uint64_t> getAccesses(bool owned) const;
   /// The registers of the access that begins at `reg`.
   SmallVector<int64_t> getRun(uint64_t reg) const;
 
   const LinearLayout &getLayout() const { return layout; }
-  /// The words that `accesses` accesses move.
+  /// The type of the words of `accesses` accesses.
   VectorType getWords(ThreadBuilder &t, int64_t accesses) const {
     int64_t bytes = accesses * (elementBytes << vectorBits.size());
     return VectorType::get({bytes / 4}, t.b.getI32Type());
@@ -68,7 +69,7 @@ private:
 } // namespace
 
 Value PacketAccess::isInside(ThreadBuilder &t) const {
-  // In elements of the buffer: a word and a flag for each 4 bytes.
+  // In elements of the buffer: a word and a flag per 4 bytes of data.
   int64_t extent = tile.getNumElements() * elementBytes / 2;
   auto compare = [&](arith::CmpIPredicate predicate, Value bound) -> Value {
     return t.b.createOrFold<arith::CmpIOp>(t.loc, predicate, offset, bound);
@@ -87,7 +88,7 @@ Value PacketAccess::getDistance(ThreadBuilder &t, uint64_t reg) const {
   uint64_t element = layout.apply({reg, 0, 0});
   int64_t bytes = 2 * elementBytes;
   Value thread = t.getThreadIndex(layout);
-  // A constant that is added goes into the instruction.
+  // An added constant becomes the instruction's immediate offset.
   if (!(element & threadBits))
     return t.add(t.mul(thread, bytes), t.i32(element * bytes));
   Value index = t.b.createOrFold<arith::XOrIOp>(t.loc, thread, t.i32(element));
@@ -170,7 +171,7 @@ struct PacketLoadPattern : ThreadPattern<PacketLoadOp> {
     VectorType registers = getThreadType(type);
     Value zero = arith::ConstantOp::create(rewriter, t.loc,
                                            rewriter.getZeroAttr(registers));
-    // Threads with duplicates wait for them, too: it costs no other access.
+    // Threads with duplicates wait for them too: this needs no other access.
     rewriter.replaceOp(
         op,
         emitGuardedValue(t, access.isInside(t), zero, [&](ThreadBuilder &t) {

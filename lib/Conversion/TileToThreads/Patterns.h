@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The pattern sets of convert-tile-to-threads, by op family.
+// Pattern sets of convert-tile-to-threads, by kind of op.
 #ifndef IRIS_LIB_CONVERSION_TILETOTHREADS_PATTERNS_H
 #define IRIS_LIB_CONVERSION_TILETOTHREADS_PATTERNS_H
 
@@ -11,7 +11,7 @@
 
 namespace mlir::iris {
 
-/// What was found out before the conversion; lives as long as the patterns.
+/// Results of the analysis before the conversion; must outlive the patterns.
 struct ConversionFacts {
   KernelInfos kernels;
   llvm::DenseMap<Operation *, AccessPlan> plans;
@@ -22,7 +22,7 @@ struct ConversionFacts {
   }
 };
 
-/// A pattern that knows the facts.
+/// Base class of patterns with access to the facts.
 template <typename OpT>
 class ThreadPattern : public OpConversionPattern<OpT> {
 public:
@@ -58,7 +58,7 @@ void populatePacketPatterns(const TypeConverter &converter,
                             const ConversionFacts &facts,
                             RewritePatternSet &patterns);
 
-/// Constants, splats, ranges, shapes, layouts and elementwise ops.
+/// Constants, splats, ranges, shape and layout changes, and elementwise ops.
 void populateShapePatterns(const TypeConverter &converter,
                            const ConversionFacts &facts,
                            RewritePatternSet &patterns);
@@ -68,8 +68,8 @@ void populateReducePatterns(const TypeConverter &converter,
                             const ConversionFacts &facts,
                             RewritePatternSet &patterns);
 
-/// True if moving a tile from its layout to that of `op`'s result takes more
-/// than renumbering registers.
+/// True if converting a tile to the layout of `op`'s result must move elements
+/// between threads.
 bool needsExchange(Operation *op);
 
 /// Bytes of scratch memory that `op` needs.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reductions: first the registers of a thread, in the order of coordinates,
-// then lanes, by exchanging halves, then warps, through scratch memory.  The
-// order depends on the layout only.
+// Reductions: first over the registers of a thread, in order of coordinates,
+// then over lanes with butterfly shuffles, then over warps through scratch
+// memory. The order depends only on the layout.
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
@@ -13,15 +13,15 @@ using namespace mlir;
 using namespace mlir::iris;
 
 //===----------------------------------------------------------------------===//
-// Which places are combined
+// Bits of the reduced dimension
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// The input bits of a layout that move along the reduced dimension.
+/// The input bits of a layout whose bases change the reduced coordinate.
 struct ReducedBits {
   LayoutIndex bits;
-  /// Some bit moves along this dimension and another one at once.
+  /// Some basis changes the reduced coordinate and another one.
   bool mixed = false;
 };
 
@@ -33,7 +33,7 @@ static ReducedBits getReducedBits(const LinearLayout &layout, unsigned dim) {
   uint64_t mask = layout.getDimMask(dim);
   auto collect = [&](LayoutDim input, uint64_t freeBits, uint64_t &bits) {
     for (auto [i, basis] : llvm::enumerate(layout.getBases(input))) {
-      // What a free bit reaches is combined by way of the others.
+      // Elements of free bits are duplicates of those of the other bits.
       if (!(basis & mask) || (freeBits >> i & 1))
         continue;
       result.mixed |= (basis & ~mask) != 0;
@@ -46,7 +46,7 @@ static ReducedBits getReducedBits(const LinearLayout &layout, unsigned dim) {
   return result;
 }
 
-/// Lists the settings of `bits`, beginning with none.
+/// Enumerates all subsets of `bits`, starting with the empty set.
 static SmallVector<uint64_t> getSettings(uint64_t bits) {
   SmallVector<uint64_t> result;
   uint64_t setting = 0;
@@ -66,7 +66,7 @@ uint64_t mlir::iris::getScratchBytes(Operation *op, unsigned numWarps) {
     LinearLayout layout = *getLinearLayout(reduce.getSource().getType());
     if (getReducedBits(layout, reduce.getDim()).bits.warp == 0)
       return 0;
-    // One partial result per warp, in no more than 8 bytes.
+    // One partial result per warp, of at most 8 bytes each.
     return layout.slice(reduce.getDim()).getNumElements() * numWarps * 8;
   }
   if (isa<AtomicRMWOp, AtomicCASOp>(op)) {
@@ -121,8 +121,8 @@ static Value combine(ThreadBuilder &t, tile::ReduceKind kind, Value lhs,
   llvm_unreachable("unknown kind of reduction");
 }
 
-/// Returns the value of the lane whose number differs in `mask`.  Shuffles move
-/// 32 bits on every target.
+/// Returns the value of the lane whose index differs in the bits of `mask`.
+/// Shuffles move 32 bits on every target.
 static Value shuffleXor(ThreadBuilder &t, Value value, uint64_t mask) {
   Type type = value.getType();
   unsigned width = type.getIntOrFloatBitWidth();
@@ -171,8 +171,9 @@ struct ReducePattern : ThreadPattern<tile::ReduceOp> {
     unsigned dim = op.getDim();
     ReducedBits reduced = getReducedBits(layout, dim);
     if (reduced.mixed)
-      return op.emitOpError("layout of the source moves along dimension ")
-             << dim << " and another one at once; expected one that does not";
+      return op.emitOpError("layout of the source has a basis that changes "
+                            "dimension ")
+             << dim << " and another one; expected separate bases";
     LinearLayout slice = layout.slice(dim);
 
     SmallVector<Value> partial =
@@ -214,13 +215,13 @@ SmallVector<Value> ReducePattern::reduceRegisters(tile::ReduceOp op,
                                                   const LinearLayout &layout,
                                                   const LinearLayout &slice,
                                                   const ReducedBits &reduced) {
-  // Along the dimension, in the order of coordinates.
+  // Along the reduced dimension, in order of coordinates.
   SmallVector<uint64_t> settings = getSettings(reduced.bits.reg);
   llvm::sort(settings, [&](uint64_t a, uint64_t b) {
     return layout.apply({a, 0, 0}) < layout.apply({b, 0, 0});
   });
-  // The other register bits that reach some element are the slice's, in their
-  // order.
+  // The other register bits with nonzero bases are those of the slice, in the
+  // same order.
   uint64_t mask = layout.getDimMask(op.getDim());
   SmallVector<uint64_t> kept;
   for (auto [i, basis] : llvm::enumerate(layout.getBases(LayoutDim::Register)))
@@ -247,8 +248,8 @@ SmallVector<Value> ReducePattern::reduceRegisters(tile::ReduceOp op,
   return result;
 }
 
-/// Every warp writes its partial results; every thread reads those of all warps
-/// for its own registers and combines them in order.
+/// Every warp stores its partial results; every thread loads those of all warps
+/// for its registers and combines them in order.
 void ReducePattern::reduceWarps(tile::ReduceOp op, ThreadBuilder &t,
                                 SmallVectorImpl<Value> &partial,
                                 const LinearLayout &layout,
@@ -257,7 +258,7 @@ void ReducePattern::reduceWarps(tile::ReduceOp op, ThreadBuilder &t,
   Type type = partial.front().getType();
   uint64_t count = slice.getNumElements();
 
-  // Partial results lie one warp after the other.
+  // The partial results of a warp are contiguous, one warp after the other.
   SmallVector<uint64_t> warpBases(slice.getBases(LayoutDim::Warp));
   unsigned numParts = 0;
   SmallVector<uint64_t> order;
@@ -267,10 +268,10 @@ void ReducePattern::reduceWarps(tile::ReduceOp op, ThreadBuilder &t,
     warpBases[bit] |= count << numParts++;
     order.push_back(layout.getBases(LayoutDim::Warp)[bit]);
   }
-  Value place = t.applyBases(slice.getBases(LayoutDim::Lane), warpBases);
+  Value index = t.applyBases(slice.getBases(LayoutDim::Lane), warpBases);
   Value common = t.getThreadIndex(slice);
 
-  // One thread writes each of them.
+  // One thread stores each partial result.
   LayoutIndex free = layout.getFreeBits();
   Value writer;
   for (auto [input, bits] :
@@ -288,7 +289,7 @@ void ReducePattern::reduceWarps(tile::ReduceOp op, ThreadBuilder &t,
   emitGuarded(t, writer, [&](ThreadBuilder &inner) {
     for (auto [reg, value] : llvm::enumerate(partial)) {
       Value at = inner.b.createOrFold<arith::XOrIOp>(
-          inner.loc, place, inner.i32(slice.apply({reg, 0, 0})));
+          inner.loc, index, inner.i32(slice.apply({reg, 0, 0})));
       LLVM::StoreOp::create(inner.b, inner.loc, value,
                             inner.getScratchPointer(type, at));
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ScalarizeSingles.cpp - Vectors of one element as scalars -----------===//
 //
-// LLVM's back ends scalarize such vectors late, and not always well: the one
-// for AMD GPUs crashes where a copysign of them is rounded.
+// LLVM's backends scalarize such vectors late, and not always well: the AMD
+// backend crashes if a copysign of them is rounded.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elementwise ops, and ops that make a tile or rename its elements.
+// Elementwise ops, and ops that create a tile or rearrange its elements.
 //
-// Renaming ops (expand_dims, broadcast, transpose, convert_layout) are all the
-// same: for each element of the result, a linear map on element indices names
-// the element of the source.  If threads already hold what they need it is a
-// choice of registers, otherwise the tile passes through scratch memory.
+// All rearranging ops (expand_dims, broadcast, transpose, convert_layout) work
+// the same way: a linear map on element indices gives the source element of
+// each element of the result. If every thread already holds the elements it
+// needs, the op selects registers; otherwise the tile goes through scratch
+// memory.
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
@@ -18,7 +19,7 @@ using namespace mlir;
 using namespace mlir::iris;
 
 //===----------------------------------------------------------------------===//
-// Renaming
+// Rearranging elements
 //===----------------------------------------------------------------------===//
 
 /// Returns the map from element indices of `op`'s result to those of its
@@ -45,7 +46,7 @@ getProjection(Operation *op, const LinearLayout &from, const LinearLayout &to) {
       return result;
     };
   }
-  // A dimension of extent 1 does not show in the index.
+  // A dimension of extent 1 does not change the index.
   return [](uint64_t index) { return index; };
 }
 
@@ -97,7 +98,7 @@ struct RenamePattern : ThreadPattern<OpT> {
 };
 
 //===----------------------------------------------------------------------===//
-// Making tiles
+// Creating tiles
 //===----------------------------------------------------------------------===//
 
 struct ConstantPattern : ThreadPattern<arith::ConstantOp> {
@@ -162,7 +163,7 @@ struct RangePattern : ThreadPattern<tile::RangeOp> {
   }
 };
 
-/// Passes that ran before made registers of some tiles, and say so by a cast.
+/// Earlier passes have converted some tiles to registers with a cast.
 struct CastPattern : OpConversionPattern<UnrealizedConversionCastOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -183,7 +184,7 @@ struct CastPattern : OpConversionPattern<UnrealizedConversionCastOp> {
 // Elementwise ops
 //===----------------------------------------------------------------------===//
 
-/// Applies an elementwise op to the registers.
+/// Applies an elementwise op to the thread's registers.
 struct ElementwisePattern : ConversionPattern {
   ElementwisePattern(const TypeConverter &converter, MLIRContext *context)
       : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/1,

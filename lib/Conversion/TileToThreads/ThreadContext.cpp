@@ -92,7 +92,7 @@ unsigned mlir::iris::getAddressSpace(MemRefType type) {
   auto gpuSpace = dyn_cast_or_null<gpu::AddressSpaceAttr>(space);
   if (gpuSpace && gpuSpace.getValue() == gpu::AddressSpace::Workgroup)
     return 3;
-  // The heap, own or a peer's, and any other buffer.
+  // This rank's or a peer's heap, and any other buffer.
   return 1;
 }
 
@@ -153,7 +153,7 @@ Value ThreadBuilder::mul(Value lhs, int64_t rhs) {
 Value ThreadBuilder::applyBases(ArrayRef<MapInput> inputs) {
   Value result;
   uint64_t seen = 0;
-  // Adds one term; bits that were not set before may be added with `or`.
+  // Adds one term; bits that are not set yet may be added with `or`.
   auto combine = [&](Value term, uint64_t bits) {
     if (!result)
       result = term;
@@ -164,7 +164,7 @@ Value ThreadBuilder::applyBases(ArrayRef<MapInput> inputs) {
     seen |= bits;
   };
   auto addInput = [&](Value input, ArrayRef<uint64_t> bases) {
-    // Input bits that move by the same distance go in one masked shift.
+    // Input bits with the same shift distance share one masked shift.
     llvm::MapVector<int, uint64_t> shifts;
     for (auto [i, basis] : llvm::enumerate(bases))
       for (uint64_t rest = basis; rest; rest &= rest - 1)
@@ -269,7 +269,7 @@ Value ThreadBuilder::exchange(Value registers, const LinearLayout &from,
   Type element = cast<VectorType>(registers.getType()).getElementType();
   Type storage = getStorageType(element);
 
-  // Whoever used the scratch memory before must be done with it.
+  // Wait until earlier users of the scratch memory are done.
   barrier();
   Value owner = getOwnerPredicate(from);
   uint64_t freeRegisters = from.getFreeBits().reg;
@@ -279,11 +279,11 @@ Value ThreadBuilder::exchange(Value registers, const LinearLayout &from,
     for (uint64_t reg = 0; reg < from.getNumRegisters(); ++reg) {
       if (reg & freeRegisters)
         continue;
-      Value place = inner.createOrFold<arith::XOrIOp>(
+      Value index = inner.createOrFold<arith::XOrIOp>(
           loc, thread, t.i32(from.apply({reg, 0, 0})));
       LLVM::StoreOp::create(inner, loc,
                             toStorage(inner, loc, t.extract(registers, reg)),
-                            t.getScratchPointer(storage, place));
+                            t.getScratchPointer(storage, index));
     }
   };
   if (owner) {
@@ -304,10 +304,10 @@ Value ThreadBuilder::exchange(Value registers, const LinearLayout &from,
                             projectAll(to.getBases(LayoutDim::Warp)));
   SmallVector<Value> elements;
   for (uint64_t reg = 0; reg < to.getNumRegisters(); ++reg) {
-    Value place = b.createOrFold<arith::XOrIOp>(
+    Value index = b.createOrFold<arith::XOrIOp>(
         loc, thread, i32(project(to.apply({reg, 0, 0}))));
     Value stored = LLVM::LoadOp::create(b, loc, storage,
-                                        getScratchPointer(storage, place));
+                                        getScratchPointer(storage, index));
     elements.push_back(fromStorage(b, loc, stored, element));
   }
   return pack(elements);

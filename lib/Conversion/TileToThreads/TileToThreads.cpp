@@ -39,17 +39,17 @@ static bool touchesTiles(Operation *op) {
          llvm::any_of(op->getResultTypes(), isTile);
 }
 
-/// Checks that every word of a packet lies in one thread.
+/// Checks that no word of a packet spans two threads.
 static LogicalResult verifyPacketLayout(Operation *op, RankedTensorType tile) {
   int64_t bytes = getRowMajorBytes(tile);
   if (bytes >= kMinPacketBytes)
     return success();
   return op->emitOpError("layout of ")
          << tile << " gives a thread " << bytes
-         << " bytes in a row; expected at least " << kMinPacketBytes;
+         << " contiguous bytes; expected at least " << kMinPacketBytes;
 }
 
-/// Checks that `op` can be spread, before anything is changed.
+/// Checks that `op` can be lowered, before the IR changes.
 static LogicalResult verifyOp(Operation *op, const KernelInfo &kernel) {
   if (!touchesTiles(op))
     return success();
@@ -82,7 +82,7 @@ static LogicalResult verifyOp(Operation *op, const KernelInfo &kernel) {
                            "splat");
   }
   if (isa<ExpectEqOp>(op) && !kernel.ctx)
-    return op->emitOpError("lies in a function without an argument of type "
+    return op->emitOpError("is in a function without an argument of type "
                            "!iris.ctx");
   if (auto store = dyn_cast<PacketStoreOp>(op);
       store && failed(verifyPacketLayout(op, store.getValue().getType())))
@@ -105,14 +105,14 @@ static LogicalResult verifyOp(Operation *op, const KernelInfo &kernel) {
 // Facts
 //===----------------------------------------------------------------------===//
 
-/// Collects what is known about one kernel and checks its ops.
+/// Collects the facts of one kernel and verifies its ops.
 static LogicalResult analyzeKernel(FunctionOpInterface function,
                                    unsigned warpSize, uint64_t maxScratchBytes,
                                    ConversionFacts &facts) {
   KernelInfo kernel = getKernelInfo(function, warpSize);
   bool hasTiles = false;
   uint64_t scratchBytes = 0;
-  // The kernel's own buffers come first.
+  // The kernel's declared buffers reduce the memory available for scratch.
   uint64_t declared = getWorkgroupAttributionBytes(function);
   maxScratchBytes -= std::min(declared, maxScratchBytes);
   WalkResult walk = function->walk([&](Operation *op) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- UnswitchLoops.cpp - Checks leave loops -----------------------------===//
+//===- UnswitchLoops.cpp - Hoists checks out of loops ---------------------===//
 //
-// LLVM does the same for small loops; ours hold the element-wise forms of all
-// accesses, which make them large.
+// LLVM unswitches small loops, but these loops contain the elementwise forms of
+// all accesses, which makes them too large.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Loops over the elements of one access do not count.
+/// Loops over the elements of one access are ignored.
 static bool isInnermost(scf::ForOp loop) {
   return !loop.getBody()
               ->walk([](LoopLikeOpInterface inner) {
@@ -46,7 +46,8 @@ static void unswitch(IRRewriter &rewriter, scf::ForOp loop) {
   SmallVector<scf::IfOp> choices;
   llvm::SetVector<Value> conditions;
   for (auto choice : loop.getBody()->getOps<scf::IfOp>()) {
-    // Others may differ between threads, which meet in the loop.
+    // Other conditions may differ between threads, and the loop may have
+    // barriers.
     if (!choice->hasAttr(kCheckedFormAttr) ||
         !loop.isDefinedOutsideOfLoop(choice.getCondition()))
       continue;
@@ -71,8 +72,8 @@ static void unswitch(IRRewriter &rewriter, scf::ForOp loop) {
     auto copy = cast<scf::IfOp>(mapping.lookup(choice.getOperation()));
     take(rewriter, copy, copy.thenBlock());
   }
-  // A checked form is right whether or not its condition holds: without the
-  // other one, the second loop is half as large.
+  // The checked form is correct whether or not its condition holds; without the
+  // fast form the second loop is half as large.
   for (scf::IfOp choice : choices)
     take(rewriter, choice, choice.elseBlock());
   rewriter.moveOpBefore(loop, versions.elseBlock(),

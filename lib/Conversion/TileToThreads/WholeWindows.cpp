@@ -12,11 +12,11 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Numbers below this can be added and multiplied a few times without a wrap.
+/// Numbers below this can be added and multiplied a few times without overflow.
 static constexpr uint64_t kLarge = uint64_t(1) << 62;
 
-/// What a chain of conversions between index and integers starts from. They
-/// come from narrowing, which only takes numbers that fit.
+/// The source of a chain of casts between index and integers. The casts come
+/// from narrowing, which is applied only to numbers that fit.
 static Value stripCasts(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
@@ -26,8 +26,8 @@ static Value stripCasts(Value value) {
   return value;
 }
 
-/// A bound that `value` does not exceed and is not below 0 for, if one follows
-/// from how it is made.
+/// An upper bound of `value` if it is known, in which case `value` is also
+/// known not to be negative.
 static std::optional<uint64_t> getBound(Value value, unsigned depth = 0) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return *constant >= 0 ? std::optional<uint64_t>(*constant) : std::nullopt;
@@ -56,7 +56,7 @@ static std::optional<uint64_t> getBound(Value value, unsigned depth = 0) {
     return std::nullopt;
   std::optional<uint64_t> lhs = getBound(op->getOperand(0), depth + 1);
   std::optional<uint64_t> rhs = getBound(op->getOperand(1), depth + 1);
-  // A remainder is below its divisor, whatever is divided.
+  // A remainder is less than its divisor, for any dividend.
   if (isa<arith::RemUIOp>(op))
     return rhs;
   if (isa<arith::MinUIOp>(op))
@@ -75,8 +75,8 @@ static std::optional<uint64_t> getBound(Value value, unsigned depth = 0) {
   return result;
 }
 
-/// The size of a dimension: the value that it was made from; null if that is
-/// not known.
+/// The value from which the size of a dimension was created; null if it is
+/// unknown.
 static Value getSize(Value buffer, unsigned dim) {
   Operation *op = buffer.getDefiningOp();
   if (!op)
@@ -133,8 +133,8 @@ bool mlir::iris::isWholeWindow(Value offset, Value buffer, unsigned dim,
   scf::ForOp loop = scf::getForInductionVarOwner(number);
   if (!loop || !getBound(loop.getLowerBound()) || !getBound(loop.getStep()))
     return false;
-  // Number < size / pitch, so number * pitch + pitch <= size. Sizes are not
-  // negative, and neither is a quotient.
+  // Number < size / pitch, so number * pitch + pitch <= size. Sizes and
+  // quotients are not negative.
   auto whole = stripCasts(loop.getUpperBound()).getDefiningOp<arith::DivUIOp>();
   return whole && getConstantIntValue(whole.getRhs()) == pitch &&
          isSizeOf(stripCasts(whole.getLhs()), buffer, dim);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- WholeWindows.h - Windows that need no bounds check -------*- C++ -*-===//
+//===- WholeWindows.h - Windows without bounds checks -----------*- C++ -*-===//
 
 #ifndef IRIS_LIB_CONVERSION_TILETOTHREADS_WHOLEWINDOWS_H
 #define IRIS_LIB_CONVERSION_TILETOTHREADS_WHOLEWINDOWS_H
@@ -10,19 +10,19 @@
 namespace mlir::iris {
 
 /// True if a window of `extent` elements at `offset` along a dimension of
-/// `buffer` is known to lie inside. The form that is known is that of a loop
-/// over the whole tiles of a dimension:
+/// `buffer` is known to be inside. Recognizes loops over the whole tiles of a
+/// dimension:
 ///
 ///   %whole = arith.divui %size, %tile
 ///   scf.for %t = %first to %whole step %step {
 ///     %offset = arith.muli %t, %tile
 bool isWholeWindow(Value offset, Value buffer, unsigned dim, int64_t extent);
 
-/// True if such a window is known to hang over the end: the tile behind the
+/// True if such a window is known to exceed the buffer: the tile after the
 /// whole ones, at `arith.muli %whole, %tile`.
 bool isCutWindow(Value offset, Value buffer, unsigned dim, int64_t extent);
 
-/// A bound that a size does not exceed, if one follows from how it was made.
+/// An upper bound of a size, if it is known.
 std::optional<uint64_t> getSizeBound(Value buffer, unsigned dim);
 
 } // namespace mlir::iris

@@ -2,14 +2,14 @@
 //
 // Windowed loads and stores.
 //
-// An access has up to three forms.  The fast one moves `AccessPlan::width`
-// neighbours at a time and checks nothing.  Where the window may hang over an
-// edge of a buffer whose rows end at a multiple of the width, such a group of
-// neighbours is inside or outside as a whole: the second form checks each
-// group.  The third moves single elements and checks each; where a thread has
-// many, in a loop, or the code of a large tile would take minutes to compile.
-// Uniform conditions choose between them; facts from the plan make them
-// shorter, up to nothing.
+// An access has up to three forms. The fast form moves `AccessPlan::width`
+// consecutive elements at a time without checks. If the window may exceed a
+// buffer whose rows end at a multiple of the width, such a group of elements is
+// inside or outside as a whole: the second form checks each group. The third
+// form moves and checks single elements; if a thread has many, it is a loop,
+// because the code of a large tile would take minutes to compile. Uniform
+// conditions select the form; facts of the plan simplify these conditions or
+// make them unnecessary.
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
@@ -22,10 +22,10 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Single elements that are moved without a loop.
+/// Maximum number of single elements accessed without a loop.
 static constexpr uint64_t kUnrolledElements = 16;
 
-/// What an access adds to an address by itself, on the targets that add least.
+/// Size of an access's immediate offset, on the targets with the smallest.
 static constexpr int64_t kImmediateBytes = 4096;
 
 //===----------------------------------------------------------------------===//
@@ -34,7 +34,7 @@ static constexpr int64_t kImmediateBytes = 4096;
 
 namespace {
 
-/// How an access is marked for LLVM.
+/// LLVM flags of an access.
 struct AccessFlags {
   bool isVolatile = false;
   bool isNontemporal = false;
@@ -43,9 +43,8 @@ struct AccessFlags {
 } // namespace
 
 /// Volatile accesses go to the point of coherence of the system: they bypass
-/// the processor's own cache, which is what `cg` and `cv` ask for, and write
-/// through, which is what `wt` asks for.  Stores are never held back by that
-/// cache anyway: `cg` is the default.
+/// the processor's own cache, as `cg` and `cv` require, and write through, as
+/// `wt` requires. Stores are never delayed by that cache: `cg` is the default.
 static AccessFlags getFlags(tile::LoadOp op) {
   return {op.getIsVolatile() || op.getCache() != tile::LoadCache::ca, false};
 }
@@ -60,7 +59,7 @@ static AccessFlags getFlags(tile::StoreOp op) {
 
 namespace {
 
-/// Collects tests that must all hold; null as long as there is none.
+/// A conjunction of tests; null if there are none.
 struct Condition {
   explicit Condition(ThreadBuilder &t) : t(t) {}
 
@@ -91,10 +90,10 @@ public:
 
   /// Returns the condition of the fast path; null if it always holds.
   Value emitCondition();
-  /// Returns the condition of the form that checks groups of neighbours.
+  /// Returns the condition of the form that checks groups of elements.
   Value emitGroupCondition(ThreadBuilder &t);
 
-  /// Emit both forms and choose.
+  /// Emit all forms and the selection.
   Value emitLoad(Value other);
   void emitStore(Value registers);
 
@@ -117,9 +116,9 @@ private:
   void storeElements(ThreadBuilder &t, Value registers);
   void storeChecked(ThreadBuilder &t, Value registers);
 
-  /// Requires that groups of neighbours are aligned.
+  /// Requires that groups of elements are aligned.
   void requireAlignment(Condition &condition);
-  /// Registers that begin no access of neighbours.
+  /// Registers that do not begin an access.
   uint64_t getSkippedRegisters(bool owned) const {
     uint64_t skip = owned ? layout.getFreeBits().reg : 0;
     for (unsigned bit : plan.vectorBits)
@@ -142,14 +141,14 @@ private:
     return result;
   }
 
-  /// True if one access moves all of a thread's registers in their order.
+  /// True if one access covers all of a thread's registers in order.
   bool isWholeThread() const {
     return plan.width > 1 && plan.width == layout.getNumRegisters() &&
            llvm::equal(getRun(0), llvm::seq<int64_t>(0, plan.width));
   }
 
-  /// True if the register bits and the thread bits of this coordinate do not
-  /// overlap, so that their parts may be added.
+  /// True if the register bits and the thread bits of this coordinate are
+  /// disjoint, so that their contributions may be added.
   bool isSeparable(unsigned dim) const {
     uint64_t mask = layout.getDimMask(dim), registers = 0, threads = 0;
     for (uint64_t basis : layout.getBases(LayoutDim::Register))
@@ -173,8 +172,9 @@ private:
 
 void WindowAccess::requireAlignment(Condition &condition) {
   ThreadBuilder &t = condition.t;
-  // First what does not depend on the window: it leaves loops as one value.
-  // Divisors are powers of two, so one `or` collects what must be multiples.
+  // First the conditions that do not depend on the window, so that they can be
+  // hoisted out of loops as one value. Divisors are powers of two, so an `or`
+  // combines all numbers that must be multiples.
   Value multiples;
   auto collect = [&](Value elements) {
     multiples = multiples
@@ -219,9 +219,9 @@ Value WindowAccess::emitGroupCondition(ThreadBuilder &t) {
   return condition.value;
 }
 
-/// Returns the byte offset of this thread's access at `reg` from the window's
-/// start (i32, or i64 where the plan has wide offsets), and adds the part that
-/// is the same for all threads to `uniform` (elements, index).
+/// Returns the byte offset from the window's start of this thread's access at
+/// `reg` (i32, or i64 if the plan has wide offsets), and adds the uniform part
+/// to `uniform` (elements, index).
 Value WindowAccess::getThreadOffset(ThreadBuilder &t, uint64_t reg,
                                     Value &uniform) {
   SmallVector<int64_t> constants =
@@ -251,14 +251,14 @@ Value WindowAccess::getThreadOffset(ThreadBuilder &t, uint64_t reg,
 }
 
 void WindowAccess::forEachVector(ThreadBuilder &t, bool owned, Visit visit) {
-  // One address for the whole workgroup, then a small offset per thread: the
-  // form that hardware adds up by itself.
+  // A uniform address plus a small offset per thread: the addressing mode of
+  // the hardware.
   Value start = t.index(0);
   for (auto [dim, offset] : llvm::enumerate(offsets))
     start = t.add(start, t.mul(offset, view.getStride(dim)));
   Value window = view.getPointer(t, plan.narrowStart ? t.index(0) : start);
-  // In loops over tiles, this keeps the address the same in all turns: one for
-  // each rank, in scalar registers, and one offset for all of them.
+  // In loops over tiles, this keeps the address loop-invariant: one address per
+  // rank, in scalar registers, and one offset for all of them.
   Value narrow;
   if (plan.narrowStart)
     narrow = t.b.createOrFold<arith::IndexCastOp>(
@@ -276,20 +276,20 @@ void WindowAccess::forEachVector(ThreadBuilder &t, bool owned, Visit visit) {
     Value offset = getThreadOffset(t, reg, uniform);
     Value bytes = t.mul(uniform, plan.elementBytes);
     Value pointer = window;
-    // A constant goes last, into the instruction; anything else first, into
-    // the common address.
+    // A constant is added last, as the instruction's immediate; any other value
+    // is added to the uniform address first.
     std::optional<int64_t> constant = getConstantIntValue(bytes);
     if (!constant)
       pointer = advance(pointer, t.toI64(bytes));
     int64_t immediate = constant.value_or(0);
     if (narrow) {
-      // What the instruction has no room for is one more offset for all ranks.
+      // The part that exceeds the immediate is added to the offset.
       int64_t rest = immediate % kImmediateBytes;
       offset = t.add(t.add(narrow, offset),
                      t.i32(static_cast<int32_t>(immediate - rest)));
       immediate = rest;
     }
-    // Not negative, by the fast path's condition.
+    // The fast path's condition ensures that it is not negative.
     if (!plan.wideOffsets)
       offset = arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), offset);
     pointer = advance(pointer, offset);
@@ -322,7 +322,7 @@ void WindowAccess::store(ThreadBuilder &t, Value value, Value pointer) {
 
 Value WindowAccess::loadVectors(ThreadBuilder &t) {
   Type element = tile.getElementType();
-  auto chunk = VectorType::get({plan.width}, element);
+  auto vectorType = VectorType::get({plan.width}, element);
   SmallVector<Value> elements(layout.getNumRegisters());
   Value whole;
   forEachVector(t, /*owned=*/false,
@@ -331,11 +331,11 @@ Value WindowAccess::loadVectors(ThreadBuilder &t) {
                     elements[reg] = load(t, element, pointer);
                     return;
                   }
-                  whole = load(t, chunk, pointer);
+                  whole = load(t, vectorType, pointer);
                   for (auto [i, r] : llvm::enumerate(getRun(reg)))
                     elements[r] = t.extract(whole, i);
                 });
-  // One access in the order of the registers is the result as it is.
+  // A single access in register order is the result.
   return isWholeThread() ? whole : t.pack(elements);
 }
 
@@ -359,7 +359,7 @@ Value WindowAccess::loadGroups(ThreadBuilder &t, Value other) {
   return t.pack(elements);
 }
 
-/// `vector` from element `count` on, and the elements of `end` behind them.
+/// `vector` from element `end.size()` on, followed by the elements of `end`.
 static Value shift(ThreadBuilder &t, Value vector, ArrayRef<Value> end) {
   SmallVector<Value> elements = t.unpack(vector);
   SmallVector<Value> result(ArrayRef<Value>(elements).drop_front(end.size()));
@@ -367,18 +367,18 @@ static Value shift(ThreadBuilder &t, Value vector, ArrayRef<Value> end) {
   return t.pack(result);
 }
 
-/// Runs `body(inner, turn, registers)` for segments of kUnrolledElements
-/// registers, which are the first of the vector `registers`; it returns that
-/// vector for the next turn. Returns the last one.
+/// Runs `body(inner, iteration, registers)` for segments of kUnrolledElements
+/// registers, which are the first ones of the vector `registers`. The body
+/// returns the vector for the next iteration; the last one is the result.
 static Value
-emitTurns(ThreadBuilder &t, uint64_t numRegisters, Value registers,
-          llvm::function_ref<Value(ThreadBuilder &, Value, Value)> body) {
-  auto turns = static_cast<int64_t>(numRegisters / kUnrolledElements);
+emitIterations(ThreadBuilder &t, uint64_t numRegisters, Value registers,
+               llvm::function_ref<Value(ThreadBuilder &, Value, Value)> body) {
+  auto numIterations = static_cast<int64_t>(numRegisters / kUnrolledElements);
   auto loop = scf::ForOp::create(
-      t.b, t.loc, t.i32(0), t.i32(turns), t.i32(1), registers,
-      [&](OpBuilder &b, Location loc, Value turn, ValueRange carried) {
+      t.b, t.loc, t.i32(0), t.i32(numIterations), t.i32(1), registers,
+      [&](OpBuilder &b, Location loc, Value iteration, ValueRange carried) {
         ThreadBuilder inner(b, loc, t.kernel);
-        scf::YieldOp::create(b, loc, body(inner, turn, carried.front()));
+        scf::YieldOp::create(b, loc, body(inner, iteration, carried.front()));
       });
   loop->setAttr(kElementLoopAttr, t.b.getUnitAttr());
   return loop.getResult(0);
@@ -386,26 +386,29 @@ emitTurns(ThreadBuilder &t, uint64_t numRegisters, Value registers,
 
 Value WindowAccess::loadElements(ThreadBuilder &t, Value other) {
   Type element = tile.getElementType();
-  auto loadAll = [&](ThreadBuilder &t, ArrayRef<SmallVector<Value>> places) {
-    return llvm::map_to_vector(places, [&](ArrayRef<Value> coordinates) {
-      return emitGuardedValue(
-          t, view.isInside(t, coordinates), other, [&](ThreadBuilder &inner) {
-            return load(inner, element,
-                        view.getElementPointer(inner, coordinates));
-          });
-    });
+  auto loadAll = [&](ThreadBuilder &t,
+                     ArrayRef<SmallVector<Value>> elementCoordinates) {
+    return llvm::map_to_vector(
+        elementCoordinates, [&](ArrayRef<Value> coordinates) {
+          return emitGuardedValue(
+              t, view.isInside(t, coordinates), other,
+              [&](ThreadBuilder &inner) {
+                return load(inner, element,
+                            view.getElementPointer(inner, coordinates));
+              });
+        });
   };
   uint64_t count = layout.getNumRegisters();
   if (count <= kUnrolledElements)
     return t.pack(loadAll(t, getWindowCoordinates(t, layout, offsets)));
   auto type = VectorType::get({static_cast<int64_t>(count)}, element);
   Value none = arith::ConstantOp::create(t.b, t.loc, t.b.getZeroAttr(type));
-  return emitTurns(
-      t, count, none, [&](ThreadBuilder &inner, Value turn, Value loaded) {
+  return emitIterations(
+      t, count, none, [&](ThreadBuilder &inner, Value iteration, Value loaded) {
         return shift(
             inner, loaded,
-            loadAll(inner, getWindowCoordinates(inner, layout, offsets, turn,
-                                                kUnrolledElements)));
+            loadAll(inner, getWindowCoordinates(inner, layout, offsets,
+                                                iteration, kUnrolledElements)));
       });
 }
 
@@ -481,8 +484,8 @@ void WindowAccess::storeGroups(ThreadBuilder &t, Value registers) {
 void WindowAccess::storeElements(ThreadBuilder &t, Value registers) {
   uint64_t free = layout.getFreeBits().reg;
   auto storeAll = [&](ThreadBuilder &t, Value registers,
-                      ArrayRef<SmallVector<Value>> places) {
-    for (auto [reg, coordinates] : llvm::enumerate(places)) {
+                      ArrayRef<SmallVector<Value>> elementCoordinates) {
+    for (auto [reg, coordinates] : llvm::enumerate(elementCoordinates)) {
       if (reg & free)
         continue;
       Value value = t.extract(registers, reg);
@@ -496,15 +499,15 @@ void WindowAccess::storeElements(ThreadBuilder &t, Value registers) {
   uint64_t count = layout.getNumRegisters();
   if (count <= kUnrolledElements)
     return storeAll(t, registers, getWindowCoordinates(t, layout, offsets));
-  emitTurns(t, count, registers,
-            [&](ThreadBuilder &inner, Value turn, Value rest) {
-              storeAll(inner, rest,
-                       getWindowCoordinates(inner, layout, offsets, turn,
-                                            kUnrolledElements));
-              SmallVector<Value> first = inner.unpack(rest);
-              first.resize(kUnrolledElements);
-              return shift(inner, rest, first);
-            });
+  emitIterations(t, count, registers,
+                 [&](ThreadBuilder &inner, Value iteration, Value rest) {
+                   storeAll(inner, rest,
+                            getWindowCoordinates(inner, layout, offsets,
+                                                 iteration, kUnrolledElements));
+                   SmallVector<Value> first = inner.unpack(rest);
+                   first.resize(kUnrolledElements);
+                   return shift(inner, rest, first);
+                 });
 }
 
 void WindowAccess::storeChecked(ThreadBuilder &t, Value registers) {

@@ -38,7 +38,7 @@ func.func private @elsewhere(index)
 
 func.func @main(%ctx: !iris.ctx) {
   %c4 = arith.constant 4 : index
-  // expected-error @below {{'func.call' op is left in @main; expected a function of this module that can be inlined}}
+  // expected-error @below {{'func.call' op cannot be inlined into @main; expected a function defined in this module}}
   func.call @elsewhere(%c4) : (index) -> ()
   return
 }
@@ -56,5 +56,5 @@ func.func @main(%ctx: !iris.ctx) {
 func.func @main(%ctx: !iris.ctx) {
   return
 }
-%c4 = arith.constant 4 : index // expected-error {{'arith.constant' op stands outside of @main; expected only functions and kernels beside it}}
-%b = iris.alloc(%c4) : memref<?xi32, #iris.symmetric> // expected-error {{'iris.alloc' op stands outside of @main}}
+%c4 = arith.constant 4 : index // expected-error {{'arith.constant' op is outside of @main; expected only functions and kernels at module level}}
+%b = iris.alloc(%c4) : memref<?xi32, #iris.symmetric> // expected-error {{'iris.alloc' op is outside of @main}}

@@ -31,7 +31,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @context(%ctx: !iris.ctx) kernel {
-    // expected-error @+1 {{uses the context in a way that was not lowered; expected iris.ctx_field}}
+    // expected-error @+1 {{uses the context; expected iris.ctx_field}}
     %r = iris.rank %ctx : index
     gpu.return
   }
@@ -54,7 +54,7 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @below {{has 131072 bytes of buffers of the program (memref.alloca), and 0 bytes of workgroup memory that the compiler needs; expected at most 65536 in all on gfx942}}
+  // expected-error @below {{has 131072 bytes of declared buffers (memref.alloca) and 0 bytes of workgroup memory for the compiler; expected at most 65536 in all on gfx942}}
   gpu.func @workgroup(%i: index) workgroup(%a: memref<32768xf32, #gpu.address_space<workgroup>>) kernel {
     gpu.return
   }

@@ -43,7 +43,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @depends(%ctx: !iris.ctx, %a: memref<?x?xf16>, %n: memref<?xi32>, %i: i32, %k: index) kernel {
-    // expected-error @+1 {{decides where a matmul reads, or whether it runs, by what this operation returns, which the warps that load operand tiles do not have on this target}}
+    // expected-error @+1 {{determines where a matmul reads, or whether it runs, with the result of this operation, which producer warps do not have on this target}}
     %next = iris.atomic_rmw add %ctx, %i, %n[%k] sem(relaxed) scope(gpu) : i32, memref<?xi32>
     %at = arith.index_cast %next : i32 to index
     %c = tile.matmul %a[%at, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x64xf32>

@@ -25,7 +25,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @steps(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %k: index) kernel {
     %p = memref.subview %a[0, 0] [%k, %k] [2, 1] : memref<?x?xf16> to memref<?x?xf16, strided<[?, 1]>>
-    // expected-remark @+1 {{Reason="a is a part that leaves elements out; expected steps of 1: threads copy it to shared memory, element by element"}}
+    // expected-remark @+1 {{Reason="a is a subview with strides other than 1; expected strides of 1: threads copy it to shared memory, element by element"}}
     %c = tile.matmul %p[%k, %k], %b[%k, %k] k(%k) block(64) : memref<?x?xf16, strided<[?, 1]>>, memref<?x?xf16> -> tensor<64x64xf32>
     gpu.return
   }
@@ -36,7 +36,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @batch(%a: memref<?x?x?xf16>, %b: memref<?x?xf16>, %k: index) kernel {
     %p = memref.subview %a[%k, 0, 0] [1, %k, %k] [1, 1, 1] : memref<?x?x?xf16> to memref<?x?xf16, strided<[?, 1], offset: ?>>
-    // expected-remark @+1 {{Reason="a is a part of a buffer of 3 dimensions; expected 2: threads copy it to shared memory, element by element"}}
+    // expected-remark @+1 {{Reason="a is a subview of a buffer with 3 dimensions; expected 2: threads copy it to shared memory, element by element"}}
     %c = tile.matmul %p[%k, %k], %b[%k, %k] k(%k) block(64) : memref<?x?xf16, strided<[?, 1], offset: ?>>, memref<?x?xf16> -> tensor<64x64xf32>
     gpu.return
   }

@@ -91,7 +91,7 @@ gpu.module @kernels {
   gpu.func @seen(%ctx: !iris.ctx, %f: memref<?xi32, #iris.symmetric>, %v: i32,
                  %i: index) kernel {
     %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
-    // expected-error @below {{'iris.wait' op needs 16 bytes of workgroup memory beside the 65528 of the program's tiles; expected at most 65536 in all}}
+    // expected-error @below {{'iris.wait' op needs 16 bytes of workgroup memory in addition to the 65528 of the program's tiles; expected at most 65536 in all}}
     %seen = iris.wait %ctx, %f[%i] ge %v : i32, memref<?xi32, #iris.symmetric>
     llvm.store %seen, %tile : i32, !llvm.ptr<3>
     gpu.return
@@ -109,7 +109,7 @@ gpu.module @kernels {
     %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
     llvm.store %v, %tile : i32, !llvm.ptr<3>
     gpu.barrier
-    // expected-error @below {{'iris.read_packets' op needs 16 bytes of workgroup memory beside the 65528 of the program's tiles; expected at most 65536 in all}}
+    // expected-error @below {{'iris.read_packets' op needs 16 bytes of workgroup memory in addition to the 65528 of the program's tiles; expected at most 65536 in all}}
     %w = iris.read_packets %ctx, %p[%o] flag(%v) : !llvm.ptr<1> -> vector<1xi32>
     iris.wait %ctx, %f[%c0] ge %v : i32, memref<?xi32, #iris.symmetric>
     gpu.return

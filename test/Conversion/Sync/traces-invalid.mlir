@@ -4,7 +4,7 @@
 
 gpu.module @kernels {
   gpu.func @no_name(%ctx: !iris.ctx) kernel {
-    // expected-error @+1 {{names no span; expected a name}}
+    // expected-error @+1 {{has no span name; expected one}}
     iris.trace begin %ctx, ""
     gpu.return
   }

@@ -46,7 +46,7 @@ func.func @unsupported(%i: index) {
 
 func.func @no_context() {
   %v = arith.constant dense<1> : tensor<2xi32, #l>
-  // expected-error @+1 {{lies in a function without an argument of type !iris.ctx}}
+  // expected-error @+1 {{is in a function without an argument of type !iris.ctx}}
   iris.expect_eq %v, %v, "x" : tensor<2xi32, #l>
   return
 }
@@ -58,7 +58,7 @@ func.func @no_context() {
 // A reduction needs lanes that move along one dimension only.
 func.func @mixed() {
   %v = arith.constant dense<1> : tensor<2x2xi32, #l>
-  // expected-error @+2 {{layout of the source moves along dimension 1 and another one at once; expected one that does not}}
+  // expected-error @+2 {{layout of the source has a basis that changes dimension 1 and another one; expected separate bases}}
   // expected-error @+1 {{failed to legalize operation 'tile.reduce'}}
   %r = tile.reduce sum %v dim 1 : tensor<2x2xi32, #l> -> tensor<2xi32, #tile.slice<dim = 1, parent = #l>>
   return

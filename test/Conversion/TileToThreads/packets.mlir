@@ -74,7 +74,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @split(%ctx: !iris.ctx, %out: memref<512xbf16>, %buf: memref<?xi32, #iris.symmetric>, %i: index, %e: i32) kernel {
     %c0 = arith.constant 0 : index
-    // expected-error @+1 {{gives a thread 2 bytes in a row; expected at least 4}}
+    // expected-error @+1 {{gives a thread 2 contiguous bytes; expected at least 4}}
     %u = iris.packet_load %ctx, %buf[%i] flag(%e) : memref<?xi32, #iris.symmetric> -> tensor<512xbf16, #bytes>
     tile.store %u, %out[%c0] : tensor<512xbf16, #bytes>, memref<512xbf16>
     gpu.return

@@ -80,7 +80,7 @@ func.func @shifted_view(%b: memref<8x512xf16, strided<[512, 1], offset: 4>>) {
 
 func.func @never(%b: memref<4x256xf16>) {
   %c0 = arith.constant 0 : index
-  // expected-remark @+1 {{Reason="the window is never inside of the buffer", bytesPerAccess=2}}
+  // expected-remark @+1 {{Reason="the window is never inside the buffer", bytesPerAccess=2}}
   %v = tile.load %b[%c0, %c0] : memref<4x256xf16> -> tensor<8x256xf16>
   return
 }
@@ -91,7 +91,7 @@ func.func @never(%b: memref<4x256xf16>) {
 
 func.func @pinned(%b: memref<2048xf16>) {
   %c0 = arith.constant 0 : index
-  // expected-remark @+1 {{Reason="the layout gives a thread fewer neighbours along the last dimension", bytesPerAccess=4}}
+  // expected-remark @+1 {{Reason="the layout gives a thread fewer consecutive elements of the last dimension", bytesPerAccess=4}}
   %v = tile.load %b[%c0] : memref<2048xf16> -> tensor<2048xf16, #two>
   return
 }

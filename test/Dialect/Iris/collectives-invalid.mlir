@@ -171,7 +171,7 @@ func.func @main(%ctx: !iris.ctx, %a: memref<?xf16, #iris.symmetric>) {
 // -----
 
 func.func @main(%ctx: !iris.ctx, %a: memref<?xf16, #iris.symmetric>) {
-  // expected-error @+1 {{'iris.all_reduce' op output is the input, which variant one_shot of all_reduce cannot do}}
+  // expected-error @+1 {{'iris.all_reduce' op output is the input, which variant one_shot of all_reduce does not support}}
   iris.all_reduce sum %ctx, %a, %a {variant = "one_shot"}
       : memref<?xf16, #iris.symmetric>, memref<?xf16, #iris.symmetric>
   return
@@ -189,7 +189,7 @@ func.func @main(%ctx: !iris.ctx, %a: memref<f16, #iris.symmetric>) {
 // -----
 
 func.func @main(%ctx: !iris.ctx, %a: memref<?xf16, #iris.symmetric>) {
-  // expected-error @+1 {{'iris.all_reduce' op config has staged = true; expected none in a host program, whose buffers lie on the heap}}
+  // expected-error @+1 {{'iris.all_reduce' op config has staged = true; expected none in a host program, whose buffers are in the heap}}
   iris.all_reduce sum %ctx, %a, %a {staged = true}
       : memref<?xf16, #iris.symmetric>, memref<?xf16, #iris.symmetric>
   return

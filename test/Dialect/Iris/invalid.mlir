@@ -241,7 +241,7 @@ func.func @expect_tol_negative(%v: f32) {
 
 gpu.module @kernels {
   gpu.func @no_context(%v: f32) kernel {
-    // expected-error @+1 {{needs an argument of type !iris.ctx in the kernel, to report to}}
+    // expected-error @+1 {{reports to the context; expected a kernel argument of type !iris.ctx}}
     iris.expect_eq %v, %v, "x" : f32
     gpu.return
   }

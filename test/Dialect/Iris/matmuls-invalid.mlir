@@ -78,7 +78,7 @@ iris.matmul_kernel @k all_gather_matmul f16 -> f16
 
 // -----
 
-// expected-error @below {{'iris.matmul_kernel' op variant push copies a as it lies in memory; expected a = "row", not "column"}}
+// expected-error @below {{'iris.matmul_kernel' op variant push copies a in its memory layout; expected a = "row", not "column"}}
 iris.matmul_kernel @k all_gather_matmul f16 -> f16
     {variant = "push", a = "column"}
 
@@ -134,7 +134,7 @@ func.func @main(%ctx: !iris.ctx, %a: !half) {
 
 !half = memref<?x?xf16, #iris.symmetric>
 func.func @main(%ctx: !iris.ctx, %a: !half) {
-  // expected-error @below {{'iris.matmul' op config has a; expected none in a call, whose operand says it}}
+  // expected-error @below {{'iris.matmul' op config has a; expected none in a call, whose operand determines it}}
   iris.matmul %ctx, %a, %a, %a {a = "column"} : !half, !half, !half
   return
 }
@@ -157,7 +157,7 @@ iris.matmul_kernel @k matmul_reduce_scatter i8 -> f16 {partial_type = "result"}
 
 // -----
 
-// expected-error @below {{'iris.matmul_kernel' op variant gathered takes parts that lie below each other; with shard = "m" they are one matrix, expected matmul}}
+// expected-error @below {{'iris.matmul_kernel' op variant gathered takes shards that are below each other; with shard = "m" they are one matrix, expected matmul}}
 iris.matmul_kernel @k all_gather_matmul f16 -> f16
     {variant = "gathered", shard = "m"}
 
@@ -165,7 +165,7 @@ iris.matmul_kernel @k all_gather_matmul f16 -> f16
 
 !half = memref<?x?xf16, #iris.symmetric>
 func.func @main(%ctx: !iris.ctx, %a: !half) {
-  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "copy_engine", a kernel beside which its caller copies; expected another variant in a call}}
+  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "copy_engine", whose kernel needs copies by its caller; expected another variant in a call}}
   iris.all_gather_matmul %ctx, %a, %a, %a {variant = "copy_engine"}
       : !half, !half, !half
   return
@@ -187,7 +187,7 @@ iris.matmul_kernel @k all_gather_matmul f16 -> f16
 
 !half = memref<?x?xf16, #iris.symmetric>
 func.func @main(%ctx: !iris.ctx, %a: !half) {
-  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "gathered", a kernel for parts that were gathered before; expected pull, hbm_buffer or push in a call}}
+  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "gathered", whose kernel expects gathered shards; expected pull, hbm_buffer or push in a call}}
   iris.all_gather_matmul %ctx, %a, %a, %a {variant = "gathered"}
       : !half, !half, !half
   return

@@ -33,7 +33,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @space() kernel {
-    // expected-error @+1 {{expected no memory space, or that of workgroup memory, which is where buffers of a program are}}
+    // expected-error @+1 {{expected no memory space, or that of workgroup memory, in which buffers of a program are}}
     %a = memref.alloca() : memref<8xf32, #gpu.address_space<private>>
     gpu.return
   }
@@ -54,7 +54,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @signal(%ctx: !iris.ctx, %one: i32, %i: index) kernel {
     %a = memref.alloca() : memref<8xi32>
-    // expected-error @+1 {{is about 'memref<8xi32, #gpu.address_space<workgroup>>', a buffer of this program alone (memref.alloca); expected one that other programs can reach, an argument of the kernel}}
+    // expected-error @+1 {{uses 'memref<8xi32, #gpu.address_space<workgroup>>', a buffer local to the program (memref.alloca); expected one that other programs can access, an argument of the kernel}}
     iris.signal set %ctx, %one, %a[%i] scope(gpu) : i32, memref<8xi32>
     gpu.return
   }
@@ -66,7 +66,7 @@ gpu.module @kernels {
   gpu.func @atomic(%ctx: !iris.ctx, %one: i32, %i: index) kernel {
     %a = memref.alloca() : memref<8xi32>
     %v = memref.subview %a[4] [4] [1] : memref<8xi32> to memref<4xi32, strided<[1], offset: 4>>
-    // expected-error @+1 {{a buffer of this program alone (memref.alloca)}}
+    // expected-error @+1 {{a buffer local to the program (memref.alloca)}}
     %old = iris.atomic_rmw add %ctx, %one, %v[%i] scope(block) : i32, memref<4xi32, strided<[1], offset: 4>>
     gpu.return
   }
@@ -133,7 +133,7 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @+1 {{has 262144 bytes of buffers of the program (memref.alloca); expected at most 232448, the most that any target has}}
+  // expected-error @+1 {{has 262144 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
   gpu.func @large() kernel {
     %a = memref.alloca() : memref<65536xf32>
     gpu.return

@@ -9,7 +9,7 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %m1 = arith.constant -1 : index
     %any = memref.cast %b : memref<?xf32> to memref<*xf32>
-    // expected-error @below {{'memref.dim' op asks for a dimension of 'memref<*xf32>'; expected a buffer with a rank}}
+    // expected-error @below {{'memref.dim' op takes a dimension of 'memref<*xf32>'; expected a buffer with a rank}}
     %0 = memref.dim %any, %m1 : memref<*xf32>
     memref.store %0, %out[%c0] : memref<?xindex>
     gpu.return

@@ -146,7 +146,7 @@ gpu.module @kernels {
     %1 = arith.constant 1.0 : f8E4M3FN
     // expected-error @below {{'arith.addf' op works on 'f8E4M3FN'; expected f16, bf16, f32 or f64; f8 is widened by arith.extf first}}
     %2 = arith.addf %1, %1 : f8E4M3FN
-    // expected-error @below {{'arith.truncf' op rounds upward; expected to_nearest_even, which all targets do}}
+    // expected-error @below {{'arith.truncf' op rounds upward; expected to_nearest_even, which all targets support}}
     %3 = arith.truncf %x upward : f32 to f16
     gpu.return
   }

@@ -15,7 +15,7 @@ using tile::verifyWindow;
 using Effects =
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-/// A buffer that is accessed on a named rank must lie on the symmetric heap.
+/// A buffer that is accessed on a specified rank must be in the symmetric heap.
 static LogicalResult verifySymmetric(Operation *op, MemRefType buffer) {
   if (isSymmetric(buffer))
     return success();
@@ -117,7 +117,7 @@ void mlir::iris::printTransferMask(OpAsmPrinter &printer, Operation *,
 // Effects
 //===----------------------------------------------------------------------===//
 
-/// A volatile access also counts as the opposite one.
+/// A volatile access has both a read and a write effect.
 static void addEffects(Effects &effects, OpOperand *read, OpOperand *write,
                        bool isVolatile) {
   for (OpOperand *operand : {read, write}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisCheckOps.cpp - The checks of debug runs ------------------------===//
+//===- IrisCheckOps.cpp - Checks in debug mode ----------------------------===//
 
 #include "iris/Dialect/Iris/IR/IrisChecks.h"
 
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Drops a check that holds.
+/// Erases a check that is known to hold.
 LogicalResult CheckOp::canonicalize(CheckOp op, PatternRewriter &rewriter) {
   APInt value, bound;
   if (!matchPattern(op.getValue(), m_ConstantInt(&value)) ||

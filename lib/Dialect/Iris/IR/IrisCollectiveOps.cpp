@@ -16,7 +16,7 @@ using namespace mlir::iris;
 ParseResult mlir::iris::parseOptionalReduction(OpAsmParser &parser,
                                                ReductionAttr &reduction) {
   StringRef keyword;
-  // Element types are keywords, too.
+  // Element types are also keywords.
   if (failed(parser.parseOptionalKeyword(&keyword,
                                          {"sum", "prod", "min", "max", "avg"})))
     return success();
@@ -41,7 +41,7 @@ void mlir::iris::printOptionalReduction(OpAsmPrinter &printer, Operation *,
                 static_cast<int>(plan::CollectiveKind::Name));
 #include "iris/Plan/Collectives.def"
 
-/// Types of elements that collectives know.
+/// Element types that collectives support.
 static bool isElement(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return (integer.isSignless() &&

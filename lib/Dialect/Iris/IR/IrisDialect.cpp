@@ -27,7 +27,7 @@ using namespace mlir::iris;
 #include "iris/Dialect/Iris/IR/IrisAttrs.cpp.inc"
 
 namespace {
-/// Ops may be inlined wherever the function they are in is.
+/// Ops may be inlined wherever the function that contains them may be.
 struct IrisInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 

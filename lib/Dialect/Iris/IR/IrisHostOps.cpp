@@ -12,7 +12,7 @@ using namespace mlir::iris;
 #define GET_OP_CLASSES
 #include "iris/Dialect/Iris/IR/IrisOps.cpp.inc"
 
-/// A buffer that the heap hands out: row-major and in #iris.symmetric.
+/// A buffer in the heap: row-major and in #iris.symmetric.
 static LogicalResult verifyHeapBuffer(Operation *op, Type type) {
   auto buffer = dyn_cast<MemRefType>(type);
   if (!buffer || !isSymmetric(buffer))
@@ -45,8 +45,8 @@ LogicalResult LaunchOp::verify() {
   return verifyGroup(*this, getGroupAttr());
 }
 
-/// Whether a kernel with an argument of type `expected` takes a value of type
-/// `got`. A buffer on the symmetric heap may go where any buffer may.
+/// Whether a kernel argument of type `expected` accepts a value of type `got`.
+/// A buffer in the symmetric heap is accepted for any buffer.
 static bool isPassable(Type got, Type expected) {
   if (got == expected)
     return true;
@@ -60,7 +60,7 @@ static bool isPassable(Type got, Type expected) {
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel =
       symbols.lookupNearestSymbolFrom<gpu::GPUFuncOp>(*this, getKernelAttr());
-  // After the kernels were lowered or taken out there is nothing to check.
+  // Kernels that were lowered or removed are not checked.
   if (!kernel) {
     if (symbols.lookupNearestSymbolFrom(*this, getKernelAttr()) ||
         !symbols.lookupNearestSymbolFrom(*this,
@@ -68,7 +68,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
       return success();
     return emitOpError("there is no kernel ") << getKernelAttr();
   }
-  // The signature of a lowered kernel is that of the binary contract.
+  // A lowered kernel has the signature of the runtime ABI.
   if (kernel->hasAttr(kMetaAttr))
     return success();
   if (!kernel.isKernel())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisMatmulOps.cpp - Products of matrices ---------------------------===//
+//===- IrisMatmulOps.cpp - Matmul ops -------------------------------------===//
 
 #include "iris/Dialect/Iris/IR/IrisMatmul.h"
 
@@ -72,7 +72,7 @@ Type mlir::iris::getSumElement(Type element) {
   return Type();
 }
 
-/// Checks what is multiplied and what comes out.
+/// Verifies the element types of the operands and of the result.
 static LogicalResult verifyElements(Operation *op, Type element, Type result) {
   Type sum = getSumElement(element);
   if (!sum)

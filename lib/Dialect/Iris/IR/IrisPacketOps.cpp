@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisPacketOps.cpp - Data that carry their flags --------------------===//
+//===- IrisPacketOps.cpp - Packets (LL protocol) --------------------------===//
 
 #include "iris/Dialect/Iris/IR/Iris.h"
 
@@ -22,9 +22,9 @@ void PacketStoreOp::dropAccessedRank() { getRankMutable().clear(); }
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-/// The least payload: one access of 16 bytes in two threads.
+/// The minimum payload in bytes: one access of 16 bytes in each of two threads.
 static constexpr int64_t kMinPacketBytes = 16;
-/// What an offset must be a multiple of, so that accesses may be 16 bytes.
+/// Offsets must be a multiple of this, so that accesses may have 16 bytes.
 static constexpr int64_t kOffsetDivisor = 4;
 
 static LogicalResult verifyPacket(Operation *op, RankedTensorType tile,
@@ -68,7 +68,7 @@ LogicalResult PacketLoadOp::verify() {
     if (getOwedBy())
       return emitOpError(
           "is owed by members and by a rank; expected one of them");
-    // Packets carry 4 bytes each.
+    // Packets carry 4 bytes of data each.
     uint64_t words = static_cast<uint64_t>(getType().getNumElements()) *
                      getType().getElementTypeBitWidth() / 32;
     if (*members < 1 || *members > kMaxGroup || words % *members != 0)
@@ -79,20 +79,20 @@ LogicalResult PacketLoadOp::verify() {
   return verifyPacket(*this, getType(), getBuffer().getType(), getOffset());
 }
 
-/// Places get equal shares of one or two words.
-static LogicalResult verifyShares(Operation *op, VectorType words,
-                                  int64_t places) {
+/// Words are divided evenly among offsets, one or two for each.
+static LogicalResult verifyWordsPerOffset(Operation *op, VectorType words,
+                                          int64_t numOffsets) {
   int64_t count = words.getNumElements();
-  if (places > 0 && (count == places || count == 2 * places))
+  if (numOffsets > 0 && (count == numOffsets || count == 2 * numOffsets))
     return success();
-  return op->emitOpError("has ") << count << " words for " << places
+  return op->emitOpError("has ") << count << " words for " << numOffsets
                                  << " offsets; expected one or two for each";
 }
 
 LogicalResult WritePacketsOp::verify() {
-  return verifyShares(*this, getWords().getType(), getOffsets().size());
+  return verifyWordsPerOffset(*this, getWords().getType(), getOffsets().size());
 }
 
 LogicalResult ReadPacketsOp::verify() {
-  return verifyShares(*this, getWords().getType(), getOffsets().size());
+  return verifyWordsPerOffset(*this, getWords().getType(), getOffsets().size());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisPipelineOps.cpp - Ops of kernels whose warps have roles --------===//
+//===- IrisPipelineOps.cpp - Ops of warp-specialized kernels --------------===//
 
 #include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
 
@@ -15,8 +15,8 @@ LogicalResult TensorMapOp::verify() {
   if (type.getRank() != 2)
     return emitOpError("describes ") << type << "; expected two dimensions";
   if (getContiguous() > 1)
-    return emitOpError("has neighbours along dimension ")
-           << getContiguous() << "; expected 0 or 1";
+    return emitOpError("has dimension ")
+           << getContiguous() << " as contiguous; expected 0 or 1";
   ArrayRef<int64_t> box = getBox();
   if (box.size() != 2 ||
       llvm::any_of(box, [](int64_t n) { return n < 1 || n > 256; }))

@@ -29,8 +29,8 @@ RANKED_ACCESS(WaitOp)
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-/// What all synchronising accesses have in common: a window of `value`'s shape,
-/// a symmetric buffer where a rank is named, and a scope that reaches it.
+/// Verifies a synchronizing access: a window of `value`'s shape, a symmetric
+/// buffer if a rank is specified, and a scope that includes the rank.
 template <typename OpT>
 static LogicalResult verifyRankedAccess(OpT op, Type value) {
   MemRefType buffer = op.getBuffer().getType();
@@ -107,14 +107,14 @@ LogicalResult ExpectEqOp::verify() {
   }
   if (auto kernel = (*this)->getParentOfType<gpu::GPUFuncOp>())
     if (!llvm::any_of(kernel.getArgumentTypes(), llvm::IsaPred<CtxType>))
-      return emitOpError("needs an argument of type !iris.ctx in the kernel, "
-                         "to report to");
+      return emitOpError("reports to the context; expected a kernel argument "
+                         "of type !iris.ctx");
   return success();
 }
 
 LogicalResult TraceOp::verify() {
   if (getSpan().empty())
-    return emitOpError("names no span; expected a name");
+    return emitOpError("has no span name; expected one");
   if (getBytes() && getPhase() != TracePhase::End)
     return emitOpError("has bytes at the beginning of a span; expected them at "
                        "its end");

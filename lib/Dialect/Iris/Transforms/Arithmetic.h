@@ -12,7 +12,7 @@
 
 namespace mlir::iris {
 
-/// Arithmetic on scalars, or on vectors of the shape of `model`.
+/// Arithmetic on scalars, or on vectors with the shape of `model`.
 class Arithmetic {
 public:
   Arithmetic(Location loc, OpBuilder &builder, Type model)
@@ -54,11 +54,11 @@ public:
 
   /// 2^`exponent` for an integer in the range of normal numbers.
   Value powerOfTwo(Value exponent, Type element);
-  /// `value` limited to [-bound, bound]; NaN stays.
+  /// `value` clamped to [-bound, bound]; NaN is preserved.
   Value clamp(Value value, double bound);
   /// The polynomial with `coefficients`, lowest degree first.
   Value polynomial(Value value, ArrayRef<double> coefficients);
-  /// 2^`whole` * `factor`, rounded once where it is denormal.
+  /// 2^`whole` * `factor`, rounded once if it is denormal.
   Value scale(Value factor, Value whole);
 
   ImplicitLocOpBuilder b;
@@ -73,7 +73,7 @@ private:
   Type model;
 };
 
-/// Rewrites an op on f32 by `expand`.
+/// Rewrites an op on f32 with `expand`.
 template <typename OpT, Value (*expand)(Arithmetic &, OpT)>
 struct ExpandF32 : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- CheckWaitStatus.cpp - Nothing is published after a failed wait -----===//
+//===- CheckWaitStatus.cpp - Checks of the wait status --------------------===//
 //
-// Walks each kernel in program order and remembers whether a wait for packets
-// may have been given up since the threads last met. Scalars are uniform, so
-// that all threads come by the ops inserted here.
+// Walks each kernel in program order and tracks whether a wait for packets may
+// have failed since the last barrier. Scalars are uniform, so all threads
+// execute the ops inserted here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// True if the op shows something to other ranks, or tells them of it. Stores
-/// to the own memory do not: whoever looks there has been told to before.
+/// True if the effect of the op is visible to other ranks. Stores to local
+/// memory are not: other ranks read it only after they have been signaled.
 static bool publishes(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<tile::StoreOp, tile::ScatterOp>(
@@ -39,7 +39,7 @@ static bool publishes(Operation *op) {
 }
 
 namespace {
-/// Walks a kernel. `pending`: a wait may have been given up.
+/// Walks a kernel. `pending`: a wait may have failed.
 class WaitStatusChecker {
 public:
   bool walk(Block &block, bool pending, bool insert) {
@@ -59,7 +59,7 @@ private:
     }
     if (isa<PacketLoadOp>(op))
       return true;
-    // These end with the wait status.
+    // These ops check the wait status themselves.
     if (isa<WaitOp, BarrierOp, LeaveIfFailedOp>(op))
       return false;
     if (auto branch = dyn_cast<scf::IfOp>(op)) {
@@ -68,7 +68,7 @@ private:
         return walk(*block, pending, insert) || result;
       return result || pending;
     }
-    // Regions come after each other, and after themselves, or do not run.
+    // Regions run one after the other and repeatedly, or not at all.
     for (bool last : {false, true})
       for (Region &region : op->getRegions())
         for (Block &block : region)

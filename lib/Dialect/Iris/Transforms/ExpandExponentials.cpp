@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ExpandExponentials.cpp - exp, exp2, powf, log and log2 -------------===//
 //
-// exp and exp2 reduce their argument to n + r with |r| <= 1/2 (in units of
-// ln 2 for exp), evaluate the Taylor polynomial of r, and scale by 2^n in two
-// steps, so that denormal results are rounded and not flushed. Logarithms and
-// powf go through f64: denormal arguments are normal there, and the error of
-// the logarithm does not matter after it was multiplied by the exponent.
+// exp and exp2 reduce their argument to n + r with |r| <= 1/2 (in units of ln 2
+// for exp), evaluate the Taylor polynomial of r, and scale by 2^n in two steps,
+// so that denormal results are rounded and not flushed. Logarithms and powf use
+// f64: f32 denormals are normal there, and the error of the logarithm remains
+// small after the multiplication by the exponent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,10 +32,11 @@ static constexpr double kLn2 = 0.693147180559945309417;
 /// 2^x, to the precision of x's type, for results in the range of f32.
 static Value emitExp2(Arithmetic &a, Value x) {
   Type element = getElementTypeOrSelf(x);
-  // Beyond these the result is 0 or infinite, and the exponent still fits.
+  // Beyond these bounds the result is 0 or infinite, and the exponent still
+  // fits.
   x = a.clamp(x, 252.0);
   Value whole = math::RoundEvenOp::create(a.b, x);
-  // The conversion to an integer must not see a NaN; the rest carries it on.
+  // NaN must not be converted to an integer; the remainder propagates it.
   whole = a.select(a.isNaN(x), a.floating(element, 0.0), whole);
   Value rest = arith::SubFOp::create(a.b, x, whole);
   Value factor =
@@ -62,7 +63,7 @@ static Value emitExp(Arithmetic &a, Value x) {
 static Value emitLog2(Arithmetic &a, Value x) {
   Type f64 = a.b.getF64Type();
   Value bits = arith::BitcastOp::create(a.b, a.like(a.b.getI64Type()), x);
-  // Moves the range of the mantissa from [1, 2) to [sqrt(1/2), sqrt(2)).
+  // Shifts the range of the mantissa from [1, 2) to [sqrt(1/2), sqrt(2)).
   Value offset = a.integer(64, 0x3fe6a09e667f3bcd);
   Value shifted = arith::SubIOp::create(a.b, bits, offset);
   Value exponent = arith::ShRSIOp::create(a.b, shifted, a.integer(64, 52));
@@ -111,13 +112,13 @@ static Value emitLog(Arithmetic &a, Value x, double factor) {
   return a.round(a.select(negative, nan, log));
 }
 
-/// |x|^y with the values of C's pow at the ends of the range.
+/// |x|^y with the special values of C's pow.
 static Value emitPowerOfMagnitude(Arithmetic &a, Value magnitude, Value y) {
   Type f64 = a.b.getF64Type();
   using Predicate = arith::CmpFPredicate;
   Value log = emitLog2OfMagnitude(a, magnitude);
   Value result = emitExp2(a, arith::MulFOp::create(a.b, y, log));
-  // 1^y and x^0 are 1, also where the other one is NaN or infinite.
+  // 1^y and x^0 are 1, even if the other operand is NaN or infinite.
   Value one = a.floating(f64, 1.0);
   Value yIsZero = a.compare(Predicate::OEQ, y, a.floating(f64, 0.0));
   return a.select(yIsZero, one, result);
@@ -140,7 +141,7 @@ static Value emitPow(Arithmetic &a, Value x, Value y) {
   Value unit = a.compare(Predicate::OEQ, magnitude, one);
   power = a.select(arith::AndIOp::create(a.b, unit, yInfinite), one, power);
 
-  // The sign, and where there is no real result.
+  // The sign, and NaN if there is no real result.
   Value zero = a.floating(f64, 0.0);
   auto isWhole = [&](Value value) {
     Value whole = math::TruncOp::create(a.b, value);

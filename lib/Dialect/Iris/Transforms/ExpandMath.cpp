@@ -22,8 +22,9 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Functions of f32 that upstream's polynomials compute well enough. Named one
-/// by one: its approximation of `rsqrt` is an instruction of x86.
+/// Functions of f32 for which upstream's polynomials are accurate enough.
+/// Listed explicitly, because its approximation of `rsqrt` is an x86
+/// instruction.
 static bool isUpstreamPolynomial(StringRef name) {
   static constexpr StringLiteral names[] = {
       "math.acos",  "math.asin",  "math.erf", "math.erfc",
@@ -32,7 +33,7 @@ static bool isUpstreamPolynomial(StringRef name) {
 }
 
 namespace {
-/// f16 and bf16 functions in f32, rounded once at the end.
+/// Computes f16 and bf16 functions in f32, rounded once at the end.
 struct Widen : RewritePattern {
   Widen(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/3, context) {}
@@ -42,7 +43,7 @@ struct Widen : RewritePattern {
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
         !llvm::any_of(op->getOperandTypes(), isNarrowFloat))
       return rewriter.notifyMatchFailure(op, "not a function of f16 or bf16");
-    // These work on the bits, or round once, in the narrow type as well.
+    // These work on the bits, or round once in the narrow type too.
     if (isa<math::AbsFOp, math::CopySignOp, math::FmaOp, math::IsFiniteOp,
             math::IsInfOp, math::IsNaNOp, math::IsNormalOp>(op))
       return rewriter.notifyMatchFailure(op, "computed in its own type");

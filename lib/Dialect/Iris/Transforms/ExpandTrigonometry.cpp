@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ExpandTrigonometry.cpp - sin, cos, atan, atan2 and cbrt ------------===//
 //
-// All of them are computed in f64, so that reducing the argument costs no
-// precision and denormals need no care, and rounded once.
+// All of them are computed in f64 and rounded once, so that argument reduction
+// loses no precision and denormals need no special case.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ static Value emitSine(Arithmetic &a, Value x, int64_t quarters) {
   Type f64 = a.b.getF64Type();
   Type i64 = a.b.getI64Type();
   Value wide = a.widen(x);
-  // Beyond 2^40 the nearest multiple of pi / 2 is not known exactly enough.
+  // Beyond 2^40 the nearest multiple of pi / 2 is not accurate enough.
   Value inRange = a.compare(Predicate::OLE, math::AbsFOp::create(a.b, wide),
                             a.floating(f64, 0x1.0p40));
   wide = a.select(inRange, wide, a.floating(f64, 0.0));
@@ -69,7 +69,7 @@ static Value emitSine(Arithmetic &a, Value x, int64_t quarters) {
   return a.round(a.select(inRange, value, nan));
 }
 
-/// sin(x), with sin(-0.0) = -0.0: the sum of quadrants would lose that sign.
+/// sin(x), with sin(-0.0) = -0.0: the sum of quadrants would lose the sign.
 static Value emitSin(Arithmetic &a, Value x) {
   Value isZero =
       a.compare(Predicate::OEQ, x, a.floating(a.b.getF32Type(), 0.0));
@@ -119,7 +119,7 @@ static Value emitAtan2(Arithmetic &a, Value y, Value x) {
   Value left = a.compare(Predicate::OLT, xSign, zero);
   angle = a.select(left, a.sub(a.floating(f64, kPi), angle), angle);
   angle = math::CopySignOp::create(a.b, angle, wideY);
-  // Comparisons with NaN are false, so it does not come through by itself.
+  // Comparisons with NaN are false, so NaN must be propagated explicitly.
   angle = a.select(a.isNaN(wideX), wideX, angle);
   angle = a.select(a.isNaN(wideY), wideY, angle);
   return a.round(angle);
@@ -134,7 +134,8 @@ static Value emitCbrt(Arithmetic &a, Value x) {
   Type i64 = a.b.getI64Type();
   Value wide = a.widen(x);
   Value magnitude = math::AbsFOp::create(a.b, wide);
-  // A third of the exponent gives one digit, each of Halley's steps triples it.
+  // A third of the exponent gives one digit; each Halley step triples the
+  // digits.
   Value bits = arith::BitcastOp::create(a.b, a.like(i64), magnitude);
   bits = arith::DivUIOp::create(a.b, bits, a.integer(64, 3));
   bits = arith::AddIOp::create(a.b, bits, a.integer(64, 0x2a9f7893782da1ce));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- InlineFunctions.cpp - Calls become the functions' bodies -----------===//
+//===- InlineFunctions.cpp - Inlines calls in kernels ---------------------===//
 //
-// Upstream's inliner visits callable functions, which a gpu.func is not. The
-// inlining itself is upstream's; this pass finds the calls.
+// Upstream's inliner only visits callable functions; a gpu.func is not one.
+// This pass finds the calls and uses upstream's inlining utility.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,12 +24,12 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Calls nest at most this deep; more is recursion.
+/// Maximum depth of nested calls; deeper nesting is recursion.
 static constexpr unsigned kMaxDepth = 64;
 
 namespace {
-/// Upstream's rules, but a gpu.func, which its dialect does not speak for,
-/// takes what any function does.
+/// Upstream's rules, but inlining into a gpu.func, for which its dialect has no
+/// interface, is always legal.
 struct KernelInliner : InlinerInterface {
   using InlinerInterface::InlinerInterface;
   using InlinerInterface::isLegalToInline;
@@ -67,7 +67,7 @@ struct InlineFunctionsPass
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       if (failed(inlineCalls(kernel, symbols)))
         return signalPassFailure();
-    // What was called is part of its callers now.
+    // Called functions are now part of their callers.
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       function.erase();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- InsertChecks.cpp - Accesses that a debug run checks ----------------===//
+//===- InsertChecks.cpp - Run-time checks in debug mode -------------------===//
 //
-// In front of every op that names a rank, or an element of a buffer by its
-// indices, come the checks that the op's definition takes for granted. Windows
-// need none: what lies outside of the buffer reads as 0 and is not written.
+// Inserts, before every op with a rank or with indices of a buffer element,
+// checks of the op's preconditions. Windows need no check: elements outside of
+// the buffer read as 0 and are not written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,10 +31,10 @@ using namespace mlir::iris;
 static constexpr int64_t kBarrierLine = 32;
 
 //===----------------------------------------------------------------------===//
-// Words
+// Texts
 //===----------------------------------------------------------------------===//
 
-/// "argument 2", "a view of argument 2": where the buffer comes from.
+/// Describes the origin of a buffer: "argument 2", "a view of argument 2".
 static std::string describeBuffer(Value buffer) {
   StringRef prefix;
   while (Operation *op = buffer.getDefiningOp()) {
@@ -80,17 +80,18 @@ public:
 private:
   using Builder = ImplicitLocOpBuilder;
 
-  /// Indices of one element; with `mask`, if that is true.
+  /// Checks the indices of one element; with `mask`, only if that is true.
   void checkElement(Builder &b, Value buffer, ValueRange indices,
                     Value mask = {});
-  /// Indices of the first of `length` elements of the last dimension.
+  /// Checks the indices of the first of `length` elements of the last
+  /// dimension.
   void checkVector(Builder &b, Value buffer, ValueRange indices,
                    VectorType type);
   void checkRank(Builder &b, Value rank);
-  /// `index` is one of dimension `dim`; `what` says of what.
+  /// Checks an index of dimension `dim`; `what` is the start of the message.
   void checkIndex(Builder &b, Value buffer, int64_t dim, Value index,
                   const Twine &what, Value mask = {});
-  /// Dimension `dim` has `count` elements at least.
+  /// Checks that dimension `dim` has at least `count` elements.
   void checkExtent(Builder &b, Value buffer, int64_t dim, Value count);
   void checkState(Builder &b, BarrierOp op);
   void checkPacket(Builder &b, Value buffer, Value offset,
@@ -106,25 +107,26 @@ private:
     return b.createOrFold<memref::DimOp>(buffer, dim);
   }
   /// 0 <= value < bound.
-  void wantBelow(Builder &b, Value value, Value bound, const Twine &what) {
+  void requireBelow(Builder &b, Value value, Value bound, const Twine &what) {
     CheckOp::create(b, ctx, value, bound, /*atLeast=*/false, opName,
                     what.str());
   }
   /// value >= bound.
-  void wantAtLeast(Builder &b, Value value, Value bound, const Twine &what) {
+  void requireAtLeast(Builder &b, Value value, Value bound, const Twine &what) {
     CheckOp::create(b, ctx, value, bound, /*atLeast=*/true, opName, what.str());
   }
 
   Value ctx;
-  /// The op that the checks are of.
+  /// The name of the checked op.
   StringRef opName;
 };
 } // namespace
 
 void Inserter::checkRank(Builder &b, Value rank) {
   Value ranks = NumRanksOp::create(b, b.getIndexType(), ctx);
-  wantBelow(b, rank, ranks,
-            "names rank $value; expected 0 to $last, the ranks of the world");
+  requireBelow(
+      b, rank, ranks,
+      "names rank $value; expected 0 to $last, the ranks of the world");
 }
 
 void Inserter::checkIndex(Builder &b, Value buffer, int64_t dim, Value index,
@@ -134,15 +136,15 @@ void Inserter::checkIndex(Builder &b, Value buffer, int64_t dim, Value index,
     index = arith::SelectOp::create(b, mask, index, constant(b, 0));
     extent = arith::SelectOp::create(b, mask, extent, constant(b, 1));
   }
-  wantBelow(b, index, extent,
-            what + " $value of dimension " + Twine(dim) + " of " +
-                describeBuffer(buffer) + "; expected 0 to $last");
+  requireBelow(b, index, extent,
+               what + " $value of dimension " + Twine(dim) + " of " +
+                   describeBuffer(buffer) + "; expected 0 to $last");
 }
 
 void Inserter::checkExtent(Builder &b, Value buffer, int64_t dim, Value count) {
-  wantAtLeast(b, extentOf(b, buffer, dim), count,
-              "needs $bound elements in dimension " + Twine(dim) + " of " +
-                  describeBuffer(buffer) + ", which has $value");
+  requireAtLeast(b, extentOf(b, buffer, dim), count,
+                 "needs $bound elements in dimension " + Twine(dim) + " of " +
+                     describeBuffer(buffer) + ", which has $value");
 }
 
 void Inserter::checkElement(Builder &b, Value buffer, ValueRange indices,
@@ -170,15 +172,16 @@ void Inserter::checkState(Builder &b, BarrierOp op) {
     times(GroupSizeOp::create(b, b.getIndexType(), ctx));
   else
     times(NumRanksOp::create(b, b.getIndexType(), ctx));
-  wantAtLeast(b, extentOf(b, op.getState(), 0), count,
-              "needs $bound elements of state, 32 for each program and rank; " +
-                  Twine(describeBuffer(op.getState())) + " has $value");
+  requireAtLeast(
+      b, extentOf(b, op.getState(), 0), count,
+      "needs $bound elements of state, 32 for each program and rank; " +
+          Twine(describeBuffer(op.getState())) + " has $value");
 }
 
 void Inserter::checkPacket(Builder &b, Value buffer, Value offset,
                            RankedTensorType tile) {
   checkIndex(b, buffer, 0, offset, "accesses index");
-  // A word and its flag for every 4 bytes.
+  // A word and its flag per 4 bytes of data.
   int64_t words =
       tile.getNumElements() * tile.getElementTypeBitWidth() / 8 / 4 * 2;
   checkExtent(b, buffer, 0,
@@ -195,9 +198,9 @@ void Inserter::checkView(Builder &b, memref::SubViewOp op) {
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
     Value count = valueOf(size), first = valueOf(offset);
-    wantAtLeast(b, count, zero,
-                "has size $value in dimension " + Twine(dim) +
-                    "; expected at least $bound");
+    requireAtLeast(b, count, zero,
+                   "has size $value in dimension " + Twine(dim) +
+                       "; expected at least $bound");
     // An empty view may begin anywhere.
     Value some =
         arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, count, zero);
@@ -209,7 +212,7 @@ void Inserter::checkView(Builder &b, memref::SubViewOp op) {
   }
 }
 
-/// A tile's elements outside of the buffer are left alone.
+/// A tile's elements outside of the buffer are not accessed.
 template <typename OpT>
 void Inserter::checkAtomic(Builder &b, OpT op, Value mask) {
   if (op.getRank())
@@ -238,7 +241,7 @@ void Inserter::insert(Operation *op) {
       })
       .Case([&](GroupMemberOp member) {
         Value size = GroupSizeOp::create(b, b.getIndexType(), ctx);
-        wantBelow(
+        requireBelow(
             b, member.getMember(), size,
             "names member $value; expected 0 to $last, the members of the "
             "group");

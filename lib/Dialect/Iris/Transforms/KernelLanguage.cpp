@@ -19,7 +19,7 @@ using namespace mlir::iris;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Ops of one dialect that work on the same types.
+/// Ops of one dialect with the same types.
 struct Row {
   StringLiteral dialect;
   /// Names without the dialect, separated by spaces.
@@ -219,7 +219,7 @@ std::string mlir::iris::describeShapes(uint32_t shapes) {
   return joinWith(shapeNames(shapes), "and");
 }
 
-/// The ops of `dialect` that are registered and not in the table.
+/// The registered ops of `dialect` that are not in the table.
 static SmallVector<StringRef> getOtherOps(MLIRContext &context,
                                           StringRef dialect) {
   SmallVector<StringRef> others;

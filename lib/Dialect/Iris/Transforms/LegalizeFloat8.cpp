@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LegalizeFloat8.cpp - f8 values become their codes ------------------===//
+//===- LegalizeFloat8.cpp - Lowers f8 values to i8 ------------------------===//
 //
-// LLVM has no f8 types. The conversions are integer arithmetic, the same bits
-// on every target; everything else that a kernel may do with f8 moves bits.
+// LLVM has no f8 types. Conversions are integer arithmetic, with the same bits
+// on every target; all other ops on f8 in kernels only move bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +62,7 @@ struct ConstantPattern : OpConversionPattern<arith::ConstantOp> {
   }
 };
 
-/// Between f8 and i8 nothing happens.
+/// A bitcast between f8 and i8 is a no-op.
 struct BitcastPattern : OpConversionPattern<arith::BitcastOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -74,7 +74,7 @@ struct BitcastPattern : OpConversionPattern<arith::BitcastOp> {
   }
 };
 
-/// Widening is exact, so that it may go through f32.
+/// Widening is exact, so it may go through f32.
 struct ExtendPattern : OpConversionPattern<arith::ExtFOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -94,7 +94,7 @@ struct ExtendPattern : OpConversionPattern<arith::ExtFOp> {
   }
 };
 
-/// Rounds once: f16 and bf16 are exact in f32, f64 is rounded to odd there.
+/// Rounds once: f16 and bf16 are exact in f32, f64 is first rounded to odd f32.
 struct TruncatePattern : OpConversionPattern<arith::TruncFOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -116,7 +116,7 @@ struct TruncatePattern : OpConversionPattern<arith::TruncFOp> {
   }
 };
 
-/// An op that moves values is the same on codes.
+/// Ops that move values are applied to the encodings.
 template <typename OpT>
 struct MovePattern : OpConversionPattern<OpT> {
   using OpConversionPattern<OpT>::OpConversionPattern;

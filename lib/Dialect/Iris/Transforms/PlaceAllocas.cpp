@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- PlaceAllocas.cpp - Memory of the program ---------------------------===//
+//===- PlaceAllocas.cpp - Lowers allocas to workgroup memory --------------===//
 //
 // A kernel reads as if one thread executed it, so `memref.alloca` is one buffer
-// of the program, not one of each thread: workgroup memory, which `gpu.func`
-// declares. Its address space becomes part of the types of all views of it. The
-// host's lowering gives it a place in the program's arena.
+// of the program, not one per thread: workgroup memory, which `gpu.func`
+// declares. Its address space becomes part of the types of all its views. The
+// host lowering allocates it in the program's arena.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,8 +49,8 @@ static LogicalResult verifyAlloca(memref::AllocaOp op) {
   if (type.getMemorySpace() && !isWorkgroupMemory(type))
     return op.emitOpError("allocates ")
            << type
-           << "; expected no memory space, or that of workgroup memory, which "
-              "is where buffers of a program are";
+           << "; expected no memory space, or that of workgroup memory, in "
+              "which buffers of a program are";
   if (op.getAlignment().value_or(1) > kWorkgroupAlignment)
     return op.emitOpError("has an alignment of ")
            << *op.getAlignment() << " bytes; expected at most "
@@ -58,33 +58,33 @@ static LogicalResult verifyAlloca(memref::AllocaOp op) {
   return success();
 }
 
-/// True if `op` accesses a buffer of the program as it accesses any other one.
+/// True if `op` may access a buffer of the program like any other buffer.
 static bool isPlainAccess(Operation *op) {
-  // Of get and put one buffer is remote, which their verifiers see to.
+  // One of the buffers of get and put is remote, which their verifiers check.
   if (isa<GetOp, PutOp>(op))
     return true;
   return !isa<IrisDialect>(op->getDialect());
 }
 
-/// Gives views of `buffer` its memory space; refuses uses that would lose
-/// track of it, or that other programs are to see.
+/// Sets the memory space of all views of `buffer`; rejects uses that prevent
+/// tracking it, or that other programs would see.
 static LogicalResult propagate(Value buffer, Attribute space) {
   for (Operation *user : buffer.getUsers()) {
     if (isa<memref::DeallocOp>(user))
       return user->emitOpError("frees a buffer of the program; expected none: "
                                "it lives as long as the program");
     if (!isPlainAccess(user))
-      return user->emitOpError("is about ")
+      return user->emitOpError("uses ")
              << buffer.getType()
-             << ", a buffer of this program alone (memref.alloca); expected "
-                "one that other programs can reach, an argument of the kernel";
+             << ", a buffer local to the program (memref.alloca); expected "
+                "one that other programs can access, an argument of the kernel";
     bool makesBuffers =
         llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
     bool isFlow = user->getNumRegions() != 0 && !isa<tile::MatmulOp>(user);
-    bool handsOn =
+    bool yieldsBuffer =
         user->hasTrait<OpTrait::IsTerminator>() && !isa<tile::YieldOp>(user);
     bool isView = isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1;
-    if (isFlow || handsOn || (makesBuffers && !isView))
+    if (isFlow || yieldsBuffer || (makesBuffers && !isView))
       return user->emitOpError("passes on ")
              << buffer.getType()
              << ", a buffer of the program (memref.alloca); expected ops that "
@@ -105,7 +105,7 @@ static LogicalResult propagate(Value buffer, Attribute space) {
   return success();
 }
 
-static LogicalResult place(gpu::GPUFuncOp kernel, memref::AllocaOp op) {
+static LogicalResult lowerAlloca(gpu::GPUFuncOp kernel, memref::AllocaOp op) {
   if (failed(verifyAlloca(op)))
     return failure();
   auto space = gpu::AddressSpaceAttr::get(
@@ -119,7 +119,7 @@ static LogicalResult place(gpu::GPUFuncOp kernel, memref::AllocaOp op) {
   return propagate(buffer, space);
 }
 
-/// Also on the host, which would have room: kernels are for all targets.
+/// Also checked on the host, because kernels must compile for all targets.
 static LogicalResult verifyBytes(gpu::GPUFuncOp kernel) {
   uint64_t bytes = getWorkgroupAttributionBytes(kernel);
   if (bytes <= kMostWorkgroupBytes)
@@ -127,10 +127,10 @@ static LogicalResult verifyBytes(gpu::GPUFuncOp kernel) {
   return kernel.emitOpError("has ")
          << bytes << " bytes of buffers of the program (memref.alloca); "
          << "expected at most " << kMostWorkgroupBytes
-         << ", the most that any target has";
+         << ", the maximum of all targets";
 }
 
-/// The widest accesses need it; LLVM would align to the element.
+/// Required by the widest accesses; LLVM would align to the element.
 static void alignBuffers(gpu::GPUFuncOp kernel) {
   StringAttr name = StringAttr::get(kernel.getContext(),
                                     LLVM::LLVMDialect::getAlignAttrName());
@@ -160,7 +160,7 @@ struct PlaceAllocasPass
       SmallVector<memref::AllocaOp> ops;
       kernel.walk([&](memref::AllocaOp op) { ops.push_back(op); });
       for (memref::AllocaOp op : ops)
-        if (failed(place(kernel, op)))
+        if (failed(lowerAlloca(kernel, op)))
           return signalPassFailure();
       if (failed(verifyBytes(kernel)))
         return signalPassFailure();

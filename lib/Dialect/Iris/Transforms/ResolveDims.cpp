@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ResolveDims.cpp - Which dimension every memref.dim asks for --------===//
+//===- ResolveDims.cpp - Resolves dimensions of memref.dim ----------------===//
 //
-// Upstream takes a dimension that a buffer does not have for undefined
-// behaviour, but its patterns do not all look before they use one: gpu.alloc's
-// canonicalization reads beyond the type's shape for one below zero. So none
-// may come up, and none that folding could still bring up: what is not constant
-// becomes a choice among the dimensions there are.
+// For upstream, a dimension that a buffer does not have is undefined behavior,
+// but not all of its patterns check before they use one: gpu.alloc's
+// canonicalization reads outside of the type's shape for a negative dimension.
+// So the IR must not contain one, and folding must not create one: a dimension
+// that is not constant becomes a selection among the existing dimensions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,10 +27,10 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// The dimension, where it is the same whenever the op runs.
+/// The dimension, if it is the same in every execution of the op.
 static std::optional<int64_t> findConstant(memref::DimOp op,
                                            DataFlowSolver &solver) {
-  // In code that never runs the analysis knows nothing.
+  // The analysis has no result for dead code.
   if (std::optional<int64_t> constant = op.getConstantIndex())
     return constant;
   using State = dataflow::Lattice<dataflow::ConstantValue>;
@@ -42,18 +42,18 @@ static std::optional<int64_t> findConstant(memref::DimOp op,
   return constant ? std::optional(constant.getInt()) : std::nullopt;
 }
 
-/// The size of the dimension that the op's operand turns out to name; of the
-/// last one where it names none.
-static Value chooseSize(memref::DimOp op, int64_t rank) {
+/// The size of the dimension given by the op's operand; of the last one if
+/// there is no such dimension.
+static Value selectSize(memref::DimOp op, int64_t rank) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   Value size = memref::DimOp::create(b, loc, op.getSource(), rank - 1);
   for (int64_t dim = rank - 2; dim >= 0; --dim) {
     Value number = arith::ConstantIndexOp::create(b, loc, dim);
-    Value named = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+    Value isDim = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         op.getIndex(), number);
-    Value its = memref::DimOp::create(b, loc, op.getSource(), dim);
-    size = arith::SelectOp::create(b, loc, named, its, size);
+    Value dimSize = memref::DimOp::create(b, loc, op.getSource(), dim);
+    size = arith::SelectOp::create(b, loc, isDim, dimSize, size);
   }
   return size;
 }
@@ -61,11 +61,11 @@ static Value chooseSize(memref::DimOp op, int64_t rank) {
 static LogicalResult resolve(memref::DimOp op, std::optional<int64_t> dim) {
   auto type = dyn_cast<MemRefType>(op.getSource().getType());
   if (!type)
-    return op.emitOpError("asks for a dimension of ")
+    return op.emitOpError("takes a dimension of ")
            << op.getSource().getType() << "; expected a buffer with a rank";
   int64_t rank = type.getRank();
   if (!dim) {
-    op.replaceAllUsesWith(chooseSize(op, rank));
+    op.replaceAllUsesWith(selectSize(op, rank));
     op.erase();
     return success();
   }
@@ -91,7 +91,7 @@ struct ResolveDimsPass : iris::impl::IrisResolveDimsPassBase<ResolveDimsPass> {
     dataflow::loadBaselineAnalyses(solver);
     if (failed(solver.initializeAndRun(getOperation())))
       return signalPassFailure();
-    // What is known is about the ops as they are before any of them changes.
+    // The analysis is valid only for the unchanged IR.
     SmallVector<std::pair<memref::DimOp, std::optional<int64_t>>> ops;
     getOperation()->walk([&](memref::DimOp op) {
       ops.emplace_back(op, findConstant(op, solver));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TranslatePointers.cpp - Remote accesses as translated local ones ---===//
+//===- TranslatePointers.cpp - Expands remote accesses --------------------===//
 //
-// Rewrites every op that names a rank into iris.translate and an op that does
-// not. The translation is placed right before the access; CSE and LICM, which
-// run after this pass, share it and move it out of loops.
+// Rewrites every op with a rank into iris.translate and an op without a rank.
+// The translation is inserted immediately before the access; CSE and LICM,
+// which run after this pass, share it and hoist it out of loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,8 +85,8 @@ static SmallVector<Value> windowIndices(RewriterBase &rewriter, Location loc,
   return indices;
 }
 
-/// Moves the window from `source` to `destination`, both already translated.
-/// Masked transfers take the elementwise form.
+/// Copies the window from `source` to `destination`, both already translated.
+/// Masked transfers use gather and scatter.
 template <typename OpT>
 static void expandTransfer(OpT op, Value source, Value destination,
                            RewriterBase &rewriter) {

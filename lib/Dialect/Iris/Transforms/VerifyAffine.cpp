@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- VerifyAffine.cpp - What affine maps divide by ----------------------===//
+//===- VerifyAffine.cpp - Verifies divisors in affine maps ----------------===//
 //
-// Upstream's lowering divides by positive constants only, and says so without
-// failing; its analysis of ranges divides by zero before that.
+// Upstream's lowering supports only positive constant divisors, and reports
+// others without failing; its range analysis divides by zero before that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,9 +21,9 @@ namespace mlir::iris {
 using namespace mlir;
 using namespace mlir::iris;
 
-/// True if it divides by, or takes the remainder of, a positive constant or not
-/// at all.  Its parts are others' business.
-static bool dividesWell(AffineExpr expr) {
+/// True if the expression has no division or remainder, or a positive constant
+/// as its divisor. Does not check subexpressions.
+static bool hasValidDivisors(AffineExpr expr) {
   switch (expr.getKind()) {
   case AffineExprKind::FloorDiv:
   case AffineExprKind::CeilDiv:
@@ -37,10 +37,10 @@ static bool dividesWell(AffineExpr expr) {
   }
 }
 
-/// True if all maps and sets of the op divide well.
-static bool dividesWell(Operation *op) {
+/// True if all maps and sets of the op have valid divisors.
+static bool hasValidDivisors(Operation *op) {
   bool good = true;
-  auto visit = [&](AffineExpr expr) { good &= dividesWell(expr); };
+  auto visit = [&](AffineExpr expr) { good &= hasValidDivisors(expr); };
   op->getAttrDictionary().walk([&](Attribute attribute) {
     if (auto map = dyn_cast<AffineMapAttr>(attribute))
       map.getValue().walkExprs(visit);
@@ -56,7 +56,7 @@ struct VerifyAffinePass
   void runOnOperation() override {
     getOperation()->walk([&](Operation *op) {
       if (!isa_and_nonnull<affine::AffineDialect>(op->getDialect()) ||
-          dividesWell(op))
+          hasValidDivisors(op))
         return;
       op->emitOpError(
           "has a map that does not divide by a positive constant; expected "

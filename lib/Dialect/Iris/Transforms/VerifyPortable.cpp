@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- VerifyPortable.cpp - Kernels keep to the portable language ---------===//
+//===- VerifyPortable.cpp - Verifies the portable kernel language ---------===//
 //
-// What one target could not compile is refused for all of them, before any
-// lowering, with one message. The table is in KernelLanguage.cpp.
+// Ops that some target cannot compile are rejected for all targets, before any
+// lowering, with the same message. The table is in KernelLanguage.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ using namespace mlir::iris;
 // Types
 //===----------------------------------------------------------------------===//
 
-/// The member of ElementSet that stands for `type`; 0 if none does.
+/// The member of ElementSet for `type`; 0 if there is none.
 static uint32_t elementOf(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type)) {
     if (!integer.isSignless())
@@ -77,7 +77,7 @@ static int64_t bytesOf(Type element) {
 }
 
 namespace {
-/// Checks one op; each method reports what is wrong and returns failure.
+/// Checks one op; each method reports errors and returns failure.
 class OpChecker {
 public:
   OpChecker(Operation *op, const KernelOp &row) : op(op), row(row) {}
@@ -95,7 +95,7 @@ private:
   LogicalResult checkBuffer(MemRefType type);
   LogicalResult checkElement(Type type, uint32_t shape);
 
-  /// "works on T; expected ..." is appended to.
+  /// Starts an error "works on T; expected ...", to which callers append.
   InFlightDiagnostic refuse(Type type) {
     return op->emitOpError("works on ") << type << "; expected ";
   }
@@ -136,7 +136,7 @@ LogicalResult OpChecker::checkTile(RankedTensorType type) {
     return failure();
   int64_t bytes = bytesOf(type.getElementType()), elements = 1;
   for (int64_t extent : type.getShape()) {
-    // Extents are at most 2^62: this cannot overflow.
+    // Extents are at most 2^62, so this cannot overflow.
     elements = extent > kMostTileElements ? extent : elements * extent;
     if (elements > kMostTileElements)
       break;
@@ -212,7 +212,7 @@ LogicalResult OpChecker::checkVectors() {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// What a row's note says and its types do not.
+/// Checks the restrictions of an entry's note that types do not express.
 static LogicalResult checkDetails(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     if (isa<RankedTensorType>(constant.getType()) &&
@@ -227,7 +227,7 @@ static LogicalResult checkDetails(Operation *op) {
     if (mode && *mode != arith::RoundingMode::to_nearest_even)
       return op->emitOpError("rounds ")
              << arith::stringifyRoundingMode(*mode)
-             << "; expected to_nearest_even, which all targets do";
+             << "; expected to_nearest_even, which all targets support";
     return success();
   }
   if (auto memory = dyn_cast<memref::AllocaOp>(op)) {
@@ -245,7 +245,7 @@ static LogicalResult checkDetails(Operation *op) {
   return success();
 }
 
-/// Reports an op that the language does not have.
+/// Reports an op that is not in the language.
 static LogicalResult refuseOp(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   InFlightDiagnostic error =
@@ -270,13 +270,13 @@ static LogicalResult verifyOp(Operation *op) {
   const KernelOp *row = findKernelOp(op->getName().getStringRef());
   if (!row)
     return refuseOp(op);
-  // A dynamic size is not taken for an element.
+  // Checked first: a dynamic size must not be reported as an element type.
   if (failed(checkDetails(op)))
     return failure();
   return OpChecker(op, *row).check();
 }
 
-/// The part of it that holds on every target, also for ops that only one has.
+/// Checks the rules that hold on every target, even for target-specific ops.
 static LogicalResult verifyNonportableOp(Operation *op) {
   const KernelOp *row = findKernelOp(op->getName().getStringRef());
   bool isMath = isa_and_nonnull<math::MathDialect>(op->getDialect());
@@ -305,13 +305,13 @@ private:
   bool verifyModule(gpu::GPUModuleOp module) {
     bool valid = true;
     module->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      // What is in the LLVM dialect already was written for one target.
+      // LLVM dialect functions are target-specific already.
       if (isa<LLVM::LLVMFuncOp, LLVM::GlobalOp>(op))
         return WalkResult::skip();
       if (succeeded(allowNonportable ? verifyNonportableOp(op) : verifyOp(op)))
         return WalkResult::advance();
       valid = false;
-      // What is inside may be wrong for the same reason.
+      // Nested ops may be invalid for the same reason.
       return WalkResult::skip();
     });
     return valid;

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace mlir::iris;
 
 namespace {
-/// Element-wise ops on values of one shape, with constants on the right.
+/// Elementwise ops on values of one shape, with constants on the right.
 struct Elements {
   ImplicitLocOpBuilder &b;
   Type ints, floats;
@@ -59,14 +59,14 @@ struct Elements {
   Value asInt(Value a) { return arith::BitcastOp::create(b, ints, a); }
 };
 
-/// What tells the types apart.
+/// The properties of an f8 type.
 struct Format {
   unsigned mantissa;
   int bias;
   bool hasInfinity;
-  /// No negative zero: its code is the only NaN.
+  /// No negative zero: its encoding is the only NaN.
   bool isUnsignedZero;
-  /// The largest finite value and its code; the code of NaN.
+  /// The largest finite value; the encoding of NaN.
   float largest;
   uint32_t nan;
 
@@ -100,8 +100,9 @@ Value mlir::iris::emitFromFloat8(ImplicitLocOpBuilder &b, FloatType type,
   Elements t(b, bytes);
   Value code = arith::ExtUIOp::create(b, t.ints, bytes);
   Value magnitude = t.andI(code, 0x7f);
-  // The code's exponent and mantissa in the place of an f32's: a number that
-  // is too small by the difference of the biases. Denormals come out right.
+  // The exponent and mantissa bits in the position of an f32's: a number that
+  // is too small by the difference of the biases. Denormals are converted
+  // correctly.
   Value small = t.asFloat(t.shl(magnitude, kFloatMantissa - format.mantissa));
   Value value = arith::MulFOp::create(
       b, small, t.constant(powerOfTwo(kFloatBias - format.bias)));
@@ -134,12 +135,12 @@ Value mlir::iris::emitToFloat8(ImplicitLocOpBuilder &b, FloatType type,
   Value sign = t.andI(t.shr(bits, 24), 0x80);
   Value isNaN =
       arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, values, values);
-  // As integers, magnitudes compare like numbers, and NaN is the largest.
+  // As integers, magnitudes are ordered like numbers, and NaN is the largest.
   Value largest = t.asInt(t.constant(format.largest));
   Value magnitude =
       arith::MinUIOp::create(b, t.andI(bits, 0x7fffffff), largest);
 
-  // Normal: drop mantissa bits to nearest even, then change the bias.
+  // Normal: round the dropped mantissa bits to nearest even, then rebias.
   Value odd = t.andI(t.shr(magnitude, dropped), 1);
   Value rounded =
       t.addI(t.addI(magnitude, t.constant((1u << (dropped - 1)) - 1)), odd);
@@ -148,7 +149,7 @@ Value mlir::iris::emitToFloat8(ImplicitLocOpBuilder &b, FloatType type,
   Value normal = t.addI(t.shr(rounded, dropped), t.constant(0u - rebias));
 
   // Denormal: adding a number whose unit in the last place is the smallest
-  // denormal rounds to a multiple of it; the low bits are the code.
+  // denormal rounds to a multiple of it; the low bits are the encoding.
   float magic = powerOfTwo(static_cast<int>(kFloatMantissa) + 1 - format.bias -
                            static_cast<int>(format.mantissa));
   Value shifted =

@@ -27,13 +27,13 @@ Value mlir::iris::emitRoundToOdd(ImplicitLocOpBuilder &b, Value value) {
   Value back = arith::ExtFOp::create(b, like(b.getF64Type()), near);
   Value bits = arith::BitcastOp::create(b, like(i32), near);
   Value one = constant(i32, 1);
-  // Unequal is false for NaN, which stays as it is.
+  // The comparison is false for NaN, which is not changed.
   Value inexact =
       arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
   Value last = arith::AndIOp::create(b, bits, one);
   Value isEven = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, last,
                                        constant(i32, 0));
-  // An even result is a neighbour of the odd one on the other side of `value`.
+  // An even result is the neighbor of the odd one on the other side of `value`.
   auto magnitude = [&](Value wide) -> Value {
     Value raw = arith::BitcastOp::create(b, like(i64), wide);
     return arith::AndIOp::create(

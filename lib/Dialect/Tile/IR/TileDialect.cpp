@@ -20,7 +20,7 @@ using namespace mlir::tile;
 #include "iris/Dialect/Tile/IR/TileAttrs.cpp.inc"
 
 namespace {
-/// Ops may be inlined wherever the function they are in is.
+/// Ops may be inlined wherever the function that contains them may be.
 struct TileInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 
@@ -78,7 +78,7 @@ LogicalResult BlockedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-/// The number of tile dimensions a layout speaks of; -1 for a foreign one.
+/// The number of tile dimensions of a layout; -1 for other attributes.
 static int64_t getLayoutRank(Attribute layout) {
   return llvm::TypeSwitch<Attribute, int64_t>(layout)
       .Case([](BlockedAttr attr) { return attr.getSizePerThread().size(); })

@@ -30,7 +30,7 @@ static bool isFloat8(Type type) {
              Float8E5M2FNUZType>(type);
 }
 
-/// The element type of the result; null if the product has none.
+/// The element type of the result; null if the operand types are not supported.
 static Type getResultElement(Type a, Type b) {
   Type f32 = Float32Type::get(a.getContext());
   if (isFloat8(a) && isFloat8(b))
@@ -53,7 +53,7 @@ void MatmulOp::getEffects(
         &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), &getAMutable());
   effects.emplace_back(MemoryEffects::Read::get(), &getBMutable());
-  // Buffers of the region are no operands of this op.
+  // Buffers of the region are not operands of this op.
   if (YieldOp yield = getYield(); yield && yield.getA())
     effects.emplace_back(MemoryEffects::Read::get());
 }
@@ -117,10 +117,10 @@ LogicalResult MatmulOp::verify() {
   return success();
 }
 
-/// Checks that a buffer of the yield can stand in for `operand`.
-static LogicalResult verifyStandIn(YieldOp yield, StringRef name,
-                                   MemRefType operand, Value buffer,
-                                   size_t numOffsets) {
+/// Verifies that a buffer of the yield can replace `operand`.
+static LogicalResult verifyReplacement(YieldOp yield, StringRef name,
+                                       MemRefType operand, Value buffer,
+                                       size_t numOffsets) {
   auto type = cast<MemRefType>(buffer.getType());
   if (type.getRank() != 2 || numOffsets != 2)
     return yield.emitOpError("reads ")
@@ -147,14 +147,15 @@ LogicalResult MatmulOp::verifyRegions() {
     return emitOpError("region ends with '")
            << block.back().getName() << "'; expected 'tile.yield'";
   if (yield.getB() && !yield.getA())
-    return yield.emitOpError("has a place for b; expected one for a before it");
+    return yield.emitOpError(
+        "has a location for b only; expected one for a before it");
   if (yield.getA() &&
-      failed(verifyStandIn(yield, "a", getA().getType(), yield.getA(),
-                           yield.getAOffsets().size())))
+      failed(verifyReplacement(yield, "a", getA().getType(), yield.getA(),
+                               yield.getAOffsets().size())))
     return failure();
   if (yield.getB() &&
-      failed(verifyStandIn(yield, "b", getB().getType(), yield.getB(),
-                           yield.getBOffsets().size())))
+      failed(verifyReplacement(yield, "b", getB().getType(), yield.getB(),
+                               yield.getBOffsets().size())))
     return failure();
 
   WalkResult walked = getBody().walk([&](Operation *op) {

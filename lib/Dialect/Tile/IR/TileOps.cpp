@@ -19,8 +19,8 @@ using Effects =
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// A volatile access also counts as the opposite one, so that it is neither
-/// merged with another nor removed.
+/// A volatile access has both a read and a write effect, so that it is neither
+/// merged with another access nor removed.
 static void addAccess(Effects &effects, OpOperand &buffer, bool reads,
                       bool isVolatile) {
   if (reads || isVolatile)
@@ -158,7 +158,7 @@ LogicalResult ConvertLayoutOp::verify() {
 OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
   if (getSource().getType() == getType())
     return getSource();
-  // a -> b -> a gives the first tile back.
+  // a -> b -> a is the original tile.
   if (auto inner = getSource().getDefiningOp<ConvertLayoutOp>())
     if (inner.getSource().getType() == getType())
       return inner.getSource();

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Gives every tile of a kernel a layout.
+// Assigns a layout to every tile of a kernel.
 //
-// Tiles that must agree (operands and results of elementwise ops, values that
-// control flow carries, ...) form *groups*; each group gets one layout, which
-// is a fact about (register, lane, warp) and not about extents, so a group may
-// hold tiles of several shapes (`tile.broadcast`).  Between groups there are
-// *flows*: ops that turn one layout into another (reduce, expand_dims,
-// transpose).
+// Tiles that must agree (operands and results of elementwise ops, values
+// carried by control flow, ...) form *groups*. Each group gets one layout,
+// which depends on (register, lane, warp) and not on extents, so a group may
+// contain tiles of several shapes (`tile.broadcast`). *Flows* connect groups:
+// ops that derive one layout from another (reduce, expand_dims, transpose).
 //
-// The order of decisions: pinned layouts; then groups from the largest tile to
-// the smallest, each taking what flows in from a decided neighbour, or else the
-// layout that moves its tiles best.  What still disagrees afterwards is
-// converted at the op where it shows.
+// The order of assignment: pinned layouts, then groups from the largest tile to
+// the smallest. Each group takes the layout that flows in from an assigned
+// group, or else the best layout for its memory accesses. Remaining conflicts
+// are resolved by conversions at the ops where they occur.
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 
 #include "iris/Analysis/TileLayout.h"
@@ -50,7 +49,7 @@ static RankedTensorType withLayout(RankedTensorType type, Attribute layout) {
   return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
 }
 
-/// Bytes of an element in memory and, near enough, in registers.
+/// Bytes of an element in memory and, approximately, in registers.
 static int64_t getElementBytes(Type type) {
   if (type.isIndex())
     return 8;
@@ -62,7 +61,7 @@ static SmallVector<Value> getTiles(ValueRange values) {
                                 [](Value v) { return bool(getTileType(v)); });
 }
 
-/// True for ops that are cheaper to repeat than to convert.
+/// True for ops that are cheaper to duplicate than to convert.
 static bool isCheapSource(Operation *op) {
   return isa<arith::ConstantOp, tensor::SplatOp, RangeOp>(op);
 }
@@ -120,26 +119,26 @@ static void visitTies(Operation *op,
 
 namespace {
 
-/// Tiles that share a layout.
+/// Tiles with one layout.
 struct Group {
   Attribute layout;
   bool pinned = false;
-  /// Widest element that is moved from or to memory, in bytes; 0: none is.
+  /// Bytes of the widest element that is loaded or stored; 0 if none is.
   int64_t accessBytes = 0;
   int64_t elementBytes = 1;
-  /// Elements of one packet access, where tiles travel in packets; else 0.
+  /// Elements of one packet access, if tiles are sent as packets; otherwise 0.
   int64_t packetElements = 0;
   /// Extents of the largest tile.
   SmallVector<int64_t> shape;
   int64_t numElements = 0;
 };
 
-/// An op that turns the layout of one group into a layout for another.
+/// An op that derives a layout of one group from that of another.
 struct Flow {
   unsigned from, to;
   std::function<Attribute(Attribute)> derive;
-  /// Transposed layouts access memory badly, so a group that does prefers its
-  /// own.
+  /// Transposed layouts are inefficient for memory accesses, so groups with
+  /// accesses prefer their own.
   bool worseForAccess = false;
 };
 
@@ -152,11 +151,11 @@ public:
   LogicalResult run();
 
 private:
-  void repeatCheapSources();
+  void duplicateCheapSources();
   LogicalResult collectTiles();
   void formGroups();
   void collectFlows();
-  void decide();
+  void assign();
   void applyLayouts();
   void convertBoundaries(Operation *op);
 
@@ -183,14 +182,14 @@ private:
 } // namespace
 
 LogicalResult LayoutAssigner::run() {
-  repeatCheapSources();
+  duplicateCheapSources();
   if (failed(collectTiles()))
     return failure();
   if (ids.empty())
     return success();
   formGroups();
   collectFlows();
-  decide();
+  assign();
   applyLayouts();
   SmallVector<Operation *> ops;
   function->walk([&](Operation *op) { ops.push_back(op); });
@@ -199,9 +198,9 @@ LogicalResult LayoutAssigner::run() {
   return success();
 }
 
-/// Constants and coordinates serve groups with different layouts: each use gets
-/// its own, next to it.
-void LayoutAssigner::repeatCheapSources() {
+/// Constants and coordinates may be used in groups with different layouts: each
+/// use gets its own copy.
+void LayoutAssigner::duplicateCheapSources() {
   SmallVector<Operation *> sources;
   function->walk([&](Operation *op) {
     if (isCheapSource(op) && op->getNumResults() == 1 &&
@@ -279,7 +278,7 @@ void LayoutAssigner::tie(Value a, Value b) {
   if (x == y)
     return;
   Group &first = groups[x], &second = groups[y];
-  // Two pins meet: both are obeyed, with a conversion where they do.
+  // Two different pinned layouts: both are kept, and a conversion is inserted.
   if (first.pinned && second.pinned && first.layout != second.layout)
     return;
   if (second.pinned) {
@@ -297,13 +296,13 @@ void LayoutAssigner::tie(Value a, Value b) {
 }
 
 void LayoutAssigner::formGroups() {
-  auto moves = [&](Value tile) {
+  auto addAccess = [&](Value tile) {
     int64_t bytes = getElementBytes(getTileType(tile).getElementType());
     Group &group = groups[getGroup(tile)];
     group.accessBytes = std::max(group.accessBytes, bytes);
   };
-  auto packs = [&](Value tile) {
-    moves(tile);
+  auto addPacketAccess = [&](Value tile) {
+    addAccess(tile);
     int64_t bytes = getElementBytes(getTileType(tile).getElementType());
     Group &group = groups[getGroup(tile)];
     group.packetElements =
@@ -311,10 +310,14 @@ void LayoutAssigner::formGroups() {
   };
   function->walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
-        .Case<LoadOp, GatherOp>([&](auto load) { moves(load.getResult()); })
-        .Case<StoreOp, ScatterOp>([&](auto store) { moves(store.getValue()); })
-        .Case([&](iris::PacketLoadOp load) { packs(load.getResult()); })
-        .Case([&](iris::PacketStoreOp store) { packs(store.getValue()); });
+        .Case<LoadOp, GatherOp>([&](auto load) { addAccess(load.getResult()); })
+        .Case<StoreOp, ScatterOp>(
+            [&](auto store) { addAccess(store.getValue()); })
+        .Case(
+            [&](iris::PacketLoadOp load) { addPacketAccess(load.getResult()); })
+        .Case([&](iris::PacketStoreOp store) {
+          addPacketAccess(store.getValue());
+        });
     visitTies(op, [&](ArrayRef<Value> tiles) {
       for (Value tile : tiles.drop_front(tiles.empty() ? 0 : 1))
         tie(tiles.front(), tile);
@@ -323,7 +326,7 @@ void LayoutAssigner::formGroups() {
 }
 
 void LayoutAssigner::collectFlows() {
-  // A slice of the larger tile's layout; backwards only if it is one already.
+  // A slice of the larger tile's layout; the reverse only if it is a slice.
   auto addSlice = [&](Value large, Value small, int64_t dim) {
     flows.push_back({getGroup(large), getGroup(small), [dim](Attribute layout) {
                        return SliceAttr::get(layout.getContext(), dim, layout);
@@ -364,7 +367,7 @@ void LayoutAssigner::collectFlows() {
   });
 }
 
-void LayoutAssigner::decide() {
+void LayoutAssigner::assign() {
   SmallVector<unsigned> order;
   for (unsigned id = 0; id < groups.size(); ++id)
     if (getRoot(id) == id)
@@ -388,8 +391,8 @@ void LayoutAssigner::decide() {
     if (group.layout)
       continue;
     int64_t bytes = group.accessBytes ? group.accessBytes : group.elementBytes;
-    // The data of one packet access, not more: with the flags they are 16 bytes
-    // of memory, and neighbouring threads write neighbouring packets.
+    // The data of a single packet access: with flags it is 16 bytes of memory,
+    // and consecutive threads write consecutive packets.
     int64_t vectorSize =
         group.packetElements ? group.packetElements : 16 / bytes;
     group.layout = iris::getDefaultLayout(
@@ -426,29 +429,29 @@ void LayoutAssigner::convertOperand(OpOperand &operand, Attribute layout) {
       withLayout(getTileType(operand.get()), layout), operand.get()));
 }
 
-/// The op gives its result in layout `natural`; users see the decided one.
+/// The op's result has layout `natural`; users see the assigned one.
 void LayoutAssigner::convertResult(OpResult result, Attribute natural) {
-  RankedTensorType decided = getTileType(result);
-  RankedTensorType given = withLayout(decided, natural);
-  if (given == decided ||
-      iris::getLinearLayout(given) == iris::getLinearLayout(decided))
+  RankedTensorType assigned = getTileType(result);
+  RankedTensorType given = withLayout(assigned, natural);
+  if (given == assigned ||
+      iris::getLinearLayout(given) == iris::getLinearLayout(assigned))
     return;
   Operation *op = result.getOwner();
   result.setType(given);
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   auto convert =
-      ConvertLayoutOp::create(builder, op->getLoc(), decided, result);
+      ConvertLayoutOp::create(builder, op->getLoc(), assigned, result);
   result.replaceAllUsesExcept(convert.getResult(), convert);
 }
 
-/// True if giving a tile of type `from` as one of type `to` moves nothing.
+/// True if converting a tile of type `from` to type `to` moves nothing.
 bool LayoutAssigner::staysInThread(RankedTensorType from, RankedTensorType to) {
   return iris::getLinearLayout(from) == iris::getLinearLayout(to);
 }
 
-/// The layout in which a packet's tile must travel; null if it has one that
-/// will do, or that the kernel chose.
+/// The layout for a tile that is sent as packets; null if its layout is
+/// suitable, or pinned by the kernel.
 Attribute LayoutAssigner::getPacketLayout(Value tile) {
   RankedTensorType type = getTileType(tile);
   bool isPinned = ids.contains(tile) && groups[getGroup(tile)].pinned;
@@ -520,17 +523,17 @@ void LayoutAssigner::convertBoundaries(Operation *op) {
     return;
   }
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    RankedTensorType decided = getTileType(matmul.getResult());
+    RankedTensorType assigned = getTileType(matmul.getResult());
     Attribute natural = op->getAttr(kResultLayoutAttr);
-    if (!natural || staysInThread(withLayout(decided, natural), decided))
+    if (!natural || staysInThread(withLayout(assigned, natural), assigned))
       natural = getLayout(matmul.getResult());
     for (OpOperand &init : matmul.getInitMutable())
       convertOperand(init, natural);
     convertResult(cast<OpResult>(matmul.getResult()), natural);
     return;
   }
-  // Layouts that came from elsewhere may scatter the words of a packet. Pinned
-  // ones are obeyed, or refused later.
+  // Other layouts may split the words of a packet. Pinned layouts are kept, or
+  // rejected later.
   if (auto store = dyn_cast<iris::PacketStoreOp>(op)) {
     if (Attribute layout = getPacketLayout(store.getValue()))
       convertOperand(store.getValueMutable(), layout);
@@ -541,7 +544,8 @@ void LayoutAssigner::convertBoundaries(Operation *op) {
       convertResult(cast<OpResult>(load.getResult()), layout);
     return;
   }
-  // All tiles of the op agree with its result, or with its first operand.
+  // All tiles of the op must have the layout of its result, or of its first
+  // operand.
   visitTies(op, [&](ArrayRef<Value> tiles) {
     if (tiles.empty())
       return;

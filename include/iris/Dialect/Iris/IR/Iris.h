@@ -34,7 +34,7 @@ namespace plan = ::irisplan;
 const plan::Collective &getCollective(CollectiveKind kind);
 /// Checks the ranks of a group, if there is one.
 LogicalResult verifyGroup(Operation *op, DenseI32ArrayAttr group);
-/// Checks a collective of a host program.
+/// Verifies a collective of a host program.
 LogicalResult verifyCollectiveCall(Operation *op);
 } // namespace mlir::iris
 
@@ -45,22 +45,22 @@ namespace mlir::iris {
 /// Discardable attributes of kernels and of their arguments.
 inline constexpr StringLiteral kNumWarpsAttr = "iris.num_warps";
 inline constexpr StringLiteral kDivisibilityAttr = "iris.divisibility";
-/// What a generated kernel was made for: the metadata's "config".
+/// The config of a generated kernel: the metadata's "config".
 inline constexpr StringLiteral kConfigAttr = "iris.config";
-/// What the runtime must know of a lowered kernel.
+/// The metadata of a lowered kernel.
 inline constexpr StringLiteral kMetaAttr = "iris.meta";
 
 /// An upper bound on the ranks of a world: IRISRT_MAX_RANKS of RuntimeABI.h.
 inline constexpr int64_t kMaxRanks = 64;
-/// Most ranks of a group (IRISRT_MAX_GROUP).
+/// Maximum number of ranks in a group (IRISRT_MAX_GROUP).
 inline constexpr int64_t kMaxGroup = 8;
 
-/// Waves per workgroup of a kernel that does not say.
+/// Default number of waves per workgroup.
 inline constexpr int64_t kDefaultNumWarps = 4;
 
-/// True if `buffer` is the own copy of a buffer on the symmetric heap.
+/// True if `buffer` is this rank's copy of a buffer in the symmetric heap.
 bool isSymmetric(MemRefType buffer);
-/// True if `buffer` is a translated buffer: some rank's copy.
+/// True if `buffer` is a translated buffer: the copy on some rank.
 bool isPeer(MemRefType buffer);
 /// `buffer` in the memory space #iris.peer.
 MemRefType getPeerType(MemRefType buffer);
@@ -71,11 +71,10 @@ struct ContextField {
   unsigned bits;
 };
 
-/// All fields of the device context, in their order.
+/// All fields of the device context, in order.
 ArrayRef<ContextField> getContextFields();
 
-/// `mask %m` of a transfer, if any: its type follows from the shape that
-/// travels.
+/// The optional `mask %m` of a transfer; its type follows from the shape.
 ParseResult
 parseTransferMask(OpAsmParser &parser,
                   std::optional<OpAsmParser::UnresolvedOperand> &mask,
@@ -83,7 +82,7 @@ parseTransferMask(OpAsmParser &parser,
 void printTransferMask(OpAsmPrinter &printer, Operation *op, Value mask,
                        Type maskType, DenseI64ArrayAttr shape);
 
-/// A reduction, if one comes next.
+/// An optional reduction.
 ParseResult parseOptionalReduction(OpAsmParser &parser,
                                    ReductionAttr &reduction);
 void printOptionalReduction(OpAsmPrinter &printer, Operation *op,

@@ -14,22 +14,22 @@ include "mlir/IR/DialectBase.td"
 def Iris_Dialect : Dialect {
   let name = "iris";
   let cppNamespace = "::mlir::iris";
-  let summary = "Kernels that reach into the memory of other ranks";
+  let summary = "Kernels that access the memory of other ranks";
   let description = [{
     A *symmetric heap* exists on every rank (one rank = one device = one
-    process): a buffer allocated on it, of type `memref<..., #iris.symmetric>`,
-    lies at the same place of every rank's heap. Ops of this dialect read and
-    write any rank's copy of such a buffer, do atomics on it, and signal and
-    wait for flags.
+    process): a buffer allocated in it, of type `memref<..., #iris.symmetric>`,
+    has the same offset in every rank's heap. Ops of this dialect read and write
+    any rank's copy of such a buffer, execute atomics on it, and signal and wait
+    for flags.
 
     The unit of ordering is the *program* (workgroup): a release orders every
     earlier access of every thread of the program before it, an acquire every
     later one after it.
 
-    Plain accesses have ordinary read and write effects. Ordered ones (atomics,
-    `signal`, `wait`, `barrier`, volatile accesses) report both a read and a
-    write of all memory: nothing is merged with, moved across, or forwarded
-    over them.
+    Plain accesses have ordinary read and write effects. Ordered accesses
+    (atomics, `signal`, `wait`, `barrier`, volatile accesses) report both a read
+    and a write of all memory: nothing is merged with them, moved across them,
+    or forwarded over them.
   }];
   let dependentDialects = ["::mlir::tile::TileDialect"];
   let useDefaultAttributePrinterParser = 1;

@@ -9,14 +9,14 @@ include "iris/Dialect/Iris/IR/IrisTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Iris_CheckOp : Iris_Op<"check", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Ends the program if an access would go wrong";
+  let summary = "Ends the program if an access is invalid";
   let description = [{
-    Debug runs have these in front of what they check: `below` wants
-    0 <= `value` < `bound`, `at_least` wants `value` >= `bound`. Where that does
-    not hold, the first such check of the rank is recorded, the abort word is
-    set and the program ends without publishing anything. `of` is the name of
-    the op that is checked; `what` goes to the metadata with `$value`, `$bound`
-    and `$last` (`bound` - 1) in the place of the numbers.
+    In debug mode a check precedes every access: `below` requires 0 <= `value` <
+    `bound`, `at_least` requires `value` >= `bound`. If the condition does not
+    hold, the first such check of the rank is recorded, the abort word is set
+    and the program ends without publishing anything. `of` is the name of the
+    checked op; `what` is stored in the metadata, with `$value`, `$bound` and
+    `$last` (`bound` - 1) as placeholders of the numbers.
 
     Example:
 

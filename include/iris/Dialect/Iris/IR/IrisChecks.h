@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisChecks.h - The checks of debug runs ------------------*- C++ -*-===//
+//===- IrisChecks.h - Checks in debug mode ----------------------*- C++ -*-===//
 
 #ifndef IRIS_DIALECT_IRIS_IR_IRISCHECKS_H
 #define IRIS_DIALECT_IRIS_IR_IRISCHECKS_H
@@ -8,7 +8,7 @@
 
 namespace mlir::iris {
 
-/// Unit, on kernels that check their accesses (iris-insert-checks).
+/// Unit attribute of kernels that check their accesses (iris-insert-checks).
 inline constexpr StringLiteral kDebugAttr = "iris.debug";
 
 } // namespace mlir::iris

@@ -19,7 +19,7 @@ def Iris_MemSemantic : Iris_Enum<"MemSemantic", "ordering of an access", [
     I32EnumAttrCase<"AcqRel", 3, "acq_rel">]>;
 def Iris_MemSemanticAttr : EnumAttr<Iris_Dialect, Iris_MemSemantic, "sem">;
 
-def Iris_Scope : Iris_Enum<"Scope", "who takes part in an ordering", [
+def Iris_Scope : Iris_Enum<"Scope", "scope of an ordering", [
     I32EnumAttrCase<"Block", 0, "block">, I32EnumAttrCase<"Gpu", 1, "gpu">,
     I32EnumAttrCase<"Sys", 2, "sys">]>;
 def Iris_ScopeAttr : EnumAttr<Iris_Dialect, Iris_Scope, "scope">;
@@ -32,18 +32,18 @@ def Iris_RMWKind : Iris_Enum<"RMWKind", "read-modify-write operation", [
     I32EnumAttrCase<"UMin", 8, "umin">, I32EnumAttrCase<"UMax", 9, "umax">]>;
 def Iris_RMWKindAttr : EnumAttr<Iris_Dialect, Iris_RMWKind, "rmw">;
 
-def Iris_SignalKind : Iris_Enum<"SignalKind", "what a signal does to the flag", [
+def Iris_SignalKind : Iris_Enum<"SignalKind", "update of a flag by a signal", [
     I32EnumAttrCase<"Set", 0, "set">, I32EnumAttrCase<"Add", 1, "add">]>;
 def Iris_SignalKindAttr : EnumAttr<Iris_Dialect, Iris_SignalKind, "signal">;
 
 // The numbers are those of IrisRtComparison in RuntimeABI.h.
-def Iris_Comparison : Iris_Enum<"Comparison", "what a wait waits for", [
+def Iris_Comparison : Iris_Enum<"Comparison", "comparison of a wait", [
     I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">,
     I32EnumAttrCase<"GE", 2, "ge">, I32EnumAttrCase<"GT", 3, "gt">,
     I32EnumAttrCase<"LE", 4, "le">, I32EnumAttrCase<"LT", 5, "lt">]>;
 def Iris_ComparisonAttr : EnumAttr<Iris_Dialect, Iris_Comparison, "comparison">;
 
-def Iris_CollectiveKind : Iris_Enum<"CollectiveKind", "what is communicated", [
+def Iris_CollectiveKind : Iris_Enum<"CollectiveKind", "kind of a collective", [
     I32EnumAttrCase<"AllGather", 0, "all_gather">,
     I32EnumAttrCase<"AllReduce", 1, "all_reduce">,
     I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">,
@@ -59,13 +59,13 @@ def Iris_CollectiveKind : Iris_Enum<"CollectiveKind", "what is communicated", [
 def Iris_CollectiveKindAttr
     : EnumAttr<Iris_Dialect, Iris_CollectiveKind, "collective_kind">;
 
-def Iris_Reduction : Iris_Enum<"Reduction", "how elements are combined", [
+def Iris_Reduction : Iris_Enum<"Reduction", "reduction operation", [
     I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">,
     I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Max", 3, "max">,
     I32EnumAttrCase<"Avg", 4, "avg">]>;
 def Iris_ReductionAttr : EnumAttr<Iris_Dialect, Iris_Reduction, "reduction">;
 
-def Iris_TracePhase : Iris_Enum<"TracePhase", "which end of a span", [
+def Iris_TracePhase : Iris_Enum<"TracePhase", "begin or end of a span", [
     I32EnumAttrCase<"Begin", 0, "begin">, I32EnumAttrCase<"End", 1, "end">]>;
 def Iris_TracePhaseAttr
     : EnumAttr<Iris_Dialect, Iris_TracePhase, "trace_phase">;

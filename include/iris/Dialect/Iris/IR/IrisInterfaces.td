@@ -8,15 +8,15 @@ include "mlir/IR/OpBase.td"
 def RankedAccessOpInterface : OpInterface<"RankedAccessOpInterface"> {
   let cppNamespace = "::mlir::iris";
   let description = [{
-    An access to one buffer on a rank that may be named. Without a rank the op
-    accesses the buffer as it is: the own copy, or a translated one.
+    An access to one buffer on a rank that may be specified. Without a rank the
+    op accesses the buffer itself: this rank's copy, or a translated one.
   }];
   let methods = [
-    InterfaceMethod<"The buffer that is accessed.", "::mlir::OpOperand &",
+    InterfaceMethod<"The accessed buffer.", "::mlir::OpOperand &",
                     "getBufferOperand">,
-    InterfaceMethod<"The rank whose copy is accessed; null if not named.",
+    InterfaceMethod<"The rank whose copy is accessed; null if not specified.",
                     "::mlir::Value", "getAccessedRank">,
-    InterfaceMethod<"Turns the op into one that names no rank.", "void",
+    InterfaceMethod<"Removes the rank from the op.", "void",
                     "dropAccessedRank">
   ];
 }
@@ -24,12 +24,12 @@ def RankedAccessOpInterface : OpInterface<"RankedAccessOpInterface"> {
 def CollectiveCallOpInterface : OpInterface<"CollectiveCallOpInterface"> {
   let cppNamespace = "::mlir::iris";
   let description = [{
-    A collective in a host program: what all of them have.
+    The common interface of collectives in host programs.
   }];
   let methods = [
-    InterfaceMethod<"What is done.", "::mlir::iris::CollectiveKind",
-                    "getCollectiveKind">,
-    InterfaceMethod<"How elements are combined, if they are.",
+    InterfaceMethod<"The kind of the collective.",
+                    "::mlir::iris::CollectiveKind", "getCollectiveKind">,
+    InterfaceMethod<"The reduction, if there is one.",
                     "::std::optional<::mlir::iris::Reduction>",
                     "getReductionKind">,
     InterfaceMethod<"The root, a member of the group; null if there is none.",
@@ -42,9 +42,9 @@ def CollectiveCallOpInterface : OpInterface<"CollectiveCallOpInterface"> {
                     "::llvm::SmallVector<::mlir::Value>", "getChunkTables">,
     InterfaceMethod<"The element type that stands behind the buffers' one.",
                     "::std::optional<::mlir::Type>", "getElement">,
-    InterfaceMethod<"The ranks that take part; all if there are none.",
+    InterfaceMethod<"The ranks of the group; null for all ranks.",
                     "::mlir::DenseI32ArrayAttr", "getGroupAttr">,
-    InterfaceMethod<"How it is done.", "::mlir::DictionaryAttr",
+    InterfaceMethod<"The config.", "::mlir::DictionaryAttr",
                     "getConfigAttr">
   ];
   let verify = [{ return verifyCollectiveCall($_op); }];

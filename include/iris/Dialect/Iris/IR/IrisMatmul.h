@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisMatmul.h - Products of matrices ----------------------*- C++ -*-===//
+//===- IrisMatmul.h - Matmul ops --------------------------------*- C++ -*-===//
 //
-// Ops of the iris dialect that stand for kernels with products. They have a
-// header of their own because only the generators know them.
+// Ops of the iris dialect for kernels with matmuls. They have a separate header
+// because only the kernel generators use them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,14 +21,14 @@ enum class MatmulKind {
   MatmulAllReduce
 };
 
-/// The kind's name: the mnemonic of its call.
+/// The name of a kind, which is the mnemonic of its call.
 StringRef stringifyMatmulKind(MatmulKind kind);
 std::optional<MatmulKind> symbolizeMatmulKind(StringRef name);
 
-/// The element type of the sum of products of `element`; null if there is none.
+/// The accumulator type of matmuls of `element`; null if there is none.
 Type getSumElement(Type element);
 
-/// Checks a product of a host program.
+/// Verifies a matmul of a host program.
 LogicalResult verifyMatmulCall(Operation *op);
 
 /// The name of a kind, as a keyword.

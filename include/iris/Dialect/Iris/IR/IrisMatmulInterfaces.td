@@ -8,25 +8,25 @@ include "mlir/IR/OpBase.td"
 def MatmulCallOpInterface : OpInterface<"MatmulCallOpInterface"> {
   let cppNamespace = "::mlir::iris";
   let description = [{
-    A product of matrices in a host program, alone or with communication: what
-    all of them have.
+    The common interface of matmuls in host programs, local and fused with
+    communication.
   }];
   let methods = [
-    InterfaceMethod<"What is done.", "::mlir::iris::MatmulKind",
+    InterfaceMethod<"The kind of the matmul.", "::mlir::iris::MatmulKind",
                     "getMatmulKind">,
     InterfaceMethod<"The context.", "::mlir::Value", "getCtx">,
     InterfaceMethod<"The left operand.", "::mlir::Value", "getA">,
     InterfaceMethod<"The right operand.", "::mlir::Value", "getB">,
     InterfaceMethod<"The result.", "::mlir::Value", "getC">,
-    InterfaceMethod<"What is added to rows or columns; may be null.",
+    InterfaceMethod<"The bias of rows or columns; may be null.",
                     "::mlir::Value", "getBias">,
-    InterfaceMethod<"What products are multiplied by; may be null.",
+    InterfaceMethod<"The factor of the matmul; may be null.",
                     "::mlir::Value", "getScale">,
-    InterfaceMethod<"The element type that stands behind i8 operands.",
+    InterfaceMethod<"The f8 type of operands that are stored as i8.",
                     "::std::optional<::mlir::Type>", "getElement">,
-    InterfaceMethod<"The ranks that take part; all if there are none.",
+    InterfaceMethod<"The ranks of the group; null for all ranks.",
                     "::mlir::DenseI32ArrayAttr", "getGroupAttr">,
-    InterfaceMethod<"How it is done.", "::mlir::DictionaryAttr",
+    InterfaceMethod<"The config.", "::mlir::DictionaryAttr",
                     "getConfigAttr">
   ];
   let verify = [{ return verifyMatmulCall($_op); }];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of matrices, alone and with communication: the kernel of one
-// (`iris.matmul_kernel`), and calls of them in host programs.
+// Matmuls, local and fused with communication: the kernel of a matmul
+// (`iris.matmul_kernel`), and calls of matmuls in host programs.
 
 #ifndef IRIS_DIALECT_IRIS_IR_IRISMATMULOPS_TD
 #define IRIS_DIALECT_IRIS_IR_IRISMATMULOPS_TD
@@ -12,18 +12,18 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Iris_MatmulKernelOp : Iris_Op<"matmul_kernel", [Symbol]> {
-  let summary = "Stands for the generated kernel of a product of matrices";
+  let summary = "Declares a generated matmul kernel";
   let description = [{
-    `iris-expand-matmuls` replaces it by a `gpu.module` of the same name with one
-    kernel, which has that name as well. The kind is the mnemonic of one of the
-    calls (`matmul`, `all_gather_matmul`, ...); then come the element types of
-    the operands (f16, bf16, f32, i8 or an f8 type, which buffers hold as i8) and
-    of the result. `size` is the number of ranks in the group; without it the
-    kernel serves groups of any size up to 8.
+    `iris-expand-matmuls` replaces it by a `gpu.module` of the same name with
+    one kernel, which also has that name. The kind is the mnemonic of one of the
+    calls (`matmul`, `all_gather_matmul`, ...), followed by the element types of
+    the operands (f16, bf16, f32, i8 or an f8 type, which buffers hold as i8)
+    and of the result. `size` is the number of ranks in the group; without it
+    the kernel supports groups of any size up to 8.
 
     The kernel's arguments are the context, a, b, c, the bias and the scale if
-    the config has them, the staging and the workspace if the kind has them. See
-    docs/fused.md for the config.
+    the config has them, and the staging buffer and the workspace if the kind
+    needs them. See docs/fused.md for the config.
 
     Example:
 
@@ -43,7 +43,7 @@ def Iris_MatmulKernelOp : Iris_Op<"matmul_kernel", [Symbol]> {
   let hasVerifier = 1;
 }
 
-/// A product in a host program.
+/// A matmul in a host program.
 class Iris_MatmulCallOp<string mnemonic, string kind>
     : Iris_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>,
                          AttrSizedOperandSegments, MatmulCallOpInterface]> {
@@ -64,13 +64,13 @@ class Iris_MatmulCallOp<string mnemonic, string kind>
 }
 
 def Iris_MultiplyOp : Iris_MatmulCallOp<"matmul", "Matmul"> {
-  let summary = "Multiplies two matrices on every rank for itself";
+  let summary = "Multiplies two matrices locally";
   let description = [{
     `c = activation(scale * (a x b) + bias)`, computed in f32 (i32 for i8) and
-    then rounded to the elements of `c`. `a` and `b` are row-major, with rows
-    any number of elements apart, or column-major. The bias has one element for
-    each column of `c` (`bias = "column"`, the default) or row (`"row"`), of
-    the type of c's elements. `as` names an f8 type that buffers of i8 hold.
+    then rounded to the elements of `c`. `a` and `b` are row-major with any row
+    stride, or column-major. The bias has one element for each column of `c`
+    (`bias = "column"`, the default) or row (`"row"`), of the element type of c.
+    `as` specifies the f8 type of elements that buffers hold as i8.
 
     Example:
 
@@ -85,11 +85,12 @@ def Iris_MultiplyOp : Iris_MatmulCallOp<"matmul", "Matmul"> {
 
 def Iris_AllGatherMatmulOp
     : Iris_MatmulCallOp<"all_gather_matmul", "AllGatherMatmul"> {
-  let summary = "Multiplies a matrix that all ranks have a part of";
+  let summary = "Multiplies an all-gathered matrix";
   let description = [{
-    The parts of a, in the group's order, stand beside each other
-    (`shard = "k"`, the default: `a` has the columns of this rank) or below each
-    other (`shard = "m"`: rows). Every rank multiplies the whole by its own `b`.
+    The ranks' shards of a, in group order, are beside each other (`shard =
+    "k"`, the default: `a` has the columns of this rank) or below each other
+    (`shard = "m"`: rows). Every rank multiplies the gathered matrix by its own
+    `b`.
 
     Example:
 
@@ -103,11 +104,11 @@ def Iris_AllGatherMatmulOp
 
 def Iris_MatmulAllGatherOp
     : Iris_MatmulCallOp<"matmul_all_gather", "MatmulAllGather"> {
-  let summary = "Multiplies matrices and gives the product to all ranks";
+  let summary = "Multiplies matrices and all-gathers the result";
   let description = [{
-    Every rank computes a part of `c`: rows (`shard = "m"`, the default; from
-    the rows of `a` that it has) or columns (`shard = "n"`; from its columns of
-    `b`). All ranks get the whole.
+    Every rank computes a chunk of `c`: rows (`shard = "m"`, the default; from
+    its rows of `a`) or columns (`shard = "n"`; from its columns of `b`). All
+    ranks get all chunks.
 
     Example:
 
@@ -121,7 +122,7 @@ def Iris_MatmulAllGatherOp
 
 def Iris_MatmulReduceScatterOp
     : Iris_MatmulCallOp<"matmul_reduce_scatter", "MatmulReduceScatter"> {
-  let summary = "Adds up the products of all ranks and leaves each a part";
+  let summary = "Multiplies matrices and reduce-scatters the result";
   let description = [{
     Member i of the group gets rows i * R to (i + 1) * R of the sum of all
     ranks' `a x b`, where R is the number of rows of `c`; `a` has R rows for
@@ -139,10 +140,10 @@ def Iris_MatmulReduceScatterOp
 
 def Iris_MatmulAllReduceOp
     : Iris_MatmulCallOp<"matmul_all_reduce", "MatmulAllReduce"> {
-  let summary = "Adds up the products of all ranks";
+  let summary = "Multiplies matrices and all-reduces the result";
   let description = [{
-    All ranks get the sum of their `a x b`, the same bits but for the variant
-    `atomic`. Bias, scale and activation apply to the sum.
+    All ranks get the sum of their `a x b`, with the same bits except for the
+    variant `atomic`. Bias, scale and activation apply to the sum.
 
     Example:
 

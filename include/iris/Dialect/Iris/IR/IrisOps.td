@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ops of kernels (rank information, remote access, atomics, synchronisation)
+// Ops of kernels (rank information, remote access, atomics, synchronization)
 // and of host programs (allocation, launch).
 
 #ifndef IRIS_DIALECT_IRIS_IR_IRISOPS_TD
@@ -17,7 +17,7 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferIntRangeInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// A scalar or a tile that an atomic works on.
+/// A scalar or a tile: the operand of an atomic.
 def Iris_AtomicValue
     : AnyTypeOf<[Tile_MemElement, Tile_DataTile],
                 "scalar or tile of a memory element type">;
@@ -30,7 +30,7 @@ def Iris_FlagBuffer : MemRefRankOf<[I32, I64], [1, 2, 3, 4]>;
 
 def Iris_RankOp : Iris_Op<"rank", [Pure,
     DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
-  let summary = "Returns the own rank";
+  let summary = "Returns this rank's number";
   let description = [{
     Same as `ctx.get_rank()`.
 
@@ -87,7 +87,7 @@ def Iris_GroupSizeOp
 
 def Iris_GroupIndexOp
     : Iris_GroupQueryOp<"group_index", (ins Iris_CtxType:$ctx)> {
-  let summary = "Returns the own place in the launch's group";
+  let summary = "Returns this rank's index in the launch's group";
   let description = [{
     Example:
 
@@ -103,9 +103,9 @@ def Iris_GroupMemberOp
                         (ins Iris_CtxType:$ctx, Index:$member)> {
   let summary = "Returns the rank of a member of the launch's group";
   let description = [{
-    The world rank of member `member`, 0 <= member < size of the group: what
-    the `to` and `from` clauses of other ops take. The members travel in the
-    context, so nothing is loaded.
+    The world rank of member `member`, 0 <= member < size of the group, as used
+    in the `to` and `from` clauses of other ops. The context contains the
+    members, so nothing is loaded.
 
     Example:
 
@@ -117,11 +117,11 @@ def Iris_GroupMemberOp
 }
 
 def Iris_TranslateOp : Iris_Op<"translate", [Pure]> {
-  let summary = "Gives the same buffer on another rank";
+  let summary = "Returns the copy of a buffer on another rank";
   let description = [{
-    Pure address arithmetic on the base of the buffer: shape, strides and
-    alignment stay. All remote accesses are expanded into a translation and a
-    local access, so that one translation serves all accesses to a buffer.
+    Pure address arithmetic on the base of the buffer; shape, strides and
+    alignment do not change. All remote accesses are expanded into a translation
+    and a local access, so that one translation serves all accesses to a buffer.
     The rank must be less than the number of ranks.
 
     Example:
@@ -266,12 +266,12 @@ def Iris_ScatterOp : Iris_AccessOp<"scatter", [
   let hasVerifier = 1;
 }
 
-/// get, put and copy: a window goes from one buffer to another.
+/// get, put and copy: copies of a window from one buffer to another.
 class Iris_TransferOp<string mnemonic>
     : Iris_AccessOp<mnemonic, [AttrSizedOperandSegments,
                                Tile_ElseOf<"source", "other">]> {
   code transferDecls = [{
-    /// The tile that travels: `shape` elements of the buffers' element type.
+    /// The tile that is copied: `shape` elements of the buffers' element type.
     RankedTensorType getTileType() {
       return RankedTensorType::get(getShape(),
                                    getSource().getType().getElementType());
@@ -282,7 +282,7 @@ class Iris_TransferOp<string mnemonic>
 }
 
 def Iris_GetOp : Iris_TransferOp<"get"> {
-  let summary = "Copies a window from some rank to the own memory";
+  let summary = "Copies a window from some rank to local memory";
   let description = [{
     Same as `iris.get`: a remote load and a local store. Elements outside of
     the source read as 0, or as the `else` value; elements outside of the
@@ -316,7 +316,7 @@ def Iris_GetOp : Iris_TransferOp<"get"> {
 }
 
 def Iris_PutOp : Iris_TransferOp<"put"> {
-  let summary = "Copies a window from the own memory to some rank";
+  let summary = "Copies a window from local memory to some rank";
   let description = [{
     Same as `iris.put`: a local load and a remote store.
 
@@ -349,8 +349,8 @@ def Iris_PutOp : Iris_TransferOp<"put"> {
 def Iris_CopyOp : Iris_TransferOp<"copy"> {
   let summary = "Copies a window between any two ranks";
   let description = [{
-    Same as `iris.copy`, but neither rank needs to be the own one: all heaps
-    are mapped.
+    Same as `iris.copy`, but neither rank needs to be this one: all heaps are
+    mapped.
 
     Example:
 
@@ -382,7 +382,7 @@ def Iris_CopyOp : Iris_TransferOp<"copy"> {
 // Atomics
 //===----------------------------------------------------------------------===//
 
-/// Ops that synchronise: they report a read and a write of all memory.
+/// Ops that synchronize: they report a read and a write of all memory.
 class Iris_OrderedOp<string mnemonic, list<Trait> traits = []>
     : Iris_Op<mnemonic, !listconcat(traits, [
         MemoryEffects<[MemRead, MemWrite]>])>;
@@ -392,19 +392,19 @@ def Iris_AtomicRMWOp : Iris_OrderedOp<"atomic_rmw", [
     DeclareOpInterfaceMethods<RankedAccessOpInterface>,
     TypesMatchWith<"result has the value's type", "value", "result", "$_self">,
     Tile_MaskOf<"value", "mask">]> {
-  let summary = "Atomically updates elements and returns what was there";
+  let summary = "Atomically updates elements and returns the old values";
   let description = [{
     Same as `iris.atomic_add`, `_sub`, `_xchg`, `_and`, `_or`, `_xor`, `_min`
-    and `_max`. A tile updates each element of a window, in no particular
-    order; elements outside of the buffer or masked out are left alone and give
-    0. Integers are signless: `min` and `max` compare signed, `umin` and `umax`
-    unsigned. Float `min` and `max` propagate NaN.
+    and `_max`. A tile updates each element of a window, in no particular order.
+    Elements outside of the buffer or masked out are not updated; their result
+    is 0. Integers are signless: `min` and `max` compare signed, `umin` and
+    `umax` unsigned. Float `min` and `max` propagate NaN.
 
-    `sem` is `relaxed`, `acquire`, `release` or `acq_rel` (the default),
-    `scope` `block`, `gpu` or `sys` (the default). Scopes below `sys` are
-    rejected where a rank is named. A release orders the program's earlier
-    accesses before this one, an acquire its later ones after it; the access
-    itself is the leader's, or of the threads that own the tile's elements.
+    `sem` is `relaxed`, `acquire`, `release` or `acq_rel` (the default), `scope`
+    `block`, `gpu` or `sys` (the default). Scopes below `sys` are rejected if a
+    rank is specified. A release orders the program's earlier accesses before
+    this one, an acquire its later ones after it. The leader performs a scalar
+    access, the owners of the tile's elements a tile access.
 
     Example:
 
@@ -435,9 +435,9 @@ def Iris_AtomicCASOp : Iris_OrderedOp<"atomic_cas", [
     AllTypesMatch<["compare", "value", "result"]>]> {
   let summary = "Atomically replaces elements that have an expected value";
   let description = [{
-    Same as `iris.atomic_cas`: where the element equals `compare` bit for bit
-    it becomes `value`; the result is what was there. Integers and floats.
-    Ordered as `iris.atomic_rmw`.
+    Same as `iris.atomic_cas`: an element that equals `compare` bit for bit
+    becomes `value`; the result is the old value. Integers and floats. Ordered
+    like `iris.atomic_rmw`.
 
     Example:
 
@@ -468,12 +468,12 @@ def Iris_AtomicCASOp : Iris_OrderedOp<"atomic_cas", [
 def Iris_SignalOp : Iris_OrderedOp<"signal", [
     AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<RankedAccessOpInterface>]> {
-  let summary = "Sets or raises a flag after everything before it";
+  let summary = "Sets or increments a flag with release semantics";
   let description = [{
-    A release: every earlier access of every thread of the program is visible
-    to whoever waits for the flag. `set` stores the value, `add` adds it
-    atomically. `sem(relaxed)` gives up the ordering. The access is the
-    leader's, and the release does not cover it: later ops of the program that
+    A release: every earlier access of every thread of the program is visible to
+    the program that waits for the flag. `set` stores the value, `add` adds it
+    atomically. `sem(relaxed)` does not order anything. The leader performs the
+    access, and the release does not include it: later ops of the program that
     depend on it get a barrier.
 
     Example:
@@ -502,20 +502,20 @@ def Iris_WaitOp : Iris_OrderedOp<"wait", [
     DeclareOpInterfaceMethods<RankedAccessOpInterface>,
     TypesMatchWith<"result has the value's type", "value", "result", "$_self">
   ]> {
-  let summary = "Waits for a flag before everything after it";
+  let summary = "Waits for a flag with acquire semantics";
   let description = [{
-    Polls the flag until the comparison holds and returns the value seen. An
+    Polls the flag until the comparison holds and returns the observed value. An
     acquire: every later access of every thread of the program sees what was
-    visible to the signaller. Values are compared by signed difference, so that
-    epochs may wrap. `sem(relaxed)` gives up the ordering: although the threads
-    meet, later accesses are not ordered after earlier ones. Stores of the
-    program to the flag come before the leader looks at it.
+    visible to the signaling program. Values are compared by signed difference,
+    so that epochs may wrap. `sem(relaxed)` does not order later accesses,
+    although the threads still run a barrier. The program's earlier stores to
+    the flag are ordered before the leader's first poll.
 
-    The wait is bounded in time. On expiry it records where, for what and on
-    which flag it waited, and the whole program ends without publishing
-    anything; `owed_by` names the rank that should have signalled, for that
-    record. A program that contains a wait needs all programs of its launch,
-    and of its peers', to run at once.
+    The wait is bounded in time. On timeout it records its location, its
+    condition and the flag, and the whole program ends without publishing
+    anything. `owed_by` is the rank that should have signaled, for that record.
+    A program that contains a wait requires all programs of its launch, and of
+    its peers' launches, to be co-resident.
 
     Example:
 
@@ -544,16 +544,16 @@ def Iris_WaitOp : Iris_OrderedOp<"wait", [
 }
 
 def Iris_BarrierOp : Iris_OrderedOp<"barrier"> {
-  let summary = "Meets the same program of all ranks";
+  let summary = "Barrier between peer programs of all ranks";
   let description = [{
-    Every program waits until its peer programs (same block id) of all ranks have
-    arrived: a release before and an acquire after. Epochs count up and are
-    never reset, so a barrier may be repeated for ever and replayed in graphs.
-    `state` holds at least 32 * programs * num_ranks elements, zero at first,
-    and belongs to the barriers of one kernel launch at a time.
+    Every program waits until its peer programs (same block id) on all ranks
+    have arrived: a release before and an acquire after. Epochs count up and are
+    never reset, so a barrier may be repeated any number of times and replayed
+    in graphs. `state` must hold at least 32 * programs * num_ranks elements,
+    initially zero, and is used by the barriers of one kernel launch at a time.
 
-    With `group` only the members of the launch's group meet; `state` then
-    holds 32 * programs * group_size elements and belongs to that group.
+    With `group` only the members of the launch's group take part; `state` then
+    holds 32 * programs * group_size elements and is used by that group only.
 
     Example:
 
@@ -579,10 +579,10 @@ def Iris_ExpectEqOp : Iris_OrderedOp<"expect_eq", [
   let summary = "Counts a mismatch of two values and reports the first one";
   let description = [{
     Compares element by element; floats bit for bit (NaN equals NaN), or within
-    `tol` (|got - want| <= tol) where it is given. The kernel must have an
-    `!iris.ctx` argument: the counters and the first mismatch, with rank,
-    program, element, got and want, go to the runtime; `iris-run` then exits
-    with status 1.
+    `tol` (|got - want| <= tol) if given. The kernel must have an `!iris.ctx`
+    argument: the counters and the first mismatch, with rank, program, element,
+    got and want, are reported to the runtime; `iris-run` then exits with status
+    1.
 
     Example:
 
@@ -626,7 +626,7 @@ def Iris_AllocOp : Iris_Op<"alloc", [MemoryEffects<[MemRead, MemWrite]>]> {
 def Iris_DeallocOp : Iris_Op<"dealloc", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Frees a buffer on every rank's heap";
   let description = [{
-    The memory is handed out again only after the earlier work of all ranks.
+    The memory is reused only after the earlier work of all ranks has completed.
 
     Example:
 
@@ -644,11 +644,11 @@ def Iris_LaunchOp : Iris_Op<"launch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Enqueues programs of a kernel on this rank";
   let description = [{
-    One to three extents of the grid; the arguments are those of the kernel.
-    Launches run in the order of the program; the host does not wait.
+    Takes one to three extents of the grid, and the arguments of the kernel.
+    Launches run in program order; the host does not wait.
 
-    `group` names the ranks that launch, at most 8 of them in any order: they
-    are the kernel's group. The other ranks go on.
+    `group` lists the ranks that launch, at most 8 of them in any order: they
+    are the kernel's group. The other ranks do not launch.
 
     Example:
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Packets: data and flag in the same memory operation. The first two ops are
-// those of kernels; the others are what they become below the tile level.
+// Packets (LL protocol): data and flag in the same memory operation. Kernels
+// use the first two ops; the others are their lowering below the tile level.
 
 #ifndef IRIS_DIALECT_IRIS_IR_IRISPACKETOPS_TD
 #define IRIS_DIALECT_IRIS_IR_IRISPACKETOPS_TD
@@ -12,7 +12,7 @@ include "iris/Dialect/Tile/IR/TileBase.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// Packets pass between agents: they are not merged, dropped or moved across
+/// Packets are communication: they are not merged, dropped or moved across
 /// other accesses, although they order nothing.
 class Iris_PacketOp<string mnemonic, list<Trait> traits = []>
     : Iris_Op<mnemonic, !listconcat(traits, [
@@ -22,28 +22,29 @@ def Iris_PacketBuffer : MemRefRankOf<[I32], [1]>;
 
 def Iris_PacketStoreOp : Iris_PacketOp<"packet_store", [
     DeclareOpInterfaceMethods<RankedAccessOpInterface>]> {
-  let summary = "Stores a tile together with the flag that announces it";
+  let summary = "Stores a tile with a flag in every word";
   let description = [{
-    Writes the bytes of the tile, in row-major order, as 32-bit words with a
-    flag behind each of them: element `offset + 2 k` of the buffer becomes word
-    k, element `offset + 2 k + 1` the flag. Whoever reads a word and its flag in
-    one access of 64 bits, as `iris.packet_load` does, has received the word if
-    the flag is the one it waits for. Nothing else announces the data: there is
-    no fence, and no separate flag.
+    Writes the bytes of the tile, in row-major order, as 32-bit words, each
+    followed by a flag: element `offset + 2 k` of the buffer becomes word k,
+    element `offset + 2 k + 1` the flag. A reader that loads a word and its flag
+    in one 64-bit access, as `iris.packet_load` does, has received the word if
+    the flag equals the expected one. There is no fence and no separate flag.
 
-    A packet is relaxed: it orders nothing but its own payload. Earlier stores
-    of the program may become visible after it.
+    A packet is relaxed: it orders only its own payload. Earlier stores of the
+    program may become visible after it.
 
-    The tile has a power of two of bytes, at least 16. `offset` must be a
-    multiple of 4 and the buffer begin on 16 bytes, as allocations do. A window
-    that does not lie wholly inside of the buffer is not written at all. Without
-    a rank the own copy is written, or the translated buffer.
+    The size of the tile in bytes is a power of two, at least 16. `offset` must
+    be a multiple of 4, and the buffer must be 16-byte aligned, as allocations
+    are. A window that is not completely inside the buffer is not written at
+    all. Without a rank the op writes this rank's copy, or the translated
+    buffer.
 
-    The flag must differ from what the memory holds: buffers are zero at first,
-    and a flag may be used again only after another one has taken its place, as
-    with epochs that count up and wrap. Whoever overwrites a packet must know
-    that it was received. With two buffers, used in turn, and an exchange in
-    both directions a program knows that of the packets before the last ones.
+    The flag must differ from the value in memory: buffers are initially zero,
+    and a flag value may be reused only after another one has replaced it, as
+    with epochs that count up and wrap. A program may overwrite a packet only if
+    it knows that the packet has been received. With two alternating buffers and
+    an exchange in both directions, this holds for all packets before the last
+    ones.
 
     Example:
 
@@ -66,24 +67,24 @@ def Iris_PacketLoadOp : Iris_PacketOp<"packet_load"> {
   let summary = "Waits for a packet and returns its data";
   let description = [{
     Reads the window that an `iris.packet_store` of a tile of this type writes
-    at `offset`, again and again until every flag of it equals `flag`, and
-    returns the data that came with the flags. Every thread waits for its own
-    elements alone.
+    at `offset` repeatedly until all of its flags equal `flag`, and returns the
+    data received with the flags. Every thread waits only for its own elements.
 
-    Relaxed: a packet that has arrived says nothing about other memory. In a
-    program, packets are received in the order of the ops.
+    Relaxed: a packet that has arrived does not order accesses to other memory.
+    A program receives packets in the order of the ops.
 
     With `owed_by_members(n)` the tile has n equal parts, in row-major order,
-    which come from members 0 to n - 1 of the launch's group: one wait for all
-    of them takes one round trip, not one for each.
+    which members 0 to n - 1 of the launch's group send: a single wait for all
+    of them takes one round trip instead of one per member.
 
-    A window that does not lie wholly inside of the buffer gives zeros, without
-    waiting. The constraints of `iris.packet_store` hold here, too.
+    A window that is not completely inside the buffer returns zeros without
+    waiting. The constraints of `iris.packet_store` apply here too.
 
-    The wait is bounded as that of `iris.wait`: on expiry it records where and
-    for what it waited, `owed_by` names the rank that should have stored, and
-    the program ends without publishing anything more. A program that contains a
-    wait needs all programs of its launch, and of its peers', to run at once.
+    The wait is bounded like that of `iris.wait`. On timeout it records its
+    location and its condition, `owed_by` is the rank that should have stored,
+    and the program ends without publishing anything more. A program that
+    contains a wait requires all programs of its launch, and of its peers'
+    launches, to be co-resident.
 
     Example:
 
@@ -104,7 +105,7 @@ def Iris_PacketLoadOp : Iris_PacketOp<"packet_load"> {
     `:` type($buffer) `->` type($result)
   }];
   let extraClassDeclaration = [{
-    /// Bytes of packets of one member, if members owe them.
+    /// Bytes of the packets of one member; null without `owed_by_members`.
     ::mlir::IntegerAttr getMemberBytes() {
       if (!getMembers())
         return {};
@@ -123,12 +124,12 @@ def Iris_PacketLoadOp : Iris_PacketOp<"packet_load"> {
 //===----------------------------------------------------------------------===//
 
 def Iris_WritePacketsOp : Iris_PacketOp<"write_packets"> {
-  let summary = "Stores words with their flags, one thread's part of a tile";
+  let summary = "Stores one thread's words with their flags";
   let description = [{
-    The words go to as many places as there are offsets, in equal shares of one
-    or two words; each place is an access of 8 or 16 bytes. Offsets are bytes
-    from `base`, which is the same in all threads and on 16 bytes; they are not
-    negative, and multiples of the access.
+    The words are divided evenly among the offsets, one or two words each; an
+    offset is an access of 8 or 16 bytes. Offsets are in bytes from `base`,
+    which is uniform and 16-byte aligned; they are not negative, and multiples
+    of the access size.
 
     Example:
 
@@ -149,13 +150,14 @@ def Iris_WritePacketsOp : Iris_PacketOp<"write_packets"> {
 
 def Iris_ReadPacketsOp : Iris_PacketOp<"read_packets", [
     AttrSizedOperandSegments]> {
-  let summary = "Waits for words with their flags, one thread's part of a tile";
+  let summary = "Waits for one thread's words with their flags";
   let description = [{
-    The counterpart of `iris.write_packets`. All places are read before the
-    first flag is looked at, and read again until all flags are there. A thread
-    that gives up goes on, with whatever it has read; see `iris.leave_if_failed`.
-    `owed_by` is the rank that should have stored them; with `member_bytes` it
-    is that of member offset / `member_bytes` of the group.
+    The counterpart of `iris.write_packets`. All offsets are read before the
+    first flag is checked, and read again until all flags have arrived. A thread
+    whose wait fails continues with the data it has read; see
+    `iris.leave_if_failed`. `owed_by` is the rank that should have stored the
+    words; with `member_bytes` it is that of member offset / `member_bytes` of
+    the group.
 
     Example:
 
@@ -177,11 +179,11 @@ def Iris_ReadPacketsOp : Iris_PacketOp<"read_packets", [
 }
 
 def Iris_LeaveIfFailedOp : Iris_PacketOp<"leave_if_failed"> {
-  let summary = "Ends the program if one of its threads has given up";
+  let summary = "Ends the program if a wait of one of its threads has failed";
   let description = [{
-    All threads meet. If any of them gave up in an `iris.packet_load`, all of
-    them leave the kernel. `iris-check-wait-status` puts it between a wait for
-    packets and what other ranks can see.
+    Contains a barrier of all threads. If an `iris.packet_load` has failed in
+    any of them, all threads leave the kernel. `iris-check-wait-status` inserts
+    it between a wait for packets and ops that are visible to other ranks.
 
     Example:
 

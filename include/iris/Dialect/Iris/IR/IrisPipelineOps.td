@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ops of kernels whose warps have different roles: some load what others
-// compute with. Passes emit them below the tile level, and each thread executes
-// them on its own.
+// Ops of warp-specialized kernels: producer warps load data for consumer warps.
+// Passes emit these ops below the tile level, and each thread executes them
+// independently.
 
 #ifndef IRIS_DIALECT_IRIS_IR_IRISPIPELINEOPS_TD
 #define IRIS_DIALECT_IRIS_IR_IRISPIPELINEOPS_TD
@@ -12,11 +12,11 @@ include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Iris_HasFailedOp : Iris_Op<"has_failed", [MemoryEffects<[MemRead]>]> {
-  let summary = "Asks whether a wait of the program was given up";
+  let summary = "Returns whether a wait of the program has failed";
   let description = [{
-    Each thread asks for itself, and threads that ask at the same time may get
-    different answers: for loops that wait for other threads of the program,
-    which may never come once a wait has failed. False in a kernel that never
+    The result may differ between threads, even if they execute the op at the
+    same time. It is used in loops that wait for other threads of the program,
+    which may never arrive after a failed wait. False in a kernel that never
     waits for other programs.
 
     Example:
@@ -31,11 +31,11 @@ def Iris_HasFailedOp : Iris_Op<"has_failed", [MemoryEffects<[MemRead]>]> {
 
 def Iris_ProducerFenceOp : Iris_Op<"producer_fence",
     [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Those who load operand tiles wait for those who multiply";
+  let summary = "Orders producer warps after consumer warps";
   let description = [{
-    What the program has written, or waited for, before the producer fence is there for
-    the loads of every `tile.matmul` after it. All waves of the program come by
-    it.
+    Everything the program has written, or waited for, before the fence is
+    visible to the loads of every later `tile.matmul`. All waves of the program
+    execute it.
 
     Example:
 
@@ -47,20 +47,21 @@ def Iris_ProducerFenceOp : Iris_Op<"producer_fence",
 }
 
 def Iris_TensorMapOp : Iris_Op<"tensor_map", [Pure]> {
-  let summary = "The copy engine's description of a kernel's buffer";
+  let summary = "Tensor map of a kernel's buffer";
   let description = [{
-    A hidden argument that the runtime makes for each launch: a descriptor of
-    128 bytes with which the copy engine moves `box` elements, neighbours first,
-    between `buffer` and shared memory, there in rows of `swizzle` bytes, XOR
-    swizzled. `buffer` is an argument of the kernel, of two dimensions;
-    `contiguous` is the one whose elements are neighbours.
+    A hidden argument that the runtime creates for each launch: a TMA descriptor
+    of 128 bytes for copies of `box` elements, along `contiguous` first, between
+    `buffer` and shared memory, where rows have `swizzle` bytes and an XOR
+    swizzle. `buffer` is a two-dimensional argument of the kernel; `contiguous`
+    is its dimension of stride 1.
 
-    Coordinates are the element's along `contiguous`, along the other dimension,
-    and a rank. With `ranks` the map covers every rank's copy; without it the
-    rank is 0, and it is this rank's. Elements outside are 0.
+    The coordinates are the element's along `contiguous`, along the other
+    dimension, and a rank. With `ranks` the map covers the copies of all ranks;
+    without it, it covers this rank's copy and the rank is 0. Elements outside
+    are 0.
 
-    `made` says whether there is a map: the engine needs an address, a pitch
-    and, with `ranks`, a distance between heaps that are multiples of 16 bytes.
+    `made` is whether the map is valid: TMA requires the address, the pitch and,
+    with `ranks`, the stride between heaps to be multiples of 16 bytes.
 
     Example:
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ops below the tile level. The passes that spread tiles over threads (GPU) or
-// into loops (host) emit them; kernels are not written with them. Except for
+// Ops below the tile level. The passes that lower tiles to threads (GPU) or to
+// loops (host) emit them; they are not used in kernels. Except for
 // `iris.fence`, which all threads execute together, each thread executes them
-// on its own.
+// independently.
 
 #ifndef IRIS_DIALECT_IRIS_IR_IRISTHREADOPS_TD
 #define IRIS_DIALECT_IRIS_IR_IRISTHREADOPS_TD
@@ -19,7 +19,7 @@ class Iris_ThreadOp<string mnemonic, list<Trait> traits = []>
 def Iris_CtxFieldOp : Iris_ThreadOp<"ctx_field", [Pure]> {
   let summary = "Reads a field of the device context";
   let description = [{
-    `field` is the name of a field of IrisRtContext in RuntimeABI.h. Replaced by
+    `field` is the name of a field of IrisRtContext in RuntimeABI.h. Lowered to
     the kernel's parameter when the kernel gets its final signature.
 
     Example:
@@ -35,11 +35,11 @@ def Iris_CtxFieldOp : Iris_ThreadOp<"ctx_field", [Pure]> {
 }
 
 def Iris_HostArenaOp : Iris_ThreadOp<"host_arena", [Pure]> {
-  let summary = "The memory of the running program's tiles (host)";
+  let summary = "The memory for the running program's tiles (host)";
   let description = [{
-    `IrisRtHostProgram.arena` of RuntimeABI.h: as many bytes as the kernel's
-    attribute `iris.arena_bytes` says, 64-byte aligned. Replaced when the kernel
-    gets its final signature.
+    `IrisRtHostProgram.arena` of RuntimeABI.h: 64-byte aligned, with the size of
+    the kernel's attribute `iris.arena_bytes`. Lowered when the kernel gets its
+    final signature.
 
     Example:
 
@@ -55,12 +55,12 @@ def Iris_FenceOp
     : Iris_ThreadOp<"fence", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Orders the accesses of the whole program";
   let description = [{
-    Executed by all threads together. After a `release` every earlier access of
-    every thread comes before whatever any thread publishes next with a relaxed
-    atomic. After an `acquire` every later access of every thread sees what was
-    visible to those whose values any thread has read. `acq_rel` is both. Each
-    of them orders all accesses of the program before it and after it; `relaxed`
-    is nothing.
+    Executed by all threads together. After a `release`, every earlier access of
+    every thread is ordered before any relaxed atomic with which any thread
+    publishes next. After an `acquire`, every later access of every thread sees
+    what was visible to the publishers of the values that any thread has read.
+    `acq_rel` is both. Each of them also orders all accesses of the program
+    before it and after it; `relaxed` has no effect.
 
     Example:
 
@@ -119,12 +119,12 @@ def Iris_ElementCASOp
 
 def Iris_RecordExpectOp
     : Iris_ThreadOp<"record_expect", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Reports what one thread compared";
+  let summary = "Reports the comparisons of one thread";
   let description = [{
-    Adds `checked` and `failed` to the counters of the control block, and, if
-    `failed` is not 0 and nothing was recorded before, records element
-    `element` with the raw bits `got` and `want`. `what` and `elementType` go to
-    the kernel's metadata.
+    Adds `checked` and `failed` to the counters of the control block. If
+    `failed` is not 0 and no mismatch has been recorded yet, records element
+    `element` with the raw bits `got` and `want`. `what` and `elementType` are
+    stored in the kernel's metadata.
 
     Example:
 

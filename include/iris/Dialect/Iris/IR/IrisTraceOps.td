@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a kernel tells about its time.
+// Tracing of a kernel's execution.
 
 #ifndef IRIS_DIALECT_IRIS_IR_IRISTRACEOPS_TD
 #define IRIS_DIALECT_IRIS_IR_IRISTRACEOPS_TD
@@ -8,17 +8,17 @@
 include "iris/Dialect/Iris/IR/IrisTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// Stays where it was written.
+/// The effects keep the op in its position.
 def Iris_TraceOp : Iris_Op<"trace", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Marks where a span of the program's time begins or ends";
+  let summary = "Marks the begin or the end of a trace span";
   let description = [{
-    Spans have a name and may nest; an `end` closes the last span of its name
-    that the program has begun. `bytes` says how much was moved in it. The time
-    is the one at which the program's first thread passes.
+    Spans have a name and may nest; an `end` closes the program's last open span
+    of that name. `bytes` is the number of bytes moved in the span. The time is
+    that of the program's first thread.
 
-    Traces are compiled only if they are asked for (`iris-compile --trace`,
-    `iris-run --trace=FILE`); else nothing of this op is left. Waits and barriers
-    are spans of their own then, called "wait" and "barrier". See
+    Traces are compiled only on request (`iris-compile --trace`, `iris-run
+    --trace=FILE`); otherwise the op is removed without a trace. Waits and
+    barriers are then also spans, called "wait" and "barrier". See
     `docs/tracing.md`.
 
     Example:

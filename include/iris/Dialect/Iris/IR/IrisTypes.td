@@ -10,24 +10,24 @@ include "mlir/IR/AttrTypeBase.td"
 
 def Iris_CtxType : TypeDef<Iris_Dialect, "Ctx"> {
   let mnemonic = "ctx";
-  let summary = "What a program knows about its world";
+  let summary = "The device context of a program";
   let description = [{
-    Rank, number of ranks, the place of the heaps, and where to report errors:
-    `IrisRtContext` of RuntimeABI.h, passed to kernels by value.
+    Rank, number of ranks, the addresses of the heaps, and where to report
+    errors: `IrisRtContext` of RuntimeABI.h, passed to kernels by value.
   }];
 }
 
 def Iris_SymmetricAttr : AttrDef<Iris_Dialect, "Symmetric"> {
   let mnemonic = "symmetric";
-  let summary = "Memory space: the own copy of a buffer on the symmetric heap";
+  let summary = "Memory space: this rank's copy of a symmetric buffer";
 }
 
 def Iris_PeerAttr : AttrDef<Iris_Dialect, "Peer"> {
   let mnemonic = "peer";
-  let summary = "Memory space: some rank's copy of a symmetric buffer";
+  let summary = "Memory space: the copy of a symmetric buffer on some rank";
   let description = [{
-    What `iris.translate` gives. It can be read and written, but not
-    translated again.
+    The memory space of the result of `iris.translate`. Such a buffer can be
+    read and written, but not translated again.
   }];
 }
 

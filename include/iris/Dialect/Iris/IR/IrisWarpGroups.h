@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- IrisWarpGroups.h - Kernels whose warps have different roles -===//
+//===- IrisWarpGroups.h - Warp specialization of kernels --------*- C++ -*-===//
 
 #ifndef IRIS_DIALECT_IRIS_IR_IRISWARPGROUPS_H
 #define IRIS_DIALECT_IRIS_IR_IRISWARPGROUPS_H
@@ -8,18 +8,20 @@
 
 namespace mlir::iris {
 
-/// On a kernel: waves that a program has beside its `iris.num_warps`. They take
-/// no part in its barriers.
+/// Attribute of a kernel: the number of waves in addition to its
+/// `iris.num_warps`. They do not take part in the program's barriers.
 inline constexpr StringLiteral kProducerWarpsAttr = "iris.producer_warps";
-/// On a kernel: bytes of workgroup memory that the launch must ask for, beside
-/// those of `iris.shared_bytes`.
+/// Attribute of a kernel: bytes of dynamic workgroup memory of the launch, in
+/// addition to `iris.shared_bytes`.
 inline constexpr StringLiteral kDynamicSharedBytesAttr =
     "iris.dynamic_shared_bytes";
-/// Unit, on `iris.wait`: a wave waits on its own, beside the program's threads,
-/// and goes on whatever happens; `iris.has_failed` tells it. On `iris.trace`: a
-/// thread of such a wave tells of it, as of one that loads for the program.
+/// Unit attribute of `iris.wait`: a single wave waits, independently of the
+/// program's other threads, and continues even if the wait fails;
+/// `iris.has_failed` reports the failure. On `iris.trace`: the event is
+/// recorded by a thread of such a wave, and marked as belonging to a producer.
 inline constexpr StringLiteral kInWaveAttr = "iris.in_wave";
-/// Unit, beside `iris.in_wave`: one lane of the wave comes by, whichever it is.
+/// Unit attribute, together with `iris.in_wave`: a single lane of the wave
+/// executes the op.
 inline constexpr StringLiteral kInLaneAttr = "iris.in_lane";
 
 } // namespace mlir::iris

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- KernelLanguage.h - The portable kernel language ----------*- C++ -*-===//
 //
-// Which ops a kernel may use, and on which types: one table, which the verifier
-// (iris-verify-portable), `iris-compile --list-ops`, docs/kernel-language.md
-// and the tests share. Everything in it compiles for every target; everything
-// else is refused for every target.
+// The ops that a kernel may use, and their types: a single table for the
+// verifier (iris-verify-portable), `iris-compile --list-ops`,
+// docs/kernel-language.md and the tests. Everything in the table compiles for
+// every target; everything else is rejected for every target.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 namespace mlir::iris {
 
-/// Element types, as bits of a set.
+/// Sets of element types, as bits.
 enum ElementSet : uint32_t {
   EltI1 = 1 << 0,
   EltI8 = 1 << 1,
@@ -27,8 +27,8 @@ enum ElementSet : uint32_t {
   EltBF16 = 1 << 7,
   EltF32 = 1 << 8,
   EltF64 = 1 << 9,
-  /// f8E4M3FN, f8E5M2, f8E4M3FNUZ and f8E5M2FNUZ: values that are converted,
-  /// chosen and moved, but not computed with.
+  /// f8E4M3FN, f8E5M2, f8E4M3FNUZ and f8E5M2FNUZ: values that can be converted,
+  /// selected and moved, but not used in arithmetic.
   EltF8 = 1 << 10,
 
   EltInts = EltI8 | EltI16 | EltI32 | EltI64,
@@ -38,19 +38,19 @@ enum ElementSet : uint32_t {
   EltFloats = EltFloatsTo32 | EltF64,
   EltStored = EltInts | EltFloats,
   EltAny = EltAllIntegers | EltFloats,
-  /// x86 computes bf16 as f32, which vectors of it are not widened to.
+  /// x86 computes bf16 as f32, but vectors of bf16 are not widened.
   EltInVectors = EltAny & ~EltBF16,
   EltAnyF8 = EltAny | EltF8
 };
 
-/// What an op works on, as bits of a set.
+/// Sets of shapes, as bits.
 enum ShapeSet : uint32_t {
-  /// Numbers that are the same in the whole program.
+  /// Scalars: uniform in the program.
   OnScalars = 1 << 0,
-  /// Vectors of one dimension and a fixed length, of anything but bf16, f8 and
-  /// i1 in memory.
+  /// One-dimensional vectors of fixed length, of any element type except bf16,
+  /// f8, and i1 in memory.
   OnVectors = 1 << 1,
-  /// Tiles: tensors of static extents that are powers of two.
+  /// Tiles: tensors with static power-of-two extents.
   OnTiles = 1 << 2,
   /// Memrefs.
   OnBuffers = 1 << 3,
@@ -59,34 +59,34 @@ enum ShapeSet : uint32_t {
   OnAny = OnNumbers | OnBuffers
 };
 
-/// One op of the language. All its operands, results and the arguments of its
-/// blocks are of these shapes and elements; `!iris.ctx` is always among them.
+/// One op of the language. All operands, results and block arguments must have
+/// these shapes and elements; `!iris.ctx` is always allowed.
 struct KernelOp {
   uint32_t shapes;
   uint32_t elements;
-  /// What else holds, for people; empty: nothing.
+  /// Further restrictions, as text; may be empty.
   StringRef note;
 };
 
-/// Elements of the largest tile. What a program of a GPU holds at once in its
-/// registers: 256 x 256 of 32 bits.
+/// Maximum number of elements in a tile: what a GPU program can hold in its
+/// registers, 256 x 256 of 32 bits.
 inline constexpr int64_t kMostTileElements = 65536;
-/// Bytes of the largest tile.
+/// Maximum number of bytes in a tile.
 inline constexpr int64_t kMostTileBytes = 256 << 10;
-/// Elements of the longest vector.
+/// Maximum number of elements in a vector.
 inline constexpr int64_t kMostVectorElements = 64;
 
 /// The page that describes the language.
 inline constexpr StringRef kKernelLanguagePage = "docs/kernel-language.md";
 
-/// The row of an op; nothing if the op is not in the language.
+/// The entry of an op; null if the op is not in the language.
 const KernelOp *findKernelOp(StringRef name);
 
-/// The names of the language's ops of a dialect, without its prefix, sorted.
+/// The names of the language's ops of a dialect, without the dialect prefix,
+/// sorted.
 SmallVector<StringRef> getKernelOpNames(StringRef dialect);
 
-/// The names of the dialects that the language has ops of, in the order of the
-/// table.
+/// The names of the dialects with ops in the language, in table order.
 ArrayRef<StringRef> getKernelDialects();
 
 /// "f16, bf16 or f32".
@@ -94,8 +94,8 @@ std::string describeElements(uint32_t elements);
 /// "scalars, vectors and tiles".
 std::string describeShapes(uint32_t shapes);
 
-/// Prints the table as Markdown, and the names of those ops of its dialects
-/// that are not in it. Loads the dialects into `context`.
+/// Prints the table as Markdown, and the names of the ops of its dialects that
+/// are not in the table. Loads the dialects into `context`.
 void printKernelLanguage(raw_ostream &os, MLIRContext &context);
 
 } // namespace mlir::iris

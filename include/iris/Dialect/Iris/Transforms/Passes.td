@@ -7,13 +7,13 @@ include "mlir/Pass/PassBase.td"
 
 def IrisInlineFunctionsPass
     : Pass<"iris-inline-functions", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Inlines the functions that kernels call";
+  let summary = "Inline the functions that kernels call";
   let description = [{
     Kernels may call `func.func`s of their `gpu.module`, with tiles as arguments
-    and results. Every call becomes the body of its function, on all targets:
-    tiles have no calling convention, and nothing is linked to kernels. The
-    functions are erased. Recursion, declarations and functions of several
-    blocks are errors.
+    and results. Every call is inlined, on all targets, because tiles have no
+    calling convention and nothing is linked to kernels. The functions are
+    erased. Recursion, declarations and functions with several blocks are
+    errors.
 
     Before:
 
@@ -44,21 +44,21 @@ def IrisInlineFunctionsPass
 }
 
 def IrisPlaceAllocasPass : Pass<"iris-place-allocas"> {
-  let summary = "Makes workgroup memory of the allocas of kernels";
+  let summary = "Lower allocas of kernels to workgroup memory";
   let description = [{
-    `memref.alloca` in a kernel is a buffer of the program: one, wherever the op
-    is, also in a loop, and however often it runs. It becomes workgroup memory
+    A `memref.alloca` in a kernel is a buffer of the program: a single one, even
+    if the op is in a loop or executed repeatedly. It becomes workgroup memory
     that the kernel declares: shared memory on NVIDIA GPUs, LDS on AMD GPUs, and
-    a place in the program's arena on the host. What it holds when the op runs
-    is not defined; in particular it may be what an earlier round of a loop, or
-    another program, has left there.
+    part of the program's arena on the host. Its contents are undefined when the
+    op executes; in particular they may be those of an earlier loop iteration,
+    or of another program.
 
-    Its shape is static, its elements are those of buffers, and together with
-    what the compiler takes for itself it must fit into the target's workgroup
-    memory (checked when the kernel is lowered). Accesses and views go on as for
-    any buffer. It is an error to pass it to control flow, and to use it where
-    other programs are meant: signals, waits, barriers, atomics, packets and
-    translations.
+    The shape must be static and the element type that of a buffer. Together
+    with the compiler's own use it must fit into the target's workgroup memory
+    (checked when the kernel is lowered). Accesses and views are the same as for
+    any buffer. It is an error to pass it to control flow, or to use it in ops
+    that communicate with other programs: signals, waits, barriers, atomics,
+    packets and translations.
 
     Before:
 
@@ -89,14 +89,14 @@ def IrisPlaceAllocasPass : Pass<"iris-place-allocas"> {
 }
 
 def IrisTranslatePointersPass : Pass<"iris-translate-pointers"> {
-  let summary = "Expands remote accesses into a translation and a local access";
+  let summary = "Expand remote accesses into a translation and a local access";
   let description = [{
-    Every op that names a rank becomes one on the translated buffer:
-    `iris.load`, `store`, `gather` and `scatter` become the tile dialect's;
-    `get`, `put` and `copy` become a load and a store; atomics, `signal` and
-    `wait` lose their rank. Translation is on the *base* of the buffer: it is
-    pure, so that CSE and LICM share and hoist it, and the access keeps its
-    contiguity and alignment.
+    Every op with a rank becomes one on the translated buffer: `iris.load`,
+    `store`, `gather` and `scatter` become the tile dialect's ops; `get`, `put`
+    and `copy` become a load and a store; atomics, `signal` and `wait` lose
+    their rank. The translation applies to the *base* of the buffer: it is pure,
+    so CSE and LICM can share and hoist it, and the access keeps its contiguity
+    and alignment.
 
     Before:
 
@@ -119,16 +119,16 @@ def IrisTranslatePointersPass : Pass<"iris-translate-pointers"> {
 }
 
 def IrisCheckWaitStatusPass : Pass<"iris-check-wait-status"> {
-  let summary = "Ends programs that gave up before they publish";
+  let summary = "End programs with a failed wait before they publish";
   let description = [{
-    On GPUs each thread waits for its own part of an `iris.packet_load`, and one
-    that gives up goes on alone. This pass puts an `iris.leave_if_failed`, where
-    all threads meet and the program ends if one of them gave up, before the
-    next op that other ranks can see: a store to a peer, a packet, a signal, an
-    atomic, a fence or a barrier. Packets that are received in a row share one;
-    if nothing is published after them, there is none. `iris.wait` and
-    `iris.barrier` take the waitStatus as they end. Runs on structured control
-    flow, after `iris-translate-pointers`.
+    On GPUs each thread waits for its own elements of an `iris.packet_load`, and
+    a thread whose wait fails continues alone. Before the next op that is
+    visible to other ranks (a store to a peer, a packet, a signal, an atomic, a
+    fence or a barrier) this pass inserts an `iris.leave_if_failed`, a barrier
+    at which the program ends if a wait of one of its threads has failed.
+    Consecutive packets share one; if nothing is published after them, there is
+    none. `iris.wait` and `iris.barrier` check the wait status themselves. Runs
+    on structured control flow, after `iris-translate-pointers`.
 
     Before:
 
@@ -152,16 +152,16 @@ def IrisCheckWaitStatusPass : Pass<"iris-check-wait-status"> {
 }
 
 def IrisVerifyPortablePass : Pass<"iris-verify-portable"> {
-  let summary = "Rejects what is not in the portable kernel language";
+  let summary = "Reject ops outside of the portable kernel language";
   let description = [{
-    Every target compiles the same kernels: which ops they may use, and on which
-    types, is one table (`KernelLanguage.cpp`), printed by `iris-compile
-    --list-ops` and in `docs/kernel-language.md`. Any other op is an error here,
-    and not in some target's lowering later.
+    Every target compiles the same kernels: the ops they may use, and their
+    types, are in one table (`KernelLanguage.cpp`), which `iris-compile
+    --list-ops` prints and `docs/kernel-language.md` contains. This pass rejects
+    every other op, instead of the lowering of some target.
 
-    With `allow-nonportable` only what no target has is an error: the `math`
-    functions that are not in the table, `arith.remf`, and vectors that are not
-    of one dimension and a fixed length.
+    With `allow-nonportable` only ops that no target supports are errors: the
+    `math` functions that are not in the table, `arith.remf`, and vectors that
+    are not one-dimensional or have no fixed length.
 
     Example, an error:
 
@@ -171,17 +171,17 @@ def IrisVerifyPortablePass : Pass<"iris-verify-portable"> {
   }];
   let options = [
     Option<"allowNonportable", "allow-nonportable", "bool", "false",
-           "Reject only what no target has">
+           "Reject only ops that no target supports">
   ];
 }
 
 def IrisLegalizeFloat8Pass : Pass<"iris-legalize-float8"> {
-  let summary = "Turns f8 values into their codes";
+  let summary = "Lower f8 values to their encodings";
   let description = [{
-    Values of the f8 types become i8, on tiles and scalars, and `arith.extf` and
-    `arith.truncf` from and to them integer arithmetic, the same bits on every
-    target. Narrowing rounds once, to nearest even, and saturates. After
-    `iris-inline-functions`.
+    Values of the f8 types become i8, on tiles and scalars; `arith.extf` and
+    `arith.truncf` from and to them become integer arithmetic, with the same
+    bits on every target. Narrowing rounds once, to nearest even, and saturates.
+    Runs after `iris-inline-functions`.
 
     Before:
 
@@ -197,15 +197,15 @@ def IrisLegalizeFloat8Pass : Pass<"iris-legalize-float8"> {
 
 def IrisInsertChecksPass
     : Pass<"iris-insert-checks", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Checks ranks, indices and sizes as the kernel runs";
+  let summary = "Insert run-time checks of ranks, indices and sizes";
   let description = [{
-    For debug runs, on the host: an `iris.check` in front of every op that names
-    a rank, a member of the group, an element of a buffer by its indices, a
-    packet, a view or the state of a barrier. Windows of tiles need none: what
-    lies outside of the buffer reads as 0 and is not written. Kernels get the
-    attribute `iris.debug`; one without an argument of type `!iris.ctx` has
-    nobody to report to, and gives a warning. Before
-    `iris-translate-pointers`, on ops as they were written.
+    For debug mode, on the host: inserts an `iris.check` before every op with a
+    rank, a member of the group, indices of a buffer element, a packet, a view
+    or the state of a barrier. Windows of tiles need no check: elements outside
+    of the buffer read as 0 and are not written. Kernels get the attribute
+    `iris.debug`; a kernel without an argument of type `!iris.ctx` cannot
+    report, which is a warning. Runs before `iris-translate-pointers`, on the
+    ops of the user.
 
     Before:
 
@@ -227,11 +227,11 @@ def IrisInsertChecksPass
 }
 
 def IrisVerifyAffinePass : Pass<"iris-verify-affine"> {
-  let summary = "Rejects affine maps that divide by anything but constants";
+  let summary = "Reject affine maps with non-constant divisors";
   let description = [{
-    What an affine map divides by, or takes the remainder of, is a positive
-    constant once constants have been folded into the maps. No lowering has
-    another, and the analysis of ranges would divide by zero.
+    Divisors in affine maps, including those of remainders, must be positive
+    constants after constants have been folded into the maps. No lowering
+    supports others, and range analysis would divide by zero.
 
     Example, an error:
 
@@ -242,12 +242,12 @@ def IrisVerifyAffinePass : Pass<"iris-verify-affine"> {
 }
 
 def IrisResolveDimsPass : Pass<"iris-resolve-dims"> {
-  let summary = "Finds out which dimension each memref.dim asks for";
+  let summary = "Resolve the dimension of each memref.dim";
   let description = [{
-    A dimension that a buffer does not have is an error, also one that only
-    constant propagation finds. Where the dimension is not constant its size is
-    chosen among those of all dimensions, so that later folding cannot bring up
-    one that is not there, and so that no target needs an array on its stack.
+    A dimension that a buffer does not have is an error, even if only constant
+    propagation reveals it. If the dimension is not constant, the size is
+    selected among those of all dimensions. Then later folding cannot create an
+    invalid dimension, and no target needs an array on its stack.
 
     Before:
 
@@ -272,14 +272,14 @@ def IrisResolveDimsPass : Pass<"iris-resolve-dims"> {
 }
 
 def IrisExpandMathPass : Pass<"iris-expand-math"> {
-  let summary = "Expresses math functions as arithmetic";
+  let summary = "Expand math functions to arithmetic";
   let description = [{
     Functions without an instruction become polynomials in f32; f16 and bf16 are
-    widened before and rounded after. Works on scalars and vectors, so it comes
-    after tiles are gone. What remains has an instruction, or is expanded by
-    LLVM without a call, on every target: `absf`, `ceil`, `copysign`, `floor`,
-    `fma`, `round`, `roundeven`, `sqrt`, `trunc`, integer functions and the
-    classifications. The errors are stated in `docs/math.md`.
+    widened before and rounded after. Works on scalars and vectors, so it runs
+    after tiles are lowered. The remaining functions have an instruction, or
+    LLVM expands them without a call, on every target: `absf`, `ceil`,
+    `copysign`, `floor`, `fma`, `round`, `roundeven`, `sqrt`, `trunc`, integer
+    functions and the classifications. The errors are stated in `docs/math.md`.
 
     Example: `math.tanh %x : f32` becomes a rational function of clamped `%x`.
   }];

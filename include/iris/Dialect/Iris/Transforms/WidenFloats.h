@@ -11,12 +11,12 @@ namespace mlir::iris {
 /// True for f16 and bf16, and vectors of them.
 bool isNarrowFloat(Type type);
 
-/// Replaces `op`, which works element by element, by the same on f32: narrow
-/// operands are widened, a narrow result is rounded.
+/// Replaces the elementwise op `op` by the same op on f32: narrow operands are
+/// widened, a narrow result is rounded.
 ///
-/// Upstream's passes for this mark the conversions `contract`, which lets the
-/// rounding between two operations be folded away: a value would then depend
-/// on what surrounds it.
+/// Upstream's passes mark the conversions `contract`, which allows the rounding
+/// between two operations to be folded away: a value would then depend on its
+/// context.
 void computeInF32(Operation *op, RewriterBase &rewriter);
 
 } // namespace mlir::iris

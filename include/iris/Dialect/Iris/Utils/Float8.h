@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Float8.h - f8 types as bytes -----------------------------*- C++ -*-===//
 //
-// Buffers hold f8 elements as i8; arithmetic is on f32. The conversions are
-// integer arithmetic, the same bits on every target.
+// Buffers hold f8 elements as i8; arithmetic is in f32. The conversions use
+// integer arithmetic and give the same bits on every target.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,11 @@
 
 namespace mlir::iris {
 
-/// i8, or a vector or tensor of it, that holds `type` to f32, exactly.
+/// Converts f8 of `type`, as i8 or a vector or tensor of i8, to f32, exactly.
 Value emitFromFloat8(ImplicitLocOpBuilder &b, FloatType type, Value bytes);
-/// f32, or a vector or tensor of it, to `type` in i8: to nearest even; what is
-/// too large, infinities included, becomes the largest finite value.
+/// Converts f32, or a vector or tensor of f32, to f8 of `type` as i8: rounds to
+/// nearest even; values that are too large, including infinities, become the
+/// largest finite value.
 Value emitToFloat8(ImplicitLocOpBuilder &b, FloatType type, Value values);
 
 } // namespace mlir::iris

@@ -8,10 +8,10 @@
 
 namespace mlir::iris {
 
-/// `value`, f64 or a vector or tensor of it, as f32 rounded to odd: exact if it
-/// can be, else the neighbour whose last bit is set. Rounding that to a type of
-/// at most 22 bits of precision gives what rounding `value` once would have
-/// given.
+/// Converts `value`, f64 or a vector or tensor of f64, to f32, rounded to odd:
+/// exact if possible, otherwise the neighbor whose last bit is set. Rounding
+/// the result to a type of at most 22 bits of precision equals rounding `value`
+/// once.
 Value emitRoundToOdd(ImplicitLocOpBuilder &b, Value value);
 
 } // namespace mlir::iris

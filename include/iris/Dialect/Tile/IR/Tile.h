@@ -27,26 +27,27 @@ namespace mlir::tile {
 /// elements; i1 for a scalar.
 Type maskTypeOf(Type tile);
 
-/// Checks that a window of `tile`'s shape can be taken of `buffer` at
-/// `numOffsets` offsets: equal ranks and element types, extents that are
-/// powers of two. `tile` may be a scalar: a single element.
+/// Verifies that a window of `tile`'s shape at `numOffsets` offsets of `buffer`
+/// is valid: equal ranks and element types, and power-of-two extents. `tile`
+/// may be a scalar: a single element.
 LogicalResult verifyWindow(Operation *op, MemRefType buffer,
                            unsigned numOffsets, Type tile);
 
-/// More than any workgroup's registers hold, and few enough to compile.
+/// More elements than any workgroup holds in registers, but few enough to
+/// compile.
 inline constexpr int64_t kMaxTileElements = 1 << 20;
 
-/// Checks that every extent of `tile` is a power of two, and that there are at
+/// Verifies that every extent of `tile` is a power of two, and that it has at
 /// most kMaxTileElements elements.
 LogicalResult verifyTileShape(Operation *op, RankedTensorType tile);
 
-/// Checks that `indices` are one index tile per dimension of `buffer`, each of
-/// `tile`'s shape and layout, and that the element types agree.
+/// Verifies that `indices` are one index tile per dimension of `buffer`, each
+/// with `tile`'s shape and layout, and that the element types agree.
 LogicalResult verifyIndexed(Operation *op, MemRefType buffer,
                             ValueRange indices, RankedTensorType tile);
 
-/// Enums of ops print as bare keywords: `cache(cg)`, `atomic_rmw add`. (An
-/// attribute in an assembly format would print a blank first.)
+/// Enum attributes of ops print as bare keywords: `cache(cg)`, `atomic_rmw
+/// add`. (An attribute in an assembly format would print a space first.)
 template <typename EnumAttrT>
 ParseResult parseKeyword(OpAsmParser &parser, EnumAttrT &attr) {
   using EnumT = decltype(attr.getValue());

@@ -18,16 +18,16 @@ class Tile_Attr<string name, string attrMnemonic>
 def Tile_BlockedAttr : Tile_Attr<"Blocked", "blocked"> {
   let summary = "Contiguous blocks of elements per thread";
   let description = [{
-    Along each dimension a thread holds `size_per_thread` neighbouring
-    elements, a wave spans `threads_per_warp` threads and the workgroup
-    `warps_per_cta` waves; `order` lists the dimensions from the fastest to the
-    slowest. A tile larger than one such block repeats it; a smaller one is
-    held several times over. The product of `threads_per_warp` must be the
-    target's wave size, that of `warps_per_cta` the kernel's
-    `iris.num_warps`. The same as Gluon's `BlockedLayout(size_per_thread,
-    threads_per_warp, warps_per_cta, order)`.
+    Along each dimension a thread holds `size_per_thread` consecutive elements,
+    a wave has `threads_per_warp` threads and the workgroup has `warps_per_cta`
+    waves; `order` lists the dimensions from the fastest to the slowest. The
+    pattern repeats for larger tiles; smaller tiles are held by several threads.
+    The product of `threads_per_warp` must be the target's wave size, that of
+    `warps_per_cta` the kernel's `iris.num_warps`. Same as Gluon's
+    `BlockedLayout(size_per_thread, threads_per_warp, warps_per_cta, order)`.
 
-    Example: each thread holds eight neighbours of a row, a wave two rows.
+    Example: each thread holds eight consecutive elements of a row, a wave two
+    rows.
 
     ```mlir
     tensor<8x256xf16, #tile.blocked<size_per_thread = [1, 8],

@@ -42,8 +42,8 @@ def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "kind of reduction", [
 }
 def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "reduce">;
 
-def Tile_Precision : I32EnumAttr<"Precision", "arithmetic of a product", [
-    I32EnumAttrCase<"exact", 0>, // of the operands as they are (default)
+def Tile_Precision : I32EnumAttr<"Precision", "arithmetic of a matmul", [
+    I32EnumAttrCase<"exact", 0>, // operands are not rounded (default)
     I32EnumAttrCase<"tf32", 1>   // f32 operands may lose mantissa bits
   ]> {
   let cppNamespace = "::mlir::tile";

@@ -13,40 +13,40 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     OptionalTypesMatchWith<"`init` has the result's type", "result", "init",
                            "$_self">]> {
-  let summary = "Multiplies an operand tile of rows by an operand tile of columns";
+  let summary = "Multiplies rows of a by columns of b";
   let description = [{
     With a result of M x N elements, the sum over k in [0, `k`) of
 
         a[aOffsets[0] + i, aOffsets[1] + k] * b[bOffsets[0] + k, bOffsets[1] + j]
 
-    plus `init`, which is 0 when left out. Elements outside of a buffer count as
-    0, as in `tile.load`. Buffers may have any strides: `strided<[1, ?]>` is a
-    column-major one.
+    plus `init`, which defaults to 0. Elements outside of a buffer count as 0,
+    as in `tile.load`. Buffers may have any strides: `strided<[1, ?]>` is
+    column-major.
 
     | elements of a and b | result | |
     |---|---|---|
     | f16, bf16 | f32 | |
     | f32 | f32 | `precision(tf32)` allows to round a and b to 10 bits of mantissa |
     | i8 | i32 | wraps |
-    | f8, kept in buffers of i8: `as(f8E4M3FN, f8E5M2)` | f32 | as far as the target has the type |
+    |  f32 | f32 | as far as the target has the type |
 
-    Products are exact before they are added; the order of the sum is the
-    target's, and so are the last bits of floats.
+    Products of elements are exact before they are added; the order of the sum
+    depends on the target, and so do the last bits of floats.
 
-    The sum goes by *k-blocks*: `block` values of k, a power of two, the last one
-    perhaps fewer. Before a k-block is read, the region runs with its number, 0,
-    1, ... up to ceil(`k` / `block`) - 1, in this order and once each; a target
-    may run it for several blocks before the first is multiplied. That is where
-    a fused kernel waits for a flag. `tile.yield` ends the region: it carries
-    nothing, or one buffer and offsets to read this block of `a` from, or two
-    of them, for `a` and `b`. What follows `tile.matmul` comes after the region
-    of every block; the region must not store to buffers, and must not use
-    tiles.
+    The sum is computed in *k-blocks*: `block` values of k, a power of two; the
+    last block may have fewer. Before a k-block is read, the region runs with
+    its number, 0, 1, ... up to ceil(`k` / `block`) - 1, in this order and once
+    each; a target may run it for several blocks before it multiplies the first
+    one. In a fused kernel the region waits for a flag. `tile.yield` ends the
+    region: it has no operands, or one buffer and offsets from which to read
+    this block of `a`, or two of them, for `a` and `b`. Ops after `tile.matmul`
+    are ordered after the region of every block. The region must not store to
+    buffers, and must not use tiles.
 
-    With `columns(n)` only the first n columns of the result are wanted; the
-    others may have any values. Extents of tiles are powers of two, but a product
-    of 3584 columns has 16 times 224 of them: a target whose instructions can
-    leave columns out does so.
+    With `columns(n)` only the first n columns of the result are used; the
+    others may have any values. Extents of tiles are powers of two, but a matmul
+    with 3584 columns may need 16 tiles of 224: a target whose instructions can
+    omit columns does so.
 
     Example:
 
@@ -84,13 +84,13 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// The element types that are multiplied; not those of the buffers for f8.
+    /// The element types of the operands; for f8 they differ from the buffers'.
     Type getAElementType();
     Type getBElementType();
     /// Rows and columns of the result.
     int64_t getNumRows() { return getResult().getType().getDimSize(0); }
     int64_t getNumColumns() { return getResult().getType().getDimSize(1); }
-    /// Those of its columns that are wanted.
+    /// The number of used columns of the result.
     int64_t getNumWantedColumns() {
       return getColumns().value_or(getNumColumns());
     }
@@ -104,9 +104,10 @@ def Tile_YieldOp : Tile_Op<"yield", [
     AttrSizedOperandSegments]> {
   let summary = "Ends the region of a matmul";
   let description = [{
-    Carries nothing, the place to read the k-block of `a` from, or the places for
-    `a` and `b`. Offsets are those of the block's first element; buffers have the
-    element types and strides of the operands that they stand in for.
+    Has no operands, or the location from which to read the k-block of `a`, or
+    the locations for `a` and `b`. Offsets are those of the block's first
+    element; buffers have the element types and strides of the operands that
+    they replace.
 
     Example:
 

@@ -19,9 +19,9 @@ def Tile_LoadOp : Tile_Op<"load", [
     AttrSizedOperandSegments, Tile_ElseOf<"result", "other">]> {
   let summary = "Loads a window of a buffer";
   let description = [{
-    Reads the window of the result's shape whose first element lies at
-    `offsets`. Elements outside of the buffer read as 0, or as the `else`
-    value; offsets may be negative. The same as upstream's masked `tl.load`.
+    Reads the window of the result's shape whose first element is at `offsets`.
+    Elements outside of the buffer read as 0, or as the `else` value; offsets
+    may be negative. Same as upstream's masked `tl.load`.
 
     `cache(ca)` (default) caches at all levels, `cache(cg)` bypasses the
     processor's own cache, `cache(cv)` fetches again. A `volatile` load is
@@ -53,8 +53,8 @@ def Tile_StoreOp : Tile_Op<"store", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Stores a tile to a window of a buffer";
   let description = [{
-    Writes the tile to the window whose first element lies at `offsets`.
-    Elements outside of the buffer are dropped.
+    Writes the tile to the window whose first element is at `offsets`. Elements
+    outside of the buffer are dropped.
 
     Example:
 
@@ -80,9 +80,9 @@ def Tile_GatherOp : Tile_Op<"gather", [
     AttrSizedOperandSegments, Tile_MaskOf<"result", "mask">, Tile_ElseOf<"result", "other">]> {
   let summary = "Loads elements at computed coordinates";
   let description = [{
-    Element e of the result is read at the coordinates given by element e of
-    the index tiles, one per dimension of the buffer. Elements that are masked
-    out or lie outside of the buffer read as 0, or as the `else` value.
+    Element e of the result is read at the coordinates given by element e of the
+    index tiles, one per dimension of the buffer. Elements that are masked out
+    or outside of the buffer read as 0, or as the `else` value.
 
     Example:
 
@@ -111,9 +111,9 @@ def Tile_ScatterOp : Tile_Op<"scatter", [
     AttrSizedOperandSegments, Tile_MaskOf<"value", "mask">]> {
   let summary = "Stores elements at computed coordinates";
   let description = [{
-    The counterpart of `tile.gather`. Elements that are masked out or lie
-    outside of the buffer are dropped. Where two elements have the same
-    coordinates, one of them is kept; which one is not specified.
+    The counterpart of `tile.gather`. Elements that are masked out or outside of
+    the buffer are dropped. If two elements have the same coordinates, one of
+    them is stored; which one is not specified.
 
     Example:
 
@@ -142,10 +142,10 @@ def Tile_ScatterOp : Tile_Op<"scatter", [
 //===----------------------------------------------------------------------===//
 
 def Tile_RangeOp : Tile_Op<"range", [Pure]> {
-  let summary = "A tile of its own coordinates";
+  let summary = "A tile of coordinates";
   let description = [{
-    Every element is its coordinate along dimension `dim` (default 0). The same
-    as `tl.arange`, already broadcast.
+    Every element is its coordinate along dimension `dim` (default 0). Same as
+    `tl.arange`, already broadcast.
 
     Example:
 
@@ -216,10 +216,10 @@ def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
 }
 
 def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
-  let summary = "Moves a tile to another layout";
+  let summary = "Converts a tile to another layout";
   let description = [{
-    Same elements, another distribution over the threads. Free where only
-    registers are renamed; otherwise the tile passes through shared memory.
+    The same elements with another distribution over the threads. Free if only
+    registers are renumbered; otherwise the tile goes through shared memory.
 
     Example:
 
@@ -239,10 +239,10 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "Reduces a tile along one dimension";
   let description = [{
-    The result lacks dimension `dim`; a one-dimensional tile gives a scalar.
-    Sums and products of f16 and bf16 accumulate in f32 and are rounded once;
-    the result may also be asked for in f32. `min` and `max` compare integers as
-    signed and propagate NaN.
+    The result lacks dimension `dim`; reducing a one-dimensional tile returns a
+    scalar. Sums and products of f16 and bf16 accumulate in f32 and are rounded
+    once; the result may also be requested in f32. `min` and `max` compare
+    integers as signed and propagate NaN.
 
     The order is the same on all targets, and so are the bits of the result:
     with n elements x[0] ... x[n-1] along `dim`, x[i] becomes x[i] op x[i + n/2]

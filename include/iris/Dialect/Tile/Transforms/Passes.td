@@ -6,20 +6,21 @@
 include "mlir/Pass/PassBase.td"
 
 def TileAssignLayoutsPass : Pass<"tile-assign-layouts"> {
-  let summary = "Gives every tile of a kernel a layout";
+  let summary = "Assign a layout to every tile of a kernel";
   let description = [{
-    Says for every tile which thread holds which element. Layouts that the
-    kernel pins are obeyed; the pass chooses the others. Tiles that are tied to
-    each other by elementwise ops, control flow or atomics share one layout; a
-    reduction, an inserted dimension or a transpose passes a derived layout on.
-    Where layouts that meet differ, a `tile.convert_layout` goes in between.
+    Determines for every tile which thread holds which element. Pinned layouts
+    are kept; the pass selects the others. Tiles connected by elementwise ops,
+    control flow or atomics share one layout; a reduction, an inserted dimension
+    or a transpose propagates a derived layout. A `tile.convert_layout` is
+    inserted where different layouts meet.
 
-    A chosen layout gives each thread as many neighbours of a row as fit into
-    16 bytes of the widest element that the tile is loaded or stored as, or
-    fewer if the tile has not enough elements for all threads. Tiles that travel
-    in packets give it 8 bytes of data in a row, always: one access.
+    A selected layout gives each thread as many consecutive elements of a row as
+    fit into 16 bytes of the widest element type that the tile is loaded or
+    stored as, or fewer if the tile does not have enough elements for all
+    threads. Tiles that are sent as packets always have 8 contiguous bytes per
+    thread: one access.
 
-    A pinned layout that does not fit the workgroup is an error.
+    It is an error if a pinned layout does not fit the workgroup.
 
     Example, with waves of 64 threads and `iris.num_warps = 4`:
 
@@ -45,22 +46,23 @@ def TileAssignLayoutsPass : Pass<"tile-assign-layouts"> {
 }
 
 def TileInsertBarriersPass : Pass<"tile-insert-barriers"> {
-  let summary = "Orders accesses of different threads that depend on each other";
+  let summary = "Insert barriers between dependent accesses of threads";
   let description = [{
-    A kernel reads as if one thread executed it. Where an access touches memory
+    A kernel reads as if one thread executed it. If an access may touch memory
     that an earlier one touched, one of the two writes, and they are not known
-    to be made element by element by the same thread, this pass puts a
-    `gpu.barrier` in between. Runs after `tile-assign-layouts`, which decides
-    which thread accesses what. Each op says what it orders before and after
-    itself and what it accesses (ProgramOrderOpInterface; the table is in
-    `docs/memory-model.md`), so that synchronisation needs no further barrier
-    where it orders enough. Loops are followed until nothing is added.
+    to be made element by element by the same thread, this pass inserts a
+    `gpu.barrier` between them. Runs after `tile-assign-layouts`, which
+    determines the thread of each access. Each op declares the accesses that it
+    makes, and those that it orders before and after itself
+    (ProgramOrderOpInterface; the table is in `docs/memory-model.md`), so that
+    synchronization ops need no further barrier if they order enough. Loops are
+    processed until no barrier is added.
 
-    Different arguments of a function are taken to be different memory, or the
-    same buffer. `iris.argument_overlaps` says of which pairs the order relies
-    on that, for the launch to check: `disjoint` ones must share no byte,
-    `same_or_disjoint` ones may also be the same buffer. A function with
-    `iris.may_overlap` relies on nothing.
+    Different arguments of a function are assumed to be disjoint memory, or the
+    same buffer. `iris.argument_overlaps` lists the pairs for which the ordering
+    depends on this assumption, and the launch checks them: `disjoint` pairs
+    must not share a byte, `same_or_disjoint` pairs may also be the same buffer.
+    A function with `iris.may_overlap` depends on no such assumption.
 
     Example: the second window overlaps the first one.
 

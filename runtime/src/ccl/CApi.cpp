@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CApi.cpp - C API of the collectives --------------------------------===//
 //
-// The C API of the collectives: every function is a thin wrapper of one C++
-// function.
+// Every function is a thin wrapper around one C++ function.
 #include "iris/ccl.h"
 
 #include "core/CApiImpl.h"
@@ -21,7 +21,7 @@ static_assert(static_cast<int>(Op::barrier) == IRISCCL_BARRIER &&
                   static_cast<int>(DType::f8e5m2fnuz) == IRISCCL_F8E5M2FNUZ &&
                   static_cast<int>(ReduceOp::avg) == IRISCCL_AVG &&
                   static_cast<int>(Placement::anywhere) == IRISCCL_ANYWHERE,
-              "the words of both APIs agree");
+              "the enumerators of both APIs are equal");
 
 static DType typeOf(IrisCclType type) { return static_cast<DType>(type); }
 static ReduceOp reductionOf(IrisCclReduction reduction) {
@@ -34,7 +34,7 @@ static Status wrongSize(const char *name, uint64_t got, size_t expected) {
                     static_cast<unsigned long long>(got), expected);
 }
 
-/// Runs `call` with the config in C++, or nullptr.
+/// Runs `call` with the config converted to C++, or with nullptr.
 template <typename Body>
 static IrisRtStatusCode withConfig(const IrisCclConfig *from, Body call) {
   if (!from)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The arguments of one collective call, and what can be wrong with them.
+//===- CheckCall.h - Arguments of a collective call -------------*- C++ -*-===//
 #ifndef IRIS_RT_CCL_CHECKCALL_H
 #define IRIS_RT_CCL_CHECKCALL_H
 
@@ -12,7 +11,7 @@
 
 namespace iris::ccl {
 
-/// A call as the user made it.
+/// The arguments of a call, as passed by the user.
 struct Call {
   Op op = Op::barrier;
   const void *in = nullptr;
@@ -26,22 +25,23 @@ struct Call {
   const Config *config = nullptr;
 };
 
-/// A buffer of a call as this rank uses it; of 0 bytes where it does not.
+/// The bytes of a buffer that this rank reads or writes; 0 bytes if it uses
+/// none.
 struct Extent {
   uint64_t address = 0;
   uint64_t bytes = 0;
 };
 
-/// A call whose arguments make sense.
+/// A call with valid arguments.
 struct CheckedCall {
   Extent in, out;
-  /// The output is, or is a part of, the input, or the other way round, as the
-  /// operation allows.
+  /// The output is the input, or one buffer is the chunk of the other that the
+  /// operation allows in place.
   bool inPlace = false;
 };
 
-/// Checks everything but whether buffers lie on the heap, for member `index` of
-/// `groupSize`.
+/// Checks everything except whether the buffers are on the symmetric heap.
+/// `index` is this rank's index in the group of `groupSize` ranks.
 rt::Expected<CheckedCall> checkCall(const Call &call, uint32_t groupSize,
                                     uint32_t index);
 

@@ -112,7 +112,7 @@ KernelRequest Communicator::Impl::requestOf(const Spec &spec) const {
     Expected<KernelFacts> facts = readFacts(kernel);
     return facts.ok() && serves(*facts, spec);
   };
-  request.willDo = [spec](const KernelInfo &kernel) {
+  request.isAcceptable = [spec](const KernelInfo &kernel) {
     Expected<KernelFacts> facts = readFacts(kernel);
     return facts.ok() && servesAtAll(*facts, spec);
   };

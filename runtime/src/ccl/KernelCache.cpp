@@ -212,7 +212,7 @@ Expected<CompiledKernel> KernelCache::find(const KernelRequest &request) {
   if (kernel.ok())
     slot->kernel = *kernel;
   else if (kernel.status().code() == StatusCode::unavailable)
-    if (auto other = impl_->findRegistered(request, request.willDo))
+    if (auto other = impl_->findRegistered(request, request.isAcceptable))
       return *other;
   return kernel;
 }

@@ -80,7 +80,7 @@ TEST(MatmulSelector, AgreesWithMeasurements) {
   struct Measured {
     MatmulKind kind;
     uint64_t m, n, k;
-    const char *variant, *shard, *share;
+    const char *variant, *shard, *partialType;
     int64_t fetch, tilesPerCommProgram;
     double us;
   };

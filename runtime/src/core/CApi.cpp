@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CApi.cpp - C API of the runtime ------------------------------------===//
 //
-// The C API: every function is a thin wrapper of one C++ function.
+// Every function is a thin wrapper around one C++ function.
 #include "core/CApiImpl.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ using namespace iris::rt::capi;
 
 static_assert(static_cast<int>(StatusCode::internal) == IRISRT_INTERNAL &&
                   static_cast<int>(StatusCode::timeout) == IRISRT_TIMEOUT,
-              "the codes of both APIs agree");
+              "the status codes of both APIs are equal");
 
 //===----------------------------------------------------------------------===//
 // Status

@@ -151,7 +151,7 @@ TEST_F(Run, FullHeap) {
   EXPECT_CONTAINS(end.text, "iris-run: rank 0: ");
   EXPECT_CONTAINS(end.text, "iris-run: rank 1: ");
   EXPECT_CONTAINS(end.text, "the symmetric heap is full: 35184372088832 bytes "
-                            "asked for, but of its 16777216 bytes");
+                            "requested, but of its 16777216 bytes");
 }
 
 TEST_F(Run, DifferentAllocations) {

@@ -43,19 +43,20 @@ options:
                         atomic and synchronizing accesses; the first invalid
                         one ends the run and is reported (a package must be
                         compiled with iris-compile --debug)
-  --trace=FILE          write the spans of iris.trace, waits and barriers to FILE
-                        for ui.perfetto.dev, and a summary to standard output (a
-                        package must be compiled with iris-compile --trace)
-  --trace-events=N      number of latest events to keep for each program (default
-                        512, at most 32768; each takes 40 bytes of the heap, for
-                        512 programs)
+  --trace=FILE          write the spans of iris.trace, waits and barriers to
+                        FILE for ui.perfetto.dev, and a summary to standard
+                        output (a package must be compiled with iris-compile
+                        --trace)
+  --trace-events=N      number of latest events to keep for each program
+                        (default 512, at most 32768; each takes 40 bytes of the
+                        heap, for 512 programs)
   -v                    log the steps of the runtime
   --help, --version
 
 exit status: 0 if every check on every rank held and at least one ran, else 1.
 
-environment: IRIS_COMPILE is the path of the compiler (default: iris-compile next
-to iris-run); IRIS_LOG=info|debug logs more; see docs for other variables.
+environment: IRIS_COMPILE is the path of the compiler (default: iris-compile
+next to iris-run); IRIS_LOG=info|debug logs more; see docs for other variables.
 
 examples:
   iris-run -n 4 examples/02-all-gather/all_gather.mlir

@@ -116,10 +116,10 @@ Spec Communicator::Impl::specOf(const Call &call,
   Config config = call.config ? *call.config : Config();
   bool isSelected = isOpen(config);
   if (config.variant.empty()) {
-    TuningKey asked = tuningKey;
-    asked.onHeap = tuningKey.onHeap && !config.staged;
-    asked.programs = config.programs;
-    config = completed(config, select(asked).config);
+    TuningKey requested = tuningKey;
+    requested.onHeap = tuningKey.onHeap && !config.staged;
+    requested.programs = config.programs;
+    config = completed(config, select(requested).config);
   }
   config.staged = config.staged || !tuningKey.onHeap;
   Spec spec =

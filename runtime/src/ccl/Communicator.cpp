@@ -172,10 +172,10 @@ Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
 
 /// Loads the kernel on all ranks of the group, or fails on all of them.
 Expected<LoadedKernel> Communicator::Impl::loadTogether(const Spec &spec,
-                                                        const Spec &asked) {
+                                                        const Spec &requested) {
   // Synchronize before the compiler runs, so that no kernel of a peer waits for
   // a rank that is still compiling.
-  IRISRT_RETURN_IF_ERROR(agreement.same("what they call", describe(asked)));
+  IRISRT_RETURN_IF_ERROR(agreement.same("what they call", describe(requested)));
   // One rank compiles; its peers then find the package on disk. Otherwise all
   // ranks would compile the same kernel.
   Status first;
@@ -193,9 +193,9 @@ Expected<LoadedKernel> Communicator::Impl::loadTogether(const Spec &spec,
   return loaded;
 }
 
-Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &asked,
-                                                            bool together) {
-  const Spec spec = kernelSpec(asked);
+Expected<const LoadedKernel *>
+Communicator::Impl::kernelOf(const Spec &requested, bool together) {
+  const Spec spec = kernelSpec(requested);
   auto found = kernels.find(spec);
   if (found != kernels.end())
     return &found->second;
@@ -206,7 +206,7 @@ Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &asked,
                       describe(spec).c_str(),
                       spec.config.staged ? " for buffers anywhere" : "");
   Expected<LoadedKernel> loaded =
-      together ? loadTogether(spec, asked) : loadAlone(spec);
+      together ? loadTogether(spec, requested) : loadAlone(spec);
   if (!loaded.ok())
     return loaded.status().withContext(describe(spec));
   return &kernels.emplace(spec, *loaded).first->second;

@@ -133,7 +133,8 @@ static Status checkWord(MatmulKind kind, const char *what,
                     all.empty() ? "none" : "one of ", allowed.c_str());
 }
 
-/// Checks the fields that decide on shapes, which the compiler does not see.
+/// Checks the fields that decide how the problem is computed, before the
+/// compiler could check them.
 static Status checkWords(const MatmulProblem &p) {
   const MatmulConfig &config = p.config;
   IRISRT_RETURN_IF_ERROR(

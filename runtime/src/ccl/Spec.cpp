@@ -292,8 +292,9 @@ static bool computes(const KernelFacts &facts, const Spec &spec) {
 
 bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
   const Config &config = spec.config;
-  auto agrees = [&spec](int64_t asked, int64_t has) {
-    return asked == 0 || has == 0 || asked == has || spec.isSelected;
+  auto agrees = [&spec](int64_t requested, int64_t actual) {
+    return requested == 0 || actual == 0 || requested == actual ||
+           spec.isSelected;
   };
   return computes(facts, spec) &&
          (config.variant.empty() || facts.variant == config.variant) &&

@@ -261,7 +261,7 @@ IrisRtArg irisrtContextArg(void) { return makeContextArg(); }
 
 IrisRtArg irisrtMemrefArg(IrisRtElement element, uint64_t address,
                           uint32_t rank, const int64_t *sizes) {
-  // A rank beyond the bound is left for irisrtLaunch to refuse.
+  // irisrtLaunch rejects a rank beyond the maximum.
   uint32_t given = std::min<uint32_t>(rank, IRISRT_MAX_DIMS);
   IrisRtArg arg = makeMemrefArg(element, address,
                                 std::vector<int64_t>(sizes, sizes + given));
@@ -274,7 +274,7 @@ IrisRtArg irisrtScalarArg(IrisRtElement element, uint64_t bits) {
 }
 
 //===----------------------------------------------------------------------===//
-// Order
+// Streams, events and synchronization
 //===----------------------------------------------------------------------===//
 
 IrisRtStatusCode irisrtStreamCreate(IrisRtWorld *world, uint64_t *stream) {

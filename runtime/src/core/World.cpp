@@ -186,7 +186,7 @@ Status World::Impl::failure() const {
   return failure_;
 }
 
-Status World::Impl::failing(Status status) {
+Status World::Impl::failOnError(Status status) {
   if (status.ok())
     return status;
   IRISRT_RETURN_IF_ERROR(owner.check());
@@ -213,7 +213,7 @@ Status World::Impl::destroy() {
     status = recordFailure(synchronizeAll());
   // Peers may use this rank's memory until they have arrived here.
   if (status.ok() && heap)
-    status = failing(bootstrap->barrier(CollectiveTag::destroy, limit));
+    status = failOnError(bootstrap->barrier(CollectiveTag::destroy, limit));
   if (control.host) {
     ExpectReport report = expects();
     if (report.failed != 0 && !expectsRead)
@@ -305,7 +305,7 @@ Expected<uint64_t> World::allocate(uint64_t bytes, uint64_t alignment) {
   Expected<uint64_t> address =
       impl_->heap->allocate(bytes, alignment, isDiverged);
   if (!address.ok() && isDiverged)
-    return impl_->failing(address.status());
+    return impl_->failOnError(address.status());
   return address;
 }
 

@@ -50,8 +50,8 @@ struct World::Impl {
   Status synchronizeAll();
   Status agreeAcrossRanks();
   /// Passes an error to fail(), and returns the world's failure.
-  Status failing(Status status);
-  /// failing(), after which the failure is final: later calls return it
+  Status failOnError(Status status);
+  /// failOnError(), after which the failure is final: later calls return it
   /// immediately.
   Status recordFailure(Status status);
   void fail(const Status &status, bool remote);

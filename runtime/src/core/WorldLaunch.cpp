@@ -281,7 +281,7 @@ Status World::Impl::synchronizeAll() {
 }
 
 Status World::Impl::recordFailure(Status status) {
-  status = failing(std::move(status));
+  status = failOnError(std::move(status));
   if (!status.ok()) {
     std::lock_guard<std::mutex> lock(mutex);
     hasFinalFailure = true;
@@ -328,7 +328,7 @@ Status World::Impl::agreeAcrossRanks() {
 
 Status World::barrier() {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->failing(impl_->heap->compare(CollectiveTag::barrier));
+  return impl_->failOnError(impl_->heap->compare(CollectiveTag::barrier));
 }
 
 uint32_t World::makeChannel() {
@@ -348,7 +348,7 @@ World::exchange(const Group &group, uint32_t channel, const std::string &mine) {
       channel, group.ranks, Bootstrap::Bytes(mine.begin(), mine.end()),
       impl_->limit);
   if (!parts.ok())
-    return impl_->failing(parts.status());
+    return impl_->failOnError(parts.status());
   std::vector<std::string> texts;
   for (const Bootstrap::Bytes &part : *parts)
     texts.emplace_back(part.begin(), part.end());
@@ -410,7 +410,7 @@ Status World::verify() {
       CollectiveTag::sync, Bootstrap::Bytes(text.begin(), text.end()),
       impl_->limit);
   if (!parts.ok())
-    return impl_->failing(parts.status());
+    return impl_->failOnError(parts.status());
   if (mine.failed != 0)
     return makeStatus(StatusCode::failedPrecondition, "%s", text.c_str());
   for (uint32_t rank = 0; rank < numRanks(); ++rank)

@@ -189,12 +189,12 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
   IRISRT_RETURN_IF_ERROR(sync());
   std::vector<std::vector<uint8_t>> buffers;
   // Report a local error to all ranks, so that none of them waits.
-  IRISRT_RETURN_IF_ERROR(impl_->failing(readTraces(buffers)));
+  IRISRT_RETURN_IF_ERROR(impl_->failOnError(readTraces(buffers)));
   // After this barrier, the clock kernels may overwrite events.
   IRISRT_RETURN_IF_ERROR(barrier());
   Expected<std::optional<ClockSample>> sampled = sampleDeviceClock();
   if (!sampled.ok())
-    return impl_->failing(sampled.status());
+    return impl_->failOnError(sampled.status());
 
   const std::optional<ClockSample> &last = *sampled;
   ClockReport mine = {};
@@ -209,7 +209,7 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
   Expected<std::vector<Bootstrap::Bytes>> parts =
       impl_->bootstrap->allGather(CollectiveTag::trace, bytes, impl_->limit);
   if (!parts.ok())
-    return impl_->failing(parts.status());
+    return impl_->failOnError(parts.status());
 
   {
     std::lock_guard<std::mutex> lock(impl_->launchMutex);
@@ -257,7 +257,7 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
       CollectiveTag::trace, Bootstrap::Bytes(text.begin(), text.end()),
       impl_->limit);
   if (!parts.ok())
-    return impl_->failing(parts.status());
+    return impl_->failOnError(parts.status());
   if (const Bootstrap::Bytes &error = parts->front(); !error.empty())
     return makeStatus(StatusCode::invalidArgument, "%.*s",
                       static_cast<int>(error.size()),

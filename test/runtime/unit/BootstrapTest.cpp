@@ -319,9 +319,8 @@ TEST(Bootstrap, BothSidesSayThatATokenIsWrong) {
       changed.token = 666;
     return Bootstrap::create(optionsOf(changed, 1)).status().message();
   });
-  const char *refused =
-      "which claims to be rank 1: its token does not match "
-      "that of job '";
+  const char *refused = "which claims to be rank 1: its token does not match "
+                        "that of job '";
   EXPECT_NE(ends[0].text.find("rank 1 did not join within 1 s; rank 0 ("),
             std::string::npos)
       << ends[0].text;

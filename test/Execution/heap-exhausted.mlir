@@ -2,7 +2,7 @@
 // More than the heap holds: an error that says how much there is, on every rank.
 // RUN: iris-compile %s --target=host -o %t.iris
 // RUN: not iris-run -n 2 --heap=16M %t.iris 2>&1 | FileCheck %s
-// CHECK: the symmetric heap is full: 64000000 bytes asked for, but of its 16777216 bytes
+// CHECK: the symmetric heap is full: 64000000 bytes requested, but of its 16777216 bytes
 
 gpu.module @kernels {
   gpu.func @fill(%all: memref<?xi32, #iris.symmetric>) kernel {

@@ -10,7 +10,7 @@
 // CHECK: 2  tiles                    2        2 {{.*}} 308{{$}}
 // CHECK: 0  exposed                  4        2 {{.*}} 308{{$}}
 // CHECK: events, 0 dropped
-// CHECK: all 693 checks held
+// CHECK: all 693 checks passed
 
 !data = memref<?xi32, #iris.symmetric>
 

@@ -47,7 +47,7 @@
 // TABLE: 0  wait
 // TABLE: 0  exposed
 // TABLE: events, 0 dropped
-// TABLE: all {{[0-9]+}} checks held
+// TABLE: all {{[0-9]+}} checks passed
 // PICTURE: | rank | programs | number |
 // PICTURE: | 0 | move | 2 | {{.*}} | 19200 |
 // PICTURE: | 0 | multiply | 3 | {{.*}} | 0 |

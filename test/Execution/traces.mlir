@@ -31,8 +31,8 @@
 // CHECK: 2  exposed                8        4 {{.*}} 8192
 // CHECK: events, 0 dropped
 // CHECK: iris-run: trace in {{.*}}.json
-// CHECK: iris-run: 3 ranks on host: all 24 checks held
-// UNTRACED: nothing to trace: rank 0 has loaded no package with traces; compile it with iris-compile --trace
+// CHECK: iris-run: 3 ranks on host: all 24 checks passed
+// UNTRACED: nothing to trace: rank 0 has loaded no package with traces; compile one with iris-compile --trace
 // NOWHERE: cannot create the trace '{{.*}}nowhere/trace.json'
 
 gpu.module @kernels {

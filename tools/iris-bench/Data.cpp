@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Data.cpp - Inputs and outputs of collectives -----------------------===//
 #include "Data.h"
 
 #include <algorithm>
@@ -10,8 +11,8 @@ using ccl::DType;
 using ccl::Op;
 using ccl::ReduceOp;
 
-/// The pattern repeats after so many elements: a prime, so that no tile and no
-/// chunk looks like another.
+/// The period of the pattern in elements: a prime, so that tiles and chunks
+/// differ.
 static constexpr uint64_t period = 4093;
 
 Data::Data(Op op, DType dtype, ReduceOp reduce, uint32_t numRanks,
@@ -35,8 +36,8 @@ uint64_t Data::number(uint32_t rank, uint64_t index) const {
   h *= 0x2c1b3c6du;
   h ^= h >> 12;
   if (ccl::reduces(op) && reduce == ReduceOp::prod)
-    return 1 + (h >> 31); // products of 8 reach 256, in i8 they wrap
-  // Sums of 8 ones are exact in the f8 types, of sevens in all others.
+    return 1 + (h >> 31); // products of 8 ranks reach 256 and wrap in i8
+  // Sums of 8 ranks are exact: of 0 and 1 in the f8 types, of 0 to 7 in others.
   return isFloat8(dtype) ? h >> 31 : h >> 29;
 }
 
@@ -61,7 +62,7 @@ uint64_t Data::combined(uint64_t index) const {
   return result;
 }
 
-/// The bits of a whole number in a format of so many mantissa bits.
+/// The bits of an integer in a float format with that many mantissa bits.
 static uint64_t floatBits(uint64_t number, unsigned mantissa, unsigned bias) {
   if (number == 0)
     return 0;
@@ -101,9 +102,9 @@ uint64_t iris::bench::encode(int64_t number, unsigned shift, DType dtype) {
   }
 }
 
-void Data::store(uint64_t number, uint8_t *place) const {
+void Data::store(uint64_t number, uint8_t *to) const {
   uint64_t bits = encode(static_cast<int64_t>(number), 0, dtype);
-  std::memcpy(place, &bits, elementBytes); // little endian
+  std::memcpy(to, &bits, elementBytes); // little endian
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,12 +173,12 @@ std::vector<uint8_t> Data::output(uint32_t rank) const {
     }
     if (op == Op::send)
       source = rank - 1;
-    uint8_t *place = &bytes[chunk * count * elementBytes];
+    uint8_t *to = &bytes[chunk * count * elementBytes];
     for (uint64_t i = 0; i < std::min(count, period); ++i)
       store(ccl::reduces(op) ? combined(first + i) : number(source, first + i),
-            place + i * elementBytes);
+            to + i * elementBytes);
     for (uint64_t i = period; i < count; i += period)
-      std::memcpy(place + i * elementBytes, place,
+      std::memcpy(to + i * elementBytes, to,
                   std::min(period, count - i) * elementBytes);
   }
   return bytes;

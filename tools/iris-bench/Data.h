@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Data.h - Inputs and outputs of collectives ---------------*- C++ -*-===//
 //
-// Inputs, and what a collective makes of them: a hash of (rank, index) that
-// repeats, in whole numbers so small that every type computes exactly.
+// Inputs are a periodic hash of (rank, index), in integers that are small
+// enough for exact results in every type.
 #ifndef IRIS_TOOLS_IRIS_BENCH_DATA_H
 #define IRIS_TOOLS_IRIS_BENCH_DATA_H
 
@@ -12,7 +13,7 @@
 
 namespace iris::bench {
 
-/// The bits of number / 2^shift in a type that represents it.
+/// The bits of number / 2^shift in a type that represents it exactly.
 uint64_t encode(int64_t number, unsigned shift, ccl::DType dtype);
 
 class Data {
@@ -20,11 +21,11 @@ public:
   Data(ccl::Op op, ccl::DType dtype, ccl::ReduceOp reduce, uint32_t numRanks,
        uint64_t count);
 
-  /// Bytes of the input and of the output; 0 where a rank has none.
+  /// Bytes of the input and of the output; 0 if the rank has none.
   uint64_t inputBytes(uint32_t rank) const;
   uint64_t outputBytes(uint32_t rank) const;
-  /// Where the output lies in the input, or the input in the output, if they
-  /// are one buffer: bytes from the begin of the larger one.
+  /// The byte offset of the smaller buffer in the larger one for calls in
+  /// place.
   uint64_t inPlaceOffset(uint32_t rank) const;
 
   /// Counts and offsets of the chunks of a buffer, where the operation has
@@ -39,7 +40,7 @@ private:
                        uint32_t rank) const;
   uint64_t number(uint32_t rank, uint64_t index) const;
   uint64_t combined(uint64_t index) const;
-  void store(uint64_t number, uint8_t *place) const;
+  void store(uint64_t number, uint8_t *to) const;
 
   ccl::Op op;
   ccl::DType dtype;

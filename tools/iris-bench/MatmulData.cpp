@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulData.cpp - Matrices and expected results of matmuls ----------===//
 #include "MatmulData.h"
 
 #include "Data.h"
@@ -53,7 +54,7 @@ MatmulData::MatmulData(const ccl::MatmulProblem &p, uint32_t rank,
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// Bits of a number; elements are 2^-shift of it.
+/// The bits of an integer; elements are the integer times 2^-shift.
 static unsigned bitsOf(DType element) {
   switch (element) {
   case DType::f8e4m3fn:
@@ -91,8 +92,8 @@ std::vector<uint8_t> MatmulData::fill(const MatrixPart &part,
   for (uint64_t i = 0; i < part.rows; ++i)
     for (uint64_t j = 0; j < part.columns; ++j) {
       int value = number(part.firstRow + i, part.firstColumn + j, salt);
-      uint64_t place = isColumnMajor ? j * part.rows + i : i * part.columns + j;
-      std::memcpy(&bytes[place * size],
+      uint64_t index = isColumnMajor ? j * part.rows + i : i * part.columns + j;
+      std::memcpy(&bytes[index * size],
                   &codes[static_cast<size_t>(value + half)],
                   size); // little endian
     }
@@ -107,10 +108,10 @@ uint64_t MatmulData::resultBytes() const {
 // Results
 //===----------------------------------------------------------------------===//
 
-/// f16, bf16, f32 and i32 as a number.
-static double decode(const uint8_t *place, DType dtype) {
+/// The value of an element of type f16, bf16, f32 or i32.
+static double decode(const uint8_t *from, DType dtype) {
   uint32_t bits = 0;
-  std::memcpy(&bits, place, ccl::dtypeBytes(dtype));
+  std::memcpy(&bits, from, ccl::dtypeBytes(dtype));
   if (dtype == DType::i32)
     return static_cast<int32_t>(bits);
   if (dtype == DType::f16) {
@@ -142,30 +143,31 @@ static double roundingOf(DType dtype) {
   }
 }
 
-/// What an accumulation may lose of the sum of all sizes: f32 has 24 bits;
-/// sm_90a adds products of fp8 with fewer.
+/// The relative error of an accumulation, with respect to the sum of the
+/// products' absolute values: f32 has 24 bits; sm_90a accumulates fp8 products
+/// with fewer.
 static double lossOf(DType element) {
   if (element == DType::i8)
     return 0;
   return std::ldexp(1, ccl::dtypeBytes(element) == 1 ? -12 : -22);
 }
 
-double MatmulData::errorAt(const uint8_t *place, uint64_t row,
+double MatmulData::errorAt(const uint8_t *element, uint64_t row,
                            uint64_t column) const {
-  // Shares of the sum, one rank's after the other.
+  // Partial sums, rank by rank.
   bool hasPartialSums = problem.config.partialType == "result";
   uint64_t part = hasPartialSums ? depth / numRanks : depth;
-  int64_t sum = 0, size = 0, shares = 0;
+  int64_t sum = 0, size = 0, partialSizes = 0;
   for (uint64_t first = 0; first < depth; first += part) {
-    int64_t share = 0;
+    int64_t partialSum = 0;
     for (uint64_t k = first; k < first + part; ++k) {
       int64_t product = static_cast<int64_t>(number(c.firstRow + row, k, 1)) *
                         number(k, c.firstColumn + column, 2);
-      share += product;
+      partialSum += product;
       size += std::abs(product);
     }
-    sum += share;
-    shares += std::abs(share);
+    sum += partialSum;
+    partialSizes += std::abs(partialSum);
   }
   const int scale = -2 * static_cast<int>(shiftOf(problem.element));
   auto real = [&](int64_t value) {
@@ -175,8 +177,8 @@ double MatmulData::errorAt(const uint8_t *place, uint64_t row,
   double bound = rounding * std::abs(real(sum)) +
                  lossOf(problem.element) * real(size) + 1e-30;
   if (hasPartialSums)
-    bound += rounding * real(shares);
-  double error = std::abs(decode(place, problem.result) - real(sum));
+    bound += rounding * real(partialSizes);
+  double error = std::abs(decode(element, problem.result) - real(sum));
   return error <= bound ? error / bound : std::max(error / bound, 1.001);
 }
 
@@ -191,16 +193,16 @@ double MatmulData::worstError(const std::vector<uint8_t> &result,
   double worst = 0;
   for (uint64_t i = 0; i < c.rows; i += step)
     for (uint64_t j = 0; j < c.columns; j += step) {
-      // Anywhere in the cell.
+      // A pseudo-random element of the cell.
       auto h = static_cast<uint64_t>(number(i, j, 3) + 128) * 0x9E3779B9u;
       uint64_t row = std::min(i + (h >> 8) % step, c.rows - 1);
       uint64_t column = std::min(j + (h >> 16) % step, c.columns - 1);
-      const uint8_t *place = &result[(row * c.columns + column) * size];
-      double error = errorAt(place, row, column);
+      const uint8_t *element = &result[(row * c.columns + column) * size];
+      double error = errorAt(element, row, column);
       if (!(error <= worst)) {
         worst = error;
         where = "(" + std::to_string(row) + ", " + std::to_string(column) +
-                ") is " + std::to_string(decode(place, problem.result));
+                ") is " + std::to_string(decode(element, problem.result));
       }
     }
   return worst;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// One rank's part in the measurement of a matmul.
+//===- MatmulRun.cpp - Measurement of a matmul on one rank ----------------===//
 #include "MatmulData.h"
 #include "Matmuls.h"
 
@@ -15,7 +14,7 @@ using rt::Expected;
 using rt::Status;
 using rt::StatusCode;
 
-/// The largest error on any rank; an error if a result is wrong.
+/// The largest error on any rank; fails if a result is wrong.
 static Expected<double> checkResult(Measurement &m, const MatmulData &data,
                                     uint64_t c) {
   std::vector<uint8_t> result(data.resultBytes());
@@ -27,8 +26,8 @@ static Expected<double> checkResult(Measurement &m, const MatmulData &data,
   IRISRT_ASSIGN_OR_RETURN(double worst, m.largest(mine));
   if (mine > 1 || mine != mine)
     return rt::makeStatus(StatusCode::internal,
-                          "element %s on rank %u, wrong by %.3g times what "
-                          "rounding makes",
+                          "element %s on rank %u; its error is %.3g times the "
+                          "bound for rounding",
                           where.c_str(), m.world().rank(), mine);
   if (worst > 1)
     return rt::makeStatus(StatusCode::internal,
@@ -76,7 +75,7 @@ static Expected<MatmulTiming> measureOn(Measurement &m, ccl::Matmul &matmul,
 // MatmulRun
 //===----------------------------------------------------------------------===//
 
-/// a and b are made once for all cases of a group.
+/// a and b are created once for all cases of a group.
 Status MatmulRun::prepare(const MatmulCase &each, const MatmulData &data) {
   if (group == each.group)
     return Status::success();
@@ -101,7 +100,7 @@ Status MatmulRun::release() {
     if (*address != 0)
       IRISRT_RETURN_IF_ERROR(world.deallocate(std::exchange(*address, 0)));
   group.reset();
-  // Memory that was freed is there again.
+  // Makes the freed memory available.
   return world.sync();
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Matmuls.cpp - Cases of matmuls -------------------------------------===//
 #include "Matmuls.h"
 
 #include "MatmulData.h"
@@ -26,7 +27,7 @@ static bool reduces(MatmulKind kind) {
          kind == MatmulKind::matmulAllReduce;
 }
 
-/// Those of the given shards that a kind has; without any, its default.
+/// The options' shards that a kind supports; without any, its default.
 static std::vector<std::string> shardsFor(const Options &options,
                                           MatmulKind kind) {
   std::vector<std::string> all = {""};
@@ -43,7 +44,7 @@ static std::vector<std::string> shardsFor(const Options &options,
   return some;
 }
 
-/// What elements of that type become.
+/// The result type for an element type.
 static DType resultOf(DType element) {
   if (element == DType::i8)
     return DType::i32;
@@ -52,14 +53,14 @@ static DType resultOf(DType element) {
 
 Expected<MatmulProblem>
 iris::bench::problemOf(uint32_t numRanks, MatmulKind kind, DType dtype,
-                       const std::string &shard, const std::string &share,
+                       const std::string &shard, const std::string &partialType,
                        const Shape &shape, const MatmulProblem &layouts) {
   MatmulProblem p = layouts;
   p.kind = kind;
   p.element = dtype;
   p.result = resultOf(dtype);
   p.config.shard = shard;
-  p.config.partialType = reduces(kind) ? share : "";
+  p.config.partialType = reduces(kind) ? partialType : "";
   p.m = shape.m;
   p.n = shape.n;
   p.k = shape.k;
@@ -127,7 +128,7 @@ variantsFor(const Options &options, MatmulKind kind, const MatmulProblem &p) {
   for (const std::string &variant : ccl::variantsOf(kind)) {
     bool isNamed = std::find(options.variants.begin(), options.variants.end(),
                              variant) != options.variants.end();
-    // Atomic additions are for results of the type of the sum.
+    // Atomic additions require results of the accumulator's type.
     bool isPossible =
         variant != "atomic" || p.result == DType::f32 || p.result == DType::i32;
     if (isNamed || (asksForAll(options) && isPossible))
@@ -136,7 +137,7 @@ variantsFor(const Options &options, MatmulKind kind, const MatmulProblem &p) {
   return some;
 }
 
-/// Each of the configs with each of the values.
+/// Replaces each config by one for each of the values.
 static void vary(std::vector<MatmulConfig> &configs,
                  int64_t MatmulConfig::*field,
                  const std::vector<int64_t> &values) {
@@ -147,8 +148,8 @@ static void vary(std::vector<MatmulConfig> &configs,
   configs = std::move(all);
 }
 
-/// Every combination of what the options say of the config, as far as the
-/// variant has it.
+/// Every combination of the config fields that the options give, as far as the
+/// variant supports them.
 static std::vector<MatmulConfig> requestedConfigs(const Options &options,
                                                   const MatmulProblem &p) {
   std::vector<MatmulConfig> requests;
@@ -196,7 +197,7 @@ static void addProblem(const Options &options, const MatmulProblem &problem,
     cases.push_back(each);
   };
   if (options.tune != 0) {
-    // What is chosen now is among them: the table may know better.
+    // Include the selector's current choice, which may come from the table.
     std::vector<MatmulConfig> all;
     if (chosen.ok())
       all.push_back(chosen->config);
@@ -248,15 +249,18 @@ iris::bench::matmulsOf(const Options &options) {
   for (MatmulKind kind : options.matmuls)
     for (DType dtype : options.dtypes)
       for (const std::string &shard : shardsFor(options, kind))
-        for (const std::string &share :
-             reduces(kind) ? options.shares : std::vector<std::string>{""})
+        for (const std::string &partialType :
+             reduces(kind) ? options.partialTypes
+                           : std::vector<std::string>{""})
           for (const MatmulProblem &layout : layouts)
             for (Mode mode : options.modes)
               for (const Shape &shape : options.shapes) {
                 IRISRT_ASSIGN_OR_RETURN(
                     MatmulProblem problem,
                     problemOf(options.numRanks, kind, dtype, shard,
-                              share.empty() && reduces(kind) ? "sum" : share,
+                              partialType.empty() && reduces(kind)
+                                  ? "sum"
+                                  : partialType,
                               shape, layout));
                 if (done.find(tuningKeyOf(options, problem)))
                   continue;
@@ -291,7 +295,7 @@ uint64_t iris::bench::heapBytesOf(const Options &options,
     bytes += shared.ok() ? *shared : 0;
     most = std::max(most, bytes);
   }
-  // Chunks that are mapped, and what lies between allocations.
+  // Add space for mapped chunks and gaps between allocations.
   return most == 0 ? 0 : most + most / 4 + (192 << 20);
 }
 
@@ -305,8 +309,8 @@ Status iris::bench::explainMatmuls(const Options &options) {
   if (!options.plan.empty() || options.matmuls.empty())
     return {};
   ccl::MatmulTuningKey any = tuningKeyOf(options, {});
-  std::printf("%u ranks on %s; the matmuls' numbers: %s\n", options.numRanks,
-              any.target.c_str(),
+  std::printf("%u ranks on %s; parameters of the matmul model: %s\n",
+              options.numRanks, any.target.c_str(),
               ccl::matmulModelSource(any.device, any.target).c_str());
   Options once = options;
   once.modes.resize(1);
@@ -331,11 +335,11 @@ Status iris::bench::explainMatmuls(const Options &options) {
     tuningKey.problem.config.partialType = config.partialType;
     IRISRT_ASSIGN_OR_RETURN(ccl::MatmulChoice choice, ccl::select(tuningKey));
     std::printf("%s\n", choice.reason.c_str());
-    // The best of the other variants, and of the other tiles.
-    std::set<std::string> said = {choice.config.variant};
+    // The best candidate of each other variant.
+    std::set<std::string> printed = {choice.config.variant};
     for (const ccl::MatmulEstimate &other : ccl::estimates(tuningKey))
-      if (said.insert(other.config.variant).second)
-        std::printf("%-38s  rather than %s: %.1f us (%.1f, %.1f)\n", "",
+      if (printed.insert(other.config.variant).second)
+        std::printf("%-38s  instead of %s: %.1f us (%.1f, %.1f)\n", "",
                     ccl::describe(other.config).c_str(), other.us, other.matmul,
                     other.moving);
   }

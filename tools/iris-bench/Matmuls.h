@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Measurements of matmuls, alone and fused with communication.
+//===- Matmuls.h - Measurement of matmuls -----------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_BENCH_MATMULS_H
 #define IRIS_TOOLS_IRIS_BENCH_MATMULS_H
 
@@ -15,51 +14,52 @@ namespace iris::bench {
 
 class MatmulData;
 
-/// A matmul, done one way.
+/// A matmul with a config.
 struct MatmulCase {
   ccl::MatmulProblem problem;
   Shape shape;
   Mode mode = Mode::graph;
-  /// Whether the config is what the selector chooses.
+  /// Whether the selector chooses this config.
   bool chosen = false;
-  /// The variant is one of all, and may not be able to do this.
+  /// The case comes from "all" variants or from tuning, and may not be
+  /// possible.
   bool mayBeImpossible = false;
-  /// Cases that differ in their configs only: of one problem.
+  /// Equal for cases that differ in their configs only.
   size_t group = 0;
-  /// Why it cannot be done, if that is known.
+  /// Why the case is not possible, if known.
   rt::Status status;
 };
 
-/// What comes of a case.
+/// The result of a case.
 struct MatmulTiming {
   Timing timing;
-  /// Of what rounding may make.
+  /// The largest error, relative to the bound for rounding.
   double error = 0;
   double tflops = 0;
 };
 
-/// The cases that the options ask for, in order.
+/// The cases of the options, in order.
 rt::Expected<std::vector<MatmulCase>> matmulsOf(const Options &options);
 
-/// Adds the .mlir text that the cases' kernels are compiled of.
+/// Adds the .mlir modules from which the cases' kernels are compiled.
 void addRequests(const Options &options, const std::vector<MatmulCase> &cases,
                  std::set<std::string> &requests);
 
-/// Most bytes of heap that one of the cases takes.
+/// The maximum number of heap bytes of any case.
 uint64_t heapBytesOf(const Options &options,
                      const std::vector<MatmulCase> &cases);
 
-/// One rank's part.
+/// One rank's part of the measurement.
 class MatmulRun {
 public:
   explicit MatmulRun(Measurement &measurement) : measurement(measurement) {}
 
-  /// Collective.  An error if the result was wrong on any rank.
+  /// Collective. Fails if the result is wrong on any rank.
   rt::Expected<MatmulTiming> run(const MatmulCase &each);
   /// Frees the matrices.  Collective.
   rt::Status release();
 
-  /// On the heap.
+  /// Addresses on the heap.
   struct Matrices {
     uint64_t a = 0, b = 0, c = 0;
   };
@@ -69,24 +69,24 @@ private:
 
   Measurement &measurement;
   Matrices at;
-  /// Whose matrices they are.
+  /// The group that the matrices belong to.
   std::optional<size_t> group;
 };
 
-/// What one rank has of a shape; `layouts` says how matrices lie in memory.
+/// One rank's problem for a shape; `layouts` has the layouts of the matrices.
 rt::Expected<ccl::MatmulProblem>
 problemOf(uint32_t numRanks, ccl::MatmulKind kind, ccl::DType dtype,
-          const std::string &shard, const std::string &share,
+          const std::string &shard, const std::string &partialType,
           const Shape &shape, const ccl::MatmulProblem &layouts);
 
 /// "all_gather_matmul k, a column".
 std::string matmulName(const ccl::MatmulProblem &problem);
 
-/// What the selector is told.
+/// The selector's input.
 ccl::MatmulTuningKey tuningKeyOf(const Options &options,
                                  const ccl::MatmulProblem &problem);
 
-/// Prints what the selector chooses for every matmul, and why.
+/// Prints the selector's choice for every matmul and the reason.
 rt::Status explainMatmuls(const Options &options);
 
 } // namespace iris::bench

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Measure.cpp - Measurements of one rank -----------------------------===//
 #include "Measure.h"
 
 #include "Data.h"
@@ -71,8 +72,8 @@ static std::vector<std::string> variantsFor(const Options &options, Op op) {
   return some;
 }
 
-/// The selector's config, or what it would take of the variant; for a variant
-/// that it knows nothing of, the generator's defaults.
+/// The selector's config, or its config for the variant; for a variant that it
+/// does not consider, the generator's defaults.
 static ccl::Config baseConfig(const Options &options, Op op, ccl::DType dtype,
                               uint64_t bytes, const std::string &variant) {
   ccl::Config chosen = chooseConfig(options, op, dtype, bytes);
@@ -90,7 +91,7 @@ static ccl::Config baseConfig(const Options &options, Op op, ccl::DType dtype,
   return chosen;
 }
 
-/// The config of a variant, with what the options say otherwise.
+/// The config of a variant, with the fields that the options give.
 static std::vector<ccl::Config> configsFor(const Options &options, Op op,
                                            ccl::DType dtype, uint64_t bytes,
                                            const std::string &variant) {
@@ -147,14 +148,15 @@ std::set<std::string> iris::bench::requestsOf(const Options &options,
     add(each.op, each.dtype, each.reduce, each.config);
     if (each.inPlace && ccl::hasStagedForm(each.op, each.config.variant)) {
       ccl::Config staged = each.config;
-      staged.staged = true; // for what cannot work in place otherwise
+      staged.staged =
+          true; // used if the kernel does not support in-place calls
       add(each.op, each.dtype, each.reduce, staged);
     }
     if (each.op == Op::send)
       add(Op::recv, each.dtype, each.reduce, each.config);
   }
-  // What Measurement itself calls, in place and on the heap whatever the cases
-  // do.
+  // Calls of Measurement itself, which are in place and on the heap in any
+  // case.
   Options own = options;
   own.staged = false;
   own.inPlace = true;
@@ -218,7 +220,7 @@ Status Measurement::call(const Case &each, uint64_t inAddress,
                          uint64_t outAddress) {
   const void *in = reinterpret_cast<const void *>(inAddress);
   void *out = reinterpret_cast<void *>(outAddress);
-  // What is timed on the host is a call as users make it: without a config.
+  // In host mode, time a call as users make it, without a config.
   bool isPlain = each.mode == Mode::host && each.chosen && !each.config.staged;
   const ccl::Config *config = isPlain ? nullptr : &each.config;
   ccl::Communicator &comm = *comm_;
@@ -252,9 +254,9 @@ Status Measurement::call(const Case &each, uint64_t inAddress,
 }
 
 Expected<double> Measurement::largest(double mine) {
-  void *place = reinterpret_cast<void *>(exchange_);
+  void *buffer = reinterpret_cast<void *>(exchange_);
   IRISRT_RETURN_IF_ERROR(world_->writeNow(exchange_, &mine, 8, stream_));
-  IRISRT_RETURN_IF_ERROR(comm_->allReduce(place, place, 1, ccl::DType::f64,
+  IRISRT_RETURN_IF_ERROR(comm_->allReduce(buffer, buffer, 1, ccl::DType::f64,
                                           ccl::ReduceOp::max, stream_));
   double result = 0;
   IRISRT_RETURN_IF_ERROR(world_->readNow(&result, exchange_, 8, stream_));
@@ -286,16 +288,16 @@ Status Measurement::checkOutput(const Case &each, uint64_t out) {
   return Status::success();
 }
 
-/// The value below which `share` of the sorted samples lie.
-static double quantile(const std::vector<double> &sorted, double share) {
-  double place = share * static_cast<double>(sorted.size() - 1);
-  size_t below = static_cast<size_t>(place);
+/// The quantile of sorted samples, interpolated linearly.
+static double quantile(const std::vector<double> &sorted, double fraction) {
+  double position = fraction * static_cast<double>(sorted.size() - 1);
+  size_t below = static_cast<size_t>(position);
   size_t above = std::min(below + 1, sorted.size() - 1);
-  double part = place - static_cast<double>(below);
-  return sorted[below] * (1 - part) + sorted[above] * part;
+  double weight = position - static_cast<double>(below);
+  return sorted[below] * (1 - weight) + sorted[above] * weight;
 }
 
-/// As many calls as the options say, but a sample shall not take long.
+/// The number of calls per sample, reduced if a sample would take too long.
 static uint32_t callsOf(const Options &options, double callMs) {
   constexpr double mostMs = 20;
   double calls = std::clamp(mostMs / std::max(callMs, 1e-6), 1.0,
@@ -317,7 +319,8 @@ Expected<Timing> Measurement::time(Mode mode, const Call &call, double callMs) {
   }
   std::vector<double> samples;
   for (uint32_t i = 0; i < options_.warmups + options_.samples; ++i) {
-    // Ranks start together: hosts meet first, then devices.
+    // Synchronize the hosts, then the devices, so that all ranks start
+    // together.
     IRISRT_RETURN_IF_ERROR(w.barrier());
     IRISRT_RETURN_IF_ERROR(comm_->barrier(stream_));
     IRISRT_RETURN_IF_ERROR(w.record(start_, stream_));
@@ -376,7 +379,8 @@ Expected<Timing> Measurement::run(const Case &each) {
     bool inIsLarger = data.inputBytes(rank) > data.outputBytes(rank);
     (inIsLarger ? out : in) += data.inPlaceOffset(rank);
   }
-  // In place, calls work on what calls before left; only the first is checked.
+  // In place, later calls use the output of earlier ones as input, so only the
+  // first call is checked.
   std::vector<uint8_t> input = data.input(rank);
   std::vector<int64_t> tables = data.tables();
   auto prepare = [&]() -> Status {
@@ -392,11 +396,12 @@ Expected<Timing> Measurement::run(const Case &each) {
   IRISRT_RETURN_IF_ERROR(prepare());
   Call callOnce = [&] { return call(each, in, out); };
   Call check = [&] { return checkOutput(each, out); };
-  // May compile, or load from disk.
+  // May compile the kernel or load it from disk.
   IRISRT_ASSIGN_OR_RETURN(double firstMs, first(callOnce, check));
   IRISRT_ASSIGN_OR_RETURN(double ms, timeOne(callOnce));
   if (!each.inPlace)
-    IRISRT_RETURN_IF_ERROR(prepare()); // what is checked below is written below
+    IRISRT_RETURN_IF_ERROR(
+        prepare()); // clears the output before the next check
   IRISRT_ASSIGN_OR_RETURN(Timing timing, time(each.mode, callOnce, ms));
   timing.firstMs = firstMs;
   if (!each.inPlace)

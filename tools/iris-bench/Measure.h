@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// One rank's part in the measurements.
+//===- Measure.h - Measurements of one rank ---------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_BENCH_MEASURE_H
 #define IRIS_TOOLS_IRIS_BENCH_MEASURE_H
 
@@ -14,50 +13,51 @@
 
 namespace iris::bench {
 
-/// A collective of one size, done one way.
+/// A collective of one size, with a config.
 struct Case {
   ccl::Op op;
   ccl::DType dtype;
   uint64_t count;
   Mode mode;
   ccl::Config config;
-  /// Whether the config is what the selector chooses.
+  /// Whether the selector chooses this config.
   bool chosen = false;
   ccl::ReduceOp reduce = ccl::ReduceOp::sum;
   bool inPlace = false;
-  /// The variant is one of all, and may not be able to do this.
+  /// The case comes from "all" variants, and may not be possible.
   bool mayBeImpossible = false;
 };
 
-/// Microseconds of one call, of the slowest rank.
+/// Microseconds per call, of the slowest rank.
 struct Timing {
   double median = 0, q1 = 0, q3 = 0, least = 0, most = 0;
-  /// In a sample.
+  /// Calls per sample.
   uint32_t calls = 0;
-  /// Milliseconds of the very first call on rank 0, host time, until its result
-  /// is there: with what it takes to get the kernel, if no case before had it.
+  /// Host milliseconds of the first call on rank 0 until its result is
+  /// available, including the time to get the kernel if no earlier case loaded
+  /// it.
   double firstMs = 0;
 };
 
-/// The cases that the options ask for, in order.
+/// The cases of the options, in order.
 std::vector<Case> casesOf(const Options &options);
 
-/// The .mlir text that the cases' kernels are compiled of.
+/// The .mlir modules from which the cases' kernels are compiled.
 std::set<std::string> requestsOf(const Options &options,
                                  const std::vector<Case> &cases);
 
-/// What the selector knows of a case.
+/// The selector's input for a case.
 ccl::TuningKey tuningKeyOf(const Options &options, ccl::Op op, ccl::DType dtype,
                            uint64_t bytes);
 
 class Measurement {
 public:
-  /// `bytes`: of heap that is needed beside the cases' buffers.
+  /// `bytes`: the bytes of heap needed in addition to the cases' buffers.
   static rt::Expected<std::unique_ptr<Measurement>>
   create(const Options &options, const std::vector<Case> &cases,
          uint64_t bytes);
 
-  /// Collective.  An error if the result was wrong on any rank.
+  /// Collective. Fails if the result is wrong on any rank.
   rt::Expected<Timing> run(const Case &each);
 
   rt::World &world() { return *world_; }
@@ -65,13 +65,13 @@ public:
   rt::Status finish();
 
   using Call = std::function<rt::Status()>;
-  /// The first call, whose result `check` looks at.
+  /// Makes and times the first call; `check` verifies its result.
   rt::Expected<double> first(const Call &call, const Call &check);
-  /// Samples of calls of which each takes about `callMs`.
+  /// Times samples of calls, each of which takes about `callMs`.
   rt::Expected<Timing> time(Mode mode, const Call &call, double callMs);
   /// Milliseconds of one call, of the slowest rank.
   rt::Expected<double> timeOne(const Call &call);
-  /// The largest of all ranks' numbers.
+  /// The maximum over all ranks.
   rt::Expected<double> largest(double mine);
 
 private:
@@ -86,9 +86,9 @@ private:
   std::unique_ptr<ccl::Communicator> comm_;
   rt::Stream stream_;
   rt::Event start_, end_;
-  /// Two numbers on the heap, for what ranks tell each other.
+  /// Two numbers on the heap, for exchanges between ranks.
   uint64_t exchange_ = 0;
-  /// The buffers of all cases, and the bytes of each.
+  /// The buffers of all cases, and their sizes in bytes.
   uint64_t in_ = 0, out_ = 0, bytes_ = 0;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Options.cpp - Command line of iris-bench ---------------------------===//
 #include "Options.h"
 
 #include "iris-c/RuntimeABI.h"
@@ -29,11 +30,11 @@ what they compute
 
 usage: iris-bench [options]
 
-Every rank is a process on a device of its own.  A sample is a number of calls
-back to back, as one graph or one by one; its time is that of the slowest rank.
-The median of the samples is reported, with the first and third quartile.  The
-output is compared with the right one, element by element; of a large matmul
-some elements, spread over all of it.
+Every rank is a process with its own device.  A sample is a number of successive
+calls, as one graph or individually; its time is that of the slowest rank.  The
+median of the samples is reported, with the first and third quartile.  Every
+element of the output is compared with the expected value; of a large matmul,
+some elements of each region.
 
 what is measured (lists are separated by commas):
   --ops=LIST            all, or some of
@@ -42,65 +43,65 @@ what is measured (lists are separated by commas):
                         matmul, all_gather_matmul, matmul_all_gather,
                         matmul_reduce_scatter, matmul_all_reduce
   --sizes=FROM:TO[:FACTOR]
-                        bytes of one chunk, each FACTOR (default 4) times the
-                        one before, or a list (default 1K:16M)
+                        bytes of one chunk: FROM, FROM*FACTOR, ... up to TO
+                        (default FACTOR: 4), or a list (default 1K:16M)
   --dtypes=LIST         f16 bf16 f32 f64 i8 i16 i32 i64 u8 f8e4m3fn f8e5m2 ...
                         (default bf16)
   --reduce=OP           sum (default), prod, min or max
-  --variants=LIST       all, or some; by default what the selector chooses.
-                        "unfused": a matmul and a collective
-  --modes=LIST          graph (default), eager, host: what an eager call takes
-                        of the calling thread, not of the device
-  --plan=FILE           more of these options from each line of a file, on top
-                        of those given here; the lines are measured one after
-                        the other in the same run
+  --variants=LIST       all, or names; default: the selector's choice.
+                        "unfused": a matmul and a separate collective
+  --modes=LIST          graph (default), eager, or host: the time of an eager
+                        call on the calling thread, not on the device
+  --plan=FILE           file with more of these options in each line, in
+                        addition to those given here; all lines are measured in
+                        the same run
   --programs=LIST --tile=LIST --warps=LIST
-                        of the config, every combination; by default the
-                        selector's.  A matmul's tile is MxNxK
-  --in-place            the output is the input
-  --staged              through the workspace, as for buffers that peers cannot
-                        reach
-of matmuls (docs/fused.md):
-  --shape=MxNxK         rows and columns of what a rank gets or computes, and
-                        values of k over all ranks; may be given several times
-                        (default 512x512x512)
-  --shard=LIST          what ranks have parts of: k, m, n
-  --partial-type=LIST          what sums over ranks travel in: sum (default), result
-  --a=LIST --b=LIST     how matrices lie in memory: row (default), column
+                        config fields, in every combination; default: the
+                        selector's choice.  A matmul's tile is MxNxK
+  --in-place            use one buffer for input and output
+  --staged              use the workspace, as for buffers that peers cannot
+                        access
+for matmuls (docs/fused.md):
+  --shape=MxNxK         rows and columns of the matrix that a rank gathers or
+                        computes, and k over all ranks; may be given several
+                        times (default 512x512x512)
+  --shard=LIST          sharded dimension: k, m, n
+  --partial-type=LIST   type of partial sums in transit: sum (default; the
+                        accumulator's type) or result
+  --a=LIST --b=LIST     layouts of the matrices: row (default) or column major
   --num-fetch-programs=LIST --tiles-per-comm-program=LIST --k-per-flag=LIST
   --group-m=LIST --split-k=LIST
-                        of the config
-  --tune[=N]            measures the N (default 12) configs that the model finds
-                        most promising, of those that agree with the options
-                        above, and writes the best to the table:
-  --table=FILE          (default: IRIS_MATMUL_TABLE) where later calls find it
-                        if IRIS_MATMUL_TABLE names it.  It is written after
-                        each problem
-  --resume              leaves out problems that the table has
+                        config fields
+  --tune[=N]            measure the N (default 12) configs with the lowest
+                        estimated times that match the options above, and write
+                        the best one to the table:
+  --table=FILE          the table (default: IRIS_MATMUL_TABLE); the selector
+                        reads it if IRIS_MATMUL_TABLE is its path.  Written
+                        after each problem
+  --resume              skip problems that are in the table
 where and how:
   -n N                  ranks (default 2)
   --device=host|cuda|hip
-  --target=TARGET       of --explain and --requests for matmuls: sm_90a, gfx942
-                        or gfx950 (default: by the device)
-  --calls=N             most calls in a sample (default 20); fewer if the
-                        sample would take more than 20 ms
+  --target=TARGET       target of --explain and --requests for matmuls: sm_90a,
+                        gfx942 or gfx950 (default: by the device)
+  --calls=N             maximum number of calls per sample (default 20); fewer
+                        if a sample would take more than 20 ms
   --samples=N           samples (default 15), after --warmups=N (default 3)
-  --heap=SIZE           symmetric heap of one rank (default: what is needed)
-  --package=FILE        kernels that were compiled ahead, for machines without
-                        a compiler; may be given several times
-  --requests=FILE       writes the .mlir file that such a package is compiled
-                        of (- for the output), and does nothing else; needs no
-                        device
+  --heap=SIZE           symmetric heap of one rank (default: as needed)
+  --package=FILE        kernels that were compiled ahead of time, for machines
+                        without a compiler; may be given several times
+  --requests=FILE       write the .mlir source of such a package (-: standard
+                        output) and exit; needs no device
 output:
-  --json=FILE           appends a line for each measurement
+  --json=FILE           append a line for each measurement
   --commit=TEXT, --machine=TEXT
-                        are noted there
-  --explain             only says what the selector chooses (for --programs, if
-                        they are given), what it expects of that and of the
-                        others, and why; needs no device
+                        values for the lines of --json
+  --explain             print the selector's choice (for --programs, if given),
+                        the reason, and the estimates of the other candidates,
+                        and exit; needs no device
   --help, --version
 
-exit status: 0 if everything ran and every result was right, else 1.
+exit status: 0 if everything ran and every result was correct, else 1.
 
 examples:
   iris-bench -n 4 --ops=all --sizes=1K:1M
@@ -268,13 +269,14 @@ static Status parseSizes(const std::string &text,
     IRISRT_ASSIGN_OR_RETURN(uint64_t size, rt::parseByteSize(word));
     if (size == 0)
       return rt::makeStatus(StatusCode::invalidArgument,
-                            "--sizes=%s; expected sizes over 0", text.c_str());
+                            "--sizes=%s; expected positive sizes",
+                            text.c_str());
     sizes.push_back(size);
   }
   return {};
 }
 
-/// "128x256x64".
+/// Parses "128x256x64".
 static Status parseShape(const std::string &name, const std::string &text,
                          uint64_t most, Shape &shape) {
   std::vector<std::string> words = split(text, 'x');
@@ -287,7 +289,7 @@ static Status parseShape(const std::string &name, const std::string &text,
   return parseNumber(name, words[2], 1, most, shape.k);
 }
 
-/// Tiles of collectives are numbers, those of matmuls MxNxK.
+/// Parses tiles: numbers for collectives, MxNxK for matmuls.
 static Status parseTiles(const std::string &name, const std::string &text,
                          Options &options) {
   if (text.find('x') == std::string::npos)
@@ -299,7 +301,7 @@ static Status parseTiles(const std::string &name, const std::string &text,
   return {};
 }
 
-/// Names of collectives and of matmuls, in one list.
+/// Parses a list of names of collectives and matmuls.
 static Status parseOps(const std::string &text, Options &options) {
   options.ops.clear();
   options.matmuls.clear();
@@ -338,7 +340,7 @@ static Status parseNames(const char *what, const std::string &text,
 // Options
 //===----------------------------------------------------------------------===//
 
-/// An option with a value; whether there is one of that name.
+/// Parses an option with a value; false if there is no option with that name.
 static Expected<bool> parseValue(const std::string &name,
                                  const std::string &value, Options &options) {
   uint64_t number = 0;
@@ -379,8 +381,8 @@ static Expected<bool> parseValue(const std::string &name,
   } else if (name == "--shard") {
     status = parseNames("shard", value, {"k", "m", "n"}, options.shards);
   } else if (name == "--partial-type") {
-    status =
-        parseNames("partial_type", value, {"sum", "result"}, options.shares);
+    status = parseNames("partial_type", value, {"sum", "result"},
+                        options.partialTypes);
   } else if (name == "--a" || name == "--b") {
     status = parseNames("layout", value, {"row", "column"},
                         name == "--a" ? options.aLayouts : options.bLayouts);
@@ -471,7 +473,7 @@ static Status parseInto(const std::vector<std::string> &words,
   return {};
 }
 
-/// A line of a plan says what is measured; where and how is for all lines.
+/// Checks that a line of a plan has only options that can differ between lines.
 static Status checkPlanned(const std::vector<std::string> &words) {
   static const std::set<std::string> general = {
       "-n",        "--device", "--target",  "--calls",   "--samples",
@@ -481,14 +483,14 @@ static Status checkPlanned(const std::vector<std::string> &words) {
   for (const std::string &word : words)
     if (std::string name = word.substr(0, word.find('='));
         general.count(name) != 0)
-      return rt::makeStatus(StatusCode::invalidArgument,
-                            "%s is not for the lines of a plan; see --help",
-                            name.c_str());
+      return rt::makeStatus(
+          StatusCode::invalidArgument,
+          "%s is not allowed in the lines of a plan; see --help", name.c_str());
   return {};
 }
 
-/// Lines of options, each on top of `base`. Empty ones and comments (#) are
-/// skipped.
+/// Reads lines of options, each in addition to `base`. Empty lines and comments
+/// (#) are skipped.
 static Expected<std::vector<Options>> readPlan(const std::string &path,
                                                const Options &base) {
   std::ifstream file(path);
@@ -535,7 +537,7 @@ Expected<Options> iris::bench::parseOptions(int argc, char **argv) {
     options.tablePath = rt::Env::get().matmulTable();
   if (options.tune != 0 && options.tablePath.empty())
     return rt::makeStatus(StatusCode::invalidArgument,
-                          "--tune has nowhere to write to; expected --table, "
+                          "--tune needs a table to write to; expected --table, "
                           "or IRIS_MATMUL_TABLE in the environment");
   for (Options &part : options.plan)
     if (part.shapes.empty())

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Options.h - Command line of iris-bench -------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_BENCH_OPTIONS_H
 #define IRIS_TOOLS_IRIS_BENCH_OPTIONS_H
 
@@ -14,13 +15,13 @@ namespace iris::bench {
 
 std::string helpText();
 
-/// How calls are made: one by one, or as a graph; and what is timed: the
-/// device, or with `host` the calling thread alone.
+/// How calls are made and timed: `eager` individually or `graph` as one graph,
+/// on the device; `host` individually, on the calling thread.
 enum class Mode { eager, graph, host };
 const char *modeName(Mode mode);
 
-/// Rows and columns of what is computed, and values of k, over all ranks; or
-/// those of a tile.
+/// The rows and columns of the result and the values of k, over all ranks; or
+/// the extents of a tile.
 struct Shape {
   uint64_t m = 0, n = 0, k = 0;
 };
@@ -28,45 +29,45 @@ struct Shape {
 struct Options {
   uint32_t numRanks = 2;
   rt::DeviceKind device = rt::DeviceKind::host;
-  /// "sm_90a"; empty: the device's own, or the best known of its kind.
+  /// "sm_90a"; empty: the device's target, or its kind's best-measured one.
   std::string target;
   std::vector<ccl::Op> ops = {ccl::Op::allReduce, ccl::Op::allGather};
   std::vector<ccl::DType> dtypes = {ccl::DType::bf16};
   /// Bytes of one chunk.
   std::vector<uint64_t> sizes;
-  /// Empty: what the selector chooses. "all": every variant.
+  /// Empty: the selector's choice. "all": every variant.
   std::vector<std::string> variants;
   std::vector<Mode> modes = {Mode::graph};
-  /// Each combination is measured; zero: the selector's.
+  /// Each combination is measured; 0: the selector's choice.
   std::vector<int64_t> programs = {0}, tiles = {0}, warps = {0};
   ccl::ReduceOp reduce = ccl::ReduceOp::sum;
-  /// Matmuls, which the options below are for.
+  /// Matmuls; the options below apply to them.
   std::vector<ccl::MatmulKind> matmuls;
   std::vector<Shape> shapes;
-  /// Empty: the selector's, or the kind's default.
+  /// Empty: the selector's choice, or the kind's default.
   std::vector<Shape> matmulTiles = {{}};
-  std::vector<std::string> shards = {""}, shares = {""};
-  /// How a and b lie in memory: "row" or "column".
+  std::vector<std::string> shards = {""}, partialTypes = {""};
+  /// The layouts of a and b: "row" or "column".
   std::vector<std::string> aLayouts = {"row"}, bLayouts = {"row"};
   std::vector<int64_t> fetchPrograms = {0}, tilesPerCommProgram = {0},
                        kPerFlag = {0}, groupM = {0}, splitK = {0};
-  /// Candidates to measure for each matmul; 0: none.
+  /// The number of candidates to measure for each matmul; 0: no tuning.
   uint64_t tune = 0;
-  /// Problems that the table has are left out.
+  /// Skip problems that are in the table.
   bool resume = false;
-  /// The table that the best of them go to.
+  /// The table for the best configs.
   std::string tablePath;
-  /// Calls in a sample, samples, and samples that are not counted.
+  /// Calls per sample, samples, and samples that are not counted.
   uint32_t calls = 20, samples = 15, warmups = 3;
   uint64_t heapBytes = 0;
   bool inPlace = false, staged = false;
   bool explain = false;
-  /// More to measure in the same run: options, each set for itself.
+  /// Complete options for further measurements in the same run.
   std::vector<Options> plan;
   std::string planPath;
-  /// Kernels that were compiled ahead.
+  /// Packages of kernels that were compiled ahead of time.
   std::vector<std::string> packages;
-  /// Where to write what such a package is compiled of.
+  /// The file for the source of such a package.
   std::string requestsPath;
   std::string jsonPath, commit, machine;
   bool help = false, version = false;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Report.cpp - Output of iris-bench ----------------------------------===//
 #include "Report.h"
 
 #include "iris/ccl/Selector.h"
@@ -27,8 +28,8 @@ static std::string formatBytes(uint64_t bytes) {
                           units[unit]);
 }
 
-/// "Bus bandwidth" as nccl-tests defines it: what each rank's links carry if
-/// the operation is done in the best way, in GB/s.
+/// Bus bandwidth as defined by nccl-tests, in GB/s: the traffic on each rank's
+/// links with an optimal algorithm.
 static double busBandwidth(const Case &each, uint32_t ranks, double us) {
   double bytes = static_cast<double>(each.count) * ccl::dtypeBytes(each.dtype);
   double peers = ranks - 1.0;
@@ -79,7 +80,7 @@ Report::~Report() {
 rt::Status Report::finish() {
   if (!json_)
     return {};
-  // What an earlier flush could not write shows in ferror only.
+  // ferror also reports an earlier flush that failed.
   bool failed = std::ferror(json_) != 0;
   errno = 0;
   failed = std::fclose(std::exchange(json_, nullptr)) != 0 || failed;
@@ -127,7 +128,7 @@ void Report::progress(size_t number, const Case &each) {
                             each.config.variant + ", " + formatBytes(bytes));
 }
 
-/// The variant, and of the config what a sweep may change.
+/// The variant, and the config fields that a sweep may change.
 static std::string variantOf(const ccl::Config &config) {
   std::string text = config.variant;
   auto add = [&text](const char *key, int64_t value) {
@@ -259,7 +260,7 @@ void Report::add(const MatmulCase &each, const MatmulTiming &result) {
       "\"shape\": [%llu, %llu, %llu], \"us\": %.3f, \"q1\": %.3f, "
       "\"q3\": %.3f, \"min\": %.3f, \"max\": %.3f, \"tflops\": %.3f, "
       "\"ranks\": %u, \"mode\": %s, \"variant\": %s, \"chosen\": %s, "
-      "\"shard\": %s, \"share\": %s, \"a\": %s, \"b\": %s, ",
+      "\"shard\": %s, \"partial_type\": %s, \"a\": %s, \"b\": %s, ",
       quote(ccl::kindName(p.kind)).c_str(),
       quote(std::string(ccl::dtypeName(p.element))).c_str(),
       quote(std::string(ccl::dtypeName(p.result))).c_str(),
@@ -324,7 +325,7 @@ static void explainCall(const ccl::TuningKey &tuningKey) {
               ccl::select(tuningKey).reason.c_str());
   std::vector<ccl::Estimate> all = ccl::estimates(tuningKey);
   for (size_t i = 1; i < all.size(); ++i)
-    std::printf("%-38s  rather than %s: %.1f us\n", "",
+    std::printf("%-38s  instead of %s: %.1f us\n", "",
                 ccl::describe(all[i].config).c_str(), all[i].us);
 }
 
@@ -333,7 +334,7 @@ void iris::bench::explain(const Options &options) {
     explain(part);
   if (!options.plan.empty() || options.ops.empty())
     return;
-  std::printf("%u ranks on %s; the model's numbers: %s\n", options.numRanks,
+  std::printf("%u ranks on %s; parameters of the model: %s\n", options.numRanks,
               std::string(rt::deviceKindName(options.device)).c_str(),
               ccl::choiceSource(options.device).c_str());
   for (Op op : options.ops)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What people and programs read.
+//===- Report.h - Output of iris-bench --------------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_BENCH_REPORT_H
 #define IRIS_TOOLS_IRIS_BENCH_REPORT_H
 
@@ -11,20 +10,21 @@
 
 namespace iris::bench {
 
-/// A table on standard output, progress on standard error, JSON in a file.
+/// Prints a table on standard output and progress on standard error, and writes
+/// JSON to a file.
 class Report {
 public:
   static rt::Expected<std::unique_ptr<Report>> open(const Options &options);
   ~Report();
 
-  /// What went wrong in writing; nothing is reported after it.
+  /// Closes the file; returns the error of any write. Call last.
   rt::Status finish();
 
   void begin(const rt::World &world, size_t numCases, size_t numMatmuls);
   void progress(size_t number, const Case &each);
   void progress(size_t number, const MatmulCase &each);
   void add(const Case &each, const Timing &timing);
-  /// The variant cannot do this case.
+  /// The variant does not support this case.
   void skip(const Case &each, const rt::Status &status);
   void fail(const Case &each, const rt::Status &status);
 
@@ -44,7 +44,7 @@ private:
   std::string device_;
 };
 
-/// Prints what the selector chooses for every operation and size, and why.
+/// Prints the selector's choice for every operation and size, and the reason.
 void explain(const Options &options);
 
 } // namespace iris::bench

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Tuning.cpp - Search for the best configs ---------------------------===//
 #include "Tuning.h"
 
 #include <cstdio>
@@ -31,7 +32,7 @@ void Tuning::add(const MatmulCase &each, double us) {
   }
 }
 
-/// The best of the present problem goes to the file.
+/// Writes the best config of the current problem to the file.
 Status Tuning::save() {
   ccl::MatmulEntry entry;
   entry.target = world->target();
@@ -47,7 +48,7 @@ Status Tuning::save() {
               static_cast<unsigned long long>(best->shape.k),
               ccl::describe(entry.config).c_str(), bestUs);
   if (chosenUs != 0)
-    std::printf("; the selector's took %.2f us", chosenUs);
+    std::printf("; the selector's choice took %.2f us", chosenUs);
   std::printf("\n");
   std::fflush(stdout);
   best.reset();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The search for the best config of a matmul.
+//===- Tuning.h - Search for the best configs -------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_BENCH_TUNING_H
 #define IRIS_TOOLS_IRIS_BENCH_TUNING_H
 
@@ -8,15 +7,16 @@
 
 namespace iris::bench {
 
-/// Puts the best config of each problem into the table of the options, as soon
-/// as all of the problem's were measured: what ends early keeps what it has.
+/// Writes the best config of each problem to the table of the options as soon
+/// as all configs of the problem are measured, so that an interrupted run keeps
+/// its results.
 class Tuning {
 public:
-  /// Fails if there is a table already that cannot be extended.
+  /// Fails if an existing table cannot be extended.
   static rt::Expected<Tuning> open(const Options &options,
                                    const rt::World &world);
 
-  /// Before a case is measured; those of one problem follow each other.
+  /// Called before each case; the cases of a problem are consecutive.
   rt::Status begin(const MatmulCase &each);
   void add(const MatmulCase &each, double us);
   rt::Status finish();
@@ -29,7 +29,8 @@ private:
   const Options *options;
   const rt::World *world;
   ccl::MatmulTable table;
-  /// Of the present problem: the best so far, and the selector's.
+  /// The best case of the current problem, and the time of the selector's
+  /// choice.
   std::optional<MatmulCase> best;
   double bestUs = 0, chosenUs = 0;
 };

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- fit-matmul-model.cpp - Fits the matmul model to measurements -------===//
 //
-// Fits the numbers of a ProcessorModel to lines of `iris-bench --json`, and
-// says how far off it is.  Not built by default.
+// Fits the parameters of a ProcessorModel to lines of `iris-bench --json`, and
+// prints its errors. Not built by default.
 //
 //   fit-matmul-model [--judge] FILE...
 //
-// Coordinate descent: each number is made a little larger and smaller, and what
-// brings the estimates nearer is kept; steps become smaller.  Nearness is the
-// mean of |log(estimate / measured)|, where a config counts the less the slower
-// it is beside the best of its problem: nobody will choose it.  --judge only
-// says how good the library's numbers are.
+// Coordinate descent: increases and decreases each parameter, and keeps changes
+// that reduce the loss, with decreasing steps. The loss is the mean of
+// |log(estimate / measured)|, with smaller weights for configs that are slower
+// than the best one of their problem, because they are never selected. --judge
+// only prints the errors of the library's parameters.
 #include "Matmuls.h"
 
 #include "ccl/MatmulModel.h"
@@ -126,13 +127,13 @@ static double lossOf(const ProcessorModel &chip,
   return sum / weights;
 }
 
-/// The text of a sample's problem.
+/// The name of a sample's problem.
 static std::string nameOfProblem(const Sample &sample) {
   return sample.name.substr(0, sample.name.find(']') + 1);
 }
 
-/// Prints what it costs to take, of the configs that were measured, the one
-/// that is expected to be the fastest.
+/// Prints the slowdown of selecting, among the measured configs, the one with
+/// the lowest estimate.
 static void judgeChoices(const ProcessorModel &chip,
                          const std::vector<Sample> &samples) {
   struct Choice {
@@ -152,10 +153,11 @@ static void judgeChoices(const ProcessorModel &chip,
     sum += std::log(loss);
     worst = std::max(worst, loss);
     if (loss > 1.15)
-      std::printf("  chosen takes %.2f of the best: %s\n", loss, name.c_str());
+      std::printf("  the selected config takes %.2f of the best time: %s\n",
+                  loss, name.c_str());
   }
-  std::printf("%zu problems: what is chosen takes %.3f of the best in the "
-              "geometric mean, %.2f at worst\n",
+  std::printf("%zu problems: selected configs take %.3f of the best time in "
+              "the geometric mean, %.2f at worst\n",
               choices.size(),
               std::exp(sum / static_cast<double>(choices.size())), worst);
 }
@@ -165,7 +167,7 @@ static void judge(const ProcessorModel &chip, std::vector<Sample> samples) {
   std::sort(samples.begin(), samples.end(), [&](auto &a, auto &b) {
     return std::fabs(errorOf(chip, a)) < std::fabs(errorOf(chip, b));
   });
-  // Configs that are near the best of their problem.
+  // Configs that are nearly as fast as the best one of their problem.
   std::vector<Sample> near;
   for (const Sample &sample : samples)
     if (sample.weight > 0.8)
@@ -187,10 +189,10 @@ static void judge(const ProcessorModel &chip, std::vector<Sample> samples) {
 
 int main(int argc, char **argv) {
   std::vector<Sample> samples;
-  bool onlyJudges = false;
+  bool onlyJudge = false;
   for (int i = 1; i < argc; ++i) {
     if (std::string(argv[i]) == "--judge") {
-      onlyJudges = true;
+      onlyJudge = true;
       continue;
     }
     std::ifstream file(argv[i]);
@@ -216,7 +218,7 @@ int main(int argc, char **argv) {
     sample.weight = std::pow(best[nameOfProblem(sample)] / sample.us, 2);
   ProcessorModel chip = ccl::processorModelOf(rt::DeviceKind::cuda, "sm_90a");
   judge(chip, samples);
-  if (onlyJudges)
+  if (onlyJudge)
     return 0;
   double loss = lossOf(chip, samples);
   for (double step = 0.3; step > 0.01; step *= 0.7)

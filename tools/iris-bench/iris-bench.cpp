@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- iris-bench.cpp - Measures collectives and matmuls ------------------===//
 //
-// iris-bench: measures collectives and matmuls; see Options.cpp for what it
-// does. It starts itself once per rank; under another launcher (torchrun,
-// mpirun) it is a rank at once.
+// Starts itself once per rank. Under another launcher (torchrun, mpirun) the
+// process is a rank. Options.cpp documents the options.
 #include "Measure.h"
 #include "Options.h"
 #include "Report.h"
@@ -27,10 +27,10 @@ static int report(const rt::Status &status) {
 }
 
 //===----------------------------------------------------------------------===//
-// A rank
+// Ranks
 //===----------------------------------------------------------------------===//
 
-/// Measures cases one after the other; the last thing that went wrong.
+/// Measures the cases in order; returns the last error.
 template <typename Each, typename Measure, typename Use>
 static rt::Status measureAll(const std::vector<Each> &cases,
                              Measurement &measurement, Report *report,
@@ -46,7 +46,7 @@ static rt::Status measureAll(const std::vector<Each> &cases,
       use(cases[i], *timing);
       continue;
     }
-    // Who asks for all variants does not ask for what one of them cannot do.
+    // With "all" variants, an impossible case is not an error.
     if (cases[i].mayBeImpossible &&
         timing.status().code() == rt::StatusCode::invalidArgument) {
       if (report)
@@ -56,7 +56,7 @@ static rt::Status measureAll(const std::vector<Each> &cases,
     if (report)
       report->fail(cases[i], timing.status());
     worst = timing.status();
-    // What is not possible is no reason to stop; a failed world is.
+    // Continue after an impossible case, but not in a failed world.
     IRISRT_RETURN_IF_ERROR(measurement.world().failure());
   }
   return worst;
@@ -87,7 +87,7 @@ static rt::Status measure(const Options &options) {
     if (opened.ok())
       tuning = opened.take();
     else
-      measurement->world().fail(tuned); // nobody shall measure for nothing
+      measurement->world().fail(tuned); // stops all ranks
   }
   rt::Status status = measureAll(
       matmuls, *measurement, report.get(),
@@ -165,7 +165,7 @@ static int launch(const Options &options, int argc, char **argv) {
   for (size_t rank = 0; rank < ends->size(); ++rank) {
     const run::RankEnd &end = (*ends)[rank];
     failed += !end.succeeded;
-    // One that exits with a status has said why.
+    // A rank that exited with a status has reported the reason.
     if (end.isUnexplained)
       std::fprintf(stderr, "iris-bench: rank %zu: its process %s\n", rank,
                    end.how.c_str());
@@ -203,8 +203,8 @@ static int runTool(int argc, char **argv) {
     return report(info.status());
   if (info->launcher == "none")
     return launch(*options, argc, argv);
-  // What kernels are chosen for: before the world is made, whose heap has to
-  // hold what they take.
+  // The device determines the selected kernels, and so the size of the heap:
+  // query it before the world is created.
   rt::Expected<int> devices = rt::deviceCount(options->device);
   if (!devices.ok())
     return report(devices.status());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Driver.cpp - Compiles a source for all targets ---------------------===//
 #include "Driver.h"
 
 #include "iris-c/RuntimeABI.h"
@@ -16,13 +17,13 @@ using namespace mlir;
 using namespace mlir::iris;
 
 namespace {
-/// One compilation: the options and where the output goes.
+/// One compilation: its options and its output.
 class Compilation {
 public:
   Compilation(ModuleOp source, const DriverOptions &options)
       : source(source), options(options) {}
 
-  /// Refuses what cannot be compiled to what was asked for.
+  /// Rejects a source that has nothing to compile for the requested output.
   LogicalResult check();
 
   /// Lowers the kernels for one target and translation, and emits them.
@@ -45,7 +46,7 @@ private:
     output.append(bytes.begin(), bytes.end());
   }
 
-  /// The host program, `func.func @main` with a body, if there is one.
+  /// The host program, a `func.func @main` with a body, if any.
   func::FuncOp findMain() {
     auto main = source.lookupSymbol<func::FuncOp>("main");
     return main && !main.isExternal() ? main : func::FuncOp();
@@ -57,7 +58,7 @@ private:
 };
 } // namespace
 
-/// Anything else would be translated where no function is.
+/// Other operations would be translated outside of any function.
 static LogicalResult checkHoldsSymbols(gpu::GPUModuleOp module) {
   for (Operation &op : *module.getBody())
     if (!isa<SymbolOpInterface>(op))
@@ -73,7 +74,7 @@ LogicalResult Compilation::check() {
           })
           .wasInterrupted())
     return failure();
-  // Calls of collectives and matmuls, in @main, become kernels as well.
+  // Calls of collectives and matmuls in @main also become kernels.
   bool hasKernels =
       source
           .walk([](Operation *op) {
@@ -119,8 +120,8 @@ LogicalResult Compilation::emit(ArrayRef<Operation *> modules,
                                 const TargetSpec &target, StringRef arch,
                                 StringRef translation, TimingScope &timing) {
   CodegenOptions codegen = options.codegen;
-  // A host program is straight-line calls, run once: it is not worth the time
-  // that optimising a long one well takes.
+  // A host program is a long sequence of calls that runs once, so optimizing it
+  // well is not worth the time.
   if (arch == IRISRT_ARCH_MAIN)
     codegen.optLevel = std::min(codegen.optLevel, 1u);
   ModuleToObject compiler(modules, target, codegen);
@@ -130,7 +131,7 @@ LogicalResult Compilation::emit(ArrayRef<Operation *> modules,
       return failure();
   }
   {
-    TimingScope scope = timing.nest("optimisation");
+    TimingScope scope = timing.nest("optimization");
     if (failed(compiler.optimize()))
       return failure();
   }
@@ -188,7 +189,7 @@ LogicalResult Compilation::compileKernels(const TargetSpec &target,
   SmallVector<Operation *> modules;
   for (auto module : clone->getOps<gpu::GPUModuleOp>())
     modules.push_back(module);
-  if (modules.empty()) // a package of just @main
+  if (modules.empty()) // a package with only @main
     return success();
   return emit(modules, target, target.name, translation, timing);
 }
@@ -200,7 +201,7 @@ LogicalResult Compilation::compileMain(TimingScope &timing) {
   OwningOpRef<ModuleOp> clone = source.clone();
   if (failed(lower(*clone, host, "stride", /*mainProgram=*/true, timing)))
     return failure();
-  // The kernels are only there so that launches can be checked against them.
+  // The kernels were only needed to check the launches against them.
   for (auto module :
        llvm::make_early_inc_range(clone->getOps<gpu::GPUModuleOp>()))
     module.erase();

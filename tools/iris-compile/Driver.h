@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Driver.h - Compiles a source for all targets -------------*- C++ -*-===//
 //
-// What iris-compile does with its options: parse once, then for each target and
-// translation lower a clone, compile its kernels, and collect the results.
+// Parses the source once. For each target and translation, lowers a clone,
+// compiles its kernels, and collects the results.
 #ifndef IRIS_TOOLS_IRIS_COMPILE_DRIVER_H
 #define IRIS_TOOLS_IRIS_COMPILE_DRIVER_H
 
@@ -14,7 +15,7 @@
 
 namespace mlir::iris {
 
-/// What comes out.
+/// The output format.
 enum class EmitKind { MLIR, LLVM, Assembly, Object, Package };
 
 inline bool isBinary(EmitKind kind) {
@@ -27,19 +28,19 @@ struct DriverOptions {
   /// "stride", "table", or both.
   SmallVector<std::string, 2> translations;
   EmitKind emit = EmitKind::Package;
-  /// Stage to stop the pipeline after; empty: run all of it.
+  /// The last stage of the pipeline; empty: run all stages.
   std::string until;
   /// Keep iris.trace.
   bool trace = false;
-  /// Accept ops that only some targets compile.
+  /// Accept ops that only some targets support.
   bool allowNonportable = false;
-  /// Check remote and synchronising accesses as the kernel runs; host only.
+  /// Check remote and synchronizing accesses at run time; host only.
   bool debug = false;
   CodegenOptions codegen;
 };
 
-/// Compiles `source` and returns the output's bytes. Failures have been
-/// reported as diagnostics.
+/// Compiles `source` and returns the output's bytes. Failures are reported as
+/// diagnostics.
 FailureOr<std::string> compile(ModuleOp source, const DriverOptions &options,
                                TimingScope &timing);
 

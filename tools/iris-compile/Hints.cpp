@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Hints.cpp - Hints for parser errors --------------------------------===//
 #include "Hints.h"
 
 #include "llvm/Support/Regex.h"
@@ -7,12 +8,12 @@ using namespace mlir;
 
 /// The line of the main file that `loc` is in; empty if there is none.
 static StringRef lineOf(Location loc, llvm::SourceMgr &sources) {
-  auto place = dyn_cast<FileLineColLoc>(loc);
-  if (!place)
+  auto fileLoc = dyn_cast<FileLineColLoc>(loc);
+  if (!fileLoc)
     return "";
   unsigned main = sources.getMainFileID();
   llvm::SMLoc start =
-      sources.FindLocForLineAndColumn(main, place.getLine(), /*ColNo=*/1);
+      sources.FindLocForLineAndColumn(main, fileLoc.getLine(), /*ColNo=*/1);
   if (!start.isValid())
     return "";
   StringRef rest = sources.getMemoryBuffer(main)->getBuffer();

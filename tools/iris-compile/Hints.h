@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Hints.h - Hints for parser errors ------------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_COMPILE_HINTS_H
 #define IRIS_TOOLS_IRIS_COMPILE_HINTS_H
 
@@ -7,9 +8,9 @@
 
 namespace mlir::iris {
 
-/// Adds a note to errors of the parser that come from a forgotten context, of
-/// which the parser cannot know: it expects a comma behind the first operand,
-/// or does not know the name.
+/// Adds a note to parser errors that a missing context operand may have caused:
+/// the parser then expects a comma after the first operand, or does not know
+/// its name.
 LogicalResult hintAtContext(Diagnostic &diagnostic, llvm::SourceMgr &sources);
 
 } // namespace mlir::iris

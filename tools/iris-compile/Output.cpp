@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Output.cpp - Output files ------------------------------------------===//
 #include "Output.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -26,7 +27,7 @@ llvm::Error mlir::iris::checkOutput(llvm::StringRef path, bool binary) {
   return llvm::Error::success();
 }
 
-/// Writes and closes; reports what went wrong, also on closing.
+/// Writes and flushes; returns the error of either.
 static llvm::Error writeStream(llvm::StringRef path, llvm::raw_fd_ostream &os,
                                llvm::StringRef bytes) {
   os << bytes;
@@ -43,8 +44,8 @@ llvm::Error mlir::iris::writeOutput(llvm::StringRef path,
   if (path == "-")
     return writeStream("standard output", llvm::outs(), bytes);
 
-  // A pipe or a device is written to; only regular files can be replaced. A
-  // link stays, and what it points to is replaced.
+  // Pipes and devices are written to; only regular files are replaced. A
+  // symbolic link stays, and its target is replaced.
   llvm::SmallString<128> destination(path);
   fs::file_status status;
   if (!fs::status(path, status) && fs::exists(status)) {
@@ -56,7 +57,7 @@ llvm::Error mlir::iris::writeOutput(llvm::StringRef path,
         return makeError(path, error.message());
       return writeStream(path, os, bytes);
     }
-    // Renaming needs no permission on the file itself; honour it all the same.
+    // Renaming needs no write permission on the file; require it nevertheless.
     if (std::error_code error = fs::access(path, fs::AccessMode::Write))
       return makeError(path, error.message());
     if (std::error_code error = fs::real_path(path, destination))

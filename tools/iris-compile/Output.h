@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Output.h - Output files ----------------------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_COMPILE_OUTPUT_H
 #define IRIS_TOOLS_IRIS_COMPILE_OUTPUT_H
 
@@ -7,12 +8,12 @@
 
 namespace mlir::iris {
 
-/// Why `path` cannot take the output, before any work is done: binary output to
-/// a terminal, a directory. Success otherwise.
+/// Checks before the compilation that `path` can take the output: fails for
+/// binary output to a terminal, or a directory.
 llvm::Error checkOutput(llvm::StringRef path, bool binary);
 
-/// Writes `bytes` to the file `path`, or to standard output for "-". A file is
-/// either replaced as a whole or left as it was.
+/// Writes `bytes` to the file `path`, or to standard output for "-". Replaces a
+/// file atomically.
 llvm::Error writeOutput(llvm::StringRef path, llvm::StringRef bytes);
 
 } // namespace mlir::iris

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Signals.cpp - Cleanup on signals -----------------------------------===//
 #include "Signals.h"
 
 #include "iris/Target/TemporaryFiles.h"
@@ -7,7 +8,7 @@
 
 static void cleanUpAndEnd(int signal) {
   mlir::iris::removeTemporaryDirectories();
-  // The default action is back (SA_RESETHAND); it comes when this returns.
+  // SA_RESETHAND has restored the default action, which runs on return.
   ::raise(signal);
 }
 

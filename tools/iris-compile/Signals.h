@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Signals.h - Cleanup on signals ---------------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_COMPILE_SIGNALS_H
 #define IRIS_TOOLS_IRIS_COMPILE_SIGNALS_H
 
 namespace mlir::iris {
 
-/// From now on a signal that ends this process first removes its temporary
-/// directories. Comes before any use of LLVM, whose handlers remove files and
-/// then pass the signal on to ours.
+/// Makes a signal that ends this process first remove its temporary
+/// directories. Call before any use of LLVM, whose handlers remove files and
+/// then call these.
 void cleanUpOnSignals();
 
 } // namespace mlir::iris

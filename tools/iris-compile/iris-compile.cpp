@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- iris-compile.cpp - Command line of the compiler --------------------===//
 //
-// The compiler's command line. Flags become options here; what is done with
-// them is in Driver.cpp.
+// Driver.cpp compiles.
 #include "Driver.h"
 #include "Hints.h"
 #include "Output.h"
@@ -51,14 +51,14 @@ static cl::opt<std::string>
 static cl::opt<std::string> emitName(
     "emit",
     cl::desc(
-        "What to write:\n"
+        "Output format:\n"
         "  mlir     MLIR after the pipeline\n"
-        "  llvm     optimised LLVM IR\n"
+        "  llvm     optimized LLVM IR\n"
         "  asm      assembly: GCN, PTX or x86\n"
-        "  obj      the bare image: HSACO, cubin or PTX, shared object\n"
+        "  obj      one image: HSACO, cubin or PTX, or a shared object\n"
         "  package  images for every target, metadata and @main (default)\n"
-        "hsaco and cubin are obj, and ptx is asm, for targets that have "
-        "the format"),
+        "hsaco and cubin are aliases of obj, and ptx of asm, for targets "
+        "with that format"),
     cl::value_desc("kind"), cl::init("package"), cl::cat(category));
 
 static cl::opt<std::string>
@@ -69,29 +69,29 @@ static cl::opt<std::string>
 
 static cl::opt<std::string> translation(
     "translation",
-    cl::desc("How addresses on other ranks are found: stride (default; one "
-             "multiply-add), table (where heaps cannot lie at a uniform "
-             "stride), or both (package only)"),
+    cl::desc("How addresses on peers are computed: stride (default; one "
+             "multiply-add), table (for heaps without a uniform stride), or "
+             "both (package only)"),
     cl::value_desc("stride|table|both"), cl::init("stride"), cl::cat(category));
 
-static cl::opt<bool>
-    trace("trace",
-          cl::desc("Compile iris.trace, and waits and barriers as spans; "
-                   "without it kernels do not tell about their time"),
-          cl::init(false), cl::cat(category));
+static cl::opt<bool> trace(
+    "trace",
+    cl::desc("Record spans for iris.trace, waits and barriers; without it "
+             "kernels record no trace"),
+    cl::init(false), cl::cat(category));
 
 static cl::opt<bool> allowNonportable(
     "allow-nonportable",
-    cl::desc("Accept ops that not all targets compile; without it kernels keep "
-             "to the portable language (see --list-ops)"),
+    cl::desc("Accept ops that only some targets support; without it kernels "
+             "must use the portable language (see --list-ops)"),
     cl::init(false), cl::cat(category));
 
-static cl::opt<bool>
-    debugChecks("debug",
-                cl::desc("Compile checks of every rank, index and size that "
-                         "remote, atomic and synchronising accesses use; for "
-                         "host only (iris-run --debug)"),
-                cl::init(false), cl::cat(category));
+static cl::opt<bool> debugChecks(
+    "debug",
+    cl::desc("Check every rank, index and size in remote, atomic and "
+             "synchronizing accesses at run time; host only "
+             "(iris-run --debug)"),
+    cl::init(false), cl::cat(category));
 
 static cl::opt<unsigned> codeObjectVersion(
     "code-object-version",
@@ -99,13 +99,13 @@ static cl::opt<unsigned> codeObjectVersion(
     cl::value_desc("5|6"), cl::init(5), cl::cat(category));
 
 static cl::opt<char>
-    optLevel("O", cl::desc("Optimisation level of LLVM: -O0 to -O3 (default)"),
+    optLevel("O", cl::desc("Optimization level of LLVM: -O0 to -O3 (default)"),
              cl::value_desc("0-3"), cl::Prefix, cl::init('3'),
              cl::cat(category));
 
 static cl::opt<std::string>
     ptxasPath("ptxas",
-              cl::desc("Program that turns PTX into a cubin: a path, 'auto' "
+              cl::desc("Program that assembles PTX to a cubin: a path, 'auto' "
                        "(default: on PATH or in /usr/local/cuda/bin), or "
                        "'none' to keep PTX"),
               cl::value_desc("path|auto|none"), cl::init("auto"),
@@ -113,12 +113,11 @@ static cl::opt<std::string>
 
 static cl::opt<bool>
     printRemarks("remarks",
-                 cl::desc("Print what was vectorized how, and what was not"),
+                 cl::desc("Print how each access was vectorized, or why not"),
                  cl::cat(category));
 
-static cl::opt<bool>
-    printTime("time", cl::desc("Print where the time goes, stage by stage"),
-              cl::cat(category));
+static cl::opt<bool> printTime("time", cl::desc("Print the time of each stage"),
+                               cl::cat(category));
 
 static cl::opt<bool> listTargets("list-targets",
                                  cl::desc("Print the targets and exit"),
@@ -163,7 +162,7 @@ static cl::extrahelp examples(
 // From flags to options
 //===----------------------------------------------------------------------===//
 
-/// Prints an error that has no place in the input.
+/// Prints an error without a source location.
 static void printError(const llvm::Twine &message) {
   llvm::errs() << toolName << ": error: " << message << "\n";
 }
@@ -193,7 +192,7 @@ namespace {
 struct EmitName {
   StringLiteral name;
   EmitKind kind;
-  /// The only targets that have the format; nothing: all have.
+  /// The only kind of target with the format; none: all targets.
   std::optional<TargetKind> target = std::nullopt;
 };
 } // namespace
@@ -208,34 +207,34 @@ static constexpr EmitName emitNames[] = {
     {"cubin", EmitKind::Object, TargetKind::NVPTX},
     {"ptx", EmitKind::Assembly, TargetKind::NVPTX}};
 
-/// What --emit names, for these targets.
+/// The output kind that --emit selects for these targets.
 static llvm::Expected<EmitKind> parseEmit(ArrayRef<TargetSpec> targets) {
   const auto *found = llvm::find_if(emitNames, [](const EmitName &candidate) {
     return candidate.name == emitName;
   });
   if (found == std::end(emitNames))
     return llvm::createStringError(
-        "unknown --emit=%s; expected mlir, llvm, asm, obj (the bare image: "
-        "HSACO, cubin or PTX, shared object) or package",
+        "unknown --emit=%s; expected mlir, llvm, asm, obj (one image: "
+        "HSACO, cubin or PTX, or a shared object) or package",
         emitName.c_str());
   for (const TargetSpec &target : targets)
     if (found->target && target.kind != *found->target)
       return llvm::createStringError(
-          "--emit=%s is no format of target %s; expected --emit=%s",
+          "--emit=%s is not a format of target %s; expected --emit=%s",
           emitName.c_str(), target.name.str().c_str(),
           found->kind == EmitKind::Object ? "obj" : "asm");
   return found->kind;
 }
 
-/// The `ptxas` to use; empty: none.
+/// The path of `ptxas`; empty: none.
 static llvm::Expected<std::string> findPtxas() {
   if (ptxasPath == "none")
     return std::string();
   if (ptxasPath != "auto") {
     if (llvm::sys::fs::can_execute(ptxasPath))
       return ptxasPath;
-    return llvm::createStringError("'%s', named by --ptxas, is not a program",
-                                   ptxasPath.c_str());
+    return llvm::createStringError(
+        "'%s', given by --ptxas, is not an executable", ptxasPath.c_str());
   }
   if (auto found = llvm::sys::findProgramByName("ptxas"))
     return *found;
@@ -246,8 +245,8 @@ static llvm::Expected<std::string> findPtxas() {
 }
 
 namespace {
-/// The flags, checked. Nothing reads a flag later: lld parses options too and
-/// resets all of this process's to their defaults first.
+/// The checked flags. No flag is read later, because lld parses options, too,
+/// and first resets all options of this process.
 struct Invocation {
   std::string input;
   std::string output;
@@ -276,7 +275,7 @@ static llvm::Error readFlags(Invocation &invocation) {
   for (const TargetSpec &target : options.targets)
     if (options.debug && target.kind != TargetKind::Host)
       return llvm::createStringError(
-          "--debug compiles checks for host only; expected --target=host, but "
+          "--debug supports the host only; expected --target=host, but "
           "got %s",
           target.name.str().c_str());
   llvm::Expected<EmitKind> emit = parseEmit(options.targets);
@@ -287,7 +286,7 @@ static llvm::Error readFlags(Invocation &invocation) {
   if (!options.until.empty()) {
     if (emitName.getNumOccurrences() && options.emit != EmitKind::MLIR)
       return llvm::createStringError(
-          "--until writes MLIR; it goes with --emit=mlir only");
+          "--until writes MLIR; expected --emit=mlir or no --emit");
     if (!llvm::is_contained(getStageNames(), options.until))
       return llvm::createStringError("unknown stage '%s'; expected one of %s",
                                      options.until.c_str(),
@@ -306,11 +305,11 @@ static llvm::Error readFlags(Invocation &invocation) {
   if (options.emit != EmitKind::Package) {
     if (options.targets.size() > 1)
       return llvm::createStringError(
-          "only a package can hold several targets; name one target, or use "
+          "only a package can hold several targets; give one target, or use "
           "--emit=package");
     if (options.translations.size() > 1)
       return llvm::createStringError(
-          "only a package can hold both translations; name one, or use "
+          "only a package can hold both translations; give one, or use "
           "--emit=package");
   }
 
@@ -321,7 +320,7 @@ static llvm::Error readFlags(Invocation &invocation) {
   options.codegen.codeObjectVersion = codeObjectVersion;
   if (optLevel < '0' || optLevel > '3')
     return llvm::createStringError(
-        "unknown optimisation level -O%c; expected -O0 to -O3", char(optLevel));
+        "unknown optimization level -O%c; expected -O0 to -O3", char(optLevel));
   options.codegen.optLevel = optLevel - '0';
 
   bool needsPtxas = isBinary(options.emit) &&
@@ -335,7 +334,7 @@ static llvm::Error readFlags(Invocation &invocation) {
     if (ptxas->empty() && emitName == "cubin")
       return llvm::createStringError(
           "--emit=cubin needs ptxas, which is neither on PATH nor in "
-          "/usr/local/cuda/bin; name it with --ptxas, or use --emit=ptx");
+          "/usr/local/cuda/bin; give its path with --ptxas, or use --emit=ptx");
     options.codegen.ptxas = std::move(*ptxas);
   }
   return checkOutput(outputPath, isBinary(options.emit));
@@ -348,7 +347,7 @@ static llvm::Error readFlags(Invocation &invocation) {
 /// Prints the remarks of the passes like other diagnostics.
 static LogicalResult enableRemarks(MLIRContext &context) {
   remark::RemarkCategories categories;
-  // `all` is a filter on top of these, and alone selects nothing.
+  // `all` only filters these categories, and alone selects nothing.
   categories.passed = categories.missed = ".*";
   categories.analysis = categories.failed = ".*";
   return remark::enableOptimizationRemarks(
@@ -379,9 +378,9 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
   }
   if (needsHost)
     registerTargetTranslations(TargetKind::Host, registry);
-  // Kernels are small: starting threads costs more than they win.
+  // Kernels are small, so starting threads costs more than it saves.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  // The location says enough; printing the op, often a whole module, hides it.
+  // Print the location only, because the op is often a whole module.
   context.printOpOnDiagnostic(false);
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
   if (invocation.remarks && failed(enableRemarks(context)))
@@ -413,7 +412,7 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
 
 int main(int argc, char **argv) {
   cleanUpOnSignals();
-  // What went before `main` is the dynamic linker's and static constructors'.
+  // The time before `main`: dynamic linking and static constructors.
   timespec used = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Compile.cpp - Reads or compiles the program ------------------------===//
 #include "Compile.h"
 
 #include "compile/Compiler.h"
@@ -13,7 +14,7 @@ using namespace iris;
 using namespace iris::run;
 using rt::StatusCode;
 
-/// Runs a child to its end.
+/// Runs a child until it ends.
 static rt::Status runToEnd(Supervisor &supervisor, const ChildSpec &spec,
                            const char *what) {
   IRISRT_ASSIGN_OR_RETURN(size_t index, supervisor.start(spec));
@@ -32,8 +33,8 @@ static rt::Status runToEnd(Supervisor &supervisor, const ChildSpec &spec,
   return {};
 }
 
-/// Runs a child whose standard output is kept in memory: no file has to be
-/// left about, or trusted to be still the one that was written.
+/// Runs a child and returns its standard output, which is kept in memory: no
+/// file needs to be removed, or could be replaced.
 static rt::Expected<std::string> outputOf(Supervisor &supervisor,
                                           ChildSpec spec, const char *what) {
   IRISRT_ASSIGN_OR_RETURN(rt::UniqueFd output, rt::makeMemoryFile(what, ""));
@@ -43,7 +44,7 @@ static rt::Expected<std::string> outputOf(Supervisor &supervisor,
                              rt::Package::maxBytes);
 }
 
-/// The device's target name, asked in a child, so that the launcher itself
+/// The device's target name. A child queries it, so that the launcher itself
 /// never opens a device.
 static rt::Expected<std::string> findTarget(Supervisor &supervisor,
                                             const Options &options) {
@@ -53,8 +54,9 @@ static rt::Expected<std::string> findTarget(Supervisor &supervisor,
   spec.path = rt::selfPath();
   spec.args = {"--print-target",
                "--device=" + std::string(rt::deviceKindName(options.device))};
-  IRISRT_ASSIGN_OR_RETURN(std::string target,
-                          outputOf(supervisor, spec, "the look for a device"));
+  IRISRT_ASSIGN_OR_RETURN(
+      std::string target,
+      outputOf(supervisor, spec, "the query of the device"));
   while (!target.empty() && target.back() == '\n')
     target.pop_back();
   return target;

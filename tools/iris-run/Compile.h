@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Gets the bytes of the package to run, with the compiler's help if need be.
+//===- Compile.h - Reads or compiles the program ----------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_RUN_COMPILE_H
 #define IRIS_TOOLS_IRIS_RUN_COMPILE_H
 
@@ -11,7 +10,8 @@
 
 namespace iris::run {
 
-/// The package: the file itself, or what the compiler makes of an .mlir file.
+/// The bytes of the package: the file, or the compiler's output for an .mlir
+/// file.
 rt::Expected<std::string> obtainPackage(Supervisor &supervisor,
                                         const Options &options);
 

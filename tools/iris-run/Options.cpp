@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Options.cpp - Command line of iris-run -----------------------------===//
 #include "Options.h"
 
 #include "iris-c/RuntimeABI.h"
@@ -24,38 +25,38 @@ kernels and a host function
   func.func @main(%ctx: !iris.ctx)
 
 that every rank runs: it allocates on the symmetric heap, launches kernels and
-synchronises.  Kernels check their results with iris.expect_eq.
+synchronizes.  Kernels check their results with iris.expect_eq.
 
 options:
   -n N                  ranks to start (default 2)
   --device=host|hip|cuda
-                        what ranks run on: CPU threads (default), AMD GPUs or
-                        NVIDIA GPUs, one per rank
+                        device of the ranks: CPU threads (default), AMD GPUs
+                        or NVIDIA GPUs, one per rank
   --ranks=processes|threads
                         one process per rank (default), or all ranks as threads
                         of one process, for debuggers and sanitizers
   --heap=SIZE           symmetric heap of one rank, such as 512M or 4G
-  --timeout=S           seconds that one wait of a kernel may take before the
-                        program fails with a report of who waits for what
-                        (default 30; 0: for ever)
-  --debug               on host: check every rank, index and size that remote,
-                        atomic and synchronising accesses use; the first one
-                        that is wrong ends the run and is named (a package must
-                        be compiled with iris-compile --debug)
-  --trace=FILE          write what kernels tell with iris.trace, and their waits
-                        and barriers, to FILE for ui.perfetto.dev, and a summary
-                        to standard output (a package must be compiled with
-                        iris-compile --trace)
-  --trace-events=N      events that the trace keeps of a program, the latest ones
-                        (default 512, at most 32768; 40 bytes of the heap each,
-                        for 512 programs)
-  -v                    log what the runtime does
+  --timeout=S           time limit of one wait in a kernel, in seconds; the
+                        program then fails and reports the wait (default 30;
+                        0: unlimited)
+  --debug               host only: check every rank, index and size in remote,
+                        atomic and synchronizing accesses; the first invalid
+                        one ends the run and is reported (a package must be
+                        compiled with iris-compile --debug)
+  --trace=FILE          write the spans of iris.trace, waits and barriers to
+                        FILE for ui.perfetto.dev, and a summary to standard
+                        output (a package must be compiled with iris-compile
+                        --trace)
+  --trace-events=N      number of latest events to keep for each program
+                        (default 512, at most 32768; each takes 40 bytes of the
+                        heap, for 512 programs)
+  -v                    log the steps of the runtime
   --help, --version
 
 exit status: 0 if every check on every rank held and at least one ran, else 1.
 
-environment: IRIS_COMPILE names the compiler (default: iris-compile beside
-iris-run); IRIS_LOG=info|debug logs more; see docs for the others.
+environment: IRIS_COMPILE is the path of the compiler (default: iris-compile
+next to iris-run); IRIS_LOG=info|debug logs more; see docs for other variables.
 
 examples:
   iris-run -n 4 examples/02-all-gather/all_gather.mlir
@@ -63,7 +64,7 @@ examples:
   iris-run -n 2 --device=cuda ag.pkg
 )";
 
-/// The value of "--name=value" or "--name value"; nothing if it is not --name.
+/// The value of "--name=value" or "--name value"; none for other options.
 static std::optional<std::string> valueOf(const std::string &name, int argc,
                                           char **argv, int &index) {
   std::string arg = argv[index];
@@ -107,7 +108,7 @@ static rt::Status parseSeconds(const std::string &text, Options &options) {
   return {};
 }
 
-/// Parses argv[index], which may take the next one, too.
+/// Parses argv[index], and argv[index + 1] if it is the value.
 static rt::Status parseOne(int argc, char **argv, int &index,
                            Options &options) {
   std::string arg = argv[index];
@@ -198,6 +199,6 @@ rt::Expected<Options> iris::run::parseOptions(int argc, char **argv) {
   if (options.debug && options.device != rt::DeviceKind::host)
     return rt::makeStatus(
         StatusCode::invalidArgument,
-        "--debug checks accesses on host only; expected --device=host");
+        "--debug checks accesses on the host only; expected --device=host");
   return options;
 }

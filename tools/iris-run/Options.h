@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The command line of iris-run.
+//===- Options.h - Command line of iris-run ---------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_RUN_OPTIONS_H
 #define IRIS_TOOLS_IRIS_RUN_OPTIONS_H
 
@@ -20,9 +19,9 @@ struct Options {
   bool verbose = false;
   uint64_t heapBytes = 0;
   std::optional<double> waitLimit;
-  /// Where the trace goes; empty: there is none.
+  /// The file of the trace; empty: no trace.
   std::string trace;
-  /// Events that a program's ring keeps; 0: the runtime's default.
+  /// Events that the ring of a program keeps; 0: the runtime's default.
   uint32_t traceEvents = 0;
   std::string program;
 
@@ -38,7 +37,7 @@ struct Options {
 
 rt::Expected<Options> parseOptions(int argc, char **argv);
 
-/// What --help prints.
+/// The text of --help.
 extern const char helpText[];
 
 } // namespace iris::run

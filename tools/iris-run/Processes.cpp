@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Processes.cpp - Ranks as processes ---------------------------------===//
 #include "Processes.h"
 
 #include "RankLauncher.h"
@@ -8,8 +9,8 @@
 using namespace iris;
 using namespace iris::run;
 
-/// The command line of a rank: this program, which finds its package in memory
-/// that it inherits.
+/// The command line of a rank: this executable, with the package in inherited
+/// memory.
 static ChildSpec commandOf(const Options &options, int packageFd,
                            int resultFd) {
   ChildSpec spec;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Runs the ranks as processes and gathers their results.
+//===- Processes.h - Ranks as processes -------------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_RUN_PROCESSES_H
 #define IRIS_TOOLS_IRIS_RUN_PROCESSES_H
 
@@ -10,8 +9,8 @@
 
 namespace iris::run {
 
-/// Runs the package on options.numRanks processes.  A failed status means that
-/// they could not be started; what goes wrong on a rank is in its result.
+/// Runs the package on options.numRanks processes. A failed status means that
+/// they could not be started; errors of a rank are in its result.
 rt::Expected<std::vector<RankResult>>
 runProcesses(Supervisor &supervisor, const Options &options,
              const std::string &packageBytes);

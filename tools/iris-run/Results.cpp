@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Results.cpp - Results of ranks -------------------------------------===//
 #include "Results.h"
 
 #include <cinttypes>
@@ -9,7 +10,7 @@
 using namespace iris;
 using namespace iris::run;
 
-/// One line per field, so line breaks inside a value become spaces.
+/// Replaces line breaks, as a field is one line.
 static std::string oneLine(std::string text) {
   for (char &c : text)
     if (c == '\n' || c == '\r')
@@ -89,7 +90,7 @@ int iris::run::summarize(const Options &options,
                  where.c_str());
     return 1;
   }
-  std::printf("iris-run: %s: all %" PRIu64 " checks held\n", where.c_str(),
+  std::printf("iris-run: %s: all %" PRIu64 " checks passed\n", where.c_str(),
               checked);
   return 0;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Worker.cpp - One rank of the program -------------------------------===//
 #include "Worker.h"
 
 #include "iris/rt/Program.h"
@@ -13,12 +14,12 @@
 using namespace iris;
 using namespace iris::run;
 
-/// Slack beyond the time a wait may take, for the rest of the work.
+/// Time for work other than one wait in a kernel.
 static constexpr double collectiveSlackSeconds = 270;
-/// All ranks are started together, so one that does not come has failed.
+/// All ranks are started together, so a rank that does not join has failed.
 static constexpr double joinSeconds = 20;
 
-/// Runs `@main`, with a trace if one is asked for.
+/// Runs `@main`, with a trace if requested.
 static rt::Status runMain(rt::World &world, const Options &options,
                           const rt::Package &package) {
   if (options.trace.empty())
@@ -58,13 +59,13 @@ RankResult iris::run::runRank(const Options &options,
     return result;
   }
   rt::Status status = runMain(**world, options, package);
-  // What was checked before a failure still counts.
+  // Checks before a failure still count.
   rt::ExpectReport report = (*world)->expects();
   result.checked = report.checked;
   result.failed = report.failed;
   result.firstMismatch = report.first;
   if (!status.ok())
-    (*world)->fail(status); // or the others would wait for this rank
+    (*world)->fail(status); // ends the waits of the peers
   rt::Status destroyed = (*world)->destroy();
   if (status.ok())
     status = destroyed;
@@ -93,7 +94,7 @@ int iris::run::workerMain(const Options &options) {
     if (step < 0 && errno == EINTR)
       continue;
     if (step <= 0)
-      return 1; // the launcher is gone
+      return 1; // the launcher has ended
     sent += static_cast<size_t>(step);
   }
   return result.error.empty() && result.failed == 0 ? 0 : 1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// One rank of the program.
+//===- Worker.h - One rank of the program -----------------------*- C++ -*-===//
 #ifndef IRIS_TOOLS_IRIS_RUN_WORKER_H
 #define IRIS_TOOLS_IRIS_RUN_WORKER_H
 
@@ -12,15 +11,15 @@
 
 namespace iris::run {
 
-/// Runs `@main` as the rank that `launch` names.
+/// Runs `@main` as the rank of `launch`.
 RankResult runRank(const Options &options, const rt::LaunchInfo &launch,
                    const rt::Package &package);
 
-/// Body of a process that is a rank: rank and job come from the environment,
-/// the result goes to options.resultFd.
+/// Runs a rank in this process: rank and job come from the environment, and the
+/// result goes to options.resultFd.
 int workerMain(const Options &options);
 
-/// All ranks as threads of this process.
+/// Runs all ranks as threads of this process.
 std::vector<RankResult> runThreads(const Options &options,
                                    const rt::Package &package);
 

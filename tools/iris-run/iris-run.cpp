@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// iris-run: starts the ranks of a self-checking program; see Options.cpp for
-// what it does.
+//===- iris-run.cpp - Runs a self-checking program on several ranks -------===//
 #include "ChildProcess.h"
 #include "Compile.h"
 #include "Options.h"
@@ -33,13 +31,13 @@ static int printTarget(const Options &options) {
   return 0;
 }
 
-/// All ranks in this process: signals keep their meaning, so that debuggers
-/// and Ctrl-C work as usual.
+/// Runs all ranks in this process, with default signal handling for debuggers
+/// and Ctrl-C.
 static int runInThreads(const Options &options, const rt::Package &package) {
   return summarize(options, runThreads(options, package));
 }
 
-/// Whether some kernel of the package checks its accesses.
+/// Whether any kernel of the package checks its accesses.
 static bool hasChecks(const rt::Package &package) {
   for (const rt::PackageImage &image : package.images())
     for (const rt::KernelInfo &kernel : image.kernels)
@@ -64,7 +62,8 @@ static int launch(const Options &options) {
     if (!package.ok())
       return report(package.status().withContext(options.program), 1);
     if (!package->findMain()) {
-      std::fprintf(stderr, "iris-run: %s has no @main to run, only kernels\n",
+      std::fprintf(stderr,
+                   "iris-run: %s has no @main; it contains only kernels\n",
                    options.program.c_str());
       return 1;
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ChildProcess.cpp - Child processes of a launcher -------------------===//
 #include "ChildProcess.h"
 
 #include "compile/RunProcess.h"
@@ -60,12 +61,12 @@ Supervisor::~Supervisor() {
     ::close(signalFd_);
 }
 
-/// What happens between fork and exec; only calls that are safe there.
+/// Runs between fork and exec; only async-signal-safe calls.
 [[noreturn]] static void becomeChild(const ChildSpec &spec, char **argv,
                                      char **envp, pid_t parent) {
   sigset_t set = watchedSignals();
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
-  // Nothing may outlive us, however we end.
+  // No child may outlive the launcher, however it ends.
   ::prctl(PR_SET_PDEATHSIG, spec.deathSignal);
   if (::getppid() != parent)
     ::_exit(127);
@@ -85,7 +86,7 @@ rt::Expected<size_t> Supervisor::start(const ChildSpec &spec) {
     argv.push_back(text.data());
   argv.push_back(nullptr);
 
-  // Ours, without what the child gets anew.
+  // The launcher's environment, except variables that the child overrides.
   std::vector<std::string> added = spec.env;
   std::vector<char *> envp;
   for (char **entry = environ; *entry; ++entry) {

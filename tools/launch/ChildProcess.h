@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ChildProcess.h - Child processes of a launcher -----------*- C++ -*-===//
 //
-// Child processes: started, watched, and always reaped.
+// Starts and watches child processes, and always reaps them.
 #ifndef IRIS_TOOLS_LAUNCH_CHILDPROCESS_H
 #define IRIS_TOOLS_LAUNCH_CHILDPROCESS_H
 
@@ -18,24 +19,24 @@ namespace iris::run {
 struct ChildSpec {
   std::string path;
   std::vector<std::string> args; ///< without argv[0]
-  /// "NAME=value" added to our environment.
+  /// "NAME=value" entries that are added to the launcher's environment.
   std::vector<std::string> env;
-  /// Descriptors that stay open in the child, under the same numbers.
+  /// Descriptors that stay open in the child, with the same numbers.
   std::vector<int> keep;
-  /// Its standard output goes here; -1: ours.
+  /// The child's standard output; -1: the launcher's.
   int outputFd = -1;
-  /// What it gets when we end, however we do: SIGTERM for a program that has
-  /// something to clean up.
+  /// The signal that the child gets when the launcher ends: SIGTERM for a
+  /// program that must clean up.
   int deathSignal = SIGKILL;
 };
 
-/// A child that runs or has ended.
+/// A child that is running or has ended.
 struct Child {
   pid_t pid = -1;
   bool running = false;
   int waitStatus = 0;
-  /// The signal that has stopped it; 0 while it goes on.  What it was stopped
-  /// by when it was killed stays.
+  /// The signal that stopped the child; 0 if it is not stopped. Kept if the
+  /// child was killed while stopped.
   int stopSignal = 0;
 
   bool succeeded() const;
@@ -44,31 +45,31 @@ struct Child {
   std::string ending() const;
 };
 
-/// Starts children, and ends them all when it goes.  One per process: it
-/// receives SIGCHLD and the signals that ask us to stop.
+/// Starts children, and ends all of them on destruction. One per process: it
+/// receives SIGCHLD and the signals that stop the launcher.
 class Supervisor {
 public:
   Supervisor();
   ~Supervisor();
   Supervisor(const Supervisor &) = delete;
 
-  /// Whether the signals could be set up.
+  /// Whether the signal handling could be set up.
   const rt::Status &status() const { return status_; }
 
-  /// Starts a child; its index in children().
+  /// Starts a child; returns its index in children().
   rt::Expected<size_t> start(const ChildSpec &spec);
   const std::vector<Child> &children() const { return children_; }
   bool anyRunning() const;
 
-  /// Waits until a child ends, stops or goes on, one of `readable` can be read,
-  /// or a stop was asked for, at most `limit`.  Returns the indices of
-  /// `readable`.
+  /// Waits until a child ends, stops or continues, one of `readable` is
+  /// readable, or a stop signal arrives; at most `limit`. Returns the indices
+  /// of readable descriptors.
   std::vector<size_t> wait(const std::vector<int> &readable,
                            std::chrono::milliseconds limit);
-  /// The signal that asked us to stop, or 0.
+  /// The signal that stopped the launcher, or 0.
   int stopSignal() const { return stopSignal_; }
 
-  /// Asks all children to end, then makes them.
+  /// Sends SIGTERM to all children, and SIGKILL after `grace`.
   void endAll(std::chrono::milliseconds grace);
 
 private:

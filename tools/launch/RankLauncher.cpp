@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RankLauncher.cpp - Launches the ranks of a job ---------------------===//
 #include "RankLauncher.h"
 
 #include "bootstrap/LauncherNotice.h"
@@ -18,14 +19,14 @@ using namespace iris::run;
 using rt::StatusCode;
 using std::chrono::milliseconds;
 
-/// What a wait may take where nothing else is said; the runtime's default.
+/// The default time limit of a wait in a kernel; equals the runtime's.
 static constexpr double defaultWaitSeconds = 30;
-/// Once a rank has failed, the others notice within this time or are ended.
+/// After a failure of one rank, the other ranks are ended after this time.
 static constexpr auto failureGrace = std::chrono::seconds(10);
 static constexpr auto stopGrace = milliseconds(2000);
-/// Between two looks at the ranks.
-static constexpr auto slice = milliseconds(200);
-/// More than any rank has to say.
+/// The interval between checks of the ranks.
+static constexpr auto pollInterval = milliseconds(200);
+/// The maximum size of a rank's result.
 static constexpr size_t maxResultBytes = 64 << 10;
 
 namespace {
@@ -37,13 +38,13 @@ public:
   rt::Expected<std::vector<RankEnd>> run();
 
 private:
-  /// A rank as its launcher sees it.
+  /// The launcher's state of a rank.
   struct Rank {
     size_t child = 0;
     rt::UniqueFd result;
     std::string text;
-    /// For how long it has been stopped; while we are stopped ourselves, by
-    /// Ctrl-Z in a terminal, that does not count.
+    /// How long the rank has been stopped. Time during which the launcher
+    /// itself was stopped, by Ctrl-Z in a terminal, does not count.
     milliseconds stopped{0};
     bool killedForStop = false;
     bool wasRunningAtEnd = false;
@@ -118,10 +119,10 @@ rt::Status Launcher::start() {
 }
 
 //===----------------------------------------------------------------------===//
-// Watch
+// Supervision
 //===----------------------------------------------------------------------===//
 
-/// Reads what has come in; closes the pipe at its end.
+/// Reads pending data; closes the pipe at its end.
 void Launcher::readResult(Rank &rank) {
   char buffer[4096];
   while (rank.result.valid()) {
@@ -138,8 +139,8 @@ void Launcher::readResult(Rank &rank) {
   }
 }
 
-/// To those that wait for it, a rank that is stopped is as good as dead; when
-/// it is, they hear of it and can say so.
+/// Kills ranks that stay stopped: for their peers they are as good as dead, and
+/// peers notice and report the end of a process.
 void Launcher::killStopped(milliseconds elapsed) {
   for (Rank &rank : ranks_) {
     const Child &child = childOf(rank);
@@ -147,7 +148,7 @@ void Launcher::killStopped(milliseconds elapsed) {
       rank.stopped = milliseconds(0);
       continue;
     }
-    rank.stopped += std::min(elapsed, 2 * slice);
+    rank.stopped += std::min(elapsed, 2 * pollInterval);
     if (launch_.stopLimit && rank.stopped > *launch_.stopLimit &&
         !rank.killedForStop) {
       rank.killedForStop = true;
@@ -172,17 +173,17 @@ bool Launcher::anyFailed() {
     const Child &child = childOf(ranks_[index]);
     if (child.running || child.succeeded())
       continue;
-    // Of several, one that was killed: the others may have exited for it.
+    // Prefer a killed rank: other ranks may have exited because of it.
     if (!first || (child.wasKilled() && !childOf(ranks_[*first]).wasKilled()))
       first = index;
   }
-  // Whoever still waits for it to join waits in vain.
+  // Ends the rendezvous of ranks that wait for it to join.
   if (first)
     notices_.send({*first, "its process " + describe(ranks_[*first])});
   return first.has_value();
 }
 
-/// Waits for all ranks; ends those that do not follow when one has failed.
+/// Waits for all ranks. After a failure, ends ranks that do not end in time.
 void Launcher::watch() {
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> end;
@@ -195,7 +196,7 @@ void Launcher::watch() {
         readable.push_back(rank.result.get());
         readers.push_back(&rank);
       }
-    for (size_t index : supervisor_.wait(readable, slice))
+    for (size_t index : supervisor_.wait(readable, pollInterval))
       readResult(*readers[index]);
     if (supervisor_.stopSignal() != 0)
       break;
@@ -216,7 +217,7 @@ rt::Expected<std::vector<RankEnd>> Launcher::run() {
   if (started.ok())
     watch();
   supervisor_.endAll(stopGrace);
-  // Before the sweep, which needs descriptors: these may be all that there are.
+  // Before the sweep, which needs descriptors; the limit may have been reached.
   for (Rank &rank : ranks_) {
     readResult(rank);
     rank.result.reset();
@@ -234,9 +235,9 @@ rt::Expected<std::vector<RankEnd>> Launcher::run() {
     if (rank.wasRunningAtEnd && !end.succeeded)
       end.how =
           child.stopSignal != 0
-              ? rt::formatString("was stopped (signal %d) and was ended",
+              ? rt::formatString("was stopped (signal %d) and was killed",
                                  child.stopSignal)
-              : "did not end after another rank had failed, and was ended";
+              : "did not end after another rank had failed, and was killed";
     end.isUnexplained =
         !end.succeeded && (rank.killedForStop || child.wasKilled());
     end.result = std::move(rank.text);

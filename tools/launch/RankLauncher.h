@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RankLauncher.h - Launches the ranks of a job -------------*- C++ -*-===//
 //
-// Starts the ranks of a job as processes of this machine and watches them: a
+// Starts the ranks of a job as processes on this machine and watches them. A
 // rank that fails, or that stays stopped, ends the job.
 #ifndef IRIS_TOOLS_LAUNCH_RANKLAUNCHER_H
 #define IRIS_TOOLS_LAUNCH_RANKLAUNCHER_H
@@ -14,13 +15,13 @@ namespace iris::run {
 
 struct RankLaunch {
   uint32_t numRanks = 1;
-  /// How to start a rank.  Rank, size, job and token are added to its
-  /// environment.  What it writes to `resultFd` before it ends, up to 64 KiB,
+  /// The command of a rank. The launcher adds rank, size, job and token to its
+  /// environment. The data that it writes to `resultFd`, at most 64 KiB,
   /// becomes RankEnd::result; a command that does not keep the descriptor has
   /// no result.
   std::function<ChildSpec(uint32_t rank, int resultFd)> command;
-  /// A rank that stays stopped (SIGSTOP, or a terminal's) for longer is killed;
-  /// none: never.
+  /// A rank that stays stopped (SIGSTOP, or by a terminal) for longer is
+  /// killed; none: never.
   std::optional<std::chrono::milliseconds> stopLimit;
 };
 
@@ -30,23 +31,22 @@ struct RankEnd {
   /// "exited with status 3", "was killed by signal 9 (Killed)", "stayed stopped
   /// ...".
   std::string how;
-  /// By itself, and not at this launcher's hands.
+  /// The rank ended on its own; the launcher did not end it.
   bool byItself = true;
-  /// Whether how it ended is news: it did not exit with a status, which it has
-  /// explained itself.
+  /// The rank was killed, so it cannot have reported why it ended.
   bool isUnexplained = false;
   std::string result;
 };
 
-/// Runs the ranks to their ends.  Once one has failed, the others follow within
-/// seconds or are ended.  No process and no file is left of them.  A failed
-/// status means that they could not be started.
+/// Runs the ranks until all have ended. After one has failed, the other ranks
+/// end within seconds or are killed. Leaves no process and no file. A failed
+/// status means that the ranks could not be started.
 rt::Expected<std::vector<RankEnd>> launchRanks(Supervisor &supervisor,
                                                const RankLaunch &launch);
 
-/// The limit for stopped ranks that goes with a limit of waits, by default
-/// IRIS_WAIT_LIMIT, else 30 s: half of it, so that the rank that is stopped is
-/// found before those that wait for it give up.  0 (wait for ever): none.
+/// The stop limit for a time limit of waits, default IRIS_WAIT_LIMIT, else 30
+/// s: half of it, so that the stopped rank is reported before its peers time
+/// out. None for 0 (unlimited).
 std::optional<std::chrono::milliseconds>
 stopLimitFor(std::optional<double> waitSeconds);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- StandardStreams.cpp - Standard input, output and error of a tool ---===//
 #include "StandardStreams.h"
 
 #include "iris/rt/Status.h"
@@ -12,16 +13,17 @@
 using namespace iris;
 
 void iris::run::prepareStandardStreams() {
-  ::signal(SIGXFSZ, SIG_IGN); // children inherit that
-  // In this order each open gets the lowest number, which is the missing one.
+  ::signal(SIGXFSZ, SIG_IGN); // inherited by children
+  // In this order each open returns the missing descriptor, which is the
+  // lowest.
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-      // Input that cannot be read, output that cannot be written.
+      // Reads of this input and writes of this output fail.
       (void)!::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int iris::run::finishStandardOutput(const char *tool, int exitStatus) {
-  // What an earlier flush could not write shows in ferror only.
+  // ferror also reports an earlier flush that failed.
   bool failed = std::ferror(stdout) != 0;
   errno = 0;
   failed = std::fflush(stdout) != 0 || failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *===- ccl.h - C API of the collectives -------------------------*- C++ -*-===*
  *
- * Collective operations among ranks of a world, and matmuls of matrices fused
- * with them, in C; see iris/ccl/Communicator.h and iris/ccl/Matmul.h for what
- * they promise.
+ * Collective operations among ranks of a world, and matmuls fused with them.
+ * iris/ccl/Communicator.h and iris/ccl/Matmul.h document the semantics.
  *
  *   IrisCclComm *comm;
  *   irisrtWorldCreate(NULL, &world);
@@ -11,10 +11,11 @@
  *   irisrtSync(world);
  *   iriscclCommDestroy(comm);
  *
- * Functions return an IrisRtStatusCode; the text of the last failure on the
- * calling thread is in irisrtLastError().  Operations are stream-ordered
- * (stream 0 is the world's own) and take device memory.  All members call the
- * same operations in the same order.  `config` may be NULL.
+ * Functions return an IrisRtStatusCode; irisrtLastError() returns the message
+ * of the last failure on the calling thread.  Operations take device memory
+ * and are stream-ordered; stream 0 is the world's default stream.  All ranks of
+ * a communicator call the same operations in the same order.  `config` may be
+ * NULL.
  */
 #ifndef IRIS_CCL_H
 #define IRIS_CCL_H
@@ -28,7 +29,7 @@ extern "C" {
 #endif
 
 /*===----------------------------------------------------------------------===*
- * Words
+ * Enumerations and configs
  *===----------------------------------------------------------------------===*/
 
 typedef enum IrisCclOp {
@@ -71,21 +72,23 @@ typedef enum IrisCclReduction {
   IRISCCL_AVG = 4 /* the sum, divided once; integers truncate towards zero */
 } IrisCclReduction;
 
-/* Where the buffers lie of calls that iriscclPrepare is for. */
+/* The placement of the buffers in the calls that iriscclPrepare loads kernels
+ * for. */
 typedef enum IrisCclPlacement {
-  IRISCCL_ON_HEAP = 0, /* on the symmetric heap */
-  IRISCCL_ANYWHERE = 1 /* anywhere, also on the heap */
+  IRISCCL_ON_HEAP = 0, /* both on the symmetric heap */
+  IRISCCL_ANYWHERE = 1 /* any device memory */
 } IrisCclPlacement;
 
-/* How an operation is done; what is 0 is chosen.  The same on all members. */
+/* The config of an operation, equal on all ranks. Fields that are 0 are
+ * selected. */
 typedef struct IrisCclConfig {
   uint64_t structBytes; /* sizeof(IrisCclConfig) */
-  const char *variant;  /* "one_shot", ...; NULL: chosen */
-  int64_t tile;         /* elements that a program moves at once */
-  int64_t warps;        /* of a program */
-  int64_t programs;     /* most programs of a launch */
-  int64_t xcds;         /* chiplets that programs are dealt out to */
-  int32_t staged;       /* 1: buffers may lie anywhere, and be the same */
+  const char *variant;  /* "one_shot", ...; NULL: selected */
+  int64_t tile;         /* elements per program and step */
+  int64_t warps;        /* warps per program */
+  int64_t programs;     /* maximum number of programs of a launch */
+  int64_t xcds;         /* chiplets (XCDs) for the program remap */
+  int32_t staged;       /* 1: any device memory, in place or not */
 } IrisCclConfig;
 
 /*===----------------------------------------------------------------------===*
@@ -97,39 +100,41 @@ typedef struct IrisCclComm IrisCclComm;
 /* Zero everything but structBytes for the defaults. */
 typedef struct IrisCclCommOptions {
   uint64_t structBytes; /* sizeof(IrisCclCommOptions) */
-  /* World ranks of the members, at most 8; NULL: all of the world. */
+  /* World ranks of the group, at most 8; NULL: all ranks of the world. */
   const uint32_t *ranks;
   uint32_t numRanks;
-  /* 1: members compare every call; 0: IRIS_CHECK_COLLECTIVES says. */
+  /* 1: compare every call across ranks; 0: only if IRIS_CHECK_COLLECTIVES is
+   * set. */
   uint32_t checkCalls;
-  /* Bytes of heap that the kernels share; 0: 56 MiB. */
+  /* Bytes of the workspace on the heap, shared by the kernels; 0: 56 MiB. */
   uint64_t workspaceBytes;
-  /* The folder of compiled kernels, and the compiler; NULL: as the environment
-   * says. */
+  /* The directory of compiled kernels and the path of iris-compile; NULL: taken
+   * from the environment. */
   const char *cacheDirectory;
   const char *compiler;
 } IrisCclCommOptions;
 
-/* Collective over the world.  `options` may be NULL.  The world must outlive
- * the communicator. */
+/* Collective over the world. `options` may be NULL. The world must outlive the
+ * communicator. */
 IRISRT_API IrisRtStatusCode iriscclCommCreate(IrisRtWorld *world,
                                               const IrisCclCommOptions *options,
                                               IrisCclComm **comm);
-/* Collective over the world.  The handle is gone in any case. */
+/* Collective over the world. Invalidates the handle even if it fails. */
 IRISRT_API IrisRtStatusCode iriscclCommDestroy(IrisCclComm *comm);
-/* The number of members; 0 for NULL. */
+/* The number of ranks; 0 for NULL. */
 IRISRT_API uint32_t iriscclCommSize(const IrisCclComm *comm);
-/* The place of this rank among the members; -1 when it is none. */
+/* The index of this rank in the group; -1 if it is not part of the group. */
 IRISRT_API int32_t iriscclCommIndex(const IrisCclComm *comm);
-/* Takes kernels from a package that was compiled ahead. */
+/* Adds the kernels of a package that was compiled ahead of time. */
 IRISRT_API IrisRtStatusCode iriscclCommAddPackage(IrisCclComm *comm,
                                                   const IrisRtPackage *package);
-/* Makes a package's kernels known to all communicators and matmuls of this
- * process that name neither folder nor compiler and are made afterwards: where
- * there is no compiler, all that they can have. */
+/* Adds a package's kernels for all communicators and matmuls that this process
+ * creates later and that specify neither cacheDirectory nor compiler. Needed on
+ * machines without a compiler. */
 IRISRT_API IrisRtStatusCode iriscclAddPackage(const IrisRtPackage *package);
-/* Loads what calls of `op` with this config and buffers there will take: before
- * a capture, in which nothing can be loaded.  Collective over the members. */
+/* Loads the kernels for calls of `op` with this config and placement. Required
+ * before a capture, during which no kernel can be loaded. Collective over the
+ * ranks of the communicator. */
 IRISRT_API IrisRtStatusCode iriscclPrepare(IrisCclComm *comm, IrisCclOp op,
                                            IrisCclType type,
                                            IrisCclReduction reduction,
@@ -215,7 +220,7 @@ typedef enum IrisCclMatmulKind {
   IRISCCL_MATMUL_ALL_REDUCE = 4
 } IrisCclMatmulKind;
 
-/* One number for each row of the result, or for each column. */
+/* Bias: one element for each row or each column of the result. */
 typedef enum IrisCclBias {
   IRISCCL_NO_BIAS = 0,
   IRISCCL_ROW_BIAS = 1,
@@ -229,7 +234,7 @@ typedef enum IrisCclActivation {
 } IrisCclActivation;
 
 /* Zero everything but structBytes, kind, m, n, k, element and result for the
- * defaults.  The same on all ranks.  Sizes are those of one rank. */
+ * defaults. Equal on all ranks. m, n and k are the sizes of one rank. */
 typedef struct IrisCclMatmulProblem {
   uint64_t structBytes; /* sizeof(IrisCclMatmulProblem) */
   IrisCclMatmulKind kind;
@@ -239,18 +244,18 @@ typedef struct IrisCclMatmulProblem {
   IrisCclBias bias;
   int32_t hasScale;
   IrisCclActivation activation;
-  /* How it is done; NULL or 0: chosen, but for shard and share, which say what
-   * is computed and have defaults. */
-  const char *variant; /* also "unfused": a matmul and a collective; and
-                          "copy_engine": copies beside a matmul */
+  /* The config. Fields that are NULL or 0 are selected, except shard and
+   * partialType, which change the result and have defaults. */
+  const char *variant; /* "unfused": a matmul, then a collective;
+                          "copy_engine": DMA copies during the matmul */
   const char *shard;
   const char *stagedLayout;
   const char *partialType;
   int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
   int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
   int64_t tilesPerCommProgram, splitK;
-  /* The folder of compiled kernels, and the compiler; NULL: as the environment
-   * says. */
+  /* The directory of compiled kernels and the path of iris-compile; NULL: taken
+   * from the environment. */
   const char *cacheDirectory;
   const char *compiler;
 } IrisCclMatmulProblem;
@@ -261,34 +266,34 @@ typedef struct IrisCclMatmul IrisCclMatmul;
 IRISRT_API IrisRtStatusCode
 iriscclMatmulCreate(IrisRtWorld *world, const IrisCclMatmulProblem *problem,
                     IrisCclMatmul **matmul);
-/* Collective over the world.  The handle is gone in any case. */
+/* Collective over the world. Invalidates the handle even if it fails. */
 IRISRT_API IrisRtStatusCode iriscclMatmulDestroy(IrisCclMatmul *matmul);
-/* c = activation(scale * matmul + bias); matrices lie on the symmetric heap.
- * `bias` and `scale` are used as far as the problem has them. */
+/* c = activation(scale * a * b + bias). All matrices are on the symmetric heap.
+ * `bias` and `scale` are ignored if the problem does not have them. */
 IRISRT_API IrisRtStatusCode iriscclMatmulRun(IrisCclMatmul *matmul,
                                              const void *a, const void *b,
                                              void *c, const void *bias,
                                              float scale, uint64_t stream);
-/* Bytes of heap that it holds on every rank; 0 for NULL. */
+/* Bytes of heap that the matmul holds on every rank; 0 for NULL. */
 IRISRT_API uint64_t iriscclMatmulSharedBytes(const IrisCclMatmul *matmul);
 
-/* How a matmul is done; texts live as long as the matmul. */
+/* The config of a matmul. The strings live as long as the matmul. */
 typedef struct IrisCclMatmulConfig {
   uint64_t structBytes; /* sizeof(IrisCclMatmulConfig) */
   const char *variant;
   const char *shard;
-  const char *stagedLayout; /* "": the kernel's own; 0 below as well */
+  const char *stagedLayout; /* "" or, below, 0: the kernel's default */
   const char *partialType;
   int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
   int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
   int64_t tilesPerCommProgram, splitK;
 } IrisCclMatmulConfig;
 
-/* The config with what was chosen filled in. */
+/* The complete config, including selected fields. */
 IRISRT_API IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
                                                    IrisCclMatmulConfig *config);
-/* What was chosen and why, in a line; lives as long as the matmul.  "" for
- * NULL. */
+/* The selected config and the reason, in one line; lives as long as the matmul.
+ * "" for NULL. */
 IRISRT_API const char *iriscclMatmulExplain(const IrisCclMatmul *matmul);
 
 #ifdef __cplusplus

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
- *
- * The C API of the Iris runtime.
+ *===- iris.h - C API of the runtime ----------------------------*- C++ -*-===*
  *
  *   IrisRtWorld *world;
  *   if (irisrtWorldCreate(NULL, &world) != IRISRT_OK) {
@@ -8,17 +7,17 @@
  *     return 1;
  *   }
  *
- * Every function that can fail returns an IrisRtStatusCode; the text of the
- * last failure on the calling thread is in irisrtLastError().  "Collective"
- * means: every rank calls it, in the same order.  A world in which something
- * went wrong is failed: all later calls return that error, and destroying it
- * works.  Handles come from functions named Create, Open or Find; pointers that
- * a function takes are only borrowed.
+ * Every function that can fail returns an IrisRtStatusCode; irisrtLastError()
+ * returns the message of the last failure on the calling thread.  "Collective"
+ * means that every rank calls the function, in the same order.  After an error
+ * the world is failed: all later calls return that error, except that the world
+ * can be destroyed.  Functions named Create, Open or Find return handles; a
+ * function only borrows the pointers that it takes.
  *
  * A world belongs to the process that created it.  In a forked child, functions
- * that take the world, or what was made with it, fail with
- * IRISRT_FAILED_PRECONDITION; irisrtWorldDestroy there leaves the parent's
- * world as it is.
+ * that take the world or one of its handles fail with
+ * IRISRT_FAILED_PRECONDITION; irisrtWorldDestroy does not change the parent's
+ * world.
  */
 #ifndef IRIS_IRIS_H
 #define IRIS_IRIS_H
@@ -35,8 +34,8 @@ extern "C" {
  * Status
  *===----------------------------------------------------------------------===*/
 
-/* Text of the last failure on this thread; "" if there was none.  Valid until
- * the next failing call of this thread. */
+/* The message of the last failure on this thread; "" if there was none. Valid
+ * until the next failing call on this thread. */
 IRISRT_API const char *irisrtLastError(void);
 /* "timeout", "out of memory", ... */
 IRISRT_API const char *irisrtStatusName(IrisRtStatusCode code);
@@ -59,24 +58,27 @@ typedef enum IrisRtDevice {
 typedef struct IrisRtWorldOptions {
   uint64_t structBytes; /* sizeof(IrisRtWorldOptions) */
   IrisRtDevice device;
-  /* 0: the launcher's local rank; otherwise the device's index plus one. */
+  /* 0: the launcher's local rank; otherwise the device index plus one. */
   int32_t deviceIndexPlusOne;
-  /* 0 with job NULL: rank, size and job come from the environment. */
+  /* If numRanks is 0 and job is NULL, rank, size and job come from the
+   * environment. */
   uint32_t rank;
   uint32_t numRanks;
   const char *job;
   uint64_t token;
-  /* Tells worlds apart that exist at the same time; NULL: they are counted. */
+  /* Distinguishes worlds that exist at the same time; NULL: numbered in the
+   * order of creation. */
   const char *name;
   uint64_t heapBytes;
-  /* Seconds one wait of a kernel may take; 0: the default, negative: for ever.
-   */
+  /* The time limit of one wait in a kernel, in seconds; 0: default, negative:
+   * unlimited. */
   double waitLimit;
-  /* Seconds that joining and other collectives may take; 0: the defaults. */
+  /* The time limits of joining and of other collectives, in seconds; 0:
+   * default. */
   double joinLimit;
   double collectiveLimit;
-  /* 1: execute no host image of a package in this process; 0: as
-   * IRIS_REFUSE_HOST_CODE says. */
+  /* 1: never execute the host image of a package in this process; 0: only if
+   * IRIS_REFUSE_HOST_CODE is set. */
   uint32_t refuseHostCode;
   uint32_t reserved; /* 0 */
 } IrisRtWorldOptions;
@@ -84,14 +86,14 @@ typedef struct IrisRtWorldOptions {
 /* Collective.  `options` may be NULL. */
 IRISRT_API IrisRtStatusCode irisrtWorldCreate(const IrisRtWorldOptions *options,
                                               IrisRtWorld **world);
-/* Collective unless the world has failed.  The handle is gone in any case; the
- * status is the world's failure, if it had one. */
+/* Collective unless the world has failed. Invalidates the handle even if it
+ * fails. Returns the world's failure, if any. */
 IRISRT_API IrisRtStatusCode irisrtWorldDestroy(IrisRtWorld *world);
 IRISRT_API uint32_t irisrtWorldRank(const IrisRtWorld *world);
 IRISRT_API uint32_t irisrtWorldNumRanks(const IrisRtWorld *world);
-/* "host", "gfx942", "sm_90a", ...; valid while the world lives. */
+/* "host", "gfx942", "sm_90a", ...; valid as long as the world. */
 IRISRT_API const char *irisrtWorldTarget(const IrisRtWorld *world);
-/* The context that kernels get. */
+/* The device context that kernels receive. */
 IRISRT_API IrisRtStatusCode irisrtWorldContext(const IrisRtWorld *world,
                                                IrisRtContext *context);
 /* The error that made the world fail, or IRISRT_OK. */
@@ -101,20 +103,21 @@ IRISRT_API IrisRtStatusCode irisrtWorldFailure(const IrisRtWorld *world);
  * Memory
  *===----------------------------------------------------------------------===*/
 
-/* Zeroed memory on the symmetric heap, at the same place on every rank.  All
+/* Zeroed memory on the symmetric heap, at the same offset on every rank. All
  * ranks make the same calls in the same order. */
 IRISRT_API IrisRtStatusCode irisrtAlloc(IrisRtWorld *world, uint64_t bytes,
                                         uint64_t *address);
 IRISRT_API IrisRtStatusCode irisrtFree(IrisRtWorld *world, uint64_t address);
-/* 1 if the bytes lie in one allocation of this rank's heap. */
+/* 1 if the bytes are within one allocation on this rank's heap. */
 IRISRT_API int irisrtIsSymmetric(const IrisRtWorld *world, uint64_t address,
                                  uint64_t bytes);
-/* Where this rank sees `address` of its own heap on rank `rank`. */
+/* The address on this rank of peer `rank`'s copy of `address`, which is on this
+ * rank's heap. */
 IRISRT_API IrisRtStatusCode irisrtTranslate(const IrisRtWorld *world,
                                             uint64_t address, uint32_t rank,
                                             uint64_t *peerAddress);
-/* Stream-ordered; stream 0 is the world's own.  Host memory must stay until
- * the stream got there. */
+/* Stream-ordered; stream 0 is the default stream. Host memory must stay valid
+ * until the copy is complete. */
 IRISRT_API IrisRtStatusCode irisrtCopyToDevice(IrisRtWorld *world, uint64_t to,
                                                const void *from, uint64_t bytes,
                                                uint64_t stream);
@@ -131,12 +134,12 @@ IRISRT_API IrisRtStatusCode irisrtZero(IrisRtWorld *world, uint64_t address,
  * Packages and kernels
  *===----------------------------------------------------------------------===*/
 
-/* Opening only reads and checks.  irisrtLoad of a package for the host executes
- * its code in this process: load only what you would run as a program, or set
- * refuseHostCode. */
+/* Opening a package only reads and checks it. irisrtLoad of a host package
+ * executes its code in this process: load only what you would run as a program,
+ * or set refuseHostCode. */
 IRISRT_API IrisRtStatusCode irisrtPackageOpen(const char *path,
                                               IrisRtPackage **package);
-/* The bytes are copied. */
+/* Copies the bytes. */
 IRISRT_API IrisRtStatusCode irisrtPackageFromBytes(const void *bytes,
                                                    uint64_t size,
                                                    IrisRtPackage **package);
@@ -144,30 +147,30 @@ IRISRT_API void irisrtPackageClose(IrisRtPackage *package);
 /* Loads the package's image for this world's device. */
 IRISRT_API IrisRtStatusCode irisrtLoad(IrisRtWorld *world,
                                        const IrisRtPackage *package);
-/* A kernel of a loaded package, "module::name" or just "name"; it lives as long
- * as the world. */
+/* Finds a kernel of a loaded package by "module::name" or just "name"; valid as
+ * long as the world. */
 IRISRT_API IrisRtStatusCode irisrtKernelFind(IrisRtWorld *world,
                                              const char *name,
                                              IrisRtKernel **kernel);
-/* How many programs of the kernel can run at once on this device. */
+/* The maximum number of programs of the kernel that run concurrently. */
 IRISRT_API IrisRtStatusCode irisrtKernelMaxCoresident(
     IrisRtWorld *world, const IrisRtKernel *kernel, uint32_t *programs);
-/* Stream-ordered.  The arguments are checked against the kernel's metadata. */
+/* Stream-ordered. Checks the arguments against the kernel's metadata. */
 IRISRT_API IrisRtStatusCode irisrtLaunch(IrisRtWorld *world,
                                          const IrisRtKernel *kernel,
                                          const uint64_t programs[3],
                                          const IrisRtArg *args,
                                          uint32_t numArgs, uint64_t stream);
 
-/* Arguments of a launch: the context, a row-major memref on the heap, a scalar
- * (`bits`: its value, zero extended). */
+/* Launch arguments: the context, a row-major memref on the heap, or a scalar,
+ * whose value is zero-extended in `bits`. */
 IRISRT_API IrisRtArg irisrtContextArg(void);
 IRISRT_API IrisRtArg irisrtMemrefArg(IrisRtElement element, uint64_t address,
                                      uint32_t rank, const int64_t *sizes);
 IRISRT_API IrisRtArg irisrtScalarArg(IrisRtElement element, uint64_t bits);
 
 /*===----------------------------------------------------------------------===*
- * Order
+ * Streams, events and synchronization
  *===----------------------------------------------------------------------===*/
 
 IRISRT_API IrisRtStatusCode irisrtStreamCreate(IrisRtWorld *world,
@@ -183,7 +186,7 @@ IRISRT_API IrisRtStatusCode irisrtEventDestroy(IrisRtWorld *world,
                                                uint64_t event);
 IRISRT_API IrisRtStatusCode irisrtEventRecord(IrisRtWorld *world,
                                               uint64_t event, uint64_t stream);
-/* Later work of `stream` waits for the event's last record. */
+/* Makes later work of `stream` wait for the event's last record. */
 IRISRT_API IrisRtStatusCode irisrtStreamWaitEvent(IrisRtWorld *world,
                                                   uint64_t stream,
                                                   uint64_t event);
@@ -199,15 +202,16 @@ IRISRT_API IrisRtStatusCode irisrtGraphLaunch(IrisRtWorld *world,
 IRISRT_API IrisRtStatusCode irisrtGraphDestroy(IrisRtWorld *world,
                                                uint64_t graph);
 
-/* All ranks' host threads have arrived.  Collective. */
+/* Waits until the host threads of all ranks have arrived. Collective. */
 IRISRT_API IrisRtStatusCode irisrtBarrier(IrisRtWorld *world);
-/* All work of all ranks is done, nothing hung, and all ranks used the heap
- * alike.  Collective. */
+/* Waits until all work of all ranks is done, and checks that no kernel hung and
+ * all ranks made the same heap calls. Collective. */
 IRISRT_API IrisRtStatusCode irisrtSync(IrisRtWorld *world);
 /* irisrtSync, then an error on every rank if an iris.expect_eq failed on any.
  * Collective. */
 IRISRT_API IrisRtStatusCode irisrtVerify(IrisRtWorld *world);
-/* How many elements this rank's kernels compared, and how many differed. */
+/* The number of elements that this rank's kernels compared, and of mismatches.
+ * */
 IRISRT_API void irisrtExpects(const IrisRtWorld *world, uint64_t *checked,
                               uint64_t *failed);
 

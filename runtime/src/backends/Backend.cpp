@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Backend.cpp - Functions common to all back ends --------------------===//
 #include "backends/Backend.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Bootstrap.cpp - Host-side communication between ranks --------------===//
 #include "bootstrap/Bootstrap.h"
 
 #include "core/ForkGuard.h"
@@ -11,7 +12,7 @@
 
 using namespace iris::rt;
 
-static constexpr uint32_t nobody = ~0u;
+static constexpr uint32_t noRank = ~0u;
 static constexpr auto failureSendLimit = std::chrono::milliseconds(500);
 
 const char *iris::rt::collectiveName(uint32_t tag) {
@@ -37,7 +38,7 @@ const char *iris::rt::collectiveName(uint32_t tag) {
 }
 
 //===----------------------------------------------------------------------===//
-// Life
+// Construction and destruction
 //===----------------------------------------------------------------------===//
 
 Bootstrap::Bootstrap(uint32_t rank, uint32_t numRanks, std::vector<Peer> peers)
@@ -60,7 +61,7 @@ void Bootstrap::disconnect() {
 
 Expected<std::unique_ptr<Bootstrap>>
 Bootstrap::create(const RendezvousOptions &options) {
-  IRISRT_ASSIGN_OR_RETURN(std::vector<Peer> peers, meet(options));
+  IRISRT_ASSIGN_OR_RETURN(std::vector<Peer> peers, connectRanks(options));
   std::unique_ptr<Bootstrap> bootstrap(
       new Bootstrap(options.rank, options.numRanks, std::move(peers)));
   IRISRT_RETURN_IF_ERROR(bootstrap->start());
@@ -85,7 +86,7 @@ void Bootstrap::leave() {
     if (peers_[peer].fd.valid())
       send(peer, {MessageKind::goodbye, rank_, 0, 0}, {}, {},
            Deadline(failureSendLimit))
-          .ignore("a rank that is gone needs no goodbye");
+          .ignore("the rank has already ended");
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
@@ -95,7 +96,7 @@ void Bootstrap::leave() {
   disconnect();
 }
 
-/// Has the listening thread look at what changed.
+/// Wakes the listener thread so that it checks for changes.
 void Bootstrap::wake() {
   uint64_t one = 1;
   while (::write(wake_.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
@@ -103,7 +104,7 @@ void Bootstrap::wake() {
 }
 
 //===----------------------------------------------------------------------===//
-// The listening thread
+// Listener thread
 //===----------------------------------------------------------------------===//
 
 void Bootstrap::listen() {
@@ -154,8 +155,8 @@ void Bootstrap::listen() {
       if (received.ok())
         handleEnd(from);
       else if (received.status().code() == StatusCode::invalidArgument)
-        fail(from, received.status().message(), nobody);
-      else // what this process could not do is nobody else's fault
+        fail(from, received.status().message(), noRank);
+      else // a local error, not the peer's
         failHere(received.status());
     }
   }
@@ -179,7 +180,7 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
   case MessageKind::failure: {
     Expected<Failure> failure = decodeFailure(packet.message.payload);
     if (!failure.ok())
-      return fail(from, failure.status().message(), nobody);
+      return fail(from, failure.status().message(), noRank);
     return fail(failure->rank, failure->reason, from);
   }
   case MessageKind::groupPart:
@@ -189,7 +190,7 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
   case MessageKind::areLate: {
     Expected<uint64_t> late = decodeLate(packet.message.payload);
     if (!late.ok())
-      return fail(from, late.status().message(), nobody);
+      return fail(from, late.status().message(), noRank);
     std::lock_guard<std::mutex> lock(mutex_);
     late_ = *late;
     ++numAnswers_;
@@ -198,7 +199,8 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
   }
   case MessageKind::hello:
   case MessageKind::welcome:
-    return fail(from, "it sent a message of the rendezvous after it", nobody);
+    return fail(from, "it sent a rendezvous message after the rendezvous",
+                noRank);
   }
 }
 
@@ -209,12 +211,12 @@ void Bootstrap::handleEnd(uint32_t from) {
       return;
   }
   fail(from, formatString("process %d exited or was killed", peers_[from].pid),
-       nobody);
+       noRank);
 }
 
-/// Notes the first failure and wakes whoever waits; before that the hub passes
-/// it on to all but `tellExcept`, because a rank that knows may leave at once,
-/// and its goodbye must not arrive first.
+/// Records the first failure and wakes all waiting threads. Before that, rank 0
+/// forwards it to all ranks except `tellExcept`: a rank that knows of the
+/// failure may leave at once, and its goodbye must not arrive first.
 void Bootstrap::fail(uint32_t culprit, const std::string &reason,
                      uint32_t tellExcept) {
   FailureCallback callback;
@@ -272,7 +274,7 @@ void Bootstrap::announceFailure(const Status &status) {
   if (announced_ || numRanks_ == 1)
     return;
   announced_ = true;
-  sendFailure(rank_, status.message(), nobody);
+  sendFailure(rank_, status.message(), noRank);
 }
 
 void Bootstrap::sendFailure(uint32_t culprit, const std::string &reason,
@@ -282,7 +284,7 @@ void Bootstrap::sendFailure(uint32_t culprit, const std::string &reason,
     if (peer != except && peers_[peer].fd.valid())
       send(peer, {MessageKind::failure, rank_, 0, 0}, payload, {},
            Deadline(failureSendLimit))
-          .ignore("a rank that is gone shows in its connection");
+          .ignore("the listener notices that the rank has ended");
 }
 
 Status Bootstrap::send(uint32_t to, const MessageHeader &header,
@@ -320,18 +322,20 @@ Expected<Bootstrap::FdResult>
 Bootstrap::collective(CollectiveTag tag, const Bytes &mine, int fd,
                       std::chrono::nanoseconds limit) {
   if (mine.size() > maxContribution)
-    return makeStatus(StatusCode::invalidArgument,
-                      "%zu bytes in one collective; expected at most %zu",
-                      mine.size(), maxContribution);
+    return makeStatus(
+        StatusCode::invalidArgument,
+        "a contribution of %zu bytes to a collective; expected at "
+        "most %zu",
+        mine.size(), maxContribution);
   uint32_t sequence = ++sequence_;
   return rank_ == 0
              ? collectAtHub(sequence, tag, mine, fd, Deadline(limit), limit)
-             // The hub names who is missing; leave it time to say so.
+             // Rank 0 reports the missing ranks; leave it time to do so.
              : collectFromHub(sequence, tag, mine, fd,
                               Deadline(limit + std::chrono::seconds(2)), limit);
 }
 
-/// A copy of `fd` that the caller owns; -1 gives none.
+/// A duplicate of `fd` that the caller owns; none for -1.
 static Expected<UniqueFd> duplicate(int fd) {
   if (fd < 0)
     return UniqueFd();
@@ -353,7 +357,7 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
   result.fds.resize(numRanks_);
   result.fds[0] = std::move(own);
 
-  auto giveUp = [&](Status status) {
+  auto abortCollective = [&](Status status) {
     announceFailure(status);
     return status;
   };
@@ -375,12 +379,12 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
       if (inbox_[peer].empty()) {
         Status status = departed_[peer]
                             ? makeStatus(StatusCode::aborted,
-                                         "rank %u left the world while others "
-                                         "are in %s",
+                                         "rank %u left the world while other "
+                                         "ranks are in %s",
                                          peer, name)
                             : lateRanks(peer, name, limit);
         lock.unlock();
-        return giveUp(status);
+        return abortCollective(status);
       }
       packet = std::move(inbox_[peer].front());
       inbox_[peer].pop_front();
@@ -388,15 +392,16 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
     }
     const MessageHeader &header = packet.message.header;
     if (header.tag != static_cast<uint32_t>(tag) || header.sequence != sequence)
-      return giveUp(makeStatus(
-          StatusCode::failedPrecondition,
-          "ranks do different things: rank %u is in %s (its collective %u), "
-          "rank 0 in %s (its collective %u)",
-          peer, collectiveName(header.tag), header.sequence, name, sequence));
+      return abortCollective(makeStatus(StatusCode::failedPrecondition,
+                                        "the ranks' collectives differ: rank "
+                                        "%u is in %s (its collective %u), "
+                                        "rank 0 in %s (its collective %u)",
+                                        peer, collectiveName(header.tag),
+                                        header.sequence, name, sequence));
     if (packet.fds.size() != (fd >= 0 ? 1u : 0u))
-      return giveUp(makeStatus(StatusCode::internal,
-                               "rank %u sent %zu descriptors for %s", peer,
-                               packet.fds.size(), name));
+      return abortCollective(makeStatus(StatusCode::internal,
+                                        "rank %u sent %zu descriptors for %s",
+                                        peer, packet.fds.size(), name));
     result.parts[peer] = std::move(packet.message.payload);
     if (!packet.fds.empty())
       result.fds[peer] = std::move(packet.fds[0]);
@@ -412,7 +417,7 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
         peer, {MessageKind::result, 0, sequence, static_cast<uint32_t>(tag)},
         payload, fds, deadline);
     if (!sent.ok() && sent.code() != StatusCode::aborted)
-      return giveUp(sent.withContext(formatString("rank %u", peer)));
+      return abortCollective(sent.withContext(formatString("rank %u", peer)));
   }
   return result;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Bootstrap.h - Host-side communication between ranks ------*- C++ -*-===//
 //
-// What the host sides of the ranks do together: barrier, all-gather of small
-// values, exchange of file descriptors, and telling each other about failures.
-// All traffic goes through rank 0, which is enough for a node.
+// Barrier, all-gather of small values, exchange of file descriptors, and
+// failure reports. All messages go through rank 0, which is sufficient within a
+// node.
 #ifndef IRIS_RT_BOOTSTRAP_BOOTSTRAP_H
 #define IRIS_RT_BOOTSTRAP_BOOTSTRAP_H
 
@@ -20,8 +21,8 @@
 
 namespace iris::rt {
 
-/// Which collective a rank is in; ranks that differ get an error that names
-/// both.
+/// The collective that a rank is in. If ranks are in different ones, the error
+/// names both.
 enum class CollectiveTag : uint32_t {
   create = 1,
   grow,
@@ -34,36 +35,36 @@ enum class CollectiveTag : uint32_t {
 };
 const char *collectiveName(uint32_t tag);
 
-/// The connections of one rank, and the thread that listens to them.
+/// The connections of one rank, and the thread that receives from them.
 class Bootstrap {
 public:
   using Bytes = std::vector<uint8_t>;
-  /// Called once, from the listening thread, when another rank failed or went
-  /// away.
+  /// Called once, on the listener thread, when another rank fails or ends.
   using FailureCallback = std::function<void(const Status &)>;
 
-  /// Meets the other ranks; bounded by options.limit.
+  /// Connects to the other ranks within options.limit.
   static Expected<std::unique_ptr<Bootstrap>>
   create(const RendezvousOptions &options);
   ~Bootstrap() { leave(); }
 
-  /// Says goodbye to whoever is still there and stops listening: no callback
-  /// comes after this.
+  /// Sends a goodbye to the connected ranks and ends the listener thread: no
+  /// callback is made after this.
   void leave();
 
   uint32_t rank() const { return rank_; }
   uint32_t numRanks() const { return numRanks_; }
 
-  /// From now on `callback` hears of failures; at once, if there was one.
+  /// Registers the callback for failures; called immediately if one has
+  /// occurred.
   void onFailure(FailureCallback callback);
 
   /// Every collective below must be called by all ranks in the same order, by
-  /// one thread at a time, and ends within `limit`.
+  /// one thread at a time. It ends within `limit`.
   Status barrier(CollectiveTag tag, std::chrono::nanoseconds limit);
-  /// The values of all ranks, each at most maxContribution bytes.
+  /// Gathers the values of all ranks, each at most maxContribution bytes.
   Expected<std::vector<Bytes>> allGather(CollectiveTag tag, const Bytes &mine,
                                          std::chrono::nanoseconds limit);
-  /// As allGather, and each rank also hands out one descriptor.
+  /// Like allGather, and each rank also passes a descriptor.
   struct FdResult {
     std::vector<Bytes> parts;
     std::vector<UniqueFd> fds;
@@ -71,26 +72,25 @@ public:
   Expected<FdResult> exchangeFds(CollectiveTag tag, const Bytes &mine, int fd,
                                  std::chrono::nanoseconds limit);
 
-  /// The values of the ranks in `members`, in that order, each at most
-  /// maxContribution bytes.  Called by these ranks only, in the same order for
-  /// each `channel`; other ranks take no part.  One thread at a time per
-  /// channel.
+  /// Gathers the values of the ranks in `members`, in that order, each at most
+  /// maxContribution bytes. Called by these ranks only, in the same order for
+  /// each `channel`, by one thread at a time per channel.
   Expected<std::vector<Bytes>> gatherAmong(uint32_t channel,
                                            const std::vector<uint32_t> &members,
                                            const Bytes &mine,
                                            std::chrono::nanoseconds limit);
 
-  /// Tells all other ranks that this one has failed.  Does not wait.
+  /// Reports a failure of this rank to all ranks. Does not wait.
   void announceFailure(const Status &status);
 
-  /// The failure that other ranks reported or caused, or success.
+  /// The failure that another rank reported or caused, or success.
   Status failure() const;
 
 private:
-  /// One call of gatherAmong(), as far as it has come.
+  /// The state of one call of gatherAmong().
   struct GroupRound {
-    std::map<uint32_t, Bytes> parts; ///< by rank, without this one's
-    /// Rank 0 has passed this rank's part on.
+    std::map<uint32_t, Bytes> parts; ///< by rank, except this one's
+    /// Rank 0 has forwarded this rank's part.
     bool isPassedOn = false;
   };
 
@@ -103,7 +103,7 @@ private:
   void handle(uint32_t from, Packet packet);
   void handleEnd(uint32_t from);
   void fail(uint32_t culprit, const std::string &reason, uint32_t tellExcept);
-  /// The same for what went wrong in this process.
+  /// Like fail(), for an error in this process.
   void failHere(const Status &status);
   void handleGroupPart(uint32_t from, Packet packet);
   void forward(uint32_t to, const MessageHeader &header, const Bytes &payload);
@@ -135,26 +135,27 @@ private:
   const uint32_t rank_;
   const uint32_t numRanks_;
   std::vector<Peer> peers_;
-  /// One lock per connection: the failure path sends from any thread.
+  /// One lock per connection, because failures are sent from any thread.
   std::unique_ptr<std::mutex[]> sendLocks_;
   UniqueFd wake_;
   OsThread listener_;
   /// Guards unsent_; taken after sendLocks_.
   std::mutex unsentMutex_;
-  /// Parts of groups that rank 0 has for a rank that has no room for them now,
-  /// because it is paused.
+  /// Group parts that rank 0 holds for a rank whose socket buffer is full,
+  /// because the rank is paused.
   std::vector<std::deque<Bytes>> unsent_;
 
-  /// Held while others are told of a failure, so that nobody who learns of it
-  /// here can leave before.  Taken before mutex_.
+  /// Held while a failure is sent to the other ranks, so that no thread that
+  /// learns of it here leaves before. Taken before mutex_.
   std::mutex announceMutex_;
   bool announced_ = false;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::deque<Packet>> inbox_; // per sender, contributions/results
-  std::vector<bool> departed_;            // said goodbye
-  /// On rank 0: the round it is in, or was in last, and whose parts it has
+  std::vector<std::deque<Packet>>
+      inbox_;                  // contributions and results, per sender
+  std::vector<bool> departed_; // has sent a goodbye
+  /// On rank 0: the current or last round, and the ranks whose parts it has
   /// taken from their inboxes.
   uint32_t roundAtHub_ = 0;
   uint64_t takenAtHub_ = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LateRanks.cpp - Ranks missing from a collective --------------------===//
 //
-// Who is missing from a collective of all ranks.  Rank 0 knows, and tells
-// whoever asks.
+// Only rank 0 knows which ranks are missing from a collective; other ranks ask
+// it.
 #include "bootstrap/Bootstrap.h"
 
 using namespace iris::rt;
@@ -13,7 +14,7 @@ static double toSeconds(std::chrono::nanoseconds time) {
 }
 
 /// The error that names every rank whose contribution is missing; `first` is
-/// the first of them.  Called with mutex_ held.
+/// the first of them. The caller holds mutex_.
 Status Bootstrap::lateRanks(uint32_t first, const char *collective,
                             std::chrono::nanoseconds limit) const {
   std::string missing = std::to_string(first);
@@ -25,8 +26,8 @@ Status Bootstrap::lateRanks(uint32_t first, const char *collective,
                     collective, toSeconds(limit));
 }
 
-/// On rank 0's listening thread: the ranks, this one included, of which nothing
-/// has come for that round.
+/// On rank 0's listener thread: reports the ranks, including this one, from
+/// which no part has arrived for that round.
 void Bootstrap::tellWhoIsLate(uint32_t asker, uint32_t sequence) {
   uint64_t late = 0;
   {
@@ -44,16 +45,17 @@ void Bootstrap::tellWhoIsLate(uint32_t asker, uint32_t sequence) {
   }
   send(asker, {MessageKind::areLate, 0, sequence, 0}, encodeLate(late), {},
        Deadline(answerLimit))
-      .ignore("a rank that is gone shows in its connection");
+      .ignore("the listener notices that the rank has ended");
 }
 
-/// The error when this rank's time is over.  Rank 0 may have come late itself,
-/// so that its own time is not; it still knows whom all wait for.
+/// The error after this rank's time limit. Rank 0 may have entered the
+/// collective later, so its own limit has not expired; it still knows the
+/// missing ranks.
 Status Bootstrap::askWhoIsLate(uint32_t sequence, const char *collective,
                                std::chrono::nanoseconds limit) {
   send(0, {MessageKind::whoIsLate, rank_, sequence, 0}, {}, {},
        Deadline(answerLimit))
-      .ignore("then there is no answer");
+      .ignore("the wait for the answer times out");
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait_for(lock, std::chrono::seconds(2),
                     [&] { return late_ || !failure_.ok(); });

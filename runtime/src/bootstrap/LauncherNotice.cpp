@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LauncherNotice.cpp - Notices of ended ranks ------------------------===//
 #include "bootstrap/LauncherNotice.h"
 
 #include "bootstrap/Messages.h"
@@ -28,13 +29,13 @@ void NoticeSender::send(const LauncherNotice &notice) {
   std::vector<uint8_t> payload = encodeFailure({notice.rank, notice.how});
   std::vector<uint8_t> bytes = encodeMessage({MessageKind::failure, 0, 0, 0},
                                              payload.data(), payload.size());
-  // Fails only when nobody is left to read it.
+  // Fails only if no rank is left to read it.
   ::send(sender_.get(), bytes.data(), bytes.size(),
          MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 std::optional<LauncherNotice> iris::rt::peekNotice(int fd) {
-  // The number comes from the environment: it may be anything's.
+  // The number comes from the environment, so it may be any descriptor.
   int type = 0;
   socklen_t size = sizeof(type);
   if (fd < 0 || ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||

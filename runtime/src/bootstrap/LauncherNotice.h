@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LauncherNotice.h - Notices of ended ranks ----------------*- C++ -*-===//
 //
-// How a launcher tells ranks that still wait for each other that one of them
-// has ended.  All ranks inherit the receiving end of one socket and look at the
-// packet on it without taking it, so that each of them sees it.
+// Tells ranks that are still in the rendezvous that one of them has ended. All
+// ranks inherit the receiving end of one socket and peek at the packet on it,
+// so that each of them sees it.
 #ifndef IRIS_RT_BOOTSTRAP_LAUNCHERNOTICE_H
 #define IRIS_RT_BOOTSTRAP_LAUNCHERNOTICE_H
 
@@ -15,7 +16,7 @@
 
 namespace iris::rt {
 
-/// "Rank 2: its process was killed by signal 9 (Killed)."
+/// For instance rank 2, "its process was killed by signal 9 (Killed)".
 struct LauncherNotice {
   uint32_t rank = 0;
   std::string how;
@@ -25,9 +26,9 @@ struct LauncherNotice {
 class NoticeSender {
 public:
   Status open();
-  /// What the ranks inherit, as IRIS_NOTICE_FD.
+  /// The socket that the ranks inherit, as IRIS_NOTICE_FD.
   int receiver() const { return receiver_.get(); }
-  /// The first notice stays; later ones are dropped.
+  /// Sends the first notice; later ones are ignored.
   void send(const LauncherNotice &notice);
 
 private:
@@ -35,7 +36,7 @@ private:
   bool sent_ = false;
 };
 
-/// A rank's side: the notice that waits on `fd`; nothing if there is none, or
+/// A rank's side: the notice that is pending on `fd`; none if there is none, or
 /// if `fd` is not such a socket.
 std::optional<LauncherNotice> peekNotice(int fd);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Messages.cpp - Messages between ranks ------------------------------===//
 #include "bootstrap/Messages.h"
 
 #include "iris-c/RuntimeABI.h"
@@ -9,7 +10,7 @@
 using namespace iris::rt;
 
 namespace {
-/// The header as it travels.
+/// The header of a message on the wire.
 struct WireHeader {
   uint32_t magic;
   uint16_t version;
@@ -66,7 +67,7 @@ Expected<Message> iris::rt::decodeMessage(const uint8_t *bytes, size_t size) {
     return malformed("not from Iris");
   if (wire.version != protocolVersion)
     return makeStatus(StatusCode::invalidArgument,
-                      "a rank speaks rendezvous protocol %u, this one speaks "
+                      "a rank uses rendezvous protocol %u, this one uses "
                       "%u: they are linked against different versions of Iris",
                       wire.version, protocolVersion);
   if (wire.kind < static_cast<uint16_t>(MessageKind::hello) ||

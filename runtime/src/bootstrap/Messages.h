@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Messages.h - Messages between ranks ----------------------*- C++ -*-===//
 //
-// What ranks say to each other while they meet and later: pure functions from
-// bytes to checked values and back.  Nothing here touches a socket, so that a
-// fuzzer can drive it.
+// Encodes and decodes the messages of the rendezvous and of collectives, with
+// checks. No function uses a socket, so that a fuzzer can call them.
 #ifndef IRIS_RT_BOOTSTRAP_MESSAGES_H
 #define IRIS_RT_BOOTSTRAP_MESSAGES_H
 
@@ -15,35 +15,35 @@
 
 namespace iris::rt {
 
-/// One message is one packet of a SOCK_SEQPACKET socket: a header, then
-/// `payload` bytes.  Integers are in the byte order of the machine: both ends
-/// are processes on it.
+/// A message is one packet of a SOCK_SEQPACKET socket: a header, then `payload`
+/// bytes. Integers are in native byte order, because both ends are on the same
+/// machine.
 enum class MessageKind : uint16_t {
-  hello = 1,        ///< rank r -> 0: who I am
+  hello = 1,        ///< rank r -> 0: identification
   welcome = 2,      ///< 0 -> r: all ranks are here
-  contribution = 3, ///< r -> 0: my part of a collective
+  contribution = 3, ///< r -> 0: r's part of a collective
   result = 4,       ///< 0 -> r: the parts of all ranks
-  failure = 5,      ///< any -> any: the world has failed, and why
-  goodbye = 6,      ///< any -> any: I leave in good order
-  groupPart = 7,    ///< r -> 0 -> member: my part of a group's collective
-  whoIsLate = 8,    ///< r -> 0: whose part of the collective is missing?
-  areLate = 9,      ///< 0 -> r: these ranks'
+  failure = 5,      ///< any -> any: the world has failed, and the reason
+  goodbye = 6,      ///< any -> any: regular end of the connection
+  groupPart = 7,    ///< r -> 0 -> rank of a group: r's part
+  whoIsLate = 8,    ///< r -> 0: which parts of the collective are missing?
+  areLate = 9,      ///< 0 -> r: the parts of these ranks
 };
 
 constexpr uint32_t messageMagic = 0x4d535249u; // "IRSM"
 constexpr uint16_t protocolVersion = 3;
-/// Most bytes that one rank adds to one collective round.
+/// The maximum size of one rank's contribution to a collective.
 constexpr size_t maxContribution = 1024;
 constexpr size_t maxReasonBytes = 2048;
-/// Most bytes of one message: the result of a round with the most ranks.
+/// The maximum size of a message: the result with the most ranks.
 constexpr size_t maxMessageBytes = 64 * (maxContribution + 4) + 64;
 
-/// What every message starts with.
+/// The header of a message.
 struct MessageHeader {
   MessageKind kind = MessageKind::goodbye;
-  uint32_t rank = 0;     ///< sender; of a groupPart, who it comes from
+  uint32_t rank = 0;     ///< sender; of a groupPart, the rank whose part it is
   uint32_t sequence = 0; ///< number of the collective round
-  uint32_t tag = 0;      ///< which collective (CollectiveTag), or channel
+  uint32_t tag = 0;      ///< CollectiveTag, or channel
 };
 
 /// Payload of `hello`.
@@ -60,22 +60,22 @@ struct Message {
   std::vector<uint8_t> payload;
 };
 
-/// Bytes of a message.
+/// Encodes a message.
 std::vector<uint8_t> encodeMessage(const MessageHeader &header,
                                    const void *payload, size_t payloadBytes);
-/// Checks magic, version, kind, rank bound and size.
+/// Decodes a message; checks magic, version, kind, rank and size.
 Expected<Message> decodeMessage(const uint8_t *bytes, size_t size);
 
 std::vector<uint8_t> encodeHello(const Hello &hello);
 Expected<Hello> decodeHello(const std::vector<uint8_t> &payload);
 
-/// Payload of `result`: per rank a u32 size, then that many bytes.
+/// Payload of `result`: for each rank a u32 size, then that many bytes.
 std::vector<uint8_t>
 encodeParts(const std::vector<std::vector<uint8_t>> &parts);
 Expected<std::vector<std::vector<uint8_t>>>
 decodeParts(const std::vector<uint8_t> &payload, uint32_t numRanks);
 
-/// Payload of `groupPart`: a bit per member of the group, then bytes.
+/// Payload of `groupPart`: one bit for each rank of the group, then bytes.
 struct GroupPart {
   uint64_t members = 0;
   std::vector<uint8_t> bytes;
@@ -83,11 +83,11 @@ struct GroupPart {
 std::vector<uint8_t> encodeGroupPart(const GroupPart &part);
 Expected<GroupPart> decodeGroupPart(const std::vector<uint8_t> &payload);
 
-/// Payload of `areLate`: a bit per rank.
+/// Payload of `areLate`: one bit for each rank.
 std::vector<uint8_t> encodeLate(uint64_t ranks);
 Expected<uint64_t> decodeLate(const std::vector<uint8_t> &payload);
 
-/// Payload of `failure`: a rank (the culprit), then text.
+/// Payload of `failure`: the rank that failed, then the reason.
 struct Failure {
   uint32_t rank = 0;
   std::string reason;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Rendezvous.cpp - Rendezvous of the ranks of a job ------------------===//
 #include "bootstrap/Rendezvous.h"
 
 #include "bootstrap/LauncherNotice.h"
@@ -16,16 +17,16 @@
 
 using namespace iris::rt;
 
-/// Rank 0 names who is missing; whoever has reached it leaves it this much time
-/// to say so, beyond its limit.
-static constexpr auto hostSlack = std::chrono::seconds(5);
-/// Refused processes that an error names.
+/// Additional time for rank 0 to report which ranks are missing, after the
+/// limit of a rank that has connected to it.
+static constexpr auto reportTime = std::chrono::seconds(5);
+/// The maximum number of rejected processes in an error.
 static constexpr size_t maxRefusals = 4;
 
 void iris::rt::sweepRendezvous(const std::vector<std::string> &paths) {
   std::string skipped;
   for (const std::string &path : paths) {
-    // Only what is there: a sweep makes no directories.
+    // A sweep does not create directories.
     if (::access(path.c_str(), F_OK) != 0)
       continue;
     Expected<RendezvousDirectory> directory =
@@ -35,7 +36,7 @@ void iris::rt::sweepRendezvous(const std::vector<std::string> &paths) {
   }
 }
 
-/// A rank of the job that its launcher has seen end; success if there is none.
+/// Fails if the launcher has reported the end of another rank.
 static Status checkNotice(const RendezvousOptions &options) {
   std::optional<LauncherNotice> notice = peekNotice(options.noticeFd);
   if (!notice || notice->rank == options.rank)
@@ -44,8 +45,8 @@ static Status checkNotice(const RendezvousOptions &options) {
                     notice->how.c_str());
 }
 
-/// How long one poll may take.  Notices are looked at in between and not polled
-/// for: nobody takes them, so that the socket stays readable.
+/// The timeout of one poll. The notice socket is checked between polls and not
+/// polled: notices are never consumed, so it would stay readable.
 static int pollTime(const RendezvousOptions &options,
                     const Deadline &deadline) {
   return deadline.pollMs(options.noticeFd >= 0 ? 50 : 1000);
@@ -80,7 +81,7 @@ private:
   const std::string job_;
 };
 
-/// Rank 0's side of a rendezvous.
+/// Rank 0's side of the rendezvous.
 class Host {
 public:
   Host(const RendezvousOptions &options, const RendezvousDirectory &directory)
@@ -92,10 +93,10 @@ public:
     if (!status.ok()) {
       for (const std::string &refusal : refusals_)
         status = Status(status.code(), status.message() + "; " + refusal);
-      tellAll(MessageKind::failure, encodeFailure({0, status.message()}));
+      sendToAll(MessageKind::failure, encodeFailure({0, status.message()}));
       return status;
     }
-    tellAll(MessageKind::welcome, {});
+    sendToAll(MessageKind::welcome, {});
     return std::move(peers_);
   }
 
@@ -105,19 +106,19 @@ private:
   Status accept(int listener);
   Status readHello(size_t index);
   Status admit(Peer peer, const Packet &packet);
-  Status checkMembers();
+  Status checkConnected();
   void refuse(const Peer &peer, const std::string &reason);
   void refuseToken(const Peer &peer, uint32_t claimedRank);
-  void tellAll(MessageKind kind, const std::vector<uint8_t> &payload);
+  void sendToAll(MessageKind kind, const std::vector<uint8_t> &payload);
   std::vector<uint32_t> missing() const;
 
   const RendezvousOptions &options_;
   const RendezvousDirectory &directory_;
   Deadline deadline_;
   std::vector<Peer> peers_;
-  /// Who was sent away, for the error when somebody is missing.
+  /// Rejected processes, for the error if a rank is missing.
   std::vector<std::string> refusals_;
-  /// Connected, but not yet introduced.
+  /// Connected processes that have not sent a hello.
   std::vector<Peer> unidentified_;
 };
 } // namespace
@@ -140,12 +141,13 @@ Status Host::gather() {
     IRISRT_RETURN_IF_ERROR(checkNotice(options_));
     if (deadline_.passed())
       return makeStatus(StatusCode::timeout,
-                        "another process holds the rendezvous of job '%s' in "
-                        "'%s'",
+                        "another process holds the rendezvous lock of job '%s' "
+                        "in '%s'",
                         options_.job.c_str(), directory_.path().c_str());
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  // Whatever is there belongs to a dead job: we hold the lock.
+  // Any existing socket belongs to an ended job, because this rank holds the
+  // lock.
   directory_.removeSocket(options_.job);
   SocketGuard guard(directory_, options_.job);
   Expected<UniqueFd> listener =
@@ -181,11 +183,11 @@ Status Host::pollOnce(int listener) {
     return makeErrnoStatus(StatusCode::internal, errno, "cannot poll");
   if (ready <= 0)
     return Status::success();
-  // Backwards, because an introduced unidentified peer leaves the list.
+  // Backwards, because identified peers leave the list.
   for (size_t i = unidentified_.size(); i-- > 0;)
     if (entries[1 + i].revents != 0)
       IRISRT_RETURN_IF_ERROR(readHello(i));
-  IRISRT_RETURN_IF_ERROR(checkMembers());
+  IRISRT_RETURN_IF_ERROR(checkConnected());
   if ((entries[0].revents & POLLIN) != 0)
     return accept(listener);
   return Status::success();
@@ -201,8 +203,7 @@ Status Host::accept(int listener) {
     return makeErrnoStatus(StatusCode::internal, errno, "cannot accept");
   }
   Expected<PeerIdentity> identity = checkPeer(peer.fd.get());
-  // Unidentified peers of other users, or too many silent ones, are simply
-  // dropped.
+  // Ignore processes of other users, and limit the number of unidentified ones.
   if (!identity.ok() || unidentified_.size() >= 2 * IRISRT_MAX_RANKS)
     return Status::success();
   peer.pid = identity->pid;
@@ -248,8 +249,8 @@ Status Host::admit(Peer peer, const Packet &packet) {
                         IRISRT_ABI_VERSION_MAJOR, IRISRT_ABI_VERSION_MINOR);
   else if (hello->numRanks != options_.numRanks)
     status = makeStatus(StatusCode::failedPrecondition,
-                        "rank %u (process %d) wants a world of %u ranks, rank "
-                        "0 one of %u",
+                        "rank %u (process %d) has a world of %u ranks, rank 0 "
+                        "one of %u",
                         rank, peer.pid, hello->numRanks, options_.numRanks);
   else if (rank == 0 || rank >= options_.numRanks)
     status = makeStatus(StatusCode::failedPrecondition,
@@ -267,8 +268,8 @@ Status Host::admit(Peer peer, const Packet &packet) {
   return Status::success();
 }
 
-/// A rank that joined must stay until all are here.
-Status Host::checkMembers() {
+/// Fails if a connected rank ends before all ranks are connected.
+Status Host::checkConnected() {
   for (uint32_t rank = 1; rank < options_.numRanks; ++rank) {
     if (!peers_[rank].fd.valid())
       continue;
@@ -277,11 +278,11 @@ Status Host::checkMembers() {
         ::recv(peers_[rank].fd.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
       continue;
-    // It may have left for what the launcher has told all.
+    // The launcher's notice may explain why it left.
     IRISRT_RETURN_IF_ERROR(checkNotice(options_));
     return makeStatus(StatusCode::aborted,
-                      "rank %u (process %d) went away during the rendezvous",
-                      rank, peers_[rank].pid);
+                      "rank %u (process %d) ended during the rendezvous", rank,
+                      peers_[rank].pid);
   }
   return Status::success();
 }
@@ -295,13 +296,13 @@ void Host::refuse(const Peer &peer, const std::string &reason) {
                              payload.size());
       }(),
       nullptr, 0, Deadline(std::chrono::milliseconds(200)))
-      .ignore("who is refused may not be listening");
+      .ignore("the rejected process may have ended");
 }
 
-/// Both sides say it: which of them has the wrong one, nobody knows.
+/// Reported on both sides, because either one may have the wrong token.
 void Host::refuseToken(const Peer &peer, uint32_t claimedRank) {
   std::string text = formatString(
-      "rank 0 (process %d) refused process %d, which says that it is rank %u: "
+      "rank 0 (process %d) rejected process %d, which claims to be rank %u: "
       "its token does not match that of job '%s'; expected the same IRIS_TOKEN "
       "on every rank",
       ::getpid(), peer.pid, claimedRank, options_.job.c_str());
@@ -311,26 +312,26 @@ void Host::refuseToken(const Peer &peer, uint32_t claimedRank) {
   Log(options_.rank, options_.numRanks).warning("%s", text.c_str());
 }
 
-void Host::tellAll(MessageKind kind, const std::vector<uint8_t> &payload) {
+void Host::sendToAll(MessageKind kind, const std::vector<uint8_t> &payload) {
   std::vector<uint8_t> bytes =
       encodeMessage({kind, 0, 0, 0}, payload.data(), payload.size());
   for (const Peer &peer : peers_)
     if (peer.fd.valid())
       sendPacket(peer.fd.get(), bytes, nullptr, 0,
                  Deadline(std::chrono::seconds(1)))
-          .ignore("a rank that is gone shows in its connection");
-  if (kind == MessageKind::failure) // those on the doorstep wait as well
+          .ignore("the rank has ended");
+  if (kind == MessageKind::failure) // they wait for an answer, too
     for (const Peer &unidentified : unidentified_)
       sendPacket(unidentified.fd.get(), bytes, nullptr, 0,
                  Deadline(std::chrono::milliseconds(200)))
-          .ignore("who was not introduced may not be listening");
+          .ignore("the process may have ended");
 }
 
 //===----------------------------------------------------------------------===//
-// The others
+// Other ranks
 //===----------------------------------------------------------------------===//
 
-/// Connects and says hello; nothing when rank 0 is not there (any more).
+/// Connects and sends a hello; none if rank 0 is not listening.
 static Expected<std::optional<Peer>> introduce(const RendezvousOptions &options,
                                                const std::string &path) {
   IRISRT_ASSIGN_OR_RETURN(std::optional<UniqueFd> fd, connectTo(path));
@@ -352,16 +353,16 @@ static Expected<std::optional<Peer>> introduce(const RendezvousOptions &options,
                                payload.data(), payload.size()),
                  nullptr, 0, Deadline(std::chrono::seconds(5)));
   if (!sent.ok())
-    return std::optional<Peer>(); // it went away between the two steps
+    return std::optional<Peer>(); // rank 0 ended in between
   return std::optional<Peer>(std::move(peer));
 }
 
 static Expected<std::vector<Peer>> join(const RendezvousOptions &options,
                                         const RendezvousDirectory &directory) {
   Deadline deadline(options.limit);
-  // From when rank 0 was reached: it came before that, so its own limit ends
-  // first, and it knows who is missing.
-  Deadline patience(options.limit);
+  // Starts when this rank connects to rank 0, which started earlier: rank 0's
+  // limit expires first, and it knows the missing ranks.
+  Deadline hostDeadline(options.limit);
   std::string path = directory.socketPath(options.job);
   auto seconds = std::chrono::duration<double>(options.limit).count();
 
@@ -371,7 +372,7 @@ static Expected<std::vector<Peer>> join(const RendezvousOptions &options,
     while (!host) {
       IRISRT_ASSIGN_OR_RETURN(host, introduce(options, path));
       if (host) {
-        patience = Deadline(options.limit + hostSlack);
+        hostDeadline = Deadline(options.limit + reportTime);
         break;
       }
       IRISRT_RETURN_IF_ERROR(checkNotice(options));
@@ -384,20 +385,21 @@ static Expected<std::vector<Peer>> join(const RendezvousOptions &options,
       pause = std::min(pause * 2, std::chrono::milliseconds(20));
     }
     pollfd entry = {host->fd.get(), POLLIN, 0};
-    if (::poll(&entry, 1, pollTime(options, patience)) < 0 && errno != EINTR)
+    if (::poll(&entry, 1, pollTime(options, hostDeadline)) < 0 &&
+        errno != EINTR)
       return makeErrnoStatus(StatusCode::internal, errno, "cannot poll");
     Packet packet;
     IRISRT_ASSIGN_OR_RETURN(Received received,
                             receivePacket(host->fd.get(), packet));
-    // Rank 0 may have left for what the launcher has told all.
+    // The launcher's notice may explain why rank 0 left.
     if (received != Received::packet)
       IRISRT_RETURN_IF_ERROR(checkNotice(options));
     if (received == Received::end)
       return makeStatus(StatusCode::aborted,
-                        "rank 0 (process %d) went away during the rendezvous",
+                        "rank 0 (process %d) ended during the rendezvous",
                         host->pid);
     if (received == Received::nothing) {
-      if (patience.passed())
+      if (hostDeadline.passed())
         return makeStatus(StatusCode::timeout,
                           "rank 0 (process %d) did not gather all ranks within "
                           "%.3g s",
@@ -407,7 +409,7 @@ static Expected<std::vector<Peer>> join(const RendezvousOptions &options,
     if (packet.message.header.kind == MessageKind::failure) {
       IRISRT_ASSIGN_OR_RETURN(Failure failure,
                               decodeFailure(packet.message.payload));
-      return makeStatus(StatusCode::aborted, "rank 0 says: %s",
+      return makeStatus(StatusCode::aborted, "rank 0 reports: %s",
                         failure.reason.c_str());
     }
     if (packet.message.header.kind != MessageKind::welcome)
@@ -420,7 +422,8 @@ static Expected<std::vector<Peer>> join(const RendezvousOptions &options,
   }
 }
 
-Expected<std::vector<Peer>> iris::rt::meet(const RendezvousOptions &options) {
+Expected<std::vector<Peer>>
+iris::rt::connectRanks(const RendezvousOptions &options) {
   if (options.numRanks == 1)
     return std::vector<Peer>(1);
   std::string skipped;
@@ -429,14 +432,15 @@ Expected<std::vector<Peer>> iris::rt::meet(const RendezvousOptions &options) {
       RendezvousDirectory::open(options.directories, skipped));
   if (!skipped.empty() && options.rank == 0)
     Log(options.rank, options.numRanks)
-        .warning("ranks meet in '%s' (IRIS_RENDEZVOUS_DIR names another): %s",
+        .warning("using rendezvous directory '%s' (set IRIS_RENDEZVOUS_DIR to "
+                 "choose another one): %s",
                  directory.path().c_str(), skipped.c_str());
   Expected<std::vector<Peer>> peers = options.rank == 0
                                           ? Host(options, directory).run()
                                           : join(options, directory);
   if (peers.ok())
     return peers;
-  // Where rank 0 was killed, its socket is still there.
+  // If rank 0 was killed, its socket file is still there.
   directory.sweep();
   return peers.status().withContext(formatString(
       "rendezvous of rank %u of %u failed", options.rank, options.numRanks));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Rendezvous.h - Rendezvous of the ranks of a job ----------*- C++ -*-===//
 //
-// How the ranks of a job find each other on one node: rank 0 listens on a Unix
-// socket in a directory that only its user may enter, all others connect.
-// Afterwards the name is gone and only connections remain.
+// Rank 0 listens on a Unix socket in a private directory, and all other ranks
+// connect. Afterwards the socket file is removed and only the connections
+// remain.
 #ifndef IRIS_RT_BOOTSTRAP_RENDEZVOUS_H
 #define IRIS_RT_BOOTSTRAP_RENDEZVOUS_H
 
@@ -19,10 +20,10 @@ namespace iris::rt {
 struct RendezvousOptions {
   uint32_t rank = 0;
   uint32_t numRanks = 1;
-  /// Names the world; see LaunchInfo::job.
+  /// The name of the world; see LaunchInfo::job.
   std::string job;
   uint64_t token = 0;
-  /// Where ranks meet; see Env::rendezvousDirs.
+  /// See Env::rendezvousDirs.
   std::vector<std::string> directories;
   /// See LaunchInfo::noticeFd.
   int noticeFd = -1;
@@ -35,12 +36,12 @@ struct Peer {
   int pid = 0;
 };
 
-/// Meets the other ranks.  On rank 0 the result holds a connection per rank
-/// (its own is empty), elsewhere only entry 0 is connected.
-Expected<std::vector<Peer>> meet(const RendezvousOptions &options);
+/// Connects the ranks. On rank 0 the result has one connection per rank, except
+/// its own; on other ranks only entry 0 is connected.
+Expected<std::vector<Peer>> connectRanks(const RendezvousOptions &options);
 
-/// Removes what dead jobs left in those of `directories` that exist and are
-/// ours; for launchers, after their ranks are gone.
+/// Removes the files of ended jobs in those of `directories` that exist and are
+/// private; for launchers, after their ranks have ended.
 void sweepRendezvous(const std::vector<std::string> &directories);
 
 } // namespace iris::rt

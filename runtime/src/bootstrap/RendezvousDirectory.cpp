@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RendezvousDirectory.cpp - Directory of the rendezvous --------------===//
 #include "bootstrap/RendezvousDirectory.h"
 
 #include "core/Files.h"
@@ -13,7 +14,7 @@ using namespace iris::rt;
 
 static const char lockSuffix[] = ".lock";
 static const char socketSuffix[] = ".sock";
-/// Hex digits of a job's hash, before the suffix.
+/// The number of hex digits of a job's hash in a file name.
 static constexpr size_t hashDigits = 16;
 
 static std::string fileName(const std::string &job, const char *suffix) {
@@ -35,7 +36,7 @@ RendezvousDirectory::open(const std::vector<std::string> &paths,
   for (const std::string &path : paths) {
     Status status;
     if (path.empty() || path[0] != '/') {
-      // Relative to what?  Ranks may have different working directories.
+      // Ranks may have different working directories.
       status = makeStatus(StatusCode::invalidArgument,
                           "the rendezvous directory '%s' is relative; expected "
                           "an absolute path",
@@ -53,9 +54,10 @@ RendezvousDirectory::open(const std::vector<std::string> &paths,
     skipped += (skipped.empty() ? "" : "; ") + status.message();
   }
   return makeStatus(StatusCode::failedPrecondition,
-                    "ranks have nowhere to meet: %s; set IRIS_RENDEZVOUS_DIR, "
-                    "on every rank, to the absolute path of a directory that "
-                    "is yours alone (mode 0700) or can be created",
+                    "there is no usable rendezvous directory: %s; set "
+                    "IRIS_RENDEZVOUS_DIR, on every rank, to the absolute path "
+                    "of a directory with mode 0700 that belongs to this user, "
+                    "or that can be created",
                     skipped.c_str());
 }
 
@@ -73,8 +75,8 @@ void RendezvousDirectory::removeSocket(const std::string &job) const {
 //===----------------------------------------------------------------------===//
 
 NameLock::~NameLock() {
-  // The name goes before the lock does, so that nobody can lock a file that is
-  // about to lose its name.
+  // Unlink before the lock is released, so that no process locks a file that is
+  // about to be removed.
   if (fd_.valid())
     ::unlinkat(directory_, name_.c_str(), 0);
 }
@@ -97,7 +99,7 @@ RendezvousDirectory::tryLockFile(const std::string &name) const {
     return makeErrnoStatus(StatusCode::unavailable, errno,
                            "cannot lock '%s/%s'", path_.c_str(), name.c_str());
   }
-  // Its last owner may have removed the file between our open and lock.
+  // Its last owner may have removed the file between open and flock.
   struct stat ours, named;
   if (::fstat(fd.get(), &ours) != 0 ||
       ::fstatat(fd_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -111,7 +113,7 @@ RendezvousDirectory::tryLockFile(const std::string &name) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What others left
+// Files of ended jobs
 //===----------------------------------------------------------------------===//
 
 void RendezvousDirectory::sweep() const {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RendezvousDirectory.h - Directory of the rendezvous ------*- C++ -*-===//
 //
-// The directory in which the ranks of a node meet.  Only its user may enter it,
-// and it is used through a descriptor: what was checked is what is used, also
-// when somebody renames what lies above it.
+// The directory in which the ranks of a node find each other. Only its user may
+// access it. It is used through a descriptor, so that renaming its parents has
+// no effect after the check.
 #ifndef IRIS_RT_BOOTSTRAP_RENDEZVOUSDIRECTORY_H
 #define IRIS_RT_BOOTSTRAP_RENDEZVOUSDIRECTORY_H
 
@@ -15,8 +16,8 @@
 
 namespace iris::rt {
 
-/// The lock of one job's name; whoever holds it owns the socket of that name.
-/// Its file is removed with it.
+/// The lock of a job's name; its holder owns the socket of that name. Removes
+/// its file when it is released.
 class NameLock {
 public:
   NameLock() = default;
@@ -35,20 +36,20 @@ private:
 class RendezvousDirectory {
 public:
   /// Opens the first of `paths` that is, or can be created as, a directory of
-  /// this user with mode 0700.  Who comes to the same conclusion on every rank
-  /// meets; `skipped` says why earlier ones were not taken.
+  /// this user with mode 0700. Ranks find each other if they choose the same
+  /// one; `skipped` gets the reasons why earlier ones were rejected.
   static Expected<RendezvousDirectory>
   open(const std::vector<std::string> &paths, std::string &skipped);
 
   const std::string &path() const { return path_; }
-  /// What bind and connect take for the job's socket: short, however long the
-  /// directory's path is.
+  /// The path for bind and connect of the job's socket; short, whatever the
+  /// length of the directory's path.
   std::string socketPath(const std::string &job) const;
   void removeSocket(const std::string &job) const;
-  /// The lock of a job's name, or nothing when somebody else has it.
+  /// Locks a job's name; none if another process holds the lock.
   Expected<std::optional<NameLock>> tryLock(const std::string &job) const;
 
-  /// Removes what jobs left behind of which no process waits here any more.
+  /// Removes the files of jobs that have no process left.
   void sweep() const;
 
 private:

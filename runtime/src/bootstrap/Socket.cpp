@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Socket.cpp - Unix sockets with packets and descriptors -------------===//
 #include "bootstrap/Socket.h"
 
 #include "iris-c/RuntimeABI.h"
@@ -53,7 +54,7 @@ Expected<std::optional<UniqueFd>> iris::rt::connectTo(const std::string &path) {
   if (::connect(fd.get(), reinterpret_cast<sockaddr *>(&address),
                 sizeof(address)) == 0)
     return std::optional<UniqueFd>(std::move(fd));
-  // Not there yet, left by a dead job, or with a full queue: all may change.
+  // Not created yet, left by an ended job, or with a full queue: retry later.
   if (errno == ENOENT || errno == ECONNREFUSED || errno == EAGAIN ||
       errno == EINTR)
     return std::optional<UniqueFd>();
@@ -65,8 +66,9 @@ Expected<PeerIdentity> iris::rt::checkPeer(int fd) {
   ucred credentials{};
   socklen_t size = sizeof(credentials);
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
-    return makeErrnoStatus(StatusCode::internal, errno,
-                           "cannot tell who is at the rendezvous");
+    return makeErrnoStatus(
+        StatusCode::internal, errno,
+        "cannot identify the peer of a rendezvous connection");
   if (credentials.uid != ::geteuid())
     return makeStatus(StatusCode::invalidArgument,
                       "process %d at the rendezvous belongs to user %u, not %u",
@@ -101,17 +103,20 @@ Status iris::rt::sendPacket(int fd, const std::vector<uint8_t> &bytes,
     if (sent == static_cast<ssize_t>(bytes.size()))
       return Status::success();
     if (sent >= 0)
-      return makeStatus(StatusCode::internal, "a packet was cut in two");
+      return makeStatus(StatusCode::internal,
+                        "a packet was sent only partially");
     if (errno == EINTR)
       continue;
     if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
-      return makeStatus(StatusCode::aborted, "the other end is gone");
-    // ETOOMANYREFS: too many descriptors in flight; the reader will take them.
+      return makeStatus(StatusCode::aborted,
+                        "the peer has closed the connection");
+    // ETOOMANYREFS: too many descriptors in flight, until the reader takes
+    // them.
     if (errno != EAGAIN && errno != ENOBUFS && errno != ETOOMANYREFS)
       return makeErrnoStatus(StatusCode::internal, errno,
                              "cannot send %zu bytes", bytes.size());
     if (deadline.passed())
-      return makeStatus(StatusCode::timeout, "the other end does not read");
+      return makeStatus(StatusCode::timeout, "the peer does not receive");
     pollfd entry = {fd, POLLOUT, 0};
     ::poll(&entry, 1, deadline.pollMs(50));
   }
@@ -119,7 +124,7 @@ Status iris::rt::sendPacket(int fd, const std::vector<uint8_t> &bytes,
 
 Expected<Received> iris::rt::receivePacket(int fd, Packet &packet) {
   packet = Packet();
-  // One byte more than allowed, so that a longer packet shows as such.
+  // One extra byte, to detect packets that are too long.
   static thread_local std::vector<uint8_t> buffer(maxMessageBytes + 1);
   iovec part = {buffer.data(), buffer.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(IRISRT_MAX_RANKS * sizeof(int))];
@@ -129,8 +134,8 @@ Expected<Received> iris::rt::receivePacket(int fd, Packet &packet) {
   header.msg_control = control;
   header.msg_controllen = sizeof(control);
 
-  // The other end was closed with unread packets of ours: Linux reports that
-  // once, before what the other end had sent.  Its last words come after.
+  // If the peer closes its end with unread packets of this rank, Linux reports
+  // that once, before the packets that the peer has sent. So retry once.
   bool reset = false;
   ssize_t got = 0;
   do {
@@ -157,10 +162,10 @@ Expected<Received> iris::rt::receivePacket(int fd, Packet &packet) {
   }
   if (got == 0)
     return Received::end;
-  // The kernel drops descriptors for which this process has no number left.
+  // The kernel drops descriptors beyond this process's limit.
   if ((header.msg_flags & MSG_CTRUNC) != 0)
     return makeErrnoStatus(StatusCode::unavailable, EMFILE,
-                           "cannot take over what another rank shares");
+                           "cannot receive the descriptors of another rank");
   if ((header.msg_flags & MSG_TRUNC) != 0)
     return makeStatus(StatusCode::invalidArgument,
                       "malformed rendezvous message: too long");

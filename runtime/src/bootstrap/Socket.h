@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Unix sockets that keep packet boundaries and carry file descriptors.
+//===- Socket.h - Unix sockets with packets and descriptors -----*- C++ -*-===//
 #ifndef IRIS_RT_BOOTSTRAP_SOCKET_H
 #define IRIS_RT_BOOTSTRAP_SOCKET_H
 
@@ -15,32 +14,33 @@
 
 namespace iris::rt {
 
-/// A message as it came in.
+/// A received message.
 struct Packet {
   Message message;
   std::vector<UniqueFd> fds;
 };
 
-/// Binds and listens at `path`; nothing may be there.
+/// Binds and listens at `path`, which must not exist.
 Expected<UniqueFd> listenAt(const std::string &path, int backlog);
 
-/// Connects to `path`; nothing when nobody listens there (yet).
+/// Connects to `path`; none if no process listens there (yet).
 Expected<std::optional<UniqueFd>> connectTo(const std::string &path);
 
-/// Who is at the other end.  A process of another user is refused.
+/// The process at the other end; rejects processes of other users.
 struct PeerIdentity {
   int pid = 0;
 };
 Expected<PeerIdentity> checkPeer(int fd);
 
-/// Sends one packet, waiting for room until the deadline.
+/// Sends one packet; waits for buffer space until the deadline.
 Status sendPacket(int fd, const std::vector<uint8_t> &bytes, const int *fds,
                   size_t numFds, Deadline deadline);
 
-/// What receivePacket found.
+/// The result of receivePacket.
 enum class Received { packet, nothing, end };
 
-/// Takes one packet without waiting.  `end`: the other end is gone.
+/// Receives one packet without waiting; `end` if the peer has closed the
+/// connection.
 Expected<Received> receivePacket(int fd, Packet &packet);
 
 } // namespace iris::rt

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Agreement.cpp - Agreement between the host sides of a group --------===//
 #include "ccl/Agreement.h"
 
 #include "bootstrap/Messages.h"
@@ -27,7 +28,8 @@ Status Agreement::succeeded(const Status &mine) {
   return least(mine.ok() ? Expected<uint64_t>(0) : mine).status();
 }
 
-/// On the wire: the status code as a byte, then the number or the message.
+/// Message format: the status code as one byte, then the number or the error
+/// message.
 Expected<uint64_t> Agreement::least(const Expected<uint64_t> &mine) {
   std::string text(1, static_cast<char>(mine.status().code()));
   if (mine.ok())

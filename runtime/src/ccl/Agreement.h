@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// How the host sides of a group come to the same conclusion.
+//===- Agreement.h - Agreement between the host sides of a group ----------===//
 #ifndef IRIS_RT_CCL_AGREEMENT_H
 #define IRIS_RT_CCL_AGREEMENT_H
 
@@ -11,21 +10,23 @@
 
 namespace iris::ccl {
 
-/// Exchanges among the members of a group, on a channel of its own.
+/// Exchanges between the ranks of a group, on a private channel. Every call is
+/// collective over the group.
 class Agreement {
 public:
   Agreement(rt::World &world, const rt::Group &group, uint32_t channel)
       : world_(world), group_(group), channel_(channel) {}
 
-  /// An error, the same on every member, unless all pass the same text.  `what`
-  /// says what it is about.
+  /// Returns the same error on every rank unless all ranks pass the same text.
+  /// `what` names the compared thing in the message.
   rt::Status same(const char *what, const std::string &mine);
 
-  /// Success if all members pass success; else one's own failure, or that of
-  /// the first member that has one, with its rank before it.
+  /// Succeeds if every rank passes success. Otherwise returns this rank's own
+  /// error, or the error of the first rank that failed, prefixed with that
+  /// rank.
   rt::Status succeeded(const rt::Status &mine);
 
-  /// The same with a number, of which the least is returned.
+  /// Like succeeded(), for ranks that also pass a number. Returns the minimum.
   rt::Expected<uint64_t> least(const rt::Expected<uint64_t> &mine);
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CApi.cpp - C API of the collectives --------------------------------===//
 //
-// The C API of the collectives: every function is a thin wrapper of one C++
-// function.
+// Every function is a thin wrapper around one C++ function.
 #include "iris/ccl.h"
 
 #include "core/CApiImpl.h"
@@ -36,7 +36,7 @@ static Status wrongSize(const char *name, uint64_t got, size_t expected) {
                     static_cast<unsigned long long>(got), expected);
 }
 
-/// Runs `call` with the config in C++, or nullptr.
+/// Runs `call` with the config converted to C++, or with nullptr.
 template <typename Body>
 static IrisRtStatusCode withConfig(const IrisCclConfig *from, Body call) {
   if (!from)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The operations of a communicator: from a call to a launch.
+//===- Calls.cpp - From a collective call to a launch ---------------------===//
 #include "ccl/CommunicatorImpl.h"
 
 #include <algorithm>
@@ -10,7 +9,7 @@ using namespace iris::ccl;
 using namespace iris::rt;
 
 static constexpr size_t maxChoices = 4096;
-/// kRootIsElsewhere of include/iris/Kernels/CollectiveConfig.h.
+/// Must equal kRootIsElsewhere of include/iris/Kernels/CollectiveConfig.h.
 static constexpr uint64_t rootIsElsewhere = 256;
 
 static bool isOfAllMembers(Op op) {
@@ -18,7 +17,7 @@ static bool isOfAllMembers(Op op) {
 }
 
 //===----------------------------------------------------------------------===//
-// The choice of a kernel
+// Kernel selection
 //===----------------------------------------------------------------------===//
 
 bool ChoiceKey::operator==(const ChoiceKey &other) const {
@@ -58,7 +57,7 @@ static const Extent &sharedBuffer(Op op, const CheckedCall &checked) {
   return getCollective(op).sharesInput() ? checked.in : checked.out;
 }
 
-/// What decides on the kernel; the same on all members.
+/// The tuning key, which is equal on all ranks of the group.
 Expected<TuningKey>
 Communicator::Impl::tuningKeyOf(const Call &call,
                                 const CheckedCall &checked) const {
@@ -75,7 +74,7 @@ Communicator::Impl::tuningKeyOf(const Call &call,
   tuningKey.inPlace = checked.inPlace;
   uint64_t bits = tuningKey.bytes | (uint64_t(1) << 12);
   if (hasRoot(call.op)) {
-    // The others know nothing of what only the root has.
+    // Other ranks cannot see the buffer that only the root has.
     const Extent &shared = sharedBuffer(call.op, checked);
     tuningKey.onHeap = onHeap(shared);
     tuningKey.inPlace = false;
@@ -84,34 +83,35 @@ Communicator::Impl::tuningKeyOf(const Call &call,
   } else {
     bits |= checked.in.address | checked.out.address;
   }
-  // The largest power of two that divides them all.  Heaps lie alike on all
-  // members; other memory does not.
+  // The largest power of two that divides all addresses and sizes. Heap offsets
+  // are equal on all ranks; addresses of other memory are not.
   tuningKey.alignment =
       tuningKey.onHeap ? bits & (~bits + 1) : dtypeBytes(call.dtype);
   return tuningKey;
 }
 
-/// The config with what the Selector has chosen for the rest.
+/// The config, with the fields it leaves open taken from the Selector's choice.
 Config Communicator::Impl::completed(const Config &config,
                                      const Config &chosen) const {
   Config whole = complete(config, chosen);
-  // Tiles are chosen for the usual workspace; the generator finds the largest
-  // that a smaller one has room for.
+  // Tiles are selected for the default workspace; for a smaller one the
+  // generator finds the largest tile that fits.
   if (isOpen(config) && options.workspaceBytes < defaultWorkspaceBytes)
     whole.tile = whole.warps = 0;
   return whole;
 }
 
-/// The kernel that the config, or else the Selector, asks for.
+/// The spec of the kernel that the config or, for open fields, the Selector
+/// asks for.
 Spec Communicator::Impl::specOf(const Call &call,
                                 const TuningKey &tuningKey) const {
   Config config = call.config ? *call.config : Config();
   bool isSelected = isOpen(config);
   if (config.variant.empty()) {
-    TuningKey asked = tuningKey;
-    asked.onHeap = tuningKey.onHeap && !config.staged;
-    asked.programs = config.programs;
-    config = completed(config, select(asked).config);
+    TuningKey requested = tuningKey;
+    requested.onHeap = tuningKey.onHeap && !config.staged;
+    requested.programs = config.programs;
+    config = completed(config, select(requested).config);
   }
   config.staged = config.staged || !tuningKey.onHeap;
   Spec spec =
@@ -171,7 +171,7 @@ Expected<Chosen> Communicator::Impl::choose(const Call &call,
       chosen = found->second;
     } else {
       IRISRT_ASSIGN_OR_RETURN(chosen, findKernel(call, checked, tuningKey));
-      // Programs with ever new sizes shall not fill the memory.
+      // Bounds the map for applications whose sizes never repeat.
       if (choices.size() >= maxChoices)
         choices.clear();
       choices.emplace(std::move(key), chosen);
@@ -180,7 +180,7 @@ Expected<Chosen> Communicator::Impl::choose(const Call &call,
   return chosen;
 }
 
-/// Debugging: the members tell each other what they call.
+/// Debug check: the ranks compare their calls.
 Status Communicator::Impl::compareCalls(const Call &call,
                                         const CheckedCall &checked,
                                         const std::string &how) {
@@ -238,7 +238,8 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
                       facts.variant.c_str(), facts.staged ? ", staged," : "",
                       facts.workspaceBytes);
   Extent workspaceExtent = {workspace, options.workspaceBytes};
-  // Peers that reach for the buffer that only the root has are told by it.
+  // The root tells its peers if the buffer that only it has is outside the
+  // heap.
   const Extent &own =
       &sharedBuffer(call.op, checked) == &checked.in ? checked.out : checked.in;
   const bool isElsewhere = isOfAllMembers(call.op) && hasRoot(call.op) &&
@@ -248,7 +249,7 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
   do {
     uint64_t count = std::min(total - done, most);
     auto part = [&](Extent extent) {
-      // The kernel checks that even an empty buffer lies on the heap.
+      // The kernel checks that even an empty buffer is on the heap.
       if (extent.bytes == 0)
         return Extent{workspace, 0};
       if (count != total)
@@ -327,19 +328,21 @@ Status Communicator::Impl::copyParts(const Call &call,
   const auto me = static_cast<uint32_t>(group.index);
   auto copy = [&](uint32_t member, Stream stream) -> Status {
     uint64_t to = checked.out.address + member * checked.in.bytes;
-    // In place, a member's input is its chunk of its output.
+    // In place, a rank's input is its chunk of its output.
     IRISRT_ASSIGN_OR_RETURN(
         uint64_t from,
         world.translate(checked.inPlace ? to : checked.in.address,
                         group.ranks[member]));
     return world.copyOnDevice(to, from, checked.in.bytes, stream);
   };
-  // The own chunk crosses no link, so it goes beside the others.
+  // This rank's own chunk crosses no link, so its copy runs concurrently with
+  // the copies from peers.
   if (!checked.inPlace) {
     IRISRT_RETURN_IF_ERROR(side.fork(call.stream));
     IRISRT_RETURN_IF_ERROR(copy(me, side.stream()));
   }
-  // Nearest member first: no two read from one at the same time.
+  // Each rank starts with the next rank, so that no two ranks read from the
+  // same peer at the same time.
   for (uint32_t i = 1; i < size; ++i)
     IRISRT_RETURN_IF_ERROR(copy((me + i) % size, call.stream));
   if (!checked.inPlace)
@@ -347,7 +350,8 @@ Status Communicator::Impl::copyParts(const Call &call,
   return launch(meeting, CheckedCall(), chosen);
 }
 
-/// A group of one: everything is a copy, and every reduction its operand.
+/// In a group of one rank every collective is a copy; a reduction returns its
+/// operand.
 Status Communicator::Impl::runAlone(const Call &call,
                                     const CheckedCall &checked) {
   if (checked.out.bytes == 0 || checked.inPlace)
@@ -363,7 +367,7 @@ Status Communicator::Impl::run(const Call &call) {
   Expected<CheckedCall> arguments =
       checkCall(call, size, static_cast<uint32_t>(group.index));
   const bool compares = checkCalls && size > 1 && isOfAllMembers(call.op);
-  // What is wrong on one member is an error on all of them.
+  // An invalid argument on one rank is an error on all ranks.
   if (compares)
     IRISRT_RETURN_IF_ERROR(agreement.succeeded(arguments.status()));
   IRISRT_ASSIGN_OR_RETURN(CheckedCall checked, std::move(arguments));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CheckCall.cpp - Argument checks of collective calls ----------------===//
 #include "ccl/CheckCall.h"
 
 #include <algorithm>
@@ -8,12 +9,12 @@ using namespace iris::ccl;
 using namespace iris::rt;
 
 namespace {
-/// How many chunks of `count` elements this rank reads and writes, and which
-/// chunk of the larger buffer the smaller one is in place.
+/// The number of chunks of `count` elements that this rank reads and writes. In
+/// place, the smaller buffer is chunk `chunkIndex` of the larger one.
 struct Shape {
   uint32_t inChunks = 0;
   uint32_t outChunks = 0;
-  uint32_t place = 0;
+  uint32_t chunkIndex = 0;
 };
 } // namespace
 
@@ -138,9 +139,9 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
   if (collective.hasCounts())
     return checkCounted(call, collective, groupSize);
 
-  // On all members alike, whatever this one uses: 63 bits, since kernels count
-  // in signed numbers.
-  constexpr uint64_t surelyFits = uint64_t(1) << 48; // times 8 bytes and ranks
+  // The limit is the same on all ranks, whatever this rank reads and writes.
+  // Sizes must fit in 63 bits because kernels compute with signed integers.
+  constexpr uint64_t surelyFits = uint64_t(1) << 48; // for any type and group
   if (call.count > surelyFits) {
     uint64_t most = static_cast<uint64_t>(INT64_MAX) / element / groupSize;
     if (call.count > most)
@@ -161,7 +162,7 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
   if (!overlap(in, out))
     return checked;
 
-  uint64_t offset = shape.place * chunk;
+  uint64_t offset = shape.chunkIndex * chunk;
   bool inputIsPart = in.bytes < out.bytes;
   checked.inPlace = inputIsPart ? in.address == out.address + offset
                                 : out.address == in.address + offset;
@@ -169,8 +170,8 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
     return checked;
   std::string expected = inputIsPart ? "in == out" : "out == in";
   if (offset != 0)
-    expected +=
-        formatString(" + %u * %" PRIu64 " elements", shape.place, call.count);
+    expected += formatString(" + %u * %" PRIu64 " elements", shape.chunkIndex,
+                             call.count);
   return wrong(call, formatString("'in' (0x%" PRIx64 ", %" PRIu64
                                   " bytes) and 'out' (0x%" PRIx64 ", %" PRIu64
                                   " bytes) overlap; expected %s, or apart",

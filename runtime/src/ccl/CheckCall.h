@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The arguments of one collective call, and what can be wrong with them.
+//===- CheckCall.h - Arguments of a collective call -------------*- C++ -*-===//
 #ifndef IRIS_RT_CCL_CHECKCALL_H
 #define IRIS_RT_CCL_CHECKCALL_H
 
@@ -17,7 +16,7 @@ struct Extent {
   uint64_t bytes = 0;
 };
 
-/// A call whose arguments make sense.
+/// A call with valid arguments.
 struct CheckedCall {
   Extent in, out;
   /// Bytes of a chunk; with counts, on average if the buffers are full.
@@ -27,8 +26,8 @@ struct CheckedCall {
   bool inPlace = false;
 };
 
-/// Checks everything but whether buffers lie on the heap, for member `index` of
-/// `groupSize`.
+/// Checks everything except whether the buffers are on the symmetric heap.
+/// `index` is this rank's index in the group of `groupSize` ranks.
 rt::Expected<CheckedCall> checkCall(const Call &call, uint32_t groupSize,
                                     uint32_t index);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Communicator.cpp - Communicators and their kernels -----------------===//
 //
-// A communicator's life and its kernels.  Calls.cpp has the operations.
+// Calls.cpp has the operations.
 #include "ccl/CommunicatorImpl.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ using namespace iris::ccl;
 using namespace iris::rt;
 
 //===----------------------------------------------------------------------===//
-// Life
+// Construction and destruction
 //===----------------------------------------------------------------------===//
 
 Communicator::Communicator(std::unique_ptr<Impl> impl)
@@ -18,8 +19,8 @@ Communicator::~Communicator() = default;
 
 Expected<std::unique_ptr<Communicator>>
 Communicator::create(World &world, const CommunicatorOptions &options) {
-  // First of all, so that a rank whose options are wrong counts along: the
-  // members of later communicators are to meet on the same channel.
+  // Take the channel before any check, so that a rank with invalid options
+  // numbers the channels of later communicators as its peers do.
   const uint32_t channel = world.makeChannel();
   std::vector<uint32_t> ranks = options.ranks;
   for (uint32_t rank = 0; options.ranks.empty() && rank < world.numRanks();
@@ -111,14 +112,14 @@ KernelRequest Communicator::Impl::requestOf(const Spec &spec) const {
     Expected<KernelFacts> facts = readFacts(kernel);
     return facts.ok() && serves(*facts, spec);
   };
-  request.willDo = [spec](const KernelInfo &kernel) {
+  request.isAcceptable = [spec](const KernelInfo &kernel) {
     Expected<KernelFacts> facts = readFacts(kernel);
     return facts.ok() && servesAtAll(*facts, spec);
   };
   return request;
 }
 
-/// What this rank does by itself: gets the package and loads it.
+/// Gets the package and loads the kernel, without communication.
 Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
   IRISRT_ASSIGN_OR_RETURN(CompiledKernel compiled,
                           cache->find(requestOf(spec)));
@@ -138,8 +139,8 @@ Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
         "%llu (CommunicatorOptions::workspaceBytes)",
         static_cast<unsigned long long>(loaded.facts.workspaceBytes),
         static_cast<unsigned long long>(options.workspaceBytes));
-  // What lies where in the workspace follows from its size: kernels of
-  // different sizes would take each other's packets for their own.
+  // The workspace layout depends on its size. Kernels with different sizes
+  // would misread each other's packets.
   for (const auto &[other, kernel] : kernels) {
     if (kernel.facts.workspaceLayout != loaded.facts.workspaceLayout)
       return makeStatus(
@@ -169,14 +170,14 @@ Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
   return loaded;
 }
 
-/// All members load a kernel, or none has it.
+/// Loads the kernel on all ranks of the group, or fails on all of them.
 Expected<LoadedKernel> Communicator::Impl::loadTogether(const Spec &spec,
-                                                        const Spec &asked) {
-  // They meet before anything takes time, so that no kernel of theirs waits for
-  // a member that still compiles.
-  IRISRT_RETURN_IF_ERROR(agreement.same("what they call", describe(asked)));
-  // One compiles, the others find its work on disk: eight compilers at once
-  // would all do the same.
+                                                        const Spec &requested) {
+  // Synchronize before the compiler runs, so that no kernel of a peer waits for
+  // a rank that is still compiling.
+  IRISRT_RETURN_IF_ERROR(agreement.same("what they call", describe(requested)));
+  // One rank compiles; its peers then find the package on disk. Otherwise all
+  // ranks would compile the same kernel.
   Status first;
   if (group.index == 0)
     first = cache->find(requestOf(spec)).status();
@@ -185,16 +186,16 @@ Expected<LoadedKernel> Communicator::Impl::loadTogether(const Spec &spec,
   Expected<uint64_t> programs =
       loaded.ok() ? Expected<uint64_t>(loaded->programs) : loaded.status();
   IRISRT_ASSIGN_OR_RETURN(programs, agreement.least(programs));
-  // Packages that were compiled ahead may not be the same everywhere.
+  // Packages that were compiled ahead of time may differ between ranks.
   IRISRT_RETURN_IF_ERROR(
       agreement.same("a kernel", loaded->kernel.info().config));
   loaded->programs = *programs;
   return loaded;
 }
 
-Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &asked,
-                                                            bool together) {
-  const Spec spec = kernelSpec(asked);
+Expected<const LoadedKernel *>
+Communicator::Impl::kernelOf(const Spec &requested, bool together) {
+  const Spec spec = kernelSpec(requested);
   auto found = kernels.find(spec);
   if (found != kernels.end())
     return &found->second;
@@ -205,13 +206,13 @@ Expected<const LoadedKernel *> Communicator::Impl::kernelOf(const Spec &asked,
                       describe(spec).c_str(),
                       spec.config.staged ? " for buffers anywhere" : "");
   Expected<LoadedKernel> loaded =
-      together ? loadTogether(spec, asked) : loadAlone(spec);
+      together ? loadTogether(spec, requested) : loadAlone(spec);
   if (!loaded.ok())
     return loaded.status().withContext(describe(spec));
   return &kernels.emplace(spec, *loaded).first->second;
 }
 
-/// What prepare() is asked for, the same text for the same kernels.
+/// Describes a prepare() call; equal texts load equal kernels.
 static std::string describeCall(const Call &call, Placement placement,
                                 uint32_t groupSize) {
   Spec spec = makeSpec(call.op, call.dtype, call.reduce, groupSize,
@@ -220,7 +221,7 @@ static std::string describeCall(const Call &call, Placement placement,
          (placement == Placement::anywhere ? ", for buffers anywhere" : "");
 }
 
-/// The configs that prepare() loads, each on the heap or staged.
+/// The configs that prepare() loads, for buffers on the heap or staged.
 std::vector<Config>
 Communicator::Impl::configsToPrepare(const Call &call,
                                      Placement placement) const {
@@ -274,7 +275,7 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
   return Status::success();
 }
 
-/// What is wrong in the arguments of prepare().
+/// Checks the arguments of prepare().
 static Status checkPrepare(const Call &call, Placement placement, uint32_t size,
                            uint32_t index) {
   if (opName(call.op) == "unknown")
@@ -286,7 +287,7 @@ static Status checkPrepare(const Call &call, Placement placement, uint32_t size,
                       static_cast<int>(placement));
   if (call.config)
     IRISRT_RETURN_IF_ERROR(checkConfig(call.op, call.dtype, *call.config));
-  // Alone, a rank has no peer to send to.
+  // A group of one rank has no peer to send to.
   return size == 1 ? Status::success() : checkCall(call, size, index).status();
 }
 
@@ -302,7 +303,8 @@ Status Communicator::prepare(Op op, DType dtype, ReduceOp reduce,
   Status mine = checkPrepare(call, placement, size(), index());
   if (size() == 1 && (!mine.ok() || !getCollective(op).hasCounts()))
     return mine; // nothing is launched
-  // Nobody shall wait for a member that does not come to load.
+  // Fail on all ranks if the arguments are invalid on one, so that no rank
+  // waits.
   IRISRT_RETURN_IF_ERROR(impl_->agreement.succeeded(mine));
   IRISRT_RETURN_IF_ERROR(impl_->agreement.same(
       "what they prepare", describeCall(call, placement, size())));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What a Communicator is made of; shared by the files that implement it.
+//===- CommunicatorImpl.h - Implementation of Communicator ------*- C++ -*-===//
 #ifndef IRIS_RT_CCL_COMMUNICATORIMPL_H
 #define IRIS_RT_CCL_COMMUNICATORIMPL_H
 
@@ -16,29 +15,30 @@
 
 namespace iris::ccl {
 
-/// A kernel on this rank's device.
+/// A kernel that is loaded on this rank's device.
 struct LoadedKernel {
   rt::Kernel kernel;
   KernelFacts facts;
-  /// Most programs of a launch, on which the members agreed.
+  /// The maximum number of programs of a launch, agreed on by the group.
   uint64_t programs = 1;
 
   bool canBeInPlace() const { return facts.inPlace || facts.staged; }
 };
 
-/// What a call launches: a kernel, and most programs of the launch.
+/// The kernel of a call and the maximum number of programs of its launch.
 struct Chosen {
   const LoadedKernel *kernel = nullptr;
   uint64_t programs = 1;
-  /// The kernel is a barrier's, around copies.
+  /// Copy engines move the data; the kernel is the barrier before and after the
+  /// copies.
   bool isCopied = false;
 };
 
-/// A call, as far as it decides on the kernel.
+/// The properties of a call that select the kernel.
 struct ChoiceKey {
   TuningKey tuningKey;
   ReduceOp reduce = ReduceOp::sum;
-  /// What the caller asks for; a config of defaults is not none.
+  /// Whether the caller passes a config; a default config differs from none.
   bool hasConfig = false;
   Config config;
 
@@ -56,8 +56,9 @@ struct Communicator::Impl {
   rt::Status checkUsable(const char *what) const;
   KernelRequest requestOf(const Spec &spec) const;
   rt::Expected<LoadedKernel> loadAlone(const Spec &spec);
-  rt::Expected<LoadedKernel> loadTogether(const Spec &spec, const Spec &asked);
-  /// The kernel, loaded on first use.
+  rt::Expected<LoadedKernel> loadTogether(const Spec &spec,
+                                          const Spec &requested);
+  /// Returns the kernel and loads it on first use.
   rt::Expected<const LoadedKernel *> kernelOf(const Spec &spec, bool together);
 
   std::vector<Config> configsToPrepare(const Call &call,
@@ -90,11 +91,11 @@ struct Communicator::Impl {
   Agreement agreement;
   const rt::Log log;
   uint64_t workspace = 0;
-  /// For copies; opened when they are first chosen.
+  /// For copies by copy engines; opened when they are first selected.
   SideStream side;
   std::unordered_map<Spec, LoadedKernel, SpecHash> kernels;
-  /// What was chosen before, so that a call costs one look here; empty where
-  /// the members compare their calls.
+  /// Earlier choices, so that a repeated call costs one lookup. Empty if the
+  /// ranks compare their calls.
   std::unordered_map<ChoiceKey, Chosen, ChoiceHash> choices;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- DiskCache.cpp - Kernel packages on disk ----------------------------===//
 #include "ccl/DiskCache.h"
 
 #include "core/Files.h"
@@ -19,7 +20,7 @@ using namespace iris::rt;
 
 static const char entrySuffix[] = ".iris";
 static const char temporarySuffix[] = ".part";
-/// A temporary file that is older was left by a process that was killed.
+/// Older temporary files were left by a killed process.
 static constexpr time_t abandonedSeconds = 3600;
 
 static bool endsWith(const std::string &text, const std::string &end) {
@@ -35,8 +36,9 @@ Expected<DiskCache> DiskCache::open(const std::string &directory,
 }
 
 void DiskCache::remove(const std::string &key, const std::string &why) {
-  Log().warning("kernel cache: %s/%s%s is removed and made again: %s",
-                directory_.c_str(), key.c_str(), entrySuffix, why.c_str());
+  Log().warning(
+      "kernel cache: %s/%s%s is removed and will be compiled again: %s",
+      directory_.c_str(), key.c_str(), entrySuffix, why.c_str());
   ::unlinkat(fd_.get(), (key + entrySuffix).c_str(), 0);
 }
 
@@ -63,7 +65,8 @@ std::optional<std::string> DiskCache::read(const std::string &key) {
     remove(key, bytes.status().message());
     return std::nullopt;
   }
-  ::futimens(fd.get(), nullptr); // used now: see shrink
+  ::futimens(fd.get(),
+             nullptr); // marks the entry as recently used; see shrink()
   return bytes.take();
 }
 
@@ -72,16 +75,16 @@ Status DiskCache::write(const std::string &key, const std::string &bytes) {
   std::string name = key + entrySuffix;
   std::string temporary = formatString("%s-%d-%u%s", key.c_str(), ::getpid(),
                                        counter++, temporarySuffix);
-  // A process of another container may have our id, and this name; whoever
-  // comes second then keeps its kernel in memory only.
+  // A process in another container may have the same process id and so the same
+  // file name. The second one then keeps its kernel in memory only.
   UniqueFd fd(::openat(fd_.get(), temporary.c_str(),
                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                        0600));
   if (!fd.valid())
     return makeErrnoStatus(StatusCode::unavailable, errno,
                            "cannot create a file in '%s'", directory_.c_str());
-  // Without fsync: a file that a crash of the machine cuts short does not have
-  // the hash that it should, and is made again.
+  // No fsync: a file that a system crash truncates fails the hash check and is
+  // compiled again.
   Status status = writeAll(fd.get(), bytes, directory_ + "/" + temporary);
   if (status.ok() &&
       ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) != 0)
@@ -125,7 +128,7 @@ void DiskCache::shrink(const std::string &keep) {
     return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec
                                           : a.used.tv_nsec < b.used.tv_nsec;
   });
-  // Whoever reads a file while it goes keeps it: it is open.
+  // A process that is reading a removed file keeps it: its descriptor is open.
   for (const Entry &entry : entries) {
     if (total <= maxBytes_)
       break;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- DiskCache.h - Kernel packages on disk --------------------*- C++ -*-===//
 //
-// A folder of files named by a key, bounded in size.  Many ranks and jobs use
-// it at once without locks: a file appears whole, by rename, and never changes.
+// A directory of files named by a key, with a bound on their total size. Many
+// ranks and jobs share it without locks: a file appears by rename with its full
+// contents and never changes.
 #ifndef IRIS_RT_CCL_DISKCACHE_H
 #define IRIS_RT_CCL_DISKCACHE_H
 
@@ -16,20 +18,20 @@ namespace iris::ccl {
 
 class DiskCache {
 public:
-  /// Opens, and creates where it is missing, the folder, which must be ours
-  /// alone.
+  /// Opens the directory and creates it if it does not exist. It must belong to
+  /// this user, with no access for others.
   static rt::Expected<DiskCache> open(const std::string &directory,
                                       uint64_t maxBytes);
 
-  /// The bytes of an entry, which becomes the one used last; nothing where
-  /// there is none.  An entry that is not ours alone is removed first.
+  /// Returns the bytes of an entry and marks it as the most recently used, or
+  /// nothing if there is none. Removes an entry that other users can access.
   std::optional<std::string> read(const std::string &key);
 
-  /// Removes an entry; `why` goes to the log.
+  /// Removes an entry and logs the reason.
   void remove(const std::string &key, const std::string &why);
 
-  /// Stores an entry, then removes those that were not used for longest until
-  /// the rest fits the bound; never this one.
+  /// Stores an entry, then removes the least recently used entries until the
+  /// rest fits the bound. Never removes the new entry.
   rt::Status write(const std::string &key, const std::string &bytes);
 
 private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- EngineCopies.cpp - Copies of the copy_engine matmuls ---------------===//
 #include "ccl/EngineCopies.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ using namespace iris::rt;
 using Matrix = EngineCopy::Matrix;
 
 //===----------------------------------------------------------------------===//
-// What is copied
+// Copy plan
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -26,16 +27,16 @@ public:
   EnginePlan plan;
 
 private:
-  /// The member at a distance of 0 ... size after this rank.
+  /// The rank at a distance of 0 to `size` after this rank.
   uint32_t member(uint32_t distance) const { return (rank + distance) % size; }
-  /// Rows that a part has; of an all-reduce the last ones may have fewer.
+  /// The rows of a rank's part. In an all-reduce the last parts may have fewer.
   uint64_t rowsOf(uint32_t owner) const {
     if (p.kind != MatmulKind::matmulAllReduce)
       return parts.rows;
     uint64_t start = owner * parts.rows;
     return std::min(parts.rows, p.m - std::min(p.m, start));
   }
-  /// And a group of them: from `first` on.
+  /// The first row of a group of rows in a part, and the rows of that group.
   uint64_t firstOf(uint64_t group) const { return group * parts.groupRows; }
   uint64_t rowsOf(uint32_t owner, uint64_t group) const {
     uint64_t rows = rowsOf(owner);
@@ -54,8 +55,8 @@ private:
 };
 } // namespace
 
-/// Parts of a come from their owners.  With shard k a tile needs all parts,
-/// with shard m one.
+/// Copies the peers' parts of A to this rank. With shard k a tile needs all
+/// parts; with shard m it needs one.
 void Planner::gatherParts() {
   const uint64_t rowBytes = p.k * dtypeBytes(p.element);
   auto add = [&](uint32_t distance, uint64_t group) {
@@ -80,8 +81,8 @@ void Planner::gatherParts() {
   plan.barrierAfter = true;
 }
 
-/// Shares of the others' parts go to their owners, for whom this rank is at
-/// distance size - i.
+/// Copies this rank's partial sums of the peers' parts to their owners. The
+/// owner at distance i sees this rank at distance size - i.
 void Planner::sendPartialSums() {
   uint32_t bytes = dtypeBytes(
       p.config.partialType == "result" ? p.result : sumType(p.element));
@@ -108,7 +109,7 @@ void Planner::sendPartialSums() {
     }
 }
 
-/// The own rows of c go to all others, group by group.
+/// Copies this rank's rows of C to all peers, group by group.
 void Planner::sendResults(uint64_t firstCount) {
   const uint64_t rowBytes = p.n * dtypeBytes(p.result);
   plan.tiles.resize(parts.counts);
@@ -151,7 +152,7 @@ EnginePlan iris::ccl::planEngineCopies(const MatmulProblem &p, uint32_t rank,
 }
 
 //===----------------------------------------------------------------------===//
-// Life
+// Construction and destruction
 //===----------------------------------------------------------------------===//
 
 EngineCopies::EngineCopies(World &world, const MatmulProblem &p)
@@ -165,7 +166,7 @@ EngineCopies::create(World &world, const std::shared_ptr<KernelCache> &cache,
   Status status = copies->open(cache, agreement);
   if (status.ok())
     return copies;
-  copies->destroy().ignore("what went wrong first says more");
+  copies->destroy().ignore("the first error is reported");
   return status;
 }
 
@@ -192,17 +193,17 @@ Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
   words_ = workspace + matmulWorkspaceBase;
   staging_ = staging;
   constexpr uint64_t lineWords = matmulFlagBytes / sizeof(uint32_t);
-  std::vector<uint32_t> lines((1 + parts_.changing()) * lineWords);
-  lines[0] = 1; // raised
+  std::vector<uint32_t> lines((1 + parts_.numMutable()) * lineWords);
+  lines[0] = 1; // the value of a set flag
   for (size_t i = 0; i < plan_.tiles.size(); ++i)
     lines[(1 + parts_.flags + i) * lineWords] = plan_.tiles[i];
   lines[(1 + parts_.entered()) * lineWords] = 1;
-  IRISRT_RETURN_IF_ERROR(world_.writeNow(word(parts_.raised()), lines.data(),
+  IRISRT_RETURN_IF_ERROR(world_.writeNow(word(parts_.flagValue()), lines.data(),
                                          lines.size() * sizeof(uint32_t)));
   if (!waits())
     return Status::success();
-  // Whether streams can wait is better known now than in the first call. No
-  // call has set the word yet.
+  // Run one stream wait now, so that the first call does not discover that the
+  // driver cannot do it. No call has set the word yet.
   IRISRT_RETURN_IF_ERROR(
       world_.waitEqual(word(parts_.entered()), 0, side_.stream()));
   return world_.synchronize(side_.stream());
@@ -212,9 +213,9 @@ Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// A flag is set by a copy as well.  It goes the same way, so that the same
-/// engine does it: copies in own memory may need a processor, and the kernel
-/// has them all.
+/// The flag is set by another copy along the same path, so that the same engine
+/// does it. A copy within local memory may need a compute unit, and the kernel
+/// occupies all of them.
 Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
   auto at = [&](Matrix matrix) {
     return matrix == Matrix::a ? a : matrix == Matrix::c ? c : staging_;
@@ -231,7 +232,7 @@ Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
   if (!copy.flag)
     return Status::success();
   uint64_t number =
-      copy.missing ? parts_.done() + *copy.missing : parts_.raised();
+      copy.missing ? parts_.doneCounts() + *copy.missing : parts_.flagValue();
   IRISRT_ASSIGN_OR_RETURN(uint64_t value,
                           world_.translate(word(number), copy.source));
   IRISRT_ASSIGN_OR_RETURN(uint64_t flag,
@@ -250,8 +251,8 @@ Status EngineCopies::begin(uint64_t a, uint64_t c, Stream stream) {
   if (world_.numRanks() == 1)
     return Status::success();
   IRISRT_RETURN_IF_ERROR(
-      world_.copyOnDevice(words_, word(parts_.atFirst()),
-                          parts_.changing() * matmulFlagBytes, stream));
+      world_.copyOnDevice(words_, word(parts_.initialValues()),
+                          parts_.numMutable() * matmulFlagBytes, stream));
   if (!waits())
     IRISRT_RETURN_IF_ERROR(communicator_->barrier(stream));
   IRISRT_RETURN_IF_ERROR(side_.fork(stream));
@@ -263,10 +264,11 @@ Status EngineCopies::begin(uint64_t a, uint64_t c, Stream stream) {
   return status;
 }
 
-/// When the kernel has ended, nothing is missing any more, also if it gave up:
-/// no wait outlasts it.  What says so comes last: streams may share one of the
-/// device's queues, where copies must not be behind what is behind the kernel,
-/// as that waits for the peers' copies.
+/// When the kernel ends, every count is zero, also after an abort or timeout,
+/// so no stream wait outlives the kernel. The zeroing is submitted last:
+/// streams may share a hardware queue, and the copies must not be queued after
+/// work that waits for the kernel, because the kernel waits for the peers'
+/// copies.
 Status EngineCopies::end(uint64_t a, uint64_t c, Stream stream) {
   if (world_.numRanks() == 1)
     return Status::success();
@@ -287,5 +289,5 @@ Status EngineCopies::end(uint64_t a, uint64_t c, Stream stream) {
 
 void EngineCopies::abandon(Stream stream) {
   if (world_.numRanks() != 1)
-    side_.join(stream).ignore("what went wrong first says more");
+    side_.join(stream).ignore("the first error is reported");
 }

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- EngineCopies.h - Copies of the copy_engine matmuls -------*- C++ -*-===//
 //
-// The variant copy_engine of matmuls: what ranks need of each other is copied
-// by the devices' engines beside the kernel that multiplies.
+// The matmul variant copy_engine: the devices' copy engines move the data
+// between ranks while the matmul kernel runs.
 //
-// all_gather_matmul: parts of a come, for whose flags the kernel waits.
+// all_gather_matmul: parts of A arrive; the kernel waits for their flags.
 //
-//   stream   words, barrier ->      matmul      -> go on
-//   another                 \-> copies, barrier /
+//   caller's stream   reset, barrier ->      matmul      -> continue
+//   side stream                      \-> copies, barrier /
 //
-// matmul_all_gather: groups of tiles leave when none is missing;
-// matmul_reduce_scatter: so do shares, with flags for who adds them up;
-// matmul_all_reduce: so do shares, and then sums.  The kernel meets its
-// peer programs meanwhile.
+// matmul_all_gather copies a group of tiles when all of its tiles are done.
+// matmul_reduce_scatter does so with partial sums, and sets flags for the rank
+// that reduces them; matmul_all_reduce also copies the reduced rows.  The entry
+// barrier is part of the kernel.
 //
-//   stream   words ->            matmul             -> no more waits -> go on
-//   another        \-> waits and copies, (barrier)                   /
+//   caller's stream   reset ->            matmul            -> zero -> continue
+//   side stream             \-> waits and copies, (barrier)         /
 //
-// Who meets knows that all ranks' streams have come to this call.  The barrier
-// at the end, where peers use what is the caller's, says that no rank copies
-// any more.
+// After the first barrier the streams of all ranks have reached this call.  The
+// last barrier, needed if peers access the caller's buffers, ensures that no
+// rank is still copying.
 #ifndef IRIS_RT_CCL_ENGINECOPIES_H
 #define IRIS_RT_CCL_ENGINECOPIES_H
 
@@ -34,28 +35,28 @@
 
 namespace iris::ccl {
 
-/// Rows that follow each other, from one rank to another, one of which is the
-/// own.
+/// A contiguous range of rows to copy from one rank to another. This rank is
+/// the source or the target.
 struct EngineCopy {
   enum class Matrix { a, c, staging };
   uint32_t source = 0, target = 0;
   Matrix from = Matrix::a, to = Matrix::staging;
   /// In bytes.
   uint64_t fromOffset = 0, toOffset = 0, bytes = 0;
-  /// The count that must be 0 before.
+  /// The index of the count that must be 0 before the copy starts.
   std::optional<uint64_t> missing;
-  /// The flag of the target that is set behind it: of a part that comes to 1,
-  /// of shares to how many tiles of them are done.
+  /// The index of the target's flag that is set after the copy: to 1 for a part
+  /// of A, to the number of finished tiles for partial sums.
   std::optional<uint64_t> flag;
 };
 
-/// What one rank copies in a call.
+/// The copies of one rank in a call.
 struct EnginePlan {
-  /// In the order in which they are needed, or finished.
+  /// In the order in which the kernel needs or produces them.
   std::vector<EngineCopy> copies;
-  /// Tiles that each count begins with.
+  /// The initial value of each count, in tiles.
   std::vector<uint32_t> tiles;
-  /// Peers read or write what is the caller's until the end.
+  /// Peers access the caller's buffers until the final barrier.
   bool barrierAfter = false;
 };
 EnginePlan planEngineCopies(const MatmulProblem &problem, uint32_t rank,
@@ -63,21 +64,23 @@ EnginePlan planEngineCopies(const MatmulProblem &problem, uint32_t rank,
 
 class EngineCopies {
 public:
-  /// Collective over the world, whose ranks agree on whether it worked.
+  /// Collective over the world; all ranks agree on success or failure.
   static rt::Expected<std::unique_ptr<EngineCopies>>
   create(rt::World &world, const std::shared_ptr<KernelCache> &cache,
          const MatmulProblem &problem, Agreement agreement);
-  /// Frees what it has.  Collective over the world.
+  /// Frees all resources. Collective over the world.
   rt::Status destroy();
 
-  /// The kernel's memory; once, when it is allocated.
+  /// Initializes the kernel's workspace; called once, after its allocation.
   rt::Status prepare(uint64_t workspace, uint64_t staging);
-  /// Before the kernel: starts what does not wait for it.
+  /// Called before the kernel launch: submits the work that does not wait for
+  /// the kernel.
   rt::Status begin(uint64_t a, uint64_t c, rt::Stream stream);
-  /// Behind it: what does.  The stream goes on when the copies are done.
+  /// Called after the kernel launch: submits the work that waits for the
+  /// kernel. Work submitted to `stream` later runs after the copies.
   rt::Status end(uint64_t a, uint64_t c, rt::Stream stream);
-  /// In place of it, if there is no kernel: the stream waits for what has
-  /// begun.
+  /// Called instead of end() if the kernel launch failed: `stream` waits for
+  /// the work submitted so far.
   void abandon(rt::Stream stream);
 
 private:
@@ -88,17 +91,17 @@ private:
     return words_ + number * matmulFlagBytes;
   }
   rt::Status copy(const EngineCopy &copy, uint64_t a, uint64_t c);
-  /// All of them, and the last barrier.
+  /// Submits all copies and the final barrier.
   rt::Status copyAll(uint64_t a, uint64_t c);
-  /// Copies wait for the kernel, not the kernel for all of them.
+  /// The copies wait for the kernel, and not the kernel for all copies.
   bool waits() const { return parts_.counts != 0; }
 
   rt::World &world_;
   const EnginePlan plan_;
   const CopiedParts parts_;
   uint64_t words_ = 0, staging_ = 0;
-  /// Beside the caller's.  One, as copies that run at the same time take longer
-  /// than one after another.
+  /// Runs concurrently with the caller's stream. There is one, because
+  /// concurrent copies take longer than consecutive ones.
   SideStream side_;
   std::unique_ptr<Communicator> communicator_;
 };

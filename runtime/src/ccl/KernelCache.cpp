@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- KernelCache.cpp - Compiled kernels in memory and on disk -----------===//
 #include "iris/ccl/KernelCache.h"
 
 #include "ccl/DiskCache.h"
@@ -37,7 +38,8 @@ const char *iris::ccl::originName(Origin origin) {
 // Keys
 //===----------------------------------------------------------------------===//
 
-/// 32 hex digits for some strings: XXH3-128, each with its length before it.
+/// A hash of the strings as 32 hex digits: XXH3-128 over each string and its
+/// length.
 static std::string hashOf(const std::vector<std::string> &parts) {
   std::string bytes;
   for (const std::string &part : parts) {
@@ -51,7 +53,7 @@ static std::string hashOf(const std::vector<std::string> &parts) {
                       static_cast<unsigned long long>(hash.low64));
 }
 
-/// The file name of a request on disk: everything that the image depends on.
+/// The file name of a request on disk; covers every input of the compilation.
 static std::string diskKey(const KernelRequest &request,
                            const std::string &buildId) {
   std::string abi =
@@ -72,8 +74,8 @@ struct KernelCache::Impl {
       options.maxBytes = Env::get().cacheBytes().value_or(defaultMaxBytes);
   }
 
-  /// The kernel of one request; its lock is held while it is being made, so
-  /// that threads do not make it twice.
+  /// The kernel of one request. Its lock is held during the compilation, so
+  /// that concurrent threads compile it once.
   struct Slot {
     std::mutex mutex;
     std::optional<CompiledKernel> kernel;
@@ -87,7 +89,7 @@ struct KernelCache::Impl {
                                      const std::string &bytes, Origin origin);
 
   KernelCacheOptions options;
-  std::mutex mutex; // guards what follows
+  std::mutex mutex; // guards the members below
   std::vector<Package> registered;
   std::map<std::string, std::shared_ptr<Slot>> slots;
 };
@@ -116,7 +118,7 @@ std::optional<CompiledKernel> KernelCache::Impl::findRegistered(
     Expected<const PackageImage *> image =
         package.findImage(request.target, request.translation);
     if (!image.ok())
-      continue; // made for other devices
+      continue; // compiled for other devices
     for (const KernelInfo &kernel : (*image)->kernels)
       if (matches(kernel))
         return CompiledKernel{package, kernel.fullName(), Origin::registered};
@@ -124,7 +126,7 @@ std::optional<CompiledKernel> KernelCache::Impl::findRegistered(
   return std::nullopt;
 }
 
-/// The one kernel in the package that was made of a request.
+/// The only kernel of a package that was compiled for the request.
 Expected<CompiledKernel>
 KernelCache::Impl::fromBytes(const KernelRequest &request,
                              const std::string &bytes, Origin origin) {
@@ -143,8 +145,8 @@ KernelCache::Impl::fromBytes(const KernelRequest &request,
 Expected<CompiledKernel>
 KernelCache::Impl::obtain(const KernelRequest &request) {
   IRISRT_ASSIGN_OR_RETURN(std::string compiler, findCompiler(options.compiler));
-  // A folder that is not safe is an error; that there is none, or that it
-  // cannot be written, only costs time.
+  // A directory with unsafe permissions is an error. A missing or read-only one
+  // only disables the disk cache.
   std::optional<DiskCache> disk;
   std::string key;
   if (*options.maxBytes != 0 && !options.directory.empty()) {
@@ -155,7 +157,7 @@ KernelCache::Impl::obtain(const KernelRequest &request) {
     else if (opened.status().code() == StatusCode::failedPrecondition)
       return opened.status();
     else
-      Log().warning("%s; kernels are not kept",
+      Log().warning("%s; kernels are not cached on disk",
                     opened.status().message().c_str());
   }
   if (disk) {
@@ -177,10 +179,10 @@ KernelCache::Impl::obtain(const KernelRequest &request) {
                           compileText(compiler, request.source,
                                       {request.target, request.translation},
                                       limit));
-  // Checked before it is stored, so that only what can be loaded is.
+  // Validate before storing, so that the cache holds only loadable packages.
   Expected<CompiledKernel> kernel = fromBytes(request, bytes, Origin::compiled);
   if (!kernel.ok())
-    return kernel.status().withContext("what '" + compiler + "' made");
+    return kernel.status().withContext("the output of '" + compiler + "'");
   if (disk) {
     Status stored = disk->write(key, bytes);
     if (!stored.ok())
@@ -210,7 +212,7 @@ Expected<CompiledKernel> KernelCache::find(const KernelRequest &request) {
   if (kernel.ok())
     slot->kernel = *kernel;
   else if (kernel.status().code() == StatusCode::unavailable)
-    if (auto other = impl_->findRegistered(request, request.willDo))
+    if (auto other = impl_->findRegistered(request, request.isAcceptable))
       return *other;
   return kernel;
 }

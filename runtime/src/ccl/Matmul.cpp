@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// A matmul's life and its calls.
+//===- Matmul.cpp - Fused matmuls and their calls -------------------------===//
 #include "iris/ccl/Matmul.h"
 
 #include "ccl/Agreement.h"
@@ -32,7 +31,7 @@ struct Matmul::Impl {
   Status choose();
   Status load();
   Expected<uint64_t> loadAlone();
-  Status prepareMoves();
+  Status prepareCommunication();
   Status allocate();
   Status free();
   Status launch(uint64_t a, uint64_t b, uint64_t c, uint64_t bias, float scale,
@@ -46,32 +45,33 @@ struct Matmul::Impl {
                      uint32_t alignment) const;
 
   World &world;
-  /// What is computed, and why in that way.
+  /// The problem with its complete config, and why that config was selected.
   MatmulProblem problem;
   std::string reason;
   const std::shared_ptr<KernelCache> cache;
-  /// Of the exchanges with the other ranks.
+  /// For exchanges with the other ranks.
   const uint32_t channel;
   Group group;
-  /// The matrices that a call gets.
+  /// The sizes of the matrices that a call takes.
   MatmulPlan matrices;
-  /// The kernel's problem, which is all of it where it is fused.
+  /// The kernel's problem: all of `problem` if it is fused, else its local
+  /// matmul.
   MatmulProblem part;
   MatmulPlan plan;
   Kernel kernel;
   uint64_t programs = 1;
   uint64_t staging = 0, workspace = 0;
-  /// Where it is not: the collective, and what lies between.
+  /// If unfused: the collective and the buffer between it and the kernel.
   std::optional<UnfusedPlan> unfused;
   std::unique_ptr<Communicator> communicator;
   uint64_t between = 0;
-  /// Where engines copy what moves.
+  /// If the variant is copy_engine.
   std::unique_ptr<EngineCopies> copies;
   bool isDestroyed = false;
 };
 
 //===----------------------------------------------------------------------===//
-// Life
+// Construction and destruction
 //===----------------------------------------------------------------------===//
 
 Matmul::Matmul(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -80,23 +80,25 @@ Matmul::~Matmul() = default;
 Expected<std::unique_ptr<Matmul>>
 Matmul::create(World &world, const MatmulProblem &problem,
                std::shared_ptr<KernelCache> cache) {
-  // First of all, so that a rank whose problem is wrong counts along.
+  // Take the channel before any check, so that a rank with an invalid problem
+  // numbers later channels as its peers do.
   const uint32_t channel = world.makeChannel();
   auto impl = std::make_unique<Impl>(world, problem, std::move(cache), channel);
   Status status = impl->load();
   if (status.ok())
-    status = impl->prepareMoves();
+    status = impl->prepareCommunication();
   if (status.ok())
     status = impl->allocate();
   if (!status.ok()) {
-    // On all ranks: what they agree on fails on all of them.
-    impl->free().ignore("why it failed matters more");
+    // All ranks get here: the checks above fail on all ranks or on none.
+    impl->free().ignore("the first error is reported");
     return status.withContext(kindName(problem.kind));
   }
   return std::unique_ptr<Matmul>(new Matmul(std::move(impl)));
 }
 
-/// Gets the kernel and loads it; gives the most programs of a launch.
+/// Gets the kernel and loads it. Returns the maximum number of programs of a
+/// launch.
 Expected<uint64_t> Matmul::Impl::loadAlone() {
   KernelRequest request;
   request.source = kernelSource(part, world.numRanks());
@@ -134,7 +136,7 @@ MatmulTuningKey Matmul::Impl::tuningKey() const {
   return tuningKey;
 }
 
-/// Completes the config, and says what follows from it.
+/// Completes the config and plans the buffers.
 Status Matmul::Impl::choose() {
   IRISRT_ASSIGN_OR_RETURN(MatmulChoice choice, select(tuningKey()));
   problem.config = choice.config;
@@ -152,7 +154,7 @@ Status Matmul::Impl::choose() {
   return Status::success();
 }
 
-/// All ranks load the kernel of one problem, or none does.
+/// Loads the same kernel on all ranks, or fails on all of them.
 Status Matmul::Impl::load() {
   std::vector<uint32_t> ranks;
   for (uint32_t rank = 0; rank < world.numRanks(); ++rank)
@@ -169,7 +171,7 @@ Status Matmul::Impl::load() {
                           ", n = " + std::to_string(problem.n) +
                           ", k = " + std::to_string(problem.k);
   IRISRT_RETURN_IF_ERROR(agreement.same("a matmul", requested));
-  // One compiles, the others find its work on disk.
+  // One rank compiles; its peers then find the package on disk.
   Expected<uint64_t> most = uint64_t(1);
   if (group.index == 0)
     most = loadAlone();
@@ -180,8 +182,8 @@ Status Matmul::Impl::load() {
   return agreement.same("a kernel", kernel.info().config);
 }
 
-/// Makes what moves beside the kernel, so that calls can be captured.
-Status Matmul::Impl::prepareMoves() {
+/// Creates the collective or the copies, so that calls can be captured.
+Status Matmul::Impl::prepareCommunication() {
   if (isCopied(problem.config.variant)) {
     IRISRT_ASSIGN_OR_RETURN(
         copies, EngineCopies::create(world, cache, problem, agreement()));
@@ -192,7 +194,7 @@ Status Matmul::Impl::prepareMoves() {
   CommunicatorOptions options;
   options.cache = cache;
   IRISRT_ASSIGN_OR_RETURN(communicator, Communicator::create(world, options));
-  // All of them work in place where that is needed: an all-gather's do.
+  // The kernels of the all-gather, which runs in place, support that.
   return communicator->prepare(unfused->op, unfused->dtype, ReduceOp::sum,
                                &unfused->collective);
 }
@@ -215,7 +217,7 @@ Status Matmul::Impl::allocate() {
   return status;
 }
 
-/// All that there is, whatever fails on the way; the first error.
+/// Frees everything and returns the first error.
 Status Matmul::Impl::free() {
   Status status;
   auto note = [&status](Status each) {
@@ -240,7 +242,7 @@ Status Matmul::destroy() {
 
 uint64_t Matmul::sharedBytes() const {
   Expected<uint64_t> bytes = ccl::sharedBytes(impl_->tuningKey());
-  return bytes.ok() ? *bytes : 0; // what was made has a plan
+  return bytes.ok() ? *bytes : 0; // create() has checked the problem
 }
 
 const MatmulConfig &Matmul::config() const { return impl_->problem.config; }
@@ -251,7 +253,7 @@ const std::string &Matmul::explain() const { return impl_->reason; }
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// A matrix as the kernel takes it.
+/// A matrix as a kernel argument.
 static IrisRtArg matrixArg(IrisRtElement element, uint64_t address,
                            Extents extents, bool isColumnMajor) {
   auto rows = static_cast<int64_t>(extents.rows);
@@ -281,7 +283,7 @@ Status Matmul::Impl::checkMatrix(const char *name, const void *matrix,
   return Status::success();
 }
 
-/// The kernel, on matrices and a bias that were checked.
+/// Launches the kernel. The arguments have been checked.
 Status Matmul::Impl::launch(uint64_t a, uint64_t b, uint64_t c, uint64_t bias,
                             float scale, Stream stream) {
   const MatmulProblem &p = part;
@@ -308,7 +310,7 @@ Status Matmul::Impl::launch(uint64_t a, uint64_t b, uint64_t c, uint64_t bias,
   if (plan.workspaceBytes != 0)
     args.push_back(makeMemrefArg(IRISRT_ELT_I8, workspace,
                                  {static_cast<int64_t>(plan.workspaceBytes)}));
-  // Those that move have no tiles.
+  // Communication programs run in addition to one program per tile.
   uint64_t count = plan.hasCommPrograms
                        ? programs
                        : std::clamp<uint64_t>(plan.tiles, 1, programs);
@@ -342,7 +344,7 @@ Status Matmul::Impl::runUnfused(uint64_t a, uint64_t b, uint64_t c,
     IRISRT_RETURN_IF_ERROR(launch(a, b, between, bias, scale, stream));
     return communicate(at(between), at(c), stream);
   }
-  // The own rows of c, and of what is added to them.
+  // This rank's rows of C and of a row bias.
   uint64_t result = dtypeBytes(part.result);
   uint64_t own = c + world.rank() * plan.c.rows * plan.c.columns * result;
   if (part.bias == Bias::row)
@@ -368,8 +370,8 @@ Status Matmul::run(const void *a, const void *b, void *c,
   const MatmulPlan &given = i.matrices;
   IRISRT_RETURN_IF_ERROR(i.world.failure());
   if (i.isDestroyed)
-    return makeStatus(StatusCode::failedPrecondition, "%s: it was destroyed",
-                      kindName(p.kind));
+    return makeStatus(StatusCode::failedPrecondition,
+                      "%s: the matmul was destroyed", kindName(p.kind));
   uint32_t element = dtypeBytes(p.element), result = dtypeBytes(p.result);
   auto bytes = [](Extents extents, uint32_t size) {
     return extents.rows * extents.columns * size;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulCApi.cpp - C API of matmuls ----------------------------------===//
 //
-// The C API of matmuls: every function is a thin wrapper of one C++ function.
+// Every function is a thin wrapper around one C++ function.
 #include "iris/ccl.h"
 
 #include "core/CApiImpl.h"
@@ -18,7 +19,7 @@ static_assert(static_cast<int>(MatmulKind::matmulAllReduce) ==
                       IRISCCL_MATMUL_ALL_REDUCE &&
                   static_cast<int>(Bias::column) == IRISCCL_COLUMN_BIAS &&
                   static_cast<int>(Activation::gelu) == IRISCCL_GELU,
-              "the words of both APIs agree");
+              "the enumerators of both APIs are equal");
 
 static MatmulProblem convert(const IrisCclMatmulProblem &from) {
   auto text = [](const char *given) { return given ? given : ""; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulPlan.cpp - Shapes and memory of matmuls ----------------------===//
 //
-// Shapes and memory of matmuls, and what a problem must be.  The compiler's
-// side of it is lib/Kernels/MatmulKernels.cpp.
+// Must match lib/Kernels/MatmulKernels.cpp, the compiler's side.
 #include "ccl/MatmulPlan.h"
 
 #include "ccl/Spec.h"
@@ -99,7 +99,8 @@ bool iris::ccl::hasSplits(MatmulKind kind, const std::string &variant) {
   return kind == MatmulKind::matmul || variant == "unfused";
 }
 
-/// What ranks may have parts of; the first is the default.
+/// The dimensions by which the operands can be sharded; the first is the
+/// default.
 static std::vector<std::string> shardsOf(MatmulKind kind) {
   switch (kind) {
   case MatmulKind::allGatherMatmul:
@@ -118,7 +119,7 @@ static bool hasPartialSums(MatmulKind kind) {
          kind == MatmulKind::matmulAllReduce;
 }
 
-/// A word of the config is empty or one of those.
+/// Checks that a named field of the config is empty or one of `all`.
 static Status checkWord(MatmulKind kind, const char *what,
                         const std::string &word,
                         const std::vector<std::string> &all) {
@@ -132,7 +133,8 @@ static Status checkWord(MatmulKind kind, const char *what,
                     all.empty() ? "none" : "one of ", allowed.c_str());
 }
 
-/// What decides on the way before a compiler sees it.
+/// Checks the fields that decide how the problem is computed, before the
+/// compiler could check them.
 static Status checkWords(const MatmulProblem &p) {
   const MatmulConfig &config = p.config;
   IRISRT_RETURN_IF_ERROR(
@@ -145,11 +147,11 @@ static Status checkWords(const MatmulProblem &p) {
                       "%s: copy_engine copies whole rows; expected shard m, or "
                       "another variant",
                       kindName(p.kind));
-  std::vector<std::string> shares;
+  std::vector<std::string> partialTypes;
   if (hasPartialSums(p.kind))
-    shares = {"sum", "result"};
+    partialTypes = {"sum", "result"};
   IRISRT_RETURN_IF_ERROR(
-      checkWord(p.kind, "partial_type", config.partialType, shares));
+      checkWord(p.kind, "partial_type", config.partialType, partialTypes));
   auto bias = static_cast<int>(p.bias);
   auto activation = static_cast<int>(p.activation);
   if (bias < 0 || bias > static_cast<int>(Bias::column) || activation < 0 ||
@@ -161,7 +163,7 @@ static Status checkWords(const MatmulProblem &p) {
   return Status::success();
 }
 
-/// What the compiler would find wrong only after shapes were computed.
+/// Checks the limits that keep the computation of shapes from overflowing.
 Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
   const char *name = kindName(p.kind);
   if (std::string(name) == "unknown")
@@ -200,7 +202,7 @@ Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
   return checkWords(p);
 }
 
-void iris::ccl::fillMeaning(MatmulProblem &p) {
+void iris::ccl::fillSemantics(MatmulProblem &p) {
   if (p.config.shard.empty())
     p.config.shard = shardsOf(p.kind).front();
   if (hasPartialSums(p.kind) && p.config.partialType.empty() &&
@@ -232,15 +234,15 @@ CopiedParts iris::ccl::copiedParts(const MatmulProblem &p, uint32_t groupSize) {
 
 Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   MatmulConfig &config = p.config;
-  auto fill = [](int64_t &value, int64_t normal) {
-    value = value == 0 ? normal : value;
+  auto setDefault = [](int64_t &value, int64_t defaultValue) {
+    value = value == 0 ? defaultValue : value;
   };
   if (config.variant.empty())
     config.variant = defaultVariant(p.kind);
-  fillMeaning(p);
-  fill(config.tileM, defaultTile);
-  fill(config.tileN, defaultTile);
-  fill(config.tileK, defaultTileK);
+  fillSemantics(p);
+  setDefault(config.tileM, defaultTile);
+  setDefault(config.tileN, defaultTile);
+  setDefault(config.tileK, defaultTileK);
   const uint64_t size = groupSize;
   MatmulPlan plan;
   plan.a = {p.m, p.k};
@@ -265,11 +267,11 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   const uint64_t rowTiles = divideUp(p.m, config.tileM);
   const uint64_t columnTiles = divideUp(p.n, config.tileN);
   uint64_t flags = 0;
-  // Of a reduce-scatter ranks compute tiles of all parts.
+  // In a reduce-scatter every rank computes tiles of all parts.
   bool isScatter = p.kind == MatmulKind::matmulReduceScatter;
   plan.tiles = (isScatter ? size : 1) * divideUp(plan.c.rows, config.tileM) *
                divideUp(plan.c.columns, config.tileN);
-  // Partial sums of all splits, below each other, and a count for each tile.
+  // The partial sums of all splits, stacked by rows, and a count for each tile.
   if (p.kind == MatmulKind::matmul && config.splitK > 1) {
     const auto splits = static_cast<uint64_t>(config.splitK);
     plan.staging = {splits * p.m, p.n};
@@ -281,22 +283,22 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   }
   if (isGathered || isUnfused || p.kind == MatmulKind::matmul)
     return plan;
-  // Of shares.
+  // The element size of partial sums.
   uint32_t stagedBytes =
       config.partialType == "result" ? dtypeBytes(p.result) : 4;
   if (isCopied(config.variant)) {
-    fill(config.groupM, defaultGroupM);
+    setDefault(config.groupM, defaultGroupM);
     CopiedParts parts = copiedParts(p, groupSize);
     flags = parts.words();
     if (p.kind == MatmulKind::allGatherMatmul) {
       plan.staging = {size * p.m, p.k};
       stagedBytes = dtypeBytes(p.element);
     } else if (hasPartialSums(p.kind)) {
-      // Shares that leave, and those that come.
+      // Outgoing and incoming partial sums.
       plan.staging = {std::max<uint64_t>(2 * (size - 1), 1) * parts.rows, p.n};
     }
   } else if (isStaged) {
-    fill(config.kPerFlag, defaultKPerFlag);
+    setDefault(config.kPerFlag, defaultKPerFlag);
     flags = size * rowTiles * divideUp(p.k, config.kPerFlag * config.tileK);
     plan.staging = {size * p.m, p.k};
     stagedBytes = dtypeBytes(p.element);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What follows from a problem: shapes, the request to the compiler, and how
-// much memory the ranks share.
+//===- MatmulPlan.h - Shapes, memory and requests of matmuls ----*- C++ -*-===//
 #ifndef IRIS_RT_CCL_MATMULPLAN_H
 #define IRIS_RT_CCL_MATMULPLAN_H
 
@@ -14,62 +12,69 @@ struct Extents {
   uint64_t rows = 0, columns = 0;
 };
 
-/// Sizes of everything that a kernel gets.
+/// The sizes of all kernel arguments.
 struct MatmulPlan {
   Extents a, b, c, staging;
   uint64_t stagingBytes = 0;
   uint64_t workspaceBytes = 0;
-  /// Programs that have something to do, whatever the launch asks for.
+  /// The number of programs that have work, whatever the launch asks for.
   uint64_t tiles = 1;
   bool hasCommPrograms = false;
 };
 
-/// What is wrong with the problem before anything is chosen, or success.
+/// Checks the problem before a config is selected.
 rt::Status checkProblem(const MatmulProblem &problem, uint32_t groupSize);
 
-/// Fills in what says what is computed, and not how.
-void fillMeaning(MatmulProblem &problem);
+/// Fills in the defaults of fields that change the result: shard, partial_type.
+void fillSemantics(MatmulProblem &problem);
 
-/// Checks the problem, fills in what sizes depend on, and says what follows.
+/// Checks the problem, fills in the fields that sizes depend on, and returns
+/// the sizes.
 rt::Expected<MatmulPlan> makePlan(MatmulProblem &problem, uint32_t groupSize);
 
-/// What a config has where it does not say: the generators' defaults as well.
-/// Rows and columns of a tile, values of k at a time, rows of tiles in a group,
-/// k-blocks that share a flag.
+/// Defaults of a config, equal to the generators': rows and columns of a tile,
+/// elements of k per step, rows of tiles in a group, k-steps that share a flag.
 constexpr int64_t defaultTile = 128, defaultTileK = 64;
 constexpr int64_t defaultGroupM = 8, defaultKPerFlag = 4;
-/// Programs that may share the k-blocks of a tile; a power of two.
+/// The maximum number of programs that split the k-steps of a tile; a power of
+/// two.
 constexpr int64_t mostSplits = 32;
 
-/// The variant copy_engine: the rows of a matrix that are one rank's, groups of
-/// `groupRows` of them, each of which is a copy, and the words in the
-/// workspace, a line each: flags; counts of tiles that are missing; a count of
-/// ranks' meeting, which is missing, too; of shares what is done; what flags of
-/// parts are raised with; and what all of those that change are when a call
-/// begins.  See lib/Kernels/MatmulKernels.cpp and MatmulCopiedSum.cpp.
+/// Workspace of the variant copy_engine.  A rank's part of a matrix has `rows`
+/// rows in groups of `groupRows`; each group is one copy.  The workspace is an
+/// array of words, one cache line each, in this order:
+///   flags           set when a copy has arrived
+///   counts          tiles that are not done yet
+///   entered         nonzero until the kernel has passed its entry barrier
+///   doneCounts      tiles that are done; only with partial sums
+///   flagValue       the value that flags of parts are set to
+///   initialValues   values of all of the above but flagValue at a call's start
+/// See lib/Kernels/MatmulKernels.cpp and MatmulCopiedSum.cpp.
 struct CopiedParts {
   uint64_t rows = 0, groupRows = 1, groups = 0;
   uint64_t flags = 0, counts = 0;
   bool hasPartialSums = false;
   uint64_t entered() const { return flags + counts; }
-  uint64_t done() const { return entered() + 1; }
-  uint64_t changing() const { return done() + (hasPartialSums ? counts : 0); }
-  uint64_t raised() const { return changing(); }
-  uint64_t atFirst() const { return raised() + 1; }
-  uint64_t words() const { return atFirst() + changing(); }
+  uint64_t doneCounts() const { return entered() + 1; }
+  uint64_t numMutable() const {
+    return doneCounts() + (hasPartialSums ? counts : 0);
+  }
+  uint64_t flagValue() const { return numMutable(); }
+  uint64_t initialValues() const { return flagValue() + 1; }
+  uint64_t words() const { return initialValues() + numMutable(); }
 };
-/// Takes a complete config.
+/// Requires a complete config.
 CopiedParts copiedParts(const MatmulProblem &problem, uint32_t groupSize);
 
-/// "matmul f16 -> f16 size 8 {variant = ...}": the same for the same kernel.
+/// "matmul f16 -> f16 size 8 {variant = ...}"; equal texts mean equal kernels.
 std::string describeRequest(const MatmulProblem &problem, uint32_t groupSize);
 
-/// Whether a kernel that was compiled ahead is the one that the problem, with
-/// its complete config, asks for.
+/// Whether a kernel that was compiled ahead of time matches the problem with
+/// its complete config.
 bool isKernelOf(const rt::KernelInfo &kernel, const MatmulProblem &problem,
                 uint32_t groupSize);
 
-/// The type that sums of products have.
+/// The accumulator type.
 DType sumType(DType element);
 
 uint64_t divideUp(uint64_t a, uint64_t b);
@@ -79,18 +84,18 @@ constexpr uint64_t matmulFlagBytes = plan::FusedWorkspace::line;
 constexpr uint64_t matmulMaxPrograms = plan::FusedWorkspace::maxPrograms;
 constexpr uint64_t matmulWorkspaceBase = plan::FusedWorkspace::flags;
 
-/// A number of a config: its name in requests, kernels and tables, the most
-/// that a table may say, and what a kernel has if the config leaves it open:
-/// what requests say for programs, and the generators (the compiler's
-/// MatmulConfig) take for the others.  -1: that depends on other numbers.
+/// A numeric field of a config: its name in requests, kernels and tables, the
+/// maximum in a table, and the default. The default of `programs` is set in
+/// requests, all others by the generators (MatmulConfig of the compiler). -1:
+/// the default depends on other fields.
 struct MatmulNumber {
   const char *key;
   int64_t MatmulConfig::*value;
   uint64_t most;
-  int64_t normal;
+  int64_t defaultValue;
 };
 
-/// All of them, in the order of requests.
+/// All numeric fields, in the order of requests.
 inline constexpr MatmulNumber matmulNumbers[] = {
     {"tile_m", &MatmulConfig::tileM, 256, defaultTile},
     {"tile_n", &MatmulConfig::tileN, 256, defaultTile},

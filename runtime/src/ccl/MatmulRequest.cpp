@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulRequest.cpp - Requests for matmul kernels --------------------===//
 //
-// The request that makes the compiler generate a matmul's kernel, and what
-// such a kernel says about itself.  The compiler's side of it is
+// Writes the request from which the compiler generates a matmul kernel, and
+// matches the config that such a kernel records. The compiler's side is
 // lib/Kernels/MatmulKernels.cpp.
 #include "ccl/MatmulPlan.h"
 #include "ccl/Spec.h"
@@ -20,7 +21,7 @@ std::string iris::ccl::describeRequest(const MatmulProblem &p,
     entries += (entries.empty() ? "" : ", ") + std::string(key) + " = " + value;
   };
   auto addName = [&](const char *key, const std::string &value) {
-    // Quotes and escapes have no place in any of them.
+    // No valid name contains quotes or escapes.
     if (!value.empty())
       add(key, '"' + value.substr(0, value.find_first_of("\"\\\n")) + '"');
   };
@@ -51,8 +52,9 @@ std::string iris::ccl::describeRequest(const MatmulProblem &p,
 std::string iris::ccl::kernelSource(const MatmulProblem &p,
                                     uint32_t groupSize) {
   std::string description = describeRequest(p, groupSize);
-  // A name of its own for every kernel: reports of hung kernels find it by
-  // that.  The place makes the package independent of where the file lies.
+  // Every kernel has a unique name, so that reports of hung kernels can
+  // identify it. The location makes the package independent of the path of the
+  // source file.
   return formatString("iris.matmul_kernel @%s_%016llx ", kindName(p.kind),
                       static_cast<unsigned long long>(fnv1a64(description))) +
          description + " loc(\"request\":1:1)\n";
@@ -68,14 +70,15 @@ bool iris::ccl::isKernelOf(const KernelInfo &kernel, const MatmulProblem &p,
     auto found = json.find(key);
     return requested.empty() || (found != json.end() && *found == requested);
   };
-  // A number that was left open is the generators' own: a package may hold
-  // several kernels that differ in nothing else.
+  // An open number means the generators' default: a package may hold several
+  // kernels that differ only in this number.
   auto isNumber = [&](const MatmulNumber &number) {
     auto found = json.find(number.key);
     int64_t requested = p.config.*number.value;
     if (requested != 0)
       return found != json.end() && *found == requested;
-    return found == json.end() || number.normal < 0 || *found == number.normal;
+    return found == json.end() || number.defaultValue < 0 ||
+           *found == number.defaultValue;
   };
   const MatmulConfig &config = p.config;
   static const char *const biases[] = {"none", "row", "column"};

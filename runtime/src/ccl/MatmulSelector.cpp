@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulSelector.cpp - Selection of matmul configs -------------------===//
 #include "iris/ccl/MatmulSelector.h"
 
 #include "ccl/MatmulModel.h"
@@ -19,25 +20,26 @@ using namespace iris::rt;
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// Of a matmul with the variant copy_engine: copies wait for the kernel.
-static bool leavesByCopies(const MatmulTuningKey &s) {
+/// Whether the variant copy_engine copies results, so that copies wait for the
+/// kernel.
+static bool copiesResults(const MatmulTuningKey &s) {
   return s.problem.kind != MatmulKind::allGatherMatmul;
 }
 
-/// Whether a variant may be chosen without being asked for: results of `atomic`
-/// are not the same in every run, and engines must be known to be faster than
+/// Whether a variant may be selected automatically. Results of `atomic` differ
+/// between runs; copy engines must be known to be faster than communication
 /// programs.
 static bool isEligible(const MatmulTuningKey &s, const std::string &variant) {
   const ProcessorModel &chip = processorModelOf(s.device, s.target);
   return variant != "atomic" &&
          (!isCopied(variant) ||
           (chip.engines != 0 && !chip.copiesNeedProcessors &&
-           !(s.hasFewQueues && leavesByCopies(s))));
+           !(s.hasFewQueues && copiesResults(s))));
 }
 
-/// Whether a tile finds enough rows in a rank's part: tiles do not reach into
-/// the next part, so that of smaller ones most is computed for nothing, and
-/// loaded past the bulk copies.
+/// Whether a rank's part has at least as many rows as the tile. Tiles do not
+/// cross the boundary of a part; a larger tile would compute mostly padding and
+/// could not use bulk copies.
 static bool fillsTiles(const MatmulTuningKey &s, const std::string &variant,
                        const TileShape &tile) {
   const MatmulProblem &p = s.problem;
@@ -50,7 +52,7 @@ static bool fillsTiles(const MatmulTuningKey &s, const std::string &variant,
   return !hasParts || p.m >= static_cast<uint64_t>(tile.m);
 }
 
-/// Whether the variant has what the config asks for.
+/// Whether the variant supports all fields that the config sets.
 static bool hasFields(MatmulKind kind, const MatmulConfig &requested,
                       const std::string &variant) {
   bool wantsUnits = requested.kPerFlag != 0 || requested.numFetchStages != 0 ||
@@ -68,8 +70,8 @@ static bool agrees(int64_t requested, int64_t value) {
   return requested == 0 || requested == value;
 }
 
-/// The tiles that agree with the config; if it wants another, that one, with
-/// what the generators take for the rest.
+/// The device's tiles that match the config. If none does, the config's own
+/// tile, with the generators' defaults for open fields.
 static std::vector<TileShape> tilesFor(const ProcessorModel &chip,
                                        const MatmulConfig &requested) {
   std::vector<TileShape> tiles;
@@ -89,30 +91,30 @@ static std::vector<int64_t> choicesOf(int64_t requested,
   return requested != 0 ? std::vector<int64_t>{requested} : all;
 }
 
-/// How many tiles those that move may multiply as well: as few as leave the
-/// others one round less, or two, ... down to an even share.
+/// Candidate numbers of tiles for each communication program: as few as save
+/// the compute programs one wave of tiles, two waves, and so on, until all
+/// programs have the same number.
 static std::vector<int64_t> commTilesFor(const MatmulTuningKey &s,
                                          const MatmulConfig &config) {
   if (s.problem.config.tilesPerCommProgram != 0)
     return {s.problem.config.tilesPerCommProgram};
   int64_t commPrograms = config.numFetchPrograms;
-  int64_t others = config.programs - commPrograms;
+  int64_t computePrograms = config.programs - commPrograms;
   std::vector<int64_t> choices = {0};
-  if (others <= 0)
+  if (computePrograms <= 0)
     return choices;
   auto tiles = static_cast<int64_t>(
       tilesOf(s.problem.kind, s.problem, config, s.groupSize));
   auto ceil = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  constexpr int64_t mostRounds = 8;
-  for (int64_t rounds = ceil(tiles, others) - 1, turn = 0;
-       rounds >= ceil(tiles, config.programs) && turn < mostRounds;
-       --rounds, ++turn)
-    choices.push_back(ceil(tiles - rounds * others, commPrograms));
+  constexpr int64_t maxChoices = 8;
+  for (int64_t waves = ceil(tiles, computePrograms) - 1, i = 0;
+       waves >= ceil(tiles, config.programs) && i < maxChoices; --waves, ++i)
+    choices.push_back(ceil(tiles - waves * computePrograms, commPrograms));
   return choices;
 }
 
-/// In how many splits a tile's k-blocks may be computed: 1, and as many as
-/// there are programs for, with enough blocks in each to be worth a start.
+/// Candidate numbers of splits of a tile's k-steps: 1, and powers of two up to
+/// the number of programs, with at least `leastBlocks` k-steps in each split.
 static std::vector<int64_t> splitsFor(const MatmulTuningKey &s,
                                       const MatmulConfig &config) {
   if (s.problem.config.splitK != 0)
@@ -131,7 +133,7 @@ static std::vector<int64_t> splitsFor(const MatmulTuningKey &s,
   return choices;
 }
 
-/// All configs of a variant and a tile.
+/// Appends all candidate configs of a variant and a tile.
 static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
                           const std::string &variant, const TileShape &tile,
                           std::vector<MatmulConfig> &configs) {
@@ -148,7 +150,7 @@ static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
   if (config.xcds == 0 && chip.xcds > 1)
     config.xcds = chip.xcds;
   if (isCopied(variant)) {
-    // Parts that come: 8 rows of tiles a copy were the best of 4, 8 and 16.
+    // Incoming parts: 8 rows of tiles per copy measured best of 4, 8 and 16.
     const std::vector<int64_t> rowsOfParts = {defaultGroupM};
     bool isFirst = p.kind == MatmulKind::allGatherMatmul;
     for (int64_t rows : choicesOf(p.config.groupM,
@@ -169,7 +171,7 @@ static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
     configs.push_back(config);
     return;
   }
-  // More k-blocks than there are do not differ.
+  // A flag cannot cover more k-steps than there are.
   auto blocks =
       static_cast<int64_t>(divideUp(p.k, static_cast<uint64_t>(config.tileK)));
   for (int64_t commPrograms :
@@ -197,7 +199,7 @@ static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
 std::vector<MatmulEstimate>
 iris::ccl::estimates(const MatmulTuningKey &tuningKey) {
   MatmulTuningKey s = tuningKey;
-  fillMeaning(s.problem);
+  fillSemantics(s.problem);
   const ProcessorModel &chip = processorModelOf(s.device, s.target);
   const std::string &requested = s.problem.config.variant;
   std::vector<MatmulEstimate> all;
@@ -221,10 +223,10 @@ iris::ccl::estimates(const MatmulTuningKey &tuningKey) {
     }
   };
   addEstimates(/*onlyFilled=*/requested.empty());
-  // A tile that is not filled, where nothing else can be done.
+  // Nothing else is possible: allow tiles that are not filled.
   if (all.empty())
     addEstimates(/*onlyFilled=*/false);
-  // The first of equals, on all members.
+  // A stable sort, so that all ranks select the same of two equal estimates.
   std::stable_sort(all.begin(), all.end(),
                    [](const MatmulEstimate &a, const MatmulEstimate &b) {
                      return a.us < b.us;
@@ -232,11 +234,11 @@ iris::ccl::estimates(const MatmulTuningKey &tuningKey) {
   return all;
 }
 
-/// A variant that is expected to take so many times as long is not tried.
-static constexpr double hopeless = 3;
-/// What a config is expected to lose for each that was picked with the same
-/// variant and tile: they teach less.
-static constexpr double repetition = 0.02;
+/// Variants whose estimate exceeds the best one by this factor are not tuned.
+static constexpr double maxSlowdown = 3;
+/// The penalty on a config's estimate for each one already picked with the same
+/// variant and tile, to favor variety.
+static constexpr double repetitionPenalty = 0.02;
 
 std::vector<MatmulConfig>
 iris::ccl::tuningCandidates(const MatmulTuningKey &tuningKey, size_t most) {
@@ -254,13 +256,13 @@ iris::ccl::tuningCandidates(const MatmulTuningKey &tuningKey, size_t most) {
   };
   const double least = all.empty() ? 0 : all.front().us;
   for (size_t i = 0; i < all.size() && configs.size() < most;) {
-    bool isFirst = all[i].us <= hopeless * least &&
+    bool isFirst = all[i].us <= maxSlowdown * least &&
                    variants.insert(all[i].config.variant).second;
     isFirst ? pick(i) : static_cast<void>(++i);
   }
   while (!all.empty() && configs.size() < most) {
     auto scoreOf = [&](const MatmulEstimate &each) {
-      return each.us * (1 + repetition * countOf(each.config));
+      return each.us * (1 + repetitionPenalty * countOf(each.config));
     };
     auto best =
         std::min_element(all.begin(), all.end(),
@@ -273,7 +275,7 @@ iris::ccl::tuningCandidates(const MatmulTuningKey &tuningKey, size_t most) {
 }
 
 //===----------------------------------------------------------------------===//
-// The choice
+// Selection
 //===----------------------------------------------------------------------===//
 
 std::string iris::ccl::describe(const MatmulConfig &config) {
@@ -297,8 +299,7 @@ std::string iris::ccl::describe(const MatmulConfig &config) {
   return text;
 }
 
-/// An entry whose config agrees with what the problem asks for, and can be
-/// done.
+/// The table's entry if its config matches the requested one and is possible.
 static const MatmulEntry *findEntry(const MatmulTable &table,
                                     const MatmulTuningKey &s) {
   const MatmulEntry *entry = table.find(s);
@@ -322,7 +323,7 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
   return entry;
 }
 
-/// What an entry leaves open is chosen as ever.
+/// Fields that an entry leaves open are selected by the model.
 static MatmulChoice choiceOf(const MatmulEntry &entry, MatmulTuningKey s,
                              const char *where) {
   MatmulConfig config = entry.config;
@@ -337,36 +338,35 @@ static MatmulChoice choiceOf(const MatmulEntry &entry, MatmulTuningKey s,
 Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
   MatmulTuningKey s = tuningKey;
   IRISRT_RETURN_IF_ERROR(checkProblem(s.problem, s.groupSize));
-  fillMeaning(s.problem);
+  fillSemantics(s.problem);
   const MatmulConfig &requested = s.problem.config;
   if (!requested.variant.empty() &&
       !hasFields(s.problem.kind, requested, requested.variant))
     return makeStatus(
         StatusCode::invalidArgument,
-        "%s: variant %s has no %s; expected the config without",
+        "%s: variant %s has no %s; remove these fields from the config",
         kindName(s.problem.kind), requested.variant.c_str(),
         requested.splitK > 1 ? "split_k"
         : hasCommPrograms(s.problem.kind, requested.variant)
-            ? "units (k_per_flag, num_fetch_stages, "
+            ? "staging buffer (k_per_flag, num_fetch_stages, "
               "first_stage_fetch_programs, staged_layout)"
-            : "programs that move (num_fetch_programs, "
+            : "communication programs (num_fetch_programs, "
               "tiles_per_comm_program, k_per_flag, num_fetch_stages, "
               "first_stage_fetch_programs, staged_layout)");
   if (isCopied(requested.variant) &&
       processorModelOf(s.device, s.target).copiesNeedProcessors)
     return makeStatus(StatusCode::failedPrecondition,
-                      "%s: copy_engine needs copies that go on beside a kernel "
-                      "on all processors; this device does copies of up to "
-                      "1 MiB and waits of streams by kernels, for which the "
-                      "matmul would leave no processor; expected another "
-                      "variant",
+                      "%s: copy_engine needs copies that run concurrently with "
+                      "a kernel that occupies the whole device; this device "
+                      "uses kernels for stream waits and for copies of up to "
+                      "1 MiB; use another variant",
                       kindName(s.problem.kind));
-  if (s.hasFewQueues && isCopied(requested.variant) && leavesByCopies(s))
+  if (s.hasFewQueues && isCopied(requested.variant) && copiesResults(s))
     return makeStatus(StatusCode::failedPrecondition,
-                      "%s: copy_engine needs a device's usual queues, as "
-                      "otherwise a failure may not end its waits; expected "
-                      "CUDA_DEVICE_MAX_CONNECTIONS to be 8 or more, or another "
-                      "variant",
+                      "%s: copy_engine needs 8 hardware queues, or its stream "
+                      "waits may never end after a failure; set "
+                      "CUDA_DEVICE_MAX_CONNECTIONS to 8 or more, or use "
+                      "another variant",
                       kindName(s.problem.kind));
   const Expected<MatmulTable> &own = MatmulTable::fromEnvironment();
   IRISRT_RETURN_IF_ERROR(own.status());
@@ -379,22 +379,22 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
         planUnfused(s.problem, s.groupSize, s.device).status());
   std::vector<MatmulEstimate> all = estimates(s);
   if (all.empty())
-    return makeStatus(StatusCode::invalidArgument,
-                      "%s: no variant that takes these layouts has all fields "
-                      "that the config sets; expected fewer, or rows that "
-                      "follow each other in a",
-                      kindName(s.problem.kind));
+    return makeStatus(
+        StatusCode::invalidArgument,
+        "%s: no variant for these layouts has all fields that the "
+        "config sets; set fewer fields, or store a row-major",
+        kindName(s.problem.kind));
   const MatmulEstimate &best = all.front();
   return MatmulChoice{
       best.config,
-      formatString("%s: %.1f us expected, %.1f of them for the matmul and "
-                   "%.1f for what moves",
+      formatString("%s: %.1f us estimated, %.1f of them for the matmul and "
+                   "%.1f for communication",
                    describe(best.config).c_str(), best.us, best.matmul,
                    best.moving)};
 }
 
 //===----------------------------------------------------------------------===//
-// What follows from a choice
+// Kernels and memory of a config
 //===----------------------------------------------------------------------===//
 
 std::vector<std::string>

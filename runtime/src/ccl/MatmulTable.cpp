@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulTable.cpp - Table of tuned matmuls ---------------------------===//
 //
-// Tuned matmuls as lines of JSON:
+// Tuned matmuls, one JSON object per line:
 //
 //   {"target": "sm_90a", "ranks": 8, "op": "all_gather_matmul", "shard": "k",
 //    "dtype": "f16", "result": "f16", "m": 4096, "n": 3584, "k": 1024,
 //    "config": {"variant": "unfused", "tile_m": 128, ...}, "us": 535.2}
 //
-// m, n and k are those of MatmulProblem.  Everything is checked against the
-// same limits as a caller's config: a file can make a matmul slow, not wrong.
+// m, n and k have the meaning of MatmulProblem. All values are checked against
+// the limits of a caller's config: a table can make a matmul slow, but not
+// wrong.
 #include "iris/ccl/MatmulSelector.h"
 
 #include "ccl/MatmulPlan.h"
@@ -24,11 +26,11 @@ using namespace iris::ccl;
 using namespace iris::rt;
 using Json = nlohmann::ordered_json;
 
-/// Bytes of a file; some ten thousand entries.
+/// The maximum size of a file, for about ten thousand entries.
 static constexpr uint64_t mostBytes = 4 << 20;
 
 //===----------------------------------------------------------------------===//
-// Words
+// Names
 //===----------------------------------------------------------------------===//
 
 static const MatmulKind allKinds[] = {
@@ -40,7 +42,7 @@ static const DType allTypes[] = {
     DType::i8,     DType::i32,        DType::f8e4m3fn,
     DType::f8e5m2, DType::f8e4m3fnuz, DType::f8e5m2fnuz};
 
-/// The one of `all` with the name that `value` holds.
+/// The element of `all` whose name is `value`.
 template <typename T, size_t N, typename Name>
 static T readWord(const JsonValue &value, const T (&all)[N], Name nameOf) {
   std::string text = value.string(), allowed;
@@ -53,7 +55,7 @@ static T readWord(const JsonValue &value, const T (&all)[N], Name nameOf) {
   return all[0];
 }
 
-/// One of the words, or the empty one.
+/// One of the allowed names, or "" if the key is missing.
 static std::string readName(const JsonValue &object, const char *key,
                             const std::vector<std::string> &allowed) {
   if (!object.has(key))
@@ -69,7 +71,7 @@ static std::string readName(const JsonValue &object, const char *key,
 }
 
 //===----------------------------------------------------------------------===//
-// Lines
+// Entries
 //===----------------------------------------------------------------------===//
 
 static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
@@ -80,14 +82,14 @@ static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
   MatmulConfig config;
   config.variant = readName(json, "variant", variantsOf(kind));
   if (!json.has("variant"))
-    (void)json.member("variant"); // is missing
+    (void)json.member("variant"); // reports the missing key
   config.stagedLayout =
       readName(json, "staged_layout", {"k_contiguous", "m_contiguous"});
   for (const MatmulNumber &field : matmulNumbers)
     if (json.has(field.key))
       config.*field.value =
           static_cast<int64_t>(json.member(field.key).integer(1, field.most));
-  // An entry says all of it.
+  // An entry without split_k was tuned without splits.
   if (config.splitK == 0 && hasSplits(kind, config.variant))
     config.splitK = 1;
   for (const char *key : {"tile_m", "tile_n", "tile_k"})
@@ -125,10 +127,10 @@ static MatmulEntry readEntry(const JsonValue &json) {
   entry.config.partialType = readName(json, "partial_type", {"sum", "result"});
   p.config.shard = entry.config.shard;
   p.config.partialType = entry.config.partialType;
-  fillMeaning(p);
+  fillSemantics(p);
   entry.config.shard = p.config.shard;
   entry.config.partialType = p.config.partialType;
-  // Only for people.
+  // For readers; nothing depends on it.
   if (json.has("us"))
     entry.us = json.member("us").number();
   return entry;
@@ -149,10 +151,10 @@ Expected<MatmulTable> MatmulTable::parse(const std::string &text,
         nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     std::string where = formatString("%s:%zu", name.c_str(), number);
     if (json.is_discarded())
-      return makeStatus(StatusCode::invalidArgument,
-                        "%s: the line is no JSON; expected an object for each "
-                        "entry",
-                        where.c_str());
+      return makeStatus(
+          StatusCode::invalidArgument,
+          "%s: the line is not JSON; expected one object per line",
+          where.c_str());
     JsonErrors errors;
     MatmulEntry entry = readEntry(JsonValue(&json, "", errors));
     if (!errors.status().ok())
@@ -193,7 +195,7 @@ static std::string lineOf(const MatmulEntry &entry) {
 }
 
 //===----------------------------------------------------------------------===//
-// Tables
+// Lookup and files
 //===----------------------------------------------------------------------===//
 
 static bool isSame(const MatmulProblem &a, const MatmulProblem &b) {
@@ -207,7 +209,7 @@ static bool isSame(const MatmulProblem &a, const MatmulProblem &b) {
 
 const MatmulEntry *MatmulTable::find(const MatmulTuningKey &tuningKey) const {
   MatmulProblem wanted = tuningKey.problem;
-  fillMeaning(wanted);
+  fillSemantics(wanted);
   for (const MatmulEntry &entry : entries_)
     if (entry.target == tuningKey.target &&
         entry.groupSize == tuningKey.groupSize && isSame(entry.problem, wanted))
@@ -217,7 +219,7 @@ const MatmulEntry *MatmulTable::find(const MatmulTuningKey &tuningKey) const {
 
 void MatmulTable::add(const MatmulEntry &given) {
   MatmulEntry entry = given;
-  fillMeaning(entry.problem);
+  fillSemantics(entry.problem);
   for (MatmulEntry &old : entries_)
     if (old.target == entry.target && old.groupSize == entry.groupSize &&
         isSame(old.problem, entry.problem)) {

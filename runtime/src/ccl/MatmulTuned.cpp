@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulTuned.cpp - Built-in table of tuned matmuls ------------------===//
 //
-// The library's own table of tuned matmuls: what `iris-bench --tune` wrote.
-// All entries were measured on the device that they name.  There are none for
-// AMD GPUs, on which nothing has run: configs for those come from the model
-// (MatmulModel.cpp), whose numbers are published peak rates and counts of
-// instructions in machine code.
+// Written by `iris-bench --tune`. Every entry was measured on the device that
+// it names. There are no entries for AMD GPUs, on which nothing has been
+// measured: their configs come from the model (MatmulModel.cpp), which uses
+// published peak rates and instruction counts of the machine code.
 #include "core/Log.h"
 #include "iris/ccl/MatmulSelector.h"
 
 using namespace iris::ccl;
 using namespace iris::rt;
 
-// Four H200, matmuls that are divided among four, then among two.
+// Four H200: matmuls sharded over four ranks, then over two.
 static const char lines[] = R"(
 {"target":"sm_90a","ranks":4,"op":"all_gather_matmul","shard":"k","dtype":"f16","result":"f16","m":1024,"n":3584,"k":2048,"config":{"variant":"hbm_buffer","tile_m":128,"tile_n":256,"tile_k":64,"warps":8,"programs":132,"k_per_flag":16,"num_fetch_programs":16},"us":82.7}
 {"target":"sm_90a","ranks":4,"op":"all_gather_matmul","shard":"k","dtype":"f16","result":"f16","m":4096,"n":3584,"k":2048,"config":{"variant":"hbm_buffer","tile_m":128,"tile_n":256,"tile_k":64,"warps":8,"programs":132,"k_per_flag":16,"num_fetch_programs":24,"tiles_per_comm_program":1},"us":339.54}

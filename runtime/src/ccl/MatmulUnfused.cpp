@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulUnfused.cpp - A matmul and a separate collective -------------===//
 #include "ccl/MatmulUnfused.h"
 
 #include "ccl/MatmulPlan.h"
@@ -11,8 +12,8 @@ static Status refuse(const MatmulProblem &p, const char *why) {
                     kindName(p.kind), why);
 }
 
-/// The matmul of one rank: no ranks share anything in it.
-static MatmulProblem ownMatmul(const MatmulProblem &p) {
+/// The local matmul of one rank, without communication.
+static MatmulProblem localMatmul(const MatmulProblem &p) {
   MatmulProblem matmul = p;
   MatmulConfig &config = matmul.config;
   matmul.kind = MatmulKind::matmul;
@@ -23,14 +24,14 @@ static MatmulProblem ownMatmul(const MatmulProblem &p) {
   return matmul;
 }
 
-/// Parts are gathered below each other.  Beside each other they are a matrix
-/// only if columns follow each other.
+/// The all-gather stacks the parts by rows. Parts that are adjacent by columns
+/// form one matrix only if a is column-major.
 static Status planGather(const MatmulProblem &p, uint32_t size,
                          UnfusedPlan &plan) {
   bool isK = p.config.shard == "k";
   if (!isK && p.aIsColumnMajor)
-    return refuse(p, "copies a as it lies in memory; expected rows that follow "
-                     "each other with shard m");
+    return refuse(p, "copies a in its memory layout; expected row-major a with "
+                     "shard m");
   plan.collectiveFirst = true;
   plan.op = Op::allGather;
   plan.dtype = p.element;
@@ -43,8 +44,8 @@ static Status planGather(const MatmulProblem &p, uint32_t size,
   } else {
     plan.matmul.kind = MatmulKind::allGatherMatmul;
     if (p.config.splitK > 1)
-      return refuse(p, "multiplies parts that lie below each other; expected "
-                       "no split_k with shard k and rows of a");
+      return refuse(p, "has no split_k with shard k and row-major a; expected "
+                       "split_k 0 or 1");
     plan.matmul.config.splitK = 0;
     plan.matmul.config.variant = "gathered";
     plan.matmul.config.shard = "k";
@@ -55,14 +56,14 @@ static Status planGather(const MatmulProblem &p, uint32_t size,
 static Status planSum(const MatmulProblem &p, uint32_t size,
                       UnfusedPlan &plan) {
   if (p.result != sumType(p.element) && sumType(p.element) == DType::i32)
-    return refuse(p, "rounds every rank's share to the type of the result; "
+    return refuse(p, "rounds every partial sum to the type of the result; "
                      "expected i32 for sums of integers");
   if (p.config.partialType != "result" && p.result != sumType(p.element))
-    return refuse(p, "rounds every rank's share to the type of the result; "
+    return refuse(p, "rounds every partial sum to the type of the result; "
                      "expected partial_type = \"result\"");
   if (p.bias != Bias::none || p.hasScale || p.activation != Activation::none)
-    return refuse(p, "adds up what ranks computed; expected no bias, scale or "
-                     "activation, which are for the whole sum");
+    return refuse(p, "reduces the results of the ranks; expected no bias, "
+                     "scale or activation, which apply to the final sum");
   bool scatters = p.kind == MatmulKind::matmulReduceScatter;
   plan.op = scatters ? Op::reduceScatter : Op::allReduce;
   plan.dtype = p.result;
@@ -77,7 +78,7 @@ Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
                                              uint32_t groupSize,
                                              DeviceKind device) {
   UnfusedPlan plan;
-  plan.matmul = ownMatmul(p);
+  plan.matmul = localMatmul(p);
   Status status;
   switch (p.kind) {
   case MatmulKind::allGatherMatmul:
@@ -85,7 +86,7 @@ Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
     break;
   case MatmulKind::matmulAllGather:
     if (p.config.shard == "n")
-      status = refuse(p, "gathers parts below each other; expected shard m");
+      status = refuse(p, "gathers whole rows; expected shard m");
     plan.op = Op::allGather;
     plan.dtype = p.result;
     plan.count = p.m * p.n;
@@ -95,7 +96,7 @@ Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
     status = planSum(p, groupSize, plan);
     break;
   default:
-    status = refuse(p, "is for matmuls and a collective; expected tiles");
+    status = refuse(p, "needs a collective; expected variant tiles");
   }
   IRISRT_RETURN_IF_ERROR(status);
   TuningKey tuningKey;
@@ -104,7 +105,8 @@ Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
   tuningKey.bytes = plan.count * dtypeBytes(plan.dtype);
   tuningKey.groupSize = groupSize;
   tuningKey.device = device;
-  // Buffers begin at multiples of 16 bytes, or may: chunks do where they can.
+  // The largest power of two that divides the size: every buffer and chunk can
+  // have this alignment.
   tuningKey.alignment = tuningKey.bytes & (~tuningKey.bytes + 1);
   tuningKey.inPlace = plan.stagingBytes == 0;
   Estimate best = estimates(tuningKey).front();

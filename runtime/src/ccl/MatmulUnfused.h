@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulUnfused.h - A matmul and a separate collective -----*- C++ -*-===//
 //
 // A matmul and a collective, one after the other, in place of a fused kernel.
 //
-//   all_gather_matmul      all-gather to the staging, matmul of what is there
-//   matmul_all_gather      matmul to the own part of c, all-gather in place
-//   matmul_reduce_scatter  matmul to the staging, reduce-scatter of it
-//   matmul_all_reduce      matmul to the staging, all-reduce of it
+//   all_gather_matmul      all-gather to the staging buffer, matmul of it
+//   matmul_all_gather      matmul to this rank's part of c, all-gather in place
+//   matmul_reduce_scatter  matmul to the staging buffer, reduce-scatter of it
+//   matmul_all_reduce      matmul to the staging buffer, all-reduce of it
 //
-// Results are those of the fused kernels: sums over ranks are taken apart only
-// where shares of the fused kernel have the type of the result as well, and
-// only without an epilogue, which applies to the whole sum.
+// The results equal those of the fused kernels. A reduction is unfused only if
+// the fused kernel's partial sums also have the type of the result, and only
+// without an epilogue, which applies to the final sum.
 #ifndef IRIS_RT_CCL_MATMULUNFUSED_H
 #define IRIS_RT_CCL_MATMULUNFUSED_H
 
@@ -19,23 +20,23 @@
 namespace iris::ccl {
 
 struct UnfusedPlan {
-  /// What a rank computes by itself, with a kernel of its own.
+  /// The local matmul, which has a kernel without communication.
   MatmulProblem matmul;
-  /// The collective: `count` elements of each member's chunk.
+  /// The collective, with `count` elements in each rank's chunk.
   Op op = Op::allGather;
   DType dtype = DType::f16;
   uint64_t count = 0;
-  /// The collective brings what is multiplied.
+  /// The collective runs before the matmul and gathers its operand.
   bool collectiveFirst = false;
-  /// What lies between the two; 0: c itself.
+  /// The size of the buffer between the two; 0: c itself.
   uint64_t stagingBytes = 0;
-  /// How the collective is done, and what it is expected to take.
+  /// The collective's config and its estimated time.
   Config collective;
   double collectiveUs = 0;
 };
 
-/// How the problem is taken apart; its tile and programs go to the matmul.  An
-/// error that says why not where results would differ.
+/// Splits the problem; its tile and programs apply to the matmul. Fails if the
+/// results would differ from the fused kernel's.
 rt::Expected<UnfusedPlan> planUnfused(const MatmulProblem &problem,
                                       uint32_t groupSize,
                                       rt::DeviceKind device);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Selector.cpp - Selection of collective configs ---------------------===//
 #include "iris/ccl/Selector.h"
 
 #include "ccl/CostModel.h"
@@ -11,8 +12,8 @@ using namespace iris::ccl;
 using iris::rt::DeviceKind;
 using iris::rt::formatString;
 
-/// What a call may take longer than it could, to leave processors to others.
-static constexpr double slack = 1.01;
+/// The accepted slowdown of a call, to leave compute units to other kernels.
+static constexpr double acceptedSlowdown = 1.01;
 
 /// Whether a variant may be chosen without being asked for: its result is the
 /// same in every run.
@@ -36,8 +37,8 @@ static Config configOf(const LinkModel &link, const KernelModel &kernel,
   return config;
 }
 
-/// The kernels among which is chosen, each with its config.  Where the type
-/// allows only small tiles, two of the table are the same kernel.
+/// The candidate kernels and their configs. If the type allows only small
+/// tiles, several table entries denote the same kernel.
 static std::vector<std::pair<KernelModel, Config>>
 eligibleKernels(DeviceKind device, Op op, DType dtype, bool onHeap) {
   std::vector<std::pair<KernelModel, Config>> kernels;
@@ -55,8 +56,8 @@ eligibleKernels(DeviceKind device, Op op, DType dtype, bool onHeap) {
   return kernels;
 }
 
-/// What the kernel takes with its best number of programs, and the least number
-/// that is nearly as good.
+/// The estimate for the smallest number of programs that is nearly as fast as
+/// the best one.
 static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
                        const Config &config, const TuningKey &tuningKey) {
   Estimate best;
@@ -79,7 +80,7 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
   for (int64_t programs : numbers) {
     best.config.programs = programs;
     best.us = timeWith(programs);
-    if (best.us <= least * slack)
+    if (best.us <= least * acceptedSlowdown)
       break;
   }
   return best;
@@ -92,7 +93,7 @@ std::vector<Estimate> iris::ccl::estimates(const TuningKey &tuningKey) {
            tuningKey.device, tuningKey.op, tuningKey.dtype, tuningKey.onHeap))
     if (tuningKey.bytes <= roomOf(kernel.variant, tuningKey))
       all.push_back(bestOf(link, kernel, config, tuningKey));
-  // The first of equals, on all members.
+  // A stable sort, so that all ranks select the same of two equal estimates.
   std::stable_sort(
       all.begin(), all.end(),
       [](const Estimate &a, const Estimate &b) { return a.us < b.us; });
@@ -115,7 +116,7 @@ Choice iris::ccl::select(const TuningKey &tuningKey) {
   std::vector<Estimate> all = estimates(tuningKey);
   Choice choice;
   choice.config = all.front().config;
-  choice.reason = formatString("%s: %.1f us expected",
+  choice.reason = formatString("%s: %.1f us estimated",
                                describe(choice.config).c_str(), all.front().us);
   if (choice.config.staged)
     choice.reason += "; staged, as a buffer is not on the symmetric heap";

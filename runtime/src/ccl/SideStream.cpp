@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SideStream.cpp - A stream beside the caller's ----------------------===//
 #include "ccl/SideStream.h"
 
 #include <utility>
@@ -9,7 +10,7 @@ using namespace iris::rt;
 Status SideStream::open() {
   if (isOpen())
     return Status::success();
-  // What is copied may be what work on the caller's stream waits for.
+  // Work on the caller's stream may wait for the copies on this one.
   IRISRT_ASSIGN_OR_RETURN(stream_,
                           world_.createStream(/*isHighPriority=*/true));
   IRISRT_ASSIGN_OR_RETURN(begin_, world_.createEvent());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SideStream.h - A stream beside the caller's --------------*- C++ -*-===//
 //
-// A stream for work beside a caller's: it begins where the caller's is, and the
-// caller's waits for it later.  All of it can be captured.
+// A stream that forks from a caller's stream and joins it later. Both
+// operations can be captured.
 #ifndef IRIS_RT_CCL_SIDESTREAM_H
 #define IRIS_RT_CCL_SIDESTREAM_H
 
@@ -15,13 +16,13 @@ public:
 
   rt::Status open();
   bool isOpen() const { return end_.id != 0; }
-  /// Frees what open() made, also if it failed.
+  /// Frees the resources of open(), also after it failed.
   rt::Status close();
 
   rt::Stream stream() const { return stream_; }
-  /// Work that follows comes after what `from` has now.
+  /// Work submitted to stream() from now on runs after the work in `from`.
   rt::Status fork(rt::Stream from);
-  /// What `to` gets from now on comes after the work so far.
+  /// Work submitted to `to` from now on runs after the work in stream().
   rt::Status join(rt::Stream to);
 
 private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Spec.cpp - Requests and facts of collective kernels ----------------===//
 #include "ccl/Spec.h"
 
 #include "iris/ccl/KernelCache.h"
@@ -91,7 +92,7 @@ bool iris::ccl::isOpen(const Config &config) {
 }
 
 Config iris::ccl::complete(Config config, const Config &chosen) {
-  // A tile and its warps belong together.
+  // A tile and its number of warps are selected together.
   if (isOpen(config)) {
     config.tile = chosen.tile;
     config.warps = chosen.warps;
@@ -137,7 +138,7 @@ size_t SpecHash::operator()(const Spec &spec) const {
   return hash;
 }
 
-/// `describe`, and the workspace if it is not the default one.
+/// Like describe(), with the workspace if its size is not the default.
 static std::string describeFor(const Spec &spec, uint64_t workspaceBytes) {
   std::string text(opName(spec.op));
   if (reduces(spec.op))
@@ -169,7 +170,8 @@ std::string iris::ccl::describe(const Spec &spec) {
   return describeFor(spec, defaultWorkspaceBytes);
 }
 
-/// A name of its own for every kernel: reports of hung kernels find it by that.
+/// Every kernel has a unique name, so that reports of hung kernels can identify
+/// it.
 static std::string symbolOf(const std::string &description) {
   std::string symbol;
   for (char c : description) {
@@ -185,12 +187,12 @@ static std::string symbolOf(const std::string &description) {
 std::string iris::ccl::requestText(const Spec &request,
                                    uint64_t workspaceBytes) {
   Spec spec = request;
-  // The ring has room for fewer programs; how many, the compiler knows.
+  // The ring supports fewer programs; the compiler knows the maximum.
   if (spec.config.programs == 0 && spec.config.variant != "ring")
     spec.config.programs = getCollective(spec.op).maxPrograms();
   std::string description = describeFor(spec, workspaceBytes);
-  // The place makes the package, and what the compiler says about the request,
-  // independent of where the file with it lies.
+  // The location makes the package and the compiler's diagnostics independent
+  // of the path of the source file.
   return "iris.collective @" + symbolOf(description) + " " + description +
          " loc(\"request\":1:1)\n";
 }
@@ -232,7 +234,7 @@ static Status checkSignature(const KernelInfo &kernel,
     right = args[i].kind == IRISRT_ARG_MEMREF && args[i].sizes.size() == 1 &&
             !args[i].sizes[0] && args[i].identity &&
             isRightMemory(i, args[i].symmetric);
-  // The workspace is cut into whatever the kernel keeps there.
+  // The workspace may have any element type.
   right = right && args[1].element == args[2].element;
   for (size_t i = 4; right && i < 6; ++i)
     right = args[i].kind == IRISRT_ARG_SCALAR &&
@@ -244,7 +246,7 @@ static Status checkSignature(const KernelInfo &kernel,
   if (right)
     return Status::success();
   return makeStatus(StatusCode::invalidArgument,
-                    "kernel %s is no collective; expected the arguments "
+                    "kernel %s is not a collective; expected the arguments "
                     "(!iris.ctx, memref<?xT>, memref<?xT>, memref<?xU, "
                     "symmetric>, index, index) and %zu of memref<?xi64>",
                     kernel.signature().c_str(), numTables);
@@ -288,7 +290,8 @@ Expected<KernelFacts> iris::ccl::readFacts(const KernelInfo &kernel) {
   return facts;
 }
 
-/// Whether the kernel computes what the spec asks for, in whatever way.
+/// Whether the kernel computes what the spec asks for, with any variant or
+/// tile.
 static bool computes(const KernelFacts &facts, const Spec &spec) {
   return facts.collective == opName(spec.op) &&
          facts.reduction ==
@@ -300,8 +303,9 @@ static bool computes(const KernelFacts &facts, const Spec &spec) {
 
 bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {
   const Config &config = spec.config;
-  auto agrees = [&spec](int64_t asked, int64_t has) {
-    return asked == 0 || has == 0 || asked == has || spec.isSelected;
+  auto agrees = [&spec](int64_t requested, int64_t actual) {
+    return requested == 0 || actual == 0 || requested == actual ||
+           spec.isSelected;
   };
   return computes(facts, spec) &&
          (config.variant.empty() || facts.variant == config.variant) &&

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Spec.h - Specs of collective kernels ---------------------*- C++ -*-===//
 //
-// One kernel of the collectives: the request that makes the compiler generate
-// it, and what the compiler says about the kernel that it made.
+// A spec identifies one kernel of the collectives. It determines the request
+// from which the compiler generates the kernel; the facts are what the compiler
+// records about the generated kernel.
 #ifndef IRIS_RT_CCL_SPEC_H
 #define IRIS_RT_CCL_SPEC_H
 
@@ -13,22 +15,23 @@
 
 namespace iris::ccl {
 
-/// Whether a config leaves all to the Selector but the number of programs and
-/// whether buffers are staged.
+/// Whether a config leaves everything to the Selector except the number of
+/// programs and whether buffers are staged.
 bool isOpen(const Config &config);
-/// What a config that names no variant leaves open, as it was chosen.
+/// Takes the fields that a config without a variant leaves open from `chosen`.
 Config complete(Config config, const Config &chosen);
 
-/// What tells kernels of one group size apart.
+/// Identifies a kernel.
 struct Spec {
   Op op = Op::allReduce;
-  /// Only of operations that reduce.
+  /// Only meaningful for operations that reduce.
   ReduceOp reduce = ReduceOp::sum;
-  /// i8 for operations that only move data, whatever they move.
+  /// i8 for operations that only move data.
   DType dtype = DType::i8;
   uint32_t groupSize = 1;
   Config config;
-  /// The config is the Selector's: a requested config rather than an order.
+  /// The Selector chose the config, so another kernel that computes the same
+  /// may replace it. False if the user requested the config.
   bool isSelected = false;
 
   bool operator==(const Spec &other) const {
@@ -46,66 +49,65 @@ struct SpecHash {
 Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
               const Config &config);
 
-/// Whether copies move the data, between two barriers: there is no kernel for
-/// it, and buffers lie on the heap.
+/// Whether copy engines move the data between two barriers. There is no kernel
+/// for it, and the buffers must be on the symmetric heap.
 bool isCopied(const std::string &variant);
 
-/// The spec of the kernel that serves a spec: one kernel does for any number of
-/// programs, which a launch decides on; but the ring's scratch is dealt out to
-/// them when it is generated.  For copies it is the barrier's.
+/// The spec of the kernel that runs a spec. One kernel serves any number of
+/// programs, which the launch decides on; only the ring divides its scratch
+/// among its programs at compile time. For copies it is the barrier's kernel.
 Spec kernelSpec(Spec spec);
 
-/// "all_reduce sum bf16 size 8 {tile = 2048, variant = "one_shot"}": the same
-/// text for the same kernel.
+/// "all_reduce sum bf16 size 8 {tile = 2048, variant = "one_shot"}"; equal
+/// texts mean equal kernels.
 std::string describe(const Spec &spec);
 
 /// What kernels are generated for that do not ask for another size.
 constexpr uint64_t defaultWorkspaceBytes = plan::Workspace::defaultBytes;
 
-/// The .mlir module that asks for it, for a workspace of that size.  A spec
-/// without a number of programs asks for as many as there may be.
+/// The MLIR module that requests the kernel, for a workspace of that size. A
+/// spec without a number of programs requests the maximum.
 std::string requestText(const Spec &spec,
                         uint64_t workspaceBytes = defaultWorkspaceBytes);
 
-/// The type in MLIR: "ui8", "f8E4M3FN".
+/// The name of the type in MLIR: "ui8", "f8E4M3FN".
 const char *mlirType(DType dtype);
 
-/// The element of the kernel's buffers: fp8 and u8 travel as i8.
+/// The element type of the kernel's buffers: fp8 and u8 are moved as i8.
 IrisRtElement bufferElement(DType dtype);
 
-/// What a generated kernel says about itself (KernelInfo::config).
+/// What a generated kernel records about itself (KernelInfo::config).
 struct KernelFacts {
   std::string collective;
-  std::string reduction;  ///< "" where nothing is reduced
+  std::string reduction;  ///< "" if it does not reduce
   std::string element;    ///< as in MLIR: "ui8", "f8E4M3FN"
   uint32_t groupSize = 0; ///< 0: any
   std::string variant;
   int64_t tile = 1;
   int64_t programs = 1;
-  /// 0: the kernel does not say.
+  /// 0: not recorded.
   int64_t warps = 0;
   int64_t xcds = 0;
   bool staged = false;
-  /// Whether the output may be the input, as the operation defines it.
+  /// Whether the kernel supports in-place calls.
   bool inPlace = false;
   uint64_t workspaceBytes = 0;
-  /// The compiler's number for how the workspace is laid out; 1 in kernels that
-  /// do not say.
+  /// The version of the workspace layout; 1 if not recorded.
   uint64_t workspaceLayout = 1;
-  /// Most elements of one chunk; 0: any number.
+  /// The maximum number of elements of one chunk; 0: unlimited.
   uint64_t maxCount = 0;
 };
 
-/// Reads and checks the facts, and that the kernel takes the arguments that a
-/// communicator passes.
+/// Reads and checks the facts, and checks that the kernel takes a
+/// communicator's arguments.
 rt::Expected<KernelFacts> readFacts(const rt::KernelInfo &kernel);
 
-/// Whether the kernel of these facts does what the spec asks for.  A requested
-/// config is served by the variant it names, whatever its other numbers.
+/// Whether the kernel fulfills the spec. For a selected config the variant must
+/// match; its numbers may differ.
 bool serves(const KernelFacts &facts, const Spec &spec);
 
-/// Whether it is better than no kernel for a requested config: another variant,
-/// whose results are the same and that takes the same buffers.
+/// Whether the kernel can replace a selected config's kernel if that is not
+/// available: any variant with the same results and the same kind of buffers.
 bool servesAtAll(const KernelFacts &facts, const Spec &spec);
 
 } // namespace iris::ccl

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Compiler.cpp - iris-compile as a child process ---------------------===//
 #include "compile/Compiler.h"
 
 #include "compile/RunProcess.h"
@@ -21,7 +22,7 @@
 using namespace iris::rt;
 
 //===----------------------------------------------------------------------===//
-// Where it is
+// Location
 //===----------------------------------------------------------------------===//
 
 std::string iris::rt::selfPath() {
@@ -30,19 +31,19 @@ std::string iris::rt::selfPath() {
   return length > 0 ? std::string(buffer, static_cast<size_t>(length)) : "";
 }
 
-/// The folder of a path, with the slash.
-static std::string folderOf(const std::string &path) {
+/// The directory of a path, with the trailing slash.
+static std::string directoryOf(const std::string &path) {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-/// The folder of the library (or program) that this function is in.
-static std::string libraryFolder() {
+/// The directory of the library or executable that contains this function.
+static std::string libraryDirectory() {
   Dl_info info;
   char resolved[PATH_MAX];
-  if (!::dladdr(reinterpret_cast<void *>(&libraryFolder), &info) ||
+  if (!::dladdr(reinterpret_cast<void *>(&libraryDirectory), &info) ||
       !info.dli_fname || !::realpath(info.dli_fname, resolved))
     return "";
-  return folderOf(resolved);
+  return directoryOf(resolved);
 }
 
 static bool isProgram(const std::string &path) {
@@ -57,12 +58,11 @@ Expected<std::string> iris::rt::findCompiler(const std::string &configured) {
   if (!named.empty()) {
     if (isProgram(named))
       return named;
-    return makeStatus(StatusCode::unavailable,
-                      "the compiler '%s' cannot be run (%s names it)",
-                      named.c_str(),
-                      configured.empty() ? "IRIS_COMPILE" : "an option");
+    return makeStatus(
+        StatusCode::unavailable, "the compiler '%s' cannot be run (set by %s)",
+        named.c_str(), configured.empty() ? "IRIS_COMPILE" : "an option");
   }
-  std::string self = folderOf(selfPath()), library = libraryFolder();
+  std::string self = directoryOf(selfPath()), library = libraryDirectory();
   std::vector<std::string> candidates;
   if (!self.empty())
     candidates.push_back(self + "iris-compile");
@@ -72,7 +72,7 @@ Expected<std::string> iris::rt::findCompiler(const std::string &configured) {
   const std::string &path = env.searchPath();
   for (size_t at = 0; at < path.size();) {
     size_t end = std::min(path.find(':', at), path.size());
-    if (path[at] == '/') // an empty or relative entry means wherever we are
+    if (path[at] == '/') // others depend on the current directory
       candidates.push_back(path.substr(at, end - at) + "/iris-compile");
     at = end + 1;
   }
@@ -80,14 +80,14 @@ Expected<std::string> iris::rt::findCompiler(const std::string &configured) {
     if (isProgram(candidate))
       return candidate;
   return makeStatus(StatusCode::unavailable,
-                    "the compiler, iris-compile, is neither beside this "
-                    "program ('%s') nor beside the runtime nor on PATH (set "
-                    "IRIS_COMPILE, or use a package that was compiled ahead)",
+                    "the compiler, iris-compile, is neither next to this "
+                    "program ('%s') nor next to the runtime nor on PATH (set "
+                    "IRIS_COMPILE, or use a package compiled ahead of time)",
                     self.c_str());
 }
 
 //===----------------------------------------------------------------------===//
-// Which build it is
+// Build id
 //===----------------------------------------------------------------------===//
 
 static Expected<std::string> hashFile(int fd, const std::string &path) {
@@ -119,12 +119,13 @@ static Expected<std::string> hashFile(int fd, const std::string &path) {
                       static_cast<unsigned long long>(hash.low64));
 }
 
-// The version that iris-compile prints stays the same while its code generation
-// changes from one build to the next.  Its size, time and inode would do on one
-// machine, but differ for copies of one build (a container image unpacked
-// twice), which may share a cache.  So the content decides, and the file's
-// identity only says whether it has to be read again.  LLVM's shared libraries
-// are not read; a release that changes code generation comes with a new Iris.
+// The version that iris-compile prints does not change with every change of its
+// code generation. The size, time and inode of the file would identify a build
+// on one machine, but differ between copies of it (a container image unpacked
+// twice) that may share a cache. So the id is a hash of the contents; the
+// file's identity only decides whether to read it again. LLVM's shared
+// libraries are not hashed: a release that changes code generation requires a
+// new Iris.
 Expected<std::string> iris::rt::compilerBuildId(const std::string &compiler) {
   using Identity = std::tuple<dev_t, ino_t, off_t, time_t, long>;
   static std::mutex mutex;
@@ -147,7 +148,7 @@ Expected<std::string> iris::rt::compilerBuildId(const std::string &compiler) {
 }
 
 //===----------------------------------------------------------------------===//
-// What it does
+// Compilation
 //===----------------------------------------------------------------------===//
 
 std::vector<std::string>
@@ -174,14 +175,15 @@ Expected<std::string> iris::rt::compileText(const std::string &compiler,
       runProcess(compileCommand(compiler, "-", options), text, output, limit);
   if (status.ok())
     return output.standard;
-  std::string said = output.messages;
-  // That the request came on standard input says nothing to whoever reads this.
+  std::string messages = output.messages;
+  // Callers know the request, not that it was passed on standard input.
   const std::string source = "<stdin>";
-  for (size_t at = said.find(source); at != std::string::npos;
-       at = said.find(source))
-    said.replace(at, source.size(), "request");
-  while (!said.empty() && said.back() == '\n')
-    said.pop_back();
-  return said.empty() ? status
-                      : Status(status.code(), status.message() + ": " + said);
+  for (size_t at = messages.find(source); at != std::string::npos;
+       at = messages.find(source))
+    messages.replace(at, source.size(), "request");
+  while (!messages.empty() && messages.back() == '\n')
+    messages.pop_back();
+  return messages.empty()
+             ? status
+             : Status(status.code(), status.message() + ": " + messages);
 }

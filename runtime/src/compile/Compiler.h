@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Compiler.h - iris-compile as a child process -------------*- C++ -*-===//
 //
-// iris-compile as a child process: where it is, which build it is, and how it
-// makes a package.  The runtime itself contains no compiler.
+// Locates iris-compile, identifies its build, and runs it to compile packages.
+// The runtime itself contains no compiler.
 #ifndef IRIS_RT_COMPILE_COMPILER_H
 #define IRIS_RT_COMPILE_COMPILER_H
 
@@ -16,34 +17,33 @@ namespace iris::rt {
 /// The path of this executable, or "".
 std::string selfPath();
 
-/// The path of iris-compile: `configured`, else IRIS_COMPILE, else the one
-/// beside this executable, beside this library (../bin), or on PATH.  One that
-/// was named and cannot be run is an error, not a reason to look further.
+/// The path of iris-compile: `configured`, else IRIS_COMPILE, else next to this
+/// executable, next to this library (../bin), or on PATH. If a configured
+/// compiler cannot be run, that is an error.
 Expected<std::string> findCompiler(const std::string &configured = "");
 
-/// Tells builds of a compiler apart: a hash of its file.
+/// Identifies the build of a compiler by a hash of its file.
 Expected<std::string> compilerBuildId(const std::string &compiler);
 
-/// What to compile for.
+/// The target and options of a compilation.
 struct CompileOptions {
   std::string target;
   /// "stride", "table", "both", or "" for the default.
   std::string translation;
-  /// Kernels tell about their time.
+  /// Kernels record traces.
   bool trace = false;
-  /// Kernels check their accesses; on the host.
+  /// Kernels check their accesses; host only.
   bool debug = false;
 };
 
-/// The command line that makes `compiler` write the package of the file
-/// `source`
-/// ("-": standard input) to its standard output.
+/// The command line with which `compiler` compiles the file `source` ("-":
+/// standard input) and writes the package to standard output.
 std::vector<std::string> compileCommand(const std::string &compiler,
                                         const std::string &source,
                                         const CompileOptions &options);
 
-/// The bytes of the package that `compiler` makes of a text.  The error has the
-/// compiler's message.  No file is made for it.
+/// Compiles a text and returns the bytes of the package. The error includes the
+/// compiler's messages. Creates no named file.
 Expected<std::string> compileText(const std::string &compiler,
                                   const std::string &text,
                                   const CompileOptions &options,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RunProcess.cpp - Child processes -----------------------------------===//
 #include "compile/RunProcess.h"
 
 #include "core/Deadline.h"
@@ -23,11 +24,11 @@ extern char **environ;
 
 using namespace iris::rt;
 
-/// What a child has to say on standard error beyond this is dropped.
+/// Standard error is truncated to this many bytes.
 static constexpr size_t maxMessages = 64 << 10;
-/// More on standard output is an error.
+/// More bytes on standard output are an error.
 static constexpr uint64_t maxOutput = uint64_t(1) << 30;
-/// A child that is asked to end has this long to clean up.
+/// The time between SIGTERM and SIGKILL for a child that exceeds its limit.
 static constexpr auto killGrace = std::chrono::milliseconds(500);
 
 std::string iris::rt::describeExit(int waitStatus) {
@@ -41,23 +42,23 @@ std::string iris::rt::describeExit(int waitStatus) {
 }
 
 namespace {
-/// What the child needs between its start and the program's; the parent makes
-/// it, so that the child allocates nothing.
+/// The data that the child needs before exec, prepared by the parent, so that
+/// the child allocates nothing.
 struct ChildStart {
   const char *path;
   char *const *argv;
   int in, out, messages;
   pid_t parent;
   sigset_t empty;
-  /// Why the program could not be started; the child's to set.
+  /// The errno value if the program could not be started; set by the child.
   volatile int error;
 };
 } // namespace
 
-/// Runs in the parent's memory while the parent's thread waits, so only calls
-/// that are safe in a signal handler.
+/// Runs in the parent's memory while the parent's thread is suspended, so it
+/// uses only async-signal-safe calls.
 [[noreturn]] static void becomeProgram(ChildStart &start) {
-  // Handlers of the host program must not run here.  All signals are blocked.
+  // Reset the parent's signal handlers. All signals are blocked.
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action;
     if (::sigaction(signal, nullptr, &action) != 0 ||
@@ -67,12 +68,12 @@ struct ChildStart {
     action.sa_flags = 0;
     ::sigaction(signal, &action, nullptr);
   }
-  // A compiler without the rank that asked for it helps nobody.  SIGTERM, so
-  // that it can remove its temporary files.
+  // End the compiler if the requesting process ends. SIGTERM, so that it can
+  // remove its temporary files.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != start.parent)
     ::_exit(127);
-  // Above 2, so that none of them is overwritten before it is copied.
+  // Duplicate to descriptors above 2, so that dup2 overwrites none of them.
   int in = ::fcntl(start.in, F_DUPFD_CLOEXEC, 3);
   int out = ::fcntl(start.out, F_DUPFD_CLOEXEC, 3);
   int messages = ::fcntl(start.messages, F_DUPFD_CLOEXEC, 3);
@@ -81,7 +82,7 @@ struct ChildStart {
     start.error = errno;
     ::_exit(127);
   }
-  // Devices and sockets of the host program are none of the child's business.
+  // The child must not inherit the parent's devices and sockets.
   ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
   ::sigprocmask(SIG_SETMASK, &start.empty, nullptr);
   ::execve(start.path, start.argv, environ);
@@ -89,10 +90,10 @@ struct ChildStart {
   ::_exit(127);
 }
 
-/// vfork and not fork: a process with a GPU has mappings that are slow to copy,
-/// and other threads.  And not posix_spawn, which cannot tie the child's life
-/// to ours.  A function of its own: nothing of the caller's frame may change in
-/// the child.
+/// vfork instead of fork: a process with a GPU has mappings that are slow to
+/// copy, and other threads. posix_spawn cannot set a parent death signal. A
+/// separate function, because the child must not change the caller's stack
+/// frame.
 [[gnu::noinline]] static pid_t forkAndExec(ChildStart &start) {
   pid_t pid = ::vfork();
   if (pid == 0)
@@ -117,14 +118,14 @@ static Expected<pid_t> spawn(const std::vector<std::string> &argv, int in,
   int error = pid < 0 ? errno : start.error;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid >= 0 && error != 0)
-    ::waitpid(pid, nullptr, 0); // it has ended
+    ::waitpid(pid, nullptr, 0); // the child has ended
   if (error != 0)
     return makeErrnoStatus(StatusCode::unavailable, error, "cannot run '%s'",
                            strings[0].c_str());
   return pid;
 }
 
-/// Reads until the child closes its end; false when the time is over.
+/// Reads until the child closes its end; false if the deadline passes first.
 static bool drain(int fd, std::string &output, const Deadline &deadline) {
   char buffer[4096];
   while (true) {
@@ -154,7 +155,7 @@ Status iris::rt::runProcess(const std::vector<std::string> &argv,
   if (::pipe2(fds, O_CLOEXEC) != 0)
     return makeErrnoStatus(StatusCode::internal, errno, "cannot create a pipe");
   UniqueFd readEnd(fds[0]), writeEnd(fds[1]);
-  // Files without names: nothing is left of them, however we end.
+  // In-memory files, which are freed however this process ends.
   IRISRT_ASSIGN_OR_RETURN(UniqueFd in, makeMemoryFile("iris-input", input));
   IRISRT_ASSIGN_OR_RETURN(UniqueFd out, makeMemoryFile("iris-output", ""));
   IRISRT_ASSIGN_OR_RETURN(pid_t pid,
@@ -170,7 +171,7 @@ Status iris::rt::runProcess(const std::vector<std::string> &argv,
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (!inTime) {
-    ::kill(pid, SIGTERM); // it removes its temporary files
+    ::kill(pid, SIGTERM); // lets it remove its temporary files
     Deadline grace(killGrace);
     while ((ended = ::waitpid(pid, &waitStatus, WNOHANG)) == 0 &&
            !grace.passed())
@@ -184,8 +185,9 @@ Status iris::rt::runProcess(const std::vector<std::string> &argv,
                       argv[0].c_str(),
                       std::chrono::duration<double>(limit).count());
   }
-  // The host program may reap our child (it ignores SIGCHLD, or waits for any
-  // child); how it ended is then unknown, and shows in what it left.
+  // The parent may have reaped the child (by ignoring SIGCHLD or waiting for
+  // any child). Its exit status is then unknown, and only its output shows
+  // failure.
   if (ended > 0 && !(WIFEXITED(waitStatus) && WEXITSTATUS(waitStatus) == 0))
     return makeStatus(StatusCode::invalidArgument, "'%s' %s", argv[0].c_str(),
                       describeExit(waitStatus).c_str());

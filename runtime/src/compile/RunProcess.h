@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RunProcess.h - Child processes ---------------------------*- C++ -*-===//
 //
-// One child process, run to its end.  It leaves the host program's signal
-// handling alone, which belongs to whoever loaded this library.
+// Runs one child process to its end, without changing the signal handling of
+// the host program.
 #ifndef IRIS_RT_COMPILE_RUNPROCESS_H
 #define IRIS_RT_COMPILE_RUNPROCESS_H
 
@@ -17,17 +18,16 @@ namespace iris::rt {
 /// "exited with status 3", "was killed by signal 9 (Killed)".
 std::string describeExit(int waitStatus);
 
-/// What a child wrote.
+/// The output of a child process.
 struct ProcessOutput {
   std::string standard;
-  /// Standard error, up to a bound.
+  /// Standard error, truncated to a fixed size.
   std::string messages;
 };
 
-/// Runs `argv` (argv[0] is a path) with `input` as its standard input.  An
-/// error unless it exits with status 0 within `limit`; a child that takes
-/// longer is killed, and so is one whose parent, the calling thread, ends
-/// first.
+/// Runs `argv` (argv[0] is a path) with `input` as standard input. Fails unless
+/// the child exits with status 0 within `limit`. A child that exceeds the limit
+/// is killed, and so is one whose parent, the calling thread, ends first.
 Status runProcess(const std::vector<std::string> &argv, std::string_view input,
                   ProcessOutput &output, std::chrono::milliseconds limit);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Buffer.cpp - Initialized buffers on the symmetric heap -------------===//
 #include "iris/rt/Buffer.h"
 
 #include <algorithm>
@@ -8,14 +9,14 @@
 
 using namespace iris::rt;
 
-/// Host memory through which buffers are filled.
+/// Elements of the host buffer for initialization.
 static constexpr int64_t stagingElements = 1 << 20;
 
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// Rounds the 32-bit float `bits` to its upper 16 bits, to nearest even.
+/// Rounds a 32-bit float to bf16, to nearest even.
 static uint16_t roundToBf16(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
@@ -24,7 +25,7 @@ static uint16_t roundToBf16(float value) {
   return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
-/// Rounds to nearest even, by way of the spacing of f16 at `value`.
+/// Rounds to f16, to nearest even, in units of the spacing of f16 at `value`.
 static uint16_t roundToF16(double value) {
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value))
@@ -35,7 +36,7 @@ static uint16_t roundToF16(double value) {
   int exponent = magnitude == 0 ? -14 : std::max(std::ilogb(magnitude), -14);
   // nearbyint rounds to nearest even in the default mode.
   double steps = std::nearbyint(std::ldexp(magnitude, 10 - exponent));
-  // Subnormals are steps of 2^-24; a carry into the exponent just adds up.
+  // Subnormals are multiples of 2^-24; a carry into the exponent is correct.
   uint32_t bits = static_cast<uint32_t>(steps) +
                   (static_cast<uint32_t>(exponent + 14) << 10);
   return static_cast<uint16_t>(sign | bits);
@@ -107,7 +108,7 @@ static Expected<Buffer> makeBuffer(World &world, IrisRtElement element,
                                    const std::vector<int64_t> &sizes) {
   uint64_t bytes = elementBytes(element);
   if (bytes == 0)
-    return makeStatus(StatusCode::invalidArgument, "no element type %d",
+    return makeStatus(StatusCode::invalidArgument, "%d is not an element type",
                       static_cast<int>(element));
   if (sizes.size() > IRISRT_MAX_DIMS)
     return makeStatus(StatusCode::invalidArgument,
@@ -116,9 +117,11 @@ static Expected<Buffer> makeBuffer(World &world, IrisRtElement element,
   for (int64_t size : sizes)
     if (size < 0 ||
         __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes))
-      return makeStatus(StatusCode::invalidArgument,
-                        "a buffer with a dimension of %lld elements",
-                        static_cast<long long>(size));
+      return makeStatus(
+          StatusCode::invalidArgument,
+          "a buffer with a dimension of %lld elements; expected 0 or more, "
+          "and less than 2^64 bytes in total",
+          static_cast<long long>(size));
   Buffer buffer;
   buffer.element = element;
   buffer.sizes = sizes;
@@ -126,7 +129,7 @@ static Expected<Buffer> makeBuffer(World &world, IrisRtElement element,
   return buffer;
 }
 
-/// Fills a new buffer with `bitsOf(index)`.
+/// Allocates a buffer whose element `index` is `bitsOf(index)`.
 static Expected<Buffer>
 fillNew(World &world, IrisRtElement element, const std::vector<int64_t> &sizes,
         const std::function<uint64_t(int64_t)> &bitsOf) {
@@ -169,7 +172,7 @@ Expected<Buffer> iris::rt::iota(World &world, IrisRtElement element,
   });
 }
 
-/// splitmix64.
+/// The splitmix64 hash.
 static uint64_t mix(uint64_t value) {
   value += 0x9e3779b97f4a7c15ull;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -185,7 +188,7 @@ Expected<Buffer> iris::rt::random(World &world, IrisRtElement element,
     uint64_t bits = mix(base ^ mix(static_cast<uint64_t>(index)));
     if (!isFloat(element))
       return element == IRISRT_ELT_I1 ? bits & 1 : bits;
-    // 53 bits in [0, 2), then shifted to [-1, 1).
+    // 53 random bits as a number in [0, 2), then shifted to [-1, 1).
     return encodeElement(element, std::ldexp(double(bits >> 11), -52) - 1);
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CApi.cpp - C API of the runtime ------------------------------------===//
 //
-// The C API: every function is a thin wrapper of one C++ function.
+// Every function is a thin wrapper around one C++ function.
 #include "core/CApiImpl.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ using namespace iris::rt::capi;
 
 static_assert(static_cast<int>(StatusCode::internal) == IRISRT_INTERNAL &&
                   static_cast<int>(StatusCode::timeout) == IRISRT_TIMEOUT,
-              "the codes of both APIs agree");
+              "the status codes of both APIs are equal");
 
 //===----------------------------------------------------------------------===//
 // Status
@@ -260,7 +261,7 @@ IrisRtArg irisrtContextArg(void) { return makeContextArg(); }
 
 IrisRtArg irisrtMemrefArg(IrisRtElement element, uint64_t address,
                           uint32_t rank, const int64_t *sizes) {
-  // A rank beyond the bound is left for irisrtLaunch to refuse.
+  // irisrtLaunch rejects a rank beyond the maximum.
   uint32_t given = std::min<uint32_t>(rank, IRISRT_MAX_DIMS);
   IrisRtArg arg = makeMemrefArg(element, address,
                                 std::vector<int64_t>(sizes, sizes + given));
@@ -273,7 +274,7 @@ IrisRtArg irisrtScalarArg(IrisRtElement element, uint64_t bits) {
 }
 
 //===----------------------------------------------------------------------===//
-// Order
+// Streams, events and synchronization
 //===----------------------------------------------------------------------===//
 
 IrisRtStatusCode irisrtStreamCreate(IrisRtWorld *world, uint64_t *stream) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What the handles of the C API are, and how its functions end; shared by the
-// files that implement it.
+//===- CApiImpl.h - Handles and helpers of the C API ------------*- C++ -*-===//
 #ifndef IRIS_RT_CORE_CAPIIMPL_H
 #define IRIS_RT_CORE_CAPIIMPL_H
 
@@ -22,16 +20,17 @@ struct IrisRtPackage {
 struct IrisRtWorld {
   std::unique_ptr<iris::rt::World> world;
   std::mutex mutex;
-  /// A deque: handles are addresses of its elements.
+  /// A deque, because handles are addresses of its elements.
   std::deque<IrisRtKernel> kernels;
 };
 
 namespace iris::rt::capi {
 
-/// The code of a status; a failure's text becomes the thread's last error.
+/// Returns the code of a status, and stores a failure's message as the thread's
+/// last error.
 IrisRtStatusCode finish(const Status &status);
 
-/// Stores the value of `result` in `*to`.
+/// Stores the value of `result` in `*to`, or fails.
 template <typename T, typename U>
 IrisRtStatusCode finish(Expected<T> result, U *to) {
   if (!result.ok())

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// A point in time by which something must have happened.
+//===- Deadline.h - Time limits ---------------------------------*- C++ -*-===//
 #ifndef IRIS_RT_CORE_DEADLINE_H
 #define IRIS_RT_CORE_DEADLINE_H
 
@@ -14,7 +13,7 @@ public:
   using Clock = std::chrono::steady_clock;
 
   explicit Deadline(std::chrono::nanoseconds limit)
-      // A bound far beyond any use keeps the addition from overflowing.
+      // The bound keeps the addition from overflowing.
       : at_(Clock::now() + std::min<std::chrono::nanoseconds>(
                                limit, std::chrono::hours(24 * 365))) {}
 
@@ -23,7 +22,7 @@ public:
   std::chrono::nanoseconds remaining() const {
     return std::max(std::chrono::nanoseconds(0), at_ - Clock::now());
   }
-  /// For poll(2): rounded up, at most `cap` milliseconds.
+  /// The timeout for poll(2) in milliseconds: rounded up, at most `cap`.
   int pollMs(int cap) const {
     auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
                   remaining() + std::chrono::microseconds(999))
@@ -35,7 +34,7 @@ private:
   Clock::time_point at_;
 };
 
-/// Seconds as a duration.
+/// Converts seconds to a duration.
 inline std::chrono::nanoseconds secondsOf(double seconds) {
   return std::chrono::nanoseconds(
       static_cast<int64_t>(std::min(seconds, 3e8) * 1e9));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Env.cpp - Environment variables ------------------------------------===//
 #include "iris/rt/Env.h"
 
 #include "iris-c/RuntimeABI.h"
@@ -15,7 +16,7 @@ using namespace iris::rt;
 // Parsing
 //===----------------------------------------------------------------------===//
 
-/// The whole of `text` as a decimal number, or nothing.
+/// Parses all of `text` as a decimal number.
 static std::optional<uint64_t> parseNumber(const std::string &text) {
   if (text.empty() || text.size() > 20)
     return std::nullopt;
@@ -29,7 +30,8 @@ static std::optional<uint64_t> parseNumber(const std::string &text) {
   return value;
 }
 
-/// A token as launchers write it; never quoted in a message, it is a secret.
+/// Parses a token in hexadecimal. Messages never quote it, because it is a
+/// secret.
 static std::optional<uint64_t> parseToken(const std::string &text) {
   if (text.empty() || text.size() > 16 ||
       text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
@@ -87,7 +89,7 @@ Expected<uint64_t> iris::rt::parseByteSize(const std::string &text) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The names one launcher uses.
+/// The variable names of one launcher.
 struct LauncherNames {
   const char *launcher;
   const char *rank;
@@ -97,8 +99,8 @@ struct LauncherNames {
 };
 } // namespace
 
-// torchrun comes after Open MPI: a job started by mpirun may well set RANK for
-// its Python side, and both then agree.
+// torchrun comes after Open MPI: a job started by mpirun may also set RANK for
+// its Python processes, with the same value.
 static const LauncherNames launcherTable[] = {
     {"iris-run", "IRIS_RANK", "IRIS_WORLD_SIZE", "IRIS_LOCAL_RANK",
      "IRIS_LOCAL_SIZE"},
@@ -131,7 +133,7 @@ readLaunch(const std::function<std::string(const char *)> &var) {
     std::string rankText = var(names.rank), sizeText = var(names.size);
     if (rankText.empty() && sizeText.empty())
       continue;
-    // A login shell inside a Slurm allocation has SLURM_NTASKS but no rank.
+    // A login shell in a Slurm allocation has SLURM_NTASKS but no rank.
     if (rankText.empty() && std::string(names.launcher) == "Slurm")
       continue;
     std::optional<uint64_t> rank = parseNumber(rankText);
@@ -149,11 +151,12 @@ readLaunch(const std::function<std::string(const char *)> &var) {
                         names.size, sizeText.c_str(), IRISRT_MAX_RANKS);
     std::optional<uint64_t> localSize = parseNumber(var(names.localSize));
     if (localSize && *localSize < *size)
-      return makeStatus(StatusCode::unavailable,
-                        "the job's %s ranks are on several nodes (%s=%llu), "
-                        "but a world lives on one; start it on one node",
-                        sizeText.c_str(), names.localSize,
-                        static_cast<unsigned long long>(*localSize));
+      return makeStatus(
+          StatusCode::unavailable,
+          "the job's %s ranks are on several nodes (%s=%llu), "
+          "but a world is limited to one; start the job on one node",
+          sizeText.c_str(), names.localSize,
+          static_cast<unsigned long long>(*localSize));
     LaunchInfo info;
     info.launcher = names.launcher;
     info.rank = static_cast<uint32_t>(*rank);
@@ -205,11 +208,11 @@ Env Env::read(const Lookup &lookup) {
     return std::string(value ? value : "");
   };
   Env env;
-  auto complain = [&](const char *name, const std::string &value,
-                      const char *expected) {
-    if (env.complaint_.empty())
-      env.complaint_ = std::string(name) + "='" + escapeControls(value) +
-                       "' is ignored; expected " + expected;
+  auto warn = [&](const char *name, const std::string &value,
+                  const char *expected) {
+    if (env.warning_.empty())
+      env.warning_ = std::string(name) + "='" + escapeControls(value) +
+                     "' is ignored; expected " + expected;
   };
 
   env.launch_ = readLaunch(var);
@@ -218,16 +221,16 @@ Env Env::read(const Lookup &lookup) {
   std::string text = var("IRIS_LOG");
   env.logLevel_ = parseLogLevel(text, known);
   if (!known)
-    complain("IRIS_LOG", text, "off, error, warning, info or debug");
+    warn("IRIS_LOG", text, "off, error, warning, info or debug");
 
   env.compiler_ = var("IRIS_COMPILE");
   env.searchPath_ = var("PATH");
 
-  // Relative paths mean another place in every process.
+  // A relative path would denote a different directory in each process.
   std::string cacheHome = var("XDG_CACHE_HOME"), home = var("HOME");
   env.cacheDir_ = var("IRIS_CACHE_DIR");
   if (!env.cacheDir_.empty() && env.cacheDir_[0] != '/') {
-    complain("IRIS_CACHE_DIR", env.cacheDir_, "an absolute path");
+    warn("IRIS_CACHE_DIR", env.cacheDir_, "an absolute path");
     env.cacheDir_.clear();
   }
   if (env.cacheDir_.empty() && cacheHome[0] == '/')
@@ -238,30 +241,30 @@ Env Env::read(const Lookup &lookup) {
   if (std::string named = var("IRIS_RENDEZVOUS_DIR"); !named.empty()) {
     env.rendezvousDirs_ = {named};
   } else {
-    // Containers often name a directory that is not there.
+    // Containers often set it to a directory that does not exist.
     std::string runtimeDir = var("XDG_RUNTIME_DIR");
     if (runtimeDir[0] == '/' && ::access(runtimeDir.c_str(), W_OK | X_OK) == 0)
       env.rendezvousDirs_.push_back(runtimeDir + "/iris");
     env.rendezvousDirs_.push_back("/tmp/iris-" + std::to_string(::geteuid()));
-    // Where somebody else made the one in /tmp first.
+    // The fallback if another user has created the directory in /tmp.
     if (!env.cacheDir_.empty())
       env.rendezvousDirs_.push_back(env.cacheDir_ + "/rendezvous");
   }
 
   env.matmulTable_ = var("IRIS_MATMUL_TABLE");
   if (!env.matmulTable_.empty() && env.matmulTable_[0] != '/') {
-    complain("IRIS_MATMUL_TABLE", env.matmulTable_, "an absolute path");
+    warn("IRIS_MATMUL_TABLE", env.matmulTable_, "an absolute path");
     env.matmulTable_.clear();
   }
 
   auto flag = [&](const char *name) {
     std::string value = var(name);
     if (!value.empty() && value != "0" && value != "1")
-      complain(name, value, "0 or 1");
+      warn(name, value, "0 or 1");
     return value == "1";
   };
   env.checkCollectives_ = flag("IRIS_CHECK_COLLECTIVES");
-  // A refusal that is misspelt must not turn into a permission.
+  // A misspelled value must not permit what it was meant to refuse.
   text = var("IRIS_REFUSE_HOST_CODE");
   env.refuseHostCode_ = !text.empty() && text != "0";
 
@@ -271,7 +274,7 @@ Env Env::read(const Lookup &lookup) {
       return;
     to = parseSeconds(value);
     if (!to)
-      complain(name, value, "seconds");
+      warn(name, value, "seconds");
   };
   seconds("IRIS_WAIT_LIMIT", env.waitLimit_);
   seconds("IRIS_JOIN_LIMIT", env.joinLimit_);
@@ -285,16 +288,16 @@ Env Env::read(const Lookup &lookup) {
     if (bytes.ok())
       to = *bytes;
     else
-      complain(name, value, "a size such as 512M");
+      warn(name, value, "a size such as 512M");
   };
   size("IRIS_HEAP_SIZE", env.heapBytes_);
   size("IRIS_CACHE_BYTES", env.cacheBytes_);
-  // What is no number there is the driver's business.
+  // The driver handles invalid values itself.
   env.deviceQueues_ = parseNumber(var("CUDA_DEVICE_MAX_CONNECTIONS"));
   return env;
 }
 
-/// The variables that lead to a file or a program.
+/// Whether the variable names an executable, a file or a directory.
 static bool namesFile(std::string_view name) {
   for (const char *each :
        {"HOME", "IRIS_CACHE_DIR", "IRIS_COMPILE", "IRIS_MATMUL_TABLE",
@@ -305,8 +308,8 @@ static bool namesFile(std::string_view name) {
 }
 
 const Env &Env::get() {
-  // Rank, size and limits count in any process: a rank that thinks that it is
-  // alone would be wrong without a word.
+  // Rank, size and limits are read in any process: a rank that ignored them
+  // would silently run alone.
   static const Env env = read([](const char *name) {
     return namesFile(name) ? ::secure_getenv(name) : std::getenv(name);
   });

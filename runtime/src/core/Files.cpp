@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Files.cpp - Files and private directories --------------------------===//
 #include "core/Files.h"
 
 #include <cerrno>
@@ -40,7 +41,7 @@ Expected<std::string> iris::rt::readRegularFile(int fd, const std::string &name,
   bytes.reserve(static_cast<size_t>(info.st_size));
   char buffer[65536];
   while (true) {
-    // From its start, wherever those who share the descriptor have read to.
+    // pread, because other users of the descriptor move its file offset.
     ssize_t got =
         ::pread(fd, buffer, sizeof(buffer), static_cast<off_t>(bytes.size()));
     if (got == 0)
@@ -75,11 +76,11 @@ Expected<UniqueFd> iris::rt::makeMemoryFile(const char *name,
   UniqueFd fd(::memfd_create(name, MFD_CLOEXEC));
   if (!fd.valid())
     return makeErrnoStatus(StatusCode::unavailable, errno,
-                           "cannot create a file in memory for '%s'", name);
+                           "cannot create an in-memory file for '%s'", name);
   IRISRT_RETURN_IF_ERROR(writeAll(fd.get(), bytes, name));
   if (::lseek(fd.get(), 0, SEEK_SET) != 0)
     return makeErrnoStatus(StatusCode::internal, errno,
-                           "cannot go to the start of '%s'", name);
+                           "cannot seek to the start of '%s'", name);
   return fd;
 }
 
@@ -91,13 +92,14 @@ Expected<UniqueFd> iris::rt::openPrivateDirectory(const std::string &path,
                                                   const char *what) {
   for (size_t at = path.find('/', 1); at != std::string::npos;
        at = path.find('/', at + 1))
-    ::mkdir(path.substr(0, at).c_str(), 0700); // a failure shows below
+    ::mkdir(path.substr(0, at).c_str(),
+            0700); // the last mkdir reports a failure
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
     return makeErrnoStatus(StatusCode::unavailable, errno,
                            "cannot create the %s directory '%s'", what,
                            path.c_str());
-  // What is checked is what is used afterwards: the name may change hands.
-  // O_NOFOLLOW: a link planted by somebody else must not lead us elsewhere.
+  // Check and use the same descriptor, because the name may be replaced.
+  // O_NOFOLLOW: another user may have planted a link.
   UniqueFd fd(
       ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid())
@@ -107,7 +109,7 @@ Expected<UniqueFd> iris::rt::openPrivateDirectory(const std::string &path,
   struct stat info;
   if (::fstat(fd.get(), &info) != 0)
     return makeErrnoStatus(StatusCode::internal, errno,
-                           "cannot look at the %s directory '%s'", what,
+                           "cannot stat the %s directory '%s'", what,
                            path.c_str());
   if (info.st_uid != ::geteuid() || (info.st_mode & 077) != 0)
     return makeStatus(StatusCode::failedPrecondition,
@@ -120,7 +122,7 @@ Expected<UniqueFd> iris::rt::openPrivateDirectory(const std::string &path,
 
 std::vector<std::string> iris::rt::listDirectory(int fd) {
   std::vector<std::string> names;
-  // A descriptor of its own: the position of `fd` is shared between threads.
+  // A separate descriptor: threads share the directory offset of `fd`.
   UniqueFd copy(::openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   DIR *dir = copy.valid() ? ::fdopendir(copy.get()) : nullptr;
   if (!dir)

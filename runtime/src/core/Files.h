@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Whole files, files in memory, and directories that only we may enter.
+//===- Files.h - Files and private directories ------------------*- C++ -*-===//
 #ifndef IRIS_RT_CORE_FILES_H
 #define IRIS_RT_CORE_FILES_H
 
@@ -14,29 +13,28 @@
 
 namespace iris::rt {
 
-/// The bytes of a regular file of at most `most` bytes.
+/// Reads a regular file of at most `most` bytes.
 Expected<std::string> readRegularFile(const std::string &path, uint64_t most);
 
-/// The same for a file that is open, from its start; `name` is for messages.
+/// The same for an open file, from its start; `name` is for messages.
 Expected<std::string> readRegularFile(int fd, const std::string &name,
                                       uint64_t most);
 
-/// Writes all bytes to a descriptor.
+/// Writes all bytes to a descriptor; `name` is for messages.
 Status writeAll(int fd, std::string_view bytes, const std::string &name);
 
-/// A file in memory that holds `bytes`, to be read from its start.  No name
-/// leads to it, and it goes with the last process that has it open; `name` is
-/// for messages.
+/// Creates an anonymous in-memory file with contents `bytes`, positioned at its
+/// start. It exists until the last process closes it; `name` is for messages.
 Expected<UniqueFd> makeMemoryFile(const char *name, std::string_view bytes);
 
-/// Creates `path`, and what is missing above it, with mode 0700, and opens it.
-/// Fails unless it then is a directory of ours that nobody else may enter:
-/// whoever can write there could hand us code to run.  `what` says whose
-/// directory it is ("kernel cache").
+/// Creates `path` and its missing parents with mode 0700, and opens it. Fails
+/// unless the directory belongs to this user and grants no access to others,
+/// who could otherwise plant code in it. `what` is the purpose of the directory
+/// ("kernel cache"), for messages.
 Expected<UniqueFd> openPrivateDirectory(const std::string &path,
                                         const char *what);
 
-/// The names in an open directory; none where it cannot be read.
+/// The names in an open directory; empty if it cannot be read.
 std::vector<std::string> listDirectory(int fd);
 
 } // namespace iris::rt

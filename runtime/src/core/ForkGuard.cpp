@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ForkGuard.cpp - Detection of forked children -----------------------===//
 #include "core/ForkGuard.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 using namespace iris::rt;
 
 namespace {
-/// The state of this process; a child gets a copy of it, with a mark of 0.
+/// The fork state of this process. A child gets a copy with mark 0.
 class ForkState {
 public:
   ForkState();
@@ -26,8 +27,8 @@ private:
   static void inParent();
   static void inChild();
 
-  /// In a page that the kernel clears in children, however they are made; where
-  /// it cannot, the handler of pthread_atfork clears it.
+  /// In a page that the kernel zeroes in children of any kind of fork. If that
+  /// is not supported, the pthread_atfork handler clears the mark.
   std::atomic<uint64_t> *mark_;
   std::atomic<uint64_t> fallback_{0};
   std::atomic<uint64_t> next_{0};
@@ -36,7 +37,7 @@ private:
 };
 } // namespace
 
-/// Never destroyed: worlds may be, after static destructors have begun.
+/// Never destroyed, because worlds may be destroyed after static objects.
 static ForkState &state() {
   static ForkState *const state = new ForkState;
   return *state;
@@ -59,7 +60,7 @@ uint64_t ForkState::mark() {
   uint64_t mark = mark_->load(std::memory_order_relaxed);
   if (mark != 0)
     return mark;
-  // The first question since the fork.  `next_` goes on counting in a child, so
+  // The first call since the fork. A child continues the parent's `next_`, so
   // no ancestor has this number.
   uint64_t fresh = ++next_;
   return mark_->compare_exchange_strong(mark, fresh) ? fresh : mark;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ForkGuard.h - Detection of forked children ---------------*- C++ -*-===//
 //
-// What a forked child inherits of its parent's worlds, and must not use: the
-// memory says that it is rank 2, and the sockets would let it speak as rank 2.
+// A forked child inherits its parent's worlds but must not use them: their
+// sockets would let it communicate as the parent's rank.
 #ifndef IRIS_RT_CORE_FORKGUARD_H
 #define IRIS_RT_CORE_FORKGUARD_H
 
@@ -12,15 +13,15 @@
 
 namespace iris::rt {
 
-/// Remembers the process that made it.  Asking costs a load: the kernel, not
-/// getpid, says that this is another one.
+/// Remembers the process that created it. Checking it costs one load instead of
+/// a getpid call.
 class ProcessOwner {
 public:
   ProcessOwner();
 
-  /// False in a child that was forked since, and in its children.
+  /// False in a child that was forked later, and in its descendants.
   bool isHere() const;
-  /// An error unless isHere().
+  /// Fails unless isHere().
   Status check() const;
 
 private:
@@ -28,11 +29,11 @@ private:
   pid_t pid_;
 };
 
-/// From now on fork closes `fd` in the child, at once: as long as a copy of a
-/// connection is open anywhere, the other end does not notice that this process
-/// has died.  (What is executed anew, O_CLOEXEC closes.)
+/// Makes fork close `fd` in the child. While any copy of a connection is open,
+/// the peer does not notice that this process has ended. (exec closes it by
+/// O_CLOEXEC.)
 void closeInChildren(int fd);
-/// Comes before the descriptor is closed here.
+/// Must be called before the descriptor is closed.
 void forgetInChildren(int fd);
 
 } // namespace iris::rt

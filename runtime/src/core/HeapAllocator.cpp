@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HeapAllocator.cpp - Allocator of symmetric heap offsets ------------===//
 #include "core/HeapAllocator.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ static uint64_t alignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-/// Bytes that a request really takes; at least one unit.
+/// The size of a block for a request: a nonzero multiple of minAlignment.
 static uint64_t paddedSize(uint64_t bytes) {
   return std::max(alignUp(bytes, HeapAllocator::minAlignment),
                   HeapAllocator::minAlignment);
@@ -27,7 +28,7 @@ void HeapAllocator::removeFree(uint64_t offset, uint64_t bytes) {
   bySize_.erase({bytes, offset});
 }
 
-/// Adds a free range, merged with its neighbours.
+/// Adds a free range and merges it with adjacent ones.
 void HeapAllocator::addFree(uint64_t offset, uint64_t bytes) {
   auto next = free_.lower_bound(offset);
   if (next != free_.end() && offset + bytes == next->first) {
@@ -64,7 +65,7 @@ Status HeapAllocator::fullError(uint64_t bytes) const {
     quarantined += size;
   if (!bySize_.empty())
     largest = bySize_.rbegin()->first;
-  // Unmapped space continues the last free block.
+  // Unmapped space extends the last free block.
   uint64_t tail = capacity_ - mapped_;
   if (!free_.empty()) {
     auto last = std::prev(free_.end());
@@ -74,7 +75,7 @@ Status HeapAllocator::fullError(uint64_t bytes) const {
   largest = std::max(largest, tail);
   return makeStatus(
       StatusCode::outOfMemory,
-      "the symmetric heap is full: %llu bytes asked for, but of its %llu bytes "
+      "the symmetric heap is full: %llu bytes requested, but of its %llu bytes "
       "%llu are in use by %zu allocations and %llu wait for the next sync; the "
       "largest free block has %llu bytes",
       number(bytes), number(capacity_), number(usedBytes_), used_.size(),
@@ -91,7 +92,7 @@ Expected<std::optional<uint64_t>> HeapAllocator::allocate(uint64_t bytes,
     return fullError(bytes);
   uint64_t align = std::max(alignment, minAlignment);
   uint64_t size = paddedSize(bytes);
-  // Smallest block that fits; among equals, the lowest.
+  // Best fit; among equal sizes, the lowest offset.
   for (auto it = bySize_.lower_bound({size, 0}); it != bySize_.end(); ++it) {
     auto [blockBytes, offset] = *it;
     uint64_t start = alignUp(offset, align);
@@ -130,7 +131,7 @@ Status HeapAllocator::release(uint64_t offset) {
   if (found == used_.end()) {
     if (quarantine_.count(offset) != 0)
       return makeStatus(StatusCode::invalidArgument,
-                        "the allocation at heap offset %llu was freed already",
+                        "the allocation at heap offset %llu was already freed",
                         number(offset));
     return makeStatus(StatusCode::invalidArgument,
                       "no allocation starts at heap offset %llu",
@@ -192,7 +193,7 @@ HeapDigest HeapAllocator::digestWith(const HeapOperation &operation) const {
   return digest;
 }
 
-/// Call `index` of a rank in words, or nothing when it is too long ago.
+/// Describes heap call `index` of a rank; none if it has left the window.
 static std::optional<std::string> describe(const HeapDigest &digest,
                                            uint64_t index) {
   if (index >= digest.count)
@@ -219,11 +220,11 @@ Status iris::rt::compareDigests(const std::vector<HeapDigest> &digests) {
   if (equal)
     return Status::success();
 
-  // The first call in the remembered window on which ranks differ.
+  // Find the first call in the window in which the ranks differ.
   uint64_t from =
       longest > HeapDigest::window ? longest - HeapDigest::window : 0;
   for (uint64_t index = from; index < longest; ++index) {
-    // Ranks that did the same are named together.
+    // Group the ranks by their action.
     std::map<std::string, std::string> ranksByAction;
     bool known = true;
     for (size_t rank = 0; rank < digests.size() && known; ++rank) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HeapAllocator.h - Allocator of symmetric heap offsets ----*- C++ -*-===//
 //
-// Which bytes of the symmetric heap are in use: pure bookkeeping over offsets,
-// so that every rank that makes the same calls gets the same answers.
+// Manages offsets only, so that all ranks that make the same calls get the same
+// offsets.
 #ifndef IRIS_RT_CORE_HEAPALLOCATOR_H
 #define IRIS_RT_CORE_HEAPALLOCATOR_H
 
@@ -23,63 +24,63 @@ struct HeapRange {
   uint64_t bytes = 0;
 };
 
-/// One call, for the comparison between ranks.
+/// One heap call, for the comparison between ranks.
 struct HeapOperation {
   enum Kind : uint32_t { allocate = 1, release = 2 };
   uint32_t kind = allocate;
   uint32_t alignment = 0;
-  uint64_t value = 0; ///< bytes asked for, or the offset given back
+  uint64_t value = 0; ///< requested bytes, or the released offset
 };
 
-/// What a rank tells the others about its calls so far.
+/// A summary of a rank's heap calls, exchanged to compare the ranks.
 struct HeapDigest {
   static constexpr uint32_t window = 32;
   uint64_t hash = 0;
   uint64_t count = 0;
-  /// The last calls; number `i` is at `i % window`.
+  /// The last calls; call `i` is at index `i % window`.
   HeapOperation last[window];
 
   void note(const HeapOperation &operation);
 };
 
-/// Best fit with coalescing.  A block given back is quarantined until
-/// `recycle`, because other ranks may still use it.
+/// A best-fit allocator with coalescing. A released block is quarantined until
+/// `recycle`, because peers may still use it.
 class HeapAllocator {
 public:
-  /// Blocks start at, and are padded to, multiples of this: no two of them
-  /// share a cache line of any target.
+  /// The alignment and size granularity of blocks, so that no two blocks share
+  /// a cache line on any target.
   static constexpr uint64_t minAlignment = 256;
 
-  /// Offsets from 0 to `capacity`, of which nothing is mapped yet.
+  /// Manages offsets from 0 to `capacity`; none of them is mapped yet.
   explicit HeapAllocator(uint64_t capacity) : capacity_(capacity) {}
 
-  /// Bytes [mapped, mapped + bytes) have become usable and are zero.
+  /// Adds bytes [mapped, mapped + bytes), which must be mapped and zero.
   void addMapped(uint64_t bytes);
   uint64_t mapped() const { return mapped_; }
   uint64_t capacity() const { return capacity_; }
 
-  /// The offset of a block of zeroed bytes; nothing when more memory must be
-  /// mapped first (missingBytes); the error of a full heap.
+  /// The offset of a zeroed block; none if more memory must be mapped first
+  /// (missingBytes); an error if the heap is full.
   Expected<std::optional<uint64_t>> allocate(uint64_t bytes,
                                              uint64_t alignment);
-  /// How many bytes must be mapped before allocate can succeed.
+  /// The number of bytes to map before allocate can succeed.
   uint64_t missingBytes(uint64_t bytes, uint64_t alignment) const;
 
   /// Puts the block at `offset` into quarantine.
   Status release(uint64_t offset);
 
-  /// Blocks in quarantine, merged where they touch.
+  /// The quarantined blocks; adjacent ones are merged.
   std::vector<HeapRange> quarantine() const;
-  /// Makes them available again; their bytes must be zero by now.
+  /// Makes the quarantined blocks available; their bytes must be zero.
   void recycle();
 
-  /// The block that holds `offset`, if one that is in use does.
+  /// The allocated block that contains `offset`.
   std::optional<HeapRange> blockAt(uint64_t offset) const;
 
   uint64_t usedBytes() const { return usedBytes_; }
   size_t numBlocks() const { return used_.size(); }
   const HeapDigest &digest() const { return digest_; }
-  /// The digest as it will be after `operation`.
+  /// The digest after a further `operation`.
   HeapDigest digestWith(const HeapOperation &operation) const;
 
 private:
@@ -101,8 +102,8 @@ private:
   HeapDigest digest_;
 };
 
-/// Success when all digests agree; otherwise an error that says which ranks
-/// did what.
+/// Succeeds if all digests are equal; otherwise the error lists each rank's
+/// call.
 Status compareDigests(const std::vector<HeapDigest> &digests);
 
 } // namespace iris::rt

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HiddenArgs.cpp - Launch arguments that the runtime creates ---------===//
 #include "core/HiddenArgs.h"
 
 #include <cstring>
 
 using namespace iris::rt;
 
-static constexpr uint64_t engineAlignment = 16;
-static constexpr uint64_t maxEngineSize = uint64_t(1) << 32;
-static constexpr uint64_t maxEngineStride = uint64_t(1) << 40;
+static constexpr uint64_t tensorMapAlignment = 16;
+static constexpr uint64_t maxTensorMapSize = uint64_t(1) << 32;
+static constexpr uint64_t maxTensorMapStride = uint64_t(1) << 40;
 
-static bool isEngineStride(uint64_t bytes) {
-  return bytes != 0 && bytes % engineAlignment == 0 && bytes < maxEngineStride;
+static bool isTensorMapStride(uint64_t bytes) {
+  return bytes != 0 && bytes % tensorMapAlignment == 0 &&
+         bytes < maxTensorMapStride;
 }
 
 std::optional<TensorMapSpec>
@@ -21,7 +23,7 @@ iris::rt::describeTensorMap(const HiddenArgInfo &hidden,
   uint64_t bytes = elementBytes(arg.element);
   for (uint32_t dim : {near, far})
     if (arg.sizes[dim] <= 0 ||
-        static_cast<uint64_t>(arg.sizes[dim]) > maxEngineSize)
+        static_cast<uint64_t>(arg.sizes[dim]) > maxTensorMapSize)
       return std::nullopt;
   if (arg.sizes[near] > 1 && arg.strides[near] != 1)
     return std::nullopt;
@@ -31,29 +33,29 @@ iris::rt::describeTensorMap(const HiddenArgInfo &hidden,
   spec.address = arg.value;
   spec.sizes[0] = static_cast<uint64_t>(arg.sizes[near]);
   spec.sizes[1] = static_cast<uint64_t>(arg.sizes[far]);
-  // The stride of a dimension with one element is never used, but the engine
-  // wants one that could be.
-  spec.strides[0] = (spec.sizes[0] * bytes + engineAlignment - 1) /
-                    engineAlignment * engineAlignment;
+  // The stride of a dimension with one element is unused, but it must be valid.
+  spec.strides[0] = (spec.sizes[0] * bytes + tensorMapAlignment - 1) /
+                    tensorMapAlignment * tensorMapAlignment;
   if (arg.sizes[far] > 1) {
     if (arg.strides[far] <= 0 ||
-        static_cast<uint64_t>(arg.strides[far]) >= maxEngineStride / bytes)
+        static_cast<uint64_t>(arg.strides[far]) >= maxTensorMapStride / bytes)
       return std::nullopt;
     spec.strides[0] = static_cast<uint64_t>(arg.strides[far]) * bytes;
   }
-  if (spec.strides[0] >= maxEngineStride / spec.sizes[1])
+  if (spec.strides[0] >= maxTensorMapStride / spec.sizes[1])
     return std::nullopt;
   spec.strides[1] = spec.strides[0] * spec.sizes[1];
   if (hidden.ranks && context.numRanks > 1) {
-    // Without a stride heaps lie anywhere.
+    // A map over all ranks needs heaps at a uniform stride.
     if (context.heapStride <= 0)
       return std::nullopt;
     spec.sizes[2] = context.numRanks;
     spec.strides[1] = static_cast<uint64_t>(context.heapStride);
     spec.address -= context.rank * spec.strides[1];
   }
-  if (spec.address % engineAlignment != 0 || !isEngineStride(spec.strides[0]) ||
-      !isEngineStride(spec.strides[1]))
+  if (spec.address % tensorMapAlignment != 0 ||
+      !isTensorMapStride(spec.strides[0]) ||
+      !isTensorMapStride(spec.strides[1]))
     return std::nullopt;
   spec.box[0] = hidden.box[0];
   spec.box[1] = hidden.box[1];

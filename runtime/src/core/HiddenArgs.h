@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HiddenArgs.h - Launch arguments that the runtime creates -----------===//
 //
-// The arguments of a launch that the runtime makes (RuntimeABI.h, section 3).
+// See RuntimeABI.h, section 3.
 #ifndef IRIS_RT_CORE_HIDDENARGS_H
 #define IRIS_RT_CORE_HIDDENARGS_H
 
@@ -9,14 +10,14 @@
 
 namespace iris::rt {
 
-/// What a copy engine is told of a launch's argument; nothing where it does not
-/// suit the engine: addresses and strides must be multiples of 16 bytes, and
-/// the dimension that the kernel takes to be contiguous must be so.
+/// The tensor map of an argument; none if the argument does not qualify:
+/// addresses and strides must be multiples of 16 bytes, and the dimension that
+/// the kernel expects to be contiguous must be so.
 std::optional<TensorMapSpec> describeTensorMap(const HiddenArgInfo &hidden,
                                                const IrisRtContext &context,
                                                const IrisRtArg &arg);
 
-/// Fills the hidden arguments of a packed block.  `args` were checked.
+/// Fills in the hidden arguments of a packed block. `args` have been checked.
 Status packHiddenArgs(const KernelInfo &kernel, const IrisRtContext &context,
                       const IrisRtArg *args, Backend &backend,
                       std::vector<uint8_t> &block);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- KernelLaunch.cpp - Kernel launches ---------------------------------===//
 //
-// A world's launches: the way of every call of a kernel, so what can be known
-// before is not found out here.
+// Every launch runs this code, so invariant properties are computed earlier.
 #include "core/HiddenArgs.h"
 #include "core/WorldImpl.h"
 
@@ -84,8 +84,8 @@ static Status checkGroup(const KernelInfo &info, size_t size) {
     return Status::success();
   if (size == 0)
     return makeStatus(StatusCode::invalidArgument,
-                      "%s is a collective of at most %d ranks; expected a "
-                      "group of so many of the world's",
+                      "%s is a collective of at most %d ranks, but the world "
+                      "has more; pass a group",
                       info.fullName().c_str(), IRISRT_MAX_GROUP);
   if (*info.groupSize != 0 && *info.groupSize != size)
     return makeStatus(StatusCode::invalidArgument,
@@ -94,7 +94,7 @@ static Status checkGroup(const KernelInfo &info, size_t size) {
   return Status::success();
 }
 
-/// A collective's programs share a workspace that has room for so many.
+/// A collective's workspace limits its number of programs.
 static Status checkPrograms(const KernelInfo &info,
                             const uint64_t programs[3]) {
   if (!info.mostPrograms || (programs[0] <= *info.mostPrograms &&
@@ -109,13 +109,14 @@ static Status checkPrograms(const KernelInfo &info,
       static_cast<unsigned long long>(programs[2]), *info.mostPrograms);
 }
 
-/// What is wrong with a launch, but for its arguments; else its shape.
+/// Checks everything about a launch except its arguments, and fills in its
+/// grid.
 static Status configure(const KernelInfo &info, const uint64_t programs[3],
                         LaunchConfig &config, uint64_t &total) {
   config = configOf(info);
   total = 1;
   for (int i = 0; i < 3; ++i) {
-    // The product of three 31-bit numbers may overflow; that of any two not.
+    // The product of three 31-bit numbers may overflow; that of two cannot.
     if (programs[i] == 0 || programs[i] > INT32_MAX ||
         programs[i] > UINT64_MAX / total)
       return makeStatus(
@@ -152,7 +153,8 @@ Status World::Impl::checkLaunch(const Kernel &kernel,
                       launch.rank);
   if (!kernel.info_)
     return makeStatus(StatusCode::invalidArgument,
-                      "launch of a kernel that was not looked up");
+                      "launch of an invalid kernel; expected one from "
+                      "Module::kernel or World::findKernel");
   const KernelInfo &info = *kernel.info_;
   IRISRT_RETURN_IF_ERROR(
       checkGroup(info, group ? group->ranks.size() : context.groupSize));

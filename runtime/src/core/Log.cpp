@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Log.cpp - Log lines ------------------------------------------------===//
 #include "core/Log.h"
 
 #include <cstdio>
@@ -15,9 +16,9 @@ void Log::write(LogLevel level, const char *format, va_list list) const {
   std::string line = formatString("[iris %u/%u] %s: ", rank_, numRanks_,
                                   names[static_cast<int>(level)]) +
                      escapeControls(text) + "\n";
-  // One write, so that the lines of several ranks do not mix.
+  // A single write keeps the lines of several ranks apart.
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0)
-    return; // nobody listens; there is nowhere else to say so
+    return; // standard error is closed
 }
 
 #define IRISRT_DEFINE_LOG(name, level)                                         \

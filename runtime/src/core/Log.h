@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Log.h - Log lines ----------------------------------------*- C++ -*-===//
 //
-// Log lines tagged `[iris rank/world]`, on standard error, one write each.
+// Log lines are tagged `[iris rank/world]` and go to standard error, in a
+// single write each.
 #ifndef IRIS_RT_CORE_LOG_H
 #define IRIS_RT_CORE_LOG_H
 
@@ -11,13 +13,13 @@
 
 namespace iris::rt {
 
-/// Writes the lines of one rank.
+/// Writes the log lines of one rank.
 class Log {
 public:
   Log() = default;
   Log(uint32_t rank, uint32_t numRanks) : rank_(rank), numRanks_(numRanks) {}
 
-  /// Whether lines of this level are written at all.
+  /// Whether lines of this level are written.
   static bool enabled(LogLevel level) { return level <= Env::get().logLevel(); }
 
   void error(const char *format, ...) const

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- OsThread.cpp - Threads without exceptions --------------------------===//
 #include "core/OsThread.h"
 
 #include <memory>

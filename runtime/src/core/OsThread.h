@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- OsThread.h - Threads without exceptions ------------------*- C++ -*-===//
 //
-// A thread whose creation can fail with a status: std::thread throws.
+// A thread whose creation returns an error; std::thread throws.
 #ifndef IRIS_RT_CORE_OSTHREAD_H
 #define IRIS_RT_CORE_OSTHREAD_H
 
@@ -30,7 +31,7 @@ public:
 
   bool joinable() const { return joinable_; }
   void join();
-  /// Lets the thread go on by itself.
+  /// Lets the thread continue on its own.
   void detach();
 
 private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Program.cpp - Runs the @main of a package --------------------------===//
 #include "iris/rt/Program.h"
 
 #include "bootstrap/Rendezvous.h"
@@ -9,12 +10,12 @@
 using namespace iris::rt;
 
 namespace {
-/// What stands behind IrisRtHostApi.world.
+/// The object behind IrisRtHostApi.world.
 struct ProgramState {
   World &world;
   Module module;
   std::map<std::string, Kernel> kernels;
-  /// The first call that failed; `@main` only sees its code.
+  /// The error of the first failed call; `@main` sees only its code.
   Status failure;
 
   int32_t finish(const Status &status) {
@@ -83,7 +84,7 @@ Status iris::rt::runProgram(World &world, const Package &package) {
   const PackageImage *image = package.findMain();
   if (!image)
     return makeStatus(StatusCode::invalidArgument,
-                      "the package has no @main: it holds kernels only");
+                      "the package has no @main; it contains only kernels");
   IRISRT_RETURN_IF_ERROR(world.checkMayRunMain());
   IRISRT_ASSIGN_OR_RETURN(Module module, world.load(package));
   IRISRT_ASSIGN_OR_RETURN(SharedImage main,
@@ -108,8 +109,8 @@ Status iris::rt::runProgram(World &world, const Package &package) {
   if (!state.failure.ok())
     return state.failure;
   if (code != 0)
-    return makeStatus(StatusCode::internal, "@main returned %d by itself",
-                      code);
+    return makeStatus(StatusCode::internal,
+                      "@main returned %d although all calls succeeded", code);
   return world.sync();
 }
 

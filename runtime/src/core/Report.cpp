@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Report.cpp - Descriptions of control block records -----------------===//
 #include "core/Report.h"
 
 #include "iris/rt/Status.h"
@@ -68,8 +69,8 @@ std::string iris::rt::formatValue(std::optional<IrisRtElement> element,
 // Records
 //===----------------------------------------------------------------------===//
 
-/// The site with that index; records come from device memory, so the index may
-/// be anything.
+/// The site with that index. The index comes from device memory, so it may be
+/// invalid.
 static const SiteInfo *findSite(const KernelInfo *kernel, uint32_t index) {
   if (!kernel || index >= kernel->sites.size())
     return nullptr;
@@ -77,10 +78,9 @@ static const SiteInfo *findSite(const KernelInfo *kernel, uint32_t index) {
 }
 
 /// "iris.wait at a.mlir:12:5 in k::consume, program (1, 0, 0)".
-static std::string describePlace(const SiteInfo *site, const char *defaultOp,
-                                 const KernelInfo *kernel, uint64_t hash,
-                                 uint32_t siteIndex,
-                                 const uint32_t program[3]) {
+static std::string describeSite(const SiteInfo *site, const char *defaultOp,
+                                const KernelInfo *kernel, uint64_t hash,
+                                uint32_t siteIndex, const uint32_t program[3]) {
   std::string text = site && !site->op.empty() ? site->op : defaultOp;
   if (site && !site->location.empty())
     text += " at " + site->location;
@@ -104,21 +104,21 @@ static const char *comparisonText(uint32_t comparison) {
 
 std::string iris::rt::describeHang(const IrisRtHangRecord &record,
                                    const KernelInfo *kernel,
-                                   const std::optional<FlagLocation> &place,
+                                   const std::optional<FlagLocation> &location,
                                    double limitSeconds) {
   const SiteInfo *site = findSite(kernel, record.site);
-  std::string text = describePlace(site, "iris.wait", kernel, record.kernelHash,
-                                   record.site, record.program);
+  std::string text = describeSite(site, "iris.wait", kernel, record.kernelHash,
+                                  record.site, record.program);
   text += formatString(" timed out after %.3g s: ", limitSeconds);
   if (site && !site->what.empty())
     text += site->what + ", ";
-  if (place && place->allocationOffset) {
-    uint64_t within = place->heapOffset - *place->allocationOffset;
-    text +=
-        formatString("the flag at byte %llu of the allocation at heap "
-                     "offset %llu",
-                     static_cast<unsigned long long>(within),
-                     static_cast<unsigned long long>(*place->allocationOffset));
+  if (location && location->allocationOffset) {
+    uint64_t within = location->heapOffset - *location->allocationOffset;
+    text += formatString(
+        "the flag at byte %llu of the allocation at heap "
+        "offset %llu",
+        static_cast<unsigned long long>(within),
+        static_cast<unsigned long long>(*location->allocationOffset));
     uint32_t bytes = site && site->element ? elementBytes(*site->element) : 0;
     if (bytes != 0 && within % bytes == 0)
       text += formatString(" (element %llu)",
@@ -144,8 +144,8 @@ std::string iris::rt::describeExpect(const IrisRtExpectRecord &record,
   if (site)
     element = site->element;
   std::string text =
-      describePlace(site, "iris.expect_eq", kernel, record.kernelHash,
-                    record.site, record.program);
+      describeSite(site, "iris.expect_eq", kernel, record.kernelHash,
+                   record.site, record.program);
   text += formatString(", element %llu: got ",
                        static_cast<unsigned long long>(record.element));
   text += formatValue(element, record.got) + ", want " +
@@ -155,8 +155,9 @@ std::string iris::rt::describeExpect(const IrisRtExpectRecord &record,
   return text;
 }
 
-/// `text` with the record's numbers in the place of their names.
-static std::string fillIn(std::string text, const IrisRtCheckRecord &record) {
+/// Replaces the placeholders in `text` by the record's numbers.
+static std::string substitute(std::string text,
+                              const IrisRtCheckRecord &record) {
   const std::pair<const char *, int64_t> numbers[] = {
       {"$value", record.value},
       {"$bound", record.bound},
@@ -172,11 +173,11 @@ static std::string fillIn(std::string text, const IrisRtCheckRecord &record) {
 std::string iris::rt::describeCheck(const IrisRtCheckRecord &record,
                                     const KernelInfo *kernel) {
   const SiteInfo *site = findSite(kernel, record.site);
-  std::string text = describePlace(site, "an access", kernel, record.kernelHash,
-                                   record.site, record.program) +
+  std::string text = describeSite(site, "an access", kernel, record.kernelHash,
+                                  record.site, record.program) +
                      ", ";
   text += site && !site->what.empty()
-              ? fillIn(site->what, record)
-              : fillIn("got $value, expected less than $bound", record);
+              ? substitute(site->what, record)
+              : substitute("got $value, expected less than $bound", record);
   return text + formatString(" (launch %u)", record.launchId);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Report.h - Descriptions of control block records ---------*- C++ -*-===//
 //
-// Turns the records that kernels leave in the control block into sentences.
+// Describes the records that kernels leave in the control block.
 #ifndef IRIS_RT_CORE_REPORT_H
 #define IRIS_RT_CORE_REPORT_H
 
@@ -12,13 +13,13 @@
 
 namespace iris::rt {
 
-/// A value as people write it: `bits` are those of one element.
+/// Formats the value of one element with bit pattern `bits`.
 std::string formatValue(std::optional<IrisRtElement> element, uint64_t bits);
 
-/// Where the flag of a wait lies on the heap.
+/// The heap location of the flag of a wait.
 struct FlagLocation {
   uint64_t heapOffset = 0;
-  /// The allocation that holds it, if one does.
+  /// The offset of the allocation that contains it, if any.
   std::optional<uint64_t> allocationOffset;
 };
 
@@ -26,7 +27,7 @@ struct FlagLocation {
 /// `kernel` may be null when no loaded kernel has the record's hash.
 std::string describeHang(const IrisRtHangRecord &record,
                          const KernelInfo *kernel,
-                         const std::optional<FlagLocation> &place,
+                         const std::optional<FlagLocation> &location,
                          double limitSeconds);
 
 /// "expect at a.mlir:7:3 ("what") in k::check, program ..., element 5: got 3,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SharedImage.cpp - Shared objects in memory -------------------------===//
 #include "core/SharedImage.h"
 
 #include <cerrno>
@@ -13,7 +14,7 @@ static std::string pathOf(int fd) {
   return "/proc/self/fd/" + std::to_string(fd);
 }
 
-/// dlerror() without the invented file name.
+/// dlerror() without the artificial file name.
 static std::string loaderMessage() {
   const char *text = ::dlerror();
   return text ? text : "unknown error of the dynamic linker";
@@ -67,9 +68,9 @@ void SharedImage::unload() {
   if (!library_)
     return;
   ::dlclose(std::exchange(library_, nullptr));
-  // The dynamic linker recognises libraries by name.  If this one stays (it
-  // may, for instance for its thread-local variables), its name must not be
-  // used again, so its descriptor must stay open.
+  // The dynamic linker identifies libraries by name. If this one stays loaded
+  // (for instance for its thread-local variables), its name must not be reused,
+  // so its descriptor must stay open.
   void *still = ::dlopen(pathOf(fd_.get()).c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (still) {
     ::dlclose(still);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SharedImage.h - Shared objects in memory -----------------*- C++ -*-===//
 //
-// A shared object that is loaded from memory: host kernels and `@main`.
+// Loads a shared object from memory: host kernels and `@main`.
 #ifndef IRIS_RT_CORE_SHAREDIMAGE_H
 #define IRIS_RT_CORE_SHAREDIMAGE_H
 
@@ -31,7 +32,7 @@ public:
   /// The address of an exported symbol.
   Expected<void *> find(const char *symbol) const;
 
-  /// Forgets the image without unloading it, for code that still runs.
+  /// Keeps the image loaded for ever, for code that still runs.
   void leak();
 
 private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Status.cpp - Status and its messages -------------------------------===//
 #include "iris/rt/Status.h"
 
 #include <algorithm>
@@ -32,11 +33,11 @@ std::string_view iris::rt::statusCodeName(StatusCode code) {
 }
 
 //===----------------------------------------------------------------------===//
-// Text that others wrote
+// Untrusted text
 //===----------------------------------------------------------------------===//
 
-/// How many bytes at `at` are one printable character: 0 for a control
-/// character and for what is not UTF-8.
+/// The length of the printable UTF-8 character at `at`; 0 for a control
+/// character or invalid UTF-8.
 static size_t printableBytes(std::string_view text, size_t at) {
   auto byte = [&](size_t offset) {
     return at + offset < text.size()
@@ -130,7 +131,7 @@ Status iris::rt::makeStatus(StatusCode code, const char *format, ...) {
   return Status(code, std::move(text));
 }
 
-/// What to do about an error, where the system's text does not say it.
+/// Advice for an error, if the system's message gives none.
 static std::string adviceFor(int error) {
   if (error == EMFILE) {
     rlimit limit{};
@@ -140,7 +141,7 @@ static std::string adviceFor(int error) {
                         static_cast<unsigned long long>(limit.rlim_cur));
   }
   if (error == EFBIG)
-    return " (a limit on file sizes also holds for shared memory; raise it "
+    return " (the limit on file sizes applies to shared memory, too; raise it "
            "with ulimit -f)";
   return "";
 }

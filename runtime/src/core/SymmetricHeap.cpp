@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SymmetricHeap.cpp - The symmetric heap of one rank -----------------===//
 #include "core/SymmetricHeap.h"
 
 #include <algorithm>
@@ -6,9 +7,9 @@
 
 using namespace iris::rt;
 
-/// A heap without placement is allocated as a whole, so it starts modest.
+/// A heap that cannot grow is allocated as a whole, so its default is small.
 static constexpr uint64_t defaultShareableBytes = uint64_t(1) << 30;
-/// Huge pages of every device divide this.
+/// A multiple of every device's huge page size.
 static constexpr uint64_t heapAlignment = 2 << 20;
 
 static uint64_t alignUp(uint64_t value, uint64_t alignment) {
@@ -38,7 +39,7 @@ static Expected<T> fromBytes(const Bootstrap::Bytes &bytes, uint32_t rank) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What ranks must know of each other before they map anything.
+/// A rank's properties, exchanged before any memory is mapped.
 struct Terms {
   uint64_t bytes;
   uint64_t granularity;
@@ -66,7 +67,7 @@ SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
     IRISRT_ASSIGN_OR_RETURN(Terms theirs, fromBytes<Terms>(parts[rank], rank));
     if (theirs.explicitBytes != mine.explicitBytes)
       return makeStatus(StatusCode::invalidArgument,
-                        "rank %u wants a heap of %llu bytes, rank %u one of "
+                        "rank %u requests a heap of %llu bytes, rank %u one of "
                         "%llu (0: the default)",
                         rank, (unsigned long long)theirs.explicitBytes,
                         bootstrap.rank(),
@@ -82,7 +83,7 @@ SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
   }
   uint64_t unit =
       std::max<uint64_t>(agreed.granularity, HeapAllocator::minAlignment);
-  // An address space has 47 bits on the machines we know.
+  // Known machines have address spaces of 47 bits.
   if (agreed.bytes > (uint64_t(1) << 46) / bootstrap.numRanks())
     return makeStatus(StatusCode::invalidArgument,
                       "%u heaps of %llu bytes do not fit an address space",
@@ -110,8 +111,8 @@ Status SymmetricHeap::reserve() {
       backend_.reserve(stride_ * bootstrap_.numRanks(), unit);
   if (!reserved.ok())
     return makeStatus(reserved.status().code(),
-                      "%s; the heaps of %u ranks, %llu bytes each, are seen by "
-                      "every rank: ask for less with IRIS_HEAP_SIZE "
+                      "%s; every rank maps the heaps of %u ranks, %llu bytes "
+                      "each: reduce them with IRIS_HEAP_SIZE "
                       "(WorldOptions::heapBytes, iris-run --heap), or raise "
                       "the limit on address space (ulimit -v)",
                       reserved.status().message().c_str(),
@@ -124,7 +125,7 @@ Status SymmetricHeap::reserve() {
   return grow(1, allocator_.digest());
 }
 
-/// The fallback: one piece of memory per rank, wherever the driver puts it.
+/// The fallback: one allocation per rank, at any address.
 Status SymmetricHeap::share() {
   uint64_t bytes = allocator_.capacity();
   IRISRT_ASSIGN_OR_RETURN(shareable_, backend_.allocateShareable(bytes));
@@ -162,7 +163,7 @@ Status SymmetricHeap::uploadTable() {
 }
 
 SymmetricHeap::~SymmetricHeap() {
-  const char *why = "a destructor has nobody to tell";
+  const char *why = "a destructor cannot return an error";
   for (const Mapped &mapping : mappings_)
     backend_.unmap(mapping.address, mapping.bytes).ignore(why);
   if (reservation_ != 0)
@@ -188,14 +189,13 @@ Status SymmetricHeap::mapChunk(ChunkHandle chunk, uint32_t rank,
   Status status = backend_.map(chunk, address, bytes);
   if (status.ok())
     mappings_.push_back({address, bytes});
-  // The mapping keeps the memory; the handle has served.
+  // The mapping keeps the memory alive without the handle.
   Status released = backend_.releaseChunk(chunk);
   return status.ok() ? released : status;
 }
 
-/// Maps at least `bytes` more on every rank.  `digest` covers the call that
-/// needs them.  The caller holds callMutex_, or is the only one that knows the
-/// heap.
+/// Maps at least `bytes` more on every rank. `digest` includes the call that
+/// needs them. The caller holds callMutex_, or no other thread knows the heap.
 Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
   uint64_t offset = allocator_.mapped();
   uint64_t size = alignUp(std::max(bytes, options_.chunkBytes), granularity_);
@@ -204,12 +204,13 @@ Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
   IRISRT_ASSIGN_OR_RETURN(ChunkHandle own, backend_.createChunk(size));
   Expected<UniqueFd> fd = backend_.exportChunk(own);
   if (!fd.ok()) {
-    backend_.releaseChunk(own).ignore("the export's error matters more");
+    backend_.releaseChunk(own).ignore("the export's error is returned");
     return fd.status();
   }
-  IRISRT_RETURN_IF_ERROR(mapChunk(own, bootstrap_.rank(), offset, size)
-                             .withContext("cannot map own heap memory"));
-  // Before anybody else can see it.
+  IRISRT_RETURN_IF_ERROR(
+      mapChunk(own, bootstrap_.rank(), offset, size)
+          .withContext("cannot map this rank's heap memory"));
+  // Zero the memory before any peer can see it.
   if (!backend_.info().memoryStartsZero)
     IRISRT_RETURN_IF_ERROR(zeroOwn({{offset, size}}));
 
@@ -229,7 +230,7 @@ Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
     IRISRT_RETURN_IF_ERROR(
         mapChunk(*chunk, rank, offset, size).withContext(context));
   }
-  // Nobody may use the new memory before all can reach it.
+  // All ranks must have mapped the new memory before any of them uses it.
   IRISRT_RETURN_IF_ERROR(
       bootstrap_.barrier(CollectiveTag::grow, options_.limit));
   {
@@ -254,24 +255,25 @@ Status SymmetricHeap::zeroOwn(const std::vector<HeapRange> &ranges) {
 //===----------------------------------------------------------------------===//
 
 Expected<uint64_t> SymmetricHeap::allocate(uint64_t bytes, uint64_t alignment,
-                                           bool &atOdds) {
+                                           bool &isDiverged) {
   std::lock_guard<std::mutex> call(callMutex_);
   auto take = [&] {
     std::lock_guard<std::mutex> lock(mutex_);
     return allocator_.allocate(bytes, alignment);
   };
-  atOdds = false;
+  isDiverged = false;
   IRISRT_ASSIGN_OR_RETURN(std::optional<uint64_t> offset, take());
   if (!offset) {
-    atOdds = true;
+    isDiverged = true;
     HeapOperation pending = {HeapOperation::allocate,
                              static_cast<uint32_t>(alignment), bytes};
     IRISRT_RETURN_IF_ERROR(grow(allocator_.missingBytes(bytes, alignment),
                                 allocator_.digestWith(pending)));
     IRISRT_ASSIGN_OR_RETURN(offset, take());
     if (!offset)
-      return makeStatus(StatusCode::internal, "growth was not enough");
-    atOdds = false;
+      return makeStatus(StatusCode::internal,
+                        "the heap has grown, but the allocation still fails");
+    isDiverged = false;
   }
   return base() + *offset;
 }
@@ -308,7 +310,7 @@ Status SymmetricHeap::recycle() {
   std::lock_guard<std::mutex> call(callMutex_);
   std::vector<HeapRange> ranges = allocator_.quarantine();
   if (ranges.empty())
-    return Status::success(); // on every rank: they made the same calls
+    return Status::success(); // on all ranks, as they made the same calls
   IRISRT_RETURN_IF_ERROR(zeroOwn(ranges));
   IRISRT_RETURN_IF_ERROR(
       bootstrap_.barrier(CollectiveTag::sync, options_.limit));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// An owned file descriptor.
+//===- UniqueFd.h - An owned file descriptor --------------------*- C++ -*-===//
 #ifndef IRIS_RT_CORE_UNIQUEFD_H
 #define IRIS_RT_CORE_UNIQUEFD_H
 

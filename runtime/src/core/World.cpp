@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- World.cpp - Creation, failure and memory of a world ----------------===//
 //
-// A world's life, its failures, and its memory.  WorldLaunch.cpp has kernels,
-// streams and sync.
+// WorldLaunch.cpp has modules, streams and synchronization; KernelLaunch.cpp
+// has launches.
 #include "core/WorldImpl.h"
 
 #include "core/Report.h"
@@ -20,7 +21,7 @@ static constexpr double defaultCollectiveSeconds = 300;
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// A name for the next unnamed world of this rank.  Ranks that create their
+/// The name of the next unnamed world of this rank. Ranks that create their
 /// worlds in the same order get the same names.
 static std::string nextWorldName(const LaunchInfo &launch) {
   static std::mutex mutex;
@@ -29,8 +30,8 @@ static std::string nextWorldName(const LaunchInfo &launch) {
   return "#" + std::to_string(counters[{launch.job, launch.rank}]++);
 }
 
-/// The default device: the launcher's local rank among those that are visible,
-/// which may be one per process.
+/// The default device: the launcher's local rank modulo the number of visible
+/// devices, which may be one per process.
 static Expected<int> chooseDevice(const WorldOptions &options,
                                   const LaunchInfo &launch) {
   if (options.deviceIndex)
@@ -73,14 +74,14 @@ Expected<std::unique_ptr<World>> World::create(const WorldOptions &options) {
 
 Status World::Impl::open() {
   const Env &env = Env::get();
-  if (!env.complaint().empty() && launch.rank == 0)
-    log.warning("%s", env.complaint().c_str());
+  if (!env.warning().empty() && launch.rank == 0)
+    log.warning("%s", env.warning().c_str());
   waitSeconds = options.waitLimit.value_or(
       env.waitLimitSeconds().value_or(defaultWaitSeconds));
   limit = secondsOf(options.collectiveLimit.value_or(
       env.collectiveLimitSeconds().value_or(defaultCollectiveSeconds)));
 
-  // Ranks meet first, so that what goes wrong on one is told to all.
+  // Join first, so that later errors can be reported to all ranks.
   RendezvousOptions rendezvous;
   rendezvous.rank = launch.rank;
   rendezvous.numRanks = launch.numRanks;
@@ -145,7 +146,7 @@ World::World(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 // Failure
 //===----------------------------------------------------------------------===//
 
-/// Makes every wait of this rank's kernels end.
+/// Ends all waits of this rank's kernels.
 void World::Impl::setAbort(uint32_t reason) {
   if (!control.host)
     return;
@@ -164,7 +165,7 @@ void World::Impl::fail(const Status &status, bool remote) {
       failure_ = status;
       failureIsRemote = remote;
     } else if (failureIsRemote && !remote) {
-      // What went wrong here says more than that something did elsewhere.
+      // A local error replaces the report that a peer has failed.
       failure_ = status;
       failureIsRemote = false;
     } else {
@@ -185,11 +186,11 @@ Status World::Impl::failure() const {
   return failure_;
 }
 
-Status World::Impl::failing(Status status) {
+Status World::Impl::failOnError(Status status) {
   if (status.ok())
     return status;
   IRISRT_RETURN_IF_ERROR(owner.check());
-  // An aborted collective only repeats what another rank reported.
+  // An aborted collective only repeats the error of a peer.
   fail(status, /*remote=*/status.code() == StatusCode::aborted);
   return failure();
 }
@@ -200,7 +201,7 @@ Status World::Impl::failing(Status status) {
 
 Status World::Impl::destroy() {
   if (!owner.isHere())
-    return Status::success(); // nothing here is this process's to end
+    return Status::success(); // belongs to the parent process
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (destroyed)
@@ -210,26 +211,26 @@ Status World::Impl::destroy() {
   Status status = failure();
   if (status.ok() && heap)
     status = recordFailure(synchronizeAll());
-  // Nobody takes memory away while another rank may still use it.
+  // Peers may use this rank's memory until they have arrived here.
   if (status.ok() && heap)
-    status = failing(bootstrap->barrier(CollectiveTag::destroy, limit));
+    status = failOnError(bootstrap->barrier(CollectiveTag::destroy, limit));
   if (control.host) {
     ExpectReport report = expects();
     if (report.failed != 0 && !expectsRead)
-      log.error("%llu of %llu checks failed and nobody asked; the first: %s",
+      log.error("%llu of %llu checks failed and were never read; the first: %s",
                 static_cast<unsigned long long>(report.failed),
                 static_cast<unsigned long long>(report.checked),
                 report.first.c_str());
   }
   setAbort(IRISRT_ABORT_HOST);
   if (bootstrap)
-    bootstrap->leave(); // from here on no callback touches the control block
+    bootstrap->leave(); // no callback uses the control block any more
   return status;
 }
 
 void World::Impl::abandon() {
-  // The threads are not in this process, devices and peers do not know it, and
-  // fork has closed the connections: none of the destructors may run.
+  // The threads do not exist in this process, the device does not know it, and
+  // fork has closed the connections: no destructor may run.
   (void)heap.release();
   (void)backend.release();
   (void)bootstrap.release();
@@ -240,11 +241,11 @@ World::Impl::~Impl() {
     abandon();
     return;
   }
-  destroy().ignore("whoever wants to know calls destroy()");
-  const char *why = "a destructor has nobody to tell";
+  destroy().ignore("callers that need the status call destroy()");
+  const char *why = "a destructor cannot return an error";
   if (backend) {
-    // What a kernel that does not end may use stays: from a time-out on, the
-    // back end frees and unmaps nothing.
+    // If a kernel is still running, the memory that it may use stays allocated:
+    // after a timeout the back end neither frees nor unmaps anything.
     Deadline deadline(std::min<std::chrono::nanoseconds>(
         limit, std::chrono::nanoseconds(destroyStreamLimit)));
     bool isStuck = false;
@@ -257,8 +258,8 @@ World::Impl::~Impl() {
     if (mainStream.valid())
       end(mainStream);
     if (isStuck)
-      log.error("a kernel of this rank still runs; its heap, its code and its "
-                "control block stay where they are until the process ends");
+      log.error("a kernel of this rank still runs; its heap, code and control "
+                "block stay allocated until the process ends");
     for (const std::unique_ptr<Loaded> &loaded : modules)
       backend->unloadModule(loaded->module).ignore(why);
   }
@@ -300,10 +301,11 @@ IrisRtContext World::context() const { return impl_->context; }
 
 Expected<uint64_t> World::allocate(uint64_t bytes, uint64_t alignment) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  bool atOdds = false;
-  Expected<uint64_t> address = impl_->heap->allocate(bytes, alignment, atOdds);
-  if (!address.ok() && atOdds)
-    return impl_->failing(address.status());
+  bool isDiverged = false;
+  Expected<uint64_t> address =
+      impl_->heap->allocate(bytes, alignment, isDiverged);
+  if (!address.ok() && isDiverged)
+    return impl_->failOnError(address.status());
   return address;
 }
 
@@ -318,8 +320,8 @@ bool World::isSymmetric(uint64_t address, uint64_t bytes) const {
 
 Expected<uint64_t> World::translate(uint64_t address, uint32_t rank) const {
   if (rank >= numRanks())
-    return makeStatus(StatusCode::invalidArgument, "rank %u of %u", rank,
-                      numRanks());
+    return makeStatus(StatusCode::invalidArgument,
+                      "rank %u; expected less than %u", rank, numRanks());
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   if (!isSymmetric(address))
     return makeStatus(StatusCode::invalidArgument,
@@ -340,9 +342,9 @@ Status World::importExternal(uint64_t address, uint64_t bytes) const {
     return Status::success();
   return makeStatus(StatusCode::unavailable,
                     "memory at 0x%llx was not allocated on the symmetric heap "
-                    "and cannot join it: peers reach it only at a fixed place "
-                    "in a mapping of their own; allocate with "
-                    "World::allocate and copy",
+                    "and cannot join it, because peers cannot map it at the "
+                    "required address; allocate with World::allocate and "
+                    "copy",
                     static_cast<unsigned long long>(address));
 }
 

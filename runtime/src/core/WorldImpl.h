@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What a World is made of; shared by the files that implement it.
+//===- WorldImpl.h - Implementation of World --------------------*- C++ -*-===//
 #ifndef IRIS_RT_CORE_WORLDIMPL_H
 #define IRIS_RT_CORE_WORLDIMPL_H
 
@@ -28,7 +27,7 @@ struct World::Impl {
     ModuleHandle module;
   };
 
-  /// What kernels tell about their time.
+  /// The buffer and the first clock sample of a trace.
   struct TraceState {
     uint64_t buffer = 0; ///< on the heap; 0: off
     TraceShape shape;
@@ -39,41 +38,42 @@ struct World::Impl {
       : options(options), launch(launch), log(launch.rank, launch.numRanks) {}
   ~Impl();
 
-  /// A package with the same bytes that is loaded, or nullptr.
+  /// The loaded package with the same bytes, or nullptr.
   const Loaded *findLoaded(const Package &package) const;
 
   Status open();
   Status openControl();
-  /// An error where code of packages must not run in this process; `what` is
-  /// what would.
+  /// Fails if code of packages must not run in this process; `what` names the
+  /// code.
   Status checkHostCode(const char *what) const;
   Status synchronizeStream(StreamHandle stream);
   Status synchronizeAll();
   Status agreeAcrossRanks();
-  /// Runs `status` past fail() if it is an error.
-  Status failing(Status status);
-  /// failing(), after which the failure is final: later calls return it without
-  /// waiting for anything.
+  /// Passes an error to fail(), and returns the world's failure.
+  Status failOnError(Status status);
+  /// failOnError(), after which the failure is final: later calls return it
+  /// immediately.
   Status recordFailure(Status status);
   void fail(const Status &status, bool remote);
   Status failure() const;
-  /// The failure, once recordFailure() has returned it.
+  /// The failure, after recordFailure() has returned it.
   Status finalFailure() const;
   Status checkHang();
   void checkChecks();
   void setAbort(uint32_t reason);
   Status destroy();
-  /// In a forked child: leaves everything as it is, which is the parent's.
+  /// In a forked child: leaks everything, because it belongs to the parent.
   void abandon();
   ExpectReport expects() const;
   const KernelInfo *findByHash(uint64_t hash) const;
-  /// An image with the kernel that tells the device's time, or nullptr.
+  /// An image with the kernel that reads the device's clock, or nullptr.
   const PackageImage *findClock() const;
   Expected<uint32_t> maxCoresident(const Kernel &kernel);
-  /// Checks all of a launch but its arguments, and says its shape.
+  /// Checks everything about a launch except its arguments, and fills in
+  /// `config`.
   Status checkLaunch(const Kernel &kernel, const uint64_t programs[3],
                      const Group *group, LaunchConfig &config);
-  /// Lays out checked arguments and launches.
+  /// Packs checked arguments and launches.
   Status launchChecked(const Kernel &kernel, LaunchConfig &config,
                        const IrisRtArg *args, size_t numArgs, Stream stream,
                        const Group *group);
@@ -81,7 +81,7 @@ struct World::Impl {
     return stream.id == 0 ? mainStream : StreamHandle{stream.id};
   }
 
-  /// Comes before any lock: in a forked child it may be held for ever.
+  /// Checked before any lock, which a forked child may have inherited locked.
   const ProcessOwner owner;
   const WorldOptions options;
   const LaunchInfo launch;
@@ -89,7 +89,7 @@ struct World::Impl {
   double waitSeconds = 30;
   std::chrono::nanoseconds limit{};
 
-  // In the order of creation; the destructor goes backwards.
+  // In the order of creation; the destructor uses the reverse order.
   std::unique_ptr<Bootstrap> bootstrap;
   std::unique_ptr<Backend> backend;
   HostVisibleMemory control;
@@ -100,27 +100,27 @@ struct World::Impl {
   /// Changed by the collective calls that start and end traces.
   TraceState trace;
 
-  /// One load at a time, taken before `mutex`: loading takes long, and what two
-  /// threads ask for shall be loaded once.
+  /// Serializes loads, which take long, so that concurrent threads load a
+  /// package once. Taken before `mutex`.
   std::mutex loadMutex;
 
-  mutable std::mutex mutex; // guards all that follows
-  /// Changed with both mutexes held.
+  mutable std::mutex mutex; // guards the members below
+  /// Changed only with both mutexes held.
   std::vector<std::unique_ptr<Loaded>> modules;
   std::set<uint64_t> streams;                    // besides mainStream
   std::map<uint64_t, uint32_t> coresidentLimits; // by kernel handle
   std::set<uint64_t> captures;                   // streams, by handle
   uint32_t channels = 0;
   Status failure_;
-  /// Whether failure_ is one, for calls that look without the mutex.
+  /// Whether failure_ is set, for calls that check it without the mutex.
   std::atomic<bool> hasFailed{false};
   bool failureIsRemote = false;
   bool hasFinalFailure = false;
   bool destroyed = false;
   mutable bool expectsRead = false;
 
-  /// Guards what a launch fills.  Apart from `mutex`, because a launch may wait
-  /// for a hung queue while a failure must get through to end it.
+  /// Guards the members that a launch modifies. Separate from `mutex`, because
+  /// a launch may block on a hung queue that only a reported failure can end.
   std::mutex launchMutex;
   std::vector<uint8_t> argBlock;
   std::vector<void *> parameters; // into the block

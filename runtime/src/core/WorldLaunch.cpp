@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- WorldLaunch.cpp - Modules, streams and synchronization -------------===//
 //
-// A world's modules, streams and synchronisation.  KernelLaunch.cpp has
-// launches.
+// KernelLaunch.cpp has launches.
 #include "core/Report.h"
 #include "core/WorldImpl.h"
 
@@ -11,7 +11,7 @@
 
 using namespace iris::rt;
 
-/// A world that failed elsewhere waits this long for its own streams.
+/// How long a rank waits for its streams after a peer has failed.
 static constexpr auto failedStreamGrace = std::chrono::seconds(5);
 static constexpr auto pollSlice = std::chrono::milliseconds(50);
 
@@ -34,8 +34,8 @@ Status World::Impl::checkHostCode(const char *what) const {
   return makeStatus(StatusCode::failedPrecondition,
                     "the package's %s is code that would run in this process, "
                     "which WorldOptions::refuseHostCode or "
-                    "IRIS_REFUSE_HOST_CODE=1 forbids; expected a package for a "
-                    "GPU, or a source that is trusted",
+                    "IRIS_REFUSE_HOST_CODE=1 forbids; use a package for a "
+                    "GPU, or permit host code if its source is trusted",
                     what);
 }
 
@@ -79,8 +79,8 @@ Expected<Kernel> Module::kernel(std::string_view name) const {
                           world_->impl_->backend->findKernel(
                               {handle_}, kernel.info_->symbol.c_str()));
   kernel.handle_ = handle.value;
-  // Asked here once, so that launches need not look it up.  A kernel that can
-  // never run is an error there.
+  // Queried once, so that launches need no lookup. The error for a kernel that
+  // can never run is reported by the launch.
   if (kernel.info_->coresident) {
     Expected<uint32_t> most = world_->maxCoresident(kernel);
     kernel.mostCoresident_ = most.ok() ? *most : 0;
@@ -140,8 +140,10 @@ Status World::destroyStream(Stream stream) {
   {
     std::lock_guard<std::mutex> lock(impl_->mutex);
     if (impl_->streams.erase(stream.id) == 0)
-      return makeStatus(StatusCode::invalidArgument,
-                        "no such stream, or the default one");
+      return makeStatus(
+          StatusCode::invalidArgument,
+          "unknown stream, or the default stream, which cannot be "
+          "destroyed");
   }
   return impl_->backend->destroyStream({stream.id});
 }
@@ -179,7 +181,9 @@ Status World::waitEqual(uint64_t address, uint32_t value, Stream stream) {
   if (address % sizeof(uint32_t) != 0 ||
       !isSymmetric(address, sizeof(uint32_t)))
     return makeStatus(StatusCode::invalidArgument,
-                      "0x%" PRIx64 " is no word of this rank's heap", address);
+                      "0x%" PRIx64
+                      " is not an aligned 32-bit word on this rank's heap",
+                      address);
   return impl_->backend->waitEqual(impl_->handleOf(stream), address, value);
 }
 
@@ -226,10 +230,10 @@ Status World::destroyGraph(Graph graph) {
 }
 
 //===----------------------------------------------------------------------===//
-// Synchronisation
+// Synchronization
 //===----------------------------------------------------------------------===//
 
-/// Waits for a stream, but not much longer than the world is healthy.
+/// Waits for a stream; after a failure of the world, only for a grace period.
 Status World::Impl::synchronizeStream(StreamHandle stream) {
   Deadline deadline(limit);
   std::optional<Deadline> grace;
@@ -269,7 +273,7 @@ Status World::Impl::synchronizeAll() {
   for (StreamHandle stream : all) {
     Status status = synchronizeStream(stream);
     if (!status.ok()) {
-      checkHang().ignore("it becomes the failure if it says more");
+      checkHang().ignore("it records a hang as the failure");
       return status;
     }
   }
@@ -277,7 +281,7 @@ Status World::Impl::synchronizeAll() {
 }
 
 Status World::Impl::recordFailure(Status status) {
-  status = failing(std::move(status));
+  status = failOnError(std::move(status));
   if (!status.ok()) {
     std::lock_guard<std::mutex> lock(mutex);
     hasFinalFailure = true;
@@ -285,7 +289,7 @@ Status World::Impl::recordFailure(Status status) {
   return status;
 }
 
-/// Turns the record of a failed check into the world's failure.
+/// Makes the world fail if a check of this rank's kernels has failed.
 void World::Impl::checkChecks() {
   const IrisRtCheckRecord &shared = block()->check;
   if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) != IRISRT_RECORD_READY)
@@ -297,7 +301,7 @@ void World::Impl::checkChecks() {
        /*remote=*/false);
 }
 
-/// Turns a record of this rank into the world's failure.
+/// Makes the world fail if a wait of this rank's kernels has timed out.
 Status World::Impl::checkHang() {
   checkChecks();
   const IrisRtHangRecord &shared = block()->hang;
@@ -305,14 +309,14 @@ Status World::Impl::checkHang() {
     return failure();
   IrisRtHangRecord record;
   std::memcpy(&record, &shared, sizeof(record));
-  std::optional<FlagLocation> place;
+  std::optional<FlagLocation> location;
   if (heap->contains(record.address, 1)) {
-    place.emplace();
-    place->heapOffset = record.address - heap->base();
-    place->allocationOffset = heap->allocationOf(record.address);
+    location.emplace();
+    location->heapOffset = record.address - heap->base();
+    location->allocationOffset = heap->allocationOf(record.address);
   }
-  std::string text =
-      describeHang(record, findByHash(record.kernelHash), place, waitSeconds);
+  std::string text = describeHang(record, findByHash(record.kernelHash),
+                                  location, waitSeconds);
   fail(makeStatus(StatusCode::timeout, "%s", text.c_str()), /*remote=*/false);
   return failure();
 }
@@ -324,12 +328,12 @@ Status World::Impl::agreeAcrossRanks() {
 
 Status World::barrier() {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->failing(impl_->heap->compare(CollectiveTag::barrier));
+  return impl_->failOnError(impl_->heap->compare(CollectiveTag::barrier));
 }
 
 uint32_t World::makeChannel() {
   if (!impl_->owner.isHere())
-    return 0; // exchange says why
+    return 0; // exchange() returns the error
   std::lock_guard<std::mutex> lock(impl_->mutex);
   return impl_->channels++;
 }
@@ -344,7 +348,7 @@ World::exchange(const Group &group, uint32_t channel, const std::string &mine) {
       channel, group.ranks, Bootstrap::Bytes(mine.begin(), mine.end()),
       impl_->limit);
   if (!parts.ok())
-    return impl_->failing(parts.status());
+    return impl_->failOnError(parts.status());
   std::vector<std::string> texts;
   for (const Bootstrap::Bytes &part : *parts)
     texts.emplace_back(part.begin(), part.end());
@@ -357,8 +361,8 @@ Status World::deviceBarrier(Stream stream) {
 }
 
 Status World::sync() {
-  // Not failure(): a hang of this rank, found when its streams are done, is
-  // worth more than a failure that another rank reported.
+  // Not failure(): a hang of this rank, which shows when its streams are done,
+  // is more informative than a failure that a peer reported.
   IRISRT_RETURN_IF_ERROR(impl_->finalFailure());
   IRISRT_RETURN_IF_ERROR(impl_->recordFailure(impl_->synchronizeAll()));
   return impl_->recordFailure(impl_->agreeAcrossRanks());
@@ -406,7 +410,7 @@ Status World::verify() {
       CollectiveTag::sync, Bootstrap::Bytes(text.begin(), text.end()),
       impl_->limit);
   if (!parts.ok())
-    return impl_->failing(parts.status());
+    return impl_->failOnError(parts.status());
   if (mine.failed != 0)
     return makeStatus(StatusCode::failedPrecondition, "%s", text.c_str());
   for (uint32_t rank = 0; rank < numRanks(); ++rank)

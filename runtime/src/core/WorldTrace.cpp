@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- WorldTrace.cpp - Traces of a world ---------------------------------===//
 //
-// A world's trace: where kernels write it, and how it gets into a file.
-//
-// The buffer lies on the heap, so that every rank can read all of them.
+// The trace buffer is on the symmetric heap, so that every rank can read all of
+// them.
 #include "core/Files.h"
 #include "core/WorldImpl.h"
 #include "trace/Report.h"
@@ -16,7 +16,7 @@
 
 using namespace iris::rt;
 
-/// The fastest of so many round trips says best when it was.
+/// The number of round trips; the fastest one has the smallest error.
 static constexpr int clockSamples = 20;
 
 //===----------------------------------------------------------------------===//
@@ -39,7 +39,7 @@ Status World::startTrace(const TraceOptions &options) {
   Impl::TraceState &trace = impl_->trace;
   if (trace.buffer != 0)
     return makeStatus(StatusCode::failedPrecondition,
-                      "a trace has been started already");
+                      "a trace has already been started");
   TraceShape shape;
   IRISRT_ASSIGN_OR_RETURN(shape.ringsLog2, log2Of(options.rings, "rings"));
   IRISRT_ASSIGN_OR_RETURN(shape.eventsLog2,
@@ -65,7 +65,7 @@ static double hostNowUs() {
       .count();
 }
 
-/// The last event of ring 0, which program 0 writes.
+/// The last event of ring 0, to which program 0 writes.
 static Expected<IrisRtTraceEvent> lastEvent(World &world, uint64_t buffer,
                                             const TraceShape &shape) {
   IrisRtTraceRing ring;
@@ -73,15 +73,15 @@ static Expected<IrisRtTraceEvent> lastEvent(World &world, uint64_t buffer,
   if (ring.written == 0)
     return makeStatus(StatusCode::internal, "%s has written no event",
                       IRISRT_SYM_CLOCK);
-  uint64_t place = (ring.written - 1) & (shape.eventsPerRing() - 1);
+  uint64_t index = (ring.written - 1) & (shape.eventsPerRing() - 1);
   IrisRtTraceEvent event;
   IRISRT_RETURN_IF_ERROR(world.readNow(
-      &event, buffer + shape.rings() * sizeof(ring) + place * sizeof(event),
+      &event, buffer + shape.rings() * sizeof(ring) + index * sizeof(event),
       sizeof(event)));
   return event;
 }
 
-/// Asks the device what time it is.
+/// Reads the device's clock with a kernel.
 static Expected<ClockSample> sampleClock(World &world, const Kernel &clock,
                                          uint64_t buffer,
                                          const TraceShape &shape) {
@@ -109,12 +109,12 @@ const PackageImage *World::Impl::findClock() const {
   return nullptr;
 }
 
-Expected<std::optional<ClockSample>> World::askClock() {
+Expected<std::optional<ClockSample>> World::sampleDeviceClock() {
   const PackageImage *image = impl_->findClock();
   if (!image || capturing())
     return std::optional<ClockSample>();
   if (deviceKind() == DeviceKind::host) {
-    // Kernels read the host's clock, in nanoseconds.
+    // Host kernels read the host's clock, in nanoseconds.
     double now = hostNowUs();
     return std::optional<ClockSample>(
         ClockSample{static_cast<uint64_t>(now * 1e3), now, 0});
@@ -133,7 +133,7 @@ Expected<std::optional<ClockSample>> World::askClock() {
 Status World::compareClocks() {
   if (impl_->trace.buffer == 0 || impl_->trace.first)
     return Status::success();
-  IRISRT_ASSIGN_OR_RETURN(impl_->trace.first, askClock());
+  IRISRT_ASSIGN_OR_RETURN(impl_->trace.first, sampleDeviceClock());
   return Status::success();
 }
 
@@ -141,7 +141,7 @@ Status World::compareClocks() {
 // End
 //===----------------------------------------------------------------------===//
 
-/// Writes a file, or none.
+/// Writes a file atomically.
 static Status writeFile(const std::string &path, const std::string &text) {
   std::string temporary = path + ".XXXXXX";
   UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
@@ -157,9 +157,9 @@ static Status writeFile(const std::string &path, const std::string &text) {
   return status;
 }
 
-/// What a rank tells the others about its clock and device.
+/// What each rank reports about its clock and device.
 namespace {
-struct ClockTerms {
+struct ClockReport {
   ClockSample first;
   ClockSample last;
   double hz;
@@ -188,16 +188,16 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
                       "no trace has been started");
   IRISRT_RETURN_IF_ERROR(sync());
   std::vector<std::vector<uint8_t>> buffers;
-  // What fails on this rank alone must not leave the others waiting.
-  IRISRT_RETURN_IF_ERROR(impl_->failing(readTraces(buffers)));
-  // From here on the clocks' events may overwrite others.
+  // Report a local error to all ranks, so that none of them waits.
+  IRISRT_RETURN_IF_ERROR(impl_->failOnError(readTraces(buffers)));
+  // After this barrier, the clock kernels may overwrite events.
   IRISRT_RETURN_IF_ERROR(barrier());
-  Expected<std::optional<ClockSample>> asked = askClock();
-  if (!asked.ok())
-    return impl_->failing(asked.status());
+  Expected<std::optional<ClockSample>> sampled = sampleDeviceClock();
+  if (!sampled.ok())
+    return impl_->failOnError(sampled.status());
 
-  const std::optional<ClockSample> &last = *asked;
-  ClockTerms mine = {};
+  const std::optional<ClockSample> &last = *sampled;
+  ClockReport mine = {};
   mine.hasClock = last.has_value();
   mine.last = last.value_or(ClockSample{});
   mine.hasFirst = trace.first.has_value();
@@ -209,7 +209,7 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
   Expected<std::vector<Bootstrap::Bytes>> parts =
       impl_->bootstrap->allGather(CollectiveTag::trace, bytes, impl_->limit);
   if (!parts.ok())
-    return impl_->failing(parts.status());
+    return impl_->failOnError(parts.status());
 
   {
     std::lock_guard<std::mutex> lock(impl_->launchMutex);
@@ -220,16 +220,16 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
 
   std::vector<RankTrace> ranks(numRanks());
   for (uint32_t rank = 0; rank < numRanks(); ++rank) {
-    ClockTerms terms;
+    ClockReport terms;
     if ((*parts)[rank].size() != sizeof(terms))
       return makeStatus(StatusCode::internal,
-                        "rank %u told %zu bytes about its clock; expected %zu",
+                        "rank %u sent %zu bytes about its clock; expected %zu",
                         rank, (*parts)[rank].size(), sizeof(terms));
     std::memcpy(&terms, (*parts)[rank].data(), sizeof(terms));
     if (!terms.hasClock)
       return makeStatus(StatusCode::failedPrecondition,
                         "nothing to trace: rank %u has loaded no package with "
-                        "traces; compile it with iris-compile --trace",
+                        "traces; compile one with iris-compile --trace",
                         rank);
     terms.device[sizeof(terms.device) - 1] = '\0';
     std::optional<ClockSample> first;
@@ -257,10 +257,10 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
       CollectiveTag::trace, Bootstrap::Bytes(text.begin(), text.end()),
       impl_->limit);
   if (!parts.ok())
-    return impl_->failing(parts.status());
-  if (const Bootstrap::Bytes &complaint = parts->front(); !complaint.empty())
+    return impl_->failOnError(parts.status());
+  if (const Bootstrap::Bytes &error = parts->front(); !error.empty())
     return makeStatus(StatusCode::invalidArgument, "%.*s",
-                      static_cast<int>(complaint.size()),
-                      reinterpret_cast<const char *>(complaint.data()));
+                      static_cast<int>(error.size()),
+                      reinterpret_cast<const char *>(error.data()));
   return summarizeTrace(ranks);
 }

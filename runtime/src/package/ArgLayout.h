@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ArgLayout.h - Layout of the argument block ---------------*- C++ -*-===//
 //
-// Where arguments lie in the packed block: RuntimeABI.h, section 3.
+// See RuntimeABI.h, section 3.
 #ifndef IRIS_RT_PACKAGE_ARGLAYOUT_H
 #define IRIS_RT_PACKAGE_ARGLAYOUT_H
 
@@ -17,7 +18,7 @@ struct ArgExtent {
   uint64_t end;
 };
 
-/// Where an argument lies that follows what ends at `end`.
+/// The extent of an argument; the previous argument ends at `end`.
 inline ArgExtent placeArg(const ArgInfo &arg, uint64_t end) {
   auto alignTo = [](uint64_t value, uint64_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
@@ -45,8 +46,8 @@ inline ArgExtent placeArg(const ArgInfo &arg, uint64_t end) {
   return {begin, begin + bytes};
 }
 
-/// Where each parameter of the kernel lies in the packed block: every field of
-/// a context, every word of a memref, every scalar, every hidden argument.
+/// The offset of each parameter in the packed block: every field of a context,
+/// every word of a memref, every scalar, every hidden argument.
 std::vector<uint32_t> placeParameters(const KernelInfo &kernel);
 
 } // namespace iris::rt

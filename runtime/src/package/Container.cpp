@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Container.cpp - Reader of LLVM's OffloadBinary ---------------------===//
 #include "package/Container.h"
 
 #include "iris-c/RuntimeABI.h"
@@ -14,7 +15,7 @@
 namespace iris::rt {
 namespace {
 
-// These mirror LLVM's OffloadBinary on disk.
+// The on-disk structures of LLVM's OffloadBinary.
 struct Header {
   uint8_t magic[4];
   uint32_t version;
@@ -44,17 +45,17 @@ static_assert(sizeof(StringEntry) == 16, "OffloadBinary string entry");
 constexpr uint8_t magicBytes[4] = {0x10, 0xFF, 0x10, 0xAD};
 constexpr uint32_t containerVersion = 1;
 constexpr uint64_t containerAlignment = 8;
-/// More entries, or strings of one, than any writer has a use for.
+/// Limits that no writer reaches.
 constexpr size_t maxEntries = 1024;
 constexpr uint64_t maxStrings = 64;
 
-/// Reads one entry; keeps the bounds in one place.
+/// Reads one entry and checks all bounds.
 class EntryReader {
 public:
   EntryReader(const uint8_t *data, size_t available, size_t offset)
       : data(data), available(available), offset(offset) {}
 
-  /// The entry's size, once read() succeeded.
+  /// The size of the entry; valid after read() succeeded.
   size_t size() const { return entryBytes; }
   Expected<ContainerEntry> read();
 
@@ -63,7 +64,7 @@ private:
     return makeStatus(StatusCode::invalidArgument,
                       "package entry at byte %zu: %s", offset, what.c_str());
   }
-  /// Whether [at, at + bytes) lies inside the entry.
+  /// Whether [at, at + bytes) is within the entry.
   bool inside(uint64_t at, uint64_t bytes) const {
     return at <= entryBytes && bytes <= entryBytes - at;
   }
@@ -84,7 +85,7 @@ private:
   size_t entryBytes = 0;
   Entry record = {};
   uint64_t textBegin = 0;
-  /// One flag per byte of the text area: some string uses it.
+  /// One flag for each byte of the string area: some string uses it.
   std::vector<bool> used;
 };
 
@@ -115,13 +116,13 @@ Status EntryReader::readHeader() {
 }
 
 Expected<std::string_view> EntryReader::readText(uint64_t at) {
-  // Texts lie between the table and the image, each with its null byte.
+  // Null-terminated strings are between the string table and the image.
   if (at < textBegin || at >= record.imageOffset)
-    return fail("a string lies outside the string area");
+    return fail("a string is outside the string area");
   const char *begin = reinterpret_cast<const char *>(data + at);
   const void *end = std::memchr(begin, '\0', record.imageOffset - at);
   if (!end)
-    return fail("a string has no end");
+    return fail("a string is not null-terminated");
   size_t length = static_cast<const char *>(end) - begin;
   for (size_t i = 0; i <= length; ++i)
     used[at - textBegin + i] = true;
@@ -136,7 +137,7 @@ Status EntryReader::readStrings(ContainerEntry &result) {
     IRISRT_ASSIGN_OR_RETURN(std::string_view value,
                             readText(entry.valueOffset));
     if (!result.strings.emplace(key, value).second)
-      return fail("a string is there twice");
+      return fail("a string key occurs twice");
   }
   return Status::success();
 }
@@ -146,9 +147,8 @@ Status EntryReader::checkUnusedBytes(uint64_t from, uint64_t to) const {
     bool isText =
         at >= textBegin && at - textBegin < used.size() && used[at - textBegin];
     if (!isText && data[at] != 0)
-      return fail(formatString("damaged: byte %" PRIu64
-                               " of the entry belongs to nothing and is not 0",
-                               at));
+      return fail(formatString(
+          "damaged: byte %" PRIu64 " of the entry is unused, but not 0", at));
   }
   return Status::success();
 }
@@ -160,12 +160,12 @@ Expected<ContainerEntry> EntryReader::read() {
   if (record.stringOffset != sizeof(Header) + sizeof(Entry) ||
       record.numStrings > maxStrings ||
       !inside(record.stringOffset, record.numStrings * sizeof(StringEntry)))
-    return fail("its string table lies outside the entry");
+    return fail("its string table is outside the entry");
   textBegin = record.stringOffset + record.numStrings * sizeof(StringEntry);
   if (record.imageOffset % containerAlignment != 0 ||
       record.imageOffset < textBegin ||
       !inside(record.imageOffset, record.imageSize))
-    return fail("its image lies outside the entry");
+    return fail("its image is outside the entry");
   used.assign(record.imageOffset - textBegin, false);
 
   ContainerEntry result;
@@ -212,11 +212,11 @@ Expected<std::vector<ContainerEntry>> parseContainer(const uint8_t *data,
 std::string computeEntryHash(const ContainerEntry &entry) {
   XXH3_state_t state;
   XXH3_64bits_reset(&state);
-  // std::map iterates in byte order of the keys, as the ABI asks.
+  // std::map iterates in byte order of the keys, as the ABI requires.
   for (const auto &[key, value] : entry.strings) {
     if (key == IRISRT_KEY_HASH)
       continue;
-    // Both views end before a null byte of the buffer.
+    // Include the terminating null byte, which is in the buffer.
     XXH3_64bits_update(&state, key.data(), key.size() + 1);
     XXH3_64bits_update(&state, value.data(), value.size() + 1);
   }

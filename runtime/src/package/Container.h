@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Container.h - Reader of LLVM's OffloadBinary -------------*- C++ -*-===//
 //
-// The container of a package: LLVM's OffloadBinary, version 1, read without
-// LLVM.  An entry starts with a header, then come the entry record, a table of
-// key and value offsets, the null-terminated texts it points to, and the image;
-// all offsets count from the start of the entry and are little endian.
+// The container of a package is LLVM's OffloadBinary, version 1, which is read
+// without LLVM. An entry consists of a header, the entry record, a table of key
+// and value offsets, the null-terminated strings, and the image. All offsets
+// are relative to the start of the entry; all numbers are little endian.
 #ifndef IRIS_RT_PACKAGE_CONTAINER_H
 #define IRIS_RT_PACKAGE_CONTAINER_H
 
@@ -17,7 +18,7 @@
 
 namespace iris::rt {
 
-/// LLVM's ImageKind and OffloadKind, as far as packages use them.
+/// The values of LLVM's ImageKind and OffloadKind that packages use.
 enum : uint16_t { imageObject = 1, imageCubin = 3, imagePtx = 5 };
 enum : uint16_t { producerNone = 0, producerCuda = 2, producerHip = 4 };
 
@@ -28,19 +29,19 @@ struct ContainerEntry {
   std::map<std::string_view, std::string_view> strings;
   const uint8_t *image = nullptr;
   size_t imageSize = 0;
-  /// Where the entry starts in the buffer, for messages.
+  /// The offset of the entry in the buffer, for messages.
   size_t offset = 0;
 
-  /// The string called `key`, or an error that names the missing key.
+  /// The string with the given key; the error names a missing key.
   Expected<std::string_view> string(std::string_view key) const;
 };
 
-/// Splits a buffer into its entries.  Every byte is accounted for: what no
-/// field points to must be zero, so that damage cannot hide there.
+/// Splits a buffer into its entries. Unused bytes must be zero, so that any
+/// damage is detected.
 Expected<std::vector<ContainerEntry>> parseContainer(const uint8_t *data,
                                                      size_t size);
 
-/// The `iris.hash` that the entry should have: 16 lower-case hex digits.
+/// The expected `iris.hash` of an entry: 16 lower-case hex digits.
 std::string computeEntryHash(const ContainerEntry &entry);
 
 } // namespace iris::rt

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- JsonReader.h - Typed access to JSON ----------------------*- C++ -*-===//
 //
-// Typed access to parsed JSON that remembers the first error and where it was,
-// so that the code that reads metadata is one line per field.
+// Records the first error and its path, so that reading metadata takes one line
+// per field.
 #ifndef IRIS_RT_PACKAGE_JSONREADER_H
 #define IRIS_RT_PACKAGE_JSONREADER_H
 
 #include "iris/rt/Status.h"
 
-// The library then never throws; we only use what cannot fail.
+// Makes the library exception-free; only non-failing functions are used.
 #define JSON_NOEXCEPTION 1
 #include <nlohmann/json.hpp>
 
@@ -19,7 +20,7 @@
 
 namespace iris::rt {
 
-/// The first error met while reading one JSON text.
+/// The first error in a JSON text.
 class JsonErrors {
 public:
   void report(const std::string &path, const std::string &what) {
@@ -32,7 +33,7 @@ private:
   Status status_;
 };
 
-/// One value and its path, e.g. "kernels[0].args[2].offset".
+/// A value and its path, for instance "kernels[0].args[2].offset".
 class JsonValue {
 public:
   JsonValue(const nlohmann::json *value, std::string path, JsonErrors &errors)
@@ -42,7 +43,8 @@ public:
   void fail(const std::string &what) const { errors_->report(path_, what); }
   bool isNull() const { return value_->is_null(); }
 
-  /// The member `key`; without it an error, or nothing where it is optional.
+  /// has() tests for the member `key`; member() reports an error if it is
+  /// missing.
   bool has(const char *key) const {
     return value_->is_object() && value_->contains(key);
   }
@@ -55,7 +57,7 @@ public:
     return {&null, std::move(path), *errors_};
   }
 
-  /// An error if this is no object or has a key that is not in `keys`.
+  /// Reports an error if this is not an object or has a key outside `keys`.
   void expectKeys(std::initializer_list<std::string_view> keys) const {
     if (!value_->is_object())
       return fail("should be an object");
@@ -68,7 +70,7 @@ public:
     }
   }
 
-  /// Elements of an array of at most `limit`; 0 with an error otherwise.
+  /// The size of an array of at most `limit` elements; 0 after an error.
   size_t arraySize(size_t limit) const {
     if (!value_->is_array()) {
       fail("should be an array");
@@ -105,7 +107,7 @@ public:
     return value && *value;
   }
 
-  /// An unsigned integer in [low, high]; `low` with an error otherwise.
+  /// An unsigned integer in [low, high]; `low` after an error.
   uint64_t integer(uint64_t low, uint64_t high) const {
     auto *value = value_->get_ptr<const uint64_t *>();
     if (value && *value >= low && *value <= high)
@@ -116,7 +118,7 @@ public:
     return low;
   }
 
-  /// Any 64-bit signed integer; 0 with an error otherwise.
+  /// A signed 64-bit integer; 0 after an error.
   int64_t signedInteger() const {
     if (auto *value = value_->get_ptr<const uint64_t *>()) {
       if (*value <= uint64_t(std::numeric_limits<int64_t>::max()))
@@ -128,7 +130,7 @@ public:
     return 0;
   }
 
-  /// Any number; 0 with an error otherwise.
+  /// A number; 0 after an error.
   double number() const {
     if (value_->is_number())
       return value_->get<double>();

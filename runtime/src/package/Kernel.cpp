@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Kernel.cpp - Kernel metadata and launch arguments ------------------===//
 #include "iris/rt/Kernel.h"
 
 #include "package/ArgLayout.h"
@@ -22,7 +23,7 @@ static constexpr ElementRow elements[] = {
     {"i1", 1},  {"i8", 1},   {"i16", 2}, {"i32", 4}, {"i64", 8},
     {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"index", 8}};
 static_assert(sizeof(elements) / sizeof(elements[0]) == IRISRT_ELT_INDEX + 1,
-              "one row per IrisRtElement");
+              "one row for each IrisRtElement");
 
 std::string_view iris::rt::elementName(uint32_t element) {
   return element <= IRISRT_ELT_INDEX ? elements[element].name : "unknown";
@@ -72,7 +73,7 @@ std::string ArgInfo::typeName() const {
   return text + (symmetric ? ", symmetric>" : ">");
 }
 
-/// What the caller passed, in the words of ArgInfo::typeName.
+/// The type of a passed argument, in the format of ArgInfo::typeName.
 static std::string typeName(const IrisRtArg &arg) {
   if (arg.kind == IRISRT_ARG_CONTEXT)
     return "!iris.ctx";
@@ -103,7 +104,7 @@ std::string KernelInfo::signature() const {
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// The integer that a scalar's bits stand for.
+/// Sign-extends the bits of an integer scalar.
 static int64_t signExtend(uint64_t bits, uint32_t bytes) {
   if (bytes >= 8)
     return static_cast<int64_t>(bits);
@@ -111,7 +112,7 @@ static int64_t signExtend(uint64_t bits, uint32_t bytes) {
   return static_cast<int64_t>((bits ^ sign) - sign);
 }
 
-/// |value| % divisor == 0, without the overflow of negating INT64_MIN.
+/// |value| % divisor == 0, without overflow for INT64_MIN.
 static bool divides(uint64_t divisor, int64_t value) {
   uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value)
                                  : static_cast<uint64_t>(value);
@@ -144,10 +145,10 @@ static Status checkScalar(const ArgInfo &want, const IrisRtArg &got) {
   return Status::success();
 }
 
-/// The first byte and the number of bytes that a memref touches; false if they
-/// do not fit the address space.
+/// Computes the address range of a memref's elements; false if it exceeds the
+/// address space.
 static bool footprint(const IrisRtArg &arg, uint64_t &begin, uint64_t &bytes) {
-  int64_t low = 0, high = 0; // of the elements' offsets
+  int64_t low = 0, high = 0; // element offsets
   for (uint32_t i = 0; i < arg.rank; ++i) {
     if (arg.sizes[i] == 0) {
       begin = arg.value;
@@ -198,7 +199,7 @@ static Status checkStrides(const ArgInfo &want, const IrisRtArg &got) {
   int64_t rowMajor = 1;
   for (uint32_t i = got.rank; i-- > 0;) {
     int64_t stride = got.strides[i];
-    // The stride of a dimension with one element (or none) is never used.
+    // The stride of a dimension with at most one element is unused.
     bool matters = got.sizes[i] > 1 && !empty;
     if (want.identity && matters && stride != rowMajor)
       return wrong(formatString("stride %" PRIu32 " should be %" PRId64
@@ -237,11 +238,11 @@ static Status checkMemref(const ArgInfo &want, const IrisRtArg &got,
   if (!want.symmetric)
     return Status::success();
   if (!got.symmetric)
-    return wrong("the buffer should lie on the symmetric heap, but is passed "
-                 "as one that does not");
+    return wrong("the buffer should be on the symmetric heap, but is passed "
+                 "as non-symmetric");
   if (inHeap && !inHeap(begin, bytes))
     return wrong(formatString("%" PRIu64 " bytes at 0x%" PRIx64
-                              " do not lie on the symmetric heap",
+                              " are not on the symmetric heap",
                               bytes, begin));
   return Status::success();
 }
@@ -262,7 +263,7 @@ static Status checkArg(const ArgInfo &want, const IrisRtArg &got,
   return checkScalar(want, got);
 }
 
-/// True if both are one view of one buffer: equal coordinates are one element.
+/// Whether both are the same view of the same buffer.
 static bool isSameBuffer(const IrisRtArg &a, const IrisRtArg &b) {
   if (a.value != b.value || a.element != b.element || a.rank != b.rank)
     return false;
@@ -273,7 +274,7 @@ static bool isSameBuffer(const IrisRtArg &a, const IrisRtArg &b) {
   return true;
 }
 
-/// The arguments are checked already: they fit the address space.
+/// Requires checked arguments, which fit the address space.
 static Status checkOverlaps(const KernelInfo &kernel, const IrisRtArg *args) {
   for (const OverlapInfo &overlap : kernel.overlaps) {
     const IrisRtArg &a = args[overlap.first], &b = args[overlap.second];
@@ -289,8 +290,8 @@ static Status checkOverlaps(const KernelInfo &kernel, const IrisRtArg *args) {
         "kernel %s: arguments %u (%s, %" PRIu64 " bytes at 0x%" PRIx64
         ") and %u (%s, %" PRIu64 " bytes at 0x%" PRIx64
         ") overlap, and the kernel writes to one of them; expected buffers "
-        "that share no byte%s. A kernel that orders such accesses itself says "
-        "so with the attribute iris.may_overlap",
+        "that do not overlap%s. A kernel that orders such accesses itself "
+        "declares so with the attribute iris.may_overlap",
         kernel.fullName().c_str(), overlap.first, typeName(a).c_str(), bytesA,
         beginA, overlap.second, typeName(b).c_str(), bytesB, beginB,
         overlap.same ? ", or the same buffer twice" : "");
@@ -304,7 +305,7 @@ Status iris::rt::checkArgs(const KernelInfo &kernel, const IrisRtArg *args,
     if (hidden.kind == HiddenArgInfo::Kind::unknown)
       return makeStatus(StatusCode::unavailable,
                         "kernel %s needs a hidden argument of kind '%s', which "
-                        "this runtime does not make",
+                        "this runtime does not support",
                         kernel.fullName().c_str(), hidden.kindName.c_str());
   if (count != kernel.args.size())
     return makeStatus(StatusCode::invalidArgument,
@@ -345,7 +346,7 @@ Status iris::rt::checkBarriers(const KernelInfo &kernel, const IrisRtArg *args,
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// The context's fields, in their order: RuntimeABI.h, section 1.
+/// The offsets of the context's fields, in order (RuntimeABI.h, section 1).
 static constexpr uint32_t contextOffsets[] = {
     offsetof(IrisRtContext, rank),       offsetof(IrisRtContext, numRanks),
     offsetof(IrisRtContext, heapBase),   offsetof(IrisRtContext, heapStride),
@@ -418,7 +419,7 @@ Status iris::rt::packArgs(const KernelInfo &kernel,
 }
 
 //===----------------------------------------------------------------------===//
-// Making arguments
+// Construction of arguments
 //===----------------------------------------------------------------------===//
 
 IrisRtArg iris::rt::makeContextArg() {
@@ -440,7 +441,7 @@ IrisRtArg iris::rt::makeMemrefArg(IrisRtElement element, uint64_t address,
   for (size_t i = std::min<size_t>(sizes.size(), IRISRT_MAX_DIMS); i-- > 0;) {
     arg.sizes[i] = sizes[i];
     arg.strides[i] = stride;
-    // An overflow here is found, and refused, by checkArgs.
+    // checkArgs rejects sizes whose product overflows.
     if (__builtin_mul_overflow(stride, std::max<int64_t>(sizes[i], 1), &stride))
       stride = 0;
   }

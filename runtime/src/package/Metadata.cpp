@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Metadata.cpp - Parser of kernel metadata ---------------------------===//
 #include "package/Metadata.h"
 
 #include "package/ArgLayout.h"
@@ -9,8 +10,8 @@
 namespace iris::rt {
 namespace {
 
-// Bounds that no compiler reaches; they keep a damaged or hostile package from
-// costing more than its size.
+// Limits that no compiler reaches, so that a damaged or malicious package
+// cannot use more resources than its size justifies.
 constexpr size_t maxMetadataBytes = size_t(16) << 20;
 constexpr size_t maxDepth = 64;
 constexpr size_t maxKernels = 65536;
@@ -22,8 +23,8 @@ constexpr uint64_t maxArenaBytes = uint64_t(1) << 40;
 constexpr uint64_t maxArgsBytes = 32764; // CUDA 12.1's limit, the largest one
 constexpr uint64_t maxDivisibility = uint64_t(1) << 40;
 
-/// Whether arrays and objects nest deeper than `maxDepth`.  Checked before the
-/// text is parsed, so that the parser never builds such a value.
+/// Whether arrays and objects are nested more than `maxDepth` deep. Checked
+/// before parsing, because the parser is recursive.
 bool nestsTooDeep(std::string_view text) {
   size_t depth = 0;
   bool inString = false;
@@ -50,11 +51,11 @@ IrisRtElement readElement(const JsonValue &value) {
   std::string name = value.string();
   std::optional<IrisRtElement> element = parseElement(name);
   if (!element)
-    value.fail("is '" + name + "', which is no element type");
+    value.fail("is '" + name + "', which is not an element type");
   return element.value_or(IRISRT_ELT_I32);
 }
 
-/// Static extents or strides; null stands for a dynamic one.
+/// Static extents or strides; null means dynamic.
 std::vector<std::optional<int64_t>> readDims(const JsonValue &value,
                                              bool negativeAllowed) {
   std::vector<std::optional<int64_t>> dims;
@@ -170,7 +171,7 @@ void readTensorMap(const JsonValue &value, const KernelInfo &kernel,
   hidden.ranks = value.member("ranks").boolean();
 }
 
-/// Arguments of other kinds are for newer runtimes; launches refuse them.
+/// Launches reject arguments of unknown kinds, which newer runtimes support.
 HiddenArgInfo readHidden(const JsonValue &value, const KernelInfo &kernel) {
   using Kind = HiddenArgInfo::Kind;
   HiddenArgInfo hidden;
@@ -213,7 +214,7 @@ void readWorkgroup(const JsonValue &value, std::array<uint32_t, 3> &workgroup) {
                             static_cast<unsigned long long>(maxWorkgroup)));
 }
 
-/// Offsets are redundant: they must be what the layout rules say.
+/// Checks the offsets, which follow from the layout rules.
 void checkLayout(const JsonValue &value, const KernelInfo &kernel) {
   uint64_t end = 0;
   for (size_t i = 0; i < kernel.args.size(); ++i) {
@@ -230,7 +231,8 @@ void checkLayout(const JsonValue &value, const KernelInfo &kernel) {
                            static_cast<unsigned long long>(end)));
 }
 
-/// Bits of the mask stand for maps, and nothing may lie on explicit arguments.
+/// Checks that hidden arguments do not overlap explicit ones, and that the
+/// tensor maps have a mask.
 void checkHidden(const JsonValue &value, const KernelInfo &kernel) {
   using Kind = HiddenArgInfo::Kind;
   uint64_t end = 0;
@@ -252,7 +254,7 @@ void checkHidden(const JsonValue &value, const KernelInfo &kernel) {
                             maps, masks, IRISRT_MAX_TENSOR_MAPS));
 }
 
-/// Pairs of memrefs, by number.
+/// Reads pairs of memref argument indices.
 void readOverlaps(const JsonValue &value, bool same, KernelInfo &kernel) {
   constexpr size_t maxPairs = maxArgs * (maxArgs - 1) / 2;
   for (size_t i = 0, count = value.arraySize(maxPairs); i < count; ++i) {
@@ -379,7 +381,7 @@ Expected<std::vector<KernelInfo>> parseMetadata(std::string_view text) {
   std::set<std::string> names;
   for (size_t i = 0, count = list.arraySize(maxKernels); i < count; ++i) {
     kernels.push_back(readKernel(list.element(i)));
-    // Later errors would only hide the first one.
+    // Return the first error.
     IRISRT_RETURN_IF_ERROR(errors.status().withContext("metadata"));
     if (!names.insert(kernels.back().fullName()).second)
       list.element(i).fail("has the same name as another kernel: " +

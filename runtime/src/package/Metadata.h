@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Metadata.h - Parser of kernel metadata -------------------*- C++ -*-===//
 //
-// The metadata of kernels: the JSON text `iris.meta` of RuntimeABI.h,
-// section 5.
+// The metadata is the JSON text `iris.meta` of RuntimeABI.h, section 5.
 #ifndef IRIS_RT_PACKAGE_METADATA_H
 #define IRIS_RT_PACKAGE_METADATA_H
 
@@ -13,10 +13,9 @@
 
 namespace iris::rt {
 
-/// Parses and checks the metadata.  Every field's type and range is checked;
-/// keys that RuntimeABI.h does not know are errors, since a package of a newer
-/// minor version is refused before this.  Argument offsets must be those that
-/// the layout rules give.
+/// Parses the metadata and checks the type and range of every field. Keys that
+/// RuntimeABI.h does not define are errors, because packages of a newer minor
+/// version are rejected earlier. Argument offsets must follow the layout rules.
 Expected<std::vector<KernelInfo>> parseMetadata(std::string_view text);
 
 } // namespace iris::rt

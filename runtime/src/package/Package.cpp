@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Package.cpp - Packages of compiled kernels -------------------------===//
 #include "iris/rt/Package.h"
 
 #include "core/UniqueFd.h"
@@ -14,7 +15,7 @@
 
 using namespace iris::rt;
 
-/// Parses "major.minor": decimal, no sign, no leading zeros, no rest.
+/// Parses "major.minor": decimal, without sign, leading zeros or suffix.
 static bool parseVersion(std::string_view text, uint32_t &major,
                          uint32_t &minor) {
   auto number = [&](uint32_t &out) {
@@ -44,12 +45,12 @@ static Status versionMismatch(const PackageImage &image) {
                     IRISRT_ABI_VERSION_MINOR);
 }
 
-/// Reads the version an image was made for; fails unless it is of our major
-/// version, since another one may do everything else differently.
+/// Reads the ABI version of an image; fails unless its major version is this
+/// runtime's, because other versions may have any format.
 static Status readVersion(std::string_view text, PackageImage &image) {
   if (!parseVersion(text, image.abiMajor, image.abiMinor))
     return makeStatus(StatusCode::invalidArgument,
-                      "'%.*s' is no ABI version; expected major.minor",
+                      "'%.*s' is not an ABI version; expected major.minor",
                       static_cast<int>(text.size()), text.data());
   if (image.abiMajor == IRISRT_ABI_VERSION_MAJOR)
     return Status::success();
@@ -61,8 +62,8 @@ static bool isElf(const uint8_t *data, size_t size) {
   return size >= sizeof(magic) && std::memcmp(data, magic, sizeof(magic)) == 0;
 }
 
-/// The container's kinds of image and producer, which the hash does not cover,
-/// must be those of the target, so that damage to them shows, too.
+/// Checks that the container's image and offload kinds match the target. The
+/// hash does not cover them.
 static Status checkKinds(const ContainerEntry &entry, std::string_view arch) {
   bool amd = arch.substr(0, 3) == "gfx";
   bool nvidia = arch.substr(0, 3) == "sm_";
@@ -73,7 +74,7 @@ static Status checkKinds(const ContainerEntry &entry, std::string_view arch) {
     return Status::success();
   return makeStatus(StatusCode::invalidArgument,
                     "package entry at byte %zu: image kind %u of producer %u "
-                    "does not fit target %s; expected %u and %u",
+                    "does not match target %s; expected %u and %u",
                     entry.offset, entry.imageKind, entry.offloadKind,
                     std::string(arch).c_str(), image, producer);
 }
@@ -87,8 +88,8 @@ static Expected<PackageImage> readImage(const ContainerEntry &entry) {
   IRISRT_ASSIGN_OR_RETURN(std::string_view abi, entry.string(IRISRT_KEY_ABI));
   IRISRT_RETURN_IF_ERROR(readVersion(abi, image));
 
-  // Then the hash: if the bytes are damaged, that is what to say, not that
-  // some field has an odd value.
+  // Check the hash before all other fields, so that a damaged package is
+  // reported as such.
   IRISRT_ASSIGN_OR_RETURN(std::string_view hash, entry.string(IRISRT_KEY_HASH));
   std::string computed = computeEntryHash(entry);
   if (hash != computed)
@@ -103,7 +104,7 @@ static Expected<PackageImage> readImage(const ContainerEntry &entry) {
   IRISRT_ASSIGN_OR_RETURN(image.triple, entry.string("triple"));
   IRISRT_ASSIGN_OR_RETURN(image.arch, entry.string("arch"));
   if (image.arch.empty())
-    return Status(StatusCode::invalidArgument, "an image names no target");
+    return Status(StatusCode::invalidArgument, "an image has no target");
   if (image.size == 0)
     return makeStatus(StatusCode::invalidArgument, "the image for %s is empty",
                       std::string(image.arch).c_str());
@@ -137,7 +138,7 @@ PackageImage::findKernel(std::string_view name) const {
       continue;
     if (found)
       return makeStatus(StatusCode::invalidArgument,
-                        "kernel '%s' is in several modules; say %s or %s",
+                        "kernel '%s' is in several modules; use %s or %s",
                         kernel.name.c_str(), found->fullName().c_str(),
                         kernel.fullName().c_str());
     found = &kernel;
@@ -175,7 +176,7 @@ Expected<Package> Package::parse(std::shared_ptr<const uint64_t[]> words,
   return package;
 }
 
-/// Room for `size` bytes as 64-bit words, or nullptr.
+/// Allocates `size` bytes as 64-bit words; nullptr on failure.
 static std::shared_ptr<uint64_t[]> allocateWords(uint64_t size) {
   return std::shared_ptr<uint64_t[]>(new (std::nothrow) uint64_t[size / 8 + 1]);
 }
@@ -237,8 +238,8 @@ Expected<Package> Package::fromFile(const std::string &path) {
   return package;
 }
 
-/// The number in "sm_90" or "sm_90a", and whether the "a" is there: code for
-/// one architecture only.  0 for other targets.
+/// The number of "sm_90" or "sm_90a"; 0 for other targets. Sets `oneOnly` if
+/// there is a suffix, which restricts code to one architecture.
 static unsigned parseSm(std::string_view target, bool &oneOnly) {
   if (target.substr(0, 3) != "sm_")
     return 0;
@@ -250,9 +251,9 @@ static unsigned parseSm(std::string_view target, bool &oneOnly) {
   return number;
 }
 
-/// How well NVIDIA code for another target serves a device, 0: not at all.
-/// PTX runs on every later device, machine code on later ones of its major
-/// version; neither holds for targets with a suffix.
+/// Ranks how well code for another NVIDIA target serves a device; 0: not at
+/// all. PTX runs on all later devices, and machine code on later ones of the
+/// same major version, except for targets with a suffix.
 static unsigned rankSm(const PackageImage &image, std::string_view target) {
   bool imageOneOnly = false, targetOneOnly = false;
   unsigned have = parseSm(image.arch, imageOneOnly);

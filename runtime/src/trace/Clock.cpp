@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Clock.cpp - Device time to host time -------------------------------===//
 #include "trace/Clock.h"
 
 #include <algorithm>
@@ -6,10 +7,10 @@
 
 using namespace iris::rt;
 
-/// Clocks differ by some parts in a million: samples closer than this, in us,
-/// say less about it than their own error.
+/// The minimum distance of two samples, in us. Clock rates differ by a few
+/// parts per million, which closer samples cannot measure.
 static constexpr double minDistanceUs = 100e3;
-/// More than any clock is off: something was read wrong.
+/// A larger difference of the clock rates indicates an invalid sample.
 static constexpr double mostDrift = 1e-3;
 
 ClockLine::ClockLine(const std::optional<ClockSample> &first,
@@ -28,7 +29,7 @@ ClockLine::ClockLine(const std::optional<ClockSample> &first,
 }
 
 double ClockLine::toHostUs(uint64_t ticks) const {
-  // Signed, so that times before the sample come before it.
+  // Signed, because the time may be before the sample.
   auto distance = static_cast<int64_t>(ticks - ticks_);
   return hostUs_ + static_cast<double>(distance) * usPerTick_;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// How a device's clock runs to the host's.
+//===- Clock.h - Device time to host time -----------------------*- C++ -*-===//
 #ifndef IRIS_RT_TRACE_CLOCK_H
 #define IRIS_RT_TRACE_CLOCK_H
 
@@ -9,19 +8,20 @@
 
 namespace iris::rt {
 
-/// A moment on both clocks.
+/// The same instant on both clocks.
 struct ClockSample {
-  uint64_t ticks = 0; ///< of the device
-  double hostUs = 0;  ///< the middle of what the host knows
-  double errorUs = 0; ///< at most so far off
+  uint64_t ticks = 0; ///< device clock
+  double hostUs = 0;  ///< host clock; the middle of the possible range
+  double errorUs = 0; ///< maximum error of hostUs
 };
 
-/// The host's time of a device's ticks: a line through one or two samples.
+/// Converts a device's ticks to host time, by a line through one or two
+/// samples.
 class ClockLine {
 public:
   ClockLine() = default;
-  /// Two samples far enough apart also say how fast the device's clock runs;
-  /// else it is taken to run at `hz`.
+  /// Two samples that are far enough apart determine the rate of the device's
+  /// clock; otherwise it is assumed to be `hz`.
   ClockLine(const std::optional<ClockSample> &first, const ClockSample &last,
             double hz);
 

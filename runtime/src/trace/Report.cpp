@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Report.cpp - Chrome traces and summaries ---------------------------===//
 #include "trace/Report.h"
 
 #include <nlohmann/json.hpp>
@@ -18,13 +19,13 @@ static json processName(size_t rank, const std::string &device) {
       {"args", {{"name", formatString("rank %zu: %s", rank, device.c_str())}}}};
 }
 
-/// The number of a row of spans in its rank: those of one program are
-/// neighbours. Thread 0 is nobody in some tools.
+/// The Chrome thread id of a program's spans; its loader warps have the next
+/// one. 0 is avoided, because some tools reserve it.
 static uint64_t threadOf(const TraceSpan &span) {
   return 2 * uint64_t(span.program) + (span.loads ? 2 : 1);
 }
 
-/// Names the rows of a rank that there are.
+/// Names the threads of a rank that have spans.
 static void nameThreads(size_t rank, const std::vector<TraceSpan> &spans,
                         json &events) {
   std::map<uint64_t, std::string> names;
@@ -92,16 +93,16 @@ std::string toChromeTrace(const std::vector<RankTrace> &ranks) {
                 {{"dropped_events", summary.dropped},
                  {"clock_error_us", summary.clockErrorUs},
                  {"programs", programs}}}};
-  // Names come from source files; what is no UTF-8 must not end the program.
+  // Replace invalid UTF-8, because names come from source files.
   return root.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-/// Time in which communication keeps a program from going on.
+/// Whether the span is communication time that the program does not overlap.
 static bool isExposed(const TraceSpan &span) {
   return span.name == "wait" || span.name == "barrier";
 }
 
-/// Sums up a rank's spans by program, and the time in waits over them.
+/// Sums up a rank's spans by program, and the waits of all its programs.
 static void sumPrograms(const RankTrace &rank, uint32_t number,
                         TraceSummary &summary) {
   std::map<uint32_t, TraceProgram> programs;
@@ -140,7 +141,7 @@ TraceSummary summarizeTrace(const std::vector<RankTrace> &ranks) {
     const RankTrace &rank = ranks[i];
     summary.events += rank.events;
     summary.dropped += rank.dropped;
-    // Two clocks may be off in opposite directions.
+    // The clocks of two ranks may have errors in opposite directions.
     summary.clockErrorUs =
         std::max(summary.clockErrorUs, 2 * rank.clock.errorUs());
     struct Sum {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Spans of all ranks as Chrome's trace format and in numbers.
+//===- Report.h - Chrome traces and summaries -------------------*- C++ -*-===//
 #ifndef IRIS_RT_TRACE_REPORT_H
 #define IRIS_RT_TRACE_REPORT_H
 
@@ -10,7 +9,7 @@
 
 namespace iris::rt {
 
-/// What one rank has told.
+/// The trace of one rank.
 struct RankTrace {
   std::string device;
   std::vector<TraceSpan> spans;
@@ -19,8 +18,8 @@ struct RankTrace {
   uint64_t dropped = 0;
 };
 
-/// The ranks are the processes, their programs the threads; times count from
-/// the first span's beginning.
+/// Converts spans to Chrome's trace format: ranks are processes, programs are
+/// threads, and times start with the first span.
 std::string toChromeTrace(const std::vector<RankTrace> &ranks);
 
 TraceSummary summarizeTrace(const std::vector<RankTrace> &ranks);

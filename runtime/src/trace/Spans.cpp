@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Spans.cpp - Trace events to spans ----------------------------------===//
 #include "trace/Spans.h"
 
 #include <algorithm>
@@ -19,10 +20,10 @@ TraceEvents readTraceBuffer(const std::vector<uint8_t> &buffer,
     uint64_t kept = std::min(head.written, shape.eventsPerRing());
     result.dropped += head.written - kept;
     for (uint64_t n = head.written - kept; n < head.written; ++n) {
-      uint64_t place =
+      uint64_t index =
           (ring << shape.eventsLog2) + (n & (shape.eventsPerRing() - 1));
       IrisRtTraceEvent event;
-      std::memcpy(&event, events + place * sizeof(event), sizeof(event));
+      std::memcpy(&event, events + index * sizeof(event), sizeof(event));
       result.events.push_back(event);
     }
   }
@@ -31,8 +32,8 @@ TraceEvents readTraceBuffer(const std::vector<uint8_t> &buffer,
 
 namespace {
 
-/// The events of one program's threads, or of those that load for it, in one
-/// launch, in the order they wrote them.
+/// The events of one program in one launch, of either its threads or its loader
+/// warps, in the order of writing.
 struct Thread {
   const KernelInfo *kernel = nullptr;
   std::vector<IrisRtTraceEvent> events;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// From the events of a trace buffer to spans of time.
+//===- Spans.h - Trace events to spans --------------------------*- C++ -*-===//
 #ifndef IRIS_RT_TRACE_SPANS_H
 #define IRIS_RT_TRACE_SPANS_H
 
@@ -15,7 +14,7 @@
 
 namespace iris::rt {
 
-/// The logarithms of a buffer's sizes, as IrisRtContext.trace has them.
+/// The sizes of a trace buffer, as encoded in IrisRtContext.trace.
 struct TraceShape {
   uint32_t ringsLog2 = 0;
   uint32_t eventsLog2 = 0;
@@ -28,7 +27,7 @@ struct TraceShape {
   }
 };
 
-/// What a buffer holds, the oldest event of each ring first.
+/// The events of a buffer, ring by ring, oldest first.
 struct TraceEvents {
   std::vector<IrisRtTraceEvent> events;
   uint64_t dropped = 0;
@@ -38,28 +37,28 @@ struct TraceEvents {
 TraceEvents readTraceBuffer(const std::vector<uint8_t> &buffer,
                             const TraceShape &shape);
 
-/// Time in which a program did something.
+/// A time interval in which a program performed one action.
 struct TraceSpan {
   std::string name;
   std::string kernel;
   std::string location;
   uint32_t program = 0;
   uint32_t launchId = 0;
-  uint64_t begin = 0; ///< ticks of the device
+  uint64_t begin = 0; ///< device clock ticks
   uint64_t end = 0;
   uint64_t bytes = 0;
-  /// Of the warps that load for the program, beside its threads.
+  /// Recorded by the loader warps of the program, not by its compute threads.
   bool loads = false;
-  /// Its beginning was dropped, or its end never came: it is cut at the first
-  /// or last event of its program in that launch.
+  /// The start was overwritten, or the end is missing: the span is cut at the
+  /// program's first or last event in that launch.
   bool cut = false;
 };
 
-/// Finds the kernel of a hash; nullptr if there is none.
+/// Returns the kernel with a hash; nullptr if there is none.
 using KernelByHash = std::function<const KernelInfo *(uint64_t hash)>;
 
-/// Pairs the ends of spans.  What the buffer holds comes from a device and may
-/// be anything: events that no kernel can have written are left out.
+/// Pairs the start and end events. The buffer comes from a device, so events
+/// that no kernel can have written are ignored.
 std::vector<TraceSpan> makeSpans(const std::vector<IrisRtTraceEvent> &events,
                                  const KernelByHash &findKernel);
 

@@ -7,7 +7,7 @@
 // CHECK: gfx942
 // CHECK: lowering of kernels
 // CHECK: translation to LLVM IR
-// CHECK: optimisation
+// CHECK: optimization
 // CHECK: code generation
 // CHECK: link
 // CHECK: writing

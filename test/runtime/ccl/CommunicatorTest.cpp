@@ -457,8 +457,8 @@ TEST(Communicator, CompilersOfOneMember) {
       {2, "// fail", "op is not to be"},
       {0, "// die", "signal"},
       {2, "// die", "signal"},
-      {0, "// garbage", "what '"},
-      {2, "// garbage", "what '"},
+      {0, "// garbage", "the output of '"},
+      {2, "// garbage", "the output of '"},
       {0, "// hang", "1 s"},
       {2, "// hang", "1 s"},
   };

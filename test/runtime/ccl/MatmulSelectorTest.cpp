@@ -80,7 +80,7 @@ TEST(MatmulSelector, AgreesWithMeasurements) {
   struct Measured {
     MatmulKind kind;
     uint64_t m, n, k;
-    const char *variant, *shard, *share;
+    const char *variant, *shard, *partialType;
     int64_t fetch, tilesPerCommProgram;
     double us;
   };
@@ -300,14 +300,14 @@ TEST(MatmulSelector, RefusesWhatNobodyCanDo) {
   s.problem.config.partialType = "";
   s.problem.config.variant = "unfused";
   s.problem.config.kPerFlag = 4;
-  EXPECT_EQ("", says(s, "variant unfused has no programs that move"));
+  EXPECT_EQ("", says(s, "variant unfused has no communication programs"));
   s.problem.config.kPerFlag = 0;
   s.problem.bias = static_cast<Bias>(7);
   EXPECT_EQ("", says(s, "bias 7, activation 0; expected a Bias"));
   s.problem.bias = Bias::none;
   s.problem.aIsColumnMajor = true;
   s.problem.config.shard = "m";
-  EXPECT_EQ("", says(s, "expected rows that follow each other with shard m"));
+  EXPECT_EQ("", says(s, "expected row-major a with shard m"));
   // Copies of columns are no matrix; what reads peers' parts does not copy.
   s.problem.config.variant = "";
   auto choice = select(s);
@@ -493,7 +493,7 @@ TEST(MatmulTable, RefusesWhatIsNoEntry) {
     const char *says;
   };
   for (const Bad &bad : std::vector<Bad>{
-           {"nonsense", "t:1: the line is no JSON"},
+           {"nonsense", "t:1: the line is not JSON"},
            {"[]", "should be an object"},
            {"{}", "'target' is missing"},
            {with("\"ranks\": 8", "\"ranks\": 9"),

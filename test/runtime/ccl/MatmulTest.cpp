@@ -402,7 +402,7 @@ static std::string refusals(const LaunchInfo &launch) {
   p.kind = MatmulKind::matmulAllGather;
   p.config.shard = "n";
   RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
-                  "gathers parts below each other; expected shard m"));
+                  "gathers whole rows; expected shard m"));
   p.config.variant = "copy_engine";
   RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
                   "copy_engine copies whole rows; expected shard m"));
@@ -415,7 +415,7 @@ static std::string refusals(const LaunchInfo &launch) {
   RANK_ASSIGN(auto matmul, Matmul::create(*world, p, cache));
   RANK_CHECK(matmul->sharedBytes() == 0);
   RANK_CHECK(matmul->config().variant == "tiles" && matmul->config().tileM > 0);
-  RANK_CHECK(matmul->explain().find("us expected") != std::string::npos);
+  RANK_CHECK(matmul->explain().find("us estimated") != std::string::npos);
   RANK_ASSIGN(uint64_t memory, world->allocate(256));
   void *good = reinterpret_cast<void *>(memory);
   float elsewhere[64];
@@ -423,7 +423,7 @@ static std::string refusals(const LaunchInfo &launch) {
       says(matmul->run(good, elsewhere, good), "matmul: b, 256 bytes at"));
   RANK_CHECK(says(matmul->run(good, good, nullptr), "c is at 0x0; expected"));
   RANK_TRY(matmul->destroy());
-  RANK_CHECK(says(matmul->run(good, good, good), "it was destroyed"));
+  RANK_CHECK(says(matmul->run(good, good, good), "the matmul was destroyed"));
   RANK_TRY(world->sync());
   return "";
 }

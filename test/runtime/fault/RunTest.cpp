@@ -97,7 +97,7 @@ TEST_F(Run, ChecksHold) {
       EXPECT_EQ(end.status, 0) << end.text;
       uint64_t n = std::strtoull(ranks, nullptr, 10);
       EXPECT_CONTAINS(end.text,
-                      "all " + std::to_string(n * n * 4096) + " checks held");
+                      "all " + std::to_string(n * n * 4096) + " checks passed");
     }
 }
 
@@ -151,7 +151,7 @@ TEST_F(Run, FullHeap) {
   EXPECT_CONTAINS(end.text, "iris-run: rank 0: ");
   EXPECT_CONTAINS(end.text, "iris-run: rank 1: ");
   EXPECT_CONTAINS(end.text, "the symmetric heap is full: 35184372088832 bytes "
-                            "asked for, but of its 16777216 bytes");
+                            "requested, but of its 16777216 bytes");
 }
 
 TEST_F(Run, DifferentAllocations) {

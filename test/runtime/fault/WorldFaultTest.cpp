@@ -146,7 +146,7 @@ TEST_F(WorldFault, HeapIsFull) {
   for (const RankEnd &end : ends)
     EXPECT_CONTAINS(end.text,
                     "out of memory: the symmetric heap is full: 4194304 bytes "
-                    "asked for, but of its 4194304 bytes 1048576 are in use");
+                    "requested, but of its 4194304 bytes 1048576 are in use");
 }
 
 TEST_F(WorldFault, RanksAllocateDifferently) {
@@ -195,7 +195,7 @@ TEST_F(WorldFault, DifferentHeapSizes) {
     return World::create(options).status().toString();
   });
   for (const RankEnd &end : ends)
-    EXPECT_CONTAINS(end.text, "wants a heap of");
+    EXPECT_CONTAINS(end.text, "requests a heap of");
 }
 
 TEST_F(WorldFault, WrongLaunches) {

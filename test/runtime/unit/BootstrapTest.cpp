@@ -291,7 +291,7 @@ TEST(Bootstrap, DeathDuringTheRendezvousIsNoticed) {
   EXPECT_EQ(member[1].signal, SIGALRM);
   EXPECT_NE(member[0].text.find("rank 1 (process"), std::string::npos)
       << member[0].text;
-  EXPECT_NE(member[0].text.find("went away during the rendezvous"),
+  EXPECT_NE(member[0].text.find("ended during the rendezvous"),
             std::string::npos);
   // Rank 0 dies while it waits for rank 2.
   auto host = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
@@ -323,7 +323,7 @@ TEST(Bootstrap, ContradictionsAreErrorsOnAllRanks) {
     return Bootstrap::create(optionsOf(changed, 5)).status().message();
   });
   for (const RankEnd &end : sizes)
-    EXPECT_NE(end.text.find("wants a world of 3 ranks, rank 0 one of 2"),
+    EXPECT_NE(end.text.find("has a world of 3 ranks, rank 0 one of 2"),
               std::string::npos)
         << end.text;
 }
@@ -357,9 +357,8 @@ TEST(Bootstrap, BothSidesSayThatATokenIsWrong) {
       changed.token = 666;
     return Bootstrap::create(optionsOf(changed, 1)).status().message();
   });
-  const char *refused =
-      "which says that it is rank 1: its token does not match "
-      "that of job '";
+  const char *refused = "which claims to be rank 1: its token does not match "
+                        "that of job '";
   EXPECT_NE(ends[0].text.find("rank 1 did not join within 1 s; rank 0 ("),
             std::string::npos)
       << ends[0].text;
@@ -441,8 +440,8 @@ TEST(Bootstrap, TooManyOpenFilesAreNamed) {
       << ends[2].text;
   for (uint32_t rank : {0u, 1u, 3u})
     EXPECT_NE(
-        ends[rank].text.find("rank 2 failed: cannot take over what another "
-                             "rank shares: Too many open files"),
+        ends[rank].text.find("rank 2 failed: cannot receive the descriptors "
+                             "of another rank: Too many open files"),
         std::string::npos)
         << ends[rank].text;
 }

@@ -112,7 +112,7 @@ TEST(Env, ControlCharactersAreEscaped) {
   Env env =
       envOf({{"RANK", escape}, {"WORLD_SIZE", "2"}, {"IRIS_LOG", escape}});
   for (const std::string &text :
-       {env.complaint(), env.launch().status().message()}) {
+       {env.warning(), env.launch().status().message()}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     EXPECT_NE(text.find("'\\x1b]0;title\\x07'"), std::string::npos) << text;
   }
@@ -175,10 +175,10 @@ TEST(Env, Values) {
   EXPECT_EQ(envOf({{"IRIS_COLLECTIVE_LIMIT", "7"}}).collectiveLimitSeconds(),
             7);
   EXPECT_EQ(env.heapBytes(), uint64_t(2) << 30);
-  EXPECT_EQ(env.complaint(), "");
-  EXPECT_NE(envOf({{"IRIS_LOG", "loud"}}).complaint().find("IRIS_LOG='loud'"),
+  EXPECT_EQ(env.warning(), "");
+  EXPECT_NE(envOf({{"IRIS_LOG", "loud"}}).warning().find("IRIS_LOG='loud'"),
             std::string::npos);
-  EXPECT_NE(envOf({{"IRIS_WAIT_LIMIT", "-1"}}).complaint(), "");
+  EXPECT_NE(envOf({{"IRIS_WAIT_LIMIT", "-1"}}).warning(), "");
 }
 
 TEST(Env, KernelCache) {
@@ -199,10 +199,10 @@ TEST(Env, KernelCache) {
   EXPECT_EQ(envOf({{"HOME", "c"}}).cacheDir(), "");
   Env relative = envOf({{"IRIS_CACHE_DIR", "a"}, {"HOME", "/c"}});
   EXPECT_EQ(relative.cacheDir(), "/c/.cache/iris");
-  EXPECT_NE(relative.complaint().find("IRIS_CACHE_DIR='a'"), std::string::npos);
+  EXPECT_NE(relative.warning().find("IRIS_CACHE_DIR='a'"), std::string::npos);
   EXPECT_FALSE(envOf({}).checkCollectives());
-  EXPECT_NE(envOf({{"IRIS_CHECK_COLLECTIVES", "yes"}}).complaint(), "");
-  EXPECT_NE(envOf({{"IRIS_CACHE_BYTES", "lots"}}).complaint(), "");
+  EXPECT_NE(envOf({{"IRIS_CHECK_COLLECTIVES", "yes"}}).warning(), "");
+  EXPECT_NE(envOf({{"IRIS_CACHE_BYTES", "lots"}}).warning(), "");
 }
 
 TEST(Env, MatmulTable) {
@@ -210,7 +210,7 @@ TEST(Env, MatmulTable) {
   EXPECT_EQ(envOf({}).matmulTable(), "");
   Env relative = envOf({{"IRIS_MATMUL_TABLE", "b"}});
   EXPECT_EQ(relative.matmulTable(), "");
-  EXPECT_NE(relative.complaint().find("IRIS_MATMUL_TABLE='b'"),
+  EXPECT_NE(relative.warning().find("IRIS_MATMUL_TABLE='b'"),
             std::string::npos);
 }
 

@@ -45,7 +45,7 @@ TEST_P(Gpu, SaysThatThereIsNoDevice) {
   control().devices = 2;
   auto far = tryCreate(2);
   EXPECT_EQ(far.status().code(), StatusCode::unavailable);
-  EXPECT_HAS(far.status().message(), "device 2; this process sees 2");
+  EXPECT_HAS(far.status().message(), "device 2; this process has 2");
   EXPECT_FALSE(tryCreate(-1).ok());
 }
 
@@ -74,7 +74,7 @@ TEST_P(Gpu, GoesWithoutWaitsForWords) {
   ASSERT_TRUE(memory.ok());
   Status status = backend->waitEqual(*stream, *memory, 0);
   EXPECT_EQ(status.code(), StatusCode::unavailable);
-  EXPECT_HAS(status.message(), "cannot wait for a word of memory");
+  EXPECT_HAS(status.message(), "cannot wait for a memory value");
 }
 
 TEST_P(Gpu, FallsBackWhereMappingFails) {
@@ -289,7 +289,7 @@ TEST_P(Gpu, SaysThatDevicesCannotReachEachOther) {
   auto refused = (*other)->openMemory(*handle);
   EXPECT_EQ(refused.status().code(), StatusCode::unavailable);
   EXPECT_HAS(refused.status().message(),
-             "device 1 cannot reach the memory of device 0");
+             "device 1 cannot access the memory of device 0");
 }
 
 TEST_P(Gpu, AllocatesHostVisibleMemory) {

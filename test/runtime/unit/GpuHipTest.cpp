@@ -29,7 +29,7 @@ TEST_P(GpuHip, LoadsOldVersions) {
   EXPECT_FALSE(backend->info().canPlaceMappings);
   backend.reset();
   control().hipTarget = "nonsense";
-  EXPECT_HAS(tryCreate().status().message(), "does not name the target");
+  EXPECT_HAS(tryCreate().status().message(), "does not report the target");
 }
 
 //===----------------------------------------------------------------------===//

@@ -55,7 +55,7 @@ TEST(HeapAllocator, RefusesWrongFrees) {
   EXPECT_TRUE(heap.release(a).ok());
   Status twice = heap.release(a);
   EXPECT_EQ(twice.code(), StatusCode::invalidArgument);
-  EXPECT_NE(twice.message().find("freed already"), std::string::npos);
+  EXPECT_NE(twice.message().find("already freed"), std::string::npos);
 }
 
 TEST(HeapAllocator, SaysHowMuchIsMissing) {

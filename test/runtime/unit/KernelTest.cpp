@@ -148,13 +148,13 @@ TEST_F(KernelArgs, ChecksDivisibility) {
 
 TEST_F(KernelArgs, ChecksTheHeap) {
   args[1].value = heapBegin - 16;
-  expectError("do not lie on the symmetric heap");
+  expectError("are not on the symmetric heap");
   args[1].value = heapEnd - 16;
-  expectError("96 bytes at 0x1fff0 do not lie on the symmetric heap");
+  expectError("96 bytes at 0x1fff0 are not on the symmetric heap");
   args[1].value = heapEnd - 96;
   EXPECT_EQ(check().toString(), "ok");
   args[1].symmetric = 0;
-  expectError("passed as one that does not");
+  expectError("passed as non-symmetric");
 }
 
 TEST_F(KernelArgs, SurvivesHugeNumbers) {
@@ -194,7 +194,7 @@ TEST_F(KernelArgs, ComparesMemory) {
       args[2].value = overlapping;
       expectError("arguments 1 (memref<3x16xf16, symmetric>, 96 bytes at "
                   "0x10020) and 2 (memref<4x7xf32>, 148 bytes at");
-      expectError("share no byte");
+      expectError("do not overlap");
       kernel.overlaps.clear();
       EXPECT_EQ(check().toString(), "ok");
     }
@@ -208,11 +208,11 @@ TEST_F(KernelArgs, AcceptsTheSameBufferInPlace) {
   kernel.args.push_back(kernel.args[1]);
   args.push_back(args[1]);
   kernel.overlaps = {{1, 6, false}};
-  expectError("share no byte. A kernel");
+  expectError("do not overlap. A kernel");
   kernel.overlaps[0].same = true;
   EXPECT_EQ(check().toString(), "ok");
   args[6].value += 32;
-  expectError("share no byte, or the same buffer twice");
+  expectError("do not overlap, or the same buffer twice");
   args[6] = args[1];
   args[6].sizes[0] = 2;
   expectError("or the same buffer twice");

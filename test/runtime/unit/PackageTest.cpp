@@ -251,7 +251,7 @@ TEST(Package, ComparesVersions) {
   }
   for (std::string bad : {"", "1", "1.", ".0", "1.0 ", " 1.0", "01.0", "1.0.0",
                           "1.-1", "99999999999.0", "x"})
-    EXPECT_HAS(readError(withVersion(bad)), "is no ABI version");
+    EXPECT_HAS(readError(withVersion(bad)), "is not an ABI version");
 }
 
 /// Written by version 1.0, and never again: every later 1.x has to read it.
@@ -309,7 +309,7 @@ TEST(Package, ChecksMetadata) {
   EXPECT_HAS(metaError(edited("\"coresident\"", "\"cores\"")), "unknown key");
   EXPECT_HAS(metaError(edited("\"kind\": \"context\"", "\"kind\": \"what\"")),
              "expected context, memref or scalar");
-  EXPECT_HAS(metaError(edited("\"f16\"", "\"f17\"")), "no element type");
+  EXPECT_HAS(metaError(edited("\"f16\"", "\"f17\"")), "not an element type");
   EXPECT_HAS(metaError(edited("\"offset\": 112", "\"offset\": 120")),
              "the layout rules give 112");
   EXPECT_HAS(metaError(edited("\"args_bytes\": 152", "\"args_bytes\": 151")),

@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Communicator.h - Collective operations -------------------*- C++ -*-===//
 //
-// Collective operations among some ranks of a world.
+// Collective operations among a group of ranks of a world.
 //
 //   auto comm = iris::ccl::Communicator::create(*world);
 //   (*comm)->allReduce(in, out, count, DType::bf16, ReduceOp::sum, stream);
 //
-// `count` is that of NCCL: the elements that one rank contributes, or gets, as
-// each operation says.  Every operation below is stream-ordered: it returns
-// when the kernel is enqueued.  All members call the same operations in the
-// same order with the same count, types, root and config.  The operations of
-// one communicator share its workspace, so they must be ordered on the device:
-// put them on one stream, or order the streams by events.  One thread at a time
-// uses a communicator.
+// `count` has NCCL's meaning: the number of elements that one rank contributes
+// or receives, as documented for each operation.  Every operation below is
+// stream-ordered: it returns when the kernel is enqueued.  All ranks of the
+// group call the same operations in the same order with the same count, types,
+// root and config.  The operations of one communicator share its workspace, so
+// they must be ordered on the device: use one stream, or order the streams by
+// events.  One thread at a time uses a communicator.
 //
 // Buffers are device memory, aligned to their element.
-//  * Both on the symmetric heap: peers reach them directly, so they are at the
-//    same offset of the heap on all members, as World::allocate gives them; the
-//    chunk of a gather or scatter may be at another one.
+//  * If both buffers are on the symmetric heap, peers access them directly.
+//    Each buffer must be at the same heap offset on all ranks, as
+//    World::allocate returns it; the chunk of a gather or scatter may be at
+//    different offsets.
 //  * Otherwise the data goes through the workspace (a "staged" kernel).
-//    Config::staged asks for that where members' buffers are on the heap, but
-//    at different offsets.
-// Either way all members must come to the same, and so must it be with "in
-// place" below; but of a root these count for the buffer alone that every
-// member has: the other one may be anywhere, and may be in place.  Buffers that
-// overlap otherwise are an error.  A buffer that an operation does not use on
-// this rank may be null.
+//    Config::staged requests that for buffers on the heap at different offsets.
+// All ranks must be in the same case, and all or none call in place (see the
+// operations).  For operations with a root this applies only to the buffer that
+// every rank passes: the root's other buffer may be anywhere, and may be in
+// place.  Any other overlap of the buffers is an error.  A buffer that an
+// operation does not use on this rank may be null.
 //
-// A call that is refused on one member alone (a null buffer, say) leaves the
-// others waiting for it, until it is made or the wait limit is over.  With
-// IRIS_CHECK_COLLECTIVES=1 it is refused on all of them.
+// If a call fails on one rank only (because of a null buffer, say), its peers
+// wait until that rank makes the call or the wait limit expires.  With
+// IRIS_CHECK_COLLECTIVES=1 the call fails on all ranks.
 //
-// Kernels are compiled when they are first used (see KernelCache).  The first
-// use of a kernel is therefore collective over the members: their host threads
-// meet, the first member has it compiled, all load it, and a failure of one is
-// returned by all.  Only send and recv, which two members call, load their
-// kernel without meeting anybody.  prepare() loads ahead of time, and has to
-// before a capture.
+// Kernels are compiled on first use (see KernelCache).  The first use of a
+// kernel is therefore collective over the group: the host threads synchronize,
+// the first rank runs the compiler, all ranks load the kernel, and an error on
+// one rank is returned on all of them.  send and recv involve two ranks and
+// load their kernel without synchronization.  prepare() loads kernels ahead of
+// time, which is required before a capture.
 //
-// Errors: invalidArgument for what is wrong in a call; failedPrecondition for a
-// rank that is no member, a kernel that is missing during a capture, or members
-// that differ; unavailable and invalidArgument from the compiler; and the
-// failure of the world, if it has failed.  IRIS_CHECK_COLLECTIVES=1 makes the
-// members compare every call on their host sides, and name what differs.
+// Errors: invalidArgument for invalid arguments; failedPrecondition if this
+// rank is not part of the group, a kernel is missing during a capture, or the
+// ranks' calls differ; unavailable and invalidArgument from the compiler; and
+// the error of a failed world.  With IRIS_CHECK_COLLECTIVES=1 the ranks compare
+// every call on the host and report the difference.
 #ifndef IRIS_CCL_COMMUNICATOR_H
 #define IRIS_CCL_COMMUNICATOR_H
 
@@ -62,28 +63,29 @@
 namespace iris::ccl {
 
 struct CommunicatorOptions {
-  /// World ranks of the members, at most 8 in any order; member i is ranks[i].
-  /// Empty: all ranks of the world.
+  /// World ranks of the group, at most 8, in any order; the rank with index i
+  /// is ranks[i]. Empty: all ranks of the world.
   std::vector<uint32_t> ranks;
-  /// Bytes of symmetric heap that the kernels share, a multiple of 4; what is
-  /// generated takes 512 KiB to 1 GiB. Kernels are made for that size; those of
-  /// packages that were compiled ahead must have been.
+  /// Bytes of the workspace on the symmetric heap, which the kernels share: a
+  /// multiple of 4, 512 KiB to 1 GiB for generated kernels. Kernels are
+  /// compiled for that size; packages that are compiled ahead of time must use
+  /// the same.
   uint64_t workspaceBytes = 56 << 20;
-  /// Where kernels come from; null: KernelCache::shared().
+  /// The source of kernels; null: KernelCache::shared().
   std::shared_ptr<KernelCache> cache;
-  /// Whether members compare every call; by default IRIS_CHECK_COLLECTIVES.
+  /// Whether the ranks compare every call; default: IRIS_CHECK_COLLECTIVES.
   std::optional<bool> checkCalls;
-  /// What to compile in place of a request, an .mlir module with one
-  /// `iris.collective`: for kernels that stand in for the generated ones.
+  /// Replaces a request, an .mlir module with one `iris.collective`, before its
+  /// compilation. For tests that substitute the generated kernels.
   std::function<std::string(const std::string &request)> rewrite;
 };
 
-/// Where the buffers lie of calls that prepare() is for.  The values are those
-/// of the C API.
+/// The placement of the buffers in the calls that prepare() loads kernels for.
+/// The values are those of the C API.
 enum class Placement : int32_t {
-  /// On the symmetric heap.
+  /// Both buffers are on the symmetric heap.
   onHeap = 0,
-  /// Anywhere, also on the heap.
+  /// The buffers are any device memory.
   anywhere,
 };
 
@@ -118,42 +120,41 @@ struct Call {
 
 class Communicator {
 public:
-  /// Collective over the world: all its ranks pass the same options, also those
-  /// that are no members; the latter get a communicator whose operations fail.
-  /// The world must outlive it.
+  /// Collective over the world: all its ranks pass the same options, also ranks
+  /// outside the group, which get a communicator whose operations fail. The
+  /// world must outlive the communicator.
   static rt::Expected<std::unique_ptr<Communicator>>
   create(rt::World &world, const CommunicatorOptions &options = {});
-  /// Leaves the workspace to the world if destroy() was not called.
+  /// Without destroy(), the workspace stays allocated until the world ends.
   ~Communicator();
   Communicator(const Communicator &) = delete;
   Communicator &operator=(const Communicator &) = delete;
 
-  /// Frees the workspace.  Collective over the world, as World::deallocate is;
-  /// kernels that still run may finish.
+  /// Frees the workspace. Collective over the world, as World::deallocate is.
+  /// Kernels that still run can finish.
   rt::Status destroy();
 
-  /// The number of members.
+  /// The number of ranks of the group.
   uint32_t size() const;
-  /// The place of this rank among the members; -1 when it is none.
+  /// The index of this rank in the group; -1 if it is not part of the group.
   int32_t index() const;
   bool isMember() const { return index() >= 0; }
   const rt::Group &group() const;
 
-  /// Takes kernels from a package that was compiled ahead (for instance by
-  /// CMake's iris_add_collectives) where it has them.  All members add the same
-  /// ones, before the first use of what is in them.
+  /// Adds the kernels of a package that was compiled ahead of time, for
+  /// instance by CMake's iris_add_collectives. All ranks add the same packages
+  /// before the first use of their kernels.
   rt::Status addPackage(const std::string &path);
   rt::Status addPackage(const rt::Package &package);
 
-  /// Loads what calls of `op` with this config will take, whatever their count:
-  ///  * where no variant is named, every kernel that may be chosen for buffers
-  ///    on the heap, in place or not;
-  ///  * else the one kernel that is named.  Where it does not work in place,
-  ///    calls in place take a staged one, which Placement::anywhere loads;
-  ///  * with Placement::anywhere, also the staged kernels, which are as many
-  ///    again.
-  /// `dtype` and `reduce` matter for operations that reduce.  Collective over
-  /// the members: what is wrong on one is returned by all.
+  /// Loads the kernels for calls of `op` with this config and any count:
+  ///  * without a variant in the config, every kernel that may be selected for
+  ///    buffers on the heap, in place or not;
+  ///  * with a variant, that kernel.  If it does not support in-place calls,
+  ///    they use a staged kernel, which Placement::anywhere loads;
+  ///  * with Placement::anywhere, also the staged form of each kernel.
+  /// `dtype` and `reduce` matter only for operations that reduce.  Collective
+  /// over the group: an error on one rank is returned on all of them.
   rt::Status prepare(Op op, DType dtype = DType::i8,
                      ReduceOp reduce = ReduceOp::sum,
                      const Config *config = nullptr,
@@ -167,20 +168,20 @@ public:
   rt::Status allGather(const void *in, void *out, size_t count, DType dtype,
                        rt::Stream stream = {}, const Config *config = nullptr);
 
-  /// out[count] is the reduction of all members' in[count]; the same bits on
-  /// all members, and in every run.  In place: in == out.
+  /// out[count] gets the reduction of all ranks' in[count], bitwise equal on
+  /// all ranks and in every run. In place: in == out.
   rt::Status allReduce(const void *in, void *out, size_t count, DType dtype,
                        ReduceOp reduce, rt::Stream stream = {},
                        const Config *config = nullptr);
 
-  /// out[count] is chunk `index` of the reduction of all members'
-  /// in[size * count].  In place: out == in + index * count elements.
+  /// out[count] gets chunk `index` of the reduction of all ranks' in[size *
+  /// count]. In place: out == in + index * count elements.
   rt::Status reduceScatter(const void *in, void *out, size_t count, DType dtype,
                            ReduceOp reduce, rt::Stream stream = {},
                            const Config *config = nullptr);
 
-  /// Chunk i of out[size * count] is chunk `index` of member i's
-  /// in[size * count].  In place: in == out.
+  /// Chunk i of out[size * count] gets chunk `index` of in[size * count] of the
+  /// rank with index i. In place: in == out.
   rt::Status allToAll(const void *in, void *out, size_t count, DType dtype,
                       rt::Stream stream = {}, const Config *config = nullptr);
 
@@ -212,36 +213,37 @@ public:
                        uint32_t root, rt::Stream stream = {},
                        const Config *config = nullptr);
 
-  /// On member `root`, out[count] is the reduction of all members' in[count];
-  /// `out` is not used elsewhere.  In place: in == out on the root.
+  /// On the rank with index `root`, out[count] gets the reduction of all ranks'
+  /// in[count]; the other ranks do not use `out`. In place: in == out on the
+  /// root.
   rt::Status reduce(const void *in, void *out, size_t count, DType dtype,
                     ReduceOp reduce, uint32_t root, rt::Stream stream = {},
                     const Config *config = nullptr);
 
-  /// On member `root`, out[size * count] holds every member's in[count]; `out`
-  /// is not used elsewhere.  In place: in == out + root * count elements on the
-  /// root.
+  /// On the rank with index `root`, out[size * count] gets every rank's
+  /// in[count]; the other ranks do not use `out`. In place: in == out + root *
+  /// count elements on the root.
   rt::Status gather(const void *in, void *out, size_t count, DType dtype,
                     uint32_t root, rt::Stream stream = {},
                     const Config *config = nullptr);
 
-  /// out[count] is chunk `index` of member `root`'s in[size * count]; `in` is
-  /// not used elsewhere.  In place: out == in + root * count elements on the
-  /// root.
+  /// out[count] gets chunk `index` of in[size * count] of the rank with index
+  /// `root`; the other ranks do not use `in`. In place: out == in + root *
+  /// count elements on the root.
   rt::Status scatter(const void *in, void *out, size_t count, DType dtype,
                      uint32_t root, rt::Stream stream = {},
                      const Config *config = nullptr);
 
-  /// Gives member `peer`, which calls recv, in[count].
+  /// Sends in[count] to the rank with index `peer`, which calls recv.
   rt::Status send(const void *in, size_t count, DType dtype, uint32_t peer,
                   rt::Stream stream = {}, const Config *config = nullptr);
 
-  /// out[count] is what member `peer` sends.
+  /// out[count] gets the data that the rank with index `peer` sends.
   rt::Status recv(void *out, size_t count, DType dtype, uint32_t peer,
                   rt::Stream stream = {}, const Config *config = nullptr);
 
-  /// What members enqueued before it is done, and seen by all, when what they
-  /// enqueue after it runs.
+  /// Work that any rank enqueued before the barrier is complete and visible to
+  /// all ranks when work that is enqueued after the barrier runs.
   rt::Status barrier(rt::Stream stream = {});
 
 private:

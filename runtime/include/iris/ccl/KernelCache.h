@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- KernelCache.h - Compiled kernels and their sources -------*- C++ -*-===//
 //
-// Where compiled kernels come from: memory, packages that were compiled ahead,
-// a folder on disk, or the compiler.
+// Finds compiled kernels in memory, in packages that were compiled ahead of
+// time, in a directory on disk, or compiles them.
 #ifndef IRIS_CCL_KERNELCACHE_H
 #define IRIS_CCL_KERNELCACHE_H
 
@@ -18,51 +19,51 @@
 #pragma GCC visibility push(default)
 namespace iris::ccl {
 
-/// The .mlir module that makes iris-compile generate the kernel of a call, for
-/// communicators with the default workspace: what a package is compiled of on
-/// one machine for another that has no compiler (Communicator::addPackage).
+/// The .mlir module from which iris-compile generates the kernel of a call, for
+/// communicators with the default workspace. Compile it to a package for
+/// machines without a compiler (Communicator::addPackage).
 std::string kernelSource(Op op, DType dtype, ReduceOp reduce,
                          uint32_t groupSize, const Config &config);
 
-/// Where a kernel came from.
+/// The source of a kernel.
 enum class Origin { memory, registered, disk, compiled };
 
 /// "memory", "a registered package", "disk", "the compiler".
 const char *originName(Origin origin);
 
 struct KernelCacheOptions {
-  /// The folder of compiled kernels; empty: IRIS_CACHE_DIR, else
-  /// $XDG_CACHE_HOME/iris, else ~/.cache/iris.  It must be ours alone (0700);
-  /// it is created where it is missing.  The files in it are a cache: any of
-  /// them may be removed at any time.
+  /// The directory of compiled kernels; empty: IRIS_CACHE_DIR, else
+  /// $XDG_CACHE_HOME/iris, else ~/.cache/iris. It must belong to this user with
+  /// mode 0700 and is created if missing. Its files may be removed at any time.
   std::string directory;
-  /// Most bytes of the folder's files; the least recently used ones go.  By
-  /// default IRIS_CACHE_BYTES, else 256 MiB; 0: nothing is kept on disk.
+  /// The maximum total size of the directory's files in bytes; the least
+  /// recently used ones are removed. Default: IRIS_CACHE_BYTES, else 256 MiB.
+  /// 0: no disk cache.
   std::optional<uint64_t> maxBytes;
-  /// The iris-compile to run; empty: IRIS_COMPILE, else the one beside this
-  /// program, beside this library, or on PATH.
+  /// The path of iris-compile; empty: IRIS_COMPILE, else next to this
+  /// executable, next to this library, or on PATH.
   std::string compiler;
-  /// Seconds that one compilation may take.
+  /// The time limit of one compilation in seconds.
   double compileLimit = 240;
 };
 
-/// A kernel to be had.
+/// A request for a kernel.
 struct KernelRequest {
   /// An .mlir module.
   std::string source;
-  /// Target of the device: "host", "gfx942", "sm_90a".
+  /// The target of the device: "host", "gfx942", "sm_90a".
   std::string target;
   /// "stride" or "table".
   std::string translation;
-  /// Whether a kernel of a registered package, whose source nobody knows, is
-  /// the one that `source` asks for; empty: none is.
+  /// Whether a kernel of a registered package, whose source is unknown, is the
+  /// one that `source` generates; empty: never.
   std::function<bool(const rt::KernelInfo &kernel)> matches;
-  /// Whether such a kernel will do where the compiler cannot be run; empty:
-  /// none does.
-  std::function<bool(const rt::KernelInfo &kernel)> willDo;
+  /// Whether such a kernel is an acceptable substitute if the compiler cannot
+  /// run; empty: never.
+  std::function<bool(const rt::KernelInfo &kernel)> isAcceptable;
 };
 
-/// A compiled kernel, on no device yet.
+/// A compiled kernel, not loaded on a device.
 struct CompiledKernel {
   rt::Package package;
   /// "module::name" in the package.
@@ -70,7 +71,7 @@ struct CompiledKernel {
   Origin origin = Origin::compiled;
 };
 
-/// Threads of one process may share a cache, and processes its folder.
+/// Threads of one process may share a cache, and processes its directory.
 class KernelCache {
 public:
   explicit KernelCache(KernelCacheOptions options = {});
@@ -78,17 +79,16 @@ public:
   KernelCache(const KernelCache &) = delete;
   KernelCache &operator=(const KernelCache &) = delete;
 
-  /// The one with default options that this process shares.
+  /// The cache with default options that this process shares.
   static std::shared_ptr<KernelCache> shared();
 
-  /// Makes a package's kernels known; they come before those on disk.
+  /// Registers a package's kernels; they take precedence over those on disk.
   void add(const rt::Package &package);
 
-  /// The kernel, from wherever it can be had soonest.  An entry on disk that is
-  /// damaged or belongs to somebody else is replaced.  Fails when the folder is
-  /// not ours alone (failedPrecondition), when the compiler cannot be run
-  /// (unavailable), or when it refuses the source (invalidArgument, with its
-  /// message).
+  /// Finds the kernel or compiles it. Replaces a file that is damaged or
+  /// belongs to another user. Errors: failedPrecondition if other users can
+  /// access the directory, unavailable if the compiler cannot run,
+  /// invalidArgument with its message if it rejects the source.
   rt::Expected<CompiledKernel> find(const KernelRequest &request);
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Matmul.h - Matmuls fused with communication --------------*- C++ -*-===//
 //
-// Matmuls of matrices, alone and fused with communication (docs/fused.md).
+// Matmuls, alone and fused with communication (docs/fused.md).
 //
 //   MatmulProblem problem;
 //   problem.kind = MatmulKind::allGatherMatmul;
@@ -8,15 +9,15 @@
 //   auto matmul = iris::ccl::Matmul::create(*world, problem);
 //   (*matmul)->run(a, b, c, {}, stream);
 //
-// A Matmul is made for one problem: it holds the compiled kernel, and the
-// memory that ranks share while it runs, which serves any number of calls.  All
-// ranks of the world, at most 8, make the same ones in the same order and call
-// them alike. Calls are stream-ordered: they return when the kernel is
-// enqueued.  Calls of one Matmul must be ordered on the device: put them on one
-// stream, or order the streams by events.  Nothing in a call allocates or talks
-// to other ranks, so it can be captured.  One thread at a time uses a Matmul.
+// A Matmul is created for one problem.  It holds the compiled kernel and the
+// workspace that the ranks share, for any number of calls.  All ranks of the
+// world, at most 8, create the same matmuls in the same order and make the same
+// calls.  Calls are stream-ordered: they return when the kernel is enqueued.
+// Calls of one Matmul must be ordered on the device: use one stream, or order
+// the streams by events.  A call neither allocates nor communicates on the
+// host, so it can be captured.  One thread at a time uses a Matmul.
 //
-// Matrices lie on the symmetric heap, at the same place on all ranks.
+// Matrices are on the symmetric heap, at the same offset on all ranks.
 #ifndef IRIS_CCL_MATMUL_H
 #define IRIS_CCL_MATMUL_H
 
@@ -31,17 +32,17 @@
 #pragma GCC visibility push(default)
 namespace iris::ccl {
 
-/// What is done; W is the number of ranks.  The values are those of the C API.
+/// The operation; W is the number of ranks. The values are those of the C API.
 enum class MatmulKind : int32_t {
-  /// a (m x k), b (k x n), c (m x n), every rank for itself.
+  /// a (m x k), b (k x n), c (m x n), without communication.
   matmul = 0,
-  /// shard "k": a (m x k) has columns of the whole, b is (W k x n), c (m x n).
-  /// shard "m": a (m x k) has rows of the whole, b is (k x n), c (W m x n).
+  /// shard "k": a (m x k) is a slice of columns, b is (W k x n), c (m x n).
+  /// shard "m": a (m x k) is a slice of rows, b is (k x n), c (W m x n).
   allGatherMatmul,
   /// shard "m": a (m x k), b (k x n), c (W m x n): all ranks' rows.
   /// shard "n": a (m x k), b (k x n), c (m x W n): all ranks' columns.
   matmulAllGather,
-  /// a (W m x k), b (k x n), c (m x n): the own rows of the sum.
+  /// a (W m x k), b (k x n), c (m x n): this rank's rows of the sum.
   matmulReduceScatter,
   /// a (m x k), b (k x n), c (m x n): the sum.
   matmulAllReduce,
@@ -49,26 +50,26 @@ enum class MatmulKind : int32_t {
 
 enum class Bias : int32_t {
   none = 0,
-  /// One number for each row of c, or for each column, of the type of c.
+  /// One element for each row of c, or for each column, of the type of c.
   row,
   column
 };
 enum class Activation : int32_t { none = 0, relu, gelu };
 
-/// How it is done; docs/fused.md explains the fields.  What is empty or 0 is
-/// chosen (iris/ccl/MatmulSelector.h), but for `shard` and `share`, which say
-/// what is computed and have the defaults of docs/fused.md.
+/// The config; docs/fused.md explains the fields. Fields that are empty or 0
+/// are selected (iris/ccl/MatmulSelector.h), except `shard` and `partialType`,
+/// which change the result and have the defaults of docs/fused.md.
 struct MatmulConfig {
-  /// A kernel's; "unfused": a matmul and a collective, one after the other; or
-  /// "copy_engine": copies beside a matmul.
+  /// Variants are those of the kernels; "unfused": a matmul, then a collective;
+  /// "copy_engine": DMA copies during the matmul.
   std::string variant, shard, stagedLayout, partialType;
   int64_t tileM = 0, tileN = 0, tileK = 0;
   int64_t groupM = 0, xcds = 0, warps = 0;
-  /// Most programs of a launch.
+  /// The maximum number of programs of a launch.
   int64_t programs = 0;
   int64_t kPerFlag = 0, numFetchPrograms = 0, numFetchStages = 0;
   int64_t firstStageFetchPrograms = 0, tilesPerCommProgram = 0;
-  /// Of a matmul without communication, and of "unfused".
+  /// For matmuls without communication, and for "unfused".
   int64_t splitK = 0;
 
   bool operator==(const MatmulConfig &other) const;
@@ -78,53 +79,53 @@ struct MatmulProblem {
   MatmulKind kind = MatmulKind::matmul;
   /// See MatmulKind; at least 1.
   uint64_t m = 0, n = 0, k = 0;
-  /// Of a and b: f16, bf16, f32, i8 or an fp8 type.  Of c: f16, bf16 or f32,
-  /// and i32 for i8.
+  /// The type of a and b: f16, bf16, f32, i8 or an fp8 type. The type of c:
+  /// f16, bf16 or f32, or i32 for i8.
   DType element = DType::f16, result = DType::f16;
-  /// Columns, not rows, follow each other.
+  /// Whether the columns of the matrix are contiguous.
   bool aIsColumnMajor = false, bIsColumnMajor = false;
   Bias bias = Bias::none;
-  /// Matmuls are multiplied by a number that the call passes.
+  /// The product is multiplied by a scalar argument of the call.
   bool hasScale = false;
   Activation activation = Activation::none;
   MatmulConfig config;
 };
 
-/// What else a call passes, as far as the problem asks for it.
+/// Further arguments of a call, ignored if the problem does not have them.
 struct Epilogue {
   const void *bias = nullptr;
   float scale = 1;
 };
 
-/// The .mlir module that makes iris-compile generate the kernel, for groups of
+/// The .mlir module from which iris-compile generates the kernel for groups of
 /// that size.
 std::string kernelSource(const MatmulProblem &problem, uint32_t groupSize);
 
 class Matmul {
 public:
-  /// Collective over the world.  What is wrong on one rank, also what its
-  /// compiler says, is returned by all.  The world must outlive the Matmul.
+  /// Collective over the world. An error on one rank, also of its compiler, is
+  /// returned on all ranks. The world must outlive the Matmul.
   static rt::Expected<std::unique_ptr<Matmul>>
   create(rt::World &world, const MatmulProblem &problem,
          std::shared_ptr<KernelCache> cache = nullptr);
-  /// Leaves the shared memory to the world if destroy() was not called.
+  /// Without destroy(), the workspace stays allocated until the world ends.
   ~Matmul();
   Matmul(const Matmul &) = delete;
   Matmul &operator=(const Matmul &) = delete;
 
-  /// Frees the shared memory.  Collective over the world.
+  /// Frees the workspace. Collective over the world.
   rt::Status destroy();
 
-  /// c = activation(scale * matmul + bias).
+  /// c = activation(scale * a * b + bias).
   rt::Status run(const void *a, const void *b, void *c,
                  const Epilogue &epilogue = {}, rt::Stream stream = {});
 
-  /// Bytes of heap that it holds on every rank, beside the matrices.
+  /// Bytes of heap that it holds on every rank, in addition to the matrices.
   uint64_t sharedBytes() const;
 
-  /// The config with what was chosen filled in.
+  /// The complete config, including selected fields.
   const MatmulConfig &config() const;
-  /// What was chosen and why, in a line.
+  /// The selected config and the reason, in one line.
   const std::string &explain() const;
 
 private:

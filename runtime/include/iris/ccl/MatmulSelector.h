@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MatmulSelector.h - Selection of matmul configs -----------*- C++ -*-===//
 //
-// How a matmul is done where the caller does not say: by an entry of the
-// table, if there is one for the very problem, else by the model
+// Selects the fields of a matmul's config that the caller leaves open: from the
+// table entry for exactly this problem if there is one, else by the cost model
 // (docs/fused.md, "How a config is chosen").
 #ifndef IRIS_CCL_MATMULSELECTOR_H
 #define IRIS_CCL_MATMULSELECTOR_H
@@ -16,54 +17,54 @@
 #pragma GCC visibility push(default)
 namespace iris::ccl {
 
-/// What is known of a matmul before it is made.  All ranks must see the same.
+/// The input of the selection. It must be equal on all ranks.
 struct MatmulTuningKey {
-  /// What its config says is kept.
+  /// Fields that its config sets are kept.
   MatmulProblem problem;
   uint32_t groupSize = 1;
   rt::DeviceKind device = rt::DeviceKind::host;
-  /// "sm_90a", "gfx942"; empty: the best known of the device kind.
+  /// "sm_90a", "gfx942"; empty: the device kind's best-measured target.
   std::string target;
-  /// The device has few queues, which its streams share: what leaves is not
-  /// left to engines, as after a failure a wait could block what ends it.
+  /// The device has fewer hardware queues than usual. Variants that copy
+  /// results by copy engine are then not selected: after a failure, a stream
+  /// wait could block the work that ends it.
   bool hasFewQueues = false;
 };
 
-/// What a matmul is expected to take with a config.
+/// The estimated time of a matmul with a config.
 struct MatmulEstimate {
   MatmulConfig config;
-  /// Microseconds in all; of the matmul alone, and of what moves.
+  /// Microseconds: in total, of the matmul alone, and of the communication.
   double us = 0, matmul = 0, moving = 0;
 };
 
-/// A choice, and why.
+/// A selected config and the reason.
 struct MatmulChoice {
   MatmulConfig config;
   std::string reason;
 };
 
-/// A matmul that was tuned: its best config and time.
+/// A table entry: the best config of a tuned problem, and its time.
 struct MatmulEntry {
   std::string target;
   uint32_t groupSize = 1;
-  /// Its epilogue does not count.  The config's shard and share do.
+  /// The epilogue is ignored. The config's shard and partialType are compared.
   MatmulProblem problem;
   MatmulConfig config;
   double us = 0;
 };
 
-/// Entries of the file that IRIS_MATMUL_TABLE names, and those that come with
-/// the library.
+/// Tuned matmuls: the built-in table, or the file named by IRIS_MATMUL_TABLE.
 class MatmulTable {
 public:
-  /// The library's own entries.
+  /// The built-in table.
   static const MatmulTable &builtIn();
-  /// Those of the file that the environment names, read once; none without it.
+  /// The table that the environment names, read once; empty if there is none.
   static const rt::Expected<MatmulTable> &fromEnvironment();
-  /// Lines of JSON; `name` is for messages.
+  /// Parses one JSON object per line; `name` is for messages.
   static rt::Expected<MatmulTable> parse(const std::string &text,
                                          const std::string &name);
-  /// A regular file of ours that nobody else may write or read.
+  /// Reads a regular file of this user that no other user can read or write.
   static rt::Expected<MatmulTable> read(const std::string &path);
 
   /// The entry of exactly this problem; null if there is none.
@@ -71,7 +72,7 @@ public:
   /// Replaces the entry of the same problem.
   void add(const MatmulEntry &entry);
   std::string text() const;
-  /// Replaces the file, with mode 0600, at once.
+  /// Atomically replaces the file; its mode is 0600.
   rt::Status write(const std::string &path) const;
   size_t size() const { return entries_.size(); }
 
@@ -79,45 +80,44 @@ private:
   std::vector<MatmulEntry> entries_;
 };
 
-/// "hbm_buffer", ..., "unfused"; the variants of a kind.
+/// The variants of a kind: "hbm_buffer", ..., "unfused".
 const std::vector<std::string> &variantsOf(MatmulKind kind);
 
-/// Whether some programs of a variant move what others multiply:
-/// num_fetch_programs is for it.
+/// Whether a variant has communication programs (num_fetch_programs).
 bool hasCommPrograms(MatmulKind kind, const std::string &variant);
-/// Whether what they move comes in units with a flag each: k_per_flag,
-/// num_fetch_stages, first_stage_fetch_programs and staged_layout are for it.
+/// Whether its communication programs move k-steps with a flag each
+/// (k_per_flag, num_fetch_stages, first_stage_fetch_programs, staged_layout).
 bool hasUnits(MatmulKind kind, const std::string &variant);
 
-/// Whether programs may share the k-blocks of a tile: split_k is for it.
+/// Whether several programs may share the k-steps of a tile (split_k).
 bool hasSplits(MatmulKind kind, const std::string &variant);
 
-/// "all_gather_matmul"; "unknown" for a value that is no kind.
+/// "all_gather_matmul"; "unknown" for an invalid value.
 const char *kindName(MatmulKind kind);
 
-/// The config for the problem: what it leaves open is filled in.  An error if
-/// nothing that can be done agrees with it.
+/// Completes the problem's config. Fails if no possible config matches it.
 rt::Expected<MatmulChoice> select(const MatmulTuningKey &tuningKey);
 
-/// What select() compares where no entry decides: every candidate that agrees
-/// with the problem's config, the fastest first.
+/// The candidates that match the problem's config, fastest first; select()
+/// takes the first one if the tables have no entry.
 std::vector<MatmulEstimate> estimates(const MatmulTuningKey &tuningKey);
 
-/// The most promising candidates: the best of each variant, then others.
+/// Candidates for tuning: the best one of each variant, then others.
 std::vector<MatmulConfig> tuningCandidates(const MatmulTuningKey &tuningKey,
                                            size_t most);
 
 /// "hbm_buffer, tile 128x256x64, 8 warps, 132 programs, 16 fetch".
 std::string describe(const MatmulConfig &config);
 
-/// Where the model's numbers for a target come from.
+/// The source of the model's parameters for a target.
 std::string matmulModelSource(rt::DeviceKind device, const std::string &target);
 
-/// The .mlir modules of all kernels that a matmul with a complete config
-/// takes: what packages for machines without a compiler are made of.
+/// The .mlir modules of all kernels that a matmul with a complete config uses,
+/// for packages for machines without a compiler.
 std::vector<std::string> kernelSources(const MatmulTuningKey &tuningKey);
 
-/// Bytes of heap that it holds on every rank, beside the matrices.
+/// Bytes of heap that the matmul holds on every rank, in addition to the
+/// matrices.
 rt::Expected<uint64_t> sharedBytes(const MatmulTuningKey &tuningKey);
 
 } // namespace iris::ccl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Which kernel a call takes.
+//===- Selector.h - Selection of collective configs -------------*- C++ -*-===//
 #ifndef IRIS_CCL_SELECTOR_H
 #define IRIS_CCL_SELECTOR_H
 
@@ -14,8 +13,8 @@
 #pragma GCC visibility push(default)
 namespace iris::ccl {
 
-/// What is known of a call.  All members of the group must see the same, since
-/// they have to come to the same choice.
+/// The properties of a call that select its kernel. They must be equal on all
+/// ranks of the group.
 struct TuningKey {
   Op op = Op::allReduce;
   DType dtype = DType::f32;
@@ -26,41 +25,41 @@ struct TuningKey {
   /// A power of two that divides both buffers' addresses and `bytes`.
   uint64_t alignment = 1;
   bool inPlace = false;
-  /// Both buffers lie on the symmetric heap.
+  /// Both buffers are on the symmetric heap.
   bool onHeap = true;
-  /// Programs of the launch; 0: as many as are best.
+  /// Programs of the launch; 0: selected.
   int64_t programs = 0;
 };
 
-/// A choice, and why.
+/// A selected config and the reason.
 struct Choice {
   Config config;
   std::string reason;
 };
 
-/// The config for a call without one: the kernel that is expected to be the
-/// fastest, with the fewest programs with which it takes hardly longer.
+/// Selects the config with the lowest estimated time, with the fewest programs
+/// that reach nearly that time.
 Choice select(const TuningKey &tuningKey);
 
-/// What a call is expected to take with a config.
+/// The estimated time of a call with a config.
 struct Estimate {
   Config config;
   double us = 0;
 };
 
-/// What select() compares: of each kernel the number of programs that it would
-/// take, the fastest first.
+/// One estimate for each kernel, with its selected number of programs, fastest
+/// first.
 std::vector<Estimate> estimates(const TuningKey &tuningKey);
 
 /// "two_shot, tile 2048, 8 warps, 64 programs".
 std::string describe(const Config &config);
 
-/// Where the numbers behind the choices for a kind of device come from.
+/// The source of the model's parameters for a kind of device.
 std::string choiceSource(rt::DeviceKind device);
 
-/// Every kernel that select() may ask for with `op` on buffers of the heap, or
-/// on others, on that device and in groups of any size: what prepare() loads.
-/// As it serves any number of programs, that is 0.
+/// Every kernel that select() may return for `op` on the device in a group of
+/// any size, for buffers on the heap or not: the kernels that prepare() loads.
+/// The number of programs is 0, as each kernel serves any number.
 std::vector<Config> candidates(Op op, DType dtype, rt::DeviceKind device,
                                bool onHeap = true);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Which family of devices a world runs on.
+//===- Device.h - Kinds of devices ------------------------------*- C++ -*-===//
 #ifndef IRIS_RT_DEVICE_H
 #define IRIS_RT_DEVICE_H
 
@@ -21,11 +20,11 @@ std::string_view deviceKindName(DeviceKind kind);
 /// The kind with that name.
 Expected<DeviceKind> parseDeviceKind(std::string_view name);
 
-/// How many devices of a kind there are; `unavailable` when the kind cannot be
-/// used at all (no library, no driver).
+/// The number of devices of a kind; `unavailable` if the kind cannot be used at
+/// all (no library, no driver).
 Expected<int> deviceCount(DeviceKind kind);
 
-/// Target name of a device: "host", "gfx942", "sm_90a".
+/// The target name of a device: "host", "gfx942", "sm_90a".
 Expected<std::string> deviceTarget(DeviceKind kind, int index);
 
 } // namespace iris::rt

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Env.h - Environment variables ----------------------------*- C++ -*-===//
 //
-// The environment, read once.  No other file of the runtime calls getenv.  In a
-// process that has more rights than its user (set-user-ID, file capabilities),
-// the variables that say what is executed, and where files are, do not count.
+// Reads the environment once; no other file of the runtime calls getenv. In a
+// process with more privileges than its user (set-user-ID, file capabilities),
+// variables that name executables, files or directories are ignored.
 #ifndef IRIS_RT_ENV_H
 #define IRIS_RT_ENV_H
 
@@ -19,25 +20,25 @@ namespace iris::rt {
 
 enum class LogLevel : int32_t { off = 0, error, warning, info, debug };
 
-/// Rank, size and job as a launcher announced them.
+/// Rank, size and job, as set by a launcher.
 struct LaunchInfo {
   /// "iris-run", "torchrun", "Open MPI", "Slurm", or "none" (one rank).
   std::string launcher = "none";
   uint32_t rank = 0;
   uint32_t numRanks = 1;
-  /// Which device of the node this rank takes.
+  /// The device index of this rank on the node.
   uint32_t localRank = 0;
-  /// The same on every rank of the job, and different for every job that may
-  /// run at the same time on this machine.
+  /// Equal on all ranks of the job, and unique among the concurrent jobs on
+  /// this machine.
   std::string job;
-  /// Secret of the job, 0 when the launcher hands none out.
+  /// A secret shared by the job; 0 if the launcher sets none.
   uint64_t token = 0;
-  /// A socket on which the launcher says that a rank has ended or was stopped
-  /// (bootstrap/LauncherNotice.h); -1: there is none.
+  /// A socket on which the launcher reports that a rank has ended or was
+  /// stopped (bootstrap/LauncherNotice.h); -1: none.
   int noticeFd = -1;
 };
 
-/// Everything the runtime takes from the environment.
+/// All settings that the runtime reads from the environment.
 class Env {
 public:
   using Lookup = std::function<const char *(const char *name)>;
@@ -47,8 +48,8 @@ public:
   /// Reads through `lookup`; for tests.
   static Env read(const Lookup &lookup);
 
-  /// Rank, size and job; a failure when the variables contradict each other.
-  /// Looked for in this order: IRIS_RANK, IRIS_WORLD_SIZE, IRIS_JOB
+  /// Rank, size and job, or an error if the variables contradict each other.
+  /// Searched in this order: IRIS_RANK, IRIS_WORLD_SIZE, IRIS_JOB
   /// (IRIS_LOCAL_RANK, IRIS_TOKEN, IRIS_NOTICE_FD); OMPI_COMM_WORLD_*; RANK,
   /// WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID;
   /// SLURM_*.
@@ -56,46 +57,47 @@ public:
 
   /// IRIS_LOG: off, error, warning, info or debug.
   LogLevel logLevel() const { return logLevel_; }
-  /// Where ranks meet: IRIS_RENDEZVOUS_DIR alone, which must be absolute.
-  /// Without it, the first of these that is ours alone, or can be created so:
-  /// $XDG_RUNTIME_DIR/iris where $XDG_RUNTIME_DIR can be written,
+  /// The directories in which ranks find each other: IRIS_RENDEZVOUS_DIR only,
+  /// if set. Otherwise the first of these that is private to this user or can
+  /// be created so: $XDG_RUNTIME_DIR/iris if $XDG_RUNTIME_DIR is writable,
   /// /tmp/iris-<uid>, cacheDir()/rendezvous.
   const std::vector<std::string> &rendezvousDirs() const {
     return rendezvousDirs_;
   }
-  /// IRIS_COMPILE: the iris-compile that iris-run and the collectives call; may
+  /// IRIS_COMPILE: the iris-compile that iris-run and the collectives run; may
   /// be empty.
   const std::string &compiler() const { return compiler_; }
   /// PATH; may be empty.
   const std::string &searchPath() const { return searchPath_; }
   /// IRIS_CACHE_DIR, else $XDG_CACHE_HOME/iris, else $HOME/.cache/iris; empty
-  /// where none of them is set.  Always absolute.
+  /// if none of them is set. Always absolute.
   const std::string &cacheDir() const { return cacheDir_; }
-  /// IRIS_CACHE_BYTES: most bytes of compiled kernels on disk (suffix K, M, G,
-  /// T); 0: none are kept.
+  /// IRIS_CACHE_BYTES: the maximum size of compiled kernels on disk, with
+  /// suffix K, M, G or T; 0: no disk cache.
   std::optional<uint64_t> cacheBytes() const { return cacheBytes_; }
   /// IRIS_MATMUL_TABLE: the file of tuned matmuls that `iris-bench --tune`
-  /// writes; may be empty.  Always absolute.
+  /// writes; may be empty. Always absolute.
   const std::string &matmulTable() const { return matmulTable_; }
-  /// IRIS_CHECK_COLLECTIVES=1: members compare every call of a communicator.
+  /// IRIS_CHECK_COLLECTIVES=1: ranks compare every call of a communicator.
   bool checkCollectives() const { return checkCollectives_; }
-  /// IRIS_REFUSE_HOST_CODE=1: no package's host image or @main is executed.
+  /// IRIS_REFUSE_HOST_CODE=1: never execute a package's host image or @main.
   bool refuseHostCode() const { return refuseHostCode_; }
-  /// IRIS_WAIT_LIMIT: seconds that one wait of a kernel may take; 0: for ever.
+  /// IRIS_WAIT_LIMIT: the time limit of one wait in a kernel; 0: unlimited.
   std::optional<double> waitLimitSeconds() const { return waitLimit_; }
-  /// IRIS_HEAP_SIZE: bytes of one rank's symmetric heap (suffix K, M, G, T).
+  /// IRIS_HEAP_SIZE: bytes of one rank's symmetric heap, with suffix K, M, G or
+  /// T.
   std::optional<uint64_t> heapBytes() const { return heapBytes_; }
-  /// IRIS_JOIN_LIMIT: seconds to wait for all ranks to appear.
+  /// IRIS_JOIN_LIMIT: the time limit for all ranks to join.
   std::optional<double> joinLimitSeconds() const { return joinLimit_; }
-  /// IRIS_COLLECTIVE_LIMIT: seconds that sync and other collectives may take.
+  /// IRIS_COLLECTIVE_LIMIT: the time limit of sync and other collectives.
   std::optional<double> collectiveLimitSeconds() const {
     return collectiveLimit_;
   }
-  /// CUDA_DEVICE_MAX_CONNECTIONS, the driver's: queues of a device, which all
-  /// streams share; none where it has its default, 8.
+  /// CUDA_DEVICE_MAX_CONNECTIONS of the CUDA driver: the number of hardware
+  /// queues of a device, which all streams share. Unset means the default, 8.
   std::optional<uint64_t> deviceQueues() const { return deviceQueues_; }
-  /// A variable that had to be ignored, or empty; logged by the first world.
-  const std::string &complaint() const { return complaint_; }
+  /// Describes the first ignored variable, or empty; logged by the first world.
+  const std::string &warning() const { return warning_; }
 
 private:
   Env() : launch_(LaunchInfo()) {}
@@ -103,7 +105,7 @@ private:
   Expected<LaunchInfo> launch_;
   LogLevel logLevel_ = LogLevel::warning;
   std::vector<std::string> rendezvousDirs_;
-  std::string compiler_, complaint_, searchPath_, cacheDir_, matmulTable_;
+  std::string compiler_, warning_, searchPath_, cacheDir_, matmulTable_;
   bool checkCollectives_ = false, refuseHostCode_ = false;
   std::optional<double> waitLimit_, joinLimit_, collectiveLimit_;
   std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;

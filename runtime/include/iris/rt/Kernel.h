@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Kernel.h - Kernel metadata and launch arguments ----------*- C++ -*-===//
 //
-// What a package says about its kernels, and the arguments of a launch: checked
-// against that, then packed into the block of bytes that the kernel reads
-// (iris-c/RuntimeABI.h, section 3).
+// Describes the kernels of a package, checks launch arguments against that, and
+// packs them into the argument block (iris-c/RuntimeABI.h, section 3).
 #ifndef IRIS_RT_KERNEL_H
 #define IRIS_RT_KERNEL_H
 
@@ -21,60 +21,60 @@
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
-/// "f16"; "unknown" for a value that is no IrisRtElement.
+/// "f16"; "unknown" for a value that is not an IrisRtElement.
 std::string_view elementName(uint32_t element);
 
 /// The IrisRtElement called `name`, if there is one.
 std::optional<IrisRtElement> parseElement(std::string_view name);
 
-/// Bytes of one element in memory; 0 for a value that is no IrisRtElement.
+/// The size of an element in bytes; 0 for a value that is not an IrisRtElement.
 uint32_t elementBytes(uint32_t element);
 
 /// One argument that a kernel expects.
 struct ArgInfo {
   IrisRtArgKind kind = IRISRT_ARG_SCALAR;
-  /// Where the argument starts in the packed block.
+  /// The offset of the argument in the packed block.
   uint32_t offset = 0;
-  /// Element type of a memref, or the scalar's type.
+  /// The element type of a memref, or the type of a scalar.
   IrisRtElement element = IRISRT_ELT_I32;
-  /// Memref: must lie on the symmetric heap.
+  /// Memref: must be on the symmetric heap.
   bool symmetric = false;
-  /// Memref: static extents; nothing where they are dynamic.
+  /// Memref: static extents; none where dynamic.
   std::vector<std::optional<int64_t>> sizes;
-  /// Memref: row major, so that strides follow from the sizes.
+  /// Memref: row-major, so that the sizes determine the strides.
   bool identity = true;
-  /// Memref without identity layout: static strides; nothing where dynamic.
+  /// Memref without identity layout: static strides; none where dynamic.
   std::vector<std::optional<int64_t>> strides;
-  /// Bytes that divide a memref's address, or a scalar's divisor.
+  /// A divisor of a memref's address in bytes, or of a scalar.
   uint64_t divisibility = 1;
-  /// Divisors of a memref's sizes and strides; empty: none promised.
+  /// Divisors of a memref's sizes and strides; empty: unknown.
   std::vector<uint64_t> sizeDivisibility;
   std::vector<uint64_t> strideDivisibility;
 
-  /// The argument's type as people write it: "memref<?x8xf16, symmetric>".
+  /// The argument's type in MLIR: "memref<?x8xf16, symmetric>".
   std::string typeName() const;
 };
 
-/// A place in the kernel's source that a record of the control block names.
+/// A source location to which a record of the control block refers.
 struct SiteInfo {
   std::string op;       ///< "iris.wait"
   std::string location; ///< "a.mlir:12:5"
   std::string what;     ///< message of an iris.expect_eq
-  /// Type of the flag or value; nothing where the package does not say.
+  /// The type of the flag or value; none if the package does not record it.
   std::optional<IrisRtElement> element;
 };
 
-/// An argument that the runtime makes itself (RuntimeABI.h, section 3).
+/// An argument that the runtime creates (RuntimeABI.h, section 3).
 struct HiddenArgInfo {
   enum class Kind { tensorMapMask, tensorMap, unknown };
   Kind kind = Kind::unknown;
-  /// The kind as the package spells it.
+  /// The name of the kind in the package.
   std::string kindName;
-  /// Where it lies in the packed block.
+  /// The offset of the argument in the packed block.
   uint32_t offset = 0;
-  /// A tensor map: number of the memref argument, its dimension with stride 1,
-  /// the extents of a copy along that and across, bytes of a swizzled row, and
-  /// whether the map covers all ranks.
+  /// Of a tensor map: the index of the memref argument, its dimension with
+  /// stride 1, the extents of the box along that dimension and across, the
+  /// bytes of a swizzled row, and whether the map covers all ranks.
   uint32_t arg = 0;
   uint32_t contiguous = 0;
   std::array<uint32_t, 2> box = {1, 1};
@@ -82,23 +82,24 @@ struct HiddenArgInfo {
   bool ranks = false;
 };
 
-/// Two memref arguments, one of which is written: the kernel's accesses are in
-/// order only if they share no byte, or, with `same`, are the same buffer.
+/// Two memref arguments, at least one of which is written. The kernel's
+/// accesses are ordered only if the buffers are disjoint or, with `same`,
+/// identical.
 struct OverlapInfo {
   uint32_t first = 0;
   uint32_t second = 0;
   bool same = false;
 };
 
-/// A memref argument that holds the state of a barrier from element `offset`
-/// on: 32 elements for each program and rank of the world, or of the group.
+/// A memref argument that holds the state of a barrier, from element `offset`
+/// on: 32 elements for each program and each rank of the world or the group.
 struct BarrierInfo {
   uint32_t arg = 0;
   uint64_t offset = 0;
   bool group = false;
 };
 
-/// A kernel as its package describes it.
+/// The metadata of a kernel.
 struct KernelInfo {
   std::string name;
   std::string module;
@@ -112,22 +113,22 @@ struct KernelInfo {
   std::vector<ArgInfo> args;
   std::vector<HiddenArgInfo> hidden;
   std::vector<OverlapInfo> overlaps;
-  /// Where each parameter of a kernel with tensor maps lies in the packed
-  /// block, in order; else empty.  ptxas aligns a map by its address in
-  /// constant memory, not by its offset, so that the driver must place the
+  /// The offsets of the kernel's parameters in the packed block, in order;
+  /// empty for kernels without tensor maps. ptxas aligns a map by its address
+  /// in constant memory, not by its offset, so the driver must place the
   /// parameters.
   std::vector<uint32_t> parameterOffsets;
   std::vector<SiteInfo> sites;
-  /// What the kernel was compiled with, as JSON; for people and tools.
+  /// The compile-time config of the kernel as JSON, for users and tools.
   std::string config = "{}";
-  /// Of a generated kernel: the size of the groups it was generated for, 0 for
-  /// any size up to IRISRT_MAX_GROUP.
+  /// Of a generated kernel: the group size it was generated for; 0: any size up
+  /// to IRISRT_MAX_GROUP.
   std::optional<uint32_t> groupSize;
-  /// Of a generated kernel: most programs of a launch, which has one dimension;
-  /// what they share in the workspace has room for no more.
+  /// Of a generated kernel: the maximum number of programs of a launch, which
+  /// is one-dimensional. The workspace has no room for more.
   std::optional<uint32_t> mostPrograms;
   std::vector<BarrierInfo> barriers;
-  /// The kernel checks its remote and synchronising accesses.
+  /// The kernel checks its remote and synchronizing accesses.
   bool debug = false;
 
   /// "module::name".
@@ -141,38 +142,38 @@ struct KernelInfo {
 /// FNV-1a, 64 bits.
 uint64_t fnv1a64(std::string_view text);
 
-/// Says whether `bytes` bytes at `address` lie on the symmetric heap.
+/// Whether `bytes` bytes at `address` are on the symmetric heap.
 using HeapCheck = std::function<bool(uint64_t address, uint64_t bytes)>;
 
-/// Checks the arguments of a launch against what the kernel expects.  The error
-/// names the kernel and the argument, what it should be and what it is.
-/// Without `inHeap`, addresses are not compared with the heap.
+/// Checks launch arguments against the kernel's metadata. The error names the
+/// kernel, the argument, the expected and the actual value. Without `inHeap`,
+/// does not check whether symmetric memrefs are on the heap.
 Status checkArgs(const KernelInfo &kernel, const IrisRtArg *args, size_t count,
                  const HeapCheck &inHeap = nullptr);
 
-/// Checks that the states of the kernel's barriers, among checked arguments,
-/// are large enough for a launch of so many programs on so many ranks of the
-/// world and of the group.
+/// Checks that the memrefs with barrier state, among checked arguments, are
+/// large enough for a launch with these numbers of programs, ranks of the world
+/// and ranks of the group.
 Status checkBarriers(const KernelInfo &kernel, const IrisRtArg *args,
                      uint64_t programs, uint32_t ranks, uint32_t groupSize);
 
-/// Lays out checked arguments as the kernel reads them, with `context` by value
-/// where the kernel takes it.  `block` becomes exactly `argsBytes` long; a
-/// caller that keeps it allocates once.
+/// Packs checked arguments as the kernel reads them, with `context` by value if
+/// the kernel takes it. Resizes `block` to `argsBytes`; reuse it to avoid
+/// allocations.
 Status packArgs(const KernelInfo &kernel, const IrisRtContext &context,
                 const IrisRtArg *args, size_t count,
                 std::vector<uint8_t> &block);
 
-/// An argument that stands for the kernel's `!iris.ctx`.
+/// The argument for the kernel's `!iris.ctx`.
 IrisRtArg makeContextArg();
 
-/// A row-major memref at `address`.  `sizes` has at most IRISRT_MAX_DIMS
-/// entries (further ones are refused by checkArgs).
+/// A row-major memref at `address`. checkArgs rejects more than IRISRT_MAX_DIMS
+/// sizes.
 IrisRtArg makeMemrefArg(IrisRtElement element, uint64_t address,
                         const std::vector<int64_t> &sizes,
                         bool symmetric = true);
 
-/// A scalar; `bits` holds its value, zero extended.
+/// A scalar, whose value is zero-extended in `bits`.
 IrisRtArg makeScalarArg(IrisRtElement element, uint64_t bits);
 
 } // namespace iris::rt

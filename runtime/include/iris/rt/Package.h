@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Package.h - Packages of compiled kernels -----------------*- C++ -*-===//
 //
 // Reads packages: images of the same kernels for several targets, with their
-// metadata.  A package is untrusted input: whatever its bytes are, reading it
-// gives a package or a status, and nothing outside the buffer is touched.
+// metadata.  A package is untrusted input: reading any bytes returns a package
+// or an error, without access outside the buffer.
 //
-// Using it is another matter: a host image and `@main` are machine code that
-// runs in this process with all its rights, from the moment that World::load or
+// Using a package requires trust: a host image and `@main` are machine code
+// that runs in this process with all its privileges as soon as World::load or
 // runProgram loads them (a shared object has constructors).  The hash in a
-// package finds damage, not forgery.  Load packages only from whom you would
-// run a program from; WorldOptions::refuseHostCode or IRIS_REFUSE_HOST_CODE=1
-// leaves images for GPUs, which run on the GPU only.
+// package detects damage, not forgery.  Load only packages that you would run
+// as a program; WorldOptions::refuseHostCode or IRIS_REFUSE_HOST_CODE=1
+// restricts packages to GPU images, which run on the GPU only.
 #ifndef IRIS_RT_PACKAGE_H
 #define IRIS_RT_PACKAGE_H
 
@@ -26,7 +27,7 @@
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
-/// One image of a package.  The views point into the package.
+/// One image of a package. The views point into the package.
 struct PackageImage {
   std::string_view triple;
   /// "gfx942", "sm_90a", "host", or "main" (the `@main` program).
@@ -44,30 +45,30 @@ struct PackageImage {
 
   bool isMain() const { return arch == IRISRT_ARCH_MAIN; }
 
-  /// The kernel called `name`, either "module::name" or, where only one module
-  /// has it, just "name".  The error lists what there is.
+  /// Finds a kernel by "module::name" or, if only one module has it, just
+  /// "name". The error lists the available kernels.
   Expected<const KernelInfo *> findKernel(std::string_view name) const;
 };
 
-/// A package in memory.  Copies share the bytes.
+/// A package in memory. Copies share the bytes.
 class Package {
 public:
-  /// Larger files are refused before they are read.
+  /// The maximum file size; larger files are rejected before they are read.
   static constexpr uint64_t maxBytes = uint64_t(1) << 30;
 
-  /// Reads and checks a file.  It must be a regular file.
+  /// Reads and checks a file, which must be a regular file.
   static Expected<Package> fromFile(const std::string &path);
 
   /// Checks and copies the package in `bytes`.
   static Expected<Package> fromBytes(const void *bytes, size_t size);
 
-  /// Every image, in the order of the file.
+  /// All images, in file order.
   const std::vector<PackageImage> &images() const { return *images_; }
 
-  /// The image for a device of `target` ("gfx942", "sm_90a", "host") that
-  /// translates addresses by `translation`.  On NVIDIA an image for an older
-  /// architecture serves where there is no exact one.  The error says what the
-  /// package has and what this device is.
+  /// The image for a device of `target` ("gfx942", "sm_90a", "host") with
+  /// address translation `translation`. On NVIDIA, falls back to an image for
+  /// an older architecture. The error lists the package's images and the
+  /// device's target.
   Expected<const PackageImage *> findImage(std::string_view target,
                                            std::string_view translation) const;
 
@@ -83,7 +84,7 @@ private:
   static Expected<Package> parse(std::shared_ptr<const uint64_t[]> words,
                                  size_t size);
 
-  /// 64-bit words, so that what is aligned in the file is so in memory.
+  /// 64-bit words, which preserve the alignment of the file's contents.
   std::shared_ptr<const uint64_t[]> words_;
   size_t size_ = 0;
   std::shared_ptr<const std::vector<PackageImage>> images_;

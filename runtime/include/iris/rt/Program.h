@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Runs the `@main` of a package: the host side of a self-checking program.
+//===- Program.h - Runs the @main of a package ------------------*- C++ -*-===//
 #ifndef IRIS_RT_PROGRAM_H
 #define IRIS_RT_PROGRAM_H
 
@@ -12,11 +11,11 @@
 namespace iris::rt {
 
 /// Loads the package on the world's device, runs its `@main` on this rank, then
-/// syncs.  The status is the first error that `@main` met.  Collective.
+/// syncs. Returns the first error that occurred in `@main`. Collective.
 Status runProgram(World &world, const Package &package);
 
-/// Removes what ranks that were killed while they met left in the rendezvous
-/// directory.  For launchers, after their ranks are gone; worlds do it, too.
+/// Removes files of killed ranks from the rendezvous directory. For launchers,
+/// after their ranks have ended; worlds also do it.
 void cleanUpRendezvous();
 
 } // namespace iris::rt

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Status.h - Status and Expected<T> ------------------------*- C++ -*-===//
 //
-// Status and Expected<T>: how every function of the runtime reports failure.
-// Nothing throws, nothing exits; a message says what was found and what was
-// expected, starts in lower case and has no final period.
+// Every function of the runtime reports failure through them. Nothing throws or
+// exits. A message says what was found and what was expected, starts in lower
+// case and has no final period.
 #ifndef IRIS_RT_STATUS_H
 #define IRIS_RT_STATUS_H
 
@@ -19,23 +20,22 @@
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
-/// What kind of failure a Status stands for.  The values are those of the
-/// C API.
+/// The kind of a failure. The values are those of the C API.
 enum class StatusCode : int32_t {
   ok = IRISRT_OK,
-  /// The caller passed something that can never be right.
+  /// The caller passed an argument that is never valid.
   invalidArgument = IRISRT_INVALID_ARGUMENT,
-  /// Right in itself, but not in this state (a failed world, ranks that
+  /// The call is valid, but not in this state (a failed world, ranks that
   /// differ).
   failedPrecondition = IRISRT_FAILED_PRECONDITION,
-  /// Missing here: no device, no driver, a feature the device lacks.
+  /// Not available here: no device, no driver, a feature the device lacks.
   unavailable = IRISRT_UNAVAILABLE,
   outOfMemory = IRISRT_OUT_OF_MEMORY,
-  /// Something did not happen in time.
+  /// A time limit expired.
   timeout = IRISRT_TIMEOUT,
-  /// Another rank failed or went away.
+  /// Another rank failed or ended.
   aborted = IRISRT_ABORTED,
-  /// The system or a driver failed in an unforeseen way, or a bug of ours.
+  /// An unexpected failure of the system or a driver, or a bug in Iris.
   internal = IRISRT_INTERNAL,
 };
 
@@ -47,11 +47,11 @@ class [[nodiscard]] Status {
 public:
   /// Success.
   Status() = default;
-  /// `message` goes through escapeControls: it may quote an environment
-  /// variable, a file or a peer, and end in a terminal or a log.
+  /// Escapes control characters in `message`: it may quote an environment
+  /// variable, a file or a peer, and be printed to a terminal or a log.
   Status(StatusCode code, std::string message);
 
-  /// Success, spelled out.
+  /// Success.
   static Status success() { return {}; }
 
   bool ok() const { return code_ == StatusCode::ok; }
@@ -61,10 +61,10 @@ public:
   /// "timeout: rank 2 did not join within 5 s", or "ok".
   std::string toString() const;
 
-  /// The same failure with `context` and ": " before its message.
+  /// The same failure, with `context` and ": " prepended to its message.
   Status withContext(std::string_view context) const;
 
-  /// Says that a failure is deliberately dropped; `why` is for the reader.
+  /// Marks a failure as deliberately ignored; `why` is for readers.
   void ignore([[maybe_unused]] const char *why) const {}
 
 private:
@@ -80,21 +80,21 @@ Status makeStatus(StatusCode code, const char *format, ...)
 Status makeErrnoStatus(StatusCode code, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/// The text with every control character but newline and tab, and every byte
-/// that is not UTF-8, as "\x1b": printing it cannot steer a terminal.
+/// Replaces every control character except newline and tab, and every byte that
+/// is not UTF-8, by an escape such as "\x1b", so that printing the text cannot
+/// control a terminal.
 std::string escapeControls(std::string text);
 
 /// printf into a std::string.
 std::string formatString(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/// A T, or the Status that says why there is none.
+/// A T, or the Status that explains its absence.
 template <typename T>
 class [[nodiscard]] Expected {
 public:
   Expected(T value) : value_(std::move(value)) {}
-  /// `status` must be a failure; success without a value becomes an internal
-  /// error, so that a mistake here can never look like a value.
+  /// `status` must be a failure; success becomes an internal error.
   Expected(Status status) : status_(std::move(status)) {
     if (status_.ok())
       status_ = Status(StatusCode::internal, "success without a value");
@@ -104,12 +104,12 @@ public:
   explicit operator bool() const = delete;
   const Status &status() const { return status_; }
 
-  /// The value; only after ok().
+  /// The value; requires ok().
   T &operator*() { return *value_; }
   const T &operator*() const { return *value_; }
   T *operator->() { return &*value_; }
   const T *operator->() const { return &*value_; }
-  /// Moves the value out; only after ok().
+  /// Moves the value out; requires ok().
   T take() { return std::move(*value_); }
 
 private:
@@ -120,7 +120,7 @@ private:
 } // namespace iris::rt
 #pragma GCC visibility pop
 
-/// Returns from the function when `expr`, a Status, is a failure.
+/// Returns `expr`, a Status, from the function if it is a failure.
 #define IRISRT_RETURN_IF_ERROR(expr)                                           \
   do {                                                                         \
     ::iris::rt::Status irisrtStatus_ = (expr);                                 \
@@ -131,7 +131,8 @@ private:
 #define IRISRT_CONCAT_IMPL(a, b) a##b
 #define IRISRT_CONCAT(a, b) IRISRT_CONCAT_IMPL(a, b)
 
-/// `lhs` = the value of `expr`, an Expected; returns its Status if it has none.
+/// Assigns the value of `expr`, an Expected, to `lhs`; returns its Status if it
+/// has none.
 #define IRISRT_ASSIGN_OR_RETURN(lhs, expr)                                     \
   IRISRT_ASSIGN_OR_RETURN_IMPL(IRISRT_CONCAT(irisrtExpected_, __LINE__), lhs,  \
                                expr)

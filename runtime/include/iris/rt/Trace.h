@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Trace.h - Traces of kernels ------------------------------*- C++ -*-===//
 //
-// What kernels tell about their time (`iris.trace`), and what becomes of it.
+// Options and results of traces, which kernels record with `iris.trace`.
 //
 //   world->startTrace();                       // before packages are loaded
 //   ... load, launch ...
 //   auto summary = world->writeTrace("trace.json");
 //
-// The file is in Chrome's trace format: ui.perfetto.dev shows it.
+// The file is in Chrome's trace format; view it at ui.perfetto.dev.
 #ifndef IRIS_RT_TRACE_H
 #define IRIS_RT_TRACE_H
 
@@ -18,52 +19,53 @@
 namespace iris::rt {
 
 struct TraceOptions {
-  /// Programs that have a ring of their own; rounded up to a power of two, at
-  /// most 32768.
+  /// The number of programs with a private ring, rounded up to a power of two;
+  /// at most 32768.
   uint32_t rings = 512;
-  /// Events that a ring keeps, the latest ones; likewise.
+  /// The number of latest events that a ring keeps, with the same rounding and
+  /// limit.
   uint32_t eventsPerRing = 512;
 };
 
-/// The spans of one name on one rank.
+/// The spans with the same name on one rank.
 struct TraceRow {
   uint32_t rank = 0;
   std::string span;
   uint64_t count = 0;
-  /// Programs that had such spans, and how long they were in them, in us.
+  /// The number of programs with such spans, and the time per program in us.
   uint64_t programs = 0;
   double medianUs = 0;
   double mostUs = 0;
-  /// What the spans say that they moved.
+  /// The bytes that the spans report as moved.
   uint64_t bytes = 0;
 };
 
-/// What one program on one rank did, in all its launches.
+/// All launches of one program on one rank.
 struct TraceProgram {
   uint32_t rank = 0;
   uint32_t program = 0;
-  /// In waits and barriers.
+  /// Time in waits and barriers.
   double exposedUs = 0;
-  /// What its spans say that they moved.
+  /// The bytes that its spans report as moved.
   uint64_t bytes = 0;
 };
 
-/// A trace in numbers.
+/// A summary of a trace.
 struct TraceSummary {
-  /// By rank, then by name.
+  /// Ordered by rank, then by name.
   std::vector<TraceRow> rows;
-  /// By rank, then by number.
+  /// Ordered by rank, then by number.
   std::vector<TraceProgram> programs;
-  /// A row "exposed" for each rank: waits and barriers over all its programs,
-  /// and the bytes that its spans moved.
+  /// One row "exposed" for each rank: the waits and barriers of all its
+  /// programs, and the bytes that its spans moved.
   std::vector<TraceRow> exposed;
   uint64_t events = 0;
-  /// Events that later ones have taken the place of.
+  /// Events that were overwritten by later ones.
   uint64_t dropped = 0;
-  /// Most that the ranks' clocks may be apart, in us.
+  /// The maximum error of the clock alignment between ranks, in us.
   double clockErrorUs = 0;
 
-  /// A table for people, several lines.
+  /// A table of several lines for users.
   std::string toString() const;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- World.h - Ranks that share a symmetric heap --------------*- C++ -*-===//
 //
-// A world: some ranks, each with a device, that share a symmetric heap.
+// A world is a set of ranks, each with a device, that share a symmetric heap.
 //
 //   auto world = iris::rt::World::create({});
 //   auto address = (*world)->allocate(bytes);        // zeroed, on every rank
@@ -9,17 +10,16 @@
 //   (*world)->launch(*kernel, {64, 1, 1}, {makeContextArg(), ...});
 //   (*world)->sync();                                // stream, then all ranks
 //
-// "Collective" below means: every rank calls it, in the same order.  A world in
-// which something went wrong is *failed*: all later calls return that error at
-// once, on every rank, and destroying it works.
+// "Collective" means that every rank calls the function, in the same order.
+// After an error the world is *failed*: all later calls return that error
+// immediately, on every rank, except that the world can be destroyed.
 //
-// A world belongs to the process that created it.  After fork, every call of it
-// in the child fails at once with failedPrecondition (queries say no or 0),
-// also those of its communicators, streams and events; its connections are
-// closed there, so that the others notice the parent's end whatever the child
-// does. Destroying it in the child frees memory of the child and touches
-// nothing of the parent.  What the child writes to heap memory of the host,
-// peers see.
+// A world belongs to the process that created it.  After fork, every call in
+// the child fails with failedPrecondition (queries return false or 0),
+// including calls of its communicators, streams and events.  The child's copies
+// of the connections are closed, so that peers notice the end of the parent
+// whatever the child does.  Destroying the world in the child frees only memory
+// of the child.  Writes of the child to host heap memory are visible to peers.
 //
 // load() and runProgram() execute code of a package; see Package.h.
 #ifndef IRIS_RT_WORLD_H
@@ -43,11 +43,12 @@
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
-/// Ranks that work together in a launch, in an order that all of them share.
+/// An ordered set of ranks that work together in a launch; equal on all of
+/// them.
 struct Group {
   /// World ranks; at most IRISRT_MAX_GROUP.
   std::vector<uint32_t> ranks;
-  /// The place of this rank among them; -1 when it is none of them.
+  /// The index of this rank in `ranks`; -1 if it is not part of the group.
   int32_t index = -1;
 
   bool contains() const { return index >= 0; }
@@ -58,34 +59,36 @@ struct ClockSample;
 
 struct WorldOptions {
   DeviceKind device = DeviceKind::host;
-  /// Which device; by default the launcher's local rank, modulo their number.
+  /// The device index; default: the launcher's local rank modulo the number of
+  /// devices.
   std::optional<int> deviceIndex;
-  /// Rank, size and job; by default from the environment.
+  /// Rank, size and job; default: from the environment.
   std::optional<LaunchInfo> launch;
-  /// Tells worlds apart that the same ranks have at the same time.  By default
-  /// they are counted, which works when all ranks create them in one order.
+  /// Distinguishes worlds that the same ranks have at the same time. By default
+  /// worlds are numbered in the order of creation, which must be equal on all
+  /// ranks.
   std::string name;
   /// Bytes of one rank's heap; 0: IRIS_HEAP_SIZE, else the device's memory.
   uint64_t heapBytes = 0;
-  /// Least number of bytes that the heap grows by.
+  /// The minimum number of bytes by which the heap grows.
   uint64_t heapChunkBytes = 64 << 20;
-  /// Seconds that one wait of a kernel may take, 0 for ever; by default
+  /// The time limit of one wait in a kernel, in seconds; 0: unlimited. Default:
   /// IRIS_WAIT_LIMIT, else 30.
   std::optional<double> waitLimit;
-  /// Seconds to wait for all ranks to appear; by default IRIS_JOIN_LIMIT, else
-  /// 60.
+  /// The time limit for all ranks to join, in seconds. Default:
+  /// IRIS_JOIN_LIMIT, else 60.
   std::optional<double> joinLimit;
-  /// Seconds that sync and other collectives may take; by default
+  /// The time limit of sync and other collectives, in seconds. Default:
   /// IRIS_COLLECTIVE_LIMIT, else 300.
   std::optional<double> collectiveLimit;
-  /// Execute nothing of packages in this process: neither images for the host
-  /// nor `@main`.  By default IRIS_REFUSE_HOST_CODE.
+  /// Never execute code of packages in this process: neither host images nor
+  /// `@main`. Default: IRIS_REFUSE_HOST_CODE.
   std::optional<bool> refuseHostCode;
-  /// Translate through a table even where a uniform stride would work.
+  /// Translate addresses through a table even if a uniform stride would work.
   bool forceTable = false;
 };
 
-/// A stream of a world; the default one has id 0.
+/// A stream of a world; the default stream has id 0.
 struct Stream {
   uint64_t id = 0;
 };
@@ -100,7 +103,7 @@ struct Graph {
   uint64_t id = 0;
 };
 
-/// A kernel that is loaded on a world's device; valid while the world lives.
+/// A kernel that is loaded on a world's device; valid as long as the world.
 class Kernel {
 public:
   const KernelInfo &info() const { return *info_; }
@@ -110,15 +113,15 @@ private:
   friend class Module;
   const KernelInfo *info_ = nullptr;
   uint64_t handle_ = 0;
-  /// Of a kernel whose programs wait for each other: how many of them fit; 0:
-  /// not known yet.
+  /// The maximum number of programs that run concurrently, for kernels whose
+  /// programs wait for each other; 0: unknown.
   uint32_t mostCoresident_ = 0;
 };
 
-/// A package that is loaded on a world's device; valid while the world lives.
+/// A package that is loaded on a world's device; valid as long as the world.
 class Module {
 public:
-  /// The kernel called "module::name", or just "name" where that is clear.
+  /// Finds a kernel by "module::name", or just "name" if that is unique.
   Expected<Kernel> kernel(std::string_view name) const;
 
 private:
@@ -128,11 +131,11 @@ private:
   uint64_t handle_ = 0;
 };
 
-/// What the `iris.expect_eq` of this rank's kernels found so far.
+/// The results of the `iris.expect_eq` of this rank's kernels so far.
 struct ExpectReport {
   uint64_t checked = 0;
   uint64_t failed = 0;
-  /// The first mismatch in words; empty when there is none.
+  /// Describes the first mismatch; empty if there is none.
   std::string first;
 };
 
@@ -159,86 +162,86 @@ public:
 
   /// The error that made the world fail, or success.
   Status failure() const;
-  /// Makes the world fail, here and on all other ranks.
+  /// Makes the world fail, on this rank and all peers.
   void fail(const Status &status);
 
   //===--------------------------------------------------------------------===//
   // Memory
   //===--------------------------------------------------------------------===//
 
-  /// Zeroed memory on the symmetric heap.  Every rank makes the same calls of
-  /// allocate and deallocate in the same order; ranks that differ are found out
-  /// at the next sync.
+  /// Allocates zeroed memory on the symmetric heap. Every rank makes the same
+  /// calls of allocate and deallocate in the same order; the next sync reports
+  /// differences.
   Expected<uint64_t> allocate(uint64_t bytes, uint64_t alignment = 256);
   Status deallocate(uint64_t address);
-  /// Whether the bytes lie in one allocation of this rank's heap.
+  /// Whether the bytes are within one allocation on this rank's heap.
   bool isSymmetric(uint64_t address, uint64_t bytes = 1) const;
-  /// Address of this rank's heap as kernels on this rank see rank `rank`'s.
+  /// The address on this rank of rank `rank`'s copy of `address`.
   Expected<uint64_t> translate(uint64_t address, uint32_t rank) const;
-  /// Bytes reserved for, and in use on, one rank's heap.
+  /// The reserved and the allocated bytes of one rank's heap.
   uint64_t heapBytes() const;
   uint64_t heapUsed() const;
-  /// Memory that was allocated elsewhere cannot join the heap; the status says
-  /// why and what to do instead.
+  /// Fails: memory that was allocated elsewhere cannot become part of the heap.
+  /// The message says what to do instead.
   Status importExternal(uint64_t address, uint64_t bytes) const;
 
-  /// Stream-ordered; the host's bytes must stay until the stream got there.
+  /// Stream-ordered; host memory must stay valid until the copy is complete.
   Status copyToDevice(uint64_t to, const void *from, uint64_t bytes,
                       Stream stream = {});
   Status copyToHost(void *to, uint64_t from, uint64_t bytes,
                     Stream stream = {});
   Status copyOnDevice(uint64_t to, uint64_t from, uint64_t bytes,
                       Stream stream = {});
-  /// Copies and waits for the stream.  The host's bytes are the caller's again
-  /// when the call returns, also where it fails and the copy may yet come: fit
-  /// for local variables.
+  /// Copies and waits for the stream. Host memory can be reused when the call
+  /// returns, even if it fails and the copy is still pending; safe for local
+  /// variables.
   Status writeNow(uint64_t to, const void *from, uint64_t bytes,
                   Stream stream = {});
   Status readNow(void *to, uint64_t from, uint64_t bytes, Stream stream = {});
-  /// Done also in a failed world, whose error it returns: what waits on a
-  /// stream (waitEqual) can be ended.
+  /// Also works in a failed world, whose error it then returns, so that a
+  /// pending stream wait (waitEqual) can be released.
   Status zero(uint64_t address, uint64_t bytes, Stream stream = {});
 
   //===--------------------------------------------------------------------===//
   // Kernels
   //===--------------------------------------------------------------------===//
 
-  /// An error where WorldOptions::refuseHostCode forbids to run a `@main`.
+  /// Fails if WorldOptions::refuseHostCode forbids to run a `@main`.
   Status checkMayRunMain() const;
-  /// The device context that kernels get; it never goes stale.
+  /// The device context that kernels receive; constant after creation.
   IrisRtContext context() const;
-  /// Loads the package's image for this device; the world keeps the package.
-  /// A package with the same bytes is loaded once, whoever asks.
+  /// Loads the package's image for this device. The world keeps the package.
+  /// Packages with equal bytes are loaded once.
   Expected<Module> load(const Package &package);
   /// Finds a kernel among all loaded packages.
   Expected<Kernel> findKernel(std::string_view name) const;
-  /// Stream-ordered.  The arguments are checked against the kernel's metadata.
-  /// `group` is what the kernel's group ops and group barriers see; by default
-  /// the world, if it has at most IRISRT_MAX_GROUP ranks.  A generated
-  /// collective takes no more programs than its config says.
+  /// Stream-ordered. Checks the arguments against the kernel's metadata.
+  /// `group` is the group of the kernel's group ops and group barriers;
+  /// default: the world, if it has at most IRISRT_MAX_GROUP ranks. A generated
+  /// collective is limited to the programs of its config.
   Status launch(const Kernel &kernel, const std::array<uint64_t, 3> &programs,
                 const std::vector<IrisRtArg> &args, Stream stream = {},
                 const Group *group = nullptr);
   Status launch(const Kernel &kernel, const uint64_t programs[3],
                 const IrisRtArg *args, size_t numArgs, Stream stream = {},
                 const Group *group = nullptr);
-  /// The same for callers that know by isSymmetric that the buffers lie on the
-  /// heap which have to: that is not looked up again.
+  /// Like launch(), without the check that symmetric arguments are on the heap,
+  /// which the caller has done with isSymmetric.
   Status launchOnHeap(const Kernel &kernel, const uint64_t programs[3],
                       const IrisRtArg *args, size_t numArgs, Stream stream = {},
                       const Group *group = nullptr);
-  /// The group of these world ranks, which must be different and in range;
-  /// member i is ranks[i].  No other rank needs to be asked.
+  /// Creates a group of distinct world ranks; the rank with index i is
+  /// ranks[i]. Involves no communication.
   Expected<Group> makeGroup(const std::vector<uint32_t> &ranks) const;
-  /// How many programs of a kernel can run at once on this device.
+  /// The maximum number of programs of the kernel that run concurrently.
   Expected<uint32_t> maxCoresident(const Kernel &kernel) const;
 
   //===--------------------------------------------------------------------===//
-  // Order
+  // Streams, events and synchronization
   //===--------------------------------------------------------------------===//
 
-  /// What is urgent goes before what is not, where both could start, and does
-  /// not queue up behind it where the device has its usual queues
+  /// Work of a high-priority stream starts before other pending work, and does
+  /// not queue behind it if the device has the usual number of hardware queues
   /// (Env::deviceQueues).
   Expected<Stream> createStream(bool isHighPriority = false);
   Status destroyStream(Stream stream);
@@ -248,9 +251,9 @@ public:
   Status destroyEvent(Event event);
   Status record(Event event, Stream stream = {});
   Status waitFor(Event event, Stream stream = {});
-  /// The stream goes on when the word at `address`, on this rank, has the
-  /// value.  Nothing limits how long that takes: make sure that something
-  /// writes it, also after a failure.
+  /// Later work of the stream waits until the 32-bit word at `address`, on this
+  /// rank's heap, has the value. There is no time limit: make sure that the
+  /// word is written, also after a failure.
   Status waitEqual(uint64_t address, uint32_t value, Stream stream = {});
   Expected<double> elapsedMs(Event start, Event end) const;
 
@@ -261,48 +264,50 @@ public:
   Status launchGraph(Graph graph, Stream stream = {});
   Status destroyGraph(Graph graph);
 
-  /// All ranks' host threads have arrived.  Collective.
+  /// Waits until the host threads of all ranks have arrived. Collective.
   Status barrier();
-  /// A number for exchange().  All ranks get the same one if they ask in the
-  /// same order.
+  /// A number for exchange(), equal on all ranks if they make the same calls in
+  /// the same order.
   uint32_t makeChannel();
-  /// What every member of the group passes, in its order; at most 1024 bytes
-  /// each.  Only the members call it, in the same order for each channel.
+  /// Gathers the text of every rank of the group, ordered by index; at most
+  /// 1024 bytes each. Called by the ranks of the group only, in the same order
+  /// for each channel.
   Expected<std::vector<std::string>>
   exchange(const Group &group, uint32_t channel, const std::string &mine);
-  /// The stream's work is done on all ranks.  Collective.
+  /// Waits until the stream's work is done on all ranks. Collective.
   Status deviceBarrier(Stream stream = {});
-  /// All streams' work is done on all ranks, nothing hung, and all ranks used
-  /// the heap alike; memory that was freed becomes available.  Collective.
+  /// Waits until all streams' work is done on all ranks, and checks that no
+  /// kernel hung and all ranks made the same heap calls. Freed memory becomes
+  /// available. Collective.
   Status sync();
 
   //===--------------------------------------------------------------------===//
   // Traces
   //===--------------------------------------------------------------------===//
 
-  /// From now on launched kernels that were compiled with traces record them,
-  /// in a buffer on the heap.  Comes before their packages are loaded, so that
-  /// the device's clock can be compared with the host's early.  Collective.
+  /// Makes kernels that were compiled with traces record them in a buffer on
+  /// the heap. Call it before loading their packages, so that loading can
+  /// sample the device's clock. Collective.
   Status startTrace(const TraceOptions &options = {});
-  /// sync(), then rank 0 writes what all ranks have recorded to `path`; the
-  /// trace ends.  All ranks get the summary, or the reason why there is none.
-  /// Collective.
+  /// Calls sync(); rank 0 then writes the traces of all ranks to `path`. The
+  /// trace ends. All ranks get the summary, or the same error. Collective.
   Expected<TraceSummary> writeTrace(const std::string &path);
 
   //===--------------------------------------------------------------------===//
   // Checks
   //===--------------------------------------------------------------------===//
 
-  /// What kernels' checks found on this rank; after sync().
+  /// The check results of this rank's kernels; call it after sync().
   ExpectReport expects() const;
-  /// sync(), then an error on every rank if a check failed on any.  Collective.
+  /// Calls sync(), then fails on every rank if a check failed on any.
+  /// Collective.
   Status verify();
 
 private:
   friend class Module;
-  /// The device's time, if a kernel that tells it is loaded.
-  Expected<std::optional<ClockSample>> askClock();
-  /// Remembers the first answer.
+  /// Samples the device's clock, if a kernel that reads it is loaded.
+  Expected<std::optional<ClockSample>> sampleDeviceClock();
+  /// Takes the first clock sample.
   Status compareClocks();
   /// The trace buffers of all ranks.
   Status readTraces(std::vector<std::vector<uint8_t>> &buffers);

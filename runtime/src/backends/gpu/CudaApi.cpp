@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Loads CUDA's driver library.
+//===- CudaApi.cpp - Loads the CUDA driver library ------------------------===//
 #include "backends/gpu/GpuApi.h"
 
 namespace iris::rt::gpu {
@@ -19,7 +18,7 @@ Expected<std::shared_ptr<const GpuApi>> loadCudaApi(const std::string &path) {
       findGpuSymbol(library, "cuGetErrorString"));
   IRISRT_RETURN_IF_ERROR(startGpuApi(*api));
   IRISRT_RETURN_IF_ERROR(
-      api->check(api->driverVersion(&api->version), "ask for the version"));
+      api->check(api->driverVersion(&api->version), "get the driver version"));
   return std::shared_ptr<const GpuApi>(std::move(api));
 }
 

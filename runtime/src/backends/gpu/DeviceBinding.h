@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- DeviceBinding.h - Current device of a thread -------------*- C++ -*-===//
 //
-// Which device a thread works with belongs to the thread's owner: a program
-// that calls us may have bound another device, or none.
+// The current device or context of a thread belongs to the host program, so
+// every function of the back end restores it.
 #ifndef IRIS_RT_BACKENDS_GPU_DEVICEBINDING_H
 #define IRIS_RT_BACKENDS_GPU_DEVICEBINDING_H
 
@@ -9,29 +10,29 @@
 
 namespace iris::rt::gpu {
 
-/// Binds the calling thread to a device (CUDA: to its context) while it lives,
-/// and then to what the thread was bound to before.  Costs one query where the
-/// thread is bound to the device already.
+/// Makes a device (CUDA: its context) current on the calling thread for the
+/// lifetime of the object, then restores the previous one. Costs one query if
+/// the device is already current.
 class DeviceBinding {
 public:
   DeviceBinding(const GpuApi &api, Context context, int device)
       : api_(api), previousDevice_(device) {
     Result result = api.setContext ? bindContext(context) : bindDevice(device);
     if (result != success)
-      status_ = api.check(result, "bind the thread to the device");
+      status_ = api.check(result, "make the device current on this thread");
   }
   ~DeviceBinding() {
     if (!isChanged_)
       return;
     if (api_.setContext)
-      (void)api_.setContext(previousContext_); // null: to none
+      (void)api_.setContext(previousContext_); // null: no context
     else
       (void)api_.setDevice(previousDevice_);
   }
   DeviceBinding(const DeviceBinding &) = delete;
   DeviceBinding &operator=(const DeviceBinding &) = delete;
 
-  /// Whether the thread is bound.
+  /// Whether the device is current.
   const Status &status() const { return status_; }
 
 private:

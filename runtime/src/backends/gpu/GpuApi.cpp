@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GpuApi.cpp - Function table of a driver library --------------------===//
 #include "backends/gpu/GpuApi.h"
 
 #include <cstring>
@@ -24,7 +25,7 @@ std::string GpuApi::describe(Result error) const {
     (void)cudaErrorText(error, &text);
   else if (hipErrorText)
     text = hipErrorText(error);
-  // Old versions of HIP have no text but the name.
+  // Old versions of HIP return the name as the text.
   if (!text || (shortName && std::strcmp(text, shortName) == 0))
     return formatString("%s (%d)", shortName ? shortName : "unknown error",
                         error);
@@ -71,8 +72,8 @@ void *findGpuSymbol(void *library, const char *name) {
 Expected<void *> openGpuLibrary(GpuApi &api,
                                 const std::vector<std::string> &candidates) {
   void *library = nullptr;
-  // The copy that the program itself uses comes before any other version: two
-  // runtimes in one process do not know each other's devices.
+  // Prefer the library that this process has already loaded: two versions of a
+  // runtime in one process do not know each other's state.
   for (const std::string &candidate : candidates) {
     library = ::dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (library) {
@@ -90,8 +91,8 @@ Expected<void *> openGpuLibrary(GpuApi &api,
     }
     const char *text = ::dlerror();
     const std::string reason = text ? text : candidates[i];
-    // Why one that is there cannot be loaded is worth more than a list of
-    // names; the first one stands for those that are not there.
+    // Report why an existing library cannot be loaded, and only the first of
+    // the missing ones.
     bool isMissing = reason.find("No such file") != std::string::npos &&
                      reason.rfind(candidates[i] + ":", 0) == 0;
     if (isMissing && numMissing++ != 0)
@@ -100,16 +101,16 @@ Expected<void *> openGpuLibrary(GpuApi &api,
   }
   if (numMissing > 1)
     reasons +=
-        formatString("; nor is there one of %zu other names", numMissing - 1);
+        formatString("; %zu other names do not exist either", numMissing - 1);
   if (!library)
     return makeStatus(StatusCode::unavailable,
-                      "no %s driver library could be opened: %s", api.name(),
+                      "cannot open a %s driver library: %s", api.name(),
                       reasons.c_str());
 
   bool cuda = api.kind == DeviceKind::cuda;
   std::string missing;
-  auto fill = [&](auto &member, const char *cudaName, const char *hipName,
-                  Need need) {
+  auto resolve = [&](auto &member, const char *cudaName, const char *hipName,
+                     Need need) {
     const char *name = cuda ? cudaName : hipName;
     void *symbol = findGpuSymbol(library, name);
     member = reinterpret_cast<std::decay_t<decltype(member)>>(symbol);
@@ -117,31 +118,31 @@ Expected<void *> openGpuLibrary(GpuApi &api,
       missing += (missing.empty() ? "" : ", ") + std::string(name);
   };
 #define IRISRT_GPU_API(member, cuda, hip, need, parameters)                    \
-  fill(api.member, cuda, hip, Need::need);
+  resolve(api.member, cuda, hip, Need::need);
 #include "backends/gpu/GpuApiTable.inc"
 #undef IRISRT_GPU_API
   if (!missing.empty())
     return makeStatus(StatusCode::unavailable,
-                      "%s is too old for Iris: it lacks %s",
+                      "%s is too old for Iris: it does not export %s",
                       api.library.c_str(), missing.c_str());
   return library;
 }
 
 Status startGpuApi(const GpuApi &api) {
-  // Without a device, CUDA says so here and HIP either here or below.
+  // Without a device, cuInit fails; HIP fails either there or below.
   auto noDevice = [&](const std::string &reason) {
     return makeStatus(StatusCode::unavailable, "there is no %s device: %s",
                       api.name(), reason.c_str());
   };
   Result result = api.init(0);
   if (result != success)
-    return noDevice(api.library + " says: " + api.describe(result));
+    return noDevice(api.library + " reports: " + api.describe(result));
   int count = 0;
   result = api.deviceCount(&count);
   if (result != success)
-    return noDevice(api.library + " says: " + api.describe(result));
+    return noDevice(api.library + " reports: " + api.describe(result));
   if (count <= 0)
-    return noDevice(api.library + " finds none");
+    return noDevice(api.library + " reports 0 devices");
   return Status::success();
 }
 

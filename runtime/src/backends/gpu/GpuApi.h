@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GpuApi.h - Function table of a driver library ------------*- C++ -*-===//
 //
-// A driver library, opened with dlopen: one table of functions for HIP and
-// CUDA.
+// The functions of HIP or CUDA, resolved with dlopen and dlsym.
 #ifndef IRIS_RT_BACKENDS_GPU_GPUAPI_H
 #define IRIS_RT_BACKENDS_GPU_GPUAPI_H
 
@@ -15,18 +15,18 @@
 
 namespace iris::rt::gpu {
 
-/// The functions of one driver library.  Libraries are never closed: drivers
-/// keep threads and exit handlers of their own.
+/// The functions of one driver library. The library is never closed, because
+/// drivers keep threads and exit handlers.
 struct GpuApi {
   DeviceKind kind = DeviceKind::cuda;
   GpuDialect dialect = cudaDialect;
-  /// The file that was opened, for messages.
+  /// The file name of the library, for messages.
   std::string library;
-  /// As the driver says it: CUDA 12040, HIP 70200000 (two digits of minor
+  /// As reported by the driver: CUDA 12040, HIP 70200000 (two digits of minor
   /// version, five of patch level).
   int version = 0;
-  /// HIP before 7.1 takes the address of a descriptor where CUDA (and later
-  /// HIP) take the descriptor.
+  /// Whether memoryImport takes the address of a descriptor, as in HIP before
+  /// 7.1, instead of the descriptor.
   bool importByPointer = false;
 
 #define IRISRT_GPU_API(member, cuda, hip, need, parameters)                    \
@@ -34,13 +34,13 @@ struct GpuApi {
 #include "backends/gpu/GpuApiTable.inc"
 #undef IRISRT_GPU_API
 
-  // The two APIs have different shapes here.
+  // Functions whose signatures differ between the two APIs.
   Result (*cudaErrorName)(Result error, const char **name) = nullptr;
   Result (*cudaErrorText)(Result error, const char **text) = nullptr;
   const char *(*hipErrorName)(Result error) = nullptr;
   const char *(*hipErrorText)(Result error) = nullptr;
-  /// hsa_amd_pointer_info, where HIP is built on ROCr: HIP remembers which kind
-  /// of memory was asked for, ROCr knows which was given.  0 is success.
+  /// hsa_amd_pointer_info, if HIP uses ROCr: HIP reports the requested kind of
+  /// memory, ROCr the actual one. 0 is success.
   int (*pointerInfo)(const void *address, PointerInfo *info,
                      void *(*allocate)(size_t), uint32_t *numAgents,
                      void **agents) = nullptr;
@@ -49,37 +49,38 @@ struct GpuApi {
   const char *name() const;
   /// "out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)".
   std::string describe(Result error) const;
-  /// Success, or a status that says which call failed, and how.
+  /// Success, or an error that names the failed operation and the driver's
+  /// error.
   Status check(Result result, const char *what) const;
-  /// Whether the functions for reserving and mapping memory are all there.
+  /// Whether all functions for reserving and mapping memory exist.
   bool hasVirtualMemory() const;
-  /// Whether the functions for graphs are all there.
+  /// Whether all functions for graphs exist.
   bool hasGraphs() const;
 
-  /// Target name of a device as packages spell it: "sm_90a", "gfx942".
+  /// The target name of a device as in packages: "sm_90a", "gfx942".
   Expected<std::string> targetName(Device device, int index) const;
 };
 
-/// Opens libcuda.so.1, or `path` where it is not empty, and starts it.
+/// Opens libcuda.so.1, or `path` if not empty, and initializes it.
 /// `unavailable` if there is no library, no driver or no device.
 Expected<std::shared_ptr<const GpuApi>> loadCudaApi(const std::string &path);
 
-/// The same with libamdhip64, whatever its version.
+/// The same for libamdhip64 of any version.
 Expected<std::shared_ptr<const GpuApi>> loadHipApi(const std::string &path);
 
 //===----------------------------------------------------------------------===//
-// For the two loaders
+// Functions for the two loaders
 //===----------------------------------------------------------------------===//
 
-/// Opens the first of `candidates` that this process has loaded already, else
-/// the first that can be opened, and fills the table.
+/// Opens the first of `candidates` that this process has already loaded, else
+/// the first that can be opened, and resolves the functions.
 Expected<void *> openGpuLibrary(GpuApi &api,
                                 const std::vector<std::string> &candidates);
 
-/// Calls init and counts devices; `unavailable` if there is none.
+/// Calls init and counts devices; `unavailable` if there are none.
 Status startGpuApi(const GpuApi &api);
 
-/// The function `name` of an opened library, or null.
+/// The address of a function of a library; null if it does not exist.
 void *findGpuSymbol(void *library, const char *name);
 
 } // namespace iris::rt::gpu

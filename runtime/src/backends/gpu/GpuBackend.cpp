@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GpuBackend.cpp - Creation, streams and events of GPU back ends -----===//
 #include "backends/gpu/GpuBackend.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ loadApi(DeviceKind kind, const std::string &library) {
     return loadCudaApi(library);
   if (kind == DeviceKind::hip)
     return loadHipApi(library);
-  return Status(StatusCode::invalidArgument, "the host is no GPU");
+  return Status(StatusCode::invalidArgument, "the host is not a GPU");
 }
 
 Expected<int> iris::rt::countGpuDevices(DeviceKind kind) {
@@ -51,14 +52,14 @@ Status GpuBackend::initialize() {
   IRISRT_RETURN_IF_ERROR(checkDone(api_->deviceCount(&count), "count devices"));
   if (options_.index < 0 || options_.index >= count)
     return makeStatus(StatusCode::unavailable,
-                      "there is no %s device %d; this process sees %d",
+                      "there is no %s device %d; this process has %d of them",
                       api_->name(), options_.index, count);
   IRISRT_RETURN_IF_ERROR(
       checkDone(api_->deviceGet(&device_, options_.index), "open a device"));
   if (api_->primaryContextRetain)
     IRISRT_RETURN_IF_ERROR(
         checkDone(api_->primaryContextRetain(&context_, device_),
-                  "start the device's context"));
+                  "retain the device's primary context"));
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
 
@@ -66,22 +67,23 @@ Status GpuBackend::initialize() {
   IRISRT_ASSIGN_OR_RETURN(info_.target,
                           api_->targetName(device_, options_.index));
   char name[256] = {};
-  IRISRT_RETURN_IF_ERROR(checkDone(
-      api_->deviceName(name, sizeof(name) - 1, device_), "ask for the name"));
+  IRISRT_RETURN_IF_ERROR(
+      checkDone(api_->deviceName(name, sizeof(name) - 1, device_),
+                "get the device's name"));
   info_.name = name;
   size_t bytes = 0;
-  IRISRT_RETURN_IF_ERROR(checkDone(api_->deviceMemory(&bytes, device_),
-                                   "ask for the memory size"));
+  IRISRT_RETURN_IF_ERROR(
+      checkDone(api_->deviceMemory(&bytes, device_), "get the memory size"));
   info_.memoryBytes = bytes;
   int value = 0;
   IRISRT_RETURN_IF_ERROR(checkDone(
       api_->deviceAttribute(&value, api_->dialect.attributeProcessors, device_),
-      "ask for the number of processors"));
+      "get the number of processors"));
   info_.processors = static_cast<uint32_t>(std::max(value, 0));
   IRISRT_RETURN_IF_ERROR(
       checkDone(api_->deviceAttribute(
                     &value, api_->dialect.attributeSharedPerBlock, device_),
-                "ask for the shared memory"));
+                "get the shared memory size"));
   sharedPerBlock_ = static_cast<uint32_t>(std::max(value, 0));
   info_.clockHz = options_.kind == DeviceKind::cuda ? IRISRT_CLOCK_HZ_NVPTX
                                                     : IRISRT_CLOCK_HZ_AMDGPU;
@@ -90,21 +92,22 @@ Status GpuBackend::initialize() {
   return warmUp();
 }
 
-/// The first memset of a process loads code to the device, and loading may wait
-/// for running kernels: for ever, if one of them waits for what we would do
-/// next.  So everything that we use behind kernels' backs runs once here.
+/// The first memset or copy of a process loads code to the device, which may
+/// wait for running kernels: for ever, if one of them waits for the host's next
+/// step. So each operation that may run concurrently with kernels runs once
+/// here.
 Status GpuBackend::warmUp() {
   constexpr uint64_t bytes = 4096;
   IRISRT_ASSIGN_OR_RETURN(StreamHandle stream,
                           createStream(/*isHighPriority=*/false));
   IRISRT_ASSIGN_OR_RETURN(uint64_t address, allocate(2 * bytes));
-  // Not on the stack: after an error the copy may still be under way.
+  // Not on the stack, because after an error the copy may still be pending.
   IRISRT_ASSIGN_OR_RETURN(HostVisibleMemory host, allocateHostVisible(bytes));
   auto *probe = static_cast<volatile uint32_t *>(host.host);
   *probe = 1;
   IRISRT_RETURN_IF_ERROR(zero(stream, address, bytes));
-  // HIP says that memory must be of a kind of its own for that; some versions
-  // mean it.
+  // HIP documents that stream waits need memory of a special kind; only some
+  // versions require it.
   canWaitForWords_ = waitEqual(stream, address, 0).ok();
   IRISRT_RETURN_IF_ERROR(copyOnDevice(stream, address + bytes, address, bytes));
   IRISRT_RETURN_IF_ERROR(copyToHost(stream, host.host, address + bytes, bytes));
@@ -115,12 +118,13 @@ Status GpuBackend::warmUp() {
   IRISRT_RETURN_IF_ERROR(destroyStream(stream));
   if (!good)
     return makeStatus(StatusCode::internal,
-                      "%s: device %d does not give back what was written",
+                      "%s: data copied from device %d differs from the data "
+                      "written",
                       api_->name(), options_.index);
   return Status::success();
 }
 
-/// Lets this device reach memory of another device of this process, once.
+/// Enables access to the memory of another device of this process, once.
 Status GpuBackend::enablePeer(int peer) {
   if (peer == options_.index)
     return Status::success();
@@ -134,19 +138,19 @@ Status GpuBackend::enablePeer(int peer) {
   IRISRT_RETURN_IF_ERROR(
       checkDone(api_->deviceGet(&peerDevice, peer), "open the peer device"));
   IRISRT_RETURN_IF_ERROR(checkDone(
-      api_->canAccessPeer(&yes, device_, peerDevice), "ask for peer access"));
+      api_->canAccessPeer(&yes, device_, peerDevice), "query peer access"));
   if (!yes)
     return makeStatus(StatusCode::unavailable,
-                      "%s: device %d cannot reach the memory of device %d",
+                      "%s: device %d cannot access the memory of device %d",
                       api_->name(), options_.index, peer);
   Result result;
   if (api_->enablePeerContext) {
     Context context = nullptr;
     IRISRT_RETURN_IF_ERROR(
         checkDone(api_->primaryContextRetain(&context, peerDevice),
-                  "start the peer's context"));
+                  "retain the peer's primary context"));
     result = api_->enablePeerContext(context, 0);
-    // The context lives on: the peer's own back end holds it.
+    // The context stays alive, because the peer's back end retains it.
     (void)api_->primaryContextRelease(peerDevice);
   } else {
     result = api_->enablePeerDevice(peer, 0);
@@ -165,9 +169,9 @@ Status GpuBackend::enablePeer(int peer) {
 GpuBackend::~GpuBackend() {
   const DeviceBinding bound = bind();
   if (!bound.status().ok())
-    return; // the driver is gone, and with it everything it held
-  // Freeing memory waits for kernels, and unmapping takes it away from them.
-  // With one that does not end, everything stays until the process does.
+    return; // the driver has shut down and released everything
+  // Freeing memory waits for kernels, and unmapping removes it from them. If a
+  // kernel does not end, everything stays until the process ends.
   if (!waitForStreams()) {
     leakKeptMemory();
     return;
@@ -185,18 +189,18 @@ bool GpuBackend::waitForStreams() {
   for (const auto &[handle, state] : streams_)
     handles.push_back(handle);
   for (uint64_t handle : handles) {
-    // Those that were waited for are not waited for again.
+    // Do not wait again for streams that have timed out.
     nanoseconds left = stuck_.count(handle) != 0
                            ? nanoseconds(0)
                            : end - std::chrono::steady_clock::now();
     destroyStream({handle}, std::max(left, nanoseconds(0)))
-        .ignore("stuck_ says what matters");
+        .ignore("stuck_ records a timeout");
   }
   return !mayKernelRun();
 }
 
-/// Failures are dropped here: there is nobody left to tell, and after a failure
-/// of the device every call fails.
+/// Ignores errors: a destructor cannot return them, and after a device failure
+/// every call fails.
 void GpuBackend::releaseEverything() {
   auto drain = [](auto &container, auto &&release) {
     while (!container.empty()) {
@@ -259,7 +263,8 @@ Expected<StreamHandle> GpuBackend::createStream(bool isHighPriority) {
   IRISRT_RETURN_IF_ERROR(bound.status());
   IRISRT_ASSIGN_OR_RETURN(uint64_t created, createDriverStream(isHighPriority));
   std::lock_guard<std::mutex> lock(mutex_);
-  // A stream that was replaced goes by the address of one that is gone.
+  // A replaced stream keeps its handle, which may be the address of a new
+  // stream.
   uint64_t handle = created;
   while (streams_.count(handle))
     ++handle;
@@ -292,10 +297,9 @@ Status GpuBackend::destroyStream(StreamHandle stream,
   return checkDone(result, "destroy a stream");
 }
 
-/// Whether work still runs that somebody has waited for in vain.  Memory that
-/// it may use is neither unmapped nor freed: unmapping would end it with a
-/// fault, and freeing would wait for it.  Which memory that is only the work
-/// knows, so all of it stays.
+/// Whether work is running for which a wait has timed out. Memory that it may
+/// use must be neither unmapped, which would fault, nor freed, which would wait
+/// for it. The host does not know which memory that is, so all of it stays.
 bool GpuBackend::mayKernelRun() {
   std::lock_guard<std::mutex> lock(mutex_);
   for (auto it = late_.begin(); it != late_.end(); it = late_.erase(it)) {
@@ -321,8 +325,8 @@ Expected<bool> GpuBackend::query(StreamHandle stream) {
 Status GpuBackend::synchronize(StreamHandle stream,
                                std::chrono::nanoseconds limit) {
   using Clock = std::chrono::steady_clock;
-  // The drivers' own wait has no limit.  Most waits are short: look often at
-  // first, then leave the processor to others.
+  // The drivers' wait functions have no time limit. Poll frequently at first,
+  // because most waits are short, then yield the CPU.
   constexpr std::chrono::nanoseconds spin(50'000), longest(200'000);
   std::chrono::nanoseconds pause(1'000);
   const DeviceBinding bound = bind(); // once for all queries
@@ -402,18 +406,18 @@ Status GpuBackend::waitEqual(StreamHandle stream, uint64_t address,
   if (api_->streamWaitValue && canWaitForWords_)
     return checkDone(
         api_->streamWaitValue(on, address, value, streamWaitValueEqual),
-        "wait for a word");
-  // Versions of HIP wait at once where they should capture.
+        "enqueue a wait for a memory value");
+  // Some versions of HIP wait immediately instead of capturing the wait.
   int isCaptured = 0;
   if (api_->streamWaitMasked && canWaitForWords_ && api_->streamIsCapturing &&
       api_->streamIsCapturing(on, &isCaptured) == success && !isCaptured)
     return checkDone(api_->streamWaitMasked(on, address, value,
                                             streamWaitValueEqual,
                                             /*mask=*/0xffffffff),
-                     "wait for a word");
+                     "enqueue a wait for a memory value");
   return makeStatus(StatusCode::unavailable,
-                    "streams of this %s driver cannot wait for a word of "
-                    "memory%s",
+                    "streams of this %s driver cannot wait for a memory "
+                    "value%s",
                     api_->name(), isCaptured ? " while they are captured" : "");
 }
 
@@ -426,8 +430,7 @@ Expected<double> GpuBackend::elapsedMs(EventHandle start, EventHandle end) {
   Result result = api_->eventElapsed(&milliseconds, toPointer(start.value),
                                      toPointer(end.value));
   if (result == errorNotReady)
-    return Status(StatusCode::failedPrecondition,
-                  "an event has not completed yet");
-  IRISRT_RETURN_IF_ERROR(checkDone(result, "measure between two events"));
+    return Status(StatusCode::failedPrecondition, "an event is not complete");
+  IRISRT_RETURN_IF_ERROR(checkDone(result, "get the time between two events"));
   return static_cast<double>(milliseconds);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GpuBackend.h - Back end for HIP and CUDA devices ---------*- C++ -*-===//
 //
-// The back end for GPUs, HIP's and CUDA's alike: it talks to the driver through
-// the table of GpuApi.h and knows the two apart only by what the table says.
+// Calls the driver through the table of GpuApi.h; only the table distinguishes
+// HIP and CUDA.
 //
 //   GpuBackend.cpp   creation, streams, events, destruction
 //   GpuProbe.cpp     what the device can do: placed mappings, memory kind
@@ -22,23 +23,23 @@
 
 namespace iris::rt::gpu {
 
-/// What createGpuBackend leaves at its defaults; tests do not.
+/// Options that createGpuBackend leaves at their defaults; tests set them.
 struct GpuOptions {
   DeviceKind kind = DeviceKind::cuda;
   int index = 0;
   /// The driver library to open instead of the installed one.
   std::string library;
-  /// Whether placed mappings (VMM) may be used; otherwise memory is shared by
-  /// IPC handles even where the device could do better.
+  /// Whether placed mappings (VMM) may be used. Otherwise memory is shared by
+  /// IPC handles.
   bool allowPlacedMappings = true;
 };
 
-/// One device of one driver.  What the driver hands out is remembered, so that
-/// a wrong handle is an error instead of a crash in the driver, and so that the
-/// destructor can give everything back.
+/// One device of one driver.  Records every resource of the driver, so that an
+/// invalid handle is an error instead of a crash in the driver, and so that the
+/// destructor can release all of them.
 ///
-/// Every function binds the calling thread to the device, and ends with the
-/// binding that the thread had (DeviceBinding).
+/// Every function makes the device current on the calling thread and restores
+/// the previous one at its end (DeviceBinding).
 class GpuBackend final : public Backend {
 public:
   static Expected<std::unique_ptr<Backend>> create(const GpuOptions &options);
@@ -108,8 +109,8 @@ private:
     uint64_t bytes;
     uint64_t chunk;
   };
-  /// What the driver reserved, which is more than what was asked for where the
-  /// driver does not align as asked.
+  /// The driver's reservation, which is larger than requested if the driver
+  /// ignores the alignment.
   struct Reservation {
     uint64_t bytes;
     uint64_t driverAddress;
@@ -117,7 +118,7 @@ private:
   };
 
   struct StreamState {
-    /// What the driver calls it.
+    /// The driver's handle.
     uint64_t driverStream;
     bool isHighPriority;
   };
@@ -128,7 +129,7 @@ private:
   // GpuBackend.cpp
   Status initialize();
   Status warmUp();
-  /// Every function starts with it.
+  /// Called first in every function.
   DeviceBinding bind() const {
     return DeviceBinding(*api_, context_, options_.index);
   }
@@ -136,7 +137,7 @@ private:
   bool waitForStreams();
   void releaseEverything();
   Status checkStream(StreamHandle stream) const;
-  /// The driver's stream behind a handle that is known.
+  /// The driver's stream for a valid handle.
   Stream driverStream(StreamHandle stream) const;
   Expected<uint64_t> createDriverStream(bool isHighPriority);
   bool mayKernelRun();
@@ -179,20 +180,21 @@ private:
   Context context_ = nullptr;
   uint64_t granularity_ = 2u << 20;
   int32_t allocationType_ = allocationPinned;
-  /// The kind to ask for when shareable memory is allocated; what is given is
-  /// info_.memoryKind.
+  /// The requested kind of shareable memory; info_.memoryKind is the actual
+  /// one.
   IrisRtMemoryKind askedKind_ = IRISRT_MEMORY_COARSE;
-  /// Why no memory can be shared; empty where some can.
+  /// Why no memory can be shared; empty if some can.
   std::string sharingComplaint_;
   uint32_t sharedPerBlock_ = 0;
   bool canWaitForWords_ = true;
 
-  /// Look-ups in streams_ and kernels_ without their lock.
+  /// Caches lookups in streams_ and kernels_ to avoid their lock.
   RecentHandles recentStreams_, recentKernels_;
   /// Whether a stream of the driver was replaced.
   std::atomic<bool> hasReplacedStreams_{false};
 
-  /// Guards what follows; never held while the driver may wait for a kernel.
+  /// Guards the members below; never held while the driver may wait for a
+  /// kernel.
   mutable std::mutex mutex_;
   std::map<uint64_t, Reservation> reservations_;
   std::map<uint64_t, uint64_t> chunks_; // handle -> bytes
@@ -203,13 +205,13 @@ private:
   std::map<uint64_t, void *> hostVisible_; // host address -> same
   std::set<uint64_t> allocations_;
   std::map<uint64_t, StreamState> streams_;
-  /// Streams whose work did not end in time when it was waited for, and those
-  /// of them that were to be destroyed.
+  /// Streams for which a wait has timed out, and those of them that could not
+  /// be destroyed.
   std::set<uint64_t> late_, stuck_;
   std::set<uint64_t> events_, modules_, graphs_;
   struct KernelState {
     uint64_t module;
-    /// Dynamic shared memory that its launches may have.
+    /// The maximum dynamic shared memory of its launches, as set in the driver.
     uint32_t allowedShared;
   };
   std::map<uint64_t, KernelState> kernels_; // by function
@@ -223,11 +225,11 @@ Status GpuBackend::checkHandle(const Set &known, uint64_t value,
   if (known.count(value))
     return Status::success();
   return makeStatus(StatusCode::invalidArgument,
-                    "0x%llx is no %s of this %s device",
+                    "0x%llx is not a valid %s of this %s device",
                     static_cast<unsigned long long>(value), what, api_->name());
 }
 
-/// The same, without a lock where the handle was looked up lately.
+/// The same, without a lock for recently used handles.
 template <typename Set>
 Status GpuBackend::checkHandle(const Set &known, const RecentHandles &recent,
                                uint64_t value, const char *what) const {
@@ -240,7 +242,7 @@ Status GpuBackend::checkHandle(const Set &known, const RecentHandles &recent,
   return Status::success();
 }
 
-/// Opaque driver handles as the 64-bit values of Backend.h, and back.
+/// Conversion between the driver's pointers and the handles of Backend.h.
 inline uint64_t fromPointer(void *pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GpuLaunch.cpp - Modules, launches and graphs of GPU back ends ------===//
 #include "backends/gpu/GpuBackend.h"
 #include "iris/rt/Kernel.h"
 
@@ -10,11 +11,11 @@
 using namespace iris::rt;
 using namespace iris::rt::gpu;
 
-/// More dynamic shared memory than this must be asked for, on CUDA.
-static constexpr uint32_t ordinaryShared = 48 * 1024;
+/// CUDA kernels must opt in to more dynamic shared memory than this.
+static constexpr uint32_t defaultMaxShared = 48 * 1024;
 
 /// CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, hipErrorStreamCaptureUnmatched: another
-/// stream began the capture, which goes on.
+/// stream began the capture, which continues.
 static constexpr Result errorCaptureUnmatched = 903;
 
 //===----------------------------------------------------------------------===//
@@ -24,13 +25,13 @@ static constexpr Result errorCaptureUnmatched = 903;
 Expected<ModuleHandle> GpuBackend::loadModule(const void *image, size_t bytes) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
-  // PTX is text that must end with a null byte; ELF images say their own size,
-  // and for them the extra byte does no harm.
+  // PTX must be null-terminated; the extra byte does not affect ELF images,
+  // which encode their size.
   std::vector<char> copy(bytes + 1, '\0');
   if (bytes)
     std::memcpy(copy.data(), image, bytes);
 
-  // What the driver's compiler says about PTX is worth more than its code.
+  // Get the messages of the driver's PTX compiler.
   std::vector<char> log(8192, '\0');
   int options[] = {jitErrorLogBuffer, jitErrorLogBufferBytes};
   void *values[] = {log.data(), toPointer(log.size() - 1)};
@@ -57,7 +58,7 @@ Status GpuBackend::unloadModule(ModuleHandle module) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (mayKernelRun())
-    return Status::success(); // it stays to the end of the process
+    return Status::success(); // leaked until the process ends
   {
     std::lock_guard<std::mutex> lock(mutex_);
     modules_.erase(module.value);
@@ -76,7 +77,7 @@ Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   Function function = nullptr;
-  // Where loading is lazy, this is what loads the code: before any launch.
+  // With lazy loading, this call loads the code, before any launch.
   Result result =
       api_->moduleFunction(&function, toPointer(module.value), symbol);
   if (result == errorNotFound)
@@ -86,9 +87,9 @@ Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
   IRISRT_RETURN_IF_ERROR(
       checkDone(result, formatString("find kernel '%s'", symbol).c_str()));
   std::lock_guard<std::mutex> lock(mutex_);
-  // The driver gives the same function for the same name.
+  // The driver returns the same function for the same name.
   kernels_.emplace(fromPointer(function),
-                   KernelState{module.value, ordinaryShared});
+                   KernelState{module.value, defaultMaxShared});
   return KernelHandle{fromPointer(function)};
 }
 
@@ -96,14 +97,14 @@ Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Lets a kernel have as much dynamic shared memory as the launch asks for.
+/// Raises a kernel's limit of dynamic shared memory to `bytes`.
 Status GpuBackend::allowShared(KernelHandle kernel, uint32_t bytes) {
   if (bytes > sharedPerBlock_)
     return makeStatus(StatusCode::invalidArgument,
                       "the kernel needs %" PRIu32 " bytes of shared memory; "
                       "this device has %" PRIu32 " per workgroup",
                       bytes, sharedPerBlock_);
-  if (!api_->setFunctionAttribute || bytes <= ordinaryShared)
+  if (!api_->setFunctionAttribute || bytes <= defaultMaxShared)
     return Status::success();
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -115,7 +116,7 @@ Status GpuBackend::allowShared(KernelHandle kernel, uint32_t bytes) {
       checkDone(api_->setFunctionAttribute(toPointer(kernel.value),
                                            functionMaxDynamicShared,
                                            static_cast<int>(bytes)),
-                "ask for more shared memory"));
+                "raise the limit of dynamic shared memory"));
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = kernels_.find(kernel.value);
   if (found != kernels_.end())
@@ -134,12 +135,13 @@ Expected<uint32_t> GpuBackend::maxCoresident(KernelHandle kernel,
       uint64_t(config.workgroup[0]) * config.workgroup[1] * config.workgroup[2];
   if (threads == 0 || threads > 1024)
     return makeStatus(StatusCode::invalidArgument,
-                      "a workgroup cannot have %" PRIu64 " threads", threads);
+                      "a workgroup of %" PRIu64 " threads; expected 1 to 1024",
+                      threads);
   int blocks = 0;
   IRISRT_RETURN_IF_ERROR(checkDone(
       api_->occupancy(&blocks, toPointer(kernel.value),
                       static_cast<int>(threads), config.dynamicSharedBytes),
-      "ask how many programs fit"));
+      "query the occupancy"));
   return static_cast<uint32_t>(std::max(blocks, 0)) * info_.processors;
 }
 
@@ -176,11 +178,11 @@ Expected<bool> GpuBackend::encodeTensorMap(const TensorMapSpec &spec,
       &map, *element, /*rank=*/3, toPointer(spec.address), spec.sizes,
       spec.strides, box, steps, /*interleave=*/0, swizzle, tensorMapPromote256,
       /*oobFill=*/0);
-  // A limit of this driver's; the kernel has another way.
+  // The driver rejects the map; the kernel then copies without it.
   if (result == errorInvalidValue)
     return false;
   IRISRT_RETURN_IF_ERROR(checkDone(
-      result, formatString("make a tensor map of %" PRIu64 " x %" PRIu64
+      result, formatString("encode a tensor map of %" PRIu64 " x %" PRIu64
                            " x %" PRIu64 " %s at 0x%" PRIx64,
                            spec.sizes[0], spec.sizes[1], spec.sizes[2],
                            elementName(spec.element).data(), spec.address)
@@ -198,7 +200,7 @@ Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   IRISRT_RETURN_IF_ERROR(allowShared(kernel, config.dynamicSharedBytes));
-  // The drivers read the block before they return.
+  // The drivers copy the block before they return.
   void *extra[] = {toPointer(launchParamBuffer), const_cast<void *>(args),
                    toPointer(launchParamSize), &argBytes,
                    toPointer(api_->dialect.launchParamEnd)};
@@ -222,18 +224,20 @@ Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
 
 Status GpuBackend::beginCapture(StreamHandle stream) {
   if (!info_.canCapture)
-    return Status(StatusCode::unavailable, "this driver has no graphs");
+    return Status(StatusCode::unavailable,
+                  "this driver does not support graphs");
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
-  // Relaxed: other threads, and other worlds, may allocate meanwhile.
+  // Relaxed mode: other threads and worlds may allocate during the capture.
   return checkDone(api_->beginCapture(driverStream(stream), captureRelaxed),
                    "begin to capture a stream");
 }
 
-/// After a capture that failed, its streams are as before it.  CUDA sees to
-/// that; HIP lets them capture for ever where work was not joined, so that
-/// nothing on them ever runs.  They are replaced behind their handles.
+/// Ends the capture of the streams after a failed endCapture. CUDA does so
+/// itself; HIP leaves streams capturing for ever if their work was not joined,
+/// so that nothing on them ever runs. Such streams are replaced; their handles
+/// stay valid.
 void GpuBackend::leaveCapture(StreamHandle origin) {
   auto isCaptured = [this](uint64_t stream) {
     int status = 0;
@@ -244,7 +248,7 @@ void GpuBackend::leaveCapture(StreamHandle origin) {
   const uint64_t first = fromPointer(driverStream(origin));
   if (!isCaptured(first))
     return;
-  // Streams of another capture, of another thread, are none of our business.
+  // Skip the streams of another thread's capture.
   auto captureOf = [this](uint64_t stream) {
     int status = 0;
     unsigned long long id = 0;
@@ -261,14 +265,14 @@ void GpuBackend::leaveCapture(StreamHandle origin) {
           (capture != 0 && captureOf(state.driverStream) == capture))
         captured.emplace_back(handle, state);
   }
-  // Those that were captured along come before the one that they refer to.
+  // Destroy the joined streams before the origin, to which they refer.
   std::stable_partition(
       captured.begin(), captured.end(),
       [&](const auto &each) { return each.first != origin.value; });
   for (const auto &[handle, state] : captured) {
     Expected<uint64_t> fresh = createDriverStream(state.isHighPriority);
     if (!fresh.ok())
-      continue; // what the caller does next says that it still captures
+      continue; // the caller's next operation fails
     (void)api_->streamDestroy(toPointer(state.driverStream));
     std::lock_guard<std::mutex> lock(mutex_);
     streams_[handle].driverStream = *fresh;
@@ -278,7 +282,8 @@ void GpuBackend::leaveCapture(StreamHandle origin) {
 
 Expected<GraphHandle> GpuBackend::endCapture(StreamHandle stream) {
   if (!info_.canCapture)
-    return Status(StatusCode::unavailable, "this driver has no graphs");
+    return Status(StatusCode::unavailable,
+                  "this driver does not support graphs");
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GpuMemory.cpp - Memory of GPU back ends ----------------------------===//
 #include "backends/gpu/GpuBackend.h"
 
 #include <algorithm>
@@ -10,18 +11,19 @@
 using namespace iris::rt;
 using namespace iris::rt::gpu;
 
-/// What this process shared by IPC handles, on all its devices.  A rank in the
-/// same process must not open such a handle (drivers refuse their own), and a
-/// process id alone does not tell: other containers have the same ones.
+/// The memory that this process shares by IPC handles, on all its devices. A
+/// rank in the same process must not open such a handle, which drivers refuse.
+/// The process id is not sufficient to detect that, because processes in other
+/// containers may have the same id.
 namespace {
-struct SharedHere {
+struct SharedInProcess {
   std::mutex mutex;
   std::set<uint64_t> addresses;
 };
 } // namespace
 
-static SharedHere &sharedHere() {
-  static SharedHere *shared = new SharedHere; // outlives every world
+static SharedInProcess &sharedInProcess() {
+  static SharedInProcess *shared = new SharedInProcess; // never destroyed
   return *shared;
 }
 
@@ -51,7 +53,8 @@ Expected<uint64_t> GpuBackend::reserve(uint64_t bytes, uint64_t alignment) {
                                      /*hint=*/0, /*flags=*/0),
                 "reserve address space"));
   if (held.driverAddress % alignment != 0) {
-    // Some versions of HIP ignore the alignment: reserve more, use a part.
+    // Some versions of HIP ignore the alignment: reserve more and use an
+    // aligned range of it.
     (void)api_->addressFree(held.driverAddress, bytes);
     held.driverBytes = bytes + alignment;
     IRISRT_RETURN_IF_ERROR(
@@ -69,14 +72,15 @@ Status GpuBackend::unreserve(uint64_t address, uint64_t bytes) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (mayKernelRun())
-    return Status::success(); // it stays to the end of the process
+    return Status::success(); // leaked until the process ends
   Reservation held;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     auto found = reservations_.find(address);
     if (found == reservations_.end() || found->second.bytes != bytes)
       return makeStatus(StatusCode::invalidArgument,
-                        "0x%" PRIx64 " is no reservation of %" PRIu64 " bytes",
+                        "0x%" PRIx64 " is not a reservation of %" PRIu64
+                        " bytes",
                         address, bytes);
     auto mapping = mappings_.lower_bound(address);
     if (mapping != mappings_.end() && mapping->first - address < bytes)
@@ -95,8 +99,8 @@ Expected<ChunkHandle> GpuBackend::createChunk(uint64_t bytes) {
     return Status(StatusCode::unavailable, "this device cannot map memory");
   if (bytes == 0 || bytes % granularity_ != 0)
     return makeStatus(StatusCode::invalidArgument,
-                      "%" PRIu64 " bytes are no multiple of %" PRIu64, bytes,
-                      granularity_);
+                      "%" PRIu64 " bytes; expected a multiple of %" PRIu64,
+                      bytes, granularity_);
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   AllocationProperties properties = allocationProperties();
@@ -135,12 +139,12 @@ Expected<ChunkHandle> GpuBackend::importChunk(UniqueFd fd, uint64_t bytes) {
     return Status(StatusCode::unavailable, "this device cannot map memory");
   if (!fd.valid() || bytes == 0 || bytes % granularity_ != 0)
     return Status(StatusCode::invalidArgument,
-                  "no descriptor, or a wrong size, of a peer's memory");
+                  "invalid descriptor or size of a peer's memory");
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   IRISRT_ASSIGN_OR_RETURN(MemoryHandle handle, importFd(fd.get()));
-  // The driver keeps the memory, not the descriptor.  It knows the size, too,
-  // and refuses to map more than there is.
+  // The driver keeps the memory without the descriptor. It knows the size and
+  // refuses to map more.
   std::lock_guard<std::mutex> lock(mutex_);
   chunks_[handle] = bytes;
   return ChunkHandle{handle};
@@ -164,7 +168,7 @@ Status GpuBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
         address % granularity_ != 0)
       return makeStatus(StatusCode::invalidArgument,
                         "cannot map %" PRIu64 " bytes at 0x%" PRIx64
-                        ": no such chunk, or not inside a reservation",
+                        ": unknown chunk, or not within a reservation",
                         bytes, address);
   }
   IRISRT_RETURN_IF_ERROR(checkDone(
@@ -180,14 +184,14 @@ Status GpuBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
   return Status::success();
 }
 
-/// Makes a fresh mapping readable and writable for this device.
+/// Makes a new mapping readable and writable by this device.
 ///
-/// HIP's check of the range is wrong in many versions (ROCm/rocm-systems issues
-/// 2516 and 2667): for a range that is not the first mapping of its reservation
-/// it may want the range from the reservation's first mapping on, and it may
-/// fail for a moment after the mapping was made.  So a refused range is tried
-/// again from the start of the run of mappings that it ends, then a little
-/// later.  Repeating access that is already given is harmless.
+/// The range check of hipMemSetAccess is wrong in many versions
+/// (ROCm/rocm-systems issues 2516 and 2667): if the range is not the first
+/// mapping of its reservation, HIP may require a range that starts at the first
+/// mapping, and it may fail temporarily after the mapping was made.  So a
+/// rejected range is retried from the start of its run of adjacent mappings,
+/// and then with increasing delays.  Setting the same access again is harmless.
 Status GpuBackend::setAccess(uint64_t address, uint64_t bytes) {
   AccessDescription access = {{locationDevice, device_}, accessReadWrite};
   Result result = api_->memorySetAccess(address, bytes, &access, 1);
@@ -221,13 +225,13 @@ Status GpuBackend::unmap(uint64_t address, uint64_t bytes) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (mayKernelRun())
-    return Status::success(); // it stays to the end of the process
+    return Status::success(); // leaked until the process ends
   {
     std::lock_guard<std::mutex> lock(mutex_);
     auto found = mappings_.find(address);
     if (found == mappings_.end() || found->second.bytes != bytes)
       return makeStatus(StatusCode::invalidArgument,
-                        "0x%" PRIx64 " is no mapping of %" PRIu64 " bytes",
+                        "0x%" PRIx64 " is not a mapping of %" PRIu64 " bytes",
                         address, bytes);
     mappings_.erase(found);
   }
@@ -277,8 +281,8 @@ Expected<uint64_t> GpuBackend::allocateShareable(uint64_t bytes) {
                       "cannot allocate %" PRIu64 " bytes", bytes);
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
-  // Small allocations share a block of the driver's, and a handle stands for
-  // the whole block: whole granules have blocks of their own.
+  // The driver places small allocations in shared blocks, and a handle exports
+  // the whole block; allocations of whole granules have separate blocks.
   bytes = roundUp(bytes, granularity_);
   IRISRT_ASSIGN_OR_RETURN(uint64_t address, allocateOfKind(askedKind_, bytes));
   std::lock_guard<std::mutex> lock(mutex_);
@@ -291,10 +295,10 @@ Status GpuBackend::freeShareable(uint64_t address) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (mayKernelRun())
-    return Status::success(); // it stays to the end of the process
+    return Status::success(); // leaked until the process ends
   {
-    std::lock_guard<std::mutex> lock(sharedHere().mutex);
-    sharedHere().addresses.erase(address);
+    std::lock_guard<std::mutex> lock(sharedInProcess().mutex);
+    sharedInProcess().addresses.erase(address);
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -316,8 +320,8 @@ Expected<IpcHandle> GpuBackend::shareMemory(uint64_t address) {
   handle.pid = ::getpid();
   handle.device = static_cast<uint32_t>(options_.index);
   handle.address = address;
-  std::lock_guard<std::mutex> lock(sharedHere().mutex);
-  sharedHere().addresses.insert(address);
+  std::lock_guard<std::mutex> lock(sharedInProcess().mutex);
+  sharedInProcess().addresses.insert(address);
   return handle;
 }
 
@@ -325,8 +329,8 @@ Expected<uint64_t> GpuBackend::openMemory(const IpcHandle &handle) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (handle.pid == ::getpid()) {
-    std::unique_lock<std::mutex> here(sharedHere().mutex);
-    if (sharedHere().addresses.count(handle.address)) {
+    std::unique_lock<std::mutex> here(sharedInProcess().mutex);
+    if (sharedInProcess().addresses.count(handle.address)) {
       here.unlock();
       IRISRT_RETURN_IF_ERROR(enablePeer(static_cast<int>(handle.device)));
       std::lock_guard<std::mutex> lock(mutex_);
@@ -338,7 +342,7 @@ Expected<uint64_t> GpuBackend::openMemory(const IpcHandle &handle) {
   std::memcpy(&bytes, handle.bytes.data(), sizeof(bytes));
   Address address = 0;
   Result result = api_->ipcOpen(&address, bytes, ipcLazyPeerAccess);
-  // The only flag there is had the value 0 in old versions of HIP.
+  // Some old versions of HIP define the only flag as 0.
   if (result == errorInvalidValue && options_.kind == DeviceKind::hip)
     result = api_->ipcOpen(&address, bytes, /*flags=*/0);
   IRISRT_RETURN_IF_ERROR(checkDone(result, "open a peer's memory"));
@@ -351,7 +355,7 @@ Status GpuBackend::closeMemory(uint64_t address) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (mayKernelRun())
-    return Status::success(); // it stays to the end of the process
+    return Status::success(); // leaked until the process ends
   {
     std::lock_guard<std::mutex> lock(mutex_);
     auto borrowed = borrowed_.find(address);
@@ -361,7 +365,7 @@ Status GpuBackend::closeMemory(uint64_t address) {
     }
     if (!opened_.erase(address))
       return makeStatus(StatusCode::invalidArgument,
-                        "0x%" PRIx64 " is no opened memory", address);
+                        "0x%" PRIx64 " is not opened memory", address);
   }
   return checkDone(api_->ipcClose(address), "close a peer's memory");
 }
@@ -397,7 +401,7 @@ Status GpuBackend::freeHostVisible(const HostVisibleMemory &memory) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (mayKernelRun())
-    return Status::success(); // it stays to the end of the process
+    return Status::success(); // leaked until the process ends
   {
     std::lock_guard<std::mutex> lock(mutex_);
     hostVisible_.erase(key);
@@ -422,7 +426,7 @@ Status GpuBackend::free(uint64_t address) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (mayKernelRun())
-    return Status::success(); // it stays to the end of the process
+    return Status::success(); // leaked until the process ends
   {
     std::lock_guard<std::mutex> lock(mutex_);
     allocations_.erase(address);
@@ -436,8 +440,8 @@ Status GpuBackend::zero(StreamHandle stream, uint64_t address, uint64_t bytes) {
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (bytes == 0)
     return Status::success();
-  // Always on the caller's stream: a memset on the default stream would not be
-  // ordered with our streams, which do not wait for that one.
+  // Use the caller's stream: a memset on the default stream would not be
+  // ordered with the other streams, which do not synchronize with it.
   return checkDone(api_->setBytes(address, 0, bytes, driverStream(stream)),
                    "zero memory");
 }

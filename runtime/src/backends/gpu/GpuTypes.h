@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GpuTypes.h - Types and constants of the driver APIs ------*- C++ -*-===//
 //
-// The types and constants of the HIP and CUDA driver APIs that we use, written
-// down from their public documentation so that neither vendor's headers are
-// needed.  Where the two APIs agree (most places: HIP mirrors CUDA) there is
-// one name; where they differ, the difference is a field of GpuDialect.
-// test/runtime/unit/GpuHeaders*.cpp compare all of this with the vendors'
-// headers where those are installed.
+// The types and constants of the HIP and CUDA driver APIs that the back end
+// uses, from their public documentation, so that no vendor header is needed.
+// Where the two APIs agree (mostly, as HIP mirrors CUDA), there is one name;
+// where they differ, there is a field of GpuDialect.
+// test/runtime/unit/GpuHeaders*.cpp compare the definitions with the vendors'
+// headers if those are installed.
 #ifndef IRIS_RT_BACKENDS_GPU_GPUTYPES_H
 #define IRIS_RT_BACKENDS_GPU_GPUTYPES_H
 
@@ -14,7 +15,7 @@
 
 namespace iris::rt::gpu {
 
-/// CUresult or hipError_t.  The values we test for are the same in both.
+/// CUresult or hipError_t. The values below are equal in both.
 using Result = int;
 constexpr Result success = 0;
 constexpr Result errorInvalidValue = 1;
@@ -48,8 +49,8 @@ struct MemoryLocation {
 };
 constexpr int32_t locationDevice = 1;
 
-/// CUmemAllocationProp / hipMemAllocationProp (HIP 6 and later; HIP 5 had
-/// another layout, and we do not ask it for such memory).
+/// CUmemAllocationProp / hipMemAllocationProp (HIP 6 and later; HIP 5 has
+/// another layout, and the back end does not use it there).
 struct AllocationProperties {
   int32_t type;
   int32_t requestedHandleTypes;
@@ -86,30 +87,31 @@ struct alignas(128) TensorMap {
   uint64_t words[16];
 };
 static_assert(sizeof(TensorMap) == 128, "layout of the API");
-/// CUtensorMapDataType, of the elements that tensor cores multiply.
+/// CUtensorMapDataType, for the element types of tensor cores.
 constexpr int tensorMapU8 = 0;
 constexpr int tensorMapF16 = 6;
 constexpr int tensorMapF32 = 7;
 constexpr int tensorMapBF16 = 9;
-/// CUtensorMapSwizzle; rows of 32 bytes.
+/// CUtensorMapSwizzle, for rows of 32, 64 and 128 bytes.
 constexpr int tensorMapSwizzle32 = 1;
 constexpr int tensorMapSwizzle64 = 2;
 constexpr int tensorMapSwizzle128 = 3;
-/// CUtensorMapL2promotion: fetches of 256 bytes.
+/// CUtensorMapL2promotion, for fetches of 256 bytes.
 constexpr int tensorMapPromote256 = 3;
 
 constexpr unsigned streamNonBlocking = 1;
-/// Drivers take the nearest that they have: lower numbers go first.
+/// Stream priorities; lower numbers have higher priority. Drivers clamp them to
+/// the supported range.
 constexpr int streamOrdinary = 0;
 constexpr int streamHighPriority = -1;
 constexpr int captureRelaxed = 2;
 /// CU_STREAM_WAIT_VALUE_EQ, hipStreamWaitValueEq.
 constexpr unsigned streamWaitValueEqual = 1;
-/// Not CU_EVENT_DISABLE_TIMING: elapsedMs needs the time.
+/// Not CU_EVENT_DISABLE_TIMING, because elapsedMs needs the time.
 constexpr unsigned eventDefault = 0;
 
-/// hsa_amd_pointer_info_t of ROCr, on which HIP is built: up to the last member
-/// that is read.  ROCr fills as many bytes as `size` says, or fewer.
+/// hsa_amd_pointer_info_t of ROCr, up to the last member that is read. ROCr
+/// fills at most `size` bytes.
 struct PointerInfo {
   uint32_t size;
   int32_t type;
@@ -123,7 +125,8 @@ struct PointerInfo {
 };
 static_assert(sizeof(PointerInfo) == 56, "layout of the API");
 constexpr int32_t pointerUnknown = 0;
-/// hsa_amd_memory_pool_global_flag_t; the first one stands for "uncached" here.
+/// hsa_amd_memory_pool_global_flag_t; the first one denotes uncached memory
+/// here.
 constexpr uint32_t memoryFlagUncached = 1;
 constexpr uint32_t memoryFlagFineGrained = 2;
 constexpr uint32_t memoryFlagCoarseGrained = 4;
@@ -133,21 +136,21 @@ constexpr uint32_t memoryFlagExtendedScope = 8;
 constexpr unsigned hipMallocFineGrained = 1;
 constexpr unsigned hipMallocUncached = 3;
 
-/// Options of cuModuleLoadDataEx that collect what the PTX compiler says.
+/// Options of cuModuleLoadDataEx that collect the messages of the PTX compiler.
 constexpr int jitErrorLogBuffer = 5;
 constexpr int jitErrorLogBufferBytes = 6;
 
-/// CUDA only: asks for more dynamic shared memory than 48 KiB.
+/// CUDA only: the maximum dynamic shared memory, if more than 48 KiB.
 constexpr int functionMaxDynamicShared = 8;
 
-/// How HIP and CUDA differ behind functions of the same shape.
+/// Differing constants of HIP and CUDA.
 struct GpuDialect {
   /// Device attributes.
   int attributeProcessors;
   int attributeSharedPerBlock;
-  /// Ends the list of launch options; the other two are 1 and 2 in both.
+  /// Terminates the list of launch options; the other two are 1 and 2 in both.
   uintptr_t launchParamEnd;
-  /// Flags for pinned host memory that devices see coherently.
+  /// Flags for pinned host memory that is coherent with devices.
   unsigned hostAllocFlags;
 };
 constexpr uintptr_t launchParamBuffer = 1;
@@ -155,7 +158,7 @@ constexpr uintptr_t launchParamSize = 2;
 
 constexpr GpuDialect cudaDialect = {
     /*attributeProcessors=*/16,
-    // The largest amount a kernel can ask for ("opt-in").
+    // The maximum that a kernel can opt in to.
     /*attributeSharedPerBlock=*/97,
     /*launchParamEnd=*/0,
     /*hostAllocFlags=*/0x1 | 0x2, // portable, device-mapped

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Loads HIP's library, and asks devices for their target.
+//===- HipApi.cpp - Loads HIP and queries device targets ------------------===//
 #include "backends/gpu/GpuApi.h"
 
 #include <cstring>
@@ -9,8 +8,8 @@
 namespace iris::rt::gpu {
 namespace {
 
-/// More than any version of hipDeviceProp_t has (792 bytes in HIP 5, 1472 in
-/// HIP 6).
+/// Larger than any version of hipDeviceProp_t (792 bytes in HIP 5, 1472 in HIP
+/// 6).
 constexpr size_t propertiesBytes = 16384;
 /// All versions start with `char name[256]`.
 constexpr size_t propertiesNameBytes = 256;
@@ -19,9 +18,10 @@ bool isTargetChar(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-';
 }
 
-/// gcnArchName moved between versions of hipDeviceProp_t, and a program cannot
-/// know which version the library fills in.  It is however the only text after
-/// the device's name, so it is found by its form: "gfx942:sramecc+:xnack-".
+/// Finds gcnArchName, whose offset differs between versions of hipDeviceProp_t;
+/// a program cannot know which version the library fills in. It is the only
+/// text after the device's name, so it is recognized by its form:
+/// "gfx942:sramecc+:xnack-".
 std::string findTargetName(const char *properties) {
   const char *end = properties + propertiesBytes;
   for (const char *at = properties + propertiesNameBytes; at + 4 < end; ++at) {
@@ -30,7 +30,7 @@ std::string findTargetName(const char *properties) {
     const char *stop = at;
     while (stop < end && isTargetChar(*stop))
       ++stop;
-    // Target features follow after a colon; packages do not name them.
+    // Target features follow a colon; packages do not include them.
     if (stop < end && stop - at > 3 && (*stop == '\0' || *stop == ':'))
       return std::string(at, stop);
   }
@@ -38,12 +38,13 @@ std::string findTargetName(const char *properties) {
 }
 
 constexpr int oldestHip = 5;
-/// The table holds for 5 to 7.  Later ones are tried as well: what they lack or
-/// do otherwise shows when the table is filled, or when the device is probed.
+/// The table is valid for 5 to 7. Later versions are also tried;
+/// incompatibilities are detected when functions are resolved or the device is
+/// probed.
 constexpr int newestHip = 12;
 
-/// What the loader finds by the name of a development package, whatever its
-/// version, then the newest; then the same where ROCm is installed by itself.
+/// The unversioned name, then versions from newest to oldest, first in the
+/// loader's search path, then in ROCm's default directory.
 std::vector<std::string> libraryCandidates() {
   std::vector<std::string> candidates;
   for (const char *folder : {"", "/opt/rocm/lib/"}) {
@@ -74,21 +75,22 @@ Expected<std::string> GpuApi::targetName(Device device, int index) const {
     int major = 0, minor = 0;
     IRISRT_RETURN_IF_ERROR(
         check(deviceAttribute(&major, cudaAttributeCapabilityMajor, device),
-              "ask for the compute capability"));
+              "get the compute capability"));
     IRISRT_RETURN_IF_ERROR(
         check(deviceAttribute(&minor, cudaAttributeCapabilityMinor, device),
-              "ask for the compute capability"));
-    // From Hopper on, tensor instructions are tied to one architecture: "a".
+              "get the compute capability"));
+    // From Hopper on, tensor instructions require the architecture-specific
+    // "a".
     return formatString("sm_%d%d%s", major, minor, major >= 9 ? "a" : "");
   }
   std::vector<char> properties(propertiesBytes, '\0');
   auto *query = deviceProperties6 ? deviceProperties6 : deviceProperties;
   IRISRT_RETURN_IF_ERROR(
-      check(query(properties.data(), index), "ask for the device properties"));
+      check(query(properties.data(), index), "get the device properties"));
   std::string target = findTargetName(properties.data());
   if (target.empty())
     return makeStatus(StatusCode::unavailable,
-                      "HIP: %s does not name the target of device %d",
+                      "HIP: %s does not report the target of device %d",
                       library.c_str(), index);
   return target;
 }
@@ -107,7 +109,7 @@ Expected<std::shared_ptr<const GpuApi>> loadHipApi(const std::string &path) {
       findGpuSymbol(library, "hipGetErrorString"));
   IRISRT_RETURN_IF_ERROR(startGpuApi(*api));
   IRISRT_RETURN_IF_ERROR(
-      api->check(api->driverVersion(&api->version), "ask for the version"));
+      api->check(api->driverVersion(&api->version), "get the runtime version"));
   api->importByPointer = api->version < 70100000;
   findPointerInfo(*api, library);
   return std::shared_ptr<const GpuApi>(std::move(api));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Look-ups of handles on the way to a launch.
+//===- RecentHandles.h - Lock-free cache of valid handles -------*- C++ -*-===//
 #ifndef IRIS_RT_BACKENDS_GPU_RECENTHANDLES_H
 #define IRIS_RT_BACKENDS_GPU_RECENTHANDLES_H
 
@@ -11,8 +10,9 @@
 
 namespace iris::rt::gpu {
 
-/// Some of the handles in a set, found without the set's lock.  Handles that
-/// share a slot take turns; whoever finds none here looks into the set.
+/// Caches some of the handles in a set, so that launches avoid the set's lock.
+/// A handle replaces another one in the same slot; after a miss, look into the
+/// set.
 class RecentHandles {
 public:
   bool contains(uint64_t handle) const {
@@ -36,7 +36,8 @@ public:
 private:
   static constexpr size_t log2Slots = 6;
   std::atomic<uint64_t> &slotOf(uint64_t handle) const {
-    // Handles are addresses: their last bits are alike.
+    // Multiplicative hashing, because handles are addresses with equal low
+    // bits.
     return slots_[(handle * 0x9e3779b97f4a7c15ull) >> (64 - log2Slots)];
   }
   mutable std::array<std::atomic<uint64_t>, size_t(1) << log2Slots> slots_{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostBackend.cpp - Streams, modules and launches on the host --------===//
 //
-// Streams, modules and launches of the host back end; see HostMemory.cpp for
-// the rest.
+// HostMemory.cpp has the memory functions.
 #include "backends/host/HostBackend.h"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ using namespace iris::rt;
 Expected<std::unique_ptr<Backend>>
 iris::rt::createHostBackend(int index, bool placeMappings) {
   if (index < 0)
-    return makeStatus(StatusCode::invalidArgument, "no host device %d", index);
+    return makeStatus(StatusCode::invalidArgument, "there is no host device %d",
+                      index);
   return std::unique_ptr<Backend>(new HostBackend(placeMappings));
 }
 
@@ -41,7 +42,7 @@ HostBackend::HostBackend(bool placeMappings)
 HostBackend::~HostBackend() {
   while (!streams_.entries.empty())
     destroyStream({streams_.entries.begin()->first})
-        .ignore("stuck_ remembers a kernel that did not end");
+        .ignore("stuck_ records a timeout");
   if (stuck_) {
     for (auto &[id, image] : modules_.entries)
       image.leak();
@@ -64,7 +65,7 @@ HostBackend::findStream(StreamHandle stream) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = streams_.entries.find(stream.value);
   if (found == streams_.entries.end())
-    return makeStatus(StatusCode::invalidArgument, "no such stream");
+    return makeStatus(StatusCode::invalidArgument, "unknown stream");
   return found->second;
 }
 
@@ -117,7 +118,7 @@ HostBackend::findEvent(EventHandle event) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = events_.entries.find(event.value);
   if (found == events_.entries.end())
-    return makeStatus(StatusCode::invalidArgument, "no such event");
+    return makeStatus(StatusCode::invalidArgument, "unknown event");
   return found->second;
 }
 
@@ -129,7 +130,7 @@ Expected<EventHandle> HostBackend::createEvent() {
 Status HostBackend::destroyEvent(EventHandle event) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (events_.entries.erase(event.value) == 0)
-    return makeStatus(StatusCode::invalidArgument, "no such event");
+    return makeStatus(StatusCode::invalidArgument, "unknown event");
   return Status::success();
 }
 
@@ -137,9 +138,9 @@ Status HostBackend::record(EventHandle event, StreamHandle stream) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<EventState> state, findEvent(event));
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
                           findStream(stream));
-  // A captured record happens at every replay, and not before.
+  // A captured record takes effect at every replay, and not before.
   if (HostStream::Capturing now = found->capturing()) {
-    auto happen = [state] {
+    auto takeEffect = [state] {
       auto mark = std::make_shared<HostMark>();
       mark->complete();
       std::lock_guard<std::mutex> lock(state->mutex);
@@ -147,7 +148,7 @@ Status HostBackend::record(EventHandle event, StreamHandle stream) {
       return Status::success();
     };
     IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostPoint> point,
-                            now.capture->record(now.branch, happen));
+                            now.capture->record(now.branch, takeEffect));
     std::lock_guard<std::mutex> lock(state->mutex);
     state->capture = now.capture;
     state->point = point;
@@ -179,7 +180,7 @@ Status HostBackend::wait(StreamHandle stream, EventHandle event) {
   }
   HostStream::Capturing now = found->capturing();
   if (capture && !capture->hasEnded()) {
-    // Who waits for what is being captured is captured along.
+    // A stream that waits for a captured event joins the capture.
     if (!now) {
       IRISRT_RETURN_IF_ERROR(found->joinCapture(capture));
       now = found->capturing();
@@ -193,7 +194,7 @@ Status HostBackend::wait(StreamHandle stream, EventHandle event) {
     std::lock_guard<std::mutex> lock(state->mutex);
     return state->last;
   };
-  // What was recorded last is known now, or, in a graph, at the replay.
+  // The last record is determined now or, in a graph, at the replay.
   bool captured = static_cast<bool>(now);
   std::shared_ptr<HostMark> known = captured ? nullptr : lastMark();
   return found->enqueue([=] {
@@ -238,7 +239,7 @@ Status HostBackend::unloadModule(ModuleHandle module) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = modules_.entries.find(module.value);
   if (found == modules_.entries.end())
-    return makeStatus(StatusCode::invalidArgument, "no such module");
+    return makeStatus(StatusCode::invalidArgument, "unknown module");
   if (stuck_)
     found->second.leak();
   modules_.entries.erase(found);
@@ -250,7 +251,7 @@ Expected<KernelHandle> HostBackend::findKernel(ModuleHandle module,
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = modules_.entries.find(module.value);
   if (found == modules_.entries.end())
-    return makeStatus(StatusCode::invalidArgument, "no such module");
+    return makeStatus(StatusCode::invalidArgument, "unknown module");
   IRISRT_ASSIGN_OR_RETURN(void *address, found->second.find(symbol));
   return KernelHandle{
       static_cast<uint64_t>(reinterpret_cast<uintptr_t>(address))};
@@ -272,8 +273,8 @@ static uint64_t monotonicNanoseconds() {
          static_cast<uint64_t>(now.tv_nsec);
 }
 
-/// Between two polls of a wait.  A wait that has been polling for a while
-/// sleeps, because the program it waits for may need this very CPU.
+/// Called between two polls of a wait. After many polls it sleeps, because the
+/// program that it waits for may need this CPU.
 static void yieldBetweenPolls() {
   static thread_local uint64_t last = 0;
   static thread_local uint32_t polls = 0;
@@ -316,11 +317,11 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
   uint64_t programs = static_cast<uint64_t>(wide);
   if (config.coresident && programs > maxHostCoresident)
     return makeStatus(StatusCode::invalidArgument,
-                      "%llu programs must run at once; the host runs at most "
-                      "%u",
+                      "%llu programs must run concurrently; the host runs at "
+                      "most %u",
                       static_cast<unsigned long long>(programs),
                       maxHostCoresident);
-  // Words, so that the kernel finds its arguments aligned.
+  // 64-bit words, for the alignment of the arguments.
   auto block = std::make_shared<std::vector<uint64_t>>((argBytes + 7) / 8 + 1);
   if (argBytes != 0)
     std::memcpy(block->data(), args, argBytes);
@@ -352,8 +353,8 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
   });
 }
 
-/// A kernel that could not run writes nothing, and in a graph nothing that
-/// comes after it is done: who waits is told.
+/// A kernel that fails to launch writes nothing, and the rest of its graph does
+/// not run, so a failed launch ends the wait with an error.
 Status HostBackend::waitEqual(StreamHandle stream, uint64_t address,
                               uint32_t value) {
   const auto *word =
@@ -363,8 +364,8 @@ Status HostBackend::waitEqual(StreamHandle stream, uint64_t address,
     while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
       if (failed->load())
         return makeStatus(StatusCode::internal,
-                          "a wait for a word in memory ends as a launch failed "
-                          "on this device");
+                          "a wait for a memory value ended because a launch "
+                          "failed on this device");
       yieldBetweenPolls();
     }
     return Status::success();
@@ -396,7 +397,7 @@ Status HostBackend::launchGraph(GraphHandle graph, StreamHandle stream) {
     std::lock_guard<std::mutex> lock(mutex_);
     auto entry = graphs_.entries.find(graph.value);
     if (entry == graphs_.entries.end())
-      return makeStatus(StatusCode::invalidArgument, "no such graph");
+      return makeStatus(StatusCode::invalidArgument, "unknown graph");
     found = entry->second;
   }
   return enqueue(stream, [found] { return found->replay(); });
@@ -405,6 +406,6 @@ Status HostBackend::launchGraph(GraphHandle graph, StreamHandle stream) {
 Status HostBackend::destroyGraph(GraphHandle graph) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (graphs_.entries.erase(graph.value) == 0)
-    return makeStatus(StatusCode::invalidArgument, "no such graph");
+    return makeStatus(StatusCode::invalidArgument, "unknown graph");
   return Status::success();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostBackend.h - Back end for the host --------------------*- C++ -*-===//
 //
-// The host back end: ranks are processes (or threads) of one machine, device
-// memory is anonymous shared memory, kernels are shared objects.
+// Ranks are processes (or threads) of one machine, device memory is anonymous
+// shared memory, and kernels are shared objects.
 #ifndef IRIS_RT_BACKENDS_HOST_HOSTBACKEND_H
 #define IRIS_RT_BACKENDS_HOST_HOSTBACKEND_H
 
@@ -18,13 +19,13 @@
 
 namespace iris::rt {
 
-/// Most programs of one launch that can run at once.
+/// The maximum number of programs of a launch that can run concurrently.
 constexpr uint32_t maxHostCoresident = 1024;
 
 class HostBackend final : public Backend {
 public:
-  /// `placeMappings` false makes the back end behave like a device that cannot
-  /// place mappings, so that translation by table can be tested anywhere.
+  /// Without `placeMappings` the back end behaves like a device that cannot
+  /// place mappings, to test table translation anywhere.
   explicit HostBackend(bool placeMappings);
   ~HostBackend() override;
 
@@ -87,12 +88,12 @@ public:
   Status destroyGraph(GraphHandle graph) override;
 
 private:
-  /// The mark of an event's last record; shared with the tasks that set and
+  /// The mark of an event's last record, shared with the tasks that set and
   /// read it.
   struct EventState {
     std::mutex mutex;
     std::shared_ptr<HostMark> last;
-    /// Of the last record, where it was captured.
+    /// The capture of the last record, if it was captured.
     std::shared_ptr<HostCapture> capture;
     std::shared_ptr<HostPoint> point;
   };
@@ -112,27 +113,27 @@ private:
   Expected<std::shared_ptr<HostStream>> findStream(StreamHandle stream);
   Expected<std::shared_ptr<EventState>> findEvent(EventHandle event);
 
-  std::mutex mutex_; // guards the tables
+  std::mutex mutex_; // guards the tables and maps
   Table<UniqueFd> chunks_;
   Table<std::shared_ptr<HostStream>> streams_;
   Table<std::shared_ptr<EventState>> events_;
   Table<SharedImage> modules_;
   Table<std::shared_ptr<HostGraph>> graphs_;
-  /// Shared mappings at addresses of the system's choice: address -> size, and
-  /// the descriptor where the memory is ours.
+  /// Shared mappings at addresses that the system chose: address -> size, and
+  /// the descriptor if this rank owns the memory.
   struct Mapping {
     uint64_t bytes = 0;
     UniqueFd fd;
   };
   std::map<uint64_t, Mapping> mappings_;
-  std::multiset<uint64_t> borrowed_; // of other ranks in this process
+  std::multiset<uint64_t> borrowed_; // from other ranks in this process
   std::map<uint64_t, uint64_t> reservations_;
   std::shared_ptr<ThreadTeam> team_;
   uint32_t workers_ = 1;
-  /// A launch failed; shared with the tasks that wait for a kernel's word.
+  /// A launch failed; shared with the tasks that wait for memory values.
   std::shared_ptr<std::atomic<bool>> launchFailed_ =
       std::make_shared<std::atomic<bool>>(false);
-  /// A kernel did not end: what it may touch must stay.
+  /// A kernel did not end, so the memory that it may use must stay.
   bool stuck_ = false;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostGraph.cpp - Graphs of the host back end ------------------------===//
 #include "backends/host/HostGraph.h"
 
 #include "core/OsThread.h"
@@ -9,7 +10,7 @@ using namespace iris::rt;
 // HostGraph
 //===----------------------------------------------------------------------===//
 
-/// After a failure nobody waits for what will not happen.
+/// Completes the remaining points, so that after a failure no branch waits.
 void HostGraph::release(const Branch &branch) {
   for (const std::shared_ptr<HostPoint> &point : branch.points)
     if (!point->mark->done())
@@ -55,14 +56,14 @@ Status HostGraph::replay() {
 // HostCapture
 //===----------------------------------------------------------------------===//
 
-static Status hasEndedAlready() {
+static Status captureEnded() {
   return makeStatus(StatusCode::failedPrecondition, "the capture has ended");
 }
 
 Expected<size_t> HostCapture::addBranch() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!graph_)
-    return hasEndedAlready();
+    return captureEnded();
   graph_->branches_.emplace_back();
   return graph_->branches_.size() - 1;
 }
@@ -71,7 +72,7 @@ Status HostCapture::append(size_t branch, HostTask task,
                            const std::shared_ptr<HostPoint> &point) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!graph_)
-    return hasEndedAlready();
+    return captureEnded();
   HostGraph::Branch &to = graph_->branches_[branch];
   to.tasks.push_back(std::move(task));
   if (point)
@@ -83,12 +84,12 @@ Status HostCapture::append(size_t branch, HostTask task,
 Expected<std::shared_ptr<HostPoint>> HostCapture::record(size_t branch,
                                                          HostTask task) {
   auto point = std::make_shared<HostPoint>();
-  auto happen = [task = std::move(task), point] {
+  auto recordedTask = [task = std::move(task), point] {
     Status status = task();
     point->mark->complete();
     return status;
   };
-  IRISRT_RETURN_IF_ERROR(append(branch, std::move(happen), point));
+  IRISRT_RETURN_IF_ERROR(append(branch, std::move(recordedTask), point));
   return point;
 }
 
@@ -117,15 +118,16 @@ bool HostCapture::hasEnded() const {
 Expected<std::shared_ptr<HostGraph>> HostCapture::end() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!graph_)
-    return hasEndedAlready();
+    return captureEnded();
   std::shared_ptr<HostGraph> graph = std::move(graph_);
   for (size_t i = 1; i < graph->branches_.size(); ++i) {
     const std::shared_ptr<HostPoint> &tail = graph->branches_[i].tail;
     if (!tail || !tail->isAwaited)
-      return makeStatus(StatusCode::failedPrecondition,
-                        "the capture has work on another stream that this one "
-                        "does not wait for; expected an event recorded at its "
-                        "end, and a wait for it");
+      return makeStatus(
+          StatusCode::failedPrecondition,
+          "the capture includes work on another stream that this one "
+          "does not wait for; record an event at its end and wait "
+          "for it");
   }
   return graph;
 }

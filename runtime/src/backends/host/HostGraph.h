@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostGraph.h - Graphs of the host back end ----------------*- C++ -*-===//
 //
-// Graphs of the host back end.  Capturing a stream collects its tasks; a stream
-// that waits for an event of a captured one is captured along, as a *branch*
-// that runs beside it, until somebody waits for its last event.
+// Capturing a stream collects its tasks. A stream that waits for an event of a
+// captured stream joins the capture as a *branch*, which runs concurrently
+// until a wait for its last event.
 #ifndef IRIS_RT_BACKENDS_HOST_HOSTGRAPH_H
 #define IRIS_RT_BACKENDS_HOST_HOSTGRAPH_H
 
@@ -19,17 +20,17 @@ namespace iris::rt {
 /// A unit of work of a stream.
 using HostTask = std::function<Status()>;
 
-/// A captured record of an event: it happens once in every replay.
+/// A captured record of an event, which takes effect once in every replay.
 struct HostPoint {
-  std::shared_ptr<HostMark> mark; ///< of this replay
+  std::shared_ptr<HostMark> mark; ///< of the current replay
   bool isAwaited = false;
 };
 
-/// What was captured.
+/// A captured graph.
 class HostGraph {
 public:
-  /// Runs all branches to their end; the first failure.  A replay that begins
-  /// while another stream replays the graph waits for that one's end.
+  /// Runs all branches to their end and returns the first error. Concurrent
+  /// replays of one graph are serialized.
   Status replay();
 
 private:
@@ -37,38 +38,38 @@ private:
   struct Branch {
     std::vector<HostTask> tasks;
     std::vector<std::shared_ptr<HostPoint>> points;
-    /// The last task is a record of this.
+    /// The point of the last task, if that is a record.
     std::shared_ptr<HostPoint> tail;
   };
   static Status run(const Branch &branch);
   static void release(const Branch &branch);
 
-  /// Held by a replay: the points are of one at a time.
+  /// Held during a replay, because the points belong to one replay.
   std::mutex replaying_;
   std::vector<Branch> branches_;
 };
 
-/// What is being captured; streams share it.  Once it has ended, which another
-/// thread may do, nothing can be added.
+/// A capture, shared by its streams. Once it has ended, possibly by another
+/// thread, nothing can be added.
 class HostCapture {
 public:
   HostCapture() : graph_(std::make_shared<HostGraph>()) {
     graph_->branches_.emplace_back();
   }
 
-  /// Branch 0 is the stream whose capture was begun.
+  /// Branch 0 is the stream on which the capture began.
   Expected<size_t> addBranch();
   Status append(size_t branch, HostTask task,
                 const std::shared_ptr<HostPoint> &point = nullptr);
-  /// A record that does `task` as well, and a wait for one.
+  /// A record that also runs `task`, and a wait for a record.
   Expected<std::shared_ptr<HostPoint>> record(size_t branch, HostTask task);
   Status wait(size_t branch, const std::shared_ptr<HostPoint> &point);
 
   bool hasEnded() const;
-  /// An error if a branch has work that nobody waits for.  Nothing is captured
-  /// any more in either case.
+  /// Ends the capture. Fails if a branch has work that no other branch waits
+  /// for.
   Expected<std::shared_ptr<HostGraph>> end();
-  /// Ends it without a graph.
+  /// Ends the capture without a graph.
   void abandon();
 
 private:

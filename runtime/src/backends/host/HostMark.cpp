@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostMark.cpp - Records of events -----------------------------------===//
 #include "backends/host/HostMark.h"
 
 using namespace iris::rt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostMark.h - Records of events ---------------------------*- C++ -*-===//
 //
-// One `record` of an event: complete once its stream got there.
+// One `record` of an event, which completes when its stream reaches it.
 #ifndef IRIS_RT_BACKENDS_HOST_HOSTMARK_H
 #define IRIS_RT_BACKENDS_HOST_HOSTMARK_H
 

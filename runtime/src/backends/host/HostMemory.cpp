@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The memory half of the host back end.
+//===- HostMemory.cpp - Memory of the host back end -----------------------===//
 #include "backends/host/HostBackend.h"
 
 #include <cerrno>
@@ -13,8 +12,8 @@
 
 using namespace iris::rt;
 
-/// Large enough for huge pages' sake, small enough not to waste any; memory
-/// only comes when it is touched.
+/// A compromise between huge pages and unused memory. Pages are only allocated
+/// when they are touched.
 static constexpr uint64_t hostGranularity = 64 << 10;
 
 static void *pointer(uint64_t address) {
@@ -34,7 +33,8 @@ uint64_t HostBackend::granularity() const { return hostGranularity; }
 Expected<uint64_t> HostBackend::reserve(uint64_t bytes, uint64_t alignment) {
   uint64_t padded = bytes + alignment;
   if (padded < bytes)
-    return makeStatus(StatusCode::invalidArgument, "reservation too large");
+    return makeStatus(StatusCode::invalidArgument,
+                      "the reservation exceeds the address space");
   void *raw = ::mmap(nullptr, padded, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED)
@@ -58,18 +58,18 @@ Status HostBackend::unreserve(uint64_t address, uint64_t bytes) {
     auto found = reservations_.find(address);
     if (found == reservations_.end() || found->second != bytes)
       return makeStatus(StatusCode::invalidArgument,
-                        "no reservation of that size at that address");
+                        "there is no reservation of that size at that address");
     reservations_.erase(found);
   }
   if (stuck_)
-    return Status::success(); // the process's end will free it
+    return Status::success(); // leaked until the process ends
   if (::munmap(pointer(address), bytes) != 0)
     return makeErrnoStatus(StatusCode::internal, errno,
-                           "cannot give back address space");
+                           "cannot unmap address space");
   return Status::success();
 }
 
-/// A sealed memfd: nobody can shrink it under those who have it mapped.
+/// Creates a sealed memfd, so that no process can shrink mapped memory.
 static Expected<UniqueFd> createSharedMemory(uint64_t bytes) {
   UniqueFd fd(::memfd_create("iris-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid())
@@ -86,13 +86,13 @@ static Expected<UniqueFd> createSharedMemory(uint64_t bytes) {
   return fd;
 }
 
-/// Checks what a peer handed out before it is mapped: touching a file that is
-/// shorter than its mapping kills the process.
+/// Checks a peer's memory before it is mapped: touching a file that is shorter
+/// than its mapping kills the process.
 static Status checkSharedMemory(int fd, uint64_t bytes) {
   struct stat info;
   if (::fstat(fd, &info) != 0)
     return makeErrnoStatus(StatusCode::internal, errno,
-                           "cannot look at a peer's memory");
+                           "cannot stat a peer's memory");
   int seals = ::fcntl(fd, F_GET_SEALS);
   if (!S_ISREG(info.st_mode) || seals < 0 || (seals & F_SEAL_SHRINK) == 0 ||
       static_cast<uint64_t>(info.st_size) != bytes)
@@ -112,7 +112,7 @@ Expected<UniqueFd> HostBackend::exportChunk(ChunkHandle chunk) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = chunks_.entries.find(chunk.value);
   if (found == chunks_.entries.end())
-    return makeStatus(StatusCode::invalidArgument, "no such chunk");
+    return makeStatus(StatusCode::invalidArgument, "unknown chunk");
   UniqueFd copy(::fcntl(found->second.get(), F_DUPFD_CLOEXEC, 0));
   if (!copy.valid())
     return makeErrnoStatus(StatusCode::internal, errno,
@@ -130,9 +130,9 @@ Status HostBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = chunks_.entries.find(chunk.value);
   if (found == chunks_.entries.end())
-    return makeStatus(StatusCode::invalidArgument, "no such chunk");
+    return makeStatus(StatusCode::invalidArgument, "unknown chunk");
   IRISRT_RETURN_IF_ERROR(checkSharedMemory(found->second.get(), bytes));
-  // MAP_FIXED replaces whatever is there, so it must be ours.
+  // MAP_FIXED replaces existing mappings, so the range must be reserved.
   auto after = reservations_.upper_bound(address);
   bool inside = after != reservations_.begin();
   if (inside) {
@@ -141,7 +141,7 @@ Status HostBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
   }
   if (!inside)
     return makeStatus(StatusCode::invalidArgument,
-                      "mapping outside of every reservation");
+                      "the mapping is not within a reservation");
   void *mapped = ::mmap(pointer(address), bytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_FIXED, found->second.get(), 0);
   if (mapped == MAP_FAILED)
@@ -153,7 +153,7 @@ Status HostBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
 
 Status HostBackend::unmap(uint64_t address, uint64_t bytes) {
   if (stuck_)
-    return Status::success(); // a kernel that did not end may still use it
+    return Status::success(); // a running kernel may use it
   void *mapped =
       ::mmap(pointer(address), bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -165,7 +165,7 @@ Status HostBackend::unmap(uint64_t address, uint64_t bytes) {
 Status HostBackend::releaseChunk(ChunkHandle chunk) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (chunks_.entries.erase(chunk.value) == 0)
-    return makeStatus(StatusCode::invalidArgument, "no such chunk");
+    return makeStatus(StatusCode::invalidArgument, "unknown chunk");
   return Status::success();
 }
 
@@ -173,7 +173,7 @@ Status HostBackend::releaseChunk(ChunkHandle chunk) {
 // Shared memory without placement
 //===----------------------------------------------------------------------===//
 
-/// What the bytes of a host IpcHandle hold.
+/// The contents of IpcHandle::bytes on the host.
 namespace {
 struct HostIpc {
   int32_t fd;
@@ -223,8 +223,8 @@ Expected<uint64_t> HostBackend::openMemory(const IpcHandle &handle) {
   std::memcpy(&ipc, handle.bytes.data(), sizeof(ipc));
   if (handle.pid <= 0 || ipc.fd < 0)
     return makeStatus(StatusCode::invalidArgument, "malformed memory handle");
-  // Ranks of one process use one mapping: a second one would hide their races
-  // from the sanitizers.
+  // Ranks of one process share one mapping, because a second one would hide
+  // their data races from sanitizers.
   if (handle.pid == ::getpid()) {
     std::lock_guard<std::mutex> lock(mutex_);
     borrowed_.insert(handle.address);

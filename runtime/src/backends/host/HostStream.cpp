@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostStream.cpp - Streams of the host back end ----------------------===//
 #include "backends/host/HostStream.h"
 
 using namespace iris::rt;
 
 Expected<std::shared_ptr<HostStream>> HostStream::create() {
   std::shared_ptr<HostStream> stream(new HostStream());
-  // The thread shares ownership: one that never ends must not be left with a
-  // dangling stream.
+  // The thread shares ownership, so that the stream outlives a task that never
+  // ends.
   IRISRT_ASSIGN_OR_RETURN(stream->thread_,
                           OsThread::start([stream] { loop(stream); }));
   return stream;
@@ -64,7 +65,7 @@ Status HostStream::synchronize(std::chrono::nanoseconds limit) {
 
 Status HostStream::stop(std::chrono::nanoseconds limit) {
   std::unique_lock<std::mutex> lock(mutex_);
-  // A capture that nobody ends would keep its events, and they the capture.
+  // End the capture: it and its events refer to each other.
   if (isCaptured() && branch_ == 0)
     capture_->abandon();
   quit_ = true;
@@ -78,7 +79,7 @@ Status HostStream::stop(std::chrono::nanoseconds limit) {
   }
   thread_.detach();
   return makeStatus(StatusCode::timeout,
-                    "a kernel still runs %.3g s after its stream was to end",
+                    "a kernel still runs %.3g s after its stream was destroyed",
                     std::chrono::duration<double>(limit).count());
 }
 
@@ -111,7 +112,7 @@ Expected<std::shared_ptr<HostGraph>> HostStream::endCapture() {
                       "the stream is not being captured");
   if (branch_ != 0)
     return makeStatus(StatusCode::failedPrecondition,
-                      "the stream is captured along with another one, which "
-                      "ends the capture");
+                      "the stream has joined the capture of another one, which "
+                      "must end the capture");
   return std::exchange(capture_, nullptr)->end();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostStream.h - Streams of the host back end --------------*- C++ -*-===//
 //
-// Streams of the host back end: a stream is a thread that executes tasks in
-// order.
+// A stream is a thread that runs tasks in order.
 #ifndef IRIS_RT_BACKENDS_HOST_HOSTSTREAM_H
 #define IRIS_RT_BACKENDS_HOST_HOSTSTREAM_H
 
@@ -21,16 +21,16 @@ public:
   static Expected<std::shared_ptr<HostStream>> create();
   ~HostStream() = default;
 
-  /// Appends a task, or records it while a capture is on.
+  /// Appends a task, or captures it during a capture.
   Status enqueue(HostTask task);
-  /// Nothing is queued or running; the first failure of a task, if any.
+  /// Whether nothing is queued or running, or the first error of a task.
   Expected<bool> idle() const;
   Status synchronize(std::chrono::nanoseconds limit);
-  /// Ends the thread once the queue is empty; `timeout` when it does not get
-  /// there in time, and then the thread goes on by itself.
+  /// Ends the thread once the queue is empty; `timeout` if that takes longer
+  /// than the limit. The thread then continues on its own.
   Status stop(std::chrono::nanoseconds limit);
 
-  /// The capture that the stream is in, and as what; null if there is none.
+  /// The capture that the stream is part of and its branch; null if none.
   struct Capturing {
     std::shared_ptr<HostCapture> capture;
     size_t branch = 0;
@@ -38,7 +38,7 @@ public:
   };
   Capturing capturing() const;
   Status beginCapture();
-  /// Captures the stream along with another one, until that ends it.
+  /// Joins the capture of another stream, until that stream ends it.
   Status joinCapture(const std::shared_ptr<HostCapture> &capture);
   Expected<std::shared_ptr<HostGraph>> endCapture();
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ThreadTeam.cpp - Threads for the programs of a launch --------------===//
 #include "backends/host/ThreadTeam.h"
 
 #include <condition_variable>
@@ -6,11 +7,11 @@
 
 using namespace iris::rt;
 
-/// Threads kept between launches; more are made and let go as needed.
+/// The number of idle threads to keep between launches.
 static constexpr size_t maxIdle = 64;
 static constexpr size_t arenaAlignment = 64;
 
-/// One thread that waits for bodies.
+/// A thread that waits for work.
 struct ThreadTeam::Worker {
   ~Worker() {
     {
@@ -28,7 +29,7 @@ struct ThreadTeam::Worker {
     void *memory = nullptr;
     if (::posix_memalign(&memory, arenaAlignment, bytes) != 0)
       return makeStatus(StatusCode::outOfMemory,
-                        "no %llu bytes for the arena of a program",
+                        "cannot allocate %llu bytes for the arena of a program",
                         static_cast<unsigned long long>(bytes));
     std::free(arena);
     arena = memory;
@@ -107,7 +108,7 @@ Status ThreadTeam::run(uint32_t count, uint64_t arenaBytes,
     Expected<std::shared_ptr<Worker>> worker = take();
     if (!worker.ok()) {
       status = worker.status().withContext(
-          formatString("thread %u of the %u that run at once", i + 1, count));
+          formatString("thread %u of %u concurrent ones", i + 1, count));
       break;
     }
     status = (*worker)->reserveArena(arenaBytes);

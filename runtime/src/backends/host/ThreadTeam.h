@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Threads that run the programs of host launches.
+//===- ThreadTeam.h - Threads for the programs of a launch ------*- C++ -*-===//
 #ifndef IRIS_RT_BACKENDS_HOST_THREADTEAM_H
 #define IRIS_RT_BACKENDS_HOST_THREADTEAM_H
 
@@ -14,18 +13,18 @@
 
 namespace iris::rt {
 
-/// What a thread of a launch runs: its index within the launch, and an arena
-/// of at least the size asked for.
+/// The function that a thread of a launch runs. `index` is the thread's index
+/// in the launch; `arena` has at least the requested size.
 using TeamBody = std::function<void(uint32_t index, void *arena)>;
 
-/// Hands out threads, and keeps some of them for the next launch.
+/// Provides threads and keeps some of them for the next launch.
 class ThreadTeam {
 public:
   ThreadTeam();
   ~ThreadTeam();
 
-  /// Runs `body(0) ... body(count - 1)`, each on its own thread, all at once,
-  /// and waits for them.  Nothing runs when not all threads can be had.
+  /// Runs `body(0) ... body(count - 1)` concurrently, each on a separate
+  /// thread, and waits for them. Runs none if a thread cannot be created.
   Status run(uint32_t count, uint64_t arenaBytes, const TeamBody &body);
 
 private:

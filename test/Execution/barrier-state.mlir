@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A launch refuses a state that is too small for its barrier, in every mode.
+// A launch fails if the barrier's state is too small, in every mode.
 // RUN: iris-compile %s --target=host -o %t.iris
 // RUN: not iris-run -n 2 %t.iris 2>&1 | FileCheck %s
 // CHECK: rank 0: kernel kernels::meet: argument 1, the state of a barrier, has 255 elements; expected at least 32 for each of 4 programs and 2 ranks: 256

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A product may begin anywhere in a matrix: also in the midst of what a copy
-// engine moves at a time, along either matrix's rows.
+// A matmul may start at any element of a matrix, also in the middle of the unit
+// of a global-to-shared copy, along the rows of either matrix.
 //
 // RUN: iris-compile %s --target=host -o %t.iris
 // RUN: iris-run -n 1 %t.iris
@@ -10,7 +10,7 @@
 !tile = tensor<64x64xf32>
 
 gpu.module @kernels {
-  // -3 .. 3, a hash of (rank, place, salt).
+  // -3 .. 3, a hash of (rank, row, column, salt).
   gpu.func @fill(%ctx: !iris.ctx, %m: !half, %salt: i32)
       kernel attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index

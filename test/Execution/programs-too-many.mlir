@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs that wait for each other, more than any device runs at once: refused,
-// with the number that fits, before anything hangs.
+// More programs that wait for each other than any device runs at once: the
+// launch fails, with the largest valid number, before anything hangs.
 // RUN: iris-compile %s --target=host -o %t.iris
 // RUN: not iris-run -n 2 %t.iris 2>&1 | FileCheck %s
 // CHECK: kernels::meet: 1000000 programs wait for each other and must all run at once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A collective's kernel tells of its tiles, with their bytes: 77 elements in tiles
-// of 32, of which the last is cut, by two programs.
+// A collective's kernel records its tiles with their bytes: 77 elements in
+// tiles of 32, the last of which is partial, by two programs.
 //
 // RUN: iris-run -n 3 --trace=%t.json %s | FileCheck %s
 //
@@ -15,7 +15,7 @@
 !data = memref<?xi32, #iris.symmetric>
 
 gpu.module @kernels {
-  // A hash of an element's place and rank.
+  // A hash of an element's index and rank.
   func.func @number(%i: index, %rank: index) -> i32 {
     %prime = arith.constant 40503 : i32
     %shift = arith.constant 7 : i32

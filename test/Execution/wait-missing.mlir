@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A signal that never comes: every rank gets the reason, which names the flag,
-// its values and the rank that owed it. Rank 1 signals one too few.
+// A signal that never arrives: every rank gets the reason, which names the
+// flag, its values and the rank that should have signaled. Rank 1 signals one
+// time too few.
 // RUN: iris-compile %s --target=host -o %t.iris
 // RUN: not iris-run -n 2 --timeout=1 %t.iris 2>&1 | FileCheck %s
 // CHECK: rank 0: iris.wait at {{.*}}wait-missing.mlir:{{.*}} in kernels::meet

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The variants of collectives that tests go through, by `iris.collective`'s name."""
+"""The variants of collectives under test, by the name of the op."""
 
 MOVES = {"all_gather": ["push", "partitioned", "pull", "packet", "buffered"],
          "all_to_all": ["push", "pull", "packet", "buffered"],
@@ -11,7 +11,7 @@ REDUCES = {"all_reduce": ["two_shot", "two_shot_push", "one_shot",
                           "one_shot_buffered", "ring", "atomic", "spinlock"],
            "reduce_scatter": ["pull", "packet", "buffered"],
            "reduce": ["pull", "two_shot", "packet"]}
-# Those that may write to where they read from.
+# Variants that support in-place operation.
 IN_PLACE = {"all_gather": ["push", "partitioned", "packet", "buffered"],
             "all_to_all": ["packet", "buffered"],
             "broadcast": ["push", "pull", "scatter", "packet"],

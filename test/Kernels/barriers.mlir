@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How many barriers tile-insert-barriers and the generators leave in each kernel,
-// outside of loops, in one loop, in two, ...: a rule that is made stricter shows
-// here. Buffered kernels send a round while they use the one before: their views
-// of the two halves of a workspace are not known to be disjoint. Layouts do not depend on the target.
+// Number of barriers from tile-insert-barriers and the generators in each
+// kernel, outside loops, in one loop, in two, ...: detects a stricter rule.
+// Buffered kernels send a round while they use the previous one: the two halves
+// of a workspace are not known to be disjoint. Layouts do not depend on the
+// target.
 //
 // RUN: iris-opt %s --iris-expand-pipeline --iris-translate-pipeline="target=gfx942" -o %t.mlir
 // RUN: iris-opt %t.mlir \

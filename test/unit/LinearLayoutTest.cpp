@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Linear layouts against their definitions, by brute force: every property is
-// recomputed from the list of all places and compared.
+// recomputed from the list of all (register, lane, warp) indices and compared.
 #include "iris/Analysis/LinearLayout.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -19,7 +19,7 @@ namespace {
 
 using Places = std::vector<LayoutIndex>;
 
-/// Calls `visit` with every place of `layout`.
+/// Calls `visit` with every (register, lane, warp) index of `layout`.
 template <typename Visit>
 void forEachPlace(const LinearLayout &layout, Visit visit) {
   for (uint64_t warp = 0; warp < layout.getNumWarps(); ++warp)
@@ -28,8 +28,9 @@ void forEachPlace(const LinearLayout &layout, Visit visit) {
         visit(LayoutIndex{reg, lane, warp});
 }
 
-/// Where the definition of a blocked layout puts the elements: blocks of
-/// sizePerThread, dealt to lanes and then to warps in `order`, modulo extents.
+/// The elements of a thread by the definition of a blocked layout: blocks of
+/// sizePerThread, assigned to lanes and then to warps in `order`, modulo
+/// extents.
 std::set<uint64_t>
 blockedDefinition(ArrayRef<int64_t> shape, ArrayRef<int64_t> sizePerThread,
                   ArrayRef<int64_t> threads, ArrayRef<int64_t> warps,
@@ -138,7 +139,7 @@ TEST(LinearLayout, RowMajorRunsGoOnInTheNextRow) {
   EXPECT_EQ(rows.getContiguousRegisterBits().size(), 3u);
   EXPECT_EQ(rows.getRowMajorRegisterBits(),
             (SmallVector<unsigned>{0, 1, 2, 3}));
-  // Half a row: the next row is not its neighbour.
+  // Half a row: the next row is not adjacent.
   LinearLayout halves =
       LinearLayout::blocked({16, 8}, {2, 4}, {4, 2}, {2, 1}, {1, 0});
   EXPECT_EQ(halves.getRowMajorRegisterBits(), (SmallVector<unsigned>{0, 1}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileScheduleTest.cpp - Schedules cover every tile exactly once -----===//
 //
-// Evaluates the schedules that kernel generators write, on numbers.
+// Evaluates the schedules of kernel generators on numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -111,12 +111,12 @@ TEST(TileSchedule, CoversEveryTileOnce) {
   }
 }
 
-/// As fetchers do: stage by stage, with more programs in the first one.
+/// As fetch programs do: stage by stage, with more programs in the first one.
 TEST(TileSchedule, CoversEveryTileOnceStageByStage) {
   std::mt19937 random(2);
   for (int turn = 0; turn < 20000; ++turn) {
     Sample s(random);
-    // What a share of no rows gives.
+    // The result for a range of no rows.
     int64_t stageRows = s.rows ? s.stageRows : 0;
     Order order(n, s.rows, s.columns, s.group, stageRows);
     Visits visits(s.rows, s.columns);
@@ -137,7 +137,7 @@ TEST(TileSchedule, CoversEveryTileOnceStageByStage) {
   }
 }
 
-/// Movers have few tiles, or all programs share alike.
+/// Communication programs have few tiles, or all programs have equal numbers.
 TEST(TileSchedule, CoversEveryTileOnceWithCommPrograms) {
   std::mt19937 random(3);
   for (int turn = 0; turn < 20000; ++turn) {
@@ -159,7 +159,7 @@ TEST(TileSchedule, CoversEveryTileOnceWithCommPrograms) {
                                      << (isLate ? " late ones" : " early ones");
     if (commPrograms >= s.programs)
       continue;
-    // The others need no more rounds than that leaves them.
+    // The compute programs need no more rounds than that leaves them.
     int64_t others = s.programs - commPrograms;
     int64_t left = std::max<int64_t>(order.count() - commPrograms * each, 0);
     for (int64_t program = 0; program < s.programs; ++program)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Counts the gpu.barriers of the kernels on standard input, a module in MLIR's
-pretty form: a line "name: n0 n1 n2 ..." for each kernel, n1 of them in one loop,
-n2 in two, and so on. The region of a matmul is a loop."""
+"""Counts the gpu.barriers of the kernels on standard input, a module in
+MLIR's pretty form: a line "name: n0 n1 n2 ..." for each kernel, n1 of them in
+one loop, n2 in two nested loops, and so on. The region of a matmul is a loop."""
 import re
 import sys
 
@@ -14,7 +14,7 @@ def main():
         if match := re.search(r"gpu\.func @(\w+)", line):
             name, loops = match[1], []
             counts[name] = [0]
-        # `} do {` of a while loop stays in the loop.
+        # `} do {` of a while loop is inside the loop.
         if text.startswith("}") and not text.startswith("} do"):
             while loops and loops[-1] >= indent:
                 loops.pop()

@@ -62,7 +62,7 @@ AIMS = {
 NEAR_LIMIT = 1.1
 
 Row = collections.namedtuple(
-    "Row", "op bytes total ours chosen best peer limit aim wait status")
+    "Row", "op bytes total ours chosen best peer limit aim outcome")
 
 
 def collect(arguments):
@@ -203,7 +203,7 @@ def cells(row):
             f"{row.ours.get('busbw_GBs', 0):.1f}", time(row.best),
             name(row.best), time(row.peer), name(row.peer), ratio(row.peer),
             time(row.limit), name(row.limit), ratio(row.limit),
-            format_aim(row.aim), row.wait status]
+            format_aim(row.aim), row.outcome]
 
 
 def print_text(table):
@@ -228,12 +228,12 @@ def print_summary(rows):
     print()
     counts = collections.defaultdict(collections.Counter)
     for row in rows:
-        if row.wait status:
-            counts[row.op][row.wait status.split(":")[0].split(",")[0]] += 1
-    for op, wait statuses in counts.items():
+        if row.outcome:
+            counts[row.op][row.outcome.split(":")[0].split(",")[0]] += 1
+    for op, outcomes in counts.items():
         print(f"{op}: " + ", ".join(
-            f"{number} {wait status}" for wait status, number in wait statuses.items())
-            + f" of {sum(wait statuses.values())}")
+            f"{number} {outcome}" for outcome, number in outcomes.items())
+            + f" of {sum(outcomes.values())}")
 
 
 def main():
@@ -267,7 +267,7 @@ def main():
     table = [cells(row) for row in rows]
     (print_markdown if arguments.markdown else print_text)(table)
     print_summary(rows)
-    missed = any(row.wait status.startswith("MISSED") for row in rows)
+    missed = any(row.outcome.startswith("MISSED") for row in rows)
     return 1 if arguments.strict and missed else 0
 
 

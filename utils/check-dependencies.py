@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks who includes whom (docs/architecture.md) and that every source file
+"""Checks the include rules (docs/architecture.md) and that every source file
 has an SPDX line. Prints each violation; exits with status 1 if there is one."""
 import pathlib
 import re
@@ -10,14 +10,14 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 
-# (folders, what they must not include, why)
+# (folders, forbidden includes, reason)
 RULES = [
     (["runtime", "tools/iris-bench", "tools/iris-run", "tools/launch"],
      r"^(mlir|llvm|llvm-c|mlir-c|iris)/(?!rt/|ccl/|iris\.h|ccl\.h)",
      "the runtime and its tools are free of LLVM and of the compiler"),
     (["lib", "include/iris", "tools/iris-compile", "tools/iris-opt",
       "tools/iris-plugin"], r"^iris/(rt/|ccl/|(iris|ccl)\.h$)|^runtime/",
-     "the compiler does not know the runtime; they share iris-c/RuntimeABI.h"),
+     "the compiler does not depend on the runtime; they share iris-c/RuntimeABI.h"),
     (["include/iris-c"], r"^(?!stddef\.h|stdint\.h)",
      "the ABI header depends on nothing"),
     (["lib/Dialect/Iris/IR", "include/iris/Dialect/Iris/IR",
@@ -25,7 +25,7 @@ RULES = [
      r"^iris/(Analysis|Conversion|Kernels|Pipelines|Target|Dialect/\w+/Transforms)/",
      "dialects depend on dialects only"),
     (["lib/Dialect/Tile/IR", "include/iris/Dialect/Tile/IR"], r"^iris/Dialect/Iris/",
-     "the tile dialect lies below the iris dialect"),
+     "the tile dialect is below the iris dialect"),
     (["lib/Analysis", "include/iris/Analysis"],
      r"^iris/(Conversion|Kernels|Pipelines|Target|Dialect/\w+/Transforms)/",
      "analyses depend on dialects only"),
@@ -35,9 +35,9 @@ RULES = [
     (["lib/Target", "include/iris/Target"],
      r"^iris/(Conversion|Kernels|Pipelines)/",
      "code generation starts from the LLVM dialect"),
-    (["lib/Conversion/IrisToROCDL"], r"IrisToNVVM|IrisToLLVM", "targets do not know each other"),
-    (["lib/Conversion/IrisToNVVM"], r"IrisToROCDL|IrisToLLVM", "targets do not know each other"),
-    (["lib/Conversion/IrisToLLVM"], r"IrisToROCDL|IrisToNVVM", "targets do not know each other"),
+    (["lib/Conversion/IrisToROCDL"], r"IrisToNVVM|IrisToLLVM", "targets are independent of each other"),
+    (["lib/Conversion/IrisToNVVM"], r"IrisToROCDL|IrisToLLVM", "targets are independent of each other"),
+    (["lib/Conversion/IrisToLLVM"], r"IrisToROCDL|IrisToNVVM", "targets are independent of each other"),
     (["lib/Kernels", "include/iris/Kernels"], r"^iris/(Conversion|Pipelines|Target)/",
      "kernel generators build IR and lower nothing"),
 ]

@@ -3,8 +3,8 @@
 // Matmuls through the C++ API, compiled by iris-compile, on every kind of
 // device.
 //
-// All problems are parts of one matmul whose elements are small whole numbers,
-// hashes of their places in the whole matrix: every sum is exact in any order.
+// Every problem multiplies matrices of small integers, hashes of (row, column)
+// in the whole matrix: every sum is exact in any order.
 #include "iris/ccl/Matmul.h"
 
 #include "ccl/OnDevices.h"
@@ -32,14 +32,14 @@ static int number(uint64_t row, uint64_t column, uint64_t salt) {
 }
 
 namespace {
-/// A rank's part of a whole matrix: its size, and where it begins.
+/// A rank's chunk of a whole matrix: its size and its offset.
 struct Part {
   uint64_t rows, columns, row0, column0;
 
   uint64_t count() const { return rows * columns; }
 };
 
-/// What a rank has of a problem's matrices.
+/// A rank's chunks of a problem's matrices.
 struct Parts {
   Parts(const MatmulProblem &p, uint64_t ranks, uint64_t me)
       : a{p.m, p.k, 0, 0}, b{p.k, p.n, 0, 0}, c{p.m, p.n, 0, 0}, depth(p.k) {
@@ -92,8 +92,8 @@ static std::vector<T> elements(const Part &part, bool isColumnMajor,
   return values;
 }
 
-/// Calls back to back whose inputs change, or replays of one; no host waits for
-/// another.
+/// Calls back to back whose inputs change, or replays of one; no host waits
+/// between them.
 template <typename T, typename R>
 static std::string runTurns(World &world, const MatmulProblem &p,
                             bool replays) {
@@ -114,7 +114,7 @@ static std::string runTurns(World &world, const MatmulProblem &p,
   RANK_TRY(
       world.copyToDevice(bias, rowBias.data(), rowBias.size() * sizeof(R)));
   auto at = [](uint64_t address) { return reinterpret_cast<void *>(address); };
-  // Must stay until the stream has come to the copies.
+  // Must outlive the stream's copies.
   std::vector<std::vector<T>> inputs;
   for (uint64_t turn = 0; turn < turns; ++turn) {
     inputs.push_back(elements<T>(parts.a, p.aIsColumnMajor, 2 * turn + 1));
@@ -185,7 +185,7 @@ static std::string runProblems(DeviceKind kind, const LaunchInfo &launch,
   return "";
 }
 
-/// Every kind, variant and shard, on tiles that hang over every edge.
+/// Every kind, variant and shard, with partial tiles at every edge.
 static std::vector<MatmulProblem> everyVariant() {
   struct Way {
     MatmulKind kind;
@@ -215,7 +215,7 @@ static std::vector<MatmulProblem> everyVariant() {
     p.kind = way.kind;
     p.config.variant = way.variant;
     p.config.shard = way.shard;
-    // The least that all targets take.
+    // The smallest tile that all targets support.
     p.config.tileM = 64;
     p.config.tileN = p.config.tileK = 32;
     p.config.programs = 4;
@@ -234,9 +234,8 @@ static std::vector<MatmulProblem> everyVariant() {
   return problems;
 }
 
-/// What is left to the selector, and what is not fused, with all that ranks may
-/// have parts of: on tiles that hang over every edge, and with parts that end
-/// in the middle of a line.
+/// Default configs and unfused calls, with every sharding: with partial tiles
+/// at every edge, and with chunks that end in the middle of a cache line.
 static std::vector<MatmulProblem> chosenAndUnfused() {
   struct Way {
     MatmulKind kind;
@@ -262,7 +261,7 @@ static std::vector<MatmulProblem> chosenAndUnfused() {
     p.config.variant = way.variant;
     p.config.shard = way.shard;
     p.m = 37, p.n = 41;
-    // Whole k-blocks as well as others.
+    // Whole and partial k-blocks.
     p.k = problems.size() % 4 == 2 ? 64 : 26;
     bool isInteger = problems.size() % 3 == 0;
     p.element = isInteger ? DType::i8 : DType::f32;
@@ -299,9 +298,9 @@ TEST_P(Matmuls, OfEveryVariant) { expectRight(everyVariant()); }
 
 TEST_P(Matmuls, ThatAreChosenOrNotFused) { expectRight(chosenAndUnfused()); }
 
-/// All ranks in one process: what they share there is seen by ThreadSanitizer.
+/// All ranks in one process: ThreadSanitizer checks the state that they share.
 TEST_P(Matmuls, OfRanksThatAreThreads) {
-  // Of a process of their own, so that this one may go on to fork.
+  // In a separate process, so that this one may fork later.
   auto body = [&](const LaunchInfo &) {
     return complaints(runThreads(ranks(), [&](const LaunchInfo &launch) {
       return runProblems(kind(), launch, everyVariant(), /*replays=*/true);
@@ -310,8 +309,8 @@ TEST_P(Matmuls, OfRanksThatAreThreads) {
   EXPECT_EQ("", complaints(runProcesses(1, body, 280)));
 }
 
-/// One rank makes the matmul and never calls it. The others' kernels give up;
-/// what waits beside them for tiles must end, too, in a graph as well.
+/// One rank creates the matmul and never calls it. The other ranks' kernels
+/// time out; copies that wait for tiles must end, too, also in a graph.
 static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
                              const MatmulProblem &p, bool replays) {
   auto begin = std::chrono::steady_clock::now();
@@ -367,7 +366,7 @@ TEST_P(Matmuls, OfARankThatStaysAway) {
       }
 }
 
-/// Errors name what was found and what is expected, on all ranks.
+/// Errors name the actual value and the expected one, on all ranks.
 static std::string refusals(const LaunchInfo &launch) {
   RANK_ASSIGN(auto world,
               World::create(worldOptions(DeviceKind::host, launch)));
@@ -388,7 +387,7 @@ static std::string refusals(const LaunchInfo &launch) {
   p.config.variant = "pull";
   RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
                   "matmul: variant 'pull'; expected one of tiles"));
-  // What is not fused must not change results without a word.
+  // An unsupported request must not silently change results.
   p.config.variant = "unfused";
   p.kind = MatmulKind::matmulAllReduce;
   p.bias = Bias::column;
@@ -408,7 +407,7 @@ static std::string refusals(const LaunchInfo &launch) {
                   "copy_engine copies whole rows; expected shard m"));
   p.kind = MatmulKind::matmul;
   p.config.variant = p.config.shard = "";
-  // Members that differ.
+  // Ranks with different arguments.
   p.n = 8 + world->rank();
   RANK_CHECK(!Matmul::create(*world, p, cache).ok());
   p.n = 8;
@@ -433,7 +432,7 @@ TEST(Matmul, RefusesWhatItCannotDo) {
   EXPECT_EQ("", complaints(runProcesses(2, refusals, 120)));
 }
 
-/// A compiler that makes no collectives.
+/// A compiler without collectives.
 static void writeCompilerWithoutCollectives(const std::string &path) {
   std::ofstream(path) << R"(#!/bin/sh
 source=$(cat)
@@ -448,7 +447,7 @@ printf '%s\n' "$source" | )"
   ::chmod(path.c_str(), 0700);
 }
 
-/// What failed keeps nothing of the heap, however often.
+/// A failed call keeps nothing on the heap, however often it is repeated.
 static std::string failuresKeepNothing(const LaunchInfo &launch) {
   CacheFolder folder;
   std::filesystem::create_directories(folder.path());

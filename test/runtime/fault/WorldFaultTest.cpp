@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What goes wrong in a world ends in a clear error on every rank, in time.
+// Failures in a world end in a clear error on every rank, in time.
 #include "support/Ranks.h"
 #include "support/TestKernels.h"
 
@@ -81,7 +81,7 @@ TEST_F(WorldFault, RankKilledWhileOthersWaitInKernels) {
     RANK_ASSIGN(Package package,
                 Package::fromBytes(bytes.data(), bytes.size()));
     WorldOptions options = faultOptions(launch);
-    options.waitLimit = 0; // for ever: only the notice ends the wait
+    options.waitLimit = 0; // no limit: only the notice ends the wait
     RANK_ASSIGN(auto world, World::create(options));
     RANK_ASSIGN(Module module, world->load(package));
     RANK_ASSIGN(Kernel wait, module.kernel("wait_flag"));
@@ -136,7 +136,7 @@ TEST_F(WorldFault, HeapIsFull) {
     RANK_ASSIGN(auto world, World::create(faultOptions(launch)));
     RANK_ASSIGN(uint64_t address, world->allocate(1 << 20));
     std::string text = world->allocate(4 << 20).status().toString();
-    // The world goes on.
+    // The world is still usable.
     RANK_TRY(world->deallocate(address));
     RANK_TRY(world->sync());
     RANK_ASSIGN(address, world->allocate(4 << 20));
@@ -232,7 +232,7 @@ TEST_F(WorldFault, WrongLaunches) {
     RANK_CHECK(
         refused(world->importExternal(reinterpret_cast<uint64_t>(local), 4),
                 "cannot join"));
-    // As many as fit all run at once.
+    // The maximum number, which all run at once.
     RANK_TRY(world->launch(meet, {1024, 1, 1}, args));
     RANK_TRY(world->sync());
     return "";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What inject.py disturbs: rounds in which every rank tells its right neighbour
-// the round's number, waits for its left one, and checks; between some of them
-// the host sides meet.
+// The program for inject.py: rounds in which every rank signals the round's
+// number to the next rank, waits for the previous one, and checks; some rounds
+// end with a host-side barrier.
 !flags = memref<?xi32, #iris.symmetric>
 
 gpu.module @kernels {

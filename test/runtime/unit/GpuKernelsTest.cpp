@@ -108,7 +108,7 @@ TEST_P(GpuKernels, AreRefusedClearly) {
 }
 
 TEST_P(GpuKernels, TakeParametersThatTheDriverPlaces) {
-  // Not where a block of such a kernel has them.
+  // Not within a block of such a kernel.
   uint64_t block[] = {0, address, 3, 0, 41};
   void *parameters[] = {block + 1, block + 2, block + 4};
   config.parameters = parameters;
@@ -198,7 +198,7 @@ TEST_P(GpuKernels, ReplayInGraphs) {
 }
 
 TEST_P(GpuKernels, StampPeers) {
-  // Two heaps at a stride, and the same two by table.
+  // Two heaps at a stride, and the same two through the table.
   auto table = backend->allocate(16);
   ASSERT_OK(table);
   uint64_t bases[2] = {address, address + 1024};

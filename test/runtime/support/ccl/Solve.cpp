@@ -10,7 +10,7 @@ using namespace iris::ccl;
 using namespace iris::rt;
 using namespace iris::rt::test;
 
-/// Bytes behind the output that nobody may write.
+/// Guard bytes after the output, which must not change.
 static constexpr uint64_t guardBytes = 64;
 static constexpr uint8_t guard = 0xcd;
 
@@ -25,7 +25,7 @@ WorldOptions iris::rt::test::worldOptions(DeviceKind kind,
   options.launch = launch;
   options.heapBytes = 256 << 20;
   options.heapChunkBytes = 64 << 20;
-  // On the host many programs share few cores.
+  // On the host, many programs run on few cores.
   options.waitLimit = kind == DeviceKind::host ? 60 : 20;
   options.collectiveLimit = 250;
   return options;
@@ -35,7 +35,7 @@ Expected<Buffers> Buffers::create(World &world, uint64_t bytes) {
   Buffers buffers;
   IRISRT_ASSIGN_OR_RETURN(buffers.in, world.allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(buffers.out, world.allocate(bytes));
-  // The default of World, where each rank has a device of its own.
+  // The default of World if each rank has its own device.
   int index = world.deviceKind() == DeviceKind::host
                   ? 0
                   : static_cast<int>(world.rank());
@@ -77,7 +77,7 @@ std::vector<uint8_t> iris::rt::test::outputOf(const Problem &p, uint32_t me) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// What the communicator sees of a call, as far as it decides on the kernel.
+/// The tuning key of a call, as far as it affects the selected kernel.
 static TuningKey tuningKeyOf(World &world, const Communicator &comm,
                              const Problem &p, uint64_t in, uint64_t out) {
   auto me = static_cast<uint32_t>(comm.index());
@@ -190,7 +190,7 @@ std::string iris::rt::test::compare(const Problem &p,
          " of " + std::to_string(want.size() / width) + " are wrong)";
 }
 
-/// Copies on the default stream; the bytes must stay until that got there.
+/// Copies on the default stream; the bytes must outlive the copy.
 static Status upload(World &world, uint64_t to,
                      const std::vector<uint8_t> &bytes) {
   if (bytes.empty())
@@ -224,8 +224,8 @@ std::string iris::rt::test::solve(World &world, Communicator &comm,
     bool scatters = p.op == Op::reduceScatter || p.op == Op::scatter;
     out = gathers ? buffers.in : scatters ? buffers.in + me * chunk : in;
     in = gathers ? buffers.in + me * chunk : in;
-    // Only a root that gathers or scatters has its chunk in the larger buffer;
-    // the others have theirs elsewhere.
+    // Only the root of a gather or scatter has its chunk in the larger buffer;
+    // all other ranks have separate buffers.
     if (p.op == Op::gather && me != p.root)
       in = buffers.out;
     if (p.op == Op::scatter && me != p.root)
@@ -235,9 +235,9 @@ std::string iris::rt::test::solve(World &world, Communicator &comm,
   const std::vector<uint8_t> fresh(want.size() + guardBytes, guard);
   RANK_TRY(upload(world, out, fresh));
   RANK_TRY(upload(world, in, input));
-  RANK_TRY(meet(world, comm)); // nobody writes to an output that is not reset
+  RANK_TRY(meet(world, comm)); // no rank writes to an output before it is reset
   RANK_TRY(world.synchronize());
-  // What only the root has the others do not pass.
+  // All ranks but the root pass null for the root's buffer.
   Status status = call(world, comm, p, input.empty() ? 0 : in,
                        want.empty() ? 0 : out, config);
   if (!status.ok())
@@ -253,7 +253,7 @@ std::string iris::rt::test::solve(World &world, Communicator &comm,
     return describe(p, place, config) + "input changed";
   for (uint64_t i = want.size(); !inPlace && i < output.size(); ++i)
     if (output[i] != guard)
-      return describe(p, place, config) + "written beyond the output";
+      return describe(p, place, config) + "written past the output";
   RANK_TRY(meet(world, comm));
   RANK_TRY(world.synchronize());
   return "";

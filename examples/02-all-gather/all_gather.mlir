@@ -101,9 +101,9 @@ gpu.module @kernels {
         %row = arith.addi %is, %di : tensor<8x256xi32>
         %column = arith.addi %js, %dj : tensor<8x256xi32>
         %before = arith.muli %row, %columns : tensor<8x256xi32>
-        %place = arith.addi %before, %column : tensor<8x256xi32>
+        %offset = arith.addi %before, %column : tensor<8x256xi32>
 
-        %h0 = arith.muli %place, %mul1 : tensor<8x256xi32>
+        %h0 = arith.muli %offset, %mul1 : tensor<8x256xi32>
         %h1 = arith.addi %h0, %salts : tensor<8x256xi32>
         %h2 = arith.shrui %h1, %shift1 : tensor<8x256xi32>
         %h3 = arith.xori %h1, %h2 : tensor<8x256xi32>
@@ -161,9 +161,9 @@ gpu.module @kernels {
           %row = arith.addi %is, %di : tensor<8x256xi32>
           %column = arith.addi %js, %dj : tensor<8x256xi32>
           %before = arith.muli %row, %columns : tensor<8x256xi32>
-          %place = arith.addi %before, %column : tensor<8x256xi32>
+          %offset = arith.addi %before, %column : tensor<8x256xi32>
 
-          %h0 = arith.muli %place, %mul1 : tensor<8x256xi32>
+          %h0 = arith.muli %offset, %mul1 : tensor<8x256xi32>
           %h1 = arith.addi %h0, %salts : tensor<8x256xi32>
           %h2 = arith.shrui %h1, %shift1 : tensor<8x256xi32>
           %h3 = arith.xori %h1, %h2 : tensor<8x256xi32>

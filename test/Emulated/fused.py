@@ -335,16 +335,16 @@ def get_cases():
             {**ragged, **halves, "variant": variant}, m=37, n=27, k=43,
             bias="row", programs=(3, 4, 1))
     # Some programs add, the rest multiply; the first ones do both at the start.
-    add("scatter_roles", "matmul_reduce_scatter", {**whole, **exact, **moved},
+    add("scatter_split", "matmul_reduce_scatter", {**whole, **exact, **moved},
         m=32)
-    add("scatter_roles_rounded_ragged", "matmul_reduce_scatter",
+    add("scatter_split_rounded_ragged", "matmul_reduce_scatter",
         {**ragged, **halves, **moved, "num_fetch_programs": 2,
          "tiles_per_comm_program": 1}, m=37, n=27, k=43, bias="column", scale=0.5,
         programs=(3, 4, 1))
-    add("scatter_roles_narrow", "matmul_reduce_scatter",
+    add("scatter_split_narrow", "matmul_reduce_scatter",
         {**narrow, **exact, **moved}, m=37, n=107, k=43)
-    add("two_roles", "matmul_all_reduce", {**whole, **exact, **moved})
-    add("two_roles_rounded_ragged", "matmul_all_reduce",
+    add("two_shot_split", "matmul_all_reduce", {**whole, **exact, **moved})
+    add("two_shot_split_rounded_ragged", "matmul_all_reduce",
         {**ragged, **halves, **moved, "num_fetch_programs": 2,
          "tiles_per_comm_program": 1}, m=37, n=27, k=43, bias="row",
         programs=(3, 4, 1))

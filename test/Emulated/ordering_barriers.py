@@ -88,14 +88,14 @@ def check(kernel, function, lanes, removed=None):
         return races.View(own, [m.data[shift:] for m in own],
                           [m.index[shift:] for m in own])
     found = races.Races()
-    meetings = np.zeros((kernel.programs, kernel.ranks), int)
+    barrier_counts = np.zeros((kernel.programs, kernel.ranks), int)
     programs = []
     for rank in range(kernel.ranks):
         for pid in range(kernel.programs):
             number = rank * kernel.programs + pid
             program = races.Program(number, found, lanes)
             interpreter = races.Interpreter(program, rank, kernel.ranks, pid,
-                                            meetings[pid], removed)
+                                            barrier_counts[pid], removed)
             programs.append(interpreter.start(
                 function, [None] + [view(p) for p in kernel.params]))
     ops.run_together(programs)

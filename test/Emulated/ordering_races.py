@@ -15,7 +15,7 @@ import ordering_ops as ops
 from ordering_owners import ELEMENTS, owners, shape_and_element
 
 ALL = (1 << 20) - 1  # any bit of a thread's number may be set
-MANY, NOBODY = -2, -1
+MANY, NONE = -2, -1
 
 
 class Memory:
@@ -27,7 +27,7 @@ class Memory:
         self.index = np.arange(data.size).reshape(data.shape)
         size = data.size
         self.write_time, self.read_time = (np.full(size, -1) for _ in range(2))
-        self.writer, self.reader = (np.full(size, NOBODY) for _ in range(2))
+        self.writer, self.reader = (np.full(size, NONE) for _ in range(2))
         self.write_op, self.read_op = (np.full(size, None, object)
                                        for _ in range(2))
 
@@ -103,9 +103,9 @@ class Program:
 class Interpreter:
     """Executes one program of a kernel; a generator that yields to wait."""
 
-    def __init__(self, program, rank, ranks, pid, meeting, removed=None):
+    def __init__(self, program, rank, ranks, pid, barrier_counts, removed=None):
         self.program, self.rank, self.ranks = program, rank, ranks
-        self.pid, self.meeting, self.removed = pid, meeting, removed
+        self.pid, self.barrier_counts, self.removed = pid, barrier_counts, removed
         self.values = {}
 
     def start(self, function, arguments):
@@ -420,9 +420,9 @@ class Interpreter:
 
     def do_iris_barrier(self, op):
         self.program.barrier()
-        self.meeting[self.rank] += 1
-        goal = self.meeting[self.rank]
-        while (self.meeting < goal).any():
+        self.barrier_counts[self.rank] += 1
+        goal = self.barrier_counts[self.rank]
+        while (self.barrier_counts < goal).any():
             yield 0
 
     def do_gpu_barrier(self, op):

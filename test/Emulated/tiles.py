@@ -59,7 +59,7 @@ class Chance:
 
 
 class Buffer:
-    """A memref argument and the memory behind it."""
+    """A memref argument and its memory."""
 
     def __init__(self, chance, tile, element, filled):
         choose = chance.random.choice

@@ -32,8 +32,8 @@ gpu.module @kernels {
         %x = arith.index_cast %i : index to i32
         %y = arith.index_cast %j : index to i32
         %row = arith.muli %x, %p : i32
-        %place = arith.addi %row, %y : i32
-        %salted = arith.addi %place, %seed : i32
+        %index = arith.addi %row, %y : i32
+        %salted = arith.addi %index, %seed : i32
         %h0 = arith.muli %salted, %c : i32
         %h1 = arith.shrui %h0, %shift : i32
         %h2 = arith.remui %h1, %c7 : i32
@@ -45,7 +45,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  gpu.func @product(%ctx: !iris.ctx, %a: !half, %b: !half, %c: !half,
+  gpu.func @multiply(%ctx: !iris.ctx, %a: !half, %b: !half, %c: !half,
                     %start: index, %k: index)
       kernel attributes {iris.num_warps = 4 : i32} {
     %c0 = arith.constant 0 : index
@@ -110,7 +110,7 @@ func.func @main(%ctx: !iris.ctx) {
     %more = arith.remui %start, %c3 : index
     %even = arith.cmpi eq, %more, %c0 : index
     %k = arith.select %even, %c64, %c83 : index
-    iris.launch @kernels::@product programs(%c1) args(%ctx, %a, %b, %c, %start, %k
+    iris.launch @kernels::@multiply programs(%c1) args(%ctx, %a, %b, %c, %start, %k
         : !iris.ctx, !half, !half, !half, index, index)
     iris.launch @kernels::@check programs(%c8) args(%ctx, %a, %b, %c, %start, %k
         : !iris.ctx, !half, !half, !half, index, index)

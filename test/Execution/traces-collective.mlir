@@ -19,9 +19,9 @@ gpu.module @kernels {
   func.func @number(%i: index, %rank: index) -> i32 {
     %prime = arith.constant 40503 : i32
     %shift = arith.constant 7 : i32
-    %place = arith.index_cast %i : index to i32
+    %index = arith.index_cast %i : index to i32
     %who = arith.index_cast %rank : index to i32
-    %h0 = arith.muli %place, %prime : i32
+    %h0 = arith.muli %index, %prime : i32
     %h1 = arith.addi %h0, %who : i32
     %h2 = arith.shrui %h1, %shift : i32
     %h3 = arith.xori %h1, %h2 : i32
@@ -45,8 +45,8 @@ gpu.module @kernels {
       %first = arith.muli %r, %n : index
       scf.for %i = %c0 to %n step %c1 {
         %want = func.call @number(%i, %r) : (index, index) -> i32
-        %place = arith.addi %first, %i : index
-        %got = memref.load %out[%place] : !data
+        %index = arith.addi %first, %i : index
+        %got = memref.load %out[%index] : !data
         iris.expect_eq %got, %want, "gathered" : i32
       }
     }

@@ -17,11 +17,11 @@ using llvm::SmallVector;
 
 namespace {
 
-using Places = std::vector<LayoutIndex>;
+using Indices = std::vector<LayoutIndex>;
 
 /// Calls `visit` with every (register, lane, warp) index of `layout`.
 template <typename Visit>
-void forEachPlace(const LinearLayout &layout, Visit visit) {
+void forEachIndex(const LinearLayout &layout, Visit visit) {
   for (uint64_t warp = 0; warp < layout.getNumWarps(); ++warp)
     for (uint64_t lane = 0; lane < layout.getNumLanes(); ++lane)
       for (uint64_t reg = 0; reg < layout.getNumRegisters(); ++reg)
@@ -180,13 +180,13 @@ TEST(LinearLayout, OwnersAreUnique) {
         round % 2 ? randomBlocked(rng, shape) : randomLinear(rng, shape);
     LayoutIndex free = layout.getFreeBits();
     std::map<uint64_t, int> owners, holders;
-    forEachPlace(layout, [&](LayoutIndex place) {
-      uint64_t index = layout.apply(place);
-      ++holders[index];
-      if (!(place.reg & free.reg) && !(place.lane & free.lane) &&
-          !(place.warp & free.warp)) {
-        ++owners[index];
-        EXPECT_EQ(layout.invert(index), place);
+    forEachIndex(layout, [&](LayoutIndex index) {
+      uint64_t element = layout.apply(index);
+      ++holders[element];
+      if (!(index.reg & free.reg) && !(index.lane & free.lane) &&
+          !(index.warp & free.warp)) {
+        ++owners[element];
+        EXPECT_EQ(layout.invert(element), index);
       }
     });
     EXPECT_EQ(owners.size(), holders.size());
@@ -212,13 +212,13 @@ TEST(LinearLayout, ContiguousRunsAreAlignedNeighbours) {
     uint64_t runMask = 0;
     for (unsigned bit : bits)
       runMask |= uint64_t(1) << bit;
-    forEachPlace(layout, [&](LayoutIndex place) {
-      if (place.reg & runMask)
+    forEachIndex(layout, [&](LayoutIndex index) {
+      if (index.reg & runMask)
         return;
-      uint64_t first = layout.apply(place);
+      uint64_t first = layout.apply(index);
       EXPECT_EQ(first % width, 0u);
       for (uint64_t i = 0; i < width; ++i) {
-        LayoutIndex next = place;
+        LayoutIndex next = index;
         for (auto [k, bit] : llvm::enumerate(bits))
           next.reg |= ((i >> k) & 1) << bit;
         EXPECT_EQ(layout.apply(next), first + i);
@@ -264,9 +264,9 @@ TEST(LinearLayout, TransposePermutesCoordinates) {
     SmallVector<int64_t> permutation = {0, 1, 2};
     std::shuffle(permutation.begin(), permutation.end(), rng);
     LinearLayout result = layout.transpose(permutation);
-    forEachPlace(layout, [&](LayoutIndex place) {
-      SmallVector<int64_t> from = layout.getCoordinates(layout.apply(place));
-      SmallVector<int64_t> to = result.getCoordinates(result.apply(place));
+    forEachIndex(layout, [&](LayoutIndex index) {
+      SmallVector<int64_t> from = layout.getCoordinates(layout.apply(index));
+      SmallVector<int64_t> to = result.getCoordinates(result.apply(index));
       for (int d = 0; d < 3; ++d)
         EXPECT_EQ(to[d], from[permutation[d]]);
     });
@@ -283,14 +283,14 @@ TEST(LinearLayout, ConversionsFindTheSameElement) {
     std::optional<LayoutConversion> conversion = to.sourceOf(from);
     ASSERT_TRUE(conversion.has_value());
     bool staysInThread = true, staysInWarp = true;
-    forEachPlace(to, [&](LayoutIndex place) {
-      LayoutIndex source = conversion->apply(place);
+    forEachIndex(to, [&](LayoutIndex index) {
+      LayoutIndex source = conversion->apply(index);
       EXPECT_LT(source.reg, from.getNumRegisters());
       EXPECT_LT(source.lane, from.getNumLanes());
       EXPECT_LT(source.warp, from.getNumWarps());
-      EXPECT_EQ(from.apply(source), to.apply(place));
-      staysInWarp &= source.warp == place.warp;
-      staysInThread &= source.warp == place.warp && source.lane == place.lane;
+      EXPECT_EQ(from.apply(source), to.apply(index));
+      staysInWarp &= source.warp == index.warp;
+      staysInThread &= source.warp == index.warp && source.lane == index.lane;
     });
     EXPECT_EQ(conversion->isWithinWarp(), staysInWarp);
     // Within a thread also means that registers do not depend on the thread.

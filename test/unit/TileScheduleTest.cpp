@@ -78,12 +78,13 @@ TEST(TileSchedule, DealsProgramsOutOneToOne) {
     }
 }
 
-TEST(TileSchedule, GivesNeighbouringPlacesToOneChiplet) {
-  // 10 programs on 4 chiplets: 0, 4, 8 run on the first, 1, 5, 9 on the second.
-  std::vector<int64_t> places;
+TEST(TileSchedule, AssignsAdjacentTilesToOneChiplet) {
+  // 10 programs on 4 chiplets: 0, 4, 8 run on the first, 1, 5, 9 on the
+  // second.
+  std::vector<int64_t> positions;
   for (int64_t program = 0; program < 10; ++program)
-    places.push_back(dealOut(n, program, int64_t(10), 4));
-  EXPECT_EQ(places, (std::vector<int64_t>{0, 3, 6, 8, 1, 4, 7, 9, 2, 5}));
+    positions.push_back(dealOut(n, program, int64_t(10), 4));
+  EXPECT_EQ(positions, (std::vector<int64_t>{0, 3, 6, 8, 1, 4, 7, 9, 2, 5}));
 }
 
 TEST(TileSchedule, VisitsGroupsColumnByColumn) {
@@ -98,10 +99,11 @@ TEST(TileSchedule, VisitsGroupsColumnByColumn) {
 
 TEST(TileSchedule, CoversEveryTileOnce) {
   std::mt19937 random(1);
-  for (int turn = 0; turn < 20000; ++turn) {
+  for (int iteration = 0; iteration < 20000; ++iteration) {
     Sample s(random);
-    Order order = turn % 2 ? Order(n, s.rows, s.columns, s.group)
-                           : Order(n, s.rows, s.columns, s.group, s.stageRows);
+    Order order = iteration % 2
+                      ? Order(n, s.rows, s.columns, s.group)
+                      : Order(n, s.rows, s.columns, s.group, s.stageRows);
     Visits visits(s.rows, s.columns);
     for (int64_t program = 0; program < s.programs; ++program)
       order.forTiles(
@@ -114,7 +116,7 @@ TEST(TileSchedule, CoversEveryTileOnce) {
 /// As fetch programs do: stage by stage, with more programs in the first one.
 TEST(TileSchedule, CoversEveryTileOnceStageByStage) {
   std::mt19937 random(2);
-  for (int turn = 0; turn < 20000; ++turn) {
+  for (int iteration = 0; iteration < 20000; ++iteration) {
     Sample s(random);
     // The result for a range of no rows.
     int64_t stageRows = s.rows ? s.stageRows : 0;
@@ -140,11 +142,11 @@ TEST(TileSchedule, CoversEveryTileOnceStageByStage) {
 /// Communication programs have few tiles, or all programs have equal numbers.
 TEST(TileSchedule, CoversEveryTileOnceWithCommPrograms) {
   std::mt19937 random(3);
-  for (int turn = 0; turn < 20000; ++turn) {
+  for (int iteration = 0; iteration < 20000; ++iteration) {
     Sample s(random);
     Order order(n, s.rows, s.columns, s.group);
     int64_t commPrograms = Sample::pick(random, 40), each = random() % 9;
-    bool isLate = turn % 2;
+    bool isLate = iteration % 2;
     Visits visits(s.rows, s.columns);
     std::vector<int64_t> counts(s.programs);
     for (int64_t program = 0; program < s.programs; ++program)

@@ -34,15 +34,15 @@ for where, own in launches.items():
     assert {e["name"] for e in own} <= {move, "gemm", "wait", "barrier"}, where
     moved = sum(e["args"].get("bytes", 0) for e in own if e["name"] == move)
     assert moved == (args.ranks - 1) * part, (where, moved)
-    products = [e for e in own if e["name"] == "gemm"]
+    matmuls = [e for e in own if e["name"] == "gemm"]
     waits = [e for e in own if e["name"] == "wait"]
-    assert products and waits, where
+    assert matmuls and waits, where
     for wait in waits:
         # Times are rounded in the output.
         assert any(e["args"]["program"] == wait["args"]["program"]
                    and e["ts"] <= wait["ts"] + 1e-6
                    and wait["ts"] + wait["dur"] <= e["ts"] + e["dur"] + 1e-6
-                   for e in products), (where, wait)
+                   for e in matmuls), (where, wait)
 
 total = sum(e["bytes"] for e in trace["otherData"]["programs"])
 assert total == args.launches * args.ranks * (args.ranks - 1) * part, total

@@ -150,7 +150,7 @@ def program(name, wrong):
         value = "64 * n - 1" if wrong else "64 * n"
     # Only program 1 of the last rank, except for a barrier, which every program
     # enters.
-    everybody = name == "barrier"
+    all_programs = name == "barrier"
     tokens = value.split()
     lines, last = [], None
     for i, token in enumerate(tokens):
@@ -167,7 +167,7 @@ def program(name, wrong):
             now = f"%m{i}"
         last = now
     body = "\n".join(lines) + "\n" + code.replace("%x", last)
-    condition = "%true" if everybody else "%mine"
+    condition = "%true" if all_programs else "%mine"
     return f"""gpu.module @kernels {{
   gpu.func @k(%ctx: !iris.ctx, %b: {S}, %f: {N}, %s: {N}) kernel {{
     %c0 = arith.constant 0 : index

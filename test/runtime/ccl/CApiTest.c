@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The C API of the collectives from C: one rank of a world on the host, whose
- * memory is the heap's.  Returns 0, or the line that went wrong. */
+ * The C API of the collectives from C: one rank of a world on the host, with
+ * buffers on the heap. Returns 0, or the line of the failure. */
 #include "iris/ccl.h"
 #include "support/CChecks.h"
 

@@ -50,12 +50,12 @@ static std::string everyOperation(DeviceKind kind, const LaunchInfo &launch,
       p.root = static_cast<uint32_t>(count % comm->size());
       p.seed = ++seed;
       SOLVE(*world, *comm, buffers, p);
-      SOLVE(*world, *comm, buffers, p, Place::ordinary);
+      SOLVE(*world, *comm, buffers, p, BufferLocation::ordinary);
       // Only the root knows that its buffers are equal, or that one of them is
       // not on the heap.
-      SOLVE(*world, *comm, buffers, p, Place::inPlace);
+      SOLVE(*world, *comm, buffers, p, BufferLocation::inPlace);
       if (hasRoot(op))
-        SOLVE(*world, *comm, buffers, p, Place::ordinaryOnRoot);
+        SOLVE(*world, *comm, buffers, p, BufferLocation::ordinaryOnRoot);
     }
   RANK_TRY(comm->destroy());
   RANK_TRY(world->sync());
@@ -107,13 +107,16 @@ TEST_P(CollectivesInFull, EveryVariant) {
             p.count = count;
             p.root = 1;
             p.seed = count;
-            SOLVE(*world, *comm, buffers, p, Place::heap, &config);
+            SOLVE(*world, *comm, buffers, p, BufferLocation::heap, &config);
             if (variant == "copy_engine" || hasRoot(op))
-              SOLVE(*world, *comm, buffers, p, Place::inPlace, &config);
+              SOLVE(*world, *comm, buffers, p, BufferLocation::inPlace,
+                    &config);
             if (hasRoot(op))
-              SOLVE(*world, *comm, buffers, p, Place::ordinaryOnRoot, &config);
+              SOLVE(*world, *comm, buffers, p, BufferLocation::ordinaryOnRoot,
+                    &config);
             if (staged)
-              SOLVE(*world, *comm, buffers, p, Place::ordinary, &config);
+              SOLVE(*world, *comm, buffers, p, BufferLocation::ordinary,
+                    &config);
           }
         }
     RANK_TRY(world->sync());
@@ -199,8 +202,8 @@ TEST_P(CollectivesOfThree, SmallWorkspaces) {
         p.root = 2;
         p.seed = count;
         SOLVE(*world, *comm, buffers, p);
-        SOLVE(*world, *comm, buffers, p, Place::ordinary);
-        SOLVE(*world, *comm, buffers, p, Place::inPlace);
+        SOLVE(*world, *comm, buffers, p, BufferLocation::ordinary);
+        SOLVE(*world, *comm, buffers, p, BufferLocation::inPlace);
       }
     Problem p;
     p.dtype = DType::i32;

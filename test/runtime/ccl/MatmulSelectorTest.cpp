@@ -80,7 +80,7 @@ TEST(MatmulSelector, AgreesWithMeasurements) {
   struct Measured {
     MatmulKind kind;
     uint64_t m, n, k;
-    const char *variant, *shard, *share;
+    const char *variant, *shard, *partialType;
     int64_t fetch, tilesPerCommProgram;
     double us;
   };
@@ -168,7 +168,7 @@ TEST(MatmulSelector, SplitsKWhereTilesAreFew) {
   }
   s = onH200(MatmulKind::matmulReduceScatter, 181, 128, 7296);
   s.groupSize = 2;
-  s.problem.config.partial_type = "result";
+  s.problem.config.partialType = "result";
   auto choice = select(s);
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ("unfused", choice->config.variant) << choice->reason;
@@ -197,7 +197,7 @@ TEST(MatmulSelector, DoesNotFuseWhatFillsNoTile) {
     s.problem.config.shard = "m";
     s.groupSize = 2;
     if (kind == MatmulKind::matmulReduceScatter)
-      s.problem.config.partial_type = "result";
+      s.problem.config.partialType = "result";
     auto choice = select(s);
     ASSERT_TRUE(choice.ok());
     EXPECT_EQ("unfused", choice->config.variant) << choice->reason;
@@ -215,7 +215,7 @@ TEST(MatmulSelector, IsUnfusedOnlyWhereResultsAreTheSame) {
        {MatmulKind::matmulReduceScatter, MatmulKind::matmulAllReduce}) {
     MatmulTuningKey s = onH200(kind, 512, 4096, 1024);
     EXPECT_FALSE(isOffered(s)) << "sums of f32";
-    s.problem.config.partial_type = "result";
+    s.problem.config.partialType = "result";
     EXPECT_TRUE(isOffered(s));
     s.problem.bias = Bias::column;
     EXPECT_FALSE(isOffered(s)) << "a bias";
@@ -226,15 +226,15 @@ TEST(MatmulSelector, IsUnfusedOnlyWhereResultsAreTheSame) {
     s.problem.hasScale = true;
     EXPECT_FALSE(isOffered(s)) << "a scale";
     s.problem.hasScale = false;
-    s.problem.config.partial_type = "sum";
+    s.problem.config.partialType = "sum";
     s.problem.result = DType::f32;
     EXPECT_TRUE(isOffered(s)) << "a result of the type of the sum";
   }
   MatmulTuningKey s = onH200(MatmulKind::matmulAllGather, 512, 4096, 1024);
   s.problem.bias = Bias::row;
-  EXPECT_TRUE(isOffered(s)) << "a bias of the own rows";
+  EXPECT_TRUE(isOffered(s)) << "a bias of this rank's rows";
   s.problem.config.shard = "n";
-  EXPECT_FALSE(isOffered(s)) << "parts beside each other";
+  EXPECT_FALSE(isOffered(s)) << "chunks side by side";
   s = onH200(MatmulKind::allGatherMatmul, 512, 4096, 1024);
   s.problem.activation = Activation::gelu;
   EXPECT_TRUE(isOffered(s));
@@ -295,8 +295,8 @@ TEST(MatmulSelector, RefusesWhatNobodyCanDo) {
   s.problem.config.shard = "n";
   EXPECT_EQ("", says(s, "shard 'n'; expected one of k, m"));
   s.problem.config.shard = "";
-  s.problem.config.partial_type = "result";
-  EXPECT_EQ("", says(s, "share 'result'; expected none"));
+  s.problem.config.partialType = "result";
+  EXPECT_EQ("", says(s, "partial_type 'result'; expected none"));
   s.problem.config.partialType = "";
   s.problem.config.variant = "unfused";
   s.problem.config.kPerFlag = 4;
@@ -316,7 +316,7 @@ TEST(MatmulSelector, RefusesWhatNobodyCanDo) {
   EXPECT_EQ("pull", choice->config.variant);
   s = onH200(MatmulKind::matmulAllReduce, 512, 512, 512);
   s.problem.element = DType::i8;
-  s.problem.config.partial_type = "result";
+  s.problem.config.partialType = "result";
   s.problem.config.variant = "unfused";
   EXPECT_EQ("", says(s, "expected i32 for sums of integers"));
 }
@@ -478,7 +478,7 @@ TEST(MatmulTable, ReadsWhatItWrites) {
   entry.problem.element = DType::i8, entry.problem.result = DType::i32;
   entry.problem.aIsColumnMajor = true;
   entry.problem.config.shard = "k";
-  entry.problem.config.partial_type = "sum";
+  entry.problem.config.partialType = "sum";
   entry.config.variant = "specialized";
   entry.config.tileM = entry.config.tileN = entry.config.tileK = 32;
   entry.config.numFetchPrograms = 3;
@@ -593,7 +593,7 @@ static std::vector<CopiedCase> copiedCases(MatmulKind kind, const char *shard) {
         p.m = m, p.n = 96, p.k = 40;
         p.config.variant = "copy_engine";
         p.config.shard = shard;
-        p.config.partial_type = "result";
+        p.config.partialType = "result";
         p.config.tileM = 128;
         p.config.tileN = 64;
         p.config.groupM = group;
@@ -740,7 +740,7 @@ TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
   s = onH200(MatmulKind::matmulReduceScatter, 6066, 1024, 3584);
   s.problem.element = s.problem.result = DType::bf16;
   s.groupSize = 2;
-  s.problem.config.partial_type = "result";
+  s.problem.config.partialType = "result";
   choice = select(s);
   ASSERT_TRUE(choice.ok()) << choice.status().message();
   EXPECT_EQ("copy_engine", choice->config.variant);

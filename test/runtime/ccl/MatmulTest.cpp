@@ -33,15 +33,15 @@ static int number(uint64_t row, uint64_t column, uint64_t salt) {
 
 namespace {
 /// A rank's chunk of a whole matrix: its size and its offset.
-struct Part {
+struct Chunk {
   uint64_t rows, columns, row0, column0;
 
   uint64_t count() const { return rows * columns; }
 };
 
 /// A rank's chunks of a problem's matrices.
-struct Parts {
-  Parts(const MatmulProblem &p, uint64_t ranks, uint64_t me)
+struct Chunks {
+  Chunks(const MatmulProblem &p, uint64_t ranks, uint64_t me)
       : a{p.m, p.k, 0, 0}, b{p.k, p.n, 0, 0}, c{p.m, p.n, 0, 0}, depth(p.k) {
     bool isK = p.config.shard.empty() || p.config.shard == "k";
     switch (p.kind) {
@@ -76,19 +76,19 @@ struct Parts {
     }
   }
 
-  Part a, b, c;
+  Chunk a, b, c;
   uint64_t depth;
 };
 } // namespace
 
 template <typename T>
-static std::vector<T> elements(const Part &part, bool isColumnMajor,
+static std::vector<T> elements(const Chunk &chunk, bool isColumnMajor,
                                uint64_t salt) {
-  std::vector<T> values(part.count());
-  for (uint64_t i = 0; i < part.rows; ++i)
-    for (uint64_t j = 0; j < part.columns; ++j)
-      values[isColumnMajor ? j * part.rows + i : i * part.columns + j] =
-          static_cast<T>(number(part.row0 + i, part.column0 + j, salt));
+  std::vector<T> values(chunk.count());
+  for (uint64_t i = 0; i < chunk.rows; ++i)
+    for (uint64_t j = 0; j < chunk.columns; ++j)
+      values[isColumnMajor ? j * chunk.rows + i : i * chunk.columns + j] =
+          static_cast<T>(number(chunk.row0 + i, chunk.column0 + j, salt));
   return values;
 }
 
@@ -97,28 +97,30 @@ static std::vector<T> elements(const Part &part, bool isColumnMajor,
 template <typename T, typename R>
 static std::string runTurns(World &world, const MatmulProblem &p,
                             bool replays) {
-  constexpr uint64_t turns = 4;
-  Parts parts(p, world.numRanks(), world.rank());
+  constexpr uint64_t iterations = 4;
+  Chunks chunks(p, world.numRanks(), world.rank());
   recordMatmul(p, world.numRanks(), world.translation());
   RANK_ASSIGN(auto matmul,
               Matmul::create(world, p, communicatorOptions().cache));
-  RANK_ASSIGN(uint64_t a, world.allocate(parts.a.count() * sizeof(T)));
-  RANK_ASSIGN(uint64_t b, world.allocate(parts.b.count() * sizeof(T)));
-  RANK_ASSIGN(uint64_t c, world.allocate(parts.c.count() * sizeof(R)));
-  RANK_ASSIGN(uint64_t bias, world.allocate(parts.c.rows * sizeof(R)));
+  RANK_ASSIGN(uint64_t a, world.allocate(chunks.a.count() * sizeof(T)));
+  RANK_ASSIGN(uint64_t b, world.allocate(chunks.b.count() * sizeof(T)));
+  RANK_ASSIGN(uint64_t c, world.allocate(chunks.c.count() * sizeof(R)));
+  RANK_ASSIGN(uint64_t bias, world.allocate(chunks.c.rows * sizeof(R)));
   RANK_ASSIGN(uint64_t results,
-              world.allocate(turns * parts.c.count() * sizeof(R)));
-  std::vector<R> rowBias(parts.c.rows);
-  for (uint64_t i = 0; i < parts.c.rows; ++i)
-    rowBias[i] = static_cast<R>(number(parts.c.row0 + i, 0, 77));
+              world.allocate(iterations * chunks.c.count() * sizeof(R)));
+  std::vector<R> rowBias(chunks.c.rows);
+  for (uint64_t i = 0; i < chunks.c.rows; ++i)
+    rowBias[i] = static_cast<R>(number(chunks.c.row0 + i, 0, 77));
   RANK_TRY(
       world.copyToDevice(bias, rowBias.data(), rowBias.size() * sizeof(R)));
   auto at = [](uint64_t address) { return reinterpret_cast<void *>(address); };
   // Must outlive the stream's copies.
   std::vector<std::vector<T>> inputs;
-  for (uint64_t turn = 0; turn < turns; ++turn) {
-    inputs.push_back(elements<T>(parts.a, p.aIsColumnMajor, 2 * turn + 1));
-    inputs.push_back(elements<T>(parts.b, p.bIsColumnMajor, 2 * turn + 2));
+  for (uint64_t iteration = 0; iteration < iterations; ++iteration) {
+    inputs.push_back(
+        elements<T>(chunks.a, p.aIsColumnMajor, 2 * iteration + 1));
+    inputs.push_back(
+        elements<T>(chunks.b, p.bIsColumnMajor, 2 * iteration + 2));
   }
   Epilogue epilogue;
   epilogue.bias = at(bias);
@@ -129,26 +131,27 @@ static std::string runTurns(World &world, const MatmulProblem &p,
     RANK_TRY(matmul->run(at(a), at(b), at(c), epilogue));
     RANK_ASSIGN(graph, world.endCapture());
   }
-  for (uint64_t turn = 0; turn < turns; ++turn) {
-    const std::vector<T> &left = inputs[2 * turn],
-                         &right = inputs[2 * turn + 1];
+  for (uint64_t iteration = 0; iteration < iterations; ++iteration) {
+    const std::vector<T> &left = inputs[2 * iteration],
+                         &right = inputs[2 * iteration + 1];
     RANK_TRY(world.copyToDevice(a, left.data(), left.size() * sizeof(T)));
     RANK_TRY(world.copyToDevice(b, right.data(), right.size() * sizeof(T)));
     RANK_TRY(replays ? world.launchGraph(graph)
                      : matmul->run(at(a), at(b), at(c), epilogue));
-    RANK_TRY(world.copyOnDevice(results + turn * parts.c.count() * sizeof(R), c,
-                                parts.c.count() * sizeof(R)));
+    RANK_TRY(
+        world.copyOnDevice(results + iteration * chunks.c.count() * sizeof(R),
+                           c, chunks.c.count() * sizeof(R)));
   }
-  std::vector<R> got(turns * parts.c.count());
+  std::vector<R> got(iterations * chunks.c.count());
   RANK_TRY(world.copyToHost(got.data(), results, got.size() * sizeof(R)));
   RANK_TRY(world.synchronize());
-  for (uint64_t turn = 0, place = 0; turn < turns; ++turn)
-    for (uint64_t i = 0; i < parts.c.rows; ++i)
-      for (uint64_t j = 0; j < parts.c.columns; ++j, ++place) {
+  for (uint64_t iteration = 0, index = 0; iteration < iterations; ++iteration)
+    for (uint64_t i = 0; i < chunks.c.rows; ++i)
+      for (uint64_t j = 0; j < chunks.c.columns; ++j, ++index) {
         int64_t sum = 0;
-        for (uint64_t k = 0; k < parts.depth; ++k)
-          sum += number(parts.c.row0 + i, k, 2 * turn + 1) *
-                 number(k, parts.c.column0 + j, 2 * turn + 2);
+        for (uint64_t k = 0; k < chunks.depth; ++k)
+          sum += number(chunks.c.row0 + i, k, 2 * iteration + 1) *
+                 number(k, chunks.c.column0 + j, 2 * iteration + 2);
         R want = static_cast<R>(sum);
         if (p.hasScale)
           want = static_cast<R>(want * 0.5f);
@@ -156,10 +159,11 @@ static std::string runTurns(World &world, const MatmulProblem &p,
           want += rowBias[i];
         if (p.activation == Activation::relu)
           want = std::max(want, R(0));
-        if (got[place] != want)
-          return "turn " + std::to_string(turn) + ", (" + std::to_string(i) +
-                 ", " + std::to_string(j) + "): " + std::to_string(got[place]) +
-                 "; expected " + std::to_string(want);
+        if (got[index] != want)
+          return "iteration " + std::to_string(iteration) + ", (" +
+                 std::to_string(i) + ", " + std::to_string(j) +
+                 "): " + std::to_string(got[index]) + "; expected " +
+                 std::to_string(want);
       }
   RANK_TRY(world.sync());
   if (replays)
@@ -321,11 +325,11 @@ static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
   recordMatmul(p, world->numRanks(), world->translation());
   RANK_ASSIGN(auto matmul,
               Matmul::create(*world, p, communicatorOptions().cache));
-  Parts parts(p, world->numRanks(), world->rank());
+  Chunks chunks(p, world->numRanks(), world->rank());
   auto allocate = [&](uint64_t count) { return world->allocate(4 * count); };
-  RANK_ASSIGN(uint64_t a, allocate(parts.a.count()));
-  RANK_ASSIGN(uint64_t b, allocate(parts.b.count()));
-  RANK_ASSIGN(uint64_t c, allocate(parts.c.count()));
+  RANK_ASSIGN(uint64_t a, allocate(chunks.a.count()));
+  RANK_ASSIGN(uint64_t b, allocate(chunks.b.count()));
+  RANK_ASSIGN(uint64_t c, allocate(chunks.c.count()));
   Epilogue epilogue;
   epilogue.bias = reinterpret_cast<void *>(c);
   auto run = [&] {
@@ -355,7 +359,7 @@ static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
 
 TEST_P(Matmuls, OfARankThatStaysAway) {
   if (ranks() == 1)
-    GTEST_SKIP() << "nobody to wait for";
+    GTEST_SKIP() << "no peer to wait for";
   for (const MatmulProblem &p : everyVariant())
     for (bool replays : {false, true})
       if (p.config.variant == "copy_engine") {

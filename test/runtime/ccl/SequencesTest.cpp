@@ -293,7 +293,7 @@ std::string GraphTest::check(uint64_t round, const uint8_t *record) const {
     if (!wrong.empty())
       return "round " + std::to_string(round) + ", " +
              (step.in == eagerIn ? "outside" : "in") + " the graph: " +
-             describe(step.problem, Place::heap, &step.config) + wrong;
+             describe(step.problem, BufferLocation::heap, &step.config) + wrong;
   }
   return "";
 }

@@ -50,7 +50,7 @@ Expected<Buffers> Buffers::create(World &world, uint64_t bytes) {
 Buffers::~Buffers() {
   for (uint64_t address : {ordinaryIn, ordinaryOut})
     if (backend && address != 0)
-      backend->free(address).ignore("a destructor has nobody to tell");
+      backend->free(address).ignore("a destructor cannot report errors");
 }
 
 std::vector<uint8_t> iris::rt::test::inputOf(const Problem &p, uint32_t me) {
@@ -152,17 +152,18 @@ Status iris::rt::test::meet(World &world, Communicator &comm, Stream stream) {
 // Problems
 //===----------------------------------------------------------------------===//
 
-std::string iris::rt::test::describe(const Problem &p, Place place,
+std::string iris::rt::test::describe(const Problem &p, BufferLocation location,
                                      const Config *config) {
   std::string text =
       std::string(opName(p.op)) + " " + std::string(dtypeName(p.dtype)) + " " +
       (reduces(p.op) ? std::string(reduceOpName(p.reduce)) : "") + " x " +
       std::to_string(p.count) + ", root " + std::to_string(p.root) + ", " +
       std::to_string(p.ranks.size()) + " members";
-  if (place != Place::heap)
-    text += place == Place::inPlace    ? ", in place"
-            : place == Place::ordinary ? ", ordinary memory"
-                                       : ", ordinary memory of the root";
+  if (location != BufferLocation::heap)
+    text += location == BufferLocation::inPlace ? ", in place"
+            : location == BufferLocation::ordinary
+                ? ", ordinary memory"
+                : ", ordinary memory of the root";
   if (config)
     text += " " + config->variant + (config->staged ? " staged" : "");
   return text + ": ";
@@ -207,13 +208,16 @@ static Status download(World &world, std::vector<uint8_t> &bytes,
 
 std::string iris::rt::test::solve(World &world, Communicator &comm,
                                   const Buffers &buffers, Problem p,
-                                  Place place, const Config *config) {
+                                  BufferLocation location,
+                                  const Config *config) {
   p.ranks = comm.group().ranks;
   auto me = static_cast<uint32_t>(comm.index());
-  bool inPlace = place == Place::inPlace;
-  uint64_t in = place == Place::ordinary ? buffers.ordinaryIn : buffers.in;
-  uint64_t out = place == Place::ordinary ? buffers.ordinaryOut : buffers.out;
-  if (place == Place::ordinaryOnRoot) {
+  bool inPlace = location == BufferLocation::inPlace;
+  uint64_t in =
+      location == BufferLocation::ordinary ? buffers.ordinaryIn : buffers.in;
+  uint64_t out =
+      location == BufferLocation::ordinary ? buffers.ordinaryOut : buffers.out;
+  if (location == BufferLocation::ordinaryOnRoot) {
     bool isInputOfRoot = p.op == Op::broadcast || p.op == Op::scatter;
     (isInputOfRoot ? in : out) =
         isInputOfRoot ? buffers.ordinaryIn : buffers.ordinaryOut;
@@ -241,19 +245,19 @@ std::string iris::rt::test::solve(World &world, Communicator &comm,
   Status status = call(world, comm, p, input.empty() ? 0 : in,
                        want.empty() ? 0 : out, config);
   if (!status.ok())
-    return describe(p, place, config) + status.message();
+    return describe(p, location, config) + status.message();
   std::vector<uint8_t> output(fresh.size()), inputAfter(input.size());
   RANK_TRY(download(world, output, out));
   RANK_TRY(download(world, inputAfter, in));
   RANK_TRY(world.synchronize());
   std::string wrong = compare(p, output, want);
   if (!wrong.empty())
-    return describe(p, place, config) + wrong;
+    return describe(p, location, config) + wrong;
   if (!inPlace && inputAfter != input)
-    return describe(p, place, config) + "input changed";
+    return describe(p, location, config) + "input changed";
   for (uint64_t i = want.size(); !inPlace && i < output.size(); ++i)
     if (output[i] != guard)
-      return describe(p, place, config) + "written past the output";
+      return describe(p, location, config) + "written past the output";
   RANK_TRY(meet(world, comm));
   RANK_TRY(world.synchronize());
   return "";

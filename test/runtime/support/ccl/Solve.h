@@ -23,7 +23,7 @@ inline void *toPointer(uint64_t address) {
 }
 
 /// Location of a call's buffers.
-enum class Place { heap, inPlace, ordinary, ordinaryOnRoot };
+enum class BufferLocation { heap, inPlace, ordinary, ordinaryOnRoot };
 
 /// Input and output of one rank, on the heap and off it.
 class Buffers {
@@ -57,7 +57,7 @@ Status meet(World &world, ccl::Communicator &comm, Stream stream = {});
 
 /// Solves a problem on this rank, and checks the output and the input.
 std::string solve(World &world, ccl::Communicator &comm, const Buffers &buffers,
-                  Problem p, Place place = Place::heap,
+                  Problem p, BufferLocation location = BufferLocation::heap,
                   const ccl::Config *config = nullptr);
 
 /// "" if the bytes are right, else the first wrong element.
@@ -65,7 +65,8 @@ std::string compare(const Problem &p, const std::vector<uint8_t> &got,
                     const std::vector<uint8_t> &want);
 
 /// "all_reduce f32 sum x 7, root 1, 3 members, in place: "
-std::string describe(const Problem &p, Place place = Place::heap,
+std::string describe(const Problem &p,
+                     BufferLocation location = BufferLocation::heap,
                      const ccl::Config *config = nullptr);
 
 } // namespace iris::rt::test

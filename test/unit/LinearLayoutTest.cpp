@@ -132,7 +132,7 @@ TEST(LinearLayout, AllGatherTile) {
                                "warp: (2, 0) (4, 0)\n");
 }
 
-TEST(LinearLayout, RowMajorRunsGoOnInTheNextRow) {
+TEST(LinearLayout, RowMajorRunsContinueInTheNextRow) {
   // Two rows of 8 in a thread, of 16 rows.
   LinearLayout rows =
       LinearLayout::blocked({16, 8}, {2, 8}, {8, 1}, {1, 1}, {1, 0});
@@ -198,7 +198,7 @@ TEST(LinearLayout, OwnersAreUnique) {
   }
 }
 
-TEST(LinearLayout, ContiguousRunsAreAlignedNeighbours) {
+TEST(LinearLayout, ContiguousRunsAreAligned) {
   std::mt19937 rng(3);
   int vectors = 0;
   for (int round = 0; round < 500; ++round) {
@@ -307,7 +307,7 @@ TEST(LinearLayout, ConversionsFindTheSameElement) {
   EXPECT_GT(withinWarp, withinThread);
 }
 
-TEST(LinearLayout, BroadcastNeedsNoOtherThread) {
+TEST(LinearLayout, BroadcastNeedsNoExchange) {
   std::mt19937 rng(7);
   for (int round = 0; round < 200; ++round) {
     SmallVector<int64_t> shape = randomSplit(rng, rng() % 9, 2);

@@ -66,7 +66,7 @@ static ::testing::Message describe(const Sample &s) {
          << " programs on " << s.chiplets << " chiplets";
 }
 
-TEST(TileSchedule, DealsProgramsOutOneToOne) {
+TEST(TileSchedule, MapsProgramsOneToOne) {
   for (int64_t programs = 1; programs <= 400; ++programs)
     for (int64_t chiplets = 1; chiplets <= 17; ++chiplets) {
       std::vector<int> seen(programs);

@@ -208,7 +208,7 @@ TEST(Communicator, WrongOptions) {
   EXPECT_EQ("", complaints(runThreads(2, body)));
 }
 
-TEST(Communicator, FailuresOfOneAreEverybodys) {
+TEST(Communicator, FailuresOfOneRankFailAllRanks) {
   CacheFolder folder;
   auto body = [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, makeWorld(launch));

@@ -68,7 +68,7 @@ TEST(KernelCache, MemoryDiskAndCompiler) {
   EXPECT_EQ(folder.entries().size(), 3u);
 }
 
-TEST(KernelCache, BuildsOfTheCompilerAreToldApart) {
+TEST(KernelCache, BuildsOfTheCompilerAreDistinguished) {
   CacheFolder folder;
   KernelCacheOptions options = folder.options();
   std::string copy = folder.path() + "-compiler";
@@ -172,7 +172,7 @@ TEST(KernelCache, WorksWithoutAFolder) {
   EXPECT_FALSE(fs::exists(folder.path()));
 }
 
-TEST(KernelCache, TheLeastRecentlyUsedGo) {
+TEST(KernelCache, TheLeastRecentlyUsedAreEvicted) {
   CacheFolder folder;
   KernelCacheOptions options = folder.options();
   EXPECT_ORIGIN(Origin::compiled, KernelCache(options).find(requestOf()));

@@ -65,7 +65,7 @@ TEST(MatmulSelector, KeepsProcessorsBusyWithFewRows) {
   EXPECT_EQ(132, choice->config.programs);
 }
 
-TEST(MatmulSelector, ExpectsLongerForMore) {
+TEST(MatmulSelector, EstimatesGrowWithSize) {
   for (MatmulKind kind : kinds) {
     double before = 0;
     for (uint64_t m : {64, 1000, 4096, 16384, 65536}) {
@@ -112,7 +112,7 @@ TEST(MatmulSelector, AgreesWithMeasurements) {
   }
 }
 
-TEST(MatmulSelector, DoesWithoutOverlapWhereItDoesNotPay) {
+TEST(MatmulSelector, DoesNotOverlapIfUnprofitable) {
   // Measured on 4 H200: 48.6 us unfused, 49.1 at best fused.
   MatmulTuningKey s = onH200(MatmulKind::matmulAllGather, 256, 3584, 8192);
   s.groupSize = 4;
@@ -131,7 +131,7 @@ TEST(MatmulSelector, DoesWithoutOverlapWhereItDoesNotPay) {
 }
 
 /// Fetch programs are idle for part of a large matmul.
-TEST(MatmulSelector, LetsProgramsThatMoveMultiply) {
+TEST(MatmulSelector, LetsFetchProgramsCompute) {
   MatmulTuningKey s = onH200(MatmulKind::allGatherMatmul, 4096, 14336, 512);
   s.problem.config.variant = "hbm_buffer";
   auto choice = select(s);
@@ -187,7 +187,7 @@ TEST(MatmulSelector, SplitsKWhereTilesAreFew) {
 }
 
 /// Chunks of fewer rows than a tile leave most of the tile empty.
-TEST(MatmulSelector, DoesNotFuseWhatFillsNoTile) {
+TEST(MatmulSelector, DoesNotFuseChunksSmallerThanATile) {
   // Measured on 2 H200: 202 us with hbm_buffer, 79 unfused; 178 with
   // copy_engine, 65 unfused.
   for (auto [kind, m, n, k] :
@@ -241,7 +241,7 @@ TEST(MatmulSelector, IsUnfusedOnlyWhereResultsAreTheSame) {
   EXPECT_FALSE(isOffered(onH200(MatmulKind::matmul, 512, 4096, 1024)));
 }
 
-TEST(MatmulSelector, KeepsWhatTheCallerSays) {
+TEST(MatmulSelector, KeepsRequestedConfigs) {
   for (MatmulKind kind : kinds)
     for (const std::string &variant : variantsOf(kind)) {
       MatmulTuningKey s = onH200(kind, 512, 3584, 1024);
@@ -282,7 +282,7 @@ TEST(MatmulSelector, KeepsWhatTheCallerSays) {
             select(s).status().message().find("has all fields"));
 }
 
-TEST(MatmulSelector, RefusesWhatNobodyCanDo) {
+TEST(MatmulSelector, RejectsImpossibleRequests) {
   auto says = [](const MatmulTuningKey &s, const char *text) {
     auto choice = select(s);
     EXPECT_FALSE(choice.ok()) << text;
@@ -397,7 +397,7 @@ TEST(MatmulModel, ColumnsThatAreNoPowerOfTwo) {
 
 /// A package may hold kernels that differ in one number only, which a config
 /// leaves open: an open number means the generator's default, not any number.
-TEST(MatmulKernel, OpenNumbersAreTheGenerators) {
+TEST(MatmulKernel, OpenNumbersAreTheGeneratorsDefaults) {
   MatmulProblem problem =
       onH200(MatmulKind::allGatherMatmul, 512, 64, 64, 2).problem;
   problem.config.variant = "hbm_buffer";
@@ -489,7 +489,7 @@ TEST(MatmulTable, ReadsWhatItWrites) {
   EXPECT_EQ(2u, again->size());
 }
 
-TEST(MatmulTable, RefusesWhatIsNoEntry) {
+TEST(MatmulTable, RejectsInvalidEntries) {
   struct Bad {
     std::string line;
     const char *says;
@@ -605,7 +605,7 @@ static std::vector<CopiedCase> copiedCases(MatmulKind kind, const char *shard) {
   return cases;
 }
 
-TEST(EngineCopies, BringEveryOtherPartOnce) {
+TEST(EngineCopies, CopyEveryRemoteChunkOnce) {
   for (const char *shard : {"k", "m"})
     for (const CopiedCase &c : copiedCases(MatmulKind::allGatherMatmul, shard))
       for (uint32_t rank = 0; rank < c.size; ++rank) {
@@ -656,7 +656,7 @@ static uint64_t groupTiles(const CopiedCase &c, uint32_t owner,
   return divideUp(rows, 128) * divideUp(c.problem.n, 64);
 }
 
-TEST(EngineCopies, TakeEveryPartialSumToItsOwner) {
+TEST(EngineCopies, CopyEveryPartialSumToItsOwner) {
   for (MatmulKind kind :
        {MatmulKind::matmulReduceScatter, MatmulKind::matmulAllReduce})
     for (const CopiedCase &c : copiedCases(kind, ""))
@@ -694,7 +694,7 @@ TEST(EngineCopies, TakeEveryPartialSumToItsOwner) {
       }
 }
 
-TEST(EngineCopies, TakeResultsToAllOthers) {
+TEST(EngineCopies, CopyResultsToAllPeers) {
   for (MatmulKind kind :
        {MatmulKind::matmulAllGather, MatmulKind::matmulAllReduce})
     for (const CopiedCase &c : copiedCases(kind, "m"))
@@ -724,7 +724,7 @@ TEST(EngineCopies, TakeResultsToAllOthers) {
       }
 }
 
-TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
+TEST(MatmulSelector, UsesCopyEnginesWhereSupported) {
   // A long matmul leaves no SMs for fetching.
   auto choice =
       select(onH200(MatmulKind::allGatherMatmul, 4096, 14336, 1024, 4));

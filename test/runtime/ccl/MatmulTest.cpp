@@ -357,7 +357,7 @@ static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
   return "";
 }
 
-TEST_P(Matmuls, OfARankThatStaysAway) {
+TEST_P(Matmuls, OfAMissingRank) {
   if (ranks() == 1)
     GTEST_SKIP() << "no peer to wait for";
   for (const MatmulProblem &p : everyVariant())
@@ -431,7 +431,7 @@ static std::string refusals(const LaunchInfo &launch) {
   return "";
 }
 
-TEST(Matmul, RefusesWhatItCannotDo) {
+TEST(Matmul, RejectsUnsupportedProblems) {
   (void)communicatorOptions();
   EXPECT_EQ("", complaints(runProcesses(2, refusals, 120)));
 }

@@ -17,7 +17,7 @@ static void expectMessage(const Status &status, const std::string &message) {
   EXPECT_EQ(status.message(), message);
 }
 
-TEST(Config, WhatIsNotAllowedIsNamed) {
+TEST(Config, UnsupportedRequestsAreNamed) {
   auto check = [](Op op, DType dtype, auto set) {
     Config config;
     set(config);
@@ -285,7 +285,7 @@ TEST(Selector, ChoosesWhatPrepareLoads) {
           }
 }
 
-TEST(Config, WhatIsLeftOpenIsChosen) {
+TEST(Config, OpenParametersAreSelected) {
   Config chosen;
   chosen.variant = "two_shot";
   chosen.tile = 4096;

@@ -124,7 +124,7 @@ TEST_P(BackendConformance, ExportedChunksAreTheSameMemory) {
   ASSERT_OK(backend->unreserve(base, 2 * unit));
 }
 
-TEST_P(BackendConformance, NonsenseIsRefused) {
+TEST_P(BackendConformance, InvalidArgumentsAreRejected) {
   EXPECT_FALSE(backend->importChunk(UniqueFd(), 4096).ok());
   EXPECT_FALSE(backend->map({12345}, 0x10000, 4096).ok());
   EXPECT_FALSE(backend->query({12345}).ok());
@@ -448,7 +448,7 @@ TEST_P(BackendConformance, GraphsAreReplayedOnSeveralStreams) {
   ASSERT_OK(backend->free(b));
 }
 
-TEST_P(BackendConformance, LeavingThingsOpenIsCleanedUp) {
+TEST_P(BackendConformance, LeakedObjectsAreCleanedUp) {
   if (backend->info().canPlaceMappings) {
     uint64_t unit = backend->granularity();
     ASSERT_VALUE(uint64_t base, backend->reserve(4 * unit, unit));

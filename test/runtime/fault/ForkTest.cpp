@@ -247,7 +247,7 @@ TEST(Fork, ChildrenHaveWorldsOfTheirOwn) {
   EXPECT_EQ(complaints(ends), "");
 }
 
-TEST(Fork, OwnersAreToldApart) {
+TEST(Fork, OwnersAreDistinguished) {
   ProcessOwner parent;
   EXPECT_TRUE(parent.isHere());
   EXPECT_EQ(inChild([&]() -> std::string {

@@ -98,7 +98,7 @@ TEST_F(WorldFault, RankKilledWhileOthersWaitInKernels) {
     EXPECT_CONTAINS(ends[rank].text, "aborted: rank 1 failed: process");
 }
 
-TEST_F(WorldFault, RankExitsWithoutAWord) {
+TEST_F(WorldFault, RankExitsWithoutAMessage) {
   auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, World::create(faultOptions(launch)));
     if (launch.rank == 2)

@@ -121,7 +121,7 @@ TEST_P(GpuWorlds, GatherWhileTheHeapGrows) {
   EXPECT_EQ(complaints(ends), "");
 }
 
-TEST_P(GpuWorlds, MeetInBarriers) {
+TEST_P(GpuWorlds, SynchronizeInBarriers) {
   auto ends = run([&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, createWorld(launch));
     RANK_ASSIGN(Package loaded,
@@ -136,7 +136,7 @@ TEST_P(GpuWorlds, MeetInBarriers) {
   EXPECT_EQ(complaints(ends), "");
 }
 
-TEST_P(GpuWorlds, ReportWaitsThatNobodyAnswers) {
+TEST_P(GpuWorlds, ReportWaitsThatTimeOut) {
   auto begin = std::chrono::steady_clock::now();
   auto ends = run([&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, createWorld(launch));

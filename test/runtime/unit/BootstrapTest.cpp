@@ -367,7 +367,7 @@ TEST(Bootstrap, OtherDescriptorsAreNoNotices) {
   EXPECT_FALSE(peekNotice(fds[0]).has_value());
 }
 
-TEST(Bootstrap, WhoIsMissingIsNamedWhenRankZeroIsLate) {
+TEST(Bootstrap, MissingRankIsNamedWhenRankZeroIsLate) {
   // Rank 1 waits for rank 0, and both wait for rank 2. Rank 1 would time out
   // first; but rank 0 knows which rank is missing.
   auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
@@ -513,7 +513,7 @@ TEST(Bootstrap, ADeadRankIsNoticedByAllOthers) {
   }
 }
 
-TEST(Bootstrap, LastWordsOfAClosedEndAreHeard) {
+TEST(Bootstrap, LastMessagesOfAClosedEndAreRead) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
   UniqueFd leaving(ends[0]), staying(ends[1]);
@@ -593,7 +593,7 @@ TEST_F(RendezvousLocation, MustBeAbsolute) {
   }
 }
 
-TEST_F(RendezvousLocation, TheNextIsTakenWhereSomebodyHasTheFirst) {
+TEST_F(RendezvousLocation, UsesTheNextIfTheFirstIsOccupied) {
   // Files that another user may have created in /tmp before: a directory, a
   // file, a link to one of our directories.
   ASSERT_EQ(::mkdir(in("ours").c_str(), 0700), 0);
@@ -611,7 +611,7 @@ TEST_F(RendezvousLocation, TheNextIsTakenWhereSomebodyHasTheFirst) {
   }
 }
 
-TEST_F(RendezvousLocation, LongPathsAreNoTrouble) {
+TEST_F(RendezvousLocation, LongPathsWork) {
   // Longer than the maximum length of a socket name.
   std::string deep = path;
   for (int i = 0; i < 6; ++i)
@@ -626,7 +626,7 @@ TEST_F(RendezvousLocation, LongPathsAreNoTrouble) {
   EXPECT_EQ(complaints(ends), "");
 }
 
-TEST_F(RendezvousLocation, WhatLiesInTheSocketsPlaceIsReplacedOrNamed) {
+TEST_F(RendezvousLocation, FilesAtTheSocketPathAreReplacedOrNamed) {
   std::string job = freshJob();
   EXPECT_TRUE(open({path}).ok());
   RendezvousOptions options;

@@ -64,7 +64,7 @@ TEST_P(Gpu, ReportsFailingStartup) {
 }
 
 /// Stream waits on words are optional.
-TEST_P(Gpu, GoesWithoutWaitsForWords) {
+TEST_P(Gpu, WorksWithoutStreamWaits) {
   control().failFunction = cuda() ? "streamWaitValue" : "streamWaitMasked";
   create();
   control().failFunction = nullptr;
@@ -179,7 +179,7 @@ TEST_P(GpuMappings, AreSharedByDescriptor) {
   }
 }
 
-TEST_P(GpuMappings, RefuseNonsense) {
+TEST_P(GpuMappings, RejectInvalidArguments) {
   create();
   const uint64_t granule = backend->granularity();
   EXPECT_FALSE(backend->reserve(0, 0).ok());
@@ -318,7 +318,7 @@ TEST_P(Gpu, IsCreatedAndDestroyedOften) {
 // Real libraries
 //===----------------------------------------------------------------------===//
 
-TEST(GpuLibraries, MissingOnesAreSaidToBe) {
+TEST(GpuLibraries, MissingOnesAreReported) {
   for (DeviceKind kind : {DeviceKind::cuda, DeviceKind::hip}) {
     GpuOptions options;
     options.kind = kind;

@@ -171,7 +171,7 @@ TEST_P(GpuGuest, BindsOnlyThreadsThatAreNotBound) {
 
 /// Memory, mappings and code stay while a kernel may use them, and every call
 /// ends in time.
-TEST_P(GpuGuest, TakesNothingFromARunningKernel) {
+TEST_P(GpuGuest, FreesNothingThatARunningKernelUses) {
   using std::chrono::milliseconds;
   for (bool placed : {true, false}) {
     create(0, placed);
@@ -234,7 +234,7 @@ TEST_P(GpuGuest, TakesNothingFromARunningKernel) {
 
 /// The same after a timeout: the caller frees its memory, and the stream
 /// finishes later.
-TEST_P(GpuGuest, TakesNothingFromWorkThatIsLate) {
+TEST_P(GpuGuest, FreesNothingThatLateWorkUses) {
   create();
   auto stream = backend->createStream();
   auto words = backend->allocate(64);
@@ -260,7 +260,7 @@ TEST_P(GpuGuest, TakesNothingFromWorkThatIsLate) {
 }
 
 /// Deferred frees happen in the destructor if the kernel has ended by then.
-TEST_P(GpuGuest, FreesWhatStayedWhenTheKernelHasEnded) {
+TEST_P(GpuGuest, FreesDeferredMemoryWhenTheKernelHasEnded) {
   create();
   auto stream = backend->createStream();
   auto words = backend->allocate(64);

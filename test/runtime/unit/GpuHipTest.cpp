@@ -47,7 +47,7 @@ TEST_P(GpuHip, SharesUncachedMemoryWhereItCannotMapIt) {
   EXPECT_OK(backend->freeShareable(*address));
 }
 
-TEST_P(GpuHip, TakesFineGrainedMemoryOnlyWhereItIsGiven) {
+TEST_P(GpuHip, UsesFineGrainedMemoryOnlyIfSupported) {
   control().hipUncachedMappings = false;
   control().uncachedIsCoarse = true;
   create();
@@ -84,14 +84,14 @@ TEST_P(GpuHip, MapsNoCoarseMemory) {
 }
 
 /// Some ROCr versions report nothing about mappings: allocations decide.
-TEST_P(GpuHip, MapsMemoryOfAKindThatAllocationsHave) {
+TEST_P(GpuHip, MapsMemoryOfTheAllocationsKind) {
   control().tellsKindOfMappings = false;
   create();
   EXPECT_TRUE(backend->info().canPlaceMappings);
   EXPECT_EQ(backend->info().memoryKind, IRISRT_MEMORY_UNCACHED);
 }
 
-TEST_P(GpuHip, RefusesMemoryOfAKindThatNobodyTells) {
+TEST_P(GpuHip, RejectsMemoryOfUnknownKind) {
   control().tellsKind = false;
   create();
   EXPECT_FALSE(backend->info().canPlaceMappings);
@@ -100,7 +100,7 @@ TEST_P(GpuHip, RefusesMemoryOfAKindThatNobodyTells) {
              "does not tell which kind of memory HIP gave");
 }
 
-TEST_P(GpuHip, SaysWhatHandlesLack) {
+TEST_P(GpuHip, ReportsMissingHandles) {
   control().hipUncachedMappings = false;
   control().failFunction = "ipcGet";
   create();

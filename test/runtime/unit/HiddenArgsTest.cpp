@@ -69,7 +69,7 @@ TEST(TensorMap, CoversAllRanksFromTheFirst) {
   EXPECT_EQ(spec->strides[1], 0x1000u);
 }
 
-TEST(TensorMap, IsNotMadeOfWhatTheEngineCannotRead) {
+TEST(TensorMap, IsNotMadeForUnsupportedLayouts) {
   IrisRtContext alone = world(0, 1, 0);
   auto made = [&](IrisRtArg arg) {
     return describeTensorMap(mapOf(1, false), alone, arg).has_value();

@@ -89,7 +89,7 @@ TEST(Trace, PairsSpansThatNest) {
     EXPECT_FALSE(span.cut);
 }
 
-TEST(Trace, CutsSpansOfWhichAnEndIsMissing) {
+TEST(Trace, CutsSpansWithoutAnEnd) {
   auto spans = spansOf({event(10, 1, 0), event(12, 0, 1), event(15, 1, 0)});
   ASSERT_EQ(spans.size(), 3u);
   EXPECT_EQ(spans[0].name, "gemm");
@@ -102,7 +102,7 @@ TEST(Trace, CutsSpansOfWhichAnEndIsMissing) {
     EXPECT_TRUE(span.cut);
 }
 
-TEST(Trace, LeavesOutWhatNoKernelWrote) {
+TEST(Trace, SkipsUnwrittenEvents) {
   IrisRtTraceEvent unidentified = event(1, 0, 0);
   unidentified.kernelHash = 1;
   EXPECT_TRUE(spansOf({unidentified, event(1, 99, 0), event(1, 0, 7)}).empty());
@@ -161,7 +161,7 @@ TEST(Trace, ReportsAllRanksOnOneClock) {
   EXPECT_NE(summary.toString().find("4 events, 1 dropped"), std::string::npos);
 }
 
-TEST(Trace, TellsLoadingWarpsApart) {
+TEST(Trace, DistinguishesProducerWarps) {
   // The threads run a matmul while the producer warps wait for an operand.
   std::vector<RankTrace> ranks(1);
   ranks[0].clock = ClockLine({}, {0, 0, 0}, /*hz=*/1e6);

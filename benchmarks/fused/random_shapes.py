@@ -5,7 +5,7 @@
     random_shapes.py --seed=1 --count=30 --specs   arguments for fused.py
     random_shapes.py --seed=1 --count=30 --plan    a plan for iris-bench
 
-Every second shape has M of 16, 32, 64 or 128 with N and K of 4096 to 16384,
+Every third shape has M of 16, 32, 64 or 128 with N and K of 4096 to 16384,
 as in decoding; the rest have log-uniform M of 1 to 16384, and N and K that
 are multiples of 128 from 128 to 16384. Operations and types alternate. The
 same seed gives the same shapes.
@@ -61,7 +61,8 @@ def main():
         if options.specs:
             print(f"{operation},{setting},element={element},chosen=1@{text}")
         else:
-            print(f"--ops={operation} --{setting} --dtypes={element} "
+            option = setting.replace("_", "-")
+            print(f"--ops={operation} --{option} --dtypes={element} "
                   f"--shape={text}")
 
 

@@ -60,7 +60,7 @@ gpu.module @kernels {{
     return %rows, %to : tensor<1x64xi32>, tensor<1x64xi32>
   }}
 
-  // Fills the part of a matrix from column %column0 of the whole on.
+  // Fills a chunk whose first column is %column0 of the whole matrix.
   gpu.func @fill(%ctx: !iris.ctx, %out: !half, %salt: i32, %column0: index)
       kernel {{
     %c0 = arith.constant 0 : index

@@ -251,26 +251,27 @@ TEST_P(Worlds, RemoteStoresReachMappedHeapAfterGrowth) {
 
 TEST_P(Worlds, GraphReplaysLaunches) {
   std::string bytes = testPackageBytes();
-  EXPECT_EQ("", run([&](const LaunchInfo &launch) -> std::string {
-              RANK_ASSIGN(Package package,
-                          Package::fromBytes(bytes.data(), bytes.size()));
-              RANK_ASSIGN(auto world, World::create(options(launch)));
-              RANK_ASSIGN(Module module, world->load(package));
-              RANK_ASSIGN(Kernel meet, module.kernel("meet"));
-              RANK_ASSIGN(uint64_t a, world->allocate(256));
-              RANK_TRY(world->beginCapture());
-              RANK_TRY(world->launch(meet, {1, 1, 1}, testArgs(a, 1, a, 1, 1)));
-              RANK_ASSIGN(Graph graph, world->endCapture());
-              for (int i = 0; i < 10; ++i)
-                RANK_TRY(world->launchGraph(graph));
-              RANK_TRY(world->sync());
-              int32_t value = 0;
-              RANK_TRY(world->copyToHost(&value, a, 4));
-              RANK_TRY(world->synchronize());
-              RANK_CHECK(value == 10);
-              RANK_TRY(world->destroyGraph(graph));
-              return "";
-            }));
+  EXPECT_EQ(
+      "", run([&](const LaunchInfo &launch) -> std::string {
+        RANK_ASSIGN(Package package,
+                    Package::fromBytes(bytes.data(), bytes.size()));
+        RANK_ASSIGN(auto world, World::create(options(launch)));
+        RANK_ASSIGN(Module module, world->load(package));
+        RANK_ASSIGN(Kernel barrier, module.kernel("program_barrier"));
+        RANK_ASSIGN(uint64_t a, world->allocate(256));
+        RANK_TRY(world->beginCapture());
+        RANK_TRY(world->launch(barrier, {1, 1, 1}, testArgs(a, 1, a, 1, 1)));
+        RANK_ASSIGN(Graph graph, world->endCapture());
+        for (int i = 0; i < 10; ++i)
+          RANK_TRY(world->launchGraph(graph));
+        RANK_TRY(world->sync());
+        int32_t value = 0;
+        RANK_TRY(world->copyToHost(&value, a, 4));
+        RANK_TRY(world->synchronize());
+        RANK_CHECK(value == 10);
+        RANK_TRY(world->destroyGraph(graph));
+        return "";
+      }));
 }
 
 INSTANTIATE_TEST_SUITE_P(

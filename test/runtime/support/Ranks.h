@@ -23,8 +23,8 @@ using RankBody = std::function<std::string(const LaunchInfo &launch)>;
 
 /// How one rank ended.
 struct RankEnd {
-  std::string text;    ///< what the body returned
-  bool exited = false; ///< by itself, after returning
+  std::string text;    ///< return value of the body
+  bool exited = false; ///< normally, after returning
   int signal = 0;      ///< that killed it
   int exitStatus = 0;
 };

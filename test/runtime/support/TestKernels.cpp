@@ -181,12 +181,13 @@ void wait_flag(const void *raw, const IrisRtHostProgram *program) {
 }
 
 /// x barriers of all programs of the launch.
-void meet(const void *raw, const IrisRtHostProgram *program) {
+void program_barrier(const void *raw, const IrisRtHostProgram *program) {
   const Args &args = *static_cast<const Args *>(raw);
   int32_t count = static_cast<int32_t>(numPrograms(program));
   for (int32_t round = 1; round <= args.x; ++round) {
     __atomic_fetch_add(args.a, 1, __ATOMIC_ACQ_REL);
-    if (!waitFor(args, program, args.a, round * count, -1, 0, hashName("meet")))
+    if (!waitFor(args, program, args.a, round * count, -1, 0,
+                 hashName("program_barrier")))
       return;
   }
 }

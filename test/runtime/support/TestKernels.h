@@ -53,7 +53,7 @@ inline std::string testPackageBytes(const std::string &mainPath = "",
                          kernelMetadata("check_equal", false) + "," +
                          kernelMetadata("signal_flag", false) + "," +
                          kernelMetadata("wait_flag", true) + "," +
-                         kernelMetadata("meet", true) + "," +
+                         kernelMetadata("program_barrier", true) + "," +
                          kernelMetadata("rank_barrier", true) + "," +
                          kernelMetadata("use_arena", false, 5000) + "]}";
   std::string bytes;

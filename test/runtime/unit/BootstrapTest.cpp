@@ -412,7 +412,7 @@ TEST(Bootstrap, TooManyOpenFilesAreNamed) {
 
 TEST(Bootstrap, StaleSocketsOfDeadJobsAreReplaced) {
   std::string job = freshJob();
-  // Rank 0 is killed while it waits for the others.
+  // Rank 0 is killed while it waits for its peers.
   auto dead = runProcesses(
       1,
       [&](const LaunchInfo &launch) -> std::string {

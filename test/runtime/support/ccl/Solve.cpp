@@ -140,7 +140,8 @@ Status iris::rt::test::call(World &world, Communicator &comm, const Problem &p,
   return missingKernels();
 }
 
-Status iris::rt::test::meet(World &world, Communicator &comm, Stream stream) {
+Status iris::rt::test::deviceBarrier(World &world, Communicator &comm,
+                                     Stream stream) {
   Problem p;
   p.op = Op::barrier;
   p.dtype = DType::i8;
@@ -239,7 +240,8 @@ std::string iris::rt::test::solve(World &world, Communicator &comm,
   const std::vector<uint8_t> fresh(want.size() + guardBytes, guard);
   RANK_TRY(upload(world, out, fresh));
   RANK_TRY(upload(world, in, input));
-  RANK_TRY(meet(world, comm)); // no rank writes to an output before it is reset
+  RANK_TRY(deviceBarrier(
+      world, comm)); // no rank writes to an output before it is reset
   RANK_TRY(world.synchronize());
   // All ranks but the root pass null for the root's buffer.
   Status status = call(world, comm, p, input.empty() ? 0 : in,
@@ -258,7 +260,7 @@ std::string iris::rt::test::solve(World &world, Communicator &comm,
   for (uint64_t i = want.size(); !inPlace && i < output.size(); ++i)
     if (output[i] != guard)
       return describe(p, location, config) + "written past the output";
-  RANK_TRY(meet(world, comm));
+  RANK_TRY(deviceBarrier(world, comm));
   RANK_TRY(world.synchronize());
   return "";
 }

@@ -53,7 +53,7 @@ Status call(World &world, ccl::Communicator &comm, const Problem &p,
             Stream stream = {});
 
 /// A barrier on the device.
-Status meet(World &world, ccl::Communicator &comm, Stream stream = {});
+Status deviceBarrier(World &world, ccl::Communicator &comm, Stream stream = {});
 
 /// Solves a problem on this rank, and checks the output and the input.
 std::string solve(World &world, ccl::Communicator &comm, const Buffers &buffers,

@@ -54,7 +54,8 @@ RULES = [
     word("operand tile", "panel", "panels"),
     word("slice", "slab", "slabs"),
     word("segment", "stretch", "stretches"),
-    word("XOR swizzle", "flip", "flips"),
+    phrase("XOR swizzle", "flip",
+           r"\bxor[- ]flips?\b|(?:choose|get|row|chunk)Flips?\b"),
     word("nonPow2Efficiency", "oddColumns"),
     word("copyOverlapLoss", "besideEngines"),
     phrase("LDS or shared memory", "workgroup's memory",
@@ -110,7 +111,7 @@ RULES = [
     phrase("is", "stands", r"\bstands? (?:in|at|on|beside|before|behind|"
            r"there|below|above|between)\b"),
     phrase("offset, address, index or location", "place",
-           r"\bplaceOf\b|(?-i:(?<=[a-z])(?<![iI]n)Place\b)|%places?\w*|@places\b"
+           r"\bplaceOf\b|(?-i:(?<=[a-z])(?<![iI]n)(?<!can)Place\b)|%places?\w*|@places\b"
            r"|\bat other places\b|\bhash(?:es)? of (?:\w+ ){0,2}places?\b"
            r"|\((?:rank|row|i), place\)"),
     phrase("after this barrier, after it", "behind it", r"\bbehind it\b"),
@@ -144,6 +145,11 @@ ALLOWED = [Exception_(*entry) for entry in [
      r"products?\b|sum of$", "terms of a dot product"),
     ("product", r"(?:examples|test)/", r"(?:^|// )products is exact|"
      r"with the product in", "terms of a dot product"),
+    ("product", r"", r"(?i)products? (?:overflows?|with the first|is exact|"
+     r"is multiplied)|whose product|first product|fp8 products|"
+     r"products' absolute", "products of numbers"),
+    ("product", r"tools/iris-bench/MatmulData\.cpp", r"",
+     "terms of the host's reference"),
     ("product", r"test/Target/AMDGPU/exact-floats\.mlir", r"",
      "products of scalars"),
     ("product", r"", r"\w*[pP]roduct\w* ?(?:[-+*/]?=|\[|\()|: \w+ product\b"
@@ -160,10 +166,9 @@ ALLOWED = [Exception_(*entry) for entry in [
      "what a measurement is compared as"),
     ("role", r".*\.(?:svg|html)", r"role=", "markup"),
     ("settle", r"", r"settled? (?:down|on)\b", "common English"),
-    ("flip", r"", r"(?i)(?:bit|bits|coin|sign)[- ]?flips?|flips? (?:a|the|one) "
-     r"bits?", "flipped bits are not a swizzle"),
     ("mail", r"", r"@[\w.]+\.(?:org|com)|e-?mail|mailing list|Mailing",
      "electronic mail"),
+    ("behind it", r"", r"queue(?:s|d)? behind it", "the order of a queue"),
     ("turn", r"", r"\bin turn\b", "'one after the other'"),
     ("give up", r"benchmarks/limits/", r"giveUp\(", "ends the process"),
 ]]

@@ -27,8 +27,7 @@ gpu.module @kernels {
 
   // CHECK-LABEL: gpu.func @fetch
   // CHECK-SAME: iris.sites = [{loc = "{{.*}}traces.mlir:[[# @LINE + 12]]:{{[0-9]+}}", op = "iris.trace", what = "fetch"},
-  // One thread, and only if there is a buffer: first the time, then a slot in
-  // the buffer.
+  // One thread, and only if there is a buffer: the time, then a buffer slot.
   // CHECK: %[[TRACE:.*]] = iris.ctx_field "trace"
   // CHECK: arith.cmpi ne, %[[TRACE]], %{{.*}} : i64
   // CHECK: cf.cond_br

@@ -1,29 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares our collectives with the peers and with the limit kernels.
+"""Compares Iris' collectives with the peers and with the limit kernels.
 
     benchmarks/compare.py --selected=iris.jsonl [--variants=iris-all.jsonl] \\
         peers.jsonl limits.jsonl [--markdown]
 
---selected has the lines of `iris-bench` with what the selector chooses,
---variants those of `iris-bench --variants=all`; the other files may have lines
-of any peer, and also of ours, which then count as variants. Where a case is
-there more than once, the last line counts. Times in us; sizes are those of the
-larger buffer (for all_gather, reduce_scatter and all_to_all one chunk times the
-ranks).
+--selected has the lines of `iris-bench` with the selector's config,
+--variants those of `iris-bench --variants=all`; the other files may have
+lines of any peer, and also of Iris, which then count as variants. If a case
+occurs more than once, the last line counts. Times in us; sizes are those of
+the larger buffer (for all_gather, reduce_scatter and all_to_all one chunk
+times the ranks).
 
 columns:
-  ours      what the selector chose, or the best variant where there is no such
+  iris      the selector's variant, or the best variant if there is no such
             line (marked *)
-  best      the fastest of our variants, where it is not that
+  best      the fastest of Iris' variants, if it is another one
   peer      the fastest peer
-  ratio     ours / peer; below 1 is faster
-  limit     the fastest limit kernel; /limit is ours / limit
-  aim       "met": the ratio and, where there is one, the time or bandwidth;
+  ratio     iris / peer; below 1 is faster
+  limit     the fastest limit kernel; /limit is iris / limit
+  aim       "met": the ratio and, if specified, the time or bandwidth;
             "met (limit)": not the ratio, but at most 1.1 times the limit;
             "MISSED"; "no peer"
 
-exit status: 0; 1 with --strict and an aim missed; 2 if a file is not usable.
+exit status: 0; 1 with --strict and a missed aim; 2 if a file is not usable.
 """
 
 import argparse
@@ -35,8 +35,9 @@ from measurements import MANY_CHUNKS, format_size, read_lines
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 END = 1 << 62
 
-# An aim holds for buffers of `least` to `most` bytes: at most `ratio` times the
-# fastest peer, at most `us` microseconds, at least `rate` GB/s bus bandwidth.
+# An aim applies to buffers of `least` to `most` bytes: at most `ratio` times
+# the fastest peer, at most `us` microseconds, at least `rate` GB/s bus
+# bandwidth.
 Aim = collections.namedtuple("Aim", "least most ratio us rate",
                              defaults=(None, None))
 SMALL_AND_LARGE = [Aim(0, 4 * MIB, 0.7), Aim(4 * MIB + 1, END, 1.0)]
@@ -62,7 +63,7 @@ AIMS = {
 NEAR_LIMIT = 1.1
 
 Row = collections.namedtuple(
-    "Row", "op bytes total ours chosen best peer limit aim wait status")
+    "Row", "op bytes total iris chosen best peer limit aim outcome")
 
 
 def collect(arguments):
@@ -101,13 +102,13 @@ def collect(arguments):
 
 
 def find_ranks(arguments):
-    """The number of ranks of our lines, if it is the same in all."""
+    """The number of ranks of Iris' lines, if it is the same in all."""
     ranks = {entry["ranks"] for path in
              arguments.selected + arguments.variants + arguments.files
              for entry in read_lines(path)}
     if len(ranks) != 1:
         print("compare.py: lines of " +
-              (f"{sorted(ranks)} ranks; say which with --ranks" if ranks
+              (f"{sorted(ranks)} ranks; select one with --ranks" if ranks
                else "no measurement at all"), file=sys.stderr)
         sys.exit(2)
     return ranks.pop()
@@ -125,21 +126,21 @@ def find_aim(op, total):
     return None
 
 
-def judge(aim, ours, peer, limit):
+def judge(aim, iris, peer, limit):
     if aim is None:
         return ""
     if peer is None:
         return "no peer"
     short = []
-    if ours["us"] > aim.ratio * peer["us"]:
+    if iris["us"] > aim.ratio * peer["us"]:
         short.append(f"> {aim.ratio:g}x")
-    if aim.us is not None and ours["us"] > aim.us:
+    if aim.us is not None and iris["us"] > aim.us:
         short.append(f"> {aim.us:g} us")
-    if aim.rate is not None and ours.get("busbw_GBs", 0) < aim.rate:
+    if aim.rate is not None and iris.get("busbw_GBs", 0) < aim.rate:
         short.append(f"< {aim.rate:g} GB/s")
     if not short:
         return "met"
-    near = limit is not None and ours["us"] <= NEAR_LIMIT * limit["us"]
+    near = limit is not None and iris["us"] <= NEAR_LIMIT * limit["us"]
     return ("met (limit), but " if near else "MISSED: ") + ", ".join(short)
 
 
@@ -150,16 +151,16 @@ def make_rows(cases, ranks, ops):
             continue
         selected = fastest(entries, "selected")
         best = fastest(entries, "variant")
-        ours = selected or best
-        if ours is None:
+        iris = selected or best
+        if iris is None:
             continue
         peer, limit = fastest(entries, "peer"), fastest(entries, "limit")
         total = size * ranks if op in MANY_CHUNKS else size
         aim = find_aim(op, total)
-        if best is not None and best["us"] >= ours["us"]:
-            best = None  # nothing better to tell
-        rows.append(Row(op, size, total, ours, selected is not None, best, peer,
-                        limit, aim, judge(aim, ours, peer, limit)))
+        if best is not None and best["us"] >= iris["us"]:
+            best = None  # no better variant to show
+        rows.append(Row(op, size, total, iris, selected is not None, best, peer,
+                        limit, aim, judge(aim, iris, peer, limit)))
     order = list(AIMS)
     return sorted(rows, key=lambda row: (
         order.index(row.op) if row.op in order else len(order), row.op,
@@ -177,7 +178,7 @@ def format_aim(aim):
     return ", ".join(parts)
 
 
-HEADINGS = ["operation", "in all", "ours", "variant", "GB/s bus", "best",
+HEADINGS = ["operation", "in all", "iris", "variant", "GB/s bus", "best",
             "its variant", "peer us", "peer", "ratio", "limit us", "limit",
             "/limit", "aim", ""]
 
@@ -197,18 +198,18 @@ def cells(row):
         return text
 
     def ratio(entry):
-        return f"{row.ours['us'] / entry['us']:.2f}" if entry else ""
+        return f"{row.iris['us'] / entry['us']:.2f}" if entry else ""
     return [row.op, format_size(row.total),
-            time(row.ours) + ("" if row.chosen else "*"), name(row.ours),
-            f"{row.ours.get('busbw_GBs', 0):.1f}", time(row.best),
+            time(row.iris) + ("" if row.chosen else "*"), name(row.iris),
+            f"{row.iris.get('busbw_GBs', 0):.1f}", time(row.best),
             name(row.best), time(row.peer), name(row.peer), ratio(row.peer),
             time(row.limit), name(row.limit), ratio(row.limit),
-            format_aim(row.aim), row.wait status]
+            format_aim(row.aim), row.outcome]
 
 
 def print_text(table):
     widths = [max(map(len, column)) for column in zip(HEADINGS, *table)]
-    numbers = {"in all", "ours", "GB/s bus", "best", "peer us", "ratio",
+    numbers = {"in all", "iris", "GB/s bus", "best", "peer us", "ratio",
                "limit us", "/limit"}
     for line in [HEADINGS] + table:
         print("  ".join(
@@ -224,16 +225,16 @@ def print_markdown(table):
 
 
 def print_summary(rows):
-    """How many aims are met, for each operation."""
+    """Prints how many aims are met, for each operation."""
     print()
     counts = collections.defaultdict(collections.Counter)
     for row in rows:
-        if row.wait status:
-            counts[row.op][row.wait status.split(":")[0].split(",")[0]] += 1
-    for op, wait statuses in counts.items():
+        if row.outcome:
+            counts[row.op][row.outcome.split(":")[0].split(",")[0]] += 1
+    for op, outcomes in counts.items():
         print(f"{op}: " + ", ".join(
-            f"{number} {wait status}" for wait status, number in wait statuses.items())
-            + f" of {sum(wait statuses.values())}")
+            f"{number} {outcome}" for outcome, number in outcomes.items())
+            + f" of {sum(outcomes.values())}")
 
 
 def main():
@@ -242,11 +243,11 @@ def main():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE")
     parser.add_argument("--selected", action="append", default=[],
-                        metavar="FILE", help="our lines, as the selector "
-                        "chooses")
+                        metavar="FILE", help="lines of Iris with the "
+                        "selector's config")
     parser.add_argument("--variants", action="append", default=[],
-                        metavar="FILE", help="our lines, all variants")
-    parser.add_argument("--ranks", type=int, help="only lines of so many ranks "
+                        metavar="FILE", help="lines of Iris, all variants")
+    parser.add_argument("--ranks", type=int, help="only lines of this number of ranks "
                         "(needed if there are several)")
     parser.add_argument("--dtype", default="bf16", help="default bf16")
     parser.add_argument("--mode", default="graph", help="default graph")
@@ -262,12 +263,12 @@ def main():
     ops = arguments.ops.split(",") if arguments.ops else None
     rows = make_rows(collect(arguments), arguments.ranks, ops)
     if not rows:
-        print("compare.py: no line of ours for this", file=sys.stderr)
+        print("compare.py: no matching line of Iris", file=sys.stderr)
         return 2
     table = [cells(row) for row in rows]
     (print_markdown if arguments.markdown else print_text)(table)
     print_summary(rows)
-    missed = any(row.wait status.startswith("MISSED") for row in rows)
+    missed = any(row.outcome.startswith("MISSED") for row in rows)
     return 1 if arguments.strict and missed else 0
 
 

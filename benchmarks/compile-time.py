@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measures iris-compile: wall time from process start to exit, and where it goes.
+"""Measures iris-compile: wall time from process start to exit, and its
+stages.
 
     benchmarks/compile-time.py build/bin/iris-compile \\
         examples/02-all-gather/all_gather.mlir --targets=gfx942,sm_90a,host
 
-Each target is compiled to a bare image (--emit=obj) RUNS times, one after the
-other; the file system is warm after the first, which is not counted. The stages
-are medians of what `iris-compile --time` reports in runs of their own, because
-printing them takes time too. `before main` is CPU time: dynamic linking and
-static constructors. On a busy machine the CPU time is what to look at.
+Each target is compiled to a bare image (--emit=obj) RUNS times in sequence;
+the first run warms the file system and is not counted. The stages are medians
+of the report of `iris-compile --time` in separate runs, because printing them
+takes time too. `before main` is CPU time: dynamic linking and static
+constructors. On a busy machine, compare CPU times.
 """
 
 import argparse
@@ -25,7 +26,7 @@ import time
 
 
 def compile_once(command):
-    """Runs the command; returns wall and CPU time in ms and what it printed."""
+    """Runs the command; returns wall and CPU time in ms and its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)

@@ -6,64 +6,65 @@
         [--most=N] [--misses=N]
 
 Reads the lines of `iris-bench --json` (graph replay, buffers on the heap, not
-in place; others are left out) and prints two things: the table of kernels for
-runtime/src/ccl/CostModel.cpp, and, as comments, how good the choices are that
-the model makes. A line must say tile and warps; 0 is the generator's default.
+in place; all others are skipped) and prints the table of kernels for
+runtime/src/ccl/CostModel.cpp, and, as comments, the quality of the model's
+selections. A line must give tile and warps; 0 is the generator's default.
 
 The model
 ---------
-A kernel is a variant with a tile and a number of warps. What a call takes is
+A kernel is a variant with a tile and a number of warps. The time of a call is
 
-    us = start + programs * program + (turns * turn with bytes / rate)
+    us = start + programs * program + (iterations * iteration with bytes / rate)
 
 * start: the launch, and barriers or packets one way. It grows with the number
-  of peers: start + startPeers * peers / 7.
-* turns: tiles that the busiest program does one after another, and what one of
-  them takes that no other program hides; it grows with the peers as well. So
-  this term is what there is to gain from more programs.
-* program: what each further program costs, mostly its flags in barriers.
+of peers: start + startPeers * peers / 7.
+* iterations: tiles that the busiest program processes in sequence, and the
+time of one of them that no other program hides; it grows with the peers as
+well. So this term is what more programs reduce.
+* program: the cost of each further program, mostly of its flags in barriers.
 * bytes: those that cross the busiest link, and its rate.
-* with: the sum, or for kernels whose turns overlap with the transfer the root
-  of the sum of the squares, whichever fits better.
+* with: the sum, or for kernels whose iterations overlap with the transfer the
+root of the sum of the squares, whichever fits better.
 
-`ways` and `link_chunks` below are the formulas for turns and bytes; those of
-CostModel.cpp are the same. The constants are the non-negative ones with the
-least squares of relative errors, where a measurement counts the less the slower
-it is beside the best of its size: nobody will choose it. As long as all
-measurements of a kernel have one group size, as much of what could depend on the
-peers is taken to do so as with the variant's nearest tile that has several, or
-half. A last tile that does not end at a multiple of 16 bytes
-costs `partial` for each element of a thread and peer, since it is stored one by
-one.
+`ways` and `link_chunks` below are the formulas for iterations and bytes;
+CostModel.cpp has the same ones. The constants are the non-negative ones with
+the least squares of relative errors. A measurement has the less weight the
+slower it is relative to the best of its size, since such a kernel is not
+selected. As long as all measurements of a kernel have one group size, the
+fraction of each term that depends on the peers is that of the variant's
+nearest tile with several group sizes, or half. A last tile that does not end
+at a multiple of 16 bytes costs `partial` for each element of a thread and
+peer, since its elements are stored one by one.
 
 Which kernels
 -------------
-Each kernel has to be compiled and loaded. Of all that were measured the table
-takes those that make the best measured time of the sizes worse by the least:
-one after another, at most --most for a variant, until one gains less than
-0.15 % on average.
+Each kernel has to be compiled and loaded. Of all measured kernels, the table
+contains those that lose the least time against the best measurement of each
+size: they are added one at a time, at most --most per variant, until one
+gains less than 0.15 % on average.
 
 Older measurements
 ------------------
-Where no machine of some size can be had, lines of older kernels (--older) stand
-in: those of the same kernels and of group sizes that the results lack, each less
-what its variant (or else its operation) has become faster by, which is the median
-over the small measurements (at most 20 us) that both have, on other group sizes.
-Buffered ones are left out, since their slots had another size. The report counts
-them like the others.
+If no machine of some size is available, lines of older kernels (--older) are
+used instead: those of the same kernels and of group sizes that the results
+lack, each reduced by the speedup of its variant (or else its operation),
+which is the median over the small measurements (at most 20 us) that both
+have, on other group sizes. Buffered variants are skipped, since their slots
+had another size. The report counts older measurements like all others.
 
 The report
 ----------
-Per operation, the share of measured points (operation, ranks, size) where the
-chosen kernel takes at most 1.05 times what the fastest measurement does, once
-with all points fitted, and cross-validated: every other size is fitted, and the
-others judged, and the other way round. There, the kernels of the table are
-first those that all points speak for, which the judged ones have had a part in,
-and then picked from the fitted sizes alone. A choice of a number of programs
-that was not measured counts as the nearest in turns that was; points where the
-kernel was not measured at all are not judged. Only variants that the selector
-may choose count, packets and buffered ones for chunks that fit into the
-workspace at once; --all counts the others as well.
+Per operation, the fraction of measured points (operation, ranks, size) where
+the selected kernel takes at most 1.05 times the fastest measurement, once
+fitted to all points, and cross-validated: the model is fitted to every other
+size and evaluated on the rest, and vice versa. The cross-validation uses
+first the kernels selected from all points, including the evaluated ones, and
+then those selected from the fitted sizes alone. A selected number of programs
+that was not measured counts as the measured one with the nearest number of
+iterations; points where the kernel was not measured at all are not evaluated.
+Only variants that the selector may use count, packets and buffered ones for
+chunks that fit into the workspace at once; --all counts the remaining ones as
+well.
 """
 import argparse
 import collections
@@ -73,17 +74,17 @@ import sys
 
 from measurements import read_lines
 
-# Most programs of a launch that the selector considers, and what it pays for
-# fewer of them. As in Selector.cpp.
+# Largest numbers of programs of a launch that the selector considers, and the
+# slowdown that it accepts for using fewer. As in Selector.cpp.
 PROGRAMS = (16, 32, 64, 128)
 SLACK = 1.01
-# A 32nd part of what the workspace has for data.
+# 1/32 of the workspace's data region.
 WORKSPACE_UNIT = ((56 << 20) - (256 << 10)) // 32
 TOLERANCE = 1.05
-SMALL_US = 20  # of --older
+SMALL_US = 20  # for --older
 
 DEFAULT_TILE_BYTES = 8192
-DEFAULT_SLOT_BYTES = 2048  # of packets and of buffered variants
+DEFAULT_SLOT_BYTES = 2048  # for packets and buffered variants
 DEFAULT_WARPS = 4
 
 DTYPE_BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2,
@@ -93,18 +94,18 @@ IN_ANY_ORDER = ("atomic", "spinlock")
 
 
 def ways(op, variant, size):
-    """Among how many members the tiles of a chunk are dealt out."""
+    """Number of ranks among which the tiles of a chunk are distributed."""
     if variant in ("two_shot", "two_shot_push", "two_shot_packet", "ring"):
         return size
     if op == "broadcast" and variant == "scatter":
         return max(size - 1, 1)
     if variant == "partitioned":
-        return 1 / size  # a program's turn is a tile for one member
+        return 1 / size  # an iteration is a tile for one rank
     return 1
 
 
 def link_chunks(op, variant, size):
-    """Bytes that cross the busiest rank's links, by the bytes of a chunk."""
+    """Bytes that cross the busiest rank's links, in units of a chunk."""
     peers = size - 1
     if variant == "fifo":
         return 1
@@ -120,12 +121,12 @@ def link_chunks(op, variant, size):
 
 
 def eligible(op, variant):
-    """Whether the selector may choose the variant unasked."""
+    """Whether the selector may use the variant by default."""
     if variant in IN_ANY_ORDER + ("ring", "partitioned"):
         return False
     if op in ("all_gather", "all_to_all") and variant == "pull":
         return False
-    # Only the root knows whether its buffers are one.
+    # Only the root knows whether its buffers are the same.
     return (op, variant) not in (("gather", "pull"), ("scatter", "push"))
 
 
@@ -155,7 +156,8 @@ class Point:
 
 
 def weigh(points):
-    """A measurement counts the less the slower it is beside the best."""
+    """The weight of a measurement: it decreases with its time relative to the
+    best."""
     best = {}
     for point in points:
         best[point.case] = min(best.get(point.case, math.inf), point.us)
@@ -165,8 +167,8 @@ def weigh(points):
 
 
 def carry_over(older, points):
-    """Older measurements of group sizes that `points` lack, as they would be
-    now."""
+    """Older measurements of group sizes that `points` lack, scaled to the
+    current speed."""
     now = {(p.kernel, p.case, p.programs): p.us for p in points}
     changes = collections.defaultdict(list)
     for p in older:
@@ -198,7 +200,7 @@ def read(paths, device):
 
 # --- The model --------------------------------------------------------------
 
-def turns_of(kernel, ranks, size, programs):
+def iterations_of(kernel, ranks, size, programs):
     tiles = -(-size // kernel.tile)
     return math.ceil(math.ceil(tiles / ways(kernel.op, kernel.variant, ranks))
                      / programs)
@@ -206,13 +208,13 @@ def turns_of(kernel, ranks, size, programs):
 
 def features(kernel, ranks, size, programs):
     peers = (ranks - 1) / 7
-    turns = turns_of(kernel, ranks, size, programs)
+    iterations = iterations_of(kernel, ranks, size, programs)
     link = link_chunks(kernel.op, kernel.variant, ranks) * size
-    return (1, peers, turns, turns * peers, programs, link / 1e6)
+    return (1, peers, iterations, iterations * peers, programs, link / 1e6)
 
 
 def partial_elements(kernel, ranks, size, element):
-    """Elements and peers that a thread stores one by one behind whole tiles:
+    """Elements and peers that a thread stores one by one after whole tiles:
     none if the last tile ends at a multiple of 16 bytes."""
     if size % 16 == 0 or kernel.variant.endswith(("packet", "buffered")):
         return 0
@@ -220,7 +222,7 @@ def partial_elements(kernel, ranks, size, element):
 
 
 def solve(gram, right):
-    """Gaussian elimination; None where there is no one solution."""
+    """Gaussian elimination; None if there is no unique solution."""
     rows = [list(row) + [value] for row, value in zip(gram, right)]
     count = len(rows)
     for i in range(count):
@@ -236,11 +238,11 @@ def solve(gram, right):
 
 
 def least_squares(rows, wanted):
-    """Non-negative x with the least |rows x - wanted|: the best of those with
-    any choice of zeros."""
+    """Non-negative x with the least |rows x - wanted|: the best of all
+    choices of zeros."""
     count = len(rows[0])
     columns = list(zip(*rows))
-    # Scaled, so that a tiny penalty means the same for all.
+    # Scaled, so that a tiny penalty has the same effect on all columns.
     norms = [math.sqrt(sum(v * v for v in column)) or 1.0 for column in columns]
     columns = [[v / n for v in c] for c, n in zip(columns, norms)]
     gram = [[sum(map(float.__mul__, a, b)) for b in columns] for a in columns]
@@ -264,36 +266,39 @@ def least_squares(rows, wanted):
 
 
 class Constants:
-    """Of one kernel: those of `features`, and whether turns overlap."""
+    """Constants of one kernel: those of `features`, and whether iterations
+    overlap."""
 
     def __init__(self, values, overlaps):
         self.values, self.overlaps = values, overlaps
 
     def parts(self, some):
-        """Times of the rest, of turns, and of bytes."""
+        """Times of the constant part, of the iterations, and of the transfer."""
         x = [value * f for value, f in zip(self.values, some)]
         return x[0] + x[1] + x[4], x[2] + x[3], x[5]
 
     def us(self, some):
-        rest, turns, transfer = self.parts(some)
+        rest, iterations, transfer = self.parts(some)
         if self.overlaps:
-            return rest + math.hypot(turns, transfer)
-        return rest + turns + transfer
+            return rest + math.hypot(iterations, transfer)
+        return rest + iterations + transfer
 
 
-def peer_partial_sums(constants, peers):
-    """How much of the start, and of a turn, the peers make."""
-    def share(alone, with_peers):
+def peer_fractions(constants, peers):
+    """The fractions of the start and of an iteration that depend on the
+    peers."""
+    def fraction(alone, with_peers):
         more = with_peers * peers / 7
         return more / (alone + more) if alone + more else 0.5
 
     x = constants.values
-    return share(x[0], x[1]), share(x[2], x[3])
+    return fraction(x[0], x[1]), fraction(x[2], x[3])
 
 
 def fit(points, link, sibling=None):
-    """The constants of the kernel of the points, where no byte is faster than
-    the link. Those of `sibling` say what points of one group size cannot."""
+    """The constants of the kernel of the points, with no rate above the
+    link's. Those of `sibling` supply what points of one group size cannot
+    determine."""
     cases = [(p, features(p.kernel, p.ranks, p.bytes, p.programs))
              for p in points]
 
@@ -304,13 +309,13 @@ def fit(points, link, sibling=None):
     best = fit_sum(cases, link, [(1.0, 1.0)] * len(cases), sibling)
     least, last = error(best), best
     # hypot(a, b) is a * a / hypot + b * b / hypot: a sum with factors, which
-    # recordFailure in a few rounds.
+    # converge in a few rounds.
     for _ in range(30):
         factors = []
         for _, some in cases:
-            _, turns, transfer = last.parts(some)
-            root = math.hypot(turns, transfer) or 1.0
-            factors.append((max(turns / root, 0.02),
+            _, iterations, transfer = last.parts(some)
+            root = math.hypot(iterations, transfer) or 1.0
+            factors.append((max(iterations / root, 0.02),
                             max(transfer / root, 0.02)))
         found = fit_sum(cases, link, factors, sibling)
         last = Constants([(a + b) / 2 for a, b in
@@ -321,7 +326,7 @@ def fit(points, link, sibling=None):
 
 
 def fit_sum(cases, link, factors, sibling):
-    """The constants, with the times of turns and bytes multiplied."""
+    """The constants, with the times of iterations and bytes scaled."""
     least = 1e3 / link
     rows, wanted = [], []
     for (p, f), (of_turns, of_bytes) in zip(cases, factors):
@@ -334,20 +339,21 @@ def fit_sum(cases, link, factors, sibling):
     if len(sizes) > 1:
         x = least_squares(rows, wanted)
     else:
-        # What is constant and what grows with the peers cannot be told apart.
+        # The constant part and the part that grows with the peers cannot be
+        # separated.
         peers = max(sizes.pop() - 1, 1)
         scale = 7 / peers
         y = least_squares([[r[0], r[2], r[4], r[5]] for r in rows], wanted)
-        start, turn = peer_partial_sums(sibling, peers) if sibling else (0.5, 0.5)
+        start, iteration = (peer_fractions(sibling, peers) if sibling
+                            else (0.5, 0.5))
         x = [y[0] * (1 - start), y[0] * start * scale,
-             y[1] * (1 - turn), y[1] * turn * scale, y[2], y[3]]
+             y[1] * (1 - iteration), y[1] * iteration * scale, y[2], y[3]]
     x[5] += least
     return Constants(x, False)
 
 
 def serves(kernel, ranks, size):
-    """Whether chunks of that size fit into the kernel's part of the workspace
-    at once."""
+    """Whether chunks of that size fit into the kernel's workspace at once."""
     if kernel.variant.endswith("buffered"):
         return size <= 20 * WORKSPACE_UNIT // 16
     if kernel.variant == "two_shot_packet":
@@ -366,7 +372,7 @@ class Model:
         for point in points:
             groups[point.kernel].append(point)
         rest = []
-        # Those of one group size come last: they ask the others.
+        # Kernels with one group size come last: they use the others' fractions.
         known = {}
         order = sorted(groups, key=lambda kernel: len(
             {p.ranks for p in groups[kernel]}) == 1)
@@ -386,14 +392,14 @@ class Model:
                 known[kernel] = constants
             rest += [(p, partial_elements(kernel, p.ranks, p.bytes, p.element))
                      for p in mine if p.bytes % kernel.tile]
-        # One constant for all: the median, as few points tell.
+        # One constant for all: the median, since few points determine it.
         slopes = [(p.us - self.estimate(p.kernel, p.ranks, p.bytes, p.programs))
                   / count for p, count in rest if count]
         if slopes:
             self.partial = max(0.0, statistics.median(slopes))
 
     def keep(self, kernels):
-        """Forgets the others."""
+        """Keeps only these kernels."""
         self.constants = {kernel: self.constants[kernel] for kernel in kernels
                           if kernel in self.constants}
         return self
@@ -405,8 +411,8 @@ class Model:
                                                     element)
 
     def choose(self, op, ranks, size, element):
-        """(kernel, programs) as the selector does it: the fastest kernel, with
-        the fewest programs that cost little."""
+        """(kernel, programs) as in the selector: the fastest kernel, with the
+        fewest programs that cost little."""
         times = {}
         for kernel in self.constants:
             if kernel.op == op and serves(kernel, ranks, size):
@@ -423,14 +429,14 @@ class Model:
 # --- Which kernels ----------------------------------------------------------
 
 def pick_kernels(model, points, most):
-    """For each operation the few kernels that matter."""
+    """The few kernels per operation that are worth compiling."""
     picked = []
     for op in sorted({p.op for p in points}):
         mine = [p for p in points if p.op == op]
         kernels = sorted({p.kernel for p in mine} & set(model.constants))
         least = {k: min(p.bytes for p in mine if p.kernel == k)
                  for k in kernels}
-        cases = []  # what the kernels take, beside the fastest
+        cases = []  # times of the kernels relative to the fastest
         for case in sorted({p.case for p in mine}):
             here = [p for p in mine if p.case == case]
             best = min(p.us for p in here)
@@ -486,11 +492,11 @@ def judge(model, points, cases=None):
         same = [p for p in mine if p.kernel == kernel]
         ratio = None
         if same:
-            # With as many turns, programs more or less have nothing to do.
-            turns = turns_of(kernel, ranks, size, programs)
+            # With equal numbers of iterations, additional programs are idle.
+            iterations = iterations_of(kernel, ranks, size, programs)
             us = min(same, key=lambda p: (
-                abs(math.log(turns_of(kernel, ranks, size, p.programs)
-                             / turns)),
+                abs(math.log(iterations_of(kernel, ranks, size, p.programs)
+                             / iterations)),
                 abs(math.log(p.programs / programs)))).us
             ratio = us / best.us
         result[op].append((ratio, case, kernel, programs, best))
@@ -531,7 +537,7 @@ def camel(name):
 def print_table(model, points):
     print(f"// {len(points)} measurements; partial = {model.partial:.4f}")
     for kernel, constants in sorted(model.constants.items()):
-        # As far as it matters: not where another takes half the time.
+        # Kernels that take more than twice the best time do not matter.
         errors = [model.estimate(kernel, p.ranks, p.bytes, p.programs,
                                  p.element) / p.us - 1
                   for p in points if p.kernel == kernel and p.weight > 0.1]
@@ -551,7 +557,7 @@ def main():
     parser.add_argument("--older", action="append", default=[],
                         metavar="FILE", help="measurements of older kernels")
     parser.add_argument("--device", default="H200",
-                        help="part of the devices' name")
+                        help="substring of the device name")
     parser.add_argument("--link", type=float, default=450,
                         help="GB/s that no call exceeds, to all peers together")
     parser.add_argument("--most", type=int, default=2,
@@ -587,8 +593,8 @@ def main():
                       if again else kernels)
             for op, some in judge(part, judged, held).items():
                 crossed[op] += some
-        print_report("every other size fitted, the others judged; kernels "
-                     "picked from " + ("those fitted" if again else "all"),
+        print_report("every other size fitted, the rest evaluated; kernels "
+                     "selected from " + ("the fitted ones" if again else "all"),
                      crossed, options.misses)
 
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Bandwidth of the example's all-gather on host ranks, beside memcpy's: the
-// same bytes, by as many threads, in the same run, each taking turns with the
-// other so that both see the same machine.
+// Bandwidth of the example's all-gather on host ranks, compared with memcpy of
+// the same bytes by as many threads. Both alternate in the same run, so that
+// they see the same state of the machine.
 //
 //   host-all-gather all_gather.iris [--ranks=1,2,4] [--kib=64,1024,16384,65536]
 //                   [--runs=21] [--json=FILE]
 //
-// README.md says what the figures mean.
+// README.md explains the figures.
 #include <iris/rt/World.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ T require(Expected<T> value) {
   return std::move(*value);
 }
 
-/// Lets threads go on when all of them have arrived.
+/// Blocks threads until all of them have arrived.
 class Gate {
 public:
   explicit Gate(uint32_t count) : count(count) {}
@@ -83,7 +83,7 @@ private:
   std::condition_variable changed;
 };
 
-/// Memory of the process's own, not on the heap.
+/// Private memory of the process, not on the heap.
 class PrivateMemory {
 public:
   explicit PrivateMemory(uint64_t bytes) : bytes(bytes) {
@@ -100,18 +100,18 @@ private:
   void *memory;
 };
 
-/// Where each rank's shard and result lie.
+/// Each rank's shard and result.
 struct Buffers {
   std::vector<char *> in;
   std::vector<char *> out;
 };
 
-/// The three ways to move the bytes, and the milliseconds that each run took.
+/// The three ways to move the bytes, and the milliseconds of each run.
 enum Way { kernelWay, heapMemcpy, privateMemcpy, numWays };
 constexpr const char *wayNames[] = {"kernel", "memcpy_heap", "memcpy_private"};
 using Times = std::vector<double>[numWays];
 
-/// What the ranks of one measurement share.
+/// State shared by the ranks of one measurement.
 struct Measurement {
   Measurement(uint32_t numRanks, uint64_t bytes)
       : numRanks(numRanks), bytes(bytes), gate(numRanks) {
@@ -129,7 +129,7 @@ struct Measurement {
   uint32_t numRanks;
   /// Of one rank's shard.
   uint64_t bytes;
-  /// Of one rank; as many threads copy for it by memcpy.
+  /// Per rank; memcpy uses as many threads.
   uint32_t programs;
   uint64_t runs = 0;
   std::string job;
@@ -140,12 +140,12 @@ struct Measurement {
 
 } // namespace
 
-/// Copies a share of this rank's shard to every rank, in rotated order as the
-/// kernel does.
-static void copyShare(const Measurement &m, const Buffers &buffers,
-                      uint32_t rank, uint32_t share) {
-  uint64_t first = m.bytes * share / m.programs;
-  uint64_t size = m.bytes * (share + 1) / m.programs - first;
+/// Copies one of `programs` slices of this rank's shard to every rank, in
+/// rotated order like the kernel.
+static void copySlice(const Measurement &m, const Buffers &buffers,
+                      uint32_t rank, uint32_t slice) {
+  uint64_t first = m.bytes * slice / m.programs;
+  uint64_t size = m.bytes * (slice + 1) / m.programs - first;
   for (uint32_t k = 0; k < m.numRanks; ++k) {
     uint32_t peer = (rank + k) % m.numRanks;
     std::memcpy(buffers.out[peer] + rank * m.bytes + first,
@@ -156,14 +156,14 @@ static void copyShare(const Measurement &m, const Buffers &buffers,
 static void gatherByMemcpy(const Measurement &m, const Buffers &buffers,
                            uint32_t rank) {
   std::vector<std::thread> threads;
-  for (uint32_t share = 1; share < m.programs; ++share)
-    threads.emplace_back([&, share] { copyShare(m, buffers, rank, share); });
-  copyShare(m, buffers, rank, 0);
+  for (uint32_t slice = 1; slice < m.programs; ++slice)
+    threads.emplace_back([&, slice] { copySlice(m, buffers, rank, slice); });
+  copySlice(m, buffers, rank, 0);
   for (std::thread &thread : threads)
     thread.join();
 }
 
-/// Every byte of this rank's result is what its rank had.
+/// Checks every byte of this rank's result against the source rank's data.
 static void check(const Measurement &m, const Buffers &buffers, uint32_t rank,
                   const char *what) {
   for (uint32_t source = 0; source < m.numRanks; ++source)
@@ -173,7 +173,7 @@ static void check(const Measurement &m, const Buffers &buffers, uint32_t rank,
           " has wrong bytes from rank " + std::to_string(source));
 }
 
-/// What one rank does.
+/// Runs one rank.
 static void runRank(Measurement &m, const Package &package, uint32_t rank) {
   WorldOptions options;
   LaunchInfo launch;
@@ -216,7 +216,7 @@ static void runRank(Measurement &m, const Package &package, uint32_t rank) {
     require(world->synchronize());
   };
 
-  // Once to warm up, and to check every byte.
+  // One warm-up run each, which also checks every byte.
   for (Way way : {kernelWay, heapMemcpy, privateMemcpy}) {
     const Buffers &buffers = way == privateMemcpy ? m.own : m.heap;
     std::memset(buffers.out[rank], 0xff, outBytes);
@@ -251,7 +251,7 @@ static void report(const Measurement &m, std::FILE *json) {
   auto rate = [&](Way way, double q) {
     return stored / (quantile(m.times[way], q) * 1e6);
   };
-  // Of runs that followed each other.
+  // Ratios of consecutive runs.
   std::vector<double> ratios;
   for (size_t i = 0; i < m.times[kernelWay].size(); ++i)
     ratios.push_back(m.times[heapMemcpy][i] / m.times[kernelWay][i]);

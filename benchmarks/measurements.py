@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the scripts that draw have in common: reading lines, names, colours.
+"""Shared code of the plotting scripts: reading lines, names, colours.
 
 A measurement is a JSON object with at least `op`, `peer`, `bytes` (of one
 chunk), `us` (the median time of a call), `busbw_GBs` (bus bandwidth as
@@ -12,12 +12,12 @@ import sys
 MANY_CHUNKS = {"all_gather", "reduce_scatter", "all_to_all", "gather",
                "scatter"}
 
-# Of Okabe and Ito: told apart by most eyes, and in print.
+# Okabe and Ito's palette, for colour-blind readers and print.
 BLUE, RED, ORANGE, GREEN, PINK, SKY = (
     "#0072b2", "#d55e00", "#e69f00", "#009e73", "#cc79a7", "#56b4e9")
 GREY = "#555555"
 
-# How peers are called and drawn; others take what is left.
+# Names and styles of peers; unknown ones use the remaining styles.
 PEERS = {
     "nccl": ("NCCL", RED),
     "nccl_symm": ("NCCL, registered memory", ORANGE),
@@ -34,8 +34,8 @@ def fail(message):
 
 
 def read_lines(path):
-    """The measurements of a file (.gz too), in its order; a line that is no
-    measurement ends the program."""
+    """The measurements of a file (.gz too), in file order; exits on a line
+    that is not a measurement."""
     try:
         with (gzip.open if path.endswith(".gz") else open)(
                 path, "rt", encoding="utf-8") as file:
@@ -57,8 +57,8 @@ def read_lines(path):
 
 
 def read(paths):
-    """The measurements of files, in their order. What has no bytes (a barrier)
-    is left out."""
+    """The measurements of files, in order, except those without bytes
+    (barriers)."""
     entries = [entry for path in paths for entry in read_lines(path)
                if entry["bytes"]]
     if not entries:
@@ -67,7 +67,7 @@ def read(paths):
 
 
 def format_size(size):
-    """"64 KiB", "1500 B": the largest unit of which it is a whole number."""
+    """"64 KiB", "1500 B": the largest unit with an integral value."""
     for unit in ("B", "KiB", "MiB"):
         if size < 1024 or size % 1024:
             return f"{size} {unit}"
@@ -76,7 +76,7 @@ def format_size(size):
 
 
 def name_size(size, _=None):
-    """"64 KiB"; also a formatter of Matplotlib's."""
+    """"64 KiB"; also a formatter for Matplotlib."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024 or unit == "GiB":
             return f"{size:g} {unit}"
@@ -85,7 +85,7 @@ def name_size(size, _=None):
 
 
 def name_peer(entry):
-    """What a reader calls the one that was measured."""
+    """The display name of a peer."""
     peer = entry["peer"]
     name = {"iris": "Iris", "limit": "Hand-written limit"}.get(peer) or \
         PEERS.get(peer, (peer,))[0]
@@ -95,8 +95,8 @@ def name_peer(entry):
 
 
 def group(entries, dtype=None, mode=None, ranks=None):
-    """{(op, suffix of file names): entries}: one set for each operation, type,
-    mode and number of ranks. The suffix has what there is more than one of."""
+    """{(op, suffix of file names): entries}: one set for each operation,
+    type, mode and number of ranks. The suffix has those that vary."""
     entries = [entry for entry in entries
                if dtype in (None, entry.get("dtype"))
                and mode in (None, entry.get("mode", "graph"))
@@ -126,7 +126,7 @@ def title(entries):
 
 
 def load_pyplot():
-    """Matplotlib, set up for small files that are the same in every run."""
+    """Matplotlib, configured for small files that are reproducible."""
     try:
         import matplotlib
     except ImportError:

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Draws time and bus bandwidth of collectives over the size.
+"""Plots time and bus bandwidth of collectives over the size.
 
     benchmarks/plot-collectives.py iris.jsonl peers.jsonl limits.jsonl \\
         -o PREFIX [--format=png]
 
 Reads the lines of `iris-bench --json`, of peers/collectives.py and of limits,
-in any order, and writes PREFIX-OPERATION.svg for each operation that we have:
+in any order, and writes PREFIX-OPERATION.svg for each operation of Iris:
 
-  Iris       what the selector chose; the best variant where no line is a
-             chosen one
+  Iris       the selector's variant; the best variant if no line is a
+             selected one
   peers      a line for each
   limit      the fastest hand-written kernel for each size
 
-Times are in us, of one call on the slowest rank; bus bandwidth in GB/s
-(1e9 bytes per second), as nccl-tests defines it. Bands are the quartiles.
-Where a case is there more than once, the last line counts (for variants and
-limits the fastest). Needs Matplotlib (Debian: python3-matplotlib).
+Times are in us, of one call on the slowest rank; bus bandwidth in GB/s (1e9
+bytes per second), as nccl-tests defines it. Bands are the quartiles. If a
+case occurs more than once, the last line counts (for variants and limits the
+fastest). Needs Matplotlib (Debian: python3-matplotlib).
 """
 import argparse
 import sys
@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--ops", help="only these, separated by commas")
     parser.add_argument("--dtype", help="only this type")
     parser.add_argument("--mode", help="only this mode: graph or eager")
-    parser.add_argument("--ranks", type=int, help="only so many ranks")
+    parser.add_argument("--ranks", type=int, help="only this number of ranks")
     parser.add_argument("--variants", action="store_true",
                         help="also a thin line for each variant of ours")
     options = parser.parse_args()

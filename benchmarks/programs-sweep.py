@@ -7,18 +7,18 @@
 
 Reads the lines of `iris-bench --programs=LIST --json`, and of
 `peers/collectives.py --channels=N`, whose channels are blocks, so that each
-takes an SM or CU. Prints the bandwidth at the best number of programs and the
-smallest number that reaches 95 % of it, for each operation and size. With -o it
-writes
+occupies an SM or CU. Prints the bandwidth at the best number of programs and
+the smallest number that reaches 95 % of it, for each operation and size. With
+-o it writes
 
   PREFIX.csv            op,peer,variant,dtype,ranks,mode,bytes,programs,us,
                         busbw_GBs: us for one call, bus bandwidth in GB/s (1e9
                         bytes per second); bytes of one chunk
   PREFIX-OPERATION.svg  bandwidth over programs, a line for each size, with a
-                        ring at the smallest number that is enough
+                        ring at the smallest sufficient number
 
-Where a case is there more than once (tiles, warps), the fastest counts; table
-and plots take the fastest variant for each number. A size is in them if it was
+If a case occurs more than once (tiles, warps), the fastest counts; table and
+plots use the fastest variant for each number. They contain a size if it was
 measured with several numbers of programs. Plots need Matplotlib (Debian:
 python3-matplotlib).
 """
@@ -43,18 +43,18 @@ def fastest(entries, *keys):
     return dict(sorted(best.items()))
 
 
-def enough(line, share):
-    """The entry with the fewest programs that has so much of the best
-    bandwidth, and the best one; `line` is {programs: entry}."""
+def enough(line, fraction):
+    """The entry with the fewest programs that reaches this fraction of the
+    best bandwidth, and the best one; `line` is {programs: entry}."""
     best = max(line.values(), key=lambda entry: entry["busbw_GBs"])
     for _, entry in sorted(line.items()):
-        if entry["busbw_GBs"] >= share * best["busbw_GBs"]:
+        if entry["busbw_GBs"] >= fraction * best["busbw_GBs"]:
             return entry, best
     return best, best
 
 
 def make_lines(entries):
-    """{name of a peer: {bytes: {programs: fastest entry}}}, ours first."""
+    """{name of a peer: {bytes: {programs: fastest entry}}}, Iris first."""
     peers = {}
     for entry in fastest(entries, "peer", "bytes", "programs").values():
         peers.setdefault(measurements.name_peer(entry), {}).setdefault(
@@ -66,14 +66,14 @@ def make_lines(entries):
             if peers[name]}
 
 
-def print_table(groups, share):
+def print_table(groups, fraction):
     heading = ["operation", "size", "of", "best GB/s", "with", "variant",
-               f"{share:.0%} with", "GB/s", "variant"]
+               f"{fraction:.0%} with", "GB/s", "variant"]
     rows = [heading]
     for (op, suffix), entries in groups.items():
         for name, sizes in make_lines(entries).items():
             for size, line in sorted(sizes.items()):
-                least, best = enough(line, share)
+                least, best = enough(line, fraction)
                 rows.append([
                     op + suffix, name_size(size), name,
                     f"{best['busbw_GBs']:.1f}", str(best["programs"]),
@@ -96,31 +96,31 @@ def write_csv(entries, path):
         writer.writerows(fastest(entries, *keys).values())
 
 
-def spread(places, gap):
-    """Moves sorted places apart, to be `gap` from each other at least."""
+def spread(positions, gap):
+    """Moves sorted positions apart, to a distance of at least `gap`."""
     moved = []
-    for place in places:
-        moved.append(max(place, moved[-1] + gap) if moved else place)
-    excess = moved[-1] - places[-1]
-    return [place - excess / 2 for place in moved]
+    for position in positions:
+        moved.append(max(position, moved[-1] + gap) if moved else position)
+    excess = moved[-1] - positions[-1]
+    return [position - excess / 2 for position in moved]
 
 
-def draw_panel(axes, sizes, colours, share, top):
+def draw_panel(axes, sizes, colours, fraction, top):
     ends = []
     for size, line in sorted(sizes.items()):
         programs = sorted(line)
         rates = [line[number]["busbw_GBs"] for number in programs]
         colour = colours[size]
         axes.plot(programs, rates, color=colour, marker=".", lw=1.5)
-        least, _ = enough(line, share)
+        least, _ = enough(line, fraction)
         axes.plot(least["programs"], least["busbw_GBs"], marker="o", ms=8,
                   mfc="none", mec=colour, mew=1.5)
         ends.append((rates[-1], programs[-1], name_size(size), colour))
     ends.sort()
     right = max(end[1] for end in ends)
-    for (rate, last, text, colour), place in zip(
+    for (rate, last, text, colour), position in zip(
             ends, spread([end[0] for end in ends], 0.045 * top)):
-        axes.annotate(text, (last, rate), (right * 1.12, place), color=colour,
+        axes.annotate(text, (last, rate), (right * 1.12, position), color=colour,
                       va="center", annotation_clip=False,
                       arrowprops={"arrowstyle": "-", "lw": 0.5,
                                   "color": colour, "alpha": 0.5})
@@ -132,7 +132,7 @@ def draw_panel(axes, sizes, colours, share, top):
     axes.set_xlabel("programs")
 
 
-def draw(pyplot, entries, share, path):
+def draw(pyplot, entries, fraction, path):
     peers = make_lines(entries)
     if not peers:
         return False
@@ -146,14 +146,14 @@ def draw(pyplot, entries, share, path):
     top = 1.05 * max(entry["busbw_GBs"] for sizes in peers.values()
                      for line in sizes.values() for entry in line.values())
     for axes, (name, sizes) in zip(panels[0], peers.items()):
-        draw_panel(axes, sizes, colours, share, top)
+        draw_panel(axes, sizes, colours, fraction, top)
         axes.set_title(name)
         axes.set_ylim(0, top)
     panels[0][0].set_ylabel("bus bandwidth, GB/s")
     what = "chunk of one rank" if entries[0]["op"] in \
         measurements.MANY_CHUNKS else "buffer"
     figure.suptitle(f"{measurements.title(entries)}\nlines: {what}; "
-                    f"rings: {share:.0%} of the line's best")
+                    f"rings: {fraction:.0%} of the line's best")
     figure.tight_layout(w_pad=3)
     measurements.save(figure, path)
     pyplot.close(figure)
@@ -181,7 +181,7 @@ def main():
     entries = measurements.read(options.results)
     ops = options.ops.split(",") if options.ops else None
     variants = options.variants.split(",") if options.variants else None
-    # Of the limit kernels only the best number of blocks is reported.
+    # Limit kernels report only the best number of blocks.
     entries = [entry for entry in entries
                if entry.get("programs") and entry["peer"] != "limit"
                and (not ops or entry["op"] in ops)

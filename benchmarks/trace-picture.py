@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Draws one launch of a trace: time to the right, programs below each other.
+"""Draws one launch of a trace: time to the right, one row per program.
 
     benchmarks/trace-picture.py trace.json -o trace.svg [--ranks=0,3]
         [--launch=N] [--rows=48] [--width=1100]
 
-Reads what `iris-run --trace` writes (.gz too) and draws a launch, by default
-the last that has a matmul, on the given ranks, by default the first one.
-Programs that move data come first, then those that multiply; where there are
-more than --rows of a kind, every second, third, ... is drawn. Warps that load
-for a program have a thin row of their own below its row. A pixel shows what was
-done in most of its time; where spans nest, the inner one.
+Reads the output of `iris-run --trace` (.gz too) and draws a launch, by
+default the last that has a matmul, on the given ranks, by default the first
+one. Communication programs come first, then compute programs; if there are
+more than --rows of a kind, every second, third, ... is drawn. Producer warps
+of a program have a separate thin row below its row. A pixel shows the span
+that covers most of its time; where spans nest, the inner one.
 
-Prints a table, in Markdown, of all programs of the launch on these ranks: how
-long they were in matmuls, how long in waits and barriers (exposed), and the
-bytes that their spans moved. Times are in us, of the median program unless the
-column says otherwise; GB/s are all bytes over the launch's time.
+Prints a Markdown table of all programs of the launch on these ranks: their
+time in matmuls, in waits and barriers (exposed), and the bytes of their
+spans. Times are in us, of the median program unless the column says
+otherwise; GB/s are all bytes over the launch's time.
 """
 import argparse
 import collections
@@ -66,8 +66,8 @@ def read(path):
 
 
 def flatten(spans):
-    """(name, begin, end) that do not overlap: the innermost span counts. Spans
-    come in the order in which they ended."""
+    """(name, begin, end) that do not overlap: the innermost span counts.
+    Spans are ordered by their end."""
     result = []
     open_spans = []
     at = None
@@ -83,7 +83,7 @@ def flatten(spans):
             result.append((open_spans[-1].name, at, time))
         at = time
 
-    # Of two that are equally long, the inner one ended first.
+    # Of two spans of equal length, the inner one ended first.
     for span in sorted(reversed(spans),
                        key=lambda span: (span.begin, -span.end)):
         if at is None:
@@ -96,16 +96,16 @@ def flatten(spans):
 
 
 def bin_pixels(segments, origin, scale, width):
-    """For each pixel the name that has most of it, or None."""
-    shares = [collections.Counter() for _ in range(width)]
+    """For each pixel the name that covers most of it, or None."""
+    times = [collections.Counter() for _ in range(width)]
     for name, begin, end in segments:
         first, last = (begin - origin) * scale, (end - origin) * scale
         for pixel in range(max(int(first), 0), min(int(last) + 1, width)):
-            shares[pixel][name] += min(last, pixel + 1) - max(first, pixel)
+            times[pixel][name] += min(last, pixel + 1) - max(first, pixel)
     pixels = []
-    for share in shares:
-        idle = 1 - sum(share.values())
-        name, most = max(share.items(), key=lambda item: item[1],
+    for time in times:
+        idle = 1 - sum(time.values())
+        name, most = max(time.items(), key=lambda item: item[1],
                          default=(None, 0))
         pixels.append(name if most > max(idle, 0) else None)
     return pixels
@@ -126,11 +126,11 @@ def pick_launch(launches, rank, wanted):
     if not mine or (wanted is None and not matmuls):
         fail(f"rank {rank} has no launch "
              + ("with a matmul" if wanted is None else str(wanted)))
-    return max(products or mine, key=lambda key: key[2])
+    return max(matmuls or mine, key=lambda key: key[2])
 
 
 class Picture:
-    """SVG, built from the top to the bottom."""
+    """SVG, built from top to bottom."""
     LEFT, ROW, LOADS, GAP = 150, 8, 4, 1
 
     def __init__(self, width, origin, end):
@@ -223,7 +223,7 @@ def total(spans, names):
 
 
 def print_table(rank, kinds, length):
-    """Of all programs of one rank, by kind."""
+    """A table of all programs of one rank, by kind."""
     for kind, programs in kinds:
         exposed = [total(spans, EXPOSED) for _, spans in programs]
         moved = sum(span.bytes for _, spans in programs for span in spans)

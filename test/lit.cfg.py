@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# What the test suite needs to know: formats, substitutions, features.
+# Configuration of the test suite: formats, substitutions, features.
 import os
 import subprocess
 import sys
@@ -14,7 +14,7 @@ config.excludes = ["Inputs", "lib", "unit", "runtime", "fuzz", "install"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.iris_obj_root, "test")
 
-# Only what a test may depend on reaches it.
+# Tests see only the environment that they may depend on.
 config.environment["PATH"] = os.pathsep.join(
     [
         os.path.join(config.iris_obj_root, "bin"),
@@ -27,8 +27,8 @@ for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "AMDEMU", "TINYGRAD_DIR",
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
-# LLVM marks its arenas' memory as free or in use from inlined code. Ours is
-# instrumented and does, LLVM's libraries are not and do not.
+# LLVM marks its arenas' memory as free or in use from inlined code. Iris' code
+# is instrumented and does, LLVM's libraries are not and do not.
 if "address" in config.iris_sanitize:
     config.available_features.add("asan")
     config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
@@ -40,8 +40,9 @@ config.substitutions += [
     ("%python", config.python_executable),
 ]
 
-# Executing AMD machine code needs an emulator, which lies outside of the
-# repository: AMDEMU is its script, TINYGRAD_DIR what that script builds on.
+# Executing AMD machine code needs an emulator, which is not part of the
+# repository: AMDEMU is its script, TINYGRAD_DIR the tinygrad checkout that it
+# uses.
 if os.path.isfile(os.environ.get("AMDEMU", "")) and os.path.isdir(
     os.environ.get("TINYGRAD_DIR", "")
 ):

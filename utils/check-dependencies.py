@@ -10,7 +10,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 
-# (folders, what they must not include, why)
+# (folders, forbidden includes, reason)
 RULES = [
     (["runtime", "tools/iris-bench", "tools/iris-run", "tools/launch"],
      r"^(mlir|llvm|llvm-c|mlir-c|iris)/(?!rt/|ccl/|Plan/|iris\.h|ccl\.h)",
@@ -40,9 +40,9 @@ RULES = [
     (["lib/Target", "include/iris/Target"],
      r"^iris/(Conversion|Kernels|Pipelines)/",
      "code generation starts from the LLVM dialect"),
-    (["lib/Conversion/IrisToROCDL"], r"IrisToNVVM|IrisToLLVM", "targets do not know each other"),
-    (["lib/Conversion/IrisToNVVM"], r"IrisToROCDL|IrisToLLVM", "targets do not know each other"),
-    (["lib/Conversion/IrisToLLVM"], r"IrisToROCDL|IrisToNVVM", "targets do not know each other"),
+    (["lib/Conversion/IrisToROCDL"], r"IrisToNVVM|IrisToLLVM", "targets are independent of each other"),
+    (["lib/Conversion/IrisToNVVM"], r"IrisToROCDL|IrisToLLVM", "targets are independent of each other"),
+    (["lib/Conversion/IrisToLLVM"], r"IrisToROCDL|IrisToNVVM", "targets are independent of each other"),
     (["lib/Kernels", "include/iris/Kernels"], r"^iris/(Conversion|Pipelines|Target)/",
      "kernel generators build IR and lower nothing"),
 ]

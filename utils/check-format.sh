@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Checks that every C and C++ file is as clang-format (14, Debian 12's) wants
-# it. `utils/check-format.sh --fix` formats them.
+# Checks the format of every C and C++ file with clang-format (14, Debian 12's).
+# `utils/check-format.sh --fix` formats them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mode=(--dry-run -Werror)

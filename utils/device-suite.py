@@ -7,13 +7,13 @@
 
 `pack` reads the RUN lines of test/Execution and of the examples, generates
 their programs and compiles each into a package for the target. `run` needs
-Python, the packages, iris-run and libiris_rt.so only; it starts every package
-with the numbers of ranks that its test names, as far as there are devices, and
-exits with status 1 if one of them failed.
+only Python, the packages, iris-run and libiris_rt.so; it runs every package
+with the numbers of ranks in its test, up to the number of devices, and exits
+with status 1 if one of them failed.
 
 Programs that a test expects to fail must fail here as well: with status 1, in
-bounded time, with what its CHECK lines say. And where a test waits for ever, one
-of its ranks is killed while the others wait.
+bounded time, and with the output in its CHECK lines. Where a test waits
+forever, one of its ranks is killed during the wait.
 """
 
 import argparse
@@ -51,7 +51,8 @@ def run_lines(path):
 
 
 def checks_of(path):
-    """What FileCheck's default prefix wants, as regular expressions, in order."""
+    """The patterns of FileCheck's default prefix, as regular expressions, in
+    order."""
     with open(path, encoding="utf-8") as file:
         lines = re.findall(r"(?://|#)\s*CHECK(?:-SAME)?:\s*(.*?)\s*$",
                            file.read(), re.MULTILINE)
@@ -63,8 +64,8 @@ def checks_of(path):
 
 
 def programs_of(path, name):
-    """(program, generator or None, source or None, numbers of ranks); also how
-    one fails that is to fail: ranks, options, and what it says."""
+    """(program, generator or None, source or None, numbers of ranks); for
+    expected failures also ranks, options, and the expected output."""
     programs = {}
     here = os.path.dirname(path)
     for line in run_lines(path):
@@ -171,7 +172,7 @@ def kill_a_rank(launcher):
 
 
 def run_killed(command, environment, limit):
-    """Runs a program that waits for ever, and kills a rank once they wait."""
+    """Runs a program that waits forever, and kills a rank during the wait."""
     command = [word for word in command if not word.startswith("--timeout")]
     running = subprocess.Popen(
         [*command[:-1], "--timeout=600", command[-1]], text=True,
@@ -186,7 +187,8 @@ def run_killed(command, environment, limit):
 
 
 def judge(code, text, says):
-    """What is wrong with the end of a program that was to fail; or None."""
+    """The problem with the end of a program that was expected to fail; or
+    None."""
     if code != 1:
         return f"status {code}; expected 1"
     for part in says:
@@ -198,7 +200,7 @@ def judge(code, text, says):
 
 
 def run_one(args, entry, ranks, devices):
-    """Runs on some of the devices; says what came of it."""
+    """Runs on some of the devices; returns the outcome."""
     command = [args.iris_run, "-n", str(ranks), "--device=" + args.device,
                *entry.get("options", []), *args.option,
                os.path.join(args.suite, entry["package"])]
@@ -225,7 +227,7 @@ def run_one(args, entry, ranks, devices):
 
 
 def with_killed(manifest):
-    """The entries, and one more for each that waits for ever: a killed rank."""
+    """The entries, and one more for each that waits forever: a killed rank."""
     for entry in manifest:
         yield entry
         if any(option.startswith("--timeout")
@@ -237,8 +239,8 @@ def with_killed(manifest):
 def run(args):
     with open(os.path.join(args.suite, "suite.json"), encoding="utf-8") as file:
         manifest = list(with_killed(json.load(file)))
-    # Runs of as many ranks, side by side: a driver starts faster, too, where it
-    # sees fewer devices.
+    # Runs with equal numbers of ranks, concurrently: a driver also starts
+    # faster when it sees fewer devices.
     todo = collections.defaultdict(list)
     for entry in manifest:
         for ranks in sorted(set(entry["ranks"])):
@@ -299,7 +301,7 @@ def main():
     p.add_argument("--target", required=True, help="for example sm_90a")
     p.add_argument("--build", required=True, help="the build folder")
     p.add_argument("-o", "--output", required=True, help="the suite's folder")
-    p.add_argument("--full", action="store_true", help="the long forms, too")
+    p.add_argument("--full", action="store_true", help="the long forms as well")
     p.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     p.add_argument("--filter", default="", help="regular expression on names")
     p.add_argument("option", nargs="*", help="options of iris-compile, after --")
@@ -307,7 +309,7 @@ def main():
     p.add_argument("suite", help="the suite's folder")
     p.add_argument("--device", required=True, help="cuda, hip or host")
     p.add_argument("--iris-run", default="iris-run", help="path of iris-run")
-    p.add_argument("--devices", type=int, default=8, help="devices there are")
+    p.add_argument("--devices", type=int, default=8, help="number of devices")
     p.add_argument("--max-ranks", type=int, default=8,
                    help="leave out the tests of more ranks")
     p.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")],

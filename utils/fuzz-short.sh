@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Builds the fuzz targets with clang and runs each for a short while.
+# Builds the fuzz targets with clang and runs each for a short time.
 #
 #   utils/fuzz-short.sh [--no-compiler] [SECONDS]   20 seconds each by default
 #
-# --no-compiler leaves the compiler's fuzzer out, for which the whole compiler is
+# --no-compiler omits the compiler's fuzzer, which needs the whole compiler
 # built with clang.
 #
 # IRIS_FUZZ_BUILD names the build folder (default: build/fuzz). Corpora stay
-# there, so that a later run goes on where this one stopped. A finding ends the
-# script and leaves its input in IRIS_FUZZ_BUILD/findings. IRIS_FUZZ_SEEDS is the
-# number of kernels that the compiler's fuzzer starts from (default: 60).
+# there, so that a later run continues. A finding ends the script and leaves its
+# input in IRIS_FUZZ_BUILD/findings. IRIS_FUZZ_SEEDS is the number of kernels
+# that the compiler's fuzzer starts from (default: 60).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 compiler=ON
@@ -34,7 +34,7 @@ mkdir -p "$build/findings"
 fuzzers=(package messages)
 if [ "$compiler" = ON ]; then
   fuzzers+=(compile)
-  # The seeds of the compiler are compiled before the time starts to count.
+  # The compiler's seeds are built before the time limit starts.
   test/fuzz/compile/make-seeds.py --max="${IRIS_FUZZ_SEEDS:-60}" . \
     "$build/corpus/compile" "$build/compile.dict"
 fi

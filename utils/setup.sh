@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Installs the Debian packages that building, running and testing Iris needs.
-# Does nothing where all are there. Sourced by quickstart.sh and check.sh; can
-# be run on its own.
+# Installs the Debian packages that are needed to build, run and test Iris. Does
+# nothing if all are installed. Sourced by quickstart.sh and check.sh; can be
+# run on its own.
 set -euo pipefail
 
 iris_packages=(
@@ -37,7 +37,7 @@ iris_setup() {
     --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Configures and builds preset $1; the further arguments are targets.
+# Configures and builds preset $1; further arguments are targets.
 iris_build() {
   local preset=$1
   shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Adds up JUnit reports: prints 'N passed, N failed, N skipped'.
+"""Sums up JUnit reports: prints 'N passed, N failed, N skipped'.
 
 Exits with status 1 if a report is missing, a test failed or none ran.
 """

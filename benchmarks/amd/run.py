@@ -1,36 +1,39 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measures our collectives against RCCL on the AMD GPUs of this machine.
+"""Measures Iris' collectives against RCCL on the AMD GPUs of this machine.
 
     benchmarks/amd/run.py                        about an hour
     benchmarks/amd/run.py --quick                some minutes
     benchmarks/amd/run.py --dry-run              prints the commands only
 
-Repeats the all-gather sweep of ROCm/iris' pull requests: f16, 2 MiB to 512 MiB
-per rank (the matrices 2048x4096, 8192x8192 and 16384x16384 are 16, 128 and
-512 MiB), 4 to 128 programs, RCCL with its own number of channels and with as
-many channels as we have programs; and the same for all-reduce. Sizes are bytes
-of one chunk: what each rank gives in an all-gather.
+Repeats the all-gather sweep of ROCm/iris' pull requests: f16, 2 MiB to 512
+MiB per rank (the matrices 2048x4096, 8192x8192 and 16384x16384 are 16, 128
+and 512 MiB), 4 to 128 programs, RCCL with its default number of channels and
+with as many channels as Iris has programs; and the same for all-reduce. Sizes
+are bytes of one chunk: the input of each rank in an all-gather.
 
-  1. says which GPUs, ROCm, PyTorch and RCCL it found; without an AMD GPU it
-     ends with status 1
-  2. builds iris-bench and iris-compile, or takes those of --build; with
+  1. prints the GPUs, ROCm, PyTorch and RCCL; exits with status 1 without an
+     AMD GPU
+  2. builds iris-bench and iris-compile, or uses those of --build; with
      --package only iris-bench is needed
-  3. Iris as its selector chooses, then for each number of programs; RCCL as it
-     chooses, then for each number of channels; all outputs are compared. Calls
-     are in a graph; if RCCL cannot be captured, all is done again one by one
-  4. reports
+  3. measures Iris with the selector's config, then with each number of
+     programs, and RCCL with its default, then with each number of channels;
+     all outputs are compared. Calls are in a graph; if RCCL cannot be captured,
+     everything is measured again without graphs
+  4. writes the report
 
-A step that fails does not end the rest. In --out there are then:
+A failed step does not end the run. --out then contains:
 
-  system.json           what was found
-  iris.jsonl            ours, as chosen; iris-programs.jsonl: for each number
-  rccl.jsonl            RCCL's choice;   rccl-channels.jsonl: for each number
+  system.json           the machine
+  iris.jsonl            Iris' default; iris-programs.jsonl: each number of
+                        programs
+  rccl.jsonl            RCCL's default; rccl-channels.jsonl: each number of
+                        channels
   tables.md             bandwidth over programs for the three matrices, GiB/s
-                        (2^30 bytes, as ROCm/iris counts)
-  programs.csv          all of it, GB/s (1e9 bytes)
+                        (2^30 bytes, as in ROCm/iris)
+  programs.csv          all measurements, GB/s (1e9 bytes)
   plots/                over the size, and over the programs (SVG)
-  log/                  what each step printed
+  log/                  the output of each step
 
 For a machine without LLVM 22, compile the kernels elsewhere (no GPU needed
 there), for the same number of ranks and operations:
@@ -38,8 +41,8 @@ there), for the same number of ranks and operations:
     benchmarks/amd/run.py -n 8 --compile-ahead=kernels.iris
     benchmarks/amd/run.py -n 8 --package=kernels.iris
 
-exit status: 0 if all was measured and right, 1 if there is no AMD GPU or a step
-failed, 2 for a wrong command line.
+exit status: 0 if everything was measured and correct, 1 if there is no AMD
+GPU or a step failed, 2 for a wrong command line.
 """
 import argparse
 import datetime
@@ -66,7 +69,7 @@ QUICK_SIZES = [2 * MIB, 16 * MIB, 128 * MIB]
 QUICK_PROGRAMS = [8, 32, 64, 128]
 OPS = ["all_gather", "all_reduce", "reduce_scatter", "all_to_all"]
 TARGETS = ["gfx942", "gfx950"]
-RCCL_BUDGET = 1200  # seconds for one start of the peers
+RCCL_BUDGET = 1200  # seconds for one run of the peers
 
 KFD = pathlib.Path("/sys/class/kfd/kfd/topology/nodes")
 
@@ -77,7 +80,7 @@ def die(message):
 
 
 # ===----------------------------------------------------------------------===#
-# What there is
+# The machine
 # ===----------------------------------------------------------------------===#
 
 
@@ -89,7 +92,7 @@ def read_text(path):
 
 
 def target_of(version):
-    """The name of KFD's gfx_target_version: 90402 is gfx942, 90010 gfx90a."""
+    """The target for KFD's gfx_target_version: 90402 is gfx942, 90010 gfx90a."""
     return f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}"
 
 
@@ -197,7 +200,7 @@ def print_system(system):
 
 
 def check_system(system, options):
-    """Ends the program where nothing can be measured; the number of ranks."""
+    """Exits if nothing can be measured; returns the number of ranks."""
     gpus = system["gpus"]
     if not gpus:
         die("no AMD GPU found: the kernel driver (amdgpu, KFD) shows none in "
@@ -228,14 +231,13 @@ def check_system(system, options):
 
 
 class Steps:
-    """Runs commands one after the other, or prints them; remembers what
-    failed."""
+    """Runs commands in sequence, or prints them; records failures."""
 
     def __init__(self, out, dry):
         self.out, self.dry, self.failed = out, dry, []
 
     def run(self, name, command, environment=None):
-        """Whether it ended with status 0. Output goes to the terminal and to
+        """Whether it exited with status 0. Output goes to the terminal and to
         log/NAME."""
         words = [f"{key}={value}" for key, value in (environment or {}).items()]
         words += map(str, command)
@@ -307,14 +309,14 @@ class Plan:
 
 
 def build(steps, plan):
-    """Builds what is not there. False if that failed."""
+    """Builds missing tools. False if that failed."""
     wanted = [plan.bench] + ([] if plan.options.package else [plan.compiler])
     missing = [path for path in wanted if not path.exists()]
     if not missing:
         return True
     if plan.build != ROOT / "build":
         die("there is no " + " and no ".join(map(str, missing)))
-    if plan.options.package:  # no compiler, so neither MLIR nor LLVM
+    if plan.options.package:  # no compiler is needed, so neither MLIR nor LLVM
         return steps.run("configure", [
             "cmake", "-S", ROOT, "-B", plan.build, "-DCMAKE_BUILD_TYPE=Release",
             "-DIRIS_BUILD_COMPILER=OFF", "-DIRIS_BUILD_TESTS=OFF"]) and \
@@ -332,7 +334,7 @@ def compile_ahead(steps, plan):
     targets = "host" if plan.options.rehearse else ",".join(TARGETS)
     if steps.run("requests", plan.iris(plan.options.ops) + [
             f"--requests={source}"]):
-        # Which translation of addresses a driver needs shows on the machine.
+        # The machine decides which address translation a driver needs.
         steps.run("compile", [plan.compiler, source, f"--target={targets}",
                               "--translation=both", "-o", package])
 
@@ -359,9 +361,10 @@ def has_lines(path):
 
 
 def measure_rccl(steps, plan, commit):
-    """False if RCCL gave nothing for some operation in a graph: then all is
-    measured with calls one by one, too, to compare like with like."""
-    # Some versions of RCCL end at once without it. What the user has set stays.
+    """False if RCCL has no result for some operation in a graph: then
+    everything is also measured without graphs, for a fair comparison."""
+    # Some versions of RCCL exit without it. The user's settings take
+    # precedence.
     environment = {name: value for name, value in {
         "HSA_NO_SCRATCH_RECLAIM": "1"}.items() if name not in os.environ}
     path, more = steps.out / "rccl.jsonl", plan.notes(commit)
@@ -411,7 +414,7 @@ def make_table(entries):
     lines += [table_row(number, ours.get(number), rccl.get(number))
               for number in sorted({*ours, *rccl})]
     if chosen or default:
-        label = "own choice" + (f" (Iris: {chosen['programs']})" if chosen
+        label = "default" + (f" (Iris: {chosen['programs']})" if chosen
                                 else "")
         lines.append(table_row(label, chosen, default))
     return lines
@@ -423,7 +426,7 @@ def make_tables(entries):
     text = [f"# {first['ranks']} x {first['device']}, f16",
             "", "Bus bandwidth in GiB/s (2^30 bytes): for all_gather, (ranks - "
             "1) x rows x columns x 2 bytes by the time of one call. RCCL has "
-            "as many channels as the line says programs."]
+            "as many channels as programs."]
     cases = {}
     for entry in entries:
         cases.setdefault((entry["op"], entry["bytes"],
@@ -452,7 +455,7 @@ def report(steps):
         print("\n" + text, end="")
         (steps.out / "plots").mkdir(exist_ok=True)
     try:
-        import matplotlib  # noqa: F401, only whether it is there
+        import matplotlib  # noqa: F401, only checks availability
         plots = True
     except ImportError:
         plots = False
@@ -543,7 +546,8 @@ def parse_options():
 
 
 def choose_sizes(options, ranks, memory):
-    """What fits: every rank compares its whole output in main memory."""
+    """The sizes that fit: every rank compares its whole output in main
+    memory."""
     if options.rehearse:
         return [16 * 1024, 64 * 1024]
     sizes = QUICK_SIZES if options.quick else SIZES

@@ -1,32 +1,34 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks and times fused kernels beside a matmul and a collective, on CUDA.
+"""Checks fused kernels and times them against a matmul and a collective, on
+CUDA.
 
     benchmarks/fused/fused_kernels.py -n 8 SPEC... > fused.mlir
     iris-compile fused.mlir --target=sm_90a -o fused.iris
     benchmarks/fused/fused.py -n 8 --package=fused.iris SPEC... --shapes ...
 
-What is more than one kernel (unfused, copy_engine) and what the library chooses take
-the package of what `iris-bench --requests` writes, as a second --package.
+Variants of more than one kernel (unfused, copy_engine), and the library's
+default, need a second --package, compiled from the output of `iris-bench
+--requests`.
 
-Starts a process for each GPU. A shape is M x N x K: what one rank gets or
-computes is M x N, over K in all; a rank has its share of what the kind divides.
-Random data; a result is compared with torch's, computed in f64, on every rank
-before its time counts.
+Starts a process for each GPU. A shape is M x N x K: each rank gets or
+computes M x N, over the full K; a rank holds 1/ranks of the dimension that is
+sharded. Random data; a result is compared with torch's, computed in f64, on
+every rank before its time counts.
 
-The peers, in the same job, each a CUDA graph as ours is:
+The peers, in the same job, each a CUDA graph like Iris' calls:
 
-    gemm        torch.matmul alone, on matrices that are already there
+    gemm        torch.matmul alone, on matrices that are already local
     collective  NCCL's alone
     pair        one after the other
-    pair_symm   the same, the collective on memory that NCCL has registered as
-                symmetric; left out where that is more than 1.5 GiB
-    torch_fused PyTorch's fused op, where there is one: not a graph, but calls
-                that follow each other
+    pair_symm   the same, with the collective on memory registered with NCCL
+                as symmetric; omitted if that is more than 1.5 GiB
+    torch_fused PyTorch's fused op, if there is one: calls in sequence instead
+                of a graph
 
-For `all_gather_matmul` with shard k the pair multiplies a matrix that lies as
-it should, though the gathered one does not: bringing it into that order, which
-a program would have to pay for, is not in its time.
+For `all_gather_matmul` with shard k, the pair multiplies a matrix in
+row-major order, although the gathered one is not: its time excludes the
+reordering that a program would need.
 
 Times are medians over replays of the slowest rank, in us.
 """
@@ -53,7 +55,7 @@ import runtime
 from fused_kernels import Spec
 
 GRAPH_MS = 20
-# What NCCL registers: room for the largest input and output of a collective.
+# Size registered with NCCL: the largest input and output of a collective.
 SYMMETRIC_BYTES = 3 << 29
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
 ROUNDING = {"f16": 2**-11, "bf16": 2**-8}
@@ -64,7 +66,8 @@ def ceil_div(a, b):
 
 
 class Problem:
-    """The matrices of one rank, and how large staging and workspace are."""
+    """The matrices of one rank, and the sizes of staging buffer and
+    workspace."""
 
     def __init__(self, spec, shape, ranks):
         m, n, k = shape
@@ -88,7 +91,7 @@ class Problem:
             self.a, self.b = (m, k), (k, n)
 
     def own(self):
-        """m, n and k as MatmulProblem has them."""
+        """m, n and k as in MatmulProblem."""
         m = self.c[0] if self.spec.kind == "matmul_reduce_scatter" \
             else self.a[0]
         return m, self.b[1], self.a[1]
@@ -108,7 +111,7 @@ class Rank:
         self.registered = None
 
     def symmetric(self, dtype, *counts):
-        """Tensors of so many elements in memory that NCCL has registered, which
+        """Tensors of this many elements in memory registered with NCCL, which
         all calls share."""
         if self.registered is None:
             backend = dist.group.WORLD._get_backend(torch.device("cuda"))
@@ -126,7 +129,7 @@ class Rank:
         return tensors
 
     def close(self):
-        """NCCL must not find memory of a pool that is gone."""
+        """Deregisters memory before its pool is destroyed."""
         if self.registered is not None:
             backend = dist.group.WORLD._get_backend(torch.device("cuda"))
             backend.deregister_mem_pool(self.pool)
@@ -166,13 +169,13 @@ class Case:
             self.me.world.free(address)
         self.me.world.sync()
 
-    def fill(self, turn):
+    def fill(self, iteration):
         same = {"m": self.b, "n": self.a}.get(self.problem.shard) \
             if self.spec.kind == "matmul_all_gather" else None
         for number, tensor in enumerate((self.a, self.b)):
             who = self.me.ranks if tensor is same else self.me.rank
             generator = torch.Generator("cuda").manual_seed(
-                1000 * turn + 10 * who + number)
+                1000 * iteration + 10 * who + number)
             tensor.copy_(torch.randn(tensor.shape, device="cuda",
                                      generator=generator).to(tensor.dtype))
         self.c.fill_(7)
@@ -193,8 +196,8 @@ class Case:
         wrong."""
         worst = 0.0
         kind, shard = self.spec.kind, self.problem.shard
-        for turn in range(2):
-            self.fill(turn)
+        for iteration in range(2):
+            self.fill(iteration)
             self.launch()
             self.me.world.synchronize()
             a, b = self.a, self.b
@@ -225,8 +228,9 @@ class Case:
         return self.me.worst(worst)
 
     def collective(self, inputs, whole):
-        """NCCL's, and what it needs: from `inputs` elements to `whole`, both
-        tensors of one dimension; of an all-reduce only the first is used."""
+        """NCCL's collective and its buffers: from `inputs` elements to
+        `whole`, both one-dimensional tensors; an all-reduce uses only the
+        first."""
         kind = self.spec.kind
         if kind in ("all_gather_matmul", "matmul_all_gather"):
             return lambda: dist.all_gather_into_tensor(whole, inputs)
@@ -235,7 +239,7 @@ class Case:
         return lambda: dist.all_reduce(inputs)
 
     def peers(self):
-        """What is timed beside: steps by name, each a graph."""
+        """The peers: steps by name, each a graph."""
         kind, problem, ranks = self.spec.kind, self.problem, self.me.ranks
         dtype = DTYPES[self.spec.element]
 
@@ -278,7 +282,7 @@ class Case:
         return None
 
     def time(self, replays):
-        """Medians in us: ours, and the peers', by name."""
+        """Medians in us: Iris', and the peers' by name."""
         flop = 2.0 * math.prod(self.problem.a) * self.problem.b[1]
         if self.spec.kind == "all_gather_matmul":
             flop = 2.0 * math.prod(self.problem.shape)
@@ -300,7 +304,7 @@ class Case:
         times = {name: [] for name in ("ours", *runs)}
         if eager:
             times["torch_fused"] = []
-        for turn in range(replays + 1):
+        for iteration in range(replays + 1):
             for name in times:
                 torch.cuda.synchronize()
                 dist.barrier()
@@ -320,7 +324,7 @@ class Case:
                         end.record(stream)
                     end.synchronize()
                     ms = start.elapsed_time(end)
-                if turn:  # the first one warms up
+                if iteration:  # the first one warms up
                     times[name].append(self.me.worst(ms) * 1e3 / calls)
         world.free_graph(graph)
         return {name: statistics.median(values)

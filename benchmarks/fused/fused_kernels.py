@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes fused kernels, to be compiled ahead for fused.py.
+"""Writes fused kernels, to be precompiled for fused.py.
 
 Usage: fused_kernels.py -n RANKS SPEC...   prints a module with these kernels.
 
-A SPEC is a kind and its config, as docs/fused.md has them:
+A SPEC is a kind and its config, as in docs/fused.md:
 
     all_gather_matmul,variant=hbm_buffer,num_fetch_programs=16
 
-Shapes for fused.py may follow, each behind an @. What is left out is what
-fused.py wants: f16, tiles of 128 x 256 x 64, 8 warps, 132 programs. `name` is
-the kernel's: a hash of its spec.
+Shapes for fused.py may follow, each after an @. Defaults are: f16, tiles of
+128 x 256 x 64, 8 warps, 132 programs. `name` is the kernel's name: a hash of
+its spec.
 
-With `chosen=1` the library chooses, and of the config only shard and share
-count. Kernels of such specs, of `unfused` and of `copy_engine` are not written
-here: `iris-bench --requests` knows what they take.
+With `chosen=1` the library selects the config, and only shard and
+partial_type of the spec count. Kernels of such specs, of `unfused` and of
+`copy_engine` are not written here: `iris-bench --requests` lists what they
+need.
 """
 import argparse
 import hashlib
@@ -24,7 +25,7 @@ DEFAULTS = {"tile_m": 128, "tile_n": 256, "tile_k": 64, "warps": 8,
 
 
 class Spec:
-    """A kernel: what it does, and how."""
+    """A kernel: its kind and config."""
 
     def __init__(self, text, ranks):
         text, *self.shapes = text.split("@")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Draws shapes of matmuls with communication that nobody tuned.
+"""Generates random shapes of matmuls with communication that were not tuned.
 
     random_shapes.py --seed=1 --count=30 --specs   arguments for fused.py
     random_shapes.py --seed=1 --count=30 --plan    a plan for iris-bench
 
-Every second shape has M of 16, 32, 64 or 128 with N and K of 4096 to 16384, as
-decoding has; the others have M of 1 to 16384 with equal chance for each
-doubling, N and K multiples of 128 from 128 to 16384. The operations and types
-take turns. The same seed draws the same shapes.
+Every third shape has M of 16, 32, 64 or 128 with N and K of 4096 to 16384,
+as in decoding; the rest have log-uniform M of 1 to 16384, and N and K that
+are multiples of 128 from 128 to 16384. Operations and types alternate. The
+same seed gives the same shapes.
 """
 import argparse
 import random
@@ -39,7 +39,7 @@ def draw(seed, count, ranks):
             n, k = multiple(UNIT), multiple(UNIT)
         operation, setting = OPERATIONS[number % len(OPERATIONS)]
         if operation != "matmul_all_reduce" and setting != "shard=k":
-            m = max(ranks, m - m % ranks)  # each rank has so many rows
+            m = max(ranks, m - m % ranks)  # every rank has m / ranks rows
         k = max(ranks * UNIT, k - k % (ranks * UNIT))
         shapes.append((operation, setting, TYPES[number % len(TYPES)],
                        (m, n, k)))
@@ -61,7 +61,8 @@ def main():
         if options.specs:
             print(f"{operation},{setting},element={element},chosen=1@{text}")
         else:
-            print(f"--ops={operation} --{setting} --dtypes={element} "
+            option = setting.replace("_", "-")
+            print(f"--ops={operation} --{option} --dtypes={element} "
                   f"--shape={text}")
 
 

@@ -7,11 +7,11 @@
     iris-compile trace.mlir --target=sm_90a --trace -o trace.iris
     iris-run --device=cuda -n 8 --trace=trace.json trace.iris
 
-Every rank has m x (k / RANKS) of a, all of b (k x columns), and gets all of c.
-SPEC is a kind and its config as fused_kernels.py has them, of the kind
-all_gather_matmul with shard k. Numbers are small hashes of their places in the
-whole matrices, new ones for each call; 64 rows of each result are compared with
-sums of products of the same hashes.
+Every rank has m x (k / RANKS) of a, all of b (k x columns), and gets all of
+c. SPEC is a kind and its config as in fused_kernels.py, of the kind
+all_gather_matmul with shard k. Elements are small integers, hashes of (row,
+column) in the whole matrices, different in each call; 64 rows of each result
+are compared with sums of products of the same hashes.
 """
 import argparse
 import sys
@@ -24,7 +24,7 @@ PROGRAM = """// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 !half = memref<?x?xf16, #iris.symmetric>
 
 gpu.module @kernels {{
-  // -4 .. 3: a hash of a place in the whole matrix and of %salt.
+  // -4 .. 3: a hash of (row, column) in the whole matrix and %salt.
   func.func @number(%salt: i32, %i: tensor<1x64xi32>,
                     %j: tensor<1x64xi32>) -> tensor<1x64xi32> {{
     %p = arith.constant dense<10007> : tensor<1x64xi32>
@@ -37,8 +37,8 @@ gpu.module @kernels {{
     %seed = arith.muli %salt, %prime : i32
     %seeds = tensor.splat %seed : tensor<1x64xi32>
     %row = arith.muli %i, %p : tensor<1x64xi32>
-    %place = arith.addi %row, %j : tensor<1x64xi32>
-    %h0 = arith.muli %place, %c1 : tensor<1x64xi32>
+    %index = arith.addi %row, %j : tensor<1x64xi32>
+    %h0 = arith.muli %index, %c1 : tensor<1x64xi32>
     %h1 = arith.addi %h0, %seeds : tensor<1x64xi32>
     %h2 = arith.shrui %h1, %shift : tensor<1x64xi32>
     %h3 = arith.xori %h1, %h2 : tensor<1x64xi32>
@@ -48,8 +48,8 @@ gpu.module @kernels {{
     return %v : tensor<1x64xi32>
   }}
 
-  // The places of the 64 elements from (%i, %j) on.
-  func.func @places(%i: index, %j: index)
+  // Coordinates of the 64 elements from (%i, %j) on.
+  func.func @coordinates(%i: index, %j: index)
       -> (tensor<1x64xi32>, tensor<1x64xi32>) {{
     %row = arith.index_cast %i : index to i32
     %rows = tensor.splat %row : tensor<1x64xi32>
@@ -60,7 +60,7 @@ gpu.module @kernels {{
     return %rows, %to : tensor<1x64xi32>, tensor<1x64xi32>
   }}
 
-  // Fills the part of a matrix from column %column0 of the whole on.
+  // Fills a chunk whose first column is %column0 of the whole matrix.
   gpu.func @fill(%ctx: !iris.ctx, %out: !half, %salt: i32, %column0: index)
       kernel {{
     %c0 = arith.constant 0 : index
@@ -73,7 +73,7 @@ gpu.module @kernels {{
     scf.for %i = %pid to %m step %programs {{
       scf.for %j = %c0 to %n step %c64 {{
         %column = arith.addi %column0, %j : index
-        %rows, %columns = func.call @places(%i, %column)
+        %rows, %columns = func.call @coordinates(%i, %column)
             : (index, index) -> (tensor<1x64xi32>, tensor<1x64xi32>)
         %h = func.call @number(%salt, %rows, %columns)
             : (i32, tensor<1x64xi32>, tensor<1x64xi32>) -> tensor<1x64xi32>
@@ -102,7 +102,7 @@ gpu.module @kernels {{
     %stride = arith.muli %programs, %step : index
     scf.for %i = %mine to %m step %stride {{
       scf.for %j = %c0 to %n step %c64 {{
-        %rows, %columns = func.call @places(%i, %j)
+        %rows, %columns = func.call @coordinates(%i, %j)
             : (index, index) -> (tensor<1x64xi32>, tensor<1x64xi32>)
         %sum = scf.for %at = %c0 to %k step %c1 iter_args(%s = %none)
             -> (tensor<1x64xi32>) {{
@@ -153,7 +153,7 @@ func.func @main(%ctx: !iris.ctx) {{
     %saltA = arith.addi %call32, %c10 : i32
     iris.launch @kernels::@fill programs(%programs)
         args(%ctx, %a, %saltA, %first : !iris.ctx, !half, i32, index)
-    // Ranks begin together: what a trace shows is the kernel's own time.
+    // Ranks start together, so that the trace shows only the kernel's time.
     iris.sync %ctx
     iris.all_gather_matmul %ctx, %a, %b, %c group([{members}])
         {{{config}}}

@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Counts the instructions that collectives execute on gfx942, ours and Triton's.
+"""Counts the instructions that collectives execute on gfx942, of Iris and
+Triton.
 
     AMDEMU=amdemu.py TINYGRAD_DIR=tinygrad benchmarks/isa/collectives-isa.py \\
         build/bin/iris-compile venv/bin/python --json=collectives-isa.jsonl
 
 All-gather push, and one-shot and two-shot all-reduce of f16, are compiled by
-iris-compile and by Triton (triton_kernels.py beside this file, run by the other
+iris-compile and by Triton (triton_kernels.py in this folder, run by the other
 interpreter), and executed on emulated devices; no GPU is needed. The outputs
 are compared with NumPy's. Every number of warps is tried with every tile.
 
-What counts is the main loop. Each kernel runs with TILES and with twice as many
-tiles per program, and an instruction counts as often as it was executed more in
-the second run: what stands before and behind the loop falls out. So do
-barriers: instructions whose difference is not the same on all ranks, or not the
-same for each tile, poll, and are reported as `unsteady`.
+Only the main loop counts. Each kernel runs with TILES and with twice as many
+tiles per program, and the count of an instruction is the difference between
+the two runs: prologue and epilogue cancel. So do barriers: instructions whose
+difference is not the same on all ranks, or not the same for each tile, poll,
+and are reported as `unsteady`.
 
 The unit is one wave instruction per 64 x 16 bytes and peer: a wave that loads
-16 bytes per lane once and stores them to four peers by five instructions and
-nothing else would have 5 / 4. In two-shot, the bytes are those of the owner's
-tiles, which it loads from all peers and stores to all peers: 2 at least.
+16 bytes per lane once and stores them to four peers with five instructions in
+all would have 5 / 4. In two-shot, the bytes are those of the owner's tiles,
+which it loads from all peers and stores to all peers: at least 2.
 """
 
 import argparse
@@ -46,7 +47,7 @@ COLLECTIVES = {
 
 
 sys.path.insert(0, str(HERE.parents[1] / "test/Emulated"))
-import emulate  # finds an interpreter that has NumPy
+import emulate  # switches to an interpreter that has NumPy
 import numpy as np
 
 
@@ -54,7 +55,7 @@ import numpy as np
 
 
 def compile_ours(options, ranks, configs, folder):
-    """One image for all; gives {config: (image, kernel)}."""
+    """One image for all configs; returns {config: (image, kernel)}."""
     lines, result = [], {}
     image = folder / f"iris-{ranks}.hsaco"
     for collective, warps, tile in configs:
@@ -100,8 +101,8 @@ def compile_theirs(options, ranks, configs, folder):
 
 
 def correct(emulator):
-    """tinygrad takes v128 and up in 16-bit operands for the high halves of v0
-    and up, as RDNA 3 does. CDNA does not: the same code without this rule."""
+    """tinygrad interprets v128 and up in 16-bit operands as the high halves
+    of v0 and up, as on RDNA 3. CDNA does not have this rule: patches it out."""
     module = emulator.E
     for name in ("_load_vsrc0", "_compile_vop12"):
         source = inspect.getsource(getattr(module, name))
@@ -117,7 +118,7 @@ def correct(emulator):
 
 def make_counter(emulator):
     class Counter(emulator.Emu):
-        """Counts by device and place in the kernel."""
+        """Counts by device and offset in the kernel."""
 
         def __init__(self, memory, seed):
             super().__init__(memory, seed=seed, check=False)
@@ -126,9 +127,9 @@ def make_counter(emulator):
 
         def fetch(self, launch, pc):
             entry = super().fetch(launch, pc)
-            place = pc - launch.entry
-            self.executed[launch.device, place] += 1
-            self.names[place] = entry[5]
+            offset = pc - launch.entry
+            self.executed[launch.device, offset] += 1
+            self.names[offset] = entry[5]
             return entry
 
     return Counter
@@ -141,9 +142,9 @@ class Run:
                  tiles):
         collective, warps, tile = config
         info = COLLECTIVES[collective]
-        self.tiles = tiles * PROGRAMS  # that a rank moves
-        gathers, shares = collective == "all_gather", collective == "two_shot"
-        total = self.tiles * tile * (ranks if shares else 1)
+        self.tiles = tiles * PROGRAMS  # that a rank processes
+        gathers, reduces = collective == "all_gather", collective == "two_shot"
+        total = self.tiles * tile * (ranks if reduces else 1)
         count = total // info["bytes"]
         result = total * (ranks if gathers else 1)
         heap = total + result + options.scratch + (1 << 14)
@@ -157,7 +158,7 @@ class Run:
         table = world.memory.put(bases)
         world.arguments = world.memory.top
 
-        # Small whole numbers: sums are exact in any order.
+        # Small integers: sums are exact in any order.
         random = np.random.default_rng(1)
         data = [random.integers(0, 256 if gathers else 64, count) for _ in
                 range(ranks)]
@@ -176,7 +177,7 @@ class Run:
             described = world.image.code.kernels[kernel][".args"]
             packed = [inputs.address(rank), outputs.address(rank), table, rank,
                       count]
-            packed += [0] * (len(described) - len(packed))  # Triton's own
+            packed += [0] * (len(described) - len(packed))  # Triton's arguments
             launches.append(emulator.Launch(
                 world.image.code, kernel, (PROGRAMS, 1, 1), (LANES * warps, 1, 1),
                 packed, world.memory, device=rank))
@@ -215,12 +216,12 @@ def measure(emulator, options, image, kernel, ours, config, ranks):
                  for n in (options.tiles, 2 * options.tiles))
     more_tiles = many.tiles - few.tiles
     unit = ranks * more_tiles * tile / PIECE / LANES * ranks
-    # An instruction of the loop is executed by every wave for each tile, or
-    # for each group of up to four tiles if the loop is unrolled.
+    # Every wave executes an instruction of the loop for each tile, or for each
+    # group of up to four tiles if the loop is unrolled.
     least = more_tiles * warps / 4
     counts, widths, unsteady = collections.Counter(), set(), 0
-    for place, name in many.names.items():
-        more = [many.executed[rank, place] - few.executed[rank, place]
+    for offset, name in many.names.items():
+        more = [many.executed[rank, offset] - few.executed[rank, offset]
                 for rank in range(ranks)]
         if min(more) != max(more) or more[0] % least:
             unsteady += sum(more)
@@ -267,13 +268,13 @@ def is_wide(row):
 
 
 def fewest(rows):
-    """The best of those that access 128 bits throughout, if there are any."""
+    """The best of those with only 128-bit accesses, if there are any."""
     rows = [row for row in rows if is_wide(row)] or rows
     return min(rows, key=lambda row: row["instructions"])
 
 
 def at_default(rows):
-    """What iris-compile takes where the config says nothing."""
+    """iris-compile's default for an empty config."""
     return next((row for row in rows
                  if (row["warps"], row["tile_bytes"]) == (4, 8192)), None)
 
@@ -299,7 +300,7 @@ def main():
     parser.add_argument("--tile-bytes", default="4096,8192,16384,32768",
                         type=numbers)
     parser.add_argument("--largest", default=16384, type=int,
-                        help="largest tile in bytes that iris-compile takes")
+                        help="largest tile in bytes that iris-compile supports")
     parser.add_argument("--tiles", default=4, type=int,
                         help="tiles per program in the shorter run")
     parser.add_argument("--workspace", default=524288, type=int,

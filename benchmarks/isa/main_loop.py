@@ -4,12 +4,12 @@
 
     main_loop.py ASSEMBLY KERNEL
 
-The main loop is the first innermost one with matrix instructions and loads from
-memory. Printed are its instructions by kind, its accesses to memory, its order
-in runs of a kind, what is computed while loads are under way, and what the
-kernel takes. A kernel may have more such loops, of which those that wait for data
-are not innermost: so its *steps* are counted, too, basic blocks with matrix
-instructions and loads from memory, and those of them that use scratch.
+The main loop is the first innermost loop with matrix instructions and global
+loads. Prints its instructions by kind, its memory accesses, its order in runs
+of a kind, the work between loads and their waits, and the kernel's resources.
+A kernel may have more such loops; loops that wait for data are not innermost.
+So its *steps* are counted as well: basic blocks with matrix instructions and
+global loads, and those of them that use scratch.
 """
 import collections
 import itertools
@@ -33,7 +33,7 @@ def get_kind(instruction):
 
 
 def get_kernel(text, kernel):
-    """The kernel's lines, and what follows: comments with what it takes."""
+    """The kernel's lines, and the comments after it with its resources."""
     begin = re.search(rf"^{re.escape(kernel)}:", text, re.M).end()
     end = text.index(".end_amdhsa_kernel", begin)
     return text[begin:end].splitlines(), text[end:]
@@ -81,16 +81,16 @@ def get_steps(lines):
 
 
 def get_overlap(loop):
-    """The fewest matrix instructions between a load from memory and a wait for
-    loads: what is computed while data are on their way."""
+    """The fewest matrix instructions between a load from memory and a wait
+    for loads: the work that hides a load's latency."""
     fewest, since = None, 0
-    for turn, instruction in [(t, x) for t in range(2) for x in loop]:
+    for iteration, instruction in [(t, x) for t in range(2) for x in loop]:
         kind = get_kind(instruction)
         if kind == "memory":
             since = 0
         elif kind == "matrix":
             since += 1
-        elif (kind == "wait" and turn == 1
+        elif (kind == "wait" and iteration == 1
               and re.search("vmcnt|loadcnt", instruction)):
             fewest = since if fewest is None else min(fewest, since)
     return fewest

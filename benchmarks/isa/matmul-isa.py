@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares the main loops of matmuls on AMD GPUs, ours and Triton's.
+"""Compares the main loops of matmuls on AMD GPUs, of Iris and Triton.
 
     benchmarks/isa/matmul-isa.py build/bin/iris-compile venv/bin/python \\
         --json=matmul-isa.jsonl
 
-Tiles of f16 with k-blocks of 64, a row-major and b column-major (`along k`) or
-row-major (`along n`), are compiled by iris-compile (one tile by `tile.matmul`, the
-generated matmul, and the all-gather and matmul by `hbm_buffer` on 8 ranks, of
-which the loop over the own part is counted) and by Triton (triton_matmul.py beside
-this file, run by the other interpreter), no GPU needed, and the instructions of the
-main loops are counted by main_loop.py. Triton is compiled with the numbers of stages that overlap loads and matmuls, the matrix
-sizes and the occupancies that it tunes over; of each matrix size, what has
-fewest other instructions per matrix instruction is taken. (One of 32 x 32 x 8
-does the work of two of 16 x 16 x 16, and takes as long as both.)
+Tiles of f16 with k-blocks of 64, a row-major and b column-major (`along k`)
+or row-major (`along n`), are compiled by iris-compile (one tile by
+`tile.matmul`, the generated matmul, and the all-gather + matmul with
+`hbm_buffer` on 8 ranks, of which the loop over the local chunk is counted)
+and by Triton (triton_matmul.py in this folder, run by the other interpreter),
+without a GPU, and main_loop.py counts the instructions of the main loops.
+Triton is compiled with every number of pipeline stages, and with the matrix
+instruction sizes and occupancies that it tunes over; for each matrix
+instruction size, the result with the fewest other instructions per matrix
+instruction is used. (One of 32 x 32 x 8 does the work of two of 16 x 16 x 16,
+and takes as long as both.)
 """
 import argparse
 import itertools
@@ -45,7 +47,7 @@ GENERATED = """\
 iris.matmul_kernel @{name} {op} f16 -> f16 size 8 {{variant = "{variant}",
     tile_m = {m}, tile_n = {n}, tile_k = {block}, warps = {warps}, b = "{order}"}}
 """
-# What is compiled, by the name of its rows: operation and variant.
+# The compiled kernels, by the name of their rows: operation and variant.
 KERNELS = {"tile": (), "matmul": ("matmul", "tiles"),
            "hbm_buffer": ("all_gather_matmul", "hbm_buffer")}
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Upstream's collectives in Triton, in the form that is cheapest for it.
+"""Upstream's collectives in Triton, in the form that is cheapest for Triton.
 
 Written from the description of the algorithms: a persistent grid, flat tiles,
-whole tiles without a mask and one masked tile at the end, sums in f32. What
-Triton could not find out itself is said to it: peers' pointers are computed
-once, before the loop, and carry alignment hints. There are no barriers;
-upstream's stand before and behind the loop.
+whole tiles without a mask and one masked tile at the end, sums in f32. Hints
+state what Triton cannot derive: peers' pointers are computed once, before the
+loop, and carry alignment hints. There are no barriers; upstream's are before
+and after the loop.
 
     triton_kernels.py < jobs.json
 
@@ -24,7 +24,7 @@ from triton.compiler import ASTSource
 
 @triton.jit
 def peer_pointer(local, own_base, heap_bases, peer):
-    """The same place in a peer's heap."""
+    """The same address in a peer's heap."""
     base = tl.load(heap_bases + peer)
     moved = local.to(tl.uint64, bitcast=True) - own_base + base
     return tl.multiple_of(moved.to(local.dtype, bitcast=True), 16)
@@ -32,7 +32,7 @@ def peer_pointer(local, own_base, heap_bases, peer):
 
 @triton.jit
 def peer_pointers(local, heap_bases, rank, first, W: tl.constexpr):
-    """All members' pointers, from member `first` on."""
+    """The pointers of all ranks, from rank `first` on."""
     own_base = tl.load(heap_bases + rank)
     pointers = ()
     for i in tl.static_range(W):
@@ -75,7 +75,7 @@ def all_gather(source, target, heap_bases, rank, count, W: tl.constexpr,
 def one_shot(source, target, heap_bases, rank, count, W: tl.constexpr,
              BLOCK: tl.constexpr, PROGRAMS: tl.constexpr,
            LIMIT: tl.constexpr):
-    """Pull: everybody's input in the order of the ranks, stored locally."""
+    """Pull: the inputs of all ranks in rank order, stored locally."""
     pointers = peer_pointers(source, heap_bases, rank, 0, W)
     pid = tl.program_id(0)
     tl.assume(count >= 0)
@@ -102,8 +102,8 @@ def one_shot(source, target, heap_bases, rank, count, W: tl.constexpr,
 def two_shot(source, target, heap_bases, rank, count, W: tl.constexpr,
              BLOCK: tl.constexpr, PROGRAMS: tl.constexpr,
            LIMIT: tl.constexpr):
-    """The owner of a tile (strided) pulls it from all, from a rank on that
-    differs from program to program, and stores the sum to all."""
+    """The owner of a tile (strided) pulls it from all ranks, starting with a
+    rank that depends on the program, and stores the sum to all ranks."""
     pid = tl.program_id(0)
     tl.assume(count >= 0)
     tl.assume(count <= LIMIT)
@@ -143,7 +143,7 @@ def compile_job(job):
                  "LIMIT": 2**29}
     names = list(signature) + list(constants)
     signature.update({name: "constexpr" for name in constants})
-    # What the just-in-time compiler finds out about real arguments.
+    # What the just-in-time compiler derives from real arguments.
     aligned = ["tt.divisibility", 16]
     attributes = {(4,): [aligned]}
     for i in range(3):

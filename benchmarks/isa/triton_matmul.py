@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A matmul in Triton, in the form that is cheapest for it.
+"""A matmul in Triton, in the form that is cheapest for Triton.
 
-Shapes are whole tiles, so that nothing is masked in the loop; pointers, pitches
-and sizes are multiples of 16, and offsets have 32 bits, which lets Triton use
-buffer instructions.
+Shapes are whole tiles, so that nothing is masked in the loop; pointers,
+pitches and sizes are multiples of 16, and offsets have 32 bits, which lets
+Triton use buffer instructions.
 
     triton_matmul.py < jobs.json > shared.json
 
 compiles without a GPU. A job names chip, constants, options and the file for
-assembly; printed are the bytes of workgroup memory of each.
+assembly; the output is the LDS size of each in bytes.
 """
 
 import json
@@ -23,7 +23,7 @@ from triton.compiler import ASTSource
 @triton.jit
 def matmul(a, b, c, m, n, k, pitch_a, pitch_b, pitch_c, BM: tl.constexpr,
            BN: tl.constexpr, BK: tl.constexpr, ALONG_K: tl.constexpr):
-    """c = a @ b; b is column-major where ALONG_K."""
+    """c = a @ b; b is column-major if ALONG_K."""
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     ks = tl.arange(0, BK)

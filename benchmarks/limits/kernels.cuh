@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Limit kernels: the least that a collective has to do, by hand, with the
-// synchronisation that it needs to be called again and again. bf16, sums in
-// f32. All waits are bounded: a wait that takes too long raises the fault word,
-// which ends all other waits too.
+// Limit kernels: hand-written kernels with the minimum work of a collective and
+// the synchronization that back-to-back calls need. bf16, sums in f32. All waits
+// are bounded: a wait that takes too long sets the fault word, which ends all
+// other waits too.
 //
-// Two kinds of synchronisation:
-//  * a barrier: block b meets block b of all ranks by flags that count up;
+// Two kinds of synchronization:
+//  * a barrier: block b waits for block b of all ranks, with flags that count up;
 //  * packets: 8 bytes are 4 bytes of data and 4 bytes of epoch, so that the
-//    data say themselves when they are there.
+//    data carry their own flag (the LL protocol).
 //
-// Both take their numbers from the same count of calls (`State::epoch`). Block
-// b reads entry b and, when it ends, writes entries b, b + blocks, ...: so all
-// entries are equal after each kernel, whatever its number of blocks, without
-// an atomic.
+// Both use the same count of calls (`State::epoch`). Block b reads entry b and,
+// at its end, writes entries b, b + blocks, ...: so all entries are equal after
+// each kernel, whatever its number of blocks, without an atomic.
 #ifndef IRIS_BENCHMARKS_LIMITS_KERNELS_CUH
 #define IRIS_BENCHMARKS_LIMITS_KERNELS_CUH
 
@@ -27,11 +26,11 @@ constexpr int maxThreads = 512;
 /// A wait of more than this many cycles (2 s at 2 GHz) is a fault.
 constexpr long long mostCycles = 4'000'000'000;
 
-/// What lies in each rank's memory beside the buffers; zero at the begin.
+/// Each rank's synchronization state; initially zero.
 struct State {
   uint32_t epoch[maxBlocks];             ///< calls so far
   uint32_t arrived[maxBlocks][maxRanks]; ///< barrier: by block, from rank
-  uint32_t relayed[maxBlocks];           ///< broadcast: steps that are there
+  uint32_t relayed[maxBlocks];           ///< broadcast: steps received
 };
 
 /// One rank's view of all ranks; `count` is in vectors of 16 bytes.
@@ -47,45 +46,45 @@ struct Job {
 };
 
 //===----------------------------------------------------------------------===//
-// Accesses that other GPUs see
+// Accesses visible to other GPUs
 //===----------------------------------------------------------------------===//
 
-__device__ inline void storeRelease(uint32_t *place, uint32_t value) {
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(place), "r"(value)
+__device__ inline void storeRelease(uint32_t *address, uint32_t value) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(address), "r"(value)
                : "memory");
 }
 
-__device__ inline uint32_t loadAcquire(const uint32_t *place) {
+__device__ inline uint32_t loadAcquire(const uint32_t *address) {
   uint32_t value;
   asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
                : "=r"(value)
-               : "l"(place)
+               : "l"(address)
                : "memory");
   return value;
 }
 
-__device__ inline uint32_t loadVolatile(const uint32_t *place) {
-  return *const_cast<const volatile uint32_t *>(place);
+__device__ inline uint32_t loadVolatile(const uint32_t *address) {
+  return *const_cast<const volatile uint32_t *>(address);
 }
 
-/// Two packets in one access. PTX treats each element of a vector as an access
-/// of its own, so an epoch goes with each 8 bytes.
+/// Two packets in one access. PTX treats each element of a vector as a separate
+/// access, so each 8 bytes carry an epoch.
 struct Packets {
   uint64_t first, second;
 };
 
-__device__ inline void storePackets(uint4 *place, uint2 data, uint32_t epoch) {
+__device__ inline void storePackets(uint4 *address, uint2 data, uint32_t epoch) {
   uint64_t high = static_cast<uint64_t>(epoch) << 32;
-  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(place),
+  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(address),
                "l"(high | data.x), "l"(high | data.y)
                : "memory");
 }
 
-__device__ inline Packets loadPackets(const uint4 *place) {
+__device__ inline Packets loadPackets(const uint4 *address) {
   Packets result;
   asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];"
                : "=l"(result.first), "=l"(result.second)
-               : "l"(place)
+               : "l"(address)
                : "memory");
   return result;
 }
@@ -99,13 +98,13 @@ __device__ inline bool areThere(Packets packets, uint32_t epoch) {
 // Waits
 //===----------------------------------------------------------------------===//
 
-/// Spins until `ready()`, but not for ever.
+/// Spins until `ready()`, for a bounded time.
 template <typename Ready>
 __device__ inline void waitUntil(uint32_t *fault, Ready ready) {
   long long start = clock64();
   for (uint32_t spins = 1; !ready(); ++spins) {
     if (spins % 4096 != 0)
-      continue; // the fault word is far away
+      continue; // the fault word is in host memory
     if (loadVolatile(fault) != 0)
       return;
     if (clock64() - start > mostCycles) {
@@ -124,7 +123,7 @@ __device__ inline uint32_t beginCall(const Job &job) {
   return job.state[job.rank]->epoch[blockIdx.x] + 1;
 }
 
-/// Counts the call. Ends with all threads of the block having read the epoch.
+/// Counts the call, after all threads of the block have read the epoch.
 __device__ inline void endCall(const Job &job, uint32_t epoch) {
   __syncthreads();
   uint32_t entry = blockIdx.x + threadIdx.x * gridDim.x;
@@ -132,7 +131,8 @@ __device__ inline void endCall(const Job &job, uint32_t epoch) {
     job.state[job.rank]->epoch[entry] = epoch;
 }
 
-/// The block meets its peer programs on all ranks; `which` of at most 3 in a call.
+/// A barrier of the block with its peer programs on all ranks; number `which` of
+/// at most 3 in a call.
 template <int N>
 __device__ inline void barrier(const Job &job, uint32_t epoch, uint32_t which) {
   uint32_t wanted = epoch * 4 + which;
@@ -140,9 +140,9 @@ __device__ inline void barrier(const Job &job, uint32_t epoch, uint32_t which) {
   if (threadIdx.x < N) {
     int peer = threadIdx.x;
     storeRelease(&job.state[peer]->arrived[blockIdx.x][job.rank], wanted);
-    const uint32_t *place = &job.state[job.rank]->arrived[blockIdx.x][peer];
+    const uint32_t *address = &job.state[job.rank]->arrived[blockIdx.x][peer];
     waitUntil(job.fault,
-              [&] { return hasReached(loadAcquire(place), wanted); });
+              [&] { return hasReached(loadAcquire(address), wanted); });
   }
   __syncthreads();
 }
@@ -210,14 +210,14 @@ __device__ inline uint64_t indexStride() {
   return static_cast<uint64_t>(gridDim.x) * blockDim.x;
 }
 
-/// Peers in another order on each rank, so that not all begin with the same.
+/// Peers in a different order on each rank, so that not all start with the same.
 template <int N>
 __device__ inline int peerAt(int rank, int step) {
   return (rank + step) & (N - 1);
 }
 
-/// Copies `count` vectors to `to(step)` for each of N steps. Where all get the
-/// same, each vector is loaded once; U loads are in flight.
+/// Copies `count` vectors to `to(step)` for each of N steps. If the data are the
+/// same for all steps, each vector is loaded once; U loads are in flight.
 template <int N, int U, typename From, typename To>
 __device__ inline void pushSame(uint64_t count, From from, To to) {
   for (uint64_t i = firstIndex(); i < count; i += U * indexStride()) {
@@ -236,7 +236,7 @@ __device__ inline void pushSame(uint64_t count, From from, To to) {
   }
 }
 
-/// Each peer gets a piece of its own of `in`; N loads are in flight.
+/// Each peer gets a different chunk of `in`; N loads are in flight.
 template <int N>
 __device__ inline void pushEach(const Job &job, uint64_t count,
                                 uint4 *const *to, uint64_t offset) {
@@ -264,7 +264,7 @@ __global__ void barrierOnly(Job job) {
   endCall(job, epoch);
 }
 
-/// all_reduce: everyone reads all inputs. The last barrier keeps inputs from
+/// all_reduce: every rank reads all inputs. The last barrier keeps inputs from
 /// being overwritten while a peer reads them.
 template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) oneShotPull(Job job) {
@@ -276,7 +276,7 @@ __global__ void __launch_bounds__(maxThreads, 1) oneShotPull(Job job) {
   endCall(job, epoch);
 }
 
-/// all_reduce: each rank reads its part of all inputs and stores the sum to
+/// all_reduce: each rank reads its chunk of all inputs and stores the sum to
 /// all outputs.
 template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) twoShotPull(Job job) {
@@ -293,9 +293,9 @@ __global__ void __launch_bounds__(maxThreads, 1) twoShotPull(Job job) {
   endCall(job, epoch);
 }
 
-/// all_reduce: each rank stores its parts into the owners' scratch; owners sum
-/// and store to all outputs. Loads never cross a link. The first barrier says
-/// that the parts are there and that nobody uses the outputs any more.
+/// all_reduce: each rank stores its chunks into the owners' scratch; owners sum
+/// and store to all outputs. Loads never cross a link. After the first barrier,
+/// the chunks have arrived and no rank uses the previous outputs.
 template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) twoShotPush(Job job) {
   uint32_t epoch = beginCall(job);
@@ -313,7 +313,7 @@ __global__ void __launch_bounds__(maxThreads, 1) twoShotPush(Job job) {
   endCall(job, epoch);
 }
 
-/// all_gather: everyone stores its chunk to all.
+/// all_gather: every rank stores its chunk to all ranks.
 template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) gatherPush(Job job) {
   uint32_t epoch = beginCall(job);
@@ -327,7 +327,7 @@ __global__ void __launch_bounds__(maxThreads, 1) gatherPush(Job job) {
   endCall(job, epoch);
 }
 
-/// all_to_all: everyone stores a chunk to each.
+/// all_to_all: every rank stores a chunk to each rank.
 template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) exchangePush(Job job) {
   uint32_t epoch = beginCall(job);
@@ -337,7 +337,7 @@ __global__ void __launch_bounds__(maxThreads, 1) exchangePush(Job job) {
   endCall(job, epoch);
 }
 
-/// reduce_scatter: everyone reads its chunk of all inputs.
+/// reduce_scatter: every rank reads its chunk of all inputs.
 template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) scatterPull(Job job) {
   uint32_t epoch = beginCall(job);
@@ -350,8 +350,8 @@ __global__ void __launch_bounds__(maxThreads, 1) scatterPull(Job job) {
 }
 
 /// reduce_scatter: chunks go into the owners' scratch. One barrier is enough:
-/// who writes to a half again is behind the barrier of the call in between,
-/// which peers reach when they are done with the half.
+/// a half is rewritten after the barrier of the next call, which peers reach when
+/// they no longer use the half.
 template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) scatterPush(Job job) {
   uint32_t epoch = beginCall(job);
@@ -365,7 +365,7 @@ __global__ void __launch_bounds__(maxThreads, 1) scatterPush(Job job) {
   endCall(job, epoch);
 }
 
-/// broadcast from rank 0: the root stores everything to all.
+/// broadcast from rank 0: the root stores the buffer to all ranks.
 template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) broadcastPush(Job job) {
   uint32_t epoch = beginCall(job);
@@ -381,9 +381,9 @@ __global__ void __launch_bounds__(maxThreads, 1) broadcastPush(Job job) {
 /// Vectors that a thread moves in one step of `broadcastRelay`.
 constexpr int relayUnroll = 4;
 
-/// broadcast from rank 0, for large buffers: in each step the root stores
-/// another piece to each of the others, who pass theirs on; so no link carries
-/// more than the buffer once. The root does not wait between steps.
+/// broadcast from rank 0, for large buffers: in each step the root stores a
+/// different chunk to each peer, and the peers forward theirs; so no link carries
+/// the buffer more than once. The root does not wait between steps.
 template <int N>
 __global__ void __launch_bounds__(maxThreads, 1) broadcastRelay(Job job) {
   uint32_t epoch = beginCall(job);
@@ -415,9 +415,9 @@ __global__ void __launch_bounds__(maxThreads, 1) broadcastRelay(Job job) {
         storeRelease(&job.state[threadIdx.x]->relayed[blockIdx.x], number);
     } else {
       if (threadIdx.x == 0) {
-        const uint32_t *place = &job.state[job.rank]->relayed[blockIdx.x];
+        const uint32_t *address = &job.state[job.rank]->relayed[blockIdx.x];
         waitUntil(job.fault,
-                  [&] { return hasReached(loadAcquire(place), number); });
+                  [&] { return hasReached(loadAcquire(address), number); });
       }
       __syncthreads();
       uint64_t i = base + (job.rank - 1) * piece + threadIdx.x;
@@ -443,21 +443,21 @@ __global__ void __launch_bounds__(maxThreads, 1) broadcastRelay(Job job) {
 // Kernels with packets
 //===----------------------------------------------------------------------===//
 
-/// The vector with the packets of a rank's i-th 8 bytes, of `count` each.
+/// The packets with the i-th 8 bytes of a rank, which has `count` of them.
 __device__ inline uint4 *slot(const Job &job, int owner, uint32_t epoch,
                               int from, uint64_t count, uint64_t i) {
   return job.scratch[owner] + (epoch & 1) * job.halfScratch + from * count + i;
 }
 
 /// The i-th 8 bytes from every rank; `mine` is this rank's own.
-template <int N, typename Place>
+template <int N, typename AddressOf>
 __device__ inline void receive(const Job &job, uint32_t epoch, uint2 mine,
-                               Place place, uint2 *values) {
+                               AddressOf address, uint2 *values) {
   Packets packets[N];
 #pragma unroll
   for (int r = 0; r < N; ++r)
     if (r != job.rank)
-      packets[r] = loadPackets(place(r));
+      packets[r] = loadPackets(address(r));
 #pragma unroll
   for (int r = 0; r < N; ++r) {
     if (r == job.rank) {
@@ -466,7 +466,7 @@ __device__ inline void receive(const Job &job, uint32_t epoch, uint2 mine,
     }
     if (!areThere(packets[r], epoch))
       waitUntil(job.fault, [&] {
-        packets[r] = loadPackets(place(r));
+        packets[r] = loadPackets(address(r));
         return areThere(packets[r], epoch);
       });
     values[r] = make_uint2(static_cast<uint32_t>(packets[r].first),
@@ -474,10 +474,10 @@ __device__ inline void receive(const Job &job, uint32_t epoch, uint2 mine,
   }
 }
 
-/// One exchange by packets. EachOwn: peers get chunks of their own (all_to_all,
-/// reduce_scatter), not all the same (all_gather, all_reduce). Sum: what comes
-/// is added (all_reduce, reduce_scatter). No barrier: two halves of the scratch
-/// take turns, and a call ends only when it has heard from everyone.
+/// One exchange by packets. EachOwn: each peer gets a different chunk (all_to_all,
+/// reduce_scatter) instead of the same one (all_gather, all_reduce). Sum: received
+/// packets are added (all_reduce, reduce_scatter). No barrier: two halves of the
+/// scratch alternate, and a call ends only after all peers' packets arrived.
 template <int N, bool EachOwn, bool Sum>
 __global__ void __launch_bounds__(maxThreads, 1) packetExchange(Job job) {
   uint32_t epoch = beginCall(job);

@@ -191,8 +191,8 @@ static bool hasManyChunks(Op op) {
   return op == Op::allGather || op == Op::reduceScatter || op == Op::allToAll;
 }
 
-/// Default sizes in bytes of the larger buffer, the quick ones first: when the
-/// budget ends early, the others are missing.
+/// Default sizes in bytes of the larger buffer, the quick ones first: they are
+/// measured even if the budget ends early.
 static std::vector<std::vector<uint64_t>> defaultSizes(Op op) {
   constexpr uint64_t K = 1 << 10, M = 1 << 20, G = 1 << 30;
   switch (op) {
@@ -229,7 +229,7 @@ static std::vector<Case> casesOf(const Options &options) {
   return cases;
 }
 
-/// Bytes that a link has to carry at least, as nccl-tests counts them.
+/// Bytes that a link has to carry at least, as in nccl-tests.
 static double carriedBytes(const Case &each, int numRanks) {
   double bytes = static_cast<double>(each.bytes), peers = numRanks - 1.0;
   if (each.op == Op::barrier)
@@ -245,14 +245,14 @@ static double carriedBytes(const Case &each, int numRanks) {
 
 constexpr uint64_t unbounded = ~uint64_t(0);
 
-/// How an operation is done, and for which chunks.
+/// An implementation of an operation, and its range of chunk sizes.
 struct Variant {
   Op op;
   const char *name;
   void (*kernel)(Job);
   bool packets;
   int scratchChunks; // slots of a call, in chunks; packets take twice the bytes
-  int share;         // a thread works on count / share vectors (or packets)
+  int divisor;       // a thread handles count / divisor vectors (or packets)
   uint64_t least, most; // bytes
 };
 
@@ -297,12 +297,12 @@ struct Shape {
   int blocks, threads;
 };
 
-/// The numbers of blocks and threads that are tried.
+/// Candidate numbers of blocks and threads.
 static std::vector<Shape> shapesFor(const Variant &variant, uint64_t bytes) {
-  uint64_t items = bytes / (variant.packets ? 8 : 16) / variant.share;
+  uint64_t items = bytes / (variant.packets ? 8 : 16) / variant.divisor;
   std::vector<Shape> shapes;
   for (int threads : {128, maxThreads}) {
-    // Small blocks start sooner; for much work they are no use.
+    // Small blocks start sooner; for large buffers they have no benefit.
     if (threads == 128 && items > 128 * 64)
       continue;
     uint64_t useful = std::max<uint64_t>(1, (items + threads - 1) / threads);
@@ -319,7 +319,7 @@ static std::vector<Shape> shapesFor(const Variant &variant, uint64_t bytes) {
 // Data
 //===----------------------------------------------------------------------===//
 
-/// A whole number from 0 to 7, whose sums are exact.
+/// An integer from 0 to 7, whose sums are exact.
 __device__ static float number(uint32_t rank, uint32_t index) {
   uint32_t h = index * 0x9e3779b1u + (rank + 1) * 0x85ebca6bu;
   h ^= h >> 15;
@@ -333,7 +333,7 @@ __global__ void fillInput(__nv_bfloat16 *in, uint32_t rank, uint64_t count) {
     in[i] = __float2bfloat16(number(rank, static_cast<uint32_t>(i)));
 }
 
-/// Counts the wrong ones of `count` elements, of `chunk` elements each.
+/// Counts the wrong ones of `count` elements, in chunks of `chunk` elements.
 __global__ void checkOutput(const __nv_bfloat16 *out, Op op, uint32_t rank,
                             uint32_t numRanks, uint64_t chunk, uint64_t count,
                             uint32_t *wrong) {
@@ -350,7 +350,7 @@ __global__ void checkOutput(const __nv_bfloat16 *out, Op op, uint32_t rank,
   }
 }
 
-/// Holds a GPU until the host opens the gate.
+/// Blocks a GPU's stream until the host opens the gate.
 __global__ void waitForGate(const uint32_t *gate, uint32_t wanted,
                             uint32_t *fault) {
   long long start = clock64();
@@ -362,7 +362,7 @@ __global__ void waitForGate(const uint32_t *gate, uint32_t wanted,
 }
 
 //===----------------------------------------------------------------------===//
-// What the threads share
+// State shared by the threads
 //===----------------------------------------------------------------------===//
 
 [[noreturn]] static void giveUp(const char *what, const char *why) {
@@ -383,10 +383,11 @@ static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// All threads meet; they spin, so that they leave at almost the same time.
-class Meeting {
+/// A barrier of all threads; they spin, so that they leave at almost the same
+/// time.
+class ThreadBarrier {
 public:
-  explicit Meeting(int members) : members(members) {}
+  explicit ThreadBarrier(int members) : members(members) {}
 
   void join() {
     uint32_t round = rounds.load();
@@ -409,13 +410,13 @@ private:
 struct Shared {
   explicit Shared(const Options &options)
       : options(options), cases(casesOf(options)),
-        variants(variantsFor(options.numRanks)), meeting(options.numRanks),
+        variants(variantsFor(options.numRanks)), barrier(options.numRanks),
         disabled(variants.size()) {}
 
   const Options &options;
   const std::vector<Case> cases;
   const std::vector<Variant> variants;
-  Meeting meeting;
+  ThreadBarrier barrier;
   Job job{};                                  // without the rank
   uint4 *packets[maxRanks]{};                 // scratch of the packet kernels
   uint64_t halfPackets = 0;                   // vectors
@@ -433,20 +434,20 @@ struct Timing {
   double median, q1, q3, least, most;
 };
 
-/// The value below which `share` of the sorted samples lie.
-static double quantile(const std::vector<double> &sorted, double share) {
-  double place = share * static_cast<double>(sorted.size() - 1);
-  size_t below = static_cast<size_t>(place);
+/// The `fraction` quantile of the sorted samples.
+static double quantile(const std::vector<double> &sorted, double fraction) {
+  double position = fraction * static_cast<double>(sorted.size() - 1);
+  size_t below = static_cast<size_t>(position);
   size_t above = std::min(below + 1, sorted.size() - 1);
-  double part = place - static_cast<double>(below);
-  return sorted[below] * (1 - part) + sorted[above] * part;
+  double weight = position - static_cast<double>(below);
+  return sorted[below] * (1 - weight) + sorted[above] * weight;
 }
 
 //===----------------------------------------------------------------------===//
 // One rank
 //===----------------------------------------------------------------------===//
 
-/// One GPU's part; all ranks take the same steps at the same time.
+/// One GPU; all ranks take the same steps at the same time.
 class Rank {
 public:
   Rank(Shared &shared, int rank) : shared(shared), rank(rank) {}
@@ -456,11 +457,11 @@ public:
     for (const Case &each : shared.cases) {
       if (rank == 0)
         shared.stop = secondsSince(shared.start) > shared.options.budget;
-      shared.meeting.join();
+      shared.barrier.join();
       if (shared.stop)
         return;
       runCase(each);
-      shared.meeting.join(); // `stop` is read by all before it is written
+      shared.barrier.join(); // all threads read `stop` before it is written
     }
   }
 
@@ -482,10 +483,10 @@ private:
 
   template <typename T>
   T *allocate(uint64_t bytes) {
-    void *place = nullptr;
-    CHECK(cudaMalloc(&place, std::max<uint64_t>(bytes, 256)));
-    CHECK(cudaMemset(place, 0, std::max<uint64_t>(bytes, 256)));
-    return static_cast<T *>(place);
+    void *memory = nullptr;
+    CHECK(cudaMalloc(&memory, std::max<uint64_t>(bytes, 256)));
+    CHECK(cudaMemset(memory, 0, std::max<uint64_t>(bytes, 256)));
+    return static_cast<T *>(memory);
   }
 
   Shared &shared;
@@ -534,13 +535,13 @@ void Rank::setUp() {
     shared.job.halfScratch = vectorsNeeded(false) / 2;
     shared.halfPackets = vectorsNeeded(true) / 2;
   }
-  shared.meeting.join();
+  shared.barrier.join();
   fillInput<<<1024, 256, 0, stream>>>(
       reinterpret_cast<__nv_bfloat16 *>(shared.job.in[rank]), rank,
       largest / 2);
   CHECK(cudaGetLastError());
   CHECK(cudaStreamSynchronize(stream));
-  shared.meeting.join();
+  shared.barrier.join();
 }
 
 Job Rank::jobFor(const Variant &variant, uint64_t bytes) const {
@@ -554,7 +555,7 @@ Job Rank::jobFor(const Variant &variant, uint64_t bytes) const {
   return job;
 }
 
-/// As many calls as take about 20 ms at 250 GB/s.
+/// The number of calls that takes about 20 ms at 250 GB/s.
 int Rank::callsFor(const Case &each) const {
   double us = carriedBytes(each, numRanks()) / 250e3;
   int calls = us > 0 ? static_cast<int>(std::min(1e4, 20e3 / us)) : 10000;
@@ -562,16 +563,16 @@ int Rank::callsFor(const Case &each) const {
                     shared.options.calls);
 }
 
-/// Waits for the stream; whether no wait of any rank has run out.
+/// Waits for the stream; returns whether no wait of any rank timed out.
 bool Rank::noFault() {
   CHECK(cudaStreamSynchronize(stream));
-  shared.meeting.join();
+  shared.barrier.join();
   bool good = *const_cast<volatile uint32_t *>(shared.fault) == 0;
-  shared.meeting.join(); // before anyone clears it
+  shared.barrier.join(); // before anyone clears it
   return good;
 }
 
-/// Makes the memory as it was at the begin, and remembers who failed.
+/// Restores the initial memory, and records the failed variant.
 void Rank::recover(const Case &each, size_t index, const char *why) {
   CHECK(cudaMemset(shared.job.state[rank], 0, sizeof(State)));
   CHECK(cudaMemset(shared.packets[rank], 0, shared.halfPackets * 32));
@@ -585,10 +586,10 @@ void Rank::recover(const Case &each, size_t index, const char *why) {
     shared.disabled[index] = 1;
     shared.failed = true;
   }
-  shared.meeting.join();
+  shared.barrier.join();
 }
 
-/// One call, and the comparison of its output.
+/// Makes one call, and checks its output.
 bool Rank::isRight(const Case &each, const Variant &variant, Shape shape) {
   uint64_t chunk = each.bytes / 2, count = chunk;
   if (each.op == Op::allGather || each.op == Op::allToAll)
@@ -596,7 +597,7 @@ bool Rank::isRight(const Case &each, const Variant &variant, Shape shape) {
   CHECK(cudaMemsetAsync(shared.job.out[rank], 0xff, count * 2, stream));
   CHECK(cudaMemsetAsync(wrong, 0, 4, stream));
   CHECK(cudaStreamSynchronize(stream));
-  shared.meeting.join();
+  shared.barrier.join();
   variant.kernel<<<shape.blocks, shape.threads, 0, stream>>>(
       jobFor(variant, each.bytes));
   CHECK(cudaGetLastError());
@@ -608,11 +609,11 @@ bool Rank::isRight(const Case &each, const Variant &variant, Shape shape) {
   CHECK(cudaMemcpyAsync(&shared.wrong[rank], wrong, 4, cudaMemcpyDeviceToHost,
                         stream));
   CHECK(cudaStreamSynchronize(stream));
-  shared.meeting.join();
+  shared.barrier.join();
   bool right = true;
   for (int peer = 0; peer < numRanks(); ++peer)
     right &= shared.wrong[peer] == 0;
-  shared.meeting.join();
+  shared.barrier.join();
   return right;
 }
 
@@ -642,9 +643,9 @@ bool Rank::sample(cudaGraphExec_t graph, int calls, int warmups, int samples,
     CHECK(cudaEventRecord(begin, stream));
     CHECK(cudaGraphLaunch(graph, stream));
     CHECK(cudaEventRecord(end, stream));
-    shared.meeting.join();
+    shared.barrier.join();
     if (rank == 0) {
-      // Time for the last of the gates to begin to wait.
+      // Allows time for the last of the gates to start waiting.
       Clock::time_point now = Clock::now();
       while (secondsSince(now) < 20e-6)
         ;
@@ -655,9 +656,9 @@ bool Rank::sample(cudaGraphExec_t graph, int calls, int warmups, int samples,
     float ms = 0;
     CHECK(cudaEventElapsedTime(&ms, begin, end));
     shared.times[rank] = ms;
-    shared.meeting.join();
+    shared.barrier.join();
     double slowest = *std::max_element(shared.times, shared.times + numRanks());
-    shared.meeting.join();
+    shared.barrier.join();
     if (i >= warmups)
       times.push_back(1000 * slowest / calls);
   }
@@ -667,7 +668,8 @@ bool Rank::sample(cudaGraphExec_t graph, int calls, int warmups, int samples,
   return true;
 }
 
-/// Sweeps the shapes, and measures the best one well. False after a failure.
+/// Sweeps the shapes, and measures the best one with more samples. False after
+/// a failure.
 bool Rank::runVariant(const Case &each, size_t index) {
   const Variant &variant = shared.variants[index];
   int calls = callsFor(each);
@@ -765,23 +767,24 @@ void Rank::report(const Case &each, const Variant &variant, Shape shape,
 // main
 //===----------------------------------------------------------------------===//
 
-/// Ends the process if something hangs that no bounded wait covers.
+/// Ends the process on a hang that no bounded wait covers.
 static void watch(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   giveUp("hangs", "ended 30 s after its budget");
 }
 
 static uint32_t *hostWord() {
-  void *place = nullptr;
-  CHECK(cudaHostAlloc(&place, 64, cudaHostAllocPortable | cudaHostAllocMapped));
-  std::memset(place, 0, 64);
-  return static_cast<uint32_t *>(place);
+  void *memory = nullptr;
+  CHECK(
+      cudaHostAlloc(&memory, 64, cudaHostAllocPortable | cudaHostAllocMapped));
+  std::memset(memory, 0, 64);
+  return static_cast<uint32_t *>(memory);
 }
 
 int main(int argc, char **argv) {
   Options options = parseOptions(argc, argv);
-  // A kernel that is loaded when it is first launched would have to wait for
-  // those that spin.
+  // With lazy loading, a kernel's first launch would wait for the spinning
+  // ones.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   std::thread(watch, options.budget + 30).detach();
   int devices = 0;
@@ -818,6 +821,6 @@ int main(int argc, char **argv) {
   if (shared.json)
     std::fclose(shared.json);
   std::fflush(stdout);
-  // Drivers take long to take contexts down; nothing is left to be saved.
+  // Drivers take long to destroy contexts, and all output has been written.
   _exit(shared.failed ? 1 : shared.stop ? 3 : 0);
 }

@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes persistent matmul kernels: c = a b, as many programs as processors.
+"""Writes persistent matmul kernels: c = a b, one program per SM.
 
 Usage: kernels.py NAME [NAME...]   prints a module with these kernels.
 
-A name says what the kernel is, "f16_tn_128x256x64_8":
+A name describes the kernel, "f16_tn_128x256x64_8":
 
     f16     elements of a and b: f16, bf16, f32, tf32 (f32, rounded) or i8
-    tn      layouts of a and b as BLAS names them: the first letter is n for a
-            in columns and t for a in rows (k contiguous); the second one t for
-            b in rows, n for b in columns (k contiguous)
+    tn      layouts of a and b as in BLAS: the first letter is n for a
+            column-major and t for a row-major (k contiguous); the second one
+            t for b row-major, n for b column-major (k contiguous)
     128x256x64   rows, columns and k-block of a tile; columns may be a multiple
-            of 16 that is no power of two
+            of 16 that is not a power of two
     8       warps
 
-c is in rows; f16 and bf16 are rounded, the others are kept as f32 or i32.
-Tiles go down columns of 2048 rows, so that programs that run at the same time
-share panels in the L2 cache. Where the last round would keep no more than half
-of the programs busy, its tiles are cut in two.
+c is row-major; f16 and bf16 results are rounded, all others stay f32 or i32.
+Tiles are ordered in columns of 2048 rows, so that programs that run at the
+same time share operand tiles in the L2 cache. If the last round would keep no
+more than half of the programs busy, its tiles are split in two.
 """
 import sys
 
-# Rows of c whose tiles come one after the other: with as many programs as an
-# H200 has processors, those that run at one time cover about a square.
+# Rows of c in a group of consecutive tiles: with as many programs as an H200
+# has SMs, the tiles that run at the same time cover about a square.
 GROUP_ROWS = 2048
 
 
@@ -65,16 +65,17 @@ def multiply(p, columns, i, j, indent):
     if wanted:  # the store must end with the tile
         lines += [f"%end = arith.addi {j}, %tileColumns : index",
                   "%most = arith.minsi %end, %n : index",
-                  f"%part = memref.subview %c[0, 0] [%m, %most] [1, 1] : {c} to "
+                  f"%view = memref.subview %c[0, 0] [%m, %most] [1, 1] : {c} to "
                   f"memref<?x?x{p['result']}, strided<[?, 1]>>"]
-        where, c = "%part", f"memref<?x?x{p['result']}, strided<[?, 1]>>"
+        where, c = "%view", f"memref<?x?x{p['result']}, strided<[?, 1]>>"
     lines.append(f"tile.store {value}, {where}[{i}, {j}] : "
                  f"tensor<{shape}x{p['result']}>, {c}")
     return "\n".join(" " * indent + line for line in lines)
 
 
-def place(tile, indent):
-    """The row and the column, %i and %j, where tile number `tile` begins."""
+def tile_start(tile, indent):
+    """The row and the column, %i and %j, of the first element of tile number
+    `tile`."""
     return "\n".join(" " * indent + line for line in f"""\
 %number = arith.divsi {tile}, %perGroup : index
 %first = arith.muli %number, %group : index
@@ -94,7 +95,7 @@ def kernel(name):
     a, b = matrix(p["element"], p["a_rows"]), matrix(p["element"], p["b_rows"])
     c = matrix(p["result"], True)
     half = p["columns"] // 2
-    # Not below what the instructions of two warpgroups can share.
+    # Not below the minimum that the instructions of two warpgroups can share.
     cut = ""
     if half >= 128 and half & (half - 1) == 0:
         cut = f"""
@@ -104,7 +105,7 @@ def kernel(name):
     scf.if %cuts {{
       %before = arith.divsi %program, %c2 : index
       %tile = arith.addi %whole, %before : index
-{place("%tile", 6)}
+{tile_start("%tile", 6)}
       %side = arith.remsi %program, %c2 : index
       %half = arith.constant {half} : index
       %along = arith.muli %side, %half : index
@@ -138,7 +139,7 @@ def kernel(name):
     %isCut = arith.cmpi sle, %twice, %programs : index
     %limit = {limit}
     scf.for %tile = %program to %limit step %programs {{
-{place("%tile", 6)}
+{tile_start("%tile", 6)}
 {multiply(p, p["columns"], "%i", "%j", 6)}
     }}{cut}
     gpu.return

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks and times `tile.matmul` beside torch.matmul, on one CUDA device.
+"""Checks `tile.matmul` and times it against torch.matmul, on one CUDA device.
 
     benchmarks/matmul/kernels.py f16_tn_128x256x64_8 > m.mlir
     iris-compile m.mlir --target=sm_90a -o m.iris
     benchmarks/matmul/matmul.py m.iris f16_tn_128x256x64_8 --library=libiris_rt.so
 
 Random data; every result is compared with torch's, in f64, before its time
-counts. Both are graphs of as many calls as take 30 ms, which go round over
-several sets of buffers, replayed in turns; the time is the median of the
+counts. Both are graphs with 30 ms of calls, which cycle through several sets
+of buffers and are replayed alternately; the time is the median of the
 replays. With --json=FILE each shape is a line there.
 
-With --seconds=S each of the two is replayed for S seconds at a time, in turns:
-what a device does when its power limit has long taken hold. Graphs of 30 ms say
-less there, as the limit follows with a delay that depends on what ran before.
-Clock and power are the medians of what nvidia-smi told in the second half.
+With --seconds=S the two are replayed alternately for S seconds at a time:
+this measures a device at its power limit. Graphs of 30 ms are less meaningful
+for this, as the limit follows with a delay that depends on earlier work.
+Clock and power are the medians of nvidia-smi's values in the second half.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ SHAPES = [(4096, 4096, 4096), (8192, 8192, 8192), (4096, 11008, 4096),
 GRAPH_MS = 30
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32,
           "i8": torch.int8, "i32": torch.int32}
-# Rounding of the result, and of the sum of products, relative to one.
+# Rounding error of the result, and of the sum of products, relative to one.
 ROUNDING = {"f16": 2**-11, "bf16": 2**-8, "f32": 2**-24, "i32": 0}
 INPUTS = {"f16": 0, "bf16": 0, "tf32": 2**-10, "f32": 0, "i8": 0}
 
@@ -93,8 +93,8 @@ class Case:
         return worst
 
     def graphs(self):
-        """Ours and torch's, of so many calls each: functions that replay one
-        and give its milliseconds; and one that frees them."""
+        """Graphs of this many calls, Iris' and torch's: functions that replay
+        one and return its milliseconds; and one that frees them."""
         m, n, k = self.shape
         calls = max(3, min(100, int(GRAPH_MS * 7e11 / (2.0 * m * n * k))))
         order = [self.sets[i % len(self.sets)] for i in range(calls)]
@@ -121,22 +121,22 @@ class Case:
                 lambda: self.world.free_graph(graph))
 
     def time(self, replays):
-        """Milliseconds of a call: ours, torch's."""
+        """Milliseconds of a call: Iris', torch's."""
         calls, runs, free = self.graphs()
         times = [[], []]
-        for turn in range(replays + 1):
+        for iteration in range(replays + 1):
             for run, of in zip(runs, times):
                 ms = run() / calls
-                if turn:  # the first one warms up
+                if iteration:  # the first one warms up
                     of.append(ms)
         free()
         return [{"ms": statistics.median(of)} for of in times]
 
-    def sustain(self, seconds, turns=2):
+    def sustain(self, seconds, rounds=2):
         """The same, with clock and power, after half of `seconds` each."""
         calls, runs, free = self.graphs()
         samples = [[], []]
-        for _ in range(turns):
+        for _ in range(rounds):
             for run, of in zip(runs, samples):
                 with Sensors() as sensors:
                     begin = time.monotonic()
@@ -155,7 +155,7 @@ class Case:
 
 
 class Sensors:
-    """What nvidia-smi tells of the device while it is asked."""
+    """Clock and power of the device from nvidia-smi, during the measurement."""
 
     def __enter__(self):
         self.process = subprocess.Popen(
@@ -168,7 +168,7 @@ class Sensors:
         return self
 
     def start(self):
-        """Only what comes from now on counts."""
+        """Discards earlier values."""
         self.skipped = time.monotonic() - self.begin
 
     def __exit__(self, *_):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The part of the runtime's C API (iris/iris.h) that benchmarks need."""
+"""The subset of the runtime's C API (iris/iris.h) that benchmarks need."""
 import ctypes
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, \
     c_int64, c_uint32, c_uint64, c_void_p
@@ -45,7 +45,7 @@ class Problem(Structure):
 
 
 def memref(element, tensor):
-    """The argument for a tensor of two dimensions, wherever it lies."""
+    """The argument for a two-dimensional tensor, on the heap or off it."""
     arg = Arg(kind=MEMREF, element=ELEMENTS[element], rank=2,
               value=tensor.data_ptr())
     for dim in range(2):
@@ -55,7 +55,7 @@ def memref(element, tensor):
 
 
 class Memory:
-    """Device memory, as torch.as_tensor takes it."""
+    """Device memory, in the form that torch.as_tensor accepts."""
 
     def __init__(self, address, size):
         self.__cuda_array_interface__ = {
@@ -107,7 +107,7 @@ class World:
         self.call("Free", self.handle, c_uint64(address))
 
     def sync(self):
-        """All streams of all ranks; what was freed becomes available."""
+        """Waits for all streams of all ranks; freed memory becomes available."""
         self.call("Sync", self.handle)
 
     @staticmethod

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measures the collectives of PyTorch and NCCL as iris-bench measures ours.
+"""Measures the collectives of PyTorch and NCCL as iris-bench measures Iris'.
 
     benchmarks/peers/collectives.py -n 8 --json=peers.jsonl
 
 Starts one process for each GPU of this machine. A sample is a number of calls
-as one CUDA graph (one by one with --mode=eager); its time is that of the
-slowest rank, divided by the calls.
-Every case is checked, element by element, on every rank. Times are in us,
-sizes in bytes of one chunk, as for iris-bench: all_gather, reduce_scatter and
-all_to_all have a buffer of as many chunks as ranks, for the others a chunk is
-the buffer.
+as one CUDA graph (individual calls with --mode=eager); its time is that of
+the slowest rank, divided by the calls. Every case is checked, element by
+element, on every rank. Times are in us, sizes in bytes of one chunk, as for
+iris-bench: all_gather, reduce_scatter and all_to_all have a buffer with one
+chunk per rank; for all other operations a chunk is the buffer.
 
 peers:
   nccl                torch.distributed on ordinary memory
@@ -23,17 +22,18 @@ peers:
 None of them may use NVLink multicast: it is switched off before PyTorch is
 loaded.
 
-With PyTorch for ROCm, `nccl` is RCCL; ask for it alone (--peers=nccl): the
-others have not been tried there.
+With PyTorch for ROCm, `nccl` is RCCL; select it alone (--peers=nccl): the
+other peers have not been tried on ROCm.
 
-With --channels=N, NCCL or RCCL gets exactly N channels if it obeys
-NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS. A channel is a block, so it takes an
-SM or CU. The lines then have `programs` N and the variant "channels".
+With --channels=N, NCCL or RCCL gets exactly N channels if it respects
+NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS. A channel is a block, so it
+occupies an SM or CU. The lines then have `programs` N and the variant
+"channels".
 
-When a rank fails or hangs, its whole set of processes is ended, the peer is
-left out for that operation, and a new set goes on with the rest.
+When a rank fails or hangs, all processes of the set are killed, the peer is
+skipped for that operation, and a new set continues with the remaining cases.
 
-exit status: 0 if everything was right and within the budget, 1 if something
+exit status: 0 if everything was correct and within the budget, 1 if something
 failed, 2 for a wrong command line, 3 if the budget ended the sweep.
 """
 
@@ -60,8 +60,8 @@ REDUCING = {"all_reduce", "reduce_scatter", "reduce"}
 PEERS = ["nccl", "nccl_symm", "torch_one_shot", "torch_two_shot", "torch_symm",
          "torch_low_contention"]
 
-# Bytes of the larger buffer; the quick ones come first, so that they are there
-# when the budget ends early.
+# Bytes of the larger buffer; the quick ones come first, so that they are
+# measured even if the budget ends early.
 SMALL_SWEEP = ([16 * KIB, MIB, 64 * MIB],
                [256 * KIB, 4 * MIB, 16 * MIB, 256 * MIB, GIB])
 DEFAULT_SIZES = {
@@ -79,7 +79,8 @@ DEFAULT_SIZES = {
     "reduce": SMALL_SWEEP,
 }
 
-# Which peers have an operation, and up to which chunk they are worth the time.
+# The peers of each operation, and the largest chunk for which they are
+# measured.
 NO_LIMIT = 1 << 62
 PEERS_OF = {
     "all_reduce": {"nccl": NO_LIMIT, "nccl_symm": NO_LIMIT,
@@ -95,9 +96,9 @@ PEERS_OF = {
 
 WARMUPS = 3
 MOST_SAMPLE_US = 20e3
-PERIOD = 4093  # of the data: a prime, so that no two chunks look alike
-STUCK_SECONDS = 25  # without progress: hangs
-WATCHDOG_SECONDS = 0.3  # three of its turns, in PyTorch 2.2 and later
+PERIOD = 4093  # of the data: a prime, so that no two chunks are equal
+STUCK_SECONDS = 25  # without progress: counts as a hang
+WATCHDOG_SECONDS = 0.3  # three of its periods, in PyTorch 2.2 and later
 START_SECONDS = 60  # until the first case: PyTorch and NCCL load slowly
 
 SWITCHES = {
@@ -126,7 +127,7 @@ def parse_size(text):
 
 
 def parse_sizes(text):
-    """A list, or FROM:TO by powers of 4, as iris-bench has it."""
+    """A list, or FROM:TO by powers of 4, as in iris-bench."""
     if ":" in text:
         first, last = map(parse_size, text.split(":", 1))
         sizes = []
@@ -169,7 +170,7 @@ def parse_arguments():
     parser.add_argument("--mode", default="graph", choices=["graph", "eager"],
                         help="default graph")
     parser.add_argument("--channels", type=int, default=0, metavar="N",
-                        help="of NCCL or RCCL (default: its own choice)")
+                        help="of NCCL or RCCL (default: its default)")
     parser.add_argument("--quick", action="store_true",
                         help="about a third of the default sizes")
     parser.add_argument("--budget", type=float, default=100, metavar="SECONDS",
@@ -196,7 +197,7 @@ def parse_arguments():
 def list_cases(arguments):
     """(op, peer, bytes of a chunk), the most important first."""
     cases = []
-    for turn in range(1 if arguments.quick or arguments.sizes else 2):
+    for level in range(1 if arguments.quick or arguments.sizes else 2):
         for op in arguments.ops:
             if arguments.sizes:
                 sizes = arguments.sizes
@@ -205,17 +206,17 @@ def list_cases(arguments):
                 # Whole 128-byte lines, also for numbers of ranks that do not
                 # divide the size.
                 sizes = [max(size // parts // 128, 1) * 128
-                         for size in DEFAULT_SIZES[op][turn]]
+                         for size in DEFAULT_SIZES[op][level]]
             for size in sizes:
                 for peer, most in PEERS_OF[op].items():
                     if peer in arguments.peers and size <= most:
                         cases.append((op, peer, size))
-    # What uses streams of its own comes last: it has most that can go wrong.
+    # Peers with their own streams come last: they are the most likely to fail.
     return sorted(cases, key=lambda case: case[1] == "torch_low_contention")
 
 
 def bus_bandwidth(op, size, ranks, us):
-    """GB/s that the busiest link carries at least, as nccl-tests counts."""
+    """GB/s that the busiest link carries at least, as in nccl-tests."""
     carried = size
     if op == "all_reduce":
         carried = 2 * (ranks - 1) / ranks * size
@@ -224,23 +225,23 @@ def bus_bandwidth(op, size, ranks, us):
     return carried / us / 1e3
 
 
-def quantile(values, share):
-    place = share * (len(values) - 1)
-    below = int(place)
+def quantile(values, fraction):
+    position = fraction * (len(values) - 1)
+    below = int(position)
     above = min(below + 1, len(values) - 1)
-    part = place - below
-    return values[below] * (1 - part) + values[above] * part
+    weight = position - below
+    return values[below] * (1 - weight) + values[above] * weight
 
 
 # ===----------------------------------------------------------------------===#
-# What the processes share
+# State shared by the processes
 # ===----------------------------------------------------------------------===#
 
 
 class Board:
-    """A page that all ranks and their parent see: a barrier that spins, and
-    numbers that ranks tell each other. It is how ranks agree without the
-    collectives that are measured. One rank writes each word."""
+    """A page that all ranks and their parent map: a spinning barrier, and
+    numbers that ranks exchange. Ranks synchronize through it without the
+    collectives under test. One rank writes each word."""
 
     RANKS, SLOTS = 8, 8
 
@@ -252,7 +253,7 @@ class Board:
         count = self.RANKS * self.SLOTS  # a cache line for each rank
         self.counts = (ctypes.c_int64 * count).from_buffer(self.map, 0)
         self.values = (ctypes.c_double * count).from_buffer(self.map, 8 * count)
-        # By rank 0: the case it is at, of which it has begun so many.
+        # Written by rank 0: the number of cases started.
         self.case = (ctypes.c_int64 * 1).from_buffer(self.map, 16 * count)
         self.rank, self.ranks = rank, ranks
 
@@ -265,14 +266,14 @@ class Board:
             while self.counts[rank * self.SLOTS] < mine:
                 spins += 1
                 if spins % 1000 == 0 and time.monotonic() > end:
-                    raise RuntimeError(f"rank {rank} did not come to a barrier")
+                    raise RuntimeError(f"rank {rank} did not reach a barrier")
 
     def all_values(self, value):
-        """What every rank has said."""
+        """The values of all ranks."""
         self.values[self.rank * self.SLOTS] = value
         self.barrier()
         values = [self.values[rank * self.SLOTS] for rank in range(self.ranks)]
-        self.barrier()  # before anyone says something else
+        self.barrier()  # before any rank writes another value
         return values
 
     def progress(self):
@@ -286,7 +287,7 @@ class Board:
 
 
 class NotAvailable(Exception):
-    """This peer cannot do this case, and nothing is broken."""
+    """This peer does not support this case; not an error."""
 
 
 class Rank:
@@ -310,12 +311,12 @@ class Rank:
         self.buffers = {}
         self.patterns = [self.pattern(other) for other in range(self.ranks)]
         self.pattern_sum = sum(self.patterns[1:], self.patterns[0])
-        # One size for all cases: registration costs time for each buffer.
+        # One size for all cases: each registration takes time.
         cases = [tuple(case) for case in job["cases"]]
         self.bytes = max(
             size * (self.ranks if op in MANY_CHUNKS else 1)
             for op, _, size in cases)
-        # The first collective makes NCCL's communicator.
+        # The first collective creates NCCL's communicator.
         warm = torch.ones(1024, dtype=self.dtype, device=self.device)
         dist.all_reduce(warm)
         torch.cuda.synchronize()
@@ -323,7 +324,7 @@ class Rank:
     # --- buffers ---------------------------------------------------------- #
 
     def memory(self, kind):
-        """(input, output) of one kind, as large as any case needs."""
+        """(input, output) of one kind, with the largest size of all cases."""
         if kind not in self.buffers:
             self.buffers[kind] = getattr(self, "make_" + kind)()
         return self.buffers[kind]
@@ -336,15 +337,15 @@ class Rank:
                                       device=self.device) for _ in range(2))
 
     def make_nccl_symm(self):
-        """Allocates first, then registers: what is allocated in a pool that is
-        registered already would be registered when ranks are not in step."""
+        """Allocates first, then registers: memory allocated in a registered
+        pool would be registered while ranks are not in step."""
         torch = self.torch
         backend = self.group._get_backend(self.device)
         if not hasattr(backend, "register_mem_pool"):
             raise NotAvailable("this PyTorch registers no memory pools")
         pool = torch.cuda.MemPool(backend.mem_allocator)
-        # One piece of memory: with two, their order in the pool would have to
-        # be the same on all ranks.
+        # One allocation: with two, their order in the pool would have to be the
+        # same on all ranks.
         with torch.cuda.use_mem_pool(pool):
             both = torch.zeros(2 * self.elements(), dtype=self.dtype,
                                device=self.device)
@@ -368,8 +369,8 @@ class Rank:
     # --- data ------------------------------------------------------------- #
 
     def pattern(self, rank):
-        """PERIOD whole numbers from 0 to 7, whose sums are exact: the same
-        hash of (rank, index) as iris-bench's."""
+        """PERIOD integers from 0 to 7, whose sums are exact: the same hash of
+        (rank, index) as in iris-bench."""
         mask = (1 << 32) - 1
         numbers = []
         for index in range(PERIOD):
@@ -381,17 +382,17 @@ class Rank:
         return self.torch.tensor(numbers, dtype=self.dtype, device=self.device)
 
     def segment(self, pattern, first, count):
-        """Elements first ... first + count - 1 of a pattern without end."""
+        """Elements first ... first + count - 1 of an infinite pattern."""
         shift = first % PERIOD
-        turns = (shift + count + PERIOD - 1) // PERIOD
-        return pattern.repeat(turns)[shift:shift + count]
+        repeats = (shift + count + PERIOD - 1) // PERIOD
+        return pattern.repeat(repeats)[shift:shift + count]
 
     def input(self, op, count):
         chunks = self.ranks if op in ("reduce_scatter", "all_to_all") else 1
         return self.segment(self.patterns[self.rank], 0, count * chunks)
 
     def is_right(self, op, got, count):
-        """Compares chunk by chunk, to need no second large buffer."""
+        """Compares chunk by chunk, to avoid a second large buffer."""
         if op == "reduce" and self.rank != 0:
             return True
         if op in REDUCING:
@@ -414,8 +415,8 @@ class Rank:
                                                                "torch_symm")
 
     def prepare(self, op, peer, count):
-        """(call, input, output): a call without arguments that returns where
-        the result is; input and output are the same if it works in place."""
+        """(call, input, output): a call without arguments that returns the
+        result; input and output are the same if it works in place."""
         source, target = self.memory(self.kind_of(peer))
         larger = count * self.ranks
         if op in ("reduce_scatter", "all_to_all"):
@@ -466,13 +467,13 @@ class Rank:
     # --- measuring -------------------------------------------------------- #
 
     def agree(self, work):
-        """Does something that may fail; fails on all ranks if it does on one,
-        so that all stay in step."""
+        """Runs something that may fail; fails on all ranks if it fails on
+        one, so that all stay in step."""
         error = result = None
         try:
             result = work()
             self.torch.cuda.synchronize()
-        except Exception as caught:  # whatever a peer may raise
+        except Exception as caught:  # any error of a peer
             error = caught
             traceback.print_exc(limit=-3)
         if any(self.board.all_values(0 if error is None else 1)):
@@ -481,7 +482,7 @@ class Rank:
         return result
 
     def event_us(self, work, before):
-        """Time of `work` on the slowest rank; ranks begin together."""
+        """Time of `work` on the slowest rank; ranks start together."""
         torch = self.torch
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         before()
@@ -503,7 +504,7 @@ class Rank:
             data = self.input(op, count)
 
             def reset():
-                # Some work in place: values would grow from call to call.
+                # Some peers work in place: values would grow from call to call.
                 source.copy_(data)
 
             def clear():
@@ -514,7 +515,7 @@ class Rank:
             def check():
                 if not self.is_right(op, call(), count):
                     raise RuntimeError("wrong output")
-            self.agree(clear)  # on all ranks, before anything comes from one
+            self.agree(clear)  # on all ranks, before the next call
             self.agree(check)
 
             once = min(self.event_us(call, reset) for _ in range(2))
@@ -530,9 +531,9 @@ class Rank:
             graph = torch.cuda.CUDAGraph()
 
             def capture():
-                # Once a call is over, PyTorch's watchdog thread asks its event;
-                # in HIP that ends any capture. Afterwards it has nothing to
-                # ask: captured calls are not watched.
+                # After a call, PyTorch's watchdog thread queries its event; in
+                # HIP that ends any capture. Wait until it has nothing to query:
+                # captured calls are not watched.
                 if torch.version.hip:
                     time.sleep(WATCHDOG_SECONDS)
                 # NCCL's own threads may call CUDA in the meantime. Not
@@ -549,8 +550,7 @@ class Rank:
         return samples, calls
 
     def sample(self, run, reset, calls):
-        """Sorted times of a call in us; no rank comes back before all are
-        done."""
+        """Sorted times of a call in us; no rank returns before all are done."""
         samples = [self.event_us(run, reset) / calls
                    for _ in range(WARMUPS + self.arguments.samples)]
         self.torch.cuda.synchronize()
@@ -567,7 +567,7 @@ class Rank:
 
 
 def work(arguments):
-    """Goes through the cases; rank 0 writes a line for each to stdout."""
+    """Runs the cases; rank 0 writes a line for each to stdout."""
     with open(arguments.worker, encoding="utf-8") as file:
         job = json.load(file)
     number = int(os.environ["RANK"])
@@ -582,7 +582,7 @@ def work(arguments):
     for index, (op, peer, size) in enumerate(job["cases"]):
         if number == 0:
             rank.board.case[0] = index + 1
-        # Rank 0's clock decides for all.
+        # Rank 0's clock is decisive.
         late = time.time() > job["end"]
         if rank.board.all_values(late)[0]:
             break
@@ -619,7 +619,7 @@ def worker(arguments):
         status = 1
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(status)  # taking down communicators takes long, and may hang
+    os._exit(status)  # destroying communicators takes long, and may hang
 
 
 # ===----------------------------------------------------------------------===#
@@ -634,7 +634,7 @@ def free_port():
 
 
 class Crew:
-    """One set of processes, which goes through a list of cases."""
+    """One set of processes, which runs a list of cases."""
 
     def __init__(self, arguments, cases, end):
         self.folder = tempfile.TemporaryDirectory(prefix="peers-")
@@ -664,7 +664,7 @@ class Crew:
         self.read = 0
 
     def lines(self):
-        """What rank 0 has written since the last time."""
+        """Rank 0's output since the last call."""
         with open(self.out, "rb") as file:
             file.seek(self.read)
             data = file.read()
@@ -684,8 +684,8 @@ class Crew:
             child.wait()
 
     def watch(self, take, hard_end):
-        """Hands on lines until all are done: then None, else what went
-        wrong."""
+        """Forwards lines until all processes are done: returns None, or the
+        error."""
         seen, since = None, time.time()
         while True:
             for message in self.lines():
@@ -710,7 +710,7 @@ class Crew:
 
 
 def run_crews(arguments, cases, take_result):
-    """(whether no case is left, what failed)."""
+    """(whether no case is left, the failure)."""
     end = time.time() + arguments.budget
     failures, working = [], set()
     while cases and time.time() < end:
@@ -742,7 +742,7 @@ def run_crews(arguments, cases, take_result):
                 failures.append(trouble)
             return not rest, failures
         if culprit < 0 or culprit in done:
-            # Nobody to blame: without progress it would only happen again.
+            # No culprit: without progress, a retry would fail again.
             failures.append(f"before any case: {trouble}" if culprit < 0
                             else trouble)
             if not done:
@@ -752,7 +752,7 @@ def run_crews(arguments, cases, take_result):
         op, peer, size = cases[culprit]
         failures.append(f"{op} {peer} {size}: {trouble}")
         print("FAILED " + failures[-1], flush=True)
-        # A peer that never worked would cost the same time in every crew.
+        # A peer that never worked would take the same time in every set.
         cases = [case for case in rest if case[1] != peer
                  or case[0] != op and peer in working]
     return not cases, failures
@@ -770,7 +770,7 @@ def print_table(results):
 
 
 def count_gpus():
-    """Asked in another process: this one never touches CUDA."""
+    """Queried in another process: this one never initializes CUDA."""
     code = "import torch; print(torch.cuda.device_count())"
     try:
         result = subprocess.run([sys.executable, "-c", code], timeout=120,

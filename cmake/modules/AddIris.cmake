@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Thin wrappers over MLIR's CMake functions.
 
-# MLIR's headers, read once for all libraries of the compiler: reading them is
-# most of what a compilation takes. Sources include what they use all the same;
-# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON does without.
+# Precompiled MLIR headers for all libraries of the compiler: parsing them takes
+# most of a compilation. Sources still include what they use;
+# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON turns them off.
 function(add_iris_mlir_headers)
   set(source "${CMAKE_BINARY_DIR}/IrisMLIRHeaders.cpp")
   file(CONFIGURE OUTPUT "${source}" CONTENT "")

@@ -29,7 +29,8 @@ function(iris_add_collectives name)
   if(NOT ARG_OPS)
     message(FATAL_ERROR "iris_add_collectives(${name}): OPS is missing")
   endif()
-  # Which way of translation a device needs is known only when it is opened.
+  # Both address translation methods: which one a device needs is known only
+  # when it is opened.
   if(NOT ARG_OPTIONS MATCHES "--translation")
     list(APPEND ARG_OPTIONS "--translation=both")
   endif()
@@ -40,7 +41,7 @@ function(iris_add_collectives name)
     math(EXPR index "${index} + 1")
   endforeach()
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.mlir")
-  # Written only when it changes, so that nothing is compiled in vain.
+  # Written only when it changes, so that nothing is recompiled needlessly.
   file(GENERATE OUTPUT "${source}" CONTENT "${text}")
   set(output)
   if(ARG_OUTPUT)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# What `cmake --install` puts where, and what find_package(Iris) finds: the
-# installed tree, or the build tree (Iris_DIR=<build>/lib/cmake/Iris).
+# Install rules, and the package that find_package(Iris) finds: in the installed
+# tree, or in the build tree (Iris_DIR=<build>/lib/cmake/Iris).
 include(CMakePackageConfigHelpers)
 
 set(IRIS_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Iris")
@@ -15,7 +15,7 @@ install(DIRECTORY "${CMAKE_SOURCE_DIR}/include/iris/Plan"
 install(TARGETS IrisABI EXPORT IrisTargets)
 
 if(TARGET iris_rt)
-  # Iris::runtime, as consumers call it; the same name serves inside.
+  # Iris::runtime for consumers; the same name works inside this build.
   set_target_properties(iris_rt PROPERTIES EXPORT_NAME runtime)
   add_library(Iris::runtime ALIAS iris_rt)
   install(DIRECTORY "${CMAKE_SOURCE_DIR}/runtime/include/"
@@ -25,8 +25,8 @@ if(TARGET iris_rt)
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 
-# The tools, which find our libraries beside themselves and LLVM's where they
-# were linked.
+# The tools, whose rpath finds Iris' libraries next to them and LLVM's in their
+# link-time location.
 foreach(tool iris-run iris-bench iris-compile iris-opt)
   if(TARGET ${tool})
     set_property(TARGET ${tool} APPEND PROPERTY
@@ -56,7 +56,7 @@ install(FILES
   "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddPackage.cmake"
   DESTINATION "${IRIS_CMAKE_DIR}")
 
-# The same files and the targets for users of the build tree.
+# The same files and targets for users of the build tree.
 set(_iris_build_config "${CMAKE_BINARY_DIR}/lib/cmake/Iris")
 file(MAKE_DIRECTORY "${_iris_build_config}")
 export(EXPORT IrisTargets NAMESPACE Iris::

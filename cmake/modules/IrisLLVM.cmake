@@ -3,7 +3,7 @@
 #
 # Debian does not put MLIR on CMake's default search path under its own name,
 # and leaves MLIR_LINK_MLIR_DYLIB unset, which would link every MLIR library
-# statically into each of our binaries.
+# statically into each Iris binary.
 option(MLIR_LINK_MLIR_DYLIB "Link against libMLIR.so" ON)
 find_package(MLIR REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
 if(NOT LLVM_VERSION_MAJOR EQUAL 22)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Producer and consumer with a compare-and-swap handshake, as one writes it
-// where there are no signals: the producer takes a flag from 0 to 1, the
-// consumer spins until it can take it back from 1 to 0.
+// Producer and consumer with a compare-and-swap handshake in place of signals:
+// the producer changes a flag from 0 to 1, the consumer spins until it changes
+// the flag back from 1 to 0.
 //
 //   iris-run -n 2 examples/01-message-passing/atomic_handshake.mlir
 
@@ -10,8 +10,8 @@
 !flags = memref<?xi32, #iris.symmetric>
 
 gpu.module @kernels {
-  // One program per block of 256 values. The compare-and-swap is a release, at
-  // system scope, which is the default.
+  // One program per block of 256 values. The compare-and-swap has release
+  // semantics at system scope, which is the default scope.
   gpu.func @producer(%ctx: !iris.ctx, %source: !data, %target: !data,
                      %flags: !flags, %consumer: index)
       kernel attributes {iris.num_warps = 1 : i32} {
@@ -28,10 +28,10 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // One program per block: spins on its own copy of the flag, then doubles the
-  // values. A loop like this is not bounded: if the producer never comes, it
-  // spins for ever. `iris.wait` gives up after the time limit instead and says
-  // for whom it waited.
+  // One program per block: spins on the flag in its own memory, then doubles
+  // the values. This loop is not bounded: if the producer never signals, it
+  // spins forever. `iris.wait` times out instead and reports the rank that did
+  // not signal.
   gpu.func @consumer(%ctx: !iris.ctx, %target: !data, %flags: !flags)
       kernel attributes {iris.num_warps = 1 : i32} {
     %c256 = arith.constant 256 : index
@@ -53,8 +53,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Element i of the message: a hash of i, 23 bits of it, which f32 holds
-  // exactly, also when doubled.
+  // Element i of the message: 23 bits of a hash of i. f32 represents the value
+  // and its double exactly.
   gpu.func @fill(%ctx: !iris.ctx, %source: !data)
       kernel attributes {iris.num_warps = 1 : i32} {
     %c256 = arith.constant 256 : index
@@ -80,8 +80,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Compares a buffer with the message times %factor. The last window hangs
-  // over the end of the buffer, where 0 is read.
+  // Compares a buffer with the message times %factor. The last tile extends
+  // past the end of the buffer, where loads return 0.
   gpu.func @check(%ctx: !iris.ctx, %buffer: !data, %factor: f32)
       kernel attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
@@ -119,8 +119,9 @@ gpu.module @kernels {
   }
 }
 
-// Every rank runs this. Rank 0 produces, rank 1 consumes, others only take
-// part in allocation and syncs; a world of one rank talks to itself.
+// Every rank runs this. Rank 0 produces, rank 1 consumes; all other ranks only
+// take part in allocations and syncs. In a world of one rank, the rank is both
+// producer and consumer.
 func.func @main(%ctx: !iris.ctx) {
   %size = arith.constant 1000 : index
   %blocks = arith.constant 4 : index

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Producer and consumer with `iris.put`: a block goes from the own memory to
-// the consumer's in one op, then a signal follows it.
+// Producer and consumer with `iris.put`: one op copies a block from local
+// memory to the consumer's memory, and a signal follows.
 //
 //   iris-run -n 2 examples/01-message-passing/put_signal.mlir
 
@@ -9,9 +9,9 @@
 !flags = memref<?xi32, #iris.symmetric>
 
 gpu.module @kernels {
-  // One program per block of 256 values: puts it into the consumer's copy of
-  // %target and raises that block's flag there. The signal is a release: every
-  // thread's part of the put comes before it.
+  // One program per block of 256 values: copies it into the consumer's %target
+  // and sets that block's flag there. The signal is a release: the copies of
+  // all threads are visible before it.
   gpu.func @producer(%ctx: !iris.ctx, %source: !data, %target: !data,
                      %flags: !flags, %consumer: index)
       kernel attributes {iris.num_warps = 1 : i32} {
@@ -27,9 +27,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // One program per block: waits for its block, at most for the time limit of
-  // the world, and doubles the values. An acquire: every thread's loads come
-  // after the wait.
+  // One program per block: waits for its block, at most for the world's time
+  // limit, and doubles the values. The wait is an acquire: the loads of all
+  // threads come after it.
   gpu.func @consumer(%ctx: !iris.ctx, %target: !data, %flags: !flags,
                      %producer: index)
       kernel attributes {iris.num_warps = 1 : i32} {
@@ -47,8 +47,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Element i of the message: a hash of i, 23 bits of it, which f32 holds
-  // exactly, also when doubled.
+  // Element i of the message: 23 bits of a hash of i. f32 represents the value
+  // and its double exactly.
   gpu.func @fill(%ctx: !iris.ctx, %source: !data)
       kernel attributes {iris.num_warps = 1 : i32} {
     %c256 = arith.constant 256 : index
@@ -74,8 +74,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Compares a buffer with the message times %factor. The last window hangs
-  // over the end of the buffer, where 0 is read.
+  // Compares a buffer with the message times %factor. The last tile extends
+  // past the end of the buffer, where loads return 0.
   gpu.func @check(%ctx: !iris.ctx, %buffer: !data, %factor: f32)
       kernel attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
@@ -113,8 +113,9 @@ gpu.module @kernels {
   }
 }
 
-// Every rank runs this. Rank 0 produces, rank 1 consumes, others only take
-// part in allocation and syncs; a world of one rank talks to itself.
+// Every rank runs this. Rank 0 produces, rank 1 consumes; all other ranks only
+// take part in allocations and syncs. In a world of one rank, the rank is both
+// producer and consumer.
 func.func @main(%ctx: !iris.ctx) {
   %size = arith.constant 1000 : index
   %blocks = arith.constant 4 : index

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // All-gather by push: every rank stores each tile of its shard into every
-// rank's output. Run it on four ranks of this machine, every element checked:
+// rank's output. To run it on four ranks of this machine, with every element
+// checked:
 //
 //   iris-run -n 4 examples/02-all-gather/all_gather.mlir
 //
-// or compile the kernels for a GPU:
+// To compile the kernels for a GPU:
 //
 //   iris-compile examples/02-all-gather/all_gather.mlir \
 //     --target=gfx942 --emit=obj -o all_gather.gfx942.hsaco
@@ -14,8 +15,9 @@
 !window = memref<?x?xf16, strided<[?, 1], offset: ?>, #iris.symmetric>
 
 gpu.module @kernels {
-  // %in is this rank's M x N shard, %out the (W*M) x N result, on every rank.
-  // Persistent: any number of programs shares the tiles out among themselves.
+  // %in is this rank's M x N shard, %out the (W*M) x N result on every rank.
+  // Persistent: the grid may have any number of programs, which distribute the
+  // tiles round-robin.
   gpu.func @all_gather(%ctx: !iris.ctx, %in: !shard, %out: !shard)
       kernel attributes {iris.num_warps = 4 : i32} {
     %c0 = arith.constant 0 : index
@@ -31,8 +33,8 @@ gpu.module @kernels {
     %m = memref.dim %in, %c0 : !shard
     %n = memref.dim %in, %c1 : !shard
 
-    // The rows of the output that belong to this rank. A tile that hangs over
-    // the edge of its shard ends there, not in the next rank's rows.
+    // The output rows of this rank's shard. Stores past the edge of this view
+    // are masked, so a partial tile does not write into the next rank's rows.
     %row = arith.muli %rank, %m : index
     %shard = memref.subview %out[%row, 0] [%m, %n] [1, 1]
         : !shard to !window
@@ -48,8 +50,8 @@ gpu.module @kernels {
       %i = arith.muli %ti, %c8 : index
       %j = arith.muli %tj, %c256 : index
       %v = tile.load %in[%i, %j] : !shard -> tensor<8x256xf16>
-      // Loaded once, stored to all. Every rank starts with another receiver,
-      // so that no two write to the same one at once.
+      // Load once, store to every rank. Each rank starts with a different peer,
+      // so that no two ranks write to the same peer at once.
       scf.for %k = %c0 to %ranks step %c1 {
         %s = arith.addi %rank, %k : index
         %peer = arith.remui %s, %ranks : index
@@ -60,9 +62,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Element (i, j) of a rank's shard: a hash of the rank and of the element's
-  // place, so that a tile that is shifted, swapped or stale shows. 11 bits of
-  // it, which f16 holds exactly.
+  // Element (i, j) of a rank's shard: 11 bits of a hash of (rank, i, j), which
+  // f16 represents exactly. A shifted, swapped or stale tile differs.
   gpu.func @fill(%ctx: !iris.ctx, %in: !shard)
       kernel attributes {iris.num_warps = 4 : i32} {
     %c0 = arith.constant 0 : index
@@ -100,9 +101,9 @@ gpu.module @kernels {
         %row = arith.addi %is, %di : tensor<8x256xi32>
         %column = arith.addi %js, %dj : tensor<8x256xi32>
         %before = arith.muli %row, %columns : tensor<8x256xi32>
-        %place = arith.addi %before, %column : tensor<8x256xi32>
+        %offset = arith.addi %before, %column : tensor<8x256xi32>
 
-        %h0 = arith.muli %place, %mul1 : tensor<8x256xi32>
+        %h0 = arith.muli %offset, %mul1 : tensor<8x256xi32>
         %h1 = arith.addi %h0, %salts : tensor<8x256xi32>
         %h2 = arith.shrui %h1, %shift1 : tensor<8x256xi32>
         %h3 = arith.xori %h1, %h2 : tensor<8x256xi32>
@@ -115,7 +116,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Computes every rank's shard again and compares it with what arrived.
+  // Recomputes every rank's shard and compares it with the gathered tile.
   gpu.func @check(%ctx: !iris.ctx, %in: !shard, %out: !shard)
       kernel attributes {iris.num_warps = 4 : i32} {
     %c0 = arith.constant 0 : index
@@ -160,9 +161,9 @@ gpu.module @kernels {
           %row = arith.addi %is, %di : tensor<8x256xi32>
           %column = arith.addi %js, %dj : tensor<8x256xi32>
           %before = arith.muli %row, %columns : tensor<8x256xi32>
-          %place = arith.addi %before, %column : tensor<8x256xi32>
+          %offset = arith.addi %before, %column : tensor<8x256xi32>
 
-          %h0 = arith.muli %place, %mul1 : tensor<8x256xi32>
+          %h0 = arith.muli %offset, %mul1 : tensor<8x256xi32>
           %h1 = arith.addi %h0, %salts : tensor<8x256xi32>
           %h2 = arith.shrui %h1, %shift1 : tensor<8x256xi32>
           %h3 = arith.xori %h1, %h2 : tensor<8x256xi32>
@@ -170,7 +171,7 @@ gpu.module @kernels {
           %h5 = arith.shrui %h4, %shift2 : tensor<8x256xi32>
           %v = arith.sitofp %h5 : tensor<8x256xi32> to tensor<8x256xf16>
 
-          // What lies outside of the shard reads as 0.
+          // Loads outside the shard return 0.
           %inM = arith.cmpi slt, %row, %rows : tensor<8x256xi32>
           %inN = arith.cmpi slt, %column, %columns : tensor<8x256xi32>
           %inside = arith.andi %inM, %inN : tensor<8x256xi1>
@@ -186,8 +187,8 @@ gpu.module @kernels {
 }
 
 // Every rank runs this: fill, gather, check, for three shapes: whole tiles,
-// tiles that hang over both edges, and rows that do not start at multiples of
-// 16 bytes.
+// partial tiles at both edges, and rows that do not start at multiples of 16
+// bytes.
 func.func @main(%ctx: !iris.ctx) {
   %ranks = iris.num_ranks %ctx : index
   %programs = arith.constant 6 : index

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The kernel that the host programs of this folder launch.
+// The kernel that this folder's host programs launch.
 
 !buffer = memref<?xi32, #iris.symmetric>
 
 gpu.module @embed {
-  // Every rank stores its `from` into the `to` of the rank to its right.
+  // Every rank stores its `from` into the `to` of the next rank.
   gpu.func @rotate(%ctx: !iris.ctx, %from: !buffer, %to: !buffer)
       kernel attributes {iris.num_warps = 4 : i32} {
     %c0 = arith.constant 0 : index

@@ -12,17 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* No multiple of the kernel's tile. */
+/* Not a multiple of the kernel's tile size. */
 enum { count = 100 * 1000 + 7 };
 
 typedef struct Arguments {
   IrisRtDevice device;
   const char *package;
-  uint32_t numRanks; /* 0: what the launcher says (torchrun, mpirun, ...) */
+  uint32_t numRanks; /* 0: set by the launcher (torchrun, mpirun, ...) */
 } Arguments;
 
-/* Element `index` of rank `rank`'s buffer: depends on both, so that data which
- * is shifted, swapped or left over shows. */
+/* Element `index` of rank `rank`'s buffer. It depends on both, so that shifted,
+ * swapped or stale data differs. */
 static int32_t element(uint32_t rank, uint64_t index) {
   uint64_t h = (index + 1) * 0x9e3779b97f4a7c15ull;
   h ^= (rank + 1) * 0xbf58476d1ce4e5b9ull;
@@ -30,8 +30,8 @@ static int32_t element(uint32_t rank, uint64_t index) {
   return (int32_t)(uint32_t)(h * 0x94d049bb133111ebull >> 32);
 }
 
-/* Returns from the function with what an Iris function returned, if it failed;
- * irisrtLastError() then says why. */
+/* Returns the status of an Iris call to the caller if the call failed;
+ * irisrtLastError() then describes the error. */
 #define TRY(call)                                                              \
   do {                                                                         \
     IrisRtStatusCode status_ = (call);                                         \
@@ -45,12 +45,13 @@ static IrisRtStatusCode rotate(IrisRtWorld *world, const char *path,
   IrisRtPackage *package;
   TRY(irisrtPackageOpen(path, &package));
   IrisRtStatusCode loaded = irisrtLoad(world, package);
-  irisrtPackageClose(package); /* the world keeps what it loaded */
+  irisrtPackageClose(package); /* the world keeps its own copy */
   TRY(loaded);
   IrisRtKernel *kernel;
   TRY(irisrtKernelFind(world, "rotate", &kernel));
 
-  /* Every rank allocates the same, in the same order; the memory is zero. */
+  /* Every rank makes the same allocations in the same order. The memory is
+   * zero. */
   const uint64_t bytes = count * sizeof(int32_t);
   uint64_t from, to;
   TRY(irisrtAlloc(world, bytes, &from));
@@ -63,15 +64,16 @@ static IrisRtStatusCode rotate(IrisRtWorld *world, const char *path,
                              irisrtMemrefArg(IRISRT_ELT_I32, from, 1, sizes),
                              irisrtMemrefArg(IRISRT_ELT_I32, to, 1, sizes)};
   TRY(irisrtLaunch(world, kernel, programs, args, 3, 0));
-  /* The stream is done on all ranks: what the left neighbour stored is here. */
+  /* The streams of all ranks are complete: the previous rank's stores are
+   * visible. */
   TRY(irisrtSync(world));
 
   TRY(irisrtCopyToHost(world, data, to, bytes, 0));
   return irisrtSynchronize(world, 0);
 }
 
-/* Compares every element with what the left neighbour had; prints the wait status
- * and returns 0 if all are right. */
+/* Compares every element with the previous rank's data; prints the result and
+ * returns 0 if all elements are right. */
 static int check(const IrisRtWorld *world, const int32_t *data) {
   uint32_t rank = irisrtWorldRank(world), ranks = irisrtWorldNumRanks(world);
   uint32_t left = (rank + ranks - 1) % ranks;
@@ -92,7 +94,7 @@ static int check(const IrisRtWorld *world, const int32_t *data) {
   return wrong != 0;
 }
 
-/* What one rank does. */
+/* Runs one rank. */
 static int runRank(const Arguments *arguments,
                    const IrisRtWorldOptions *options) {
   int32_t *data = malloc(count * sizeof(*data));
@@ -120,8 +122,8 @@ static int runRank(const Arguments *arguments,
   return failed;
 }
 
-/* Starts the ranks as processes of their own.  This happens before any of them
- * touches a device: drivers do not survive a fork. */
+/* Forks one process per rank. This must precede any device call: drivers do not
+ * survive a fork. */
 static int startRanks(const Arguments *arguments) {
   char job[64];
   snprintf(job, sizeof(job), "embed-%ld", (long)getpid());
@@ -146,8 +148,8 @@ static int startRanks(const Arguments *arguments) {
     }
     ++started;
   }
-  /* A rank that failed has told the others, so all of them end by themselves.
-   */
+  /* A rank that fails tells its peers, so every rank exits without being
+   * killed. */
   for (; started > 0; --started) {
     int status = 1;
     if (wait(&status) < 0 || status != 0)

@@ -2,7 +2,7 @@
 //
 // A host program that uses Iris as a library: creates a world, allocates on the
 // symmetric heap, loads a package, launches a kernel and checks every element
-// of the result.  main.c is the same in C.
+// of the result. main.c is the same program in C.
 #include <iris/rt/World.h>
 
 #include <cstdio>
@@ -17,16 +17,16 @@ using namespace iris::rt;
 
 namespace {
 
-constexpr int64_t count = 100 * 1000 + 7; // no multiple of the kernel's tile
+constexpr int64_t count = 100 * 1000 + 7; // not a multiple of the tile size
 
 struct Arguments {
   DeviceKind device = DeviceKind::host;
   std::string package;
-  uint32_t numRanks = 0; // 0: what the launcher says (torchrun, mpirun, ...)
+  uint32_t numRanks = 0; // 0: set by the launcher (torchrun, mpirun, ...)
 };
 
-/// Element `index` of rank `rank`'s buffer: depends on both, so that data which
-/// is shifted, swapped or left over shows.
+/// Element `index` of rank `rank`'s buffer. It depends on both, so that
+/// shifted, swapped or stale data differs.
 int32_t element(uint32_t rank, uint64_t index) {
   uint64_t h = (index + 1) * 0x9e3779b97f4a7c15ull;
   h ^= (rank + 1) * 0xbf58476d1ce4e5b9ull;
@@ -34,7 +34,7 @@ int32_t element(uint32_t rank, uint64_t index) {
   return static_cast<int32_t>(h * 0x94d049bb133111ebull >> 32);
 }
 
-/// What one rank does.
+/// Runs one rank.
 Status run(const Arguments &arguments, const WorldOptions &options) {
   IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<World> world, World::create(options));
   IRISRT_ASSIGN_OR_RETURN(Package package,
@@ -42,7 +42,8 @@ Status run(const Arguments &arguments, const WorldOptions &options) {
   IRISRT_ASSIGN_OR_RETURN(Module module, world->load(package));
   IRISRT_ASSIGN_OR_RETURN(Kernel rotate, module.kernel("rotate"));
 
-  // Every rank allocates the same, in the same order; the memory is zero.
+  // Every rank makes the same allocations in the same order. The memory is
+  // zero.
   const uint64_t bytes = count * sizeof(int32_t);
   IRISRT_ASSIGN_OR_RETURN(uint64_t from, world->allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(uint64_t to, world->allocate(bytes));
@@ -55,7 +56,8 @@ Status run(const Arguments &arguments, const WorldOptions &options) {
       rotate, {8, 1, 1},
       {makeContextArg(), makeMemrefArg(IRISRT_ELT_I32, from, {count}),
        makeMemrefArg(IRISRT_ELT_I32, to, {count})}));
-  // The stream is done on all ranks: what the left neighbour stored is here.
+  // The streams of all ranks are complete: the previous rank's stores are
+  // visible.
   IRISRT_RETURN_IF_ERROR(world->sync());
 
   IRISRT_RETURN_IF_ERROR(world->readNow(data.data(), to, bytes));
@@ -89,8 +91,8 @@ int runRank(const Arguments &arguments, const WorldOptions &options) {
   return 1;
 }
 
-/// Starts the ranks as processes of their own.  This happens before any of them
-/// touches a device: drivers do not survive a fork.
+/// Forks one process per rank. This must precede any device call: drivers do
+/// not survive a fork.
 int startRanks(const Arguments &arguments) {
   std::string job = "embed-" + std::to_string(getpid());
   std::vector<pid_t> children;
@@ -112,7 +114,8 @@ int startRanks(const Arguments &arguments) {
     else
       children.push_back(child);
   }
-  // A rank that failed has told the others, so all of them end by themselves.
+  // A rank that fails tells its peers, so every rank exits without being
+  // killed.
   bool good = children.size() == arguments.numRanks;
   for (pid_t child : children) {
     int status = 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product of matrices with bias and ReLU: once by a kernel that is written
-// out, once by `iris.matmul`, whose kernel the compiler writes. Run it on four
-// ranks of this machine, every element of both results checked:
+// Matmul with bias and ReLU: once by a hand-written kernel, once by
+// `iris.matmul`, whose kernel the compiler generates. To run it on four ranks
+// of this machine, with every element of both results checked:
 //
 //   iris-run -n 4 examples/04-matmul/matmul.mlir
 //
@@ -13,8 +13,9 @@
 !tile = tensor<64x64xf32>
 
 gpu.module @kernels {
-  // c = relu(a x b + bias). Tiles of 64 x 64, in groups of 4 rows of tiles: the
-  // programs that run at a time share rows of a and columns of b.
+  // c = relu(a x b + bias). Tiles of 64 x 64, in groups of 4 rows of tiles:
+  // programs that run at the same time read the same rows of a and columns of
+  // b.
   gpu.func @multiply(%ctx: !iris.ctx, %a: !half, %b: !half, %c: !half,
                      %bias: !line)
       kernel attributes {iris.num_warps = 4 : i32} {
@@ -37,20 +38,21 @@ gpu.module @kernels {
     %groupTiles = arith.muli %c4, %columns : index
 
     scf.for %t = %pid to %tiles step %programs {
-      // Which tile: group by group, and in a group column by column. The last
-      // group may have fewer rows.
+      // Tile index to coordinates: group by group, and column by column within
+      // a group. The last group may have fewer rows.
       %group = arith.divui %t, %groupTiles : index
       %first = arith.muli %group, %c4 : index
       %left = arith.subi %rows, %first : index
       %height = arith.minui %left, %c4 : index
-      %place = arith.remui %t, %groupTiles : index
-      %inGroup = arith.remui %place, %height : index
+      %index = arith.remui %t, %groupTiles : index
+      %inGroup = arith.remui %index, %height : index
       %row = arith.addi %first, %inGroup : index
-      %column = arith.divui %place, %height : index
+      %column = arith.divui %index, %height : index
       %i = arith.muli %row, %c64 : index
       %j = arith.muli %column, %c64 : index
 
-      // The whole loop over k. Edges read as 0; the sum is f32.
+      // The whole loop over k. Loads past the edges return 0; the accumulator
+      // is f32.
       %sum = tile.matmul %a[%i, %c0], %b[%c0, %j] k(%k) block(32)
           : !half, !half -> !tile
 
@@ -67,8 +69,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Small whole numbers, so that sums of products are exact: -4 .. 3, a hash of
-  // (rank, place, %salt).
+  // Small integers in -4 .. 3, a hash of (rank, i, j, %salt), so that every sum
+  // is exact.
   func.func @number(%rank: index, %salt: i32, %i: tensor<1x64xi32>,
                     %j: tensor<1x64xi32>) -> tensor<1x64xi32> {
     %p = arith.constant dense<1009> : tensor<1x64xi32>
@@ -83,8 +85,8 @@ gpu.module @kernels {
     %seed = arith.muli %s, %prime : i32
     %seeds = tensor.splat %seed : tensor<1x64xi32>
     %row = arith.muli %i, %p : tensor<1x64xi32>
-    %place = arith.addi %row, %j : tensor<1x64xi32>
-    %h0 = arith.muli %place, %c1 : tensor<1x64xi32>
+    %index = arith.addi %row, %j : tensor<1x64xi32>
+    %h0 = arith.muli %index, %c1 : tensor<1x64xi32>
     %h1 = arith.addi %h0, %seeds : tensor<1x64xi32>
     %h2 = arith.shrui %h1, %shift : tensor<1x64xi32>
     %h3 = arith.xori %h1, %h2 : tensor<1x64xi32>
@@ -95,7 +97,7 @@ gpu.module @kernels {
   }
 
   // Coordinates of the 64 elements from (%i, %j) on.
-  func.func @places(%i: index, %j: index)
+  func.func @coordinates(%i: index, %j: index)
       -> (tensor<1x64xi32>, tensor<1x64xi32>) {
     %row = arith.index_cast %i : index to i32
     %rows = tensor.splat %row : tensor<1x64xi32>
@@ -117,7 +119,7 @@ gpu.module @kernels {
     %n = memref.dim %out, %c1 : !half
     scf.for %i = %pid to %m step %programs {
       scf.for %j = %c0 to %n step %c64 {
-        %rows, %columns = func.call @places(%i, %j)
+        %rows, %columns = func.call @coordinates(%i, %j)
             : (index, index) -> (tensor<1x64xi32>, tensor<1x64xi32>)
         %h = func.call @number(%rank, %salt, %rows, %columns)
             : (index, i32, tensor<1x64xi32>, tensor<1x64xi32>)
@@ -129,7 +131,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Adds up the products of the same hashes, one k after the other.
+  // Recomputes the result from the same hashes, one k at a time.
   gpu.func @check(%ctx: !iris.ctx, %c: !half, %k: index) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -149,7 +151,7 @@ gpu.module @kernels {
     %end = tensor.splat %n32 : tensor<1x64xi32>
     scf.for %i = %pid to %m step %programs {
       scf.for %j = %c0 to %n step %c64 {
-        %rows, %columns = func.call @places(%i, %j)
+        %rows, %columns = func.call @coordinates(%i, %j)
             : (index, index) -> (tensor<1x64xi32>, tensor<1x64xi32>)
         %sum = scf.for %at = %c0 to %k step %c1 iter_args(%s = %none)
             -> (tensor<1x64xi32>) {
@@ -219,7 +221,7 @@ func.func @run(%ctx: !iris.ctx, %m: index, %n: index, %k: index) {
 }
 
 func.func @main(%ctx: !iris.ctx) {
-  // Whole tiles; tiles that hang over every edge; less than one tile.
+  // Whole tiles; partial tiles at every edge; less than one tile.
   %c5 = arith.constant 5 : index
   %c17 = arith.constant 17 : index
   %c96 = arith.constant 96 : index

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product of a matrix that all ranks have a part of: every rank has columns of
-// a, and needs all of them. Twice: by a kernel that is written out, which reads
-// the parts where they are while it multiplies, and by `iris.all_gather_matmul`,
-// whose kernel fetches them through a buffer. Run it on four ranks of this
-// machine, every element of both results checked:
+// All-gather + matmul: every rank holds some columns of a and multiplies all of
+// a by b. Once by a hand-written kernel, which reads the chunks from the peers'
+// memory during the matmul, and once by `iris.all_gather_matmul`, whose
+// generated kernel fetches them into a staging buffer. To run it on four ranks
+// of this machine, with every element of both results checked:
 //
 //   iris-run -n 4 examples/05-all-gather-matmul/all_gather_matmul.mlir
 
@@ -14,8 +14,8 @@
 !tile = tensor<64x64xf32>
 
 gpu.module @kernels {
-  // c = (the parts of a beside each other) x b, for parts whose number of
-  // columns is a multiple of 32.
+  // c = (the chunks of a side by side) x b, for chunks whose number of columns
+  // is a multiple of 32.
   gpu.func @gather_multiply(%ctx: !iris.ctx, %a: !half, %b: !half, %c: !half,
                             %state: !flags)
       kernel attributes {iris.num_warps = 4 : i32} {
@@ -30,33 +30,33 @@ gpu.module @kernels {
     %ranks = iris.num_ranks %ctx : index
     %m = memref.dim %c, %c0 : !half
     %n = memref.dim %c, %c1 : !half
-    %part = memref.dim %a, %c1 : !half
-    %k = arith.muli %part, %ranks : index
-    %blocks = arith.divui %part, %c32 : index
+    %chunk = memref.dim %a, %c1 : !half
+    %k = arith.muli %chunk, %ranks : index
+    %blocks = arith.divui %chunk, %c32 : index
     %m63 = arith.addi %m, %c63 : index
     %rows = arith.divui %m63, %c64 : index
     %n63 = arith.addi %n, %c63 : index
     %columns = arith.divui %n63, %c64 : index
     %tiles = arith.muli %rows, %columns : index
 
-    // Behind it all ranks have filled their parts.
+    // After this barrier, every rank has filled its chunk.
     iris.barrier %ctx, %state : !flags
     scf.for %t = %pid to %tiles step %programs {
       %row = arith.divui %t, %columns : index
       %column = arith.remui %t, %columns : index
       %i = arith.muli %row, %c64 : index
       %j = arith.muli %column, %c64 : index
-      // One loop over all of k. Before a k-block is read, the region says
-      // where: every rank begins with its own part, then takes that of the next
-      // rank, so that no two read from one rank at once.
+      // One loop over all of k. The region yields the operands of each k-block:
+      // every rank begins with its own chunk and continues with that of the
+      // next rank, so that no two ranks read from one peer at once.
       %sum = tile.matmul %a[%i, %c0], %b[%c0, %j] k(%k) block(32) {
       ^bb0(%kb: index):
-        %turn = arith.divui %kb, %blocks : index
-        %next = arith.addi %rank, %turn : index
+        %step = arith.divui %kb, %blocks : index
+        %next = arith.addi %rank, %step : index
         %source = arith.remui %next, %ranks : index
         %block = arith.remui %kb, %blocks : index
         %at = arith.muli %block, %c32 : index
-        %start = arith.muli %source, %part : index
+        %start = arith.muli %source, %chunk : index
         %there = arith.addi %start, %at : index
         %peer = iris.translate %ctx, %a to %source : !half -> !peer
         tile.yield %peer[%i, %at], %b[%there, %j] : !peer, !half
@@ -64,13 +64,14 @@ gpu.module @kernels {
       %result = arith.truncf %sum : !tile to tensor<64x64xf16>
       tile.store %result, %c[%i, %j] : tensor<64x64xf16>, !half
     }
-    // Behind it nobody reads this rank's part any more: it may be overwritten.
+    // After this barrier, no peer reads this rank's chunk, so it may be
+    // overwritten.
     iris.barrier %ctx, %state : !flags
     gpu.return
   }
 
-  // Small whole numbers, so that sums of products are exact: -4 .. 3, a hash of
-  // (place in the whole matrix, %salt).
+  // Small integers in -4 .. 3, a hash of (i, j in the whole matrix, %salt), so
+  // that every sum is exact.
   func.func @number(%salt: i32, %i: tensor<1x64xi32>,
                     %j: tensor<1x64xi32>) -> tensor<1x64xi32> {
     %p = arith.constant dense<1009> : tensor<1x64xi32>
@@ -83,8 +84,8 @@ gpu.module @kernels {
     %seed = arith.muli %salt, %prime : i32
     %seeds = tensor.splat %seed : tensor<1x64xi32>
     %row = arith.muli %i, %p : tensor<1x64xi32>
-    %place = arith.addi %row, %j : tensor<1x64xi32>
-    %h0 = arith.muli %place, %c1 : tensor<1x64xi32>
+    %index = arith.addi %row, %j : tensor<1x64xi32>
+    %h0 = arith.muli %index, %c1 : tensor<1x64xi32>
     %h1 = arith.addi %h0, %seeds : tensor<1x64xi32>
     %h2 = arith.shrui %h1, %shift : tensor<1x64xi32>
     %h3 = arith.xori %h1, %h2 : tensor<1x64xi32>
@@ -95,7 +96,7 @@ gpu.module @kernels {
   }
 
   // Coordinates of the 64 elements from (%i, %j) on.
-  func.func @places(%i: index, %j: index)
+  func.func @coordinates(%i: index, %j: index)
       -> (tensor<1x64xi32>, tensor<1x64xi32>) {
     %row = arith.index_cast %i : index to i32
     %rows = tensor.splat %row : tensor<1x64xi32>
@@ -106,7 +107,7 @@ gpu.module @kernels {
     return %rows, %to : tensor<1x64xi32>, tensor<1x64xi32>
   }
 
-  // Fills the part of a matrix that begins at (%row0, %column0) of the whole.
+  // Fills a chunk whose first element is (%row0, %column0) of the whole matrix.
   gpu.func @fill(%ctx: !iris.ctx, %out: !half, %salt: i32, %row0: index,
                  %column0: index) kernel {
     %c0 = arith.constant 0 : index
@@ -120,7 +121,7 @@ gpu.module @kernels {
       scf.for %j = %c0 to %n step %c64 {
         %row = arith.addi %row0, %i : index
         %column = arith.addi %column0, %j : index
-        %rows, %columns = func.call @places(%row, %column)
+        %rows, %columns = func.call @coordinates(%row, %column)
             : (index, index) -> (tensor<1x64xi32>, tensor<1x64xi32>)
         %h = func.call @number(%salt, %rows, %columns)
             : (i32, tensor<1x64xi32>, tensor<1x64xi32>) -> tensor<1x64xi32>
@@ -131,7 +132,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Adds up the products of the same hashes, one k after the other.
+  // Recomputes the result from the same hashes, one k at a time.
   gpu.func @check(%ctx: !iris.ctx, %c: !half, %k: index, %saltA: i32) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -147,7 +148,7 @@ gpu.module @kernels {
     %end = tensor.splat %n32 : tensor<1x64xi32>
     scf.for %i = %pid to %m step %programs {
       scf.for %j = %c0 to %n step %c64 {
-        %rows, %columns = func.call @places(%i, %j)
+        %rows, %columns = func.call @coordinates(%i, %j)
             : (index, index) -> (tensor<1x64xi32>, tensor<1x64xi32>)
         %sum = scf.for %at = %c0 to %k step %c1 iter_args(%s = %none)
             -> (tensor<1x64xi32>) {
@@ -174,9 +175,9 @@ gpu.module @kernels {
   }
 }
 
-// One shape: both kernels, on inputs that change from turn to turn. No rank waits
-// for another but in the kernels.
-func.func @run(%ctx: !iris.ctx, %m: index, %n: index, %part: index) {
+// One shape: both kernels, on inputs that change in every iteration. Ranks
+// synchronize only inside the kernels.
+func.func @run(%ctx: !iris.ctx, %m: index, %n: index, %chunk: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
@@ -186,20 +187,20 @@ func.func @run(%ctx: !iris.ctx, %m: index, %n: index, %part: index) {
   %saltB = arith.constant 2 : i32
   %rank = iris.rank %ctx : index
   %ranks = iris.num_ranks %ctx : index
-  %k = arith.muli %part, %ranks : index
-  %first = arith.muli %part, %rank : index
+  %k = arith.muli %chunk, %ranks : index
+  %first = arith.muli %chunk, %rank : index
   %lines = arith.muli %c4, %ranks : index
   %words = arith.muli %lines, %c32 : index
   %state = iris.alloc(%words) : !flags
-  %a = iris.alloc(%m, %part) : !half
+  %a = iris.alloc(%m, %chunk) : !half
   %b = iris.alloc(%k, %n) : !half
   %c = iris.alloc(%m, %n) : !half
   %d = iris.alloc(%m, %n) : !half
   iris.launch @kernels::@fill programs(%c4)
       args(%ctx, %b, %saltB, %c0, %c0 : !iris.ctx, !half, i32, index, index)
-  scf.for %turn = %c0 to %c3 step %c1 {
-    %turn32 = arith.index_cast %turn : index to i32
-    %saltA = arith.addi %turn32, %c10 : i32
+  scf.for %iteration = %c0 to %c3 step %c1 {
+    %iteration32 = arith.index_cast %iteration : index to i32
+    %saltA = arith.addi %iteration32, %c10 : i32
     iris.launch @kernels::@fill programs(%c4)
         args(%ctx, %a, %saltA, %c0, %first : !iris.ctx, !half, i32, index, index)
     iris.launch @kernels::@gather_multiply programs(%c4)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product whose result all ranks get: every rank has columns of b, computes
-// these columns of c, and stores each tile to all ranks as soon as it is
-// finished. Twice: by a kernel that is written out, and by
-// `iris.matmul_all_gather`. Run it on four ranks of this machine, every element
-// of both results checked:
+// Matmul + all-gather: every rank holds some columns of b, computes these
+// columns of c, and stores each tile to all ranks as soon as it is computed.
+// Once by a hand-written kernel, and once by `iris.matmul_all_gather`. To run
+// it on four ranks of this machine, with every element of both results checked:
 //
 //   iris-run -n 4 examples/06-matmul-all-scatter/matmul_all_scatter.mlir
 
@@ -14,7 +13,7 @@
 !tile = tensor<64x64xf32>
 
 gpu.module @kernels {
-  // The own columns of c = a x b, stored to all ranks.
+  // This rank's columns of c = a x b, stored to all ranks.
   gpu.func @multiply_scatter(%ctx: !iris.ctx, %a: !half, %b: !half, %c: !half,
                              %state: !flags)
       kernel attributes {iris.num_warps = 4 : i32} {
@@ -29,8 +28,8 @@ gpu.module @kernels {
     %m = memref.dim %a, %c0 : !half
     %k = memref.dim %a, %c1 : !half
     %n = memref.dim %b, %c1 : !half
-    // A tile that hangs over the edge of the own columns ends there, not in
-    // those of the next rank.
+    // Stores past the edge of this view are masked, so a partial tile does not
+    // write into the next rank's columns.
     %first = arith.muli %rank, %n : index
     %own = memref.subview %c[0, %first] [%m, %n] [1, 1] : !half to !window
     %m63 = arith.addi %m, %c63 : index
@@ -39,7 +38,7 @@ gpu.module @kernels {
     %columns = arith.divui %n63, %c64 : index
     %tiles = arith.muli %rows, %columns : index
 
-    // Behind it nobody uses what c held before.
+    // After this barrier, no rank uses the previous contents of c.
     iris.barrier %ctx, %state : !flags
     scf.for %t = %pid to %tiles step %programs {
       %row = arith.divui %t, %columns : index
@@ -49,7 +48,7 @@ gpu.module @kernels {
       %sum = tile.matmul %a[%i, %c0], %b[%c0, %j] k(%k) block(32)
           : !half, !half -> !tile
       %result = arith.truncf %sum : !tile to tensor<64x64xf16>
-      // Every rank begins with another receiver.
+      // Every rank begins with a different peer.
       scf.for %r = %c0 to %ranks step %c1 {
         %next = arith.addi %rank, %r : index
         %peer = arith.remui %next, %ranks : index
@@ -57,13 +56,13 @@ gpu.module @kernels {
             : tensor<64x64xf16>, !window
       }
     }
-    // Behind it all tiles of all ranks are there.
+    // After this barrier, all tiles of all ranks have arrived.
     iris.barrier %ctx, %state : !flags
     gpu.return
   }
 
-  // Small whole numbers, so that sums of products are exact: -4 .. 3, a hash of
-  // (place in the whole matrix, %salt).
+  // Small integers in -4 .. 3, a hash of (i, j in the whole matrix, %salt), so
+  // that every sum is exact.
   func.func @number(%salt: i32, %i: tensor<1x64xi32>,
                     %j: tensor<1x64xi32>) -> tensor<1x64xi32> {
     %p = arith.constant dense<1009> : tensor<1x64xi32>
@@ -76,8 +75,8 @@ gpu.module @kernels {
     %seed = arith.muli %salt, %prime : i32
     %seeds = tensor.splat %seed : tensor<1x64xi32>
     %row = arith.muli %i, %p : tensor<1x64xi32>
-    %place = arith.addi %row, %j : tensor<1x64xi32>
-    %h0 = arith.muli %place, %c1 : tensor<1x64xi32>
+    %index = arith.addi %row, %j : tensor<1x64xi32>
+    %h0 = arith.muli %index, %c1 : tensor<1x64xi32>
     %h1 = arith.addi %h0, %seeds : tensor<1x64xi32>
     %h2 = arith.shrui %h1, %shift : tensor<1x64xi32>
     %h3 = arith.xori %h1, %h2 : tensor<1x64xi32>
@@ -88,7 +87,7 @@ gpu.module @kernels {
   }
 
   // Coordinates of the 64 elements from (%i, %j) on.
-  func.func @places(%i: index, %j: index)
+  func.func @coordinates(%i: index, %j: index)
       -> (tensor<1x64xi32>, tensor<1x64xi32>) {
     %row = arith.index_cast %i : index to i32
     %rows = tensor.splat %row : tensor<1x64xi32>
@@ -99,7 +98,7 @@ gpu.module @kernels {
     return %rows, %to : tensor<1x64xi32>, tensor<1x64xi32>
   }
 
-  // Fills the part of a matrix that begins at (%row0, %column0) of the whole.
+  // Fills a chunk whose first element is (%row0, %column0) of the whole matrix.
   gpu.func @fill(%ctx: !iris.ctx, %out: !half, %salt: i32, %row0: index,
                  %column0: index) kernel {
     %c0 = arith.constant 0 : index
@@ -113,7 +112,7 @@ gpu.module @kernels {
       scf.for %j = %c0 to %n step %c64 {
         %row = arith.addi %row0, %i : index
         %column = arith.addi %column0, %j : index
-        %rows, %columns = func.call @places(%row, %column)
+        %rows, %columns = func.call @coordinates(%row, %column)
             : (index, index) -> (tensor<1x64xi32>, tensor<1x64xi32>)
         %h = func.call @number(%salt, %rows, %columns)
             : (i32, tensor<1x64xi32>, tensor<1x64xi32>) -> tensor<1x64xi32>
@@ -124,7 +123,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Adds up the products of the same hashes, one k after the other.
+  // Recomputes the result from the same hashes, one k at a time.
   gpu.func @check(%ctx: !iris.ctx, %c: !half, %k: index, %saltA: i32) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -140,7 +139,7 @@ gpu.module @kernels {
     %end = tensor.splat %n32 : tensor<1x64xi32>
     scf.for %i = %pid to %m step %programs {
       scf.for %j = %c0 to %n step %c64 {
-        %rows, %columns = func.call @places(%i, %j)
+        %rows, %columns = func.call @coordinates(%i, %j)
             : (index, index) -> (tensor<1x64xi32>, tensor<1x64xi32>)
         %sum = scf.for %at = %c0 to %k step %c1 iter_args(%s = %none)
             -> (tensor<1x64xi32>) {
@@ -167,8 +166,8 @@ gpu.module @kernels {
   }
 }
 
-// One shape: both kernels, on inputs that change from turn to turn. No rank waits
-// for another but in the kernels.
+// One shape: both kernels, on inputs that change in every iteration. Ranks
+// synchronize only inside the kernels.
 func.func @run(%ctx: !iris.ctx, %m: index, %n: index, %k: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -190,9 +189,9 @@ func.func @run(%ctx: !iris.ctx, %m: index, %n: index, %k: index) {
   %d = iris.alloc(%m, %whole) : !half
   iris.launch @kernels::@fill programs(%c4)
       args(%ctx, %b, %saltB, %c0, %first : !iris.ctx, !half, i32, index, index)
-  scf.for %turn = %c0 to %c3 step %c1 {
-    %turn32 = arith.index_cast %turn : index to i32
-    %saltA = arith.addi %turn32, %c10 : i32
+  scf.for %iteration = %c0 to %c3 step %c1 {
+    %iteration32 = arith.index_cast %iteration : index to i32
+    %saltA = arith.addi %iteration32, %c10 : i32
     iris.launch @kernels::@fill programs(%c4)
         args(%ctx, %a, %saltA, %c0, %c0 : !iris.ctx, !half, i32, index, index)
     iris.launch @kernels::@multiply_scatter programs(%c4)

@@ -1,32 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Arithmetic on special values: an emulated AMD device beside the host.
+"""Arithmetic on special values: an emulated AMD device compared with the
+host.
 
     arithmetic.py generate   [--types ...] [--forms ...] [--count N] > kernels.mlir
     arithmetic.py check HOST HSACO [the same options] [--wave 64]
 
-Kernels compute chains of operations (expressions.py) on all pairs of the special
-values of a type: signed zeros, denormals, infinities, NaN, the largest and smallest
-numbers, halves of the last place. `check` executes the machine code of both targets
-and compares the bits of all results, but for those of NaN.
+Kernels compute chains of operations (expressions.py) on all pairs of the
+special values of a type: signed zeros, denormals, infinities, NaN, the
+largest and smallest numbers, rounding ties. `check` executes the machine code
+of both targets and compares the bits of all results, except the bits of NaN.
 
-A chain has up to three forms: `wide`, a tile of which a thread has many elements;
-`single`, one of which it has one; `scalar`, which is the same for all threads. The
-same options give the same kernels.
+A chain has up to three forms: `wide`, a tile with many elements per thread;
+`single`, a tile with one; `scalar`, a uniform value. The same options give
+the same kernels.
 """
 import argparse
 import ctypes
 import random
 import sys
 
-import emulate  # first: it finds an interpreter that has NumPy
+import emulate  # first: it switches to an interpreter that has NumPy
 import expressions
 from expressions import BITS, COUNT, FLOATS, FORMAT, INTEGERS
 import numpy as np
 
 PAIRS = COUNT * COUNT
-TOGETHER = 8  # chains of a kernel
-SCALAR_STEP = 7  # a scalar loop takes every so manyth pair
+TOGETHER = 8  # chains per kernel
+SCALAR_STEP = 7  # the scalar loop uses every SCALAR_STEP-th pair
 FORMS = ["wide", "single", "scalar"]
 
 
@@ -35,7 +36,7 @@ def unsigned(element):
 
 
 class Program:
-    """What IrisRtHostProgram says: one program."""
+    """IrisRtHostProgram for a single program."""
 
     def __init__(self):
         self.arena = (ctypes.c_uint8 * ((1 << 20) + 64))()
@@ -59,7 +60,7 @@ class Kernel:
             return f"memref<{PAIRS}x{element}>"
 
         def access(buffer, element, value=None):
-            """A load, or a store of `value`."""
+            """Text of a load, or of a store of `value`."""
             kind = "memref" if self.form == "scalar" else "tile"
             verb = f"{kind}.store {value}," if value else f"{kind}.load"
             text = f"{verb} %{buffer}[%i] : "
@@ -130,15 +131,15 @@ def compare(kernel, want, got, verbose):
     for name, (_, element), w, g in zip(kernel.chains, kernel.results, want,
                                         got):
         differ = (w != g) & ~(is_nan(w, element) & is_nan(g, element))
-        places = np.nonzero(differ)[0]
-        if not places.size:
+        indices = np.nonzero(differ)[0]
+        if not indices.size:
             continue
         wrong.append(name)
-        for place in places[:verbose]:
-            x, y = (values[place] for values in inputs)
+        for index in indices[:verbose]:
+            x, y = (values[index] for values in inputs)
             print(f"{kernel.element} {kernel.form}: {name}, x = {x:#x}, "
-                  f"y = {y:#x}: got {g[place]:#x}, the host gives "
-                  f"{w[place]:#x} ({places.size} of {PAIRS} pairs)")
+                  f"y = {y:#x}: got {g[index]:#x}, the host gives "
+                  f"{w[index]:#x} ({indices.size} of {PAIRS} pairs)")
     return wrong
 
 
@@ -173,7 +174,7 @@ def main():
     parser.add_argument("--only", help="chains whose names contain this")
     parser.add_argument("--exact", help="the chain of this name")
     parser.add_argument("--count", type=int, default=0,
-                        help="so many chains of each type and form, picked at "
+                        help="number of chains of each type and form, picked at "
                              "random; default: all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--wave", type=int, default=64)

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Waits that are given up where the wait status lies in borrowed memory.
+"""Waits that time out when the wait status is in borrowed LDS.
 
     borrowed_status.py HSACO
 
-Two ranks run kernel @multiply of borrowed-status.mlir, which waits at a barrier,
-between two products, and between the blocks of the second one. What is waited for
-comes, and the product must be right; or rank 1 or one of rank 0's flags stays
-away: then rank 0 must give up with a record, all of its waves, and publish
-nothing. (Who stays in the kernel with the others gone is a hang for the emulator.)
+Two ranks run kernel @multiply of borrowed-status.mlir, which waits at a
+barrier, between two matmuls, and between the k-blocks of the second one. In
+one run every signal arrives, and the result must be right. In the others rank
+1, or one of rank 0's flags, is missing: then all waves of rank 0 must time
+out, record the error and publish nothing. (If some waves stay in the kernel,
+the emulator reports a hang.)
 """
 import sys
 
-from emulate import np  # first: it finds an interpreter that has NumPy
+from emulate import np  # first: it switches to an interpreter that has NumPy
 from bounded import ABORT_HANG, HANG, READY, BoundedWorld, check_all
 
 SIZE, DEPTH, BLOCK, STRIDE = 256, 192, 64, 32
@@ -20,13 +21,13 @@ FLAGS = 1 + DEPTH // BLOCK
 
 
 def small(salt, shape):
-    place = np.arange(int(np.prod(shape)), dtype=np.uint32)
-    value = (place * np.uint32(2654435761) + np.uint32(salt)) >> np.uint32(20)
+    index = np.arange(int(np.prod(shape)), dtype=np.uint32)
+    value = (index * np.uint32(2654435761) + np.uint32(salt)) >> np.uint32(20)
     return (value % 15).astype(np.float64).reshape(shape) - 7
 
 
 def run(image, seed, weak, missing):
-    """One launch of each rank that comes; gives what went wrong."""
+    """One launch of each participating rank; returns the problem, if any."""
     world = BoundedWorld(image, 2, weak, seed, 2 if weak else 0,
                          heap_bytes=1 << 19)
     a = world.alloc((SIZE, DEPTH), np.float16)
@@ -58,7 +59,7 @@ def run(image, seed, weak, missing):
             return f"rank {rank} has {'' if comes else 'not '}to signal"
         if not np.array_equal(c.read(rank),
                               expected[rank] if comes else c.read(rank) * 0):
-            return f"rank {rank}: the product is wrong"
+            return f"rank {rank}: the result is wrong"
     want = (0, 0) if missing is None else (ABORT_HANG, READY)
     if (abort, record) != want:
         return f"abort word {abort}, record {record}; expected {want}"

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Waits with a limit, on emulated AMD devices: for tests of waits that are given up.
-"""
+"""Bounded waits on emulated AMD devices: for tests of waits that time out."""
 import sys
 
 from emulate import CONTROL_BYTES, Image, World, load_emulator
@@ -17,8 +16,8 @@ class BoundedWorld(World):
 
 
 def start_clock(emulator):
-    """The emulator leaves the real-time clock, a spare register of each wave,
-    where it is: each instruction now moves it."""
+    """The emulator keeps the real-time clock, a spare register of each wave,
+    constant: this makes each instruction advance it."""
     step = emulator.Emu.step
     now = [0]
 
@@ -31,9 +30,9 @@ def start_clock(emulator):
 
 
 def check_all(run, missing, seeds):
-    """Calls run(image, seed, memory, what is missing), which gives what went wrong,
-    for all of `missing`; the program's argument names the code object. Gives the
-    exit status."""
+    """Calls run(image, seed, memory, missing) for every value of `missing`;
+    run returns the problem, if any. The program's argument names the code
+    object. Returns the exit status."""
     emulator = load_emulator()
     start_clock(emulator)
     image = Image(emulator, sys.argv[1])

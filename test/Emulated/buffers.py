@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Buffer loads and stores as the emulator treats all others.
+"""Buffer loads and stores with the checks of all other accesses.
 
-It executes them on memory itself: past the caches of weak memory, and with no
-look at what is allocated. What is done here makes them global accesses to it, at
-the addresses that their descriptors say.
+The emulator executes them directly on memory: past the caches of weak memory,
+and without checking what is allocated. This module turns them into global
+accesses to the addresses in their descriptors.
 """
-CONSTANTS = 128  # operands from here on are no registers but small numbers
+CONSTANTS = 128  # operands from here on are inline constants, not registers
 
 
 class Access:
@@ -21,7 +21,7 @@ class Access:
             self.register = instruction.vaddr.offset - 256
 
     def addresses(self, state, lanes):
-        """(lane, address) of those lanes that the descriptor lets through."""
+        """(lane, address) of the lanes that are in the descriptor's bounds."""
         scalars, vectors = state._sgpr_mv, state._vgpr_mv
         first, width = self.descriptor, state.wave_size
         base = (scalars[first] | scalars[first + 1] << 32) & (1 << 48) - 1
@@ -41,7 +41,7 @@ class Access:
 
 
 def teach(emulator):
-    """Does so in the module `emulator`."""
+    """Patches the module `emulator`."""
     machine, execution_mask = emulator.Emu, emulator.E.EXEC_LO.offset
     original_fetch, original_addresses = machine.fetch, machine.addrs
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Executes many cases of generated kernels: what fused.py, copied.py and
-collectives.py share."""
+"""Executes many cases of generated kernels: shared by fused.py, copied.py and
+collectives.py."""
 import re
 import time
 
-import emulate  # first: it finds an interpreter that has NumPy
+import emulate  # first: it switches to an interpreter that has NumPy
 from streams import Streams
 
 
 def add_actions(actions):
-    """The actions generate and check, for so many ranks and some of the cases."""
+    """Adds the actions generate and check, for a number of ranks and some of
+    the cases."""
     both = [actions.add_parser(name) for name in ("generate", "check")]
     for action in both:
         action.add_argument("ranks", type=int)
@@ -19,7 +20,7 @@ def add_actions(actions):
 
 
 def pick(parser, options, cases):
-    """The cases that --only names; ends if there are none."""
+    """The cases that match --only; exits if there are none."""
     picked = {name: case for name, case in cases.items()
               if re.search(options.only, name)}
     if not picked:
@@ -28,7 +29,7 @@ def pick(parser, options, cases):
 
 
 def add_check_options(parser, seeds):
-    """How an object's cases are executed; `seeds` is the default number."""
+    """Options of the execution; `seeds` is the default number."""
     parser.add_argument("hsaco")
     parser.add_argument("--memory", default="coherent,device,wg")
     parser.add_argument("--seeds", type=int, default=seeds)
@@ -40,7 +41,7 @@ def add_check_options(parser, seeds):
 
 
 def run_case(image, options, prepare, name, weak, seed):
-    """Gives (what went wrong, instructions)."""
+    """Returns (problem, instructions)."""
     run = prepare(image, name, weak, seed)
     emulation = image.emulation(run.world.memory, seed, weak,
                                 budget=options.budget)
@@ -52,8 +53,8 @@ def run_case(image, options, prepare, name, weak, seed):
 
 
 def check_memory(image, options, cases, memory, prepare, what, launches):
-    """All cases and seeds on one kind of memory; gives the cases that failed,
-    of each up to the first seed that did."""
+    """All cases and seeds on one kind of memory; returns the failed cases,
+    each up to its first failing seed."""
     weak = None if memory == "coherent" else memory
     failed, runs, instructions = set(), 0, 0
     start = time.time()
@@ -76,10 +77,10 @@ def check_memory(image, options, cases, memory, prepare, what, launches):
 
 
 def check(options, cases, prepare, what, launches):
-    """Executes the cases of the object on all kinds of memory that `options`
-    name; exit status 0 if all go right, or are expected to go wrong and do.
-    prepare(image, name, weak, seed) gives a run of a case: its `world`, `queues`
-    and `errors`."""
+    """Executes the cases of the object on all kinds of memory in `options`;
+    returns exit status 0 if all pass, or if all are expected to fail and do.
+    prepare(image, name, weak, seed) returns a run of a case: its `world`,
+    `queues` and `errors`."""
     image = emulate.Image(emulate.load_emulator(), options.hsaco)
     good = True
     for memory in options.memory.split(","):

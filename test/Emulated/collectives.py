@@ -6,21 +6,22 @@
     iris-compile kernels.mlir --target=gfx942 --emit=obj        -o HSACO
     collectives.py check RANKS ELEMENT [--only REGEX] HSACO
 
-All operations and variants; sums, and one more reduction; in place where that is
-possible; staged where the variant has a kernel for it; send and receive in a ring.
-Every device has a stream (streams.py): it gets hashed data, runs the kernel,
-compares, and goes on to the next launch with other data, another root, another
-count of elements and another number of programs, whatever the others do
-meanwhile. So a barrier that is missing shows, and on weak memory a release or
-acquire.
+All operations and variants; sums, and one more reduction; in place where
+supported; staged where the variant has a kernel for it; send and receive in a
+ring. Every device has a stream (streams.py): it gets hashed data, runs the
+kernel, compares, and continues with the next launch, which has different
+data, another root, another element count and another number of programs.
+Devices do not wait for each other between launches. So a missing barrier is
+detected, and on weak memory a missing release or acquire.
 
-What counts on the root only is null on the others. Staged kernels get memory that
-no other rank knows. Outputs hold another value at first, which they keep where the
-collective does not write them.
+Arguments that only the root uses are null on all other ranks. Staged kernels
+get memory that no other rank can access. Outputs hold another value at first,
+which they keep where the collective does not write.
 
 Data are small integers: all sums are exact.
 
-AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
+AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
+uses.
 """
 import argparse
 import dataclasses
@@ -28,21 +29,21 @@ import functools
 import pathlib
 import sys
 
-import emulate  # first: it finds an interpreter that has NumPy
+import emulate  # first: it switches to an interpreter that has NumPy
 import numpy as np
 from cases import add_actions, add_check_options, check, pick
 
-# Behind this folder: the programs of Execution have modules of the same names.
+# At the end of the path: Execution has modules of the same names.
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "Execution/Inputs"))
 from variants import IN_PLACE, MOVES, REDUCES, having
 
 WORKSPACE_BYTES = 768 << 10
 TILE_BYTES, FIFO_BYTES = 2048, 128
-PROGRAMS = (2, 1, 2)  # of each launch
+PROGRAMS = (2, 1, 2)  # per launch
 POISON = 99
 REDUCTIONS = {"sum": np.sum, "max": np.max, "min": np.min}
 
-# Packets and buffers are the same kernels with other arguments.
+# Packets and buffers use the same kernels with different arguments.
 STAGED = {"all_gather": ["push"], "all_to_all": ["push"],
           "broadcast": ["push"], "gather": ["pull", "push"],
           "scatter": ["push", "pull"], "all_reduce": ["two_shot", "one_shot"],
@@ -54,7 +55,7 @@ ROOT_WRITES = having("output", "only_on_root", True)  # ... an output
 
 
 class Element:
-    """Numbers as elements of memory."""
+    """Converts numbers to elements in memory."""
 
     def __init__(self, name):
         self.name = name
@@ -134,10 +135,10 @@ def get_cases(reductions):
 
 
 def small(rank, launch, count):
-    """Integers from -15 to 15; every rank and launch has others."""
-    place = np.arange(count, dtype=np.uint32)
+    """Integers from -15 to 15, different on every rank and in every launch."""
+    index = np.arange(count, dtype=np.uint32)
     salt = -2048144789 * (8 * launch + rank + 1)
-    return (emulate.hash_of(salt, place, 8) % 31).astype(np.float64) - 15
+    return (emulate.hash_of(salt, index, 8) % 31).astype(np.float64) - 15
 
 
 class Run:
@@ -146,7 +147,7 @@ class Run:
     def __init__(self, case, world, element):
         self.case, self.world, self.element = case, world, element
         tile = case.tile(element)
-        # Whole tiles, one and an edge, less than one.
+        # Whole tiles, one whole and one partial tile, one partial tile.
         self.counts = (2 * tile, tile + 13, 5)
         self.size = world.ranks * max(self.counts) + 1
         self.workspace = world.alloc((WORKSPACE_BYTES,), np.uint8)
@@ -156,7 +157,7 @@ class Run:
     def allocate(self):
         """The address on each rank."""
         ranks = range(self.world.ranks)
-        if self.case.staged:  # at different places, outside of the heap
+        if self.case.staged:  # at different addresses, outside the heap
             return [self.world.memory.alloc(
                 (self.size + 64 * rank) * self.element.dtype.itemsize)
                 for rank in ranks]
@@ -164,18 +165,18 @@ class Run:
         return [buffer.address(rank) for rank in ranks]
 
     def root(self, launch):
-        """The same twice, then another."""
+        """The same number of programs twice, then another."""
         return (1, 1, 3)[launch] % self.world.ranks
 
     def sizes(self, launch):
-        """Elements of the input and of the output."""
+        """Numbers of elements of the input and of the output."""
         count, case = self.counts[launch], self.case
         many = self.world.ranks * count
         return (many if case.operation in MANY_IN else count,
                 many if case.operation in MANY_OUT else count)
 
-    def places(self, rank, launch):
-        """The addresses of the input and of the output; null for none."""
+    def pointers(self, rank, launch):
+        """The addresses of the input and of the output; null where unused."""
         case, is_root = self.case, rank == self.root(launch)
         source, target = (each[rank] for each in self.buffers)
         chunk = rank * self.counts[launch] * self.element.dtype.itemsize
@@ -186,9 +187,9 @@ class Run:
             elif case.operation in MANY_OUT and case.operation not in MANY_IN:
                 source = target + chunk
             elif case.operation == "broadcast":
-                source = target  # everybody's output lies at one place
+                source = target  # all outputs are in one buffer
             else:
-                target = source  # so does everybody's input
+                target = source  # and so are all inputs
         if case.operation in ROOT_READS and not is_root:
             source = 0
         if case.operation in ROOT_WRITES and not is_root:
@@ -204,10 +205,10 @@ class Run:
         return small(rank, launch, self.sizes(launch)[0])
 
     def steps(self, rank, launch):
-        source, target = self.places(rank, launch)
+        source, target = self.pointers(rank, launch)
 
         def prepare():
-            # The last call is done with all of them.
+            # The previous call no longer uses any of them.
             for buffer in self.buffers:
                 self.write(buffer[rank], np.full(self.size, POISON))
             if source:
@@ -215,7 +216,7 @@ class Run:
 
         def compare():
             want = self.expected(rank, launch)
-            if not self.case.in_place:  # nobody writes anything else
+            if not self.case.in_place:  # only the output may change
                 want = np.append(want, np.full(self.size - len(want), POISON))
             got = self.element.decode(self.world.memory.get(
                 target or self.buffers[1][rank], self.element.dtype, len(want)))
@@ -239,12 +240,12 @@ class Run:
 
         if self.case.variant != "fifo":
             return [start(self.case.kernel, self.root(launch))]
-        # Around in a ring; the boxes hold more than what is sent at once.
+        # A ring; FIFO slots are larger than one message.
         return [start("send_fifo", (rank + 1) % ranks),
                 start("recv_fifo", (rank - 1) % ranks)]
 
     def expected(self, rank, launch):
-        """The output."""
+        """The expected output."""
         operation, ranks = self.case.operation, self.world.ranks
         root, count = self.root(launch), self.counts[launch]
         data = [self.input(r, launch) for r in range(ranks)]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Products beside which engines copy, executed on emulated AMD devices.
+"""Matmuls with copy engines, executed on emulated AMD devices.
 
     copied.py generate RANKS                            > copied.mlir
     iris-compile copied.mlir --emit=mlir --until=expand -o MAIN
@@ -8,23 +8,25 @@
     copied.py check RANKS HSACO
     copied.py break WHAT MAIN                           > BROKEN
 
-As fused.py, which says what a case is and what its result must be. Every device
-has a second queue, its engine, which does what the runtime enqueues
-(runtime/src/ccl/EngineCopies.cpp): it waits until no tile of a group is missing,
-copies, and raises flags, each at any time from when it can be done.
+fused.py describes the cases and the expected results. Every device has a
+second queue, its copy engine, which executes the operations that the runtime
+enqueues (runtime/src/ccl/EngineCopies.cpp): it waits until all tiles of a
+group are finished, copies, and sets flags, each at a random time after the
+operation becomes ready.
 """
 import argparse
 import dataclasses
 import functools
 import sys
 
-import emulate  # first: it finds an interpreter that has NumPy
+import emulate  # first: it switches to an interpreter that has NumPy
 import fused
 import numpy as np
 from cases import add_actions, add_check_options, check, pick
 
 LINE = 128
-# Of the flags in the workspace: behind barriers of 512 programs, and epochs.
+# Offset of the flags in the workspace, after the barriers of 512 programs and
+# the epochs.
 FLAGS = LINE * 512 * 8 + 4 * 512
 
 
@@ -42,12 +44,12 @@ class Copy:
     from_row: int
     to_row: int
     rows: int
-    missing: int = -1  # a count
+    missing: int = -1  # index of a counter
     flag: int = -1
 
 
-class Parts:
-    """Rows that a rank owns, and groups of them, which are copied at once."""
+class Chunks:
+    """The rows that each rank owns, in groups that are copied at once."""
 
     def __init__(self, case, ranks):
         self.case, self.ranks = case, ranks
@@ -61,18 +63,21 @@ class Parts:
         gathers_result = case.op == "matmul_all_gather"
         self.flags = 0 if gathers_result else ranks * self.groups
         self.counts = self.groups if gathers_result else self.flags * sums
-        # What is done of groups of shares, behind the count of the meeting.
+        # Completion flags of groups of partial sums, after the barrier's
+        # counter.
         self.done = self.flags + self.counts + 1
         self.staging = None
         if sums:
-            share = case.result if case.config["partial_type"] == "result" else "f32"
+            rounded = case.config["partial_type"] == "result"
             slices = max(2 * (ranks - 1), 1)
-            self.staging = (slices * self.rows, case.n), share
+            self.staging = ((slices * self.rows, case.n),
+                            case.result if rounded else "f32")
         elif not gathers_result:
             self.staging = (ranks * self.rows, case.k), case.element
 
     def group(self, owner, group):
-        """The first row of a group of an owner's part, and how many."""
+        """The first row of a group of an owner's chunk, and the number of
+        rows."""
         rows = self.rows
         if self.case.op == "matmul_all_reduce":
             rows = min(rows, max(self.case.m - owner * rows, 0))
@@ -86,12 +91,12 @@ class Parts:
 
 
 class CopiedRun(fused.Run):
-    """One case on a world, with engines."""
+    """One case on a world with copy engines."""
 
     def __init__(self, case, world, name):
         self.case, self.world, self.errors = case, world, []
         self.kernel, self.programs = name, case.config["programs"]
-        self.parts = parts = Parts(case, world.ranks)
+        self.chunks = chunks = Chunks(case, world.ranks)
         a, b, c = (world.alloc(shape, emulate.NUMPY_TYPES[element])
                    for shape, element in zip(case.shapes(world.ranks), (
                        case.element, case.element, case.result)))
@@ -105,12 +110,12 @@ class CopiedRun(fused.Run):
         if case.scale != 1:
             self.arguments.append(case.scale)
         self.staging = None
-        if parts.staging:
-            shape, element = parts.staging
+        if chunks.staging:
+            shape, element = chunks.staging
             self.staging = world.alloc(shape, emulate.NUMPY_TYPES[element])
             self.arguments.append(self.staging)
-        done = parts.counts if parts.flags else 0
-        words = FLAGS + (parts.flags + parts.counts + 1 + done) * LINE
+        done = chunks.counts if chunks.flags else 0
+        words = FLAGS + (chunks.flags + chunks.counts + 1 + done) * LINE
         self.workspace = world.alloc((words,), np.int8)
         self.arguments.append(self.workspace)
         self.arrived, self.copied = [0] * world.ranks, [0] * world.ranks
@@ -134,31 +139,32 @@ class CopiedRun(fused.Run):
         return all(count > launch for count in counts)
 
     def steps(self, rank, launch):
-        """As the runtime's stream: the words of this call, a barrier, the kernel,
-        and when it and the copies are done, what is compared."""
-        parts = self.parts
+        """Models the runtime's stream: this call's words, a barrier, the
+        kernel, and, after the kernel and the copies, the comparison."""
+        chunks = self.chunks
         prepare, kernel, compare = super().steps(rank, launch)
 
         def begin():
-            for number in range(parts.flags):
+            for number in range(chunks.flags):
                 self.word(rank, number)[:] = 0
             for number, tiles in self.all_tiles(rank):
-                self.word(rank, parts.flags + number)[:] = tiles
-                if parts.flags:
-                    self.word(rank, parts.done + number)[:] = 0
-            self.word(rank, parts.flags + parts.counts)[:] = 1
+                self.word(rank, chunks.flags + number)[:] = tiles
+                if chunks.flags:
+                    self.word(rank, chunks.done + number)[:] = 0
+            self.word(rank, chunks.flags + chunks.counts)[:] = 1
             self.arrived[rank] = launch + 1
 
         def join():
-            # Of a sum that is scattered nobody touches what is the caller's.
+            # A reduce-scatter does not change the caller's buffers.
             ranks = self.copied if self.case.op != "matmul_reduce_scatter" \
                 else [self.copied[rank]]
             return self.all_have(ranks, launch)
 
-        # Copies that leave have a kernel that meets its peer programs.
-        meet = [] if parts.counts else [
+        # Copies of results are preceded by a kernel with a barrier of the peer
+        # programs.
+        barrier = [] if chunks.counts else [
             lambda: self.all_have(self.arrived, launch)]
-        return [prepare, begin, *meet, kernel, join, compare]
+        return [prepare, begin, *barrier, kernel, join, compare]
 
     def engine(self, rank, launch):
         def copy_rows(copy):
@@ -172,7 +178,7 @@ class CopiedRun(fused.Run):
             real[target:target + size] = real[source:source + size]
 
         def set_flag(copy):
-            number = self.parts.done + copy.missing
+            number = self.chunks.done + copy.missing
             self.word(copy.target, copy.flag)[:] = \
                 1 if copy.missing < 0 else self.word(copy.source, number)
 
@@ -180,22 +186,22 @@ class CopiedRun(fused.Run):
             self.copied[rank] = launch + 1
 
         def enter():
-            if not self.parts.counts:
+            if not self.chunks.counts:
                 return self.all_have(self.arrived, launch)
-            entered = self.parts.flags + self.parts.counts
+            entered = self.chunks.flags + self.chunks.counts
             return self.arrived[rank] > launch \
                 and bool(self.word(rank, entered)[0] == 0)
 
         steps = [enter]
         for copy in self.copies(rank):
             if copy.missing >= 0:
-                count = self.parts.flags + copy.missing
+                count = self.chunks.flags + copy.missing
                 steps.append(lambda count=count:
                              bool(self.word(rank, count)[0] == 0))
             steps.append(functools.partial(copy_rows, copy))
             if copy.flag >= 0:
                 steps.append(functools.partial(set_flag, copy))
-            # Others may have their turn in between.
+            # Yields to other devices.
             steps += [self.pause()]
         return [*steps, done]
 
@@ -213,55 +219,55 @@ class CopiedRun(fused.Run):
                 for i in range(1, self.world.ranks + 1)]
 
     def all_tiles(self, rank):
-        """(count, tiles that are missing at first)."""
-        parts = self.parts
+        """(counter, number of unfinished tiles at the start)."""
+        chunks = self.chunks
         if self.case.op == "matmul_all_gather":
-            return [(g, parts.tiles(rank, g)) for g in range(parts.groups)]
-        if not parts.counts:
+            return [(g, chunks.tiles(rank, g)) for g in range(chunks.groups)]
+        if not chunks.counts:
             return []
-        return [((i - 1) * parts.groups + g, parts.tiles(owner, g))
+        return [((i - 1) * chunks.groups + g, chunks.tiles(owner, g))
                 for i, owner in self.distances(rank)
-                for g in range(parts.groups)]
+                for g in range(chunks.groups)]
 
     def copies(self, rank):
         """In the order in which they are needed, or finished."""
-        op, parts = self.case.op, self.parts
-        ranks, groups = self.world.ranks, range(parts.groups)
+        op, chunks = self.case.op, self.chunks
+        ranks, groups = self.world.ranks, range(chunks.groups)
         others = self.distances(rank)[:-1]
         if op == "all_gather_matmul":
             order = [(who, g) for _, who in others for g in groups]
             if self.case.config.get("shard") != "m":
                 order = [(who, g) for g in groups for _, who in others]
             for who, g in order:
-                first, rows = parts.group(who, g)
+                first, rows = chunks.group(who, g)
                 yield Copy(who, rank, self.a, self.staging, first,
-                           who * parts.rows + first, rows,
-                           flag=who * parts.groups + g)
+                           who * chunks.rows + first, rows,
+                           flag=who * chunks.groups + g)
             return
         if op != "matmul_all_gather":
             for i, who in others:
                 for g in groups:
-                    first, rows = parts.group(who, g)
+                    first, rows = chunks.group(who, g)
                     there = ranks - i - 1
                     if rows:
                         yield Copy(rank, who, self.staging, self.staging,
-                                   (i - 1) * parts.rows + first,
-                                   (ranks - 1 + there) * parts.rows + first,
-                                   rows, (i - 1) * parts.groups + g,
-                                   there * parts.groups + g)
+                                   (i - 1) * chunks.rows + first,
+                                   (ranks - 1 + there) * chunks.rows + first,
+                                   rows, (i - 1) * chunks.groups + g,
+                                   there * chunks.groups + g)
         if op == "matmul_reduce_scatter":
             return
-        base = parts.counts - parts.groups
+        base = chunks.counts - chunks.groups
         for g in groups:
-            first, rows = parts.group(rank, g)
+            first, rows = chunks.group(rank, g)
             for _, who in others if rows else ():
-                row = rank * parts.rows + first
+                row = rank * chunks.rows + first
                 yield Copy(rank, who, self.c, self.c, row, row, rows, base + g)
 
 
 def get_cases():
-    """By name; what is ragged is so in every dimension, and some parts of
-    all-reduces are empty."""
+    """Cases by name; ragged cases are ragged in every dimension, and some
+    chunks of all-reduces are empty."""
     cases = {}
 
     def tiles(*shape, group, **others):
@@ -328,7 +334,7 @@ def main():
     options = parser.parse_args()
     if options.action == "break":
         with open(options.main, encoding="utf-8") as file:
-            print(fused.take_away(options.what, file.read()))
+            print(fused.remove_synchronization(options.what, file.read()))
         return 0
     cases = pick(parser, options, get_cases())
     if options.action == "check":

@@ -4,15 +4,16 @@
 
     emulate.py PROGRAM HSACO [--ranks N] [--memory KIND,...] [--seeds N]
 
-PROGRAM names one of the launch sequences below, which do what @main of that
-example does, or is a file whose @main has no control flow, which is followed
+PROGRAM names one of the launch sequences below, which match @main of that
+example, or is a file whose @main has no control flow, which is interpreted
 line by line. Every rank is a device with its own heap; a launch phase runs on
 all devices at once, with the waves interleaved at random from a seed. The
-kernels' own checks must hold and must have compared something, and the driver
-compares the buffers with an oracle of its own. Kinds of memory: `coherent`,
+kernels' own checks must pass and must have compared something, and the driver
+compares the buffers with its own reference. Kinds of memory: `coherent`,
 `device` (one incoherent cache per device), `wg` (one per workgroup).
 
-AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
+AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
+uses.
 """
 import argparse
 import importlib.util
@@ -30,13 +31,13 @@ import wide_atomics
 
 try:
     import numpy as np
-except ImportError:  # the interpreter lit runs with may not have it
+except ImportError:  # lit's interpreter may not have it
     system_python = "/usr/bin/python3"
     if os.path.realpath(sys.executable) == os.path.realpath(system_python):
         sys.exit("emulate.py needs NumPy (Debian: python3-numpy)")
     os.execv(system_python, [system_python] + sys.argv)
 
-# Of IrisRtControl in RuntimeABI.h.
+# Sizes and offsets of IrisRtControl in RuntimeABI.h.
 CONTROL_BYTES = 512
 EXPECT_CHECKED, EXPECT_FAILED = 384, 392
 EXPECT_RECORD, EXPECT_RECORD_BYTES = 256, 56
@@ -96,7 +97,7 @@ class Buffer:
         return [self.address(rank), *self.shape, *self.strides]
 
     def by_columns(self, rows, columns, pitch):
-        """The same memory as a matrix whose columns are contiguous."""
+        """The same memory, as a matrix whose columns are contiguous."""
         view = Buffer(self.world, self.offset, (rows, columns), self.dtype)
         view.strides = (pitch,)
         return view
@@ -113,13 +114,13 @@ class Buffer:
 
 
 class World:
-    """N devices whose heaps lie at a uniform stride in one arena."""
+    """N devices whose heaps have a uniform stride in one arena."""
 
     def __init__(self, image, ranks, weak, seed, views, heap_bytes):
         self.image, self.ranks = image, ranks
         self.weak, self.seed = weak, seed
         self.stride = (heap_bytes + 4095) & ~4095
-        # Behind the heaps: control blocks, and arguments of each launch.
+        # After the heaps: control blocks, and arguments of each launch.
         arena = self.stride * ranks + (1 << 20)
         self.memory = image.emulator.Memory(arena,
                                             n_views=views if weak else 0)
@@ -136,18 +137,19 @@ class World:
 
     def alloc(self, shape, dtype):
         buffer = Buffer(self, self.heap_top, shape, dtype)
-        # Atomics on small elements work on the whole word around them.
+        # Atomics on small elements access the whole word around them.
         size = (int(np.prod(shape)) * buffer.dtype.itemsize + 3) & ~3
         for rank in range(self.ranks):
             start = buffer.address(rank)
             self.memory.allocs.append((start, start + size))
-        # A red zone behind each buffer: accesses to it raise an error.
+        # A red zone after each buffer: accesses to it raise an error.
         self.heap_top += (size + 256 + 255) & ~255
         assert self.heap_top <= self.stride, "heap too small"
         return buffer
 
     def free_all(self):
-        """What is allocated next is zero, and nothing else is there."""
+        """Resets the heap: subsequent allocations are zero, earlier ones are
+        gone."""
         top = self.base + self.stride * self.ranks
         self.memory.allocs = [a for a in self.memory.allocs if a[0] >= top]
         self.memory.real[:self.stride * self.ranks] = 0
@@ -158,7 +160,7 @@ class World:
         self.launch_count += 1
         return [rank, self.ranks, self.heap_base(rank), self.stride,
                 0, self.stride, self.controls[rank],
-                0,  # waitLimit: for ever; the emulator has a budget instead
+                0,  # waitLimit: none, but instructions are limited
                 0,  # trace: off
                 sum(r << (8 * r) for r in range(self.ranks)), self.ranks, rank,
                 2,  # memoryKind: fine-grained
@@ -182,13 +184,14 @@ class World:
         """Runs launches at the same time, then waits for all of them."""
         emulation = self.image.emulation(self.memory, self.seed, self.weak)
         self.instructions += emulation.run(launches)
-        # The argument blocks are not needed any more.
+        # The argument blocks are no longer needed.
         self.memory.allocs = [a for a in self.memory.allocs
                               if a[0] < self.arguments]
         self.memory.top = self.arguments
 
     def checked(self):
-        """What the kernels' checks say: (compared, failed) of every rank."""
+        """The counts of the kernels' checks: (compared, failed) of every
+        rank."""
         result = []
         for rank, control in enumerate(self.controls):
             checked, failed = self.memory.get(control + EXPECT_CHECKED,
@@ -217,9 +220,9 @@ def all_gather(world, shape):
     world.run([world.launch(r, "check", programs, inputs, output)
                for r in ranks])
 
-    place = np.arange(m * n, dtype=np.uint32)
+    index = np.arange(m * n, dtype=np.uint32)
     want = np.concatenate([
-        hash_of((r + 1) * -2048144789, place, 21).astype(np.float16)
+        hash_of((r + 1) * -2048144789, index, 21).astype(np.float16)
         for r in ranks]).reshape(world.ranks * m, n)
     for r in ranks:
         if not np.array_equal(output.read(r), want):
@@ -264,25 +267,25 @@ def message_passing(world, flag_words, names_producer):
 
 
 def matmul_wait(world, size, consumer):
-    """Rank 1 multiplies what rank 0 stores meanwhile, block by block."""
+    """Rank 1 multiplies while rank 0 stores the operand, block by block."""
     blocks = (size + 31) // 32
     source, staging = (world.alloc((32, size), np.float16) for _ in range(2))
     b = world.alloc((size, 32), np.float16)
     c = world.alloc((32, 32), np.float32)
     flags = world.alloc((32 * blocks,), np.int32)
-    operand tiles = []
+    operand_tiles = []
     for rank, buffer in ((0, source), (1, b)):
-        place = np.arange(32 * size, dtype=np.uint32)
-        operand tile = hash_of(rank + 1, place, 21).astype(np.float16).reshape(
+        index = np.arange(32 * size, dtype=np.uint32)
+        operand_tile = hash_of(rank + 1, index, 21).astype(np.float16).reshape(
             buffer.shape)
-        buffer.write(rank, operand tile)
-        operand tiles.append(operand tile.astype(np.float64))
+        buffer.write(rank, operand_tile)
+        operand_tiles.append(operand_tile.astype(np.float64))
     world.run([world.launch(0, "producer", blocks, source, staging, flags, 1),
                world.launch(1, consumer, 1, staging, b, c, flags, 0)])
-    # Integers of 11 bits: the sum is rounded a little.
-    want = operand tiles[0] @ operand tiles[1]
+    # Integers of 11 bits: the sum is slightly rounded.
+    want = operand_tiles[0] @ operand_tiles[1]
     if not np.allclose(c.read(1), want, rtol=size * 2.0 ** -23, atol=0):
-        return "the product is wrong"
+        return "the result is wrong"
     return None
 
 
@@ -297,7 +300,7 @@ ARITHMETIC = {"addi": lambda a, b: a + b, "subi": lambda a, b: a - b,
 def follow(world, path, function="main", launch=None):
     """Executes a host function of a generated program. All ranks are at the
     same line, so each launch runs on all of them before the next one starts;
-    or launch(kernel, programs, arguments) says what becomes of it."""
+    with `launch`, calls launch(kernel, programs, arguments) instead."""
     def launch_and_wait(kernel, programs, arguments):
         world.run([world.launch(r, kernel, programs, *arguments)
                    for r in range(world.ranks)])
@@ -305,7 +308,7 @@ def follow(world, path, function="main", launch=None):
     launch = launch or launch_and_wait
     with open(path, encoding="utf-8") as file:
         lines = file.read().split(f"func.func @{function}(", 1)[1].splitlines()
-    values = {"%ctx": None, "%arg0": None}  # as people write, and as printed
+    values = {"%ctx": None, "%arg0": None}  # hand-written and printed names
     alive = set()
     for line in lines[1:]:
         name, _, text = line.strip().partition(" = ")
@@ -352,7 +355,7 @@ def follow_main(world, path):
     return error
 
 
-# One world per entry: shapes of whole tiles, hanging over edges, unaligned.
+# One world per entry: shapes of whole tiles, partial tiles, unaligned.
 PROGRAMS = {
     "all_gather": [lambda w: all_gather(w, (16, 512)),
                    lambda w: all_gather(w, (11, 328)),
@@ -376,7 +379,7 @@ def main():
     parser.add_argument("--heap", type=int, default=1 << 17,
                         help="bytes of heap per device")
     parser.add_argument("--expect-failure", action="store_true",
-                        help="succeed only if some run goes wrong")
+                        help="succeed only if some run fails")
     options = parser.parse_args()
     emulator = load_emulator()
 
@@ -388,7 +391,7 @@ def main():
 
 
 def run_all(emulator, options, memory):
-    """All seeds and shapes on one kind of memory; gives what went wrong."""
+    """All seeds and shapes on one kind of memory; returns the first problem."""
     weak = None if memory == "coherent" else memory
     views = options.ranks if weak == "device" else 64
     image = Image(emulator, options.hsaco)

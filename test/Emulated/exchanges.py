@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""v_permlane32_swap_b32 and v_permlane16_swap_b32 as the ISA says them, which the
-emulator does not know.
+"""v_permlane32_swap_b32 and v_permlane16_swap_b32 as specified by the ISA;
+the emulator does not implement them.
 
-Of two registers, the upper half of the lanes of the first one and the lower half of
-those of the second change places, in the whole wave or in each half of it, whatever
-lanes are active.
+They exchange the upper half of the lanes of the first register with the lower
+half of the lanes of the second, in the whole wave or in each half of it,
+regardless of which lanes are active.
 """
 import ctypes
 
@@ -36,7 +36,7 @@ class Exchange:
 
 
 def teach(emulator):
-    """Does so in the module `emulator`."""
+    """Patches the module `emulator`."""
     machine, decoder, isa = emulator.Emu, emulator.E, emulator.irc
     original = machine.fetch
     operations = {isa.VOP1Op[f"V_PERMLANE{half}_SWAP_B32_E32"].value: half

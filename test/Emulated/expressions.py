@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Chains of arithmetic on special values, as MLIR text: what arithmetic.py runs.
+"""Chains of arithmetic on special values, as MLIR text, for arithmetic.py.
 
-An expression is a function that emits ops with an `Ops` and returns the name of its
-result and its element type. Those of a type are: each unary and binary operation on
-its own, every operation on the result of every other, and the same narrowed, which
-are the chains that instruction selection merges.
+An expression is a function that emits ops with an `Ops` and returns the name
+of its result and its element type. The expressions of a type are: each unary
+and binary operation, every operation on the result of every other, and the
+same narrowed; these are the chains that instruction selection combines.
 """
 import itertools
 import random
@@ -14,17 +14,17 @@ BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64,
         "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 FLOATS = ["f16", "bf16", "f32", "f64"]
 INTEGERS = ["i8", "i16", "i32", "i64"]
-# Of each float: bits of the exponent and of the fraction.
+# Number of exponent and fraction bits of each float.
 FORMAT = {"f16": (5, 10), "bf16": (8, 7), "f32": (8, 23), "f64": (11, 52)}
 WIDER = {"f16": ["f32", "f64"], "bf16": ["f32", "f64"], "f32": ["f64"],
          "f64": []}
 NARROWER = {"f64": ["f32", "f16", "bf16"], "f32": ["f16", "bf16"], "f16": [],
             "bf16": []}
-COUNT = 32  # special values of a type
+COUNT = 32  # special values per type
 
 
 def encode(element, value):
-    """The bits of a number that f64 holds, rounded towards zero."""
+    """The bits of a number that f64 represents, rounded toward zero."""
     raw = struct.unpack("<Q", struct.pack("<d", value))[0]
     exponent, fraction = FORMAT[element]
     if element == "f64":
@@ -51,8 +51,8 @@ def float_values(element):
               infinity | 1 << fraction - 1, one, sign | one, one + 1, one - 1,
               encode(element, 2.0), encode(element, 3.0), encode(element, 0.5),
               sign | encode(element, 1.0 / 3.0)]
-    # Halves of the last place of narrower types and their neighbours, where those
-    # overflow or end, and where a second rounding shows.
+    # Rounding ties of narrower types and their neighbors, at overflow and at
+    # the smallest number, and where double rounding is visible.
     halves = {
         "f64": [1 + 2.0**-11, 1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-24,
                 1 + 2.0**-24 - 2.0**-50, 1 + 2.0**-8 - 2.0**-45, 65520.0,
@@ -80,7 +80,8 @@ def integer_values(element):
     if bits > 8:
         values += [2047, 2049, 2051, 257, 259, 0x8001, 0x7FFF]
     if bits > 16:
-        # Where a conversion to a float rounds twice: by way of f32, and of f64.
+        # Values whose conversion to a float is rounded twice: through f32, and
+        # through f64.
         values += [(1 << 24) + 1, 0x40400001, 0x7FFFFF80]
     if bits > 32:
         values += [(1 << 62) + (1 << 54) + 1, (1 << 62) + (1 << 38) + 1,
@@ -106,7 +107,7 @@ class Ops:
                 else f"tensor<{self.shape}x{element}>")
 
     def emit(self, text):
-        """The value of an op; the same op is emitted once."""
+        """The value of an op; equal ops are emitted once."""
         if text not in self.known:
             self.count += 1
             self.known[text] = f"%e{self.count}"
@@ -121,7 +122,8 @@ class Ops:
                          f"{self.type(target)}")
 
     def constant(self, element, value):
-        """Of a float, the number whose bits are nearest, or a string of bits."""
+        """A float constant: the nearest value of a number, or the bits in a
+        string."""
         if element in FLOATS and not isinstance(value, str):
             digits = BITS[element] // 4
             value = f"0x{encode(element, float(value)):0{digits}X}"
@@ -155,7 +157,7 @@ def with_constant(name, number, first=False):
 
 
 def chosen(predicate, swap=False):
-    """The smaller or larger by a comparison."""
+    """The smaller or the larger value, by a comparison."""
     def emit(k, t, x, y):
         a, b = (y, x) if swap else (x, y)
         return k.select(t, k.compare(predicate, t, x, y), a, b)
@@ -168,7 +170,7 @@ def clamped(lower, upper, low, high):
 
 
 def through(target):
-    """By way of another float and back."""
+    """Converts to another float and back."""
     def emit(k, t, x):
         wide = BITS[target] > BITS[t]
         there, back = (("arith.extf", "arith.truncf") if wide
@@ -178,7 +180,7 @@ def through(target):
 
 
 def sign_of(k, t, x):
-    """`x` as what gives a sign: that of NaN is not defined."""
+    """`x` as the source of a sign: the sign of NaN is not defined."""
     return k.select(t, k.compare("uno", t, x, x), k.constant(t, 1.0), x)
 
 
@@ -236,20 +238,21 @@ FLOAT_BINARY = {
     "olt": chosen("olt"), "ult": chosen("ult"), "ogt": chosen("ogt"),
     "uge": chosen("uge", True), "ole": chosen("ole", True),
 }
-# Functions that are expanded, of f16, bf16 and f32.
+# Functions with a polynomial expansion, of f16, bf16 and f32.
 FUNCTIONS = ["exp", "exp2", "expm1", "log", "log2", "log1p", "tanh", "erf", "erfc",
              "sin", "cos", "atan", "acos", "asin", "cbrt"]
 FUNCTIONS2 = ["powf", "atan2"]
 
 
 def amount(name):
-    """Shifts by less than the width."""
+    """Shifts by less than the bit width."""
     return lambda k, t, x, y: k.op(name, t, x, k.op(
         "arith.andi", t, y, k.constant(t, BITS[t] - 1)))
 
 
 def division(name):
-    """By 1 to 7 or -7 to -1: neither by 0, nor the smallest number by -1."""
+    """Divisions by 1 to 7 or -7 to -1: neither by 0, nor the smallest number
+    by -1."""
     def emit(k, t, x, y):
         seven, one = k.constant(t, 7), k.constant(t, 1)
         small = k.op("arith.andi", t, y, seven)
@@ -320,7 +323,8 @@ def chained(unary, binary, t):
 
 
 def narrowed(chains, t):
-    """The same in narrower types, at the end and behind each conversion."""
+    """The same in narrower types, narrowed at the end or after each
+    conversion."""
     result = {}
     for name, chain in chains.items():
         for target in NARROWER[t]:
@@ -332,7 +336,7 @@ def narrowed(chains, t):
 
 
 def widened(chains_of, t):
-    """Of the type, computed in a wider one and narrowed."""
+    """Computed in a wider type and narrowed."""
     result = {}
     for wide in WIDER[t]:
         for name, chain in chains_of(wide).items():
@@ -345,7 +349,7 @@ def widened(chains_of, t):
 
 
 def to_integer(t, target, name):
-    """Of numbers that the integer holds: what others give is not defined."""
+    """Values in the integer's range: other conversions are undefined."""
     signed = name == "arith.fptosi"
     limit = BITS[target] - (1 if signed else 0)
     top = min(float(2**limit - 2**max(0, limit - FORMAT[t][1] - 1)),
@@ -395,7 +399,7 @@ def conversions(t):
 
 
 def expressions(t):
-    """All of a type, by name."""
+    """All expressions of a type, by name."""
     if t in INTEGERS:
         return {**conversions(t), **unary_on(INTEGER_UNARY, t),
                 **binary_on(INTEGER_BINARY, t),

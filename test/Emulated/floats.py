@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Arithmetic on floats to the last bit, as the ISA says it.
+"""Floating-point arithmetic, bit-exact as specified by the ISA.
 
-The emulator writes instructions in C without care for what rounds, for the sign of
-zeros and for NaN: products and sums are merged or not as the compiler likes, powers
-of two are computed, minima of -0 and +0 depend on the order. Here each is one
-expression that its compiler must take as it is.
+The emulator translates instructions to C without regard for rounding, the
+sign of zeros and NaN: the C compiler may contract multiplications and
+additions, powers of two are computed, minima of -0 and +0 depend on the
+order. Here each instruction is one expression that the C compiler must not
+change.
 
-A division of f32 or f64 ends with v_div_fixup, which here gives the rounded quotient
-of its third and second operand: the steps before it lead to nothing else on a device.
+A division of f32 or f64 ends with v_div_fixup, which here returns the rounded
+quotient of its third and second operand: on a device, the preceding steps
+always produce this value.
 """
 
 NAMES = {"f16": "half", "f32": "float32", "f64": "float64"}
 C_TYPES = {"f16": "__fp16", "f32": "float", "f64": "double"}
 
-# A sum in f64, of which two f16 multiplied are an exact part, in f32 rounded to odd:
-# rounded once more it is what rounding once would have given.
+# A sum in f64, in which the product of two f16 is exact, converted to f32 with
+# rounding to odd: rounding it again gives the correctly rounded result.
 FMA_F16 = """({{
   double d = __builtin_fma((double){0}, (double){1}, (double){2});
   float f = (float)d; unsigned u; __builtin_memcpy(&u, &f, 4);
@@ -27,11 +29,11 @@ LARGER = """({{ TYPE a = {0}, b = {1};
   a == b ? (__builtin_signbit((double)a) ? IF_NEGATIVE : IF_POSITIVE) :
   a COMPARE b ? a : b; }})"""
 
-# The product with a power of two, in f64: exact there for f16 and f32.
+# The product with a power of two, in f64: exact for f16 and f32.
 LDEXP = """({{ int e = (int){1}; e = e > 400 ? 400 : e < -400 ? -400 : e;
   unsigned long long u = (unsigned long long)(1023 + e) << 52; double p;
   __builtin_memcpy(&p, &u, 8); (float)((double){0} * p); }})"""
-# Of f64 itself only the last product may round.
+# For f64, only the last multiplication may round.
 LDEXP_F64 = """({{ int e = (int){1}; double x = {0};
   for (int i = 0; i < 2; ++i) {{
     if (e > 1023) {{ x *= 0x1p1023; e -= 1023; }}
@@ -40,8 +42,8 @@ LDEXP_F64 = """({{ int e = (int){1}; double x = {0};
   unsigned long long u = (unsigned long long)(1023 + e) << 52; double p;
   __builtin_memcpy(&p, &u, 8); x * p; }})"""
 
-# The quotient {0} of {2} by {1} is what the steps before made of it; of operands that
-# have no finite one it is not.
+# The quotient {0} of {2} by {1} comes from the preceding steps, except for
+# operands without a finite quotient.
 DIV_FIXUP_F16 = """({{ float q = {0}, d = {1}, n = {2}, i = __builtin_inff();
   float s = __builtin_signbit(d) == __builtin_signbit(n) ? 1.0f : -1.0f;
   d = __builtin_fabsf(d); n = __builtin_fabsf(n);
@@ -49,16 +51,17 @@ DIV_FIXUP_F16 = """({{ float q = {0}, d = {1}, n = {2}, i = __builtin_inff();
     __builtin_nanf("") : d == 0 || n == i ? i : d == i || n == 0 ? 0.0f :
     __builtin_fabsf(q); (__fp16)(s * r); }})"""
 
-# NaN stays NaN, which adding half of the last place may not leave it.
+# NaN must stay NaN: adding half an ulp could turn it into infinity.
 TO_BF16 = """({{ float f = {0}; unsigned u; __builtin_memcpy(&u, &f, 4);
   (unsigned short)(f != f ? u >> 16 | 0x40
                           : (u + 0x7FFF + (u >> 16 & 1)) >> 16); }})"""
 
 
 def larger(element, is_max, propagates):
-    """C of the larger or smaller of two numbers: +0 is larger than -0. Of a number
-    and a NaN, the NaN if it `propagates`."""
-    # Equal numbers: if the first has a sign, the second is at least as large.
+    """C expression of the larger or smaller of two numbers: +0 is larger than
+    -0. For a number and a NaN: the NaN if it `propagates`."""
+    # Equal numbers: if the first one is negative, the second is at least as
+    # large.
     text = LARGER
     for word, value in {"TYPE": C_TYPES[element],
                         "COMPARE": ">" if is_max else "<",
@@ -71,8 +74,8 @@ def larger(element, is_max, propagates):
 
 
 def exact_pcode(name):
-    """What an instruction computes, in terms of the functions below; nothing if
-    the ISA's own text will do."""
+    """The expression for an instruction, in terms of the functions below;
+    None if the ISA's pseudocode is sufficient."""
     for suffix in ("_E32", "_E64"):
         name = name.removesuffix(suffix)
     operation, _, element = name.removeprefix("V_").lower().rpartition("_")
@@ -96,7 +99,7 @@ def exact_pcode(name):
 
 
 def teach(emulator):
-    """Does so in the module `emulator`."""
+    """Patches the module `emulator`."""
     machine = emulator.E
     types, functions = machine.dtypes, machine._FUNCS
     UOp, Ops = machine.UOp, machine.Ops
@@ -107,7 +110,7 @@ def teach(emulator):
         return UOp(Ops.CUSTOMI, result or operands[0].dtype, operands, text)
 
     def by_type(texts):
-        """A function whose C depends on the type of its first operand."""
+        """A function whose C code depends on the type of its first operand."""
         return lambda *operands: expression(
             texts[float_types[operands[0].dtype]], *operands)
 
@@ -135,7 +138,7 @@ def teach(emulator):
         functions[f"exact_{operation}"] = rounding(name)
 
     def fold(text, element):
-        """Of two operands or three, which may come as bits."""
+        """A function of two or three operands, which may be passed as bits."""
         kind = getattr(types, NAMES[element])
         bits = {"f16": types.uint16, "f32": types.uint32,
                 "f64": types.uint64}[element]

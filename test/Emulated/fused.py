@@ -1,28 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Products fused with communication, executed on emulated AMD devices.
+"""Fused matmuls, executed on emulated AMD devices.
 
     fused.py generate RANKS [--only REGEX]               > fused.mlir
     iris-compile fused.mlir --emit=mlir --until=expand -o MAIN
     iris-compile MAIN --target=gfx942 --emit=obj       -o HSACO
     fused.py check RANKS [--only REGEX] MAIN HSACO
 
-`generate` writes one host function per case, which `check` follows in MAIN for
-what the kernel is given: its staging, its workspace, its programs. Then every
-device has a stream (streams.py): it gets hashed data, runs the kernel, compares,
-and goes on to the next launch with other data and maybe another number of
-programs, whatever the others do meanwhile. So a barrier that is missing shows,
-and on weak memory a release or acquire.
+`generate` writes one host function per case; `check` takes the kernel's
+arguments from it in MAIN: staging buffer, workspace, number of programs.
+Every device has a stream (streams.py): it gets hashed data, runs the kernel,
+compares, and continues with the next launch, which has different data and may
+have another number of programs. Devices do not wait for each other between
+launches. So a missing barrier is detected, and on weak memory a missing
+release or acquire.
 
-Data are small integers: all sums are exact, and a result is rounded as docs/
-fused.md says. Results and the staging hold NaN (or -1) at first.
+Data are small integers: all sums are exact, and a result is rounded as
+docs/fused.md specifies. Results and staging buffers hold NaN (or -1) at
+first.
 
     fused.py break WHAT MAIN > BROKEN
 
-takes something from all kernels that they need (BREAKS): what is found wrong then
-is what `check` can find.
+removes synchronization that every kernel needs (BREAKS): `check` must then
+fail.
 
-AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
+AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
+uses.
 """
 import argparse
 import dataclasses
@@ -30,19 +33,19 @@ import functools
 import re
 import sys
 
-import emulate  # first: it finds an interpreter that has NumPy
+import emulate  # first: it switches to an interpreter that has NumPy
 import numpy as np
 from cases import add_actions, add_check_options, check, pick
 
-HEAP_BYTES = 768 << 10  # of small cases; barriers take 512 KiB
+HEAP_BYTES = 768 << 10  # for small cases; barriers use 512 KiB
 LAUNCHES = 3
 A, B, BIAS = 1, 2, 3  # salts
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A kernel and the matrices of one rank: a has m rows and k columns, b has n
-    columns; but a sum that is scattered has m rows here."""
+    """A kernel and the matrices of one rank: a has m rows and k columns, b
+    has n columns. In a reduce-scatter, m is the number of rows of the result."""
     op: str
     config: dict
     m: int = 64
@@ -52,7 +55,7 @@ class Case:
     result: str = "f16"
     bias: str = ""
     scale: float = 1.0
-    # Of launch 0, 1, ...; what the program says where there are none.
+    # Of launch 0, 1, ...; if empty, the number in MAIN.
     programs: tuple = ()
     heap: int = HEAP_BYTES
 
@@ -101,10 +104,10 @@ class Case:
 
 
 def small(rank, launch, salt, shape):
-    """Integers from -30 to 30; every matrix of every launch has others."""
-    place = np.arange(int(np.prod(shape)), dtype=np.uint32)
+    """Integers from -30 to 30, different in every matrix of every launch."""
+    index = np.arange(int(np.prod(shape)), dtype=np.uint32)
     value = emulate.hash_of(-2048144789 * (4 * (8 * launch + rank) + salt),
-                            place, 8) % 61
+                            index, 8) % 61
     return value.astype(np.float64).reshape(shape) - 30
 
 
@@ -134,7 +137,7 @@ class Run:
         return self.programs
 
     def inputs(self, rank, launch):
-        # The sum's bias belongs to who adds up: that is not any one rank.
+        # The bias belongs to the reduced sum, not to any one rank.
         who = 0 if self.case.op == "matmul_all_reduce" else rank
         return [small(rank, launch, A, self.a.shape),
                 small(rank, launch, B, self.b.shape),
@@ -174,7 +177,7 @@ class Run:
                                   *self.arguments), compare]
 
     def finish(self, total, bias):
-        """What is done to sums of products."""
+        """The epilogue of the expected sums of products."""
         total = total * self.case.scale
         if self.bias:
             total = total + (bias if self.case.bias == "column"
@@ -199,13 +202,13 @@ class Run:
                 [self.finish(a @ b, np.split(bias, len(ranks))[r] if split
                              else bias)
                  for r, (a, b, bias) in enumerate(data)], axis=axis)
-        share = self.case.result if self.case.config.get(
+        partial_type = self.case.result if self.case.config.get(
             "partial_type") == "result" else "f32"
         if self.case.element == "i8":
-            share = "i32"
+            partial_type = "i32"
         if op == "matmul":
             data = [data[rank]]
-        total = sum(rounded(a @ b, share) for a, b, _ in data)
+        total = sum(rounded(a @ b, partial_type) for a, b, _ in data)
         if op == "matmul_reduce_scatter":
             total = np.split(total, len(ranks))[rank]
         return self.finish(total, own_bias)
@@ -217,7 +220,7 @@ def tiles(m, n, k, warps, programs, **others):
 
 
 def get_cases():
-    """By name; what is ragged is so in every dimension."""
+    """Cases by name; ragged cases are ragged in every dimension."""
     whole = tiles(32, 32, 32, 2, 4)
     ragged = tiles(32, 16, 16, 1, 4)
     cases = {}
@@ -225,8 +228,8 @@ def get_cases():
     def add(name, op, config, **others):
         cases[name] = Case(op, config, **others)
 
-    # hbm_buffer: both shards, layouts, one and two k-blocks a flag, stages, more
-    # programs that fetch in the first stage, or than there are.
+    # hbm_buffer: both shards, layouts, one and two k-blocks per flag, stages,
+    # more fetch programs in the first stage, or more than there are programs.
     fetch = {"variant": "hbm_buffer", "num_fetch_programs": 1}
     gather = "all_gather_matmul"
     by_rows = {"staged_layout": "k_contiguous"}
@@ -262,7 +265,7 @@ def get_cases():
         {**tiles(64, 64, 64, 4, 3), **fetch, **by_rows, "k_per_flag": 1},
         k=128)
 
-    # All workgroup memory of gfx942 holds a k-block: waits borrow a word of it.
+    # One k-block uses all LDS of gfx942: waits borrow a word of it.
     add("hbm_buffer_full", gather,
         {**tiles(256, 256, 64, 8, 3), **fetch, **by_rows, "k_per_flag": 1},
         m=200, n=248, k=64, heap=5 << 18)
@@ -271,13 +274,13 @@ def get_cases():
          "num_fetch_programs": 2, "tiles_per_comm_program": 1},
         m=37, n=27, k=43, programs=(4, 3, 2))
 
-    # Tiles of fewer columns than their type has.
+    # Tile extents that are not a multiple of the instruction shape.
     narrow = tiles(32, 48, 16, 1, 4)
     add("hbm_buffer_m_narrow", gather,
         {**narrow, **fetch, **by_rows, "shard": "m", "k_per_flag": 1}, m=37,
         n=107, k=43, bias="column")
 
-    # The same parts, pushed; and read where they are.
+    # The same chunks pushed, and read remotely.
     push = {"variant": "push", "num_fetch_programs": 1}
     add("push_k", gather, {**whole, **push, **by_rows, "k_per_flag": 1})
     add("push_k_ragged_columns", gather,
@@ -298,7 +301,7 @@ def get_cases():
     add("pull_m_ragged", gather, {**ragged, **pull, "shard": "m"}, m=37, n=27,
         k=40)
 
-    # Products that all ranks get.
+    # Matmul + all-gather.
     spread = "matmul_all_gather"
     moved = {"variant": "specialized", "num_fetch_programs": 1}
     add("spread_rows", spread, {**whole, "variant": "push"}, m=32)
@@ -319,7 +322,7 @@ def get_cases():
         {**ragged, **moved, "shard": "n", "activation": "relu"}, m=37, n=27,
         k=43, programs=(4, 2, 3))
 
-    # Sums over ranks, exact or rounded on their way.
+    # Sums over ranks, exact or rounded in transfer.
     exact, halves = {"partial_type": "sum"}, {"partial_type": "result"}
     add("scatter", "matmul_reduce_scatter", {**whole, **exact}, m=32)
     add("scatter_rounded_ragged", "matmul_reduce_scatter",
@@ -331,17 +334,17 @@ def get_cases():
         add(f"{variant}_rounded_ragged", "matmul_all_reduce",
             {**ragged, **halves, "variant": variant}, m=37, n=27, k=43,
             bias="row", programs=(3, 4, 1))
-    # Some add up, and the others multiply; the first ones both, early on.
-    add("scatter_roles", "matmul_reduce_scatter", {**whole, **exact, **moved},
+    # Some programs add, the rest multiply; the first ones do both at the start.
+    add("scatter_split", "matmul_reduce_scatter", {**whole, **exact, **moved},
         m=32)
-    add("scatter_roles_rounded_ragged", "matmul_reduce_scatter",
+    add("scatter_split_rounded_ragged", "matmul_reduce_scatter",
         {**ragged, **halves, **moved, "num_fetch_programs": 2,
          "tiles_per_comm_program": 1}, m=37, n=27, k=43, bias="column", scale=0.5,
         programs=(3, 4, 1))
-    add("scatter_roles_narrow", "matmul_reduce_scatter",
+    add("scatter_split_narrow", "matmul_reduce_scatter",
         {**narrow, **exact, **moved}, m=37, n=107, k=43)
-    add("two_roles", "matmul_all_reduce", {**whole, **exact, **moved})
-    add("two_roles_rounded_ragged", "matmul_all_reduce",
+    add("two_shot_split", "matmul_all_reduce", {**whole, **exact, **moved})
+    add("two_shot_split_rounded_ragged", "matmul_all_reduce",
         {**ragged, **halves, **moved, "num_fetch_programs": 2,
          "tiles_per_comm_program": 1}, m=37, n=27, k=43, bias="row",
         programs=(3, 4, 1))
@@ -352,7 +355,7 @@ def get_cases():
     add("atomic_integers", "matmul_all_reduce",
         {**tiles(32, 32, 32, 2, 3), "variant": "atomic"}, m=45,
         element="i8", result="i32")
-    # Partial sums of a tile: more splits than k-blocks, too.
+    # Split-k, also with more splits than k-blocks.
     add("split", "matmul", {**whole, "split_k": 2}, k=96)
     add("split_ragged", "matmul",
         {**ragged, "split_k": 4, "group_m": 2, "activation": "relu"},
@@ -370,14 +373,14 @@ def prepare(options, cases, image, name, weak, seed):
     return Run(case, world, options.main, name)
 
 
-# Changes of a line of a kernel's text.
-BREAKS = {"signal": "a signal is no release", "wait": "a wait is no acquire",
-          "atomic_rmw": "a count orders nothing",
-          "first-barrier": "there is no barrier, or only the second one",
-          "last-barrier": "there is no barrier, or only the first one"}
+# Each changes one line of a kernel's text.
+BREAKS = {"signal": "signals do not release", "wait": "waits do not acquire",
+          "atomic_rmw": "counters are relaxed",
+          "first-barrier": "the first barrier is missing",
+          "last-barrier": "the last barrier is missing"}
 
 
-def take_away(what, text):
+def remove_synchronization(what, text):
     lines = text.splitlines()
     if not what.endswith("barrier"):
         return "\n".join(
@@ -385,12 +388,12 @@ def take_away(what, text):
                    count=1)
             if f"iris.{what} " in line and "sem(relaxed)" not in line else line
             for line in lines)
-    kernel, places = 0, {}
+    kernel, barriers = 0, {}
     for number, line in enumerate(lines):
         kernel += "gpu.func" in line
         if "iris.barrier" in line:
-            places.setdefault(kernel, []).append(number)
-    for numbers in places.values():
+            barriers.setdefault(kernel, []).append(number)
+    for numbers in barriers.values():
         lines[numbers[0 if what == "first-barrier" else -1]] = ""
     return "\n".join(lines)
 
@@ -407,7 +410,7 @@ def main():
     options = parser.parse_args()
     if options.action == "break":
         with open(options.main, encoding="utf-8") as file:
-            print(take_away(options.what, file.read()))
+            print(remove_synchronization(options.what, file.read()))
         return 0
     cases = pick(parser, options, get_cases())
     if options.action == "check":

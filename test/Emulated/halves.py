@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations of 16 bits on CDNA as the ISA says them, where the emulator does not.
+"""16-bit operations on CDNA as specified by the ISA, where the emulator
+deviates.
 
-In the short encodings of RDNA registers from 128 on are the upper halves of the
-first 128, and the emulator takes them for that everywhere. The long encoding of the
-same operation has numbers for all registers: it is executed instead.
+In the short encodings of RDNA, registers from 128 on are the upper halves of
+the first 128, and the emulator assumes this for every chip. The long encoding
+of the same operation can name all registers: it is executed instead.
 
-A result of 16 bits has zeros above, also where SDWA selects its operands: the
-emulator leaves the sign there.
+A 16-bit result has zeros in the upper half, also where SDWA selects its
+operands: the emulator keeps the sign there.
 """
 import ctypes
 
 LONG = 0b110100 << 26  # VOP3A
-# Where the operations of a short encoding are among the long ones.
+# Offsets of the short encodings' opcodes in the long encoding.
 COMPARE, BINARY, UNARY = 0, 0x100, 0x140
 FIRST_REGISTER, FIRST_HALF, LITERAL, VCC = 256, 128, 255, 106
-# Long encodings have no literals: a scalar register lends its place.
+# Long encodings have no literals: a scalar register is borrowed.
 LENT = 100
 
 
@@ -49,8 +50,8 @@ class LongForm:
             arguments[0].value)
         low, lent = self.low, scalars[LENT]
         after = (scalars[low] | scalars[low + 1] << 32) + self.size
-        # It finds its operands in the encoding at the pc, at which it looks
-        # through memory as the wave sees it.
+        # The emulator reads operands from the encoding at the pc, through the
+        # wave's view of memory.
         here = ctypes.addressof(self.code) - arguments[2].value
         scalars[low], scalars[low + 1] = here & 0xFFFFFFFF, here >> 32
         if self.has_literal:
@@ -61,7 +62,7 @@ class LongForm:
 
 
 def has_upper_register(instruction):
-    """Whether it is of 16 bits and names a register from 128 on."""
+    """Whether it is a 16-bit operation on a register from 128 on."""
     bits = instruction.canonical_op_bits
     operands = [getattr(instruction, name, None)
                 for name in ("src0", "vsrc0", "vsrc1", "vdst")]
@@ -71,11 +72,11 @@ def has_upper_register(instruction):
 
 
 def teach(emulator):
-    """Does so in the module `emulator`."""
+    """Patches the module `emulator`."""
     machine, decoder, isa = emulator.Emu, emulator.E, emulator.irc
     original_fetch, original_word = machine.fetch, decoder._val_to_u32
     types = decoder.dtypes
-    # Whose operands the emulator reads as the ISA says.
+    # The emulator reads the operands of these as specified.
     selected = (isa.VOP1_SDWA, isa.VOP2_SDWA, isa.VOP2_SDWA_SDST,
                 isa.VOPC_SDWA_SDST)
 

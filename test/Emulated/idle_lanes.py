@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Workgroup memory is accessed by active lanes alone.
+"""Only active lanes access LDS.
 
-The emulator looks also where the address registers of the others point, which may
-be anywhere: while an instruction is executed they point to the beginning.
+The emulator also evaluates the addresses of inactive lanes, which may be
+anything: these are set to 0 while an instruction is executed.
 """
 import ctypes
 
@@ -31,17 +31,17 @@ class Guarded:
             arguments[1].value)
         idle = [self.address + lane for lane in range(self.lanes)
                 if not active >> lane & 1]
-        saved = [registers[place] for place in idle]
-        for place in idle:
-            registers[place] = 0
+        saved = [registers[index] for index in idle]
+        for index in idle:
+            registers[index] = 0
         self.compiled(*chosen)
-        for place, value in zip(idle, saved):
-            registers[place] = value
+        for index, value in zip(idle, saved):
+            registers[index] = value
         return None
 
 
 def teach(emulator):
-    """Does so in the module `emulator`."""
+    """Patches the module `emulator`."""
     machine, decoder = emulator.Emu, emulator.E
     original = machine.fetch
     kinds = tuple(isa.DS for isa in (emulator.irc, emulator.ir3, emulator.ir4)

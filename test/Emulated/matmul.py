@@ -5,11 +5,11 @@
     matmul.py generate CHIP        > kernels.mlir
     matmul.py check    CHIP HSACO-OR-PTX
 
-One kernel per case: a tile of the product of two buffers with hashed data, for
-every element type of the chip, k-blocks, orders of the buffers, ragged sizes,
-pitches and pointers that are not aligned, an initial value, and places that the
-region names. `check` compares with the product in double precision, within a
-bound derived from k, and that nothing else was written.
+One kernel per case: a tile of the matrix product of two buffers with hashed
+data, for every element type of the chip, k-blocks, layouts of the buffers,
+ragged sizes, pitches and unaligned pointers, an initial value, and operands
+that the region yields. `check` compares with the product in double precision,
+within a bound derived from k, and checks that nothing else was written.
 
 AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on; PTX needs
 neither.
@@ -18,11 +18,11 @@ import argparse
 import dataclasses
 import sys
 
-import emulate  # first: it finds an interpreter that has NumPy
+import emulate  # first: it switches to an interpreter that has NumPy
 import numpy as np
 import ptx
 
-UNTOUCHED = 77  # what the destination holds before
+UNTOUCHED = 77  # initial value of the destination
 MARGIN = 64  # elements around a buffer
 
 # Exponent bits, mantissa bits, bias, and whether there is a negative zero.
@@ -52,10 +52,10 @@ def decode_float8(bits, kind):
 
 
 def make_data(count, kind, salt):
-    """Hashed data as they lie in memory, and their values."""
+    """Hashed data as stored in memory, and their values."""
     h = hashed(count, salt)
     if kind in FLOAT8:
-        # Exponents around that of 1: no infinities, no numbers that are none.
+        # Exponents around that of 1: no infinities and no NaN.
         exponent_bits, mantissa_bits, bias, _ = FLOAT8[kind]
         exponent = bias - 3 + (h >> 8) % 5
         bits = ((h & 1) << 7 | exponent << mantissa_bits
@@ -79,18 +79,18 @@ def make_data(count, kind, salt):
 
 @dataclasses.dataclass
 class Case:
-    """One kernel. Orders name the dimension of neighbours: `k`, `r` (rows of a,
+    """One kernel. Layouts name the contiguous dimension: `k`, `r` (rows of a,
     columns of b), or `n` for none."""
     tile: tuple = (32, 32)
     block: int = 32
     warps: int = 4
     kind: str = "f16"
-    kind_b: str = ""  # of b; the same as a's when empty
+    kind_b: str = ""  # of b; if empty, that of a
     orders: str = "kk"
-    sizes: tuple = ()  # of the product; the tile's when empty
+    sizes: tuple = ()  # of the result; if empty, the tile's
     k: int = 96
-    at: tuple = (0, 0)  # the window's begin
-    limit: int = -1  # k(...), if it is not all that the buffers have
+    at: tuple = (0, 0)  # offset of the window
+    limit: int = -1  # k(...), if less than the buffers hold
     pad: tuple = (0, 0)  # elements between the lines of a and b
     shift: tuple = (0, 0)  # elements off an aligned address
     init: bool = False
@@ -145,13 +145,13 @@ class OperandTile:
 class Kernel:
     def __init__(self, number, case):
         self.name, self.case = f"k{number}", case
-        self.operand tiles = [OperandTile(case, 0, 1), OperandTile(case, 1, 2)]
+        self.operand_tiles = [OperandTile(case, 0, 1), OperandTile(case, 1, 2)]
         self.others = [OperandTile(case, side, 3 + side)
                        for side in range(len(case.yields))]
 
     def emit(self):
         case = self.case
-        types = [operand tile.type(case.element) for operand tile in self.operand tiles]
+        types = [operand_tile.type(case.element) for operand_tile in self.operand_tiles]
         c = f"memref<?x?x{case.result}>"
         tile = f"tensor<{case.tile[0]}x{case.tile[1]}x{case.result}>"
         parameters = [f"%a: {types[0]}", f"%b: {types[1]}", f"%c: {c}"]
@@ -170,7 +170,7 @@ class Kernel:
         if case.tf32:
             named = " precision(tf32)"
         if case.yields:
-            places = ["%p[%i, %first]", "%q[%first, %j]"][:len(case.yields)]
+            operands = ["%p[%i, %first]", "%q[%first, %j]"][:len(case.yields)]
             region = f""" {{
     ^bb0(%kb: index):
       %one = arith.constant 1 : index
@@ -181,7 +181,7 @@ class Kernel:
       %p = arith.select %odd, %d, %a : {types[0]}
 """ + (f"      %q = arith.select %odd, %e, %b : {types[1]}\n"
                 if len(case.yields) == 2 else "") + f"""\
-      tile.yield {', '.join(places)} : {', '.join(types[:len(case.yields)])}
+      tile.yield {', '.join(operands)} : {', '.join(types[:len(case.yields)])}
     }}"""
         lines += [f"    %r = tile.matmul %a[%i, %z], %b[%z, %j] k(%k)"
                   f" block({case.block}){init}{named}{region}",
@@ -191,9 +191,9 @@ class Kernel:
         return "\n".join(lines) + "\n"
 
     def get_factor(self, side, used):
-        """The operand tile's window as the loop sees it: rows by k, and its zeros."""
+        """The operand's window as the loop reads it: rows by k, zero-padded."""
         case = self.case
-        values = self.operand tiles[side].values[:, :used].copy()
+        values = self.operand_tiles[side].values[:, :used].copy()
         if side < len(self.others):
             other = self.others[side].values
             for first in range(case.block, used, 2 * case.block):
@@ -217,11 +217,11 @@ class Kernel:
             number)
         target = memory.put(before.view(np.uint8).reshape(-1))
         limit = case.k if case.limit < 0 else case.limit
-        arguments = [x for operand tile in self.operand tiles
-                     for x in operand tile.arguments(memory)]
+        arguments = [x for operand_tile in self.operand_tiles
+                     for x in operand_tile.arguments(memory)]
         arguments += [target, rows, columns]
-        arguments += [x for operand tile in self.others
-                      for x in operand tile.arguments(memory)]
+        arguments += [x for operand_tile in self.others
+                      for x in operand_tile.arguments(memory)]
         launch = emulator.Launch(
             code, self.name, grid=(1, 1, 1), block=(case.warps * wave, 1, 1),
             args=arguments + [*case.at, limit], mem=memory, device=0)
@@ -233,7 +233,8 @@ class Kernel:
         product, bound = a @ b.T, np.abs(a) @ np.abs(b).T
         expected = before.astype(np.float64)
         tolerance = np.zeros(before.shape)
-        # The part of the window that lies inside, and the same in the tile.
+        # The part of the window inside the result, and the same elements of the
+        # tile.
         begins = [max(0, at) for at in case.at]
         ends = [min(size, at + extent) for size, at, extent
                 in zip(case.sizes, case.at, case.tile)]
@@ -253,7 +254,7 @@ class Kernel:
 
 
 def teach_nop(emulator):
-    """The emulator does not know v_nop, which stands between some WMMA."""
+    """The emulator does not know v_nop, which separates some WMMA."""
     inner = emulator.E
     for isa in (inner.ir3, inner.ir4):
         original = inner._INST_HANDLERS[isa.VOP1]
@@ -285,7 +286,7 @@ def get_cases(chip):
     kinds = get_kinds(chip)
     small = [kind for kind in kinds if kind == "i8" or kind in FLOAT8]
     cases = []
-    # Every type, in every order, with a ragged last block.
+    # Every type, with every layout, with a ragged last block.
     for kind in kinds:
         block = 64 if kind in small else 32
         for orders in ("kk", "kr", "rk", "rr"):
@@ -295,7 +296,7 @@ def get_cases(chip):
         if kind in FLOAT8:
             mixed = [k for k in kinds if k in FLOAT8 and k != kind]
             cases.append(Case(kind=kind, kind_b=mixed[0], block=64, k=128))
-    # K-blocks as small and as large as there are.
+    # The smallest and the largest k-blocks.
     cases.append(Case(block=128, k=300))
     if chip != "gfx1250":  # its instructions take 32 values of f16
         cases.append(Case(block=16, k=40))
@@ -306,7 +307,7 @@ def get_cases(chip):
     cases.append(Case(tile=(32, 16), warps=2, k=64))
     cases.append(Case(tile=(16, 128), warps=8, k=64))
     cases.append(Case(tile=(128, 64), warps=2, block=64, k=128, orders="kr"))
-    # Threads that transpose enough for whole chunks of workgroup memory.
+    # Transposes with enough elements per thread for whole vectors in LDS.
     for orders in ("kr", "rk", "rr"):
         cases.append(Case(tile=(64, 64), warps=2, block=64, k=176,
                           orders=orders, sizes=(72, 104), at=(8, 40)))
@@ -332,7 +333,7 @@ def get_cases(chip):
     cases.append(Case(shift=(8, 4), k=64, orders="rk"))
     cases.append(Case(orders="nn", k=48))
     cases.append(Case(orders="nk", k=48, kind=kinds[1], block=64))
-    # k ends before the buffers do, behind them, and at once.
+    # k ends before the buffers end, after them, and at 0.
     cases.append(Case(k=96, limit=72))
     cases.append(Case(k=96, limit=50, orders="rr"))
     cases.append(Case(k=50, limit=100))
@@ -342,7 +343,7 @@ def get_cases(chip):
     cases.append(Case(init=True, sizes=(40, 48), at=(8, 16)))
     if "i8" in kinds:
         cases.append(Case(init=True, kind="i8", block=64))
-    # Places from the region.
+    # Operands from the region.
     cases.append(Case(yields="a", k=160))
     cases.append(Case(yields="ab", k=100, orders="kr"))
     cases.append(Case(yields="ab", k=64, shift=(1, 0)))

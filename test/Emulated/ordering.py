@@ -8,15 +8,17 @@
     ordering.py pack FOLDER [--target sm_90a] [--compiler PATH] [-j N]
     ordering.py launch FOLDER [--device cuda] [--runner PATH] [-j N]
 
-`generate` prints a program: kernels, and a @main that compares what they leave in
-memory with what one thread would (for `iris-run`). `compile` makes the code objects
-of such kernels, in batches, and `run` executes them on emulated devices whose waves
-run in the orders of `ordering_waves`: one line of JSON per kernel and order that
-differs, and a summary. FOLDER holds all that `run` needs, so that it may run
-elsewhere. `pack` and `launch` do the same with packages and real devices. See also
+`generate` prints a program: kernels, and a @main that compares the final
+memory with that of a single-threaded execution (for `iris-run`). `compile`
+makes the code objects of such kernels, in batches, and `run` executes them on
+emulated devices whose waves run in the orders of `ordering_waves`: it prints
+one line of JSON per kernel and order that differs, and a summary. FOLDER
+holds everything that `run` needs, so that it can run on another machine.
+`pack` and `launch` do the same with packages and real devices. See also
 `ordering_barriers.py`.
 
-AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
+AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
+uses.
 """
 import argparse
 import concurrent.futures
@@ -28,7 +30,7 @@ import subprocess
 import sys
 import time
 
-import emulate  # first: it finds an interpreter that has NumPy
+import emulate  # first: it switches to an interpreter that has NumPy
 import numpy as np
 
 import matmul
@@ -142,7 +144,7 @@ def pack_all(options):
 
 
 def launch_package(arguments):
-    """Gives the package's record and what iris-run said, if it failed."""
+    """Returns the package's record and iris-run's output, if it failed."""
     entry, options = arguments
     command = [options.runner, "-n", str(entry["ranks"])]
     if options.device:
@@ -157,7 +159,7 @@ def launch_package(arguments):
 
 
 def kernel_of(entry, said):
-    """The kernel whose checksum iris-run reports as wanted."""
+    """The kernel whose checksum iris-run reports as expected."""
     wanted = {int(n) for n in re.findall(r", want (-?\d+)", said)}
     batch = Batch(*(entry[key] for key in ("seed", "first", "count", "ranks",
                                            "options")))
@@ -190,7 +192,7 @@ def launch_all(options):
 
 
 class Arena:
-    """The memory of all ranks of one launch, and what it must hold."""
+    """The memory of all ranks of one launch, and its expected contents."""
 
     GUARD = 0xA5
 
@@ -236,13 +238,13 @@ class Arena:
                 if not param.same:
                     self.write(param, rank, self.kernel.start(param, rank))
 
-    def place(self, param, rank):
+    def byte_range(self, param, rank):
         start = self.address(param, rank) - self.memory.base
         return slice(start, start + int(np.prod(param.shape)) * self.width(param))
 
     def write(self, param, rank, data, into=None):
         memory = self.memory.real if into is None else into
-        memory[self.place(param, rank)] = np.ascontiguousarray(data).reshape(
+        memory[self.byte_range(param, rank)] = np.ascontiguousarray(data).reshape(
             -1).view(np.uint8)
 
     def launches(self):
@@ -262,7 +264,7 @@ class Arena:
         return result
 
     def wanted(self):
-        """The bytes of all heaps; a barrier's state is not looked at."""
+        """The bytes of all heaps, except the barrier's state."""
         size = self.stride * self.kernel.ranks
         image = np.full(size, self.GUARD, np.uint8)
         for name, arrays in self.kernel.expected().items():
@@ -272,7 +274,7 @@ class Arena:
                     self.write(param, rank, array, image)
         mask = np.ones(size, bool)
         for rank in range(self.kernel.ranks):
-            mask[self.place(self.kernel.state, rank)] = False
+            mask[self.byte_range(self.kernel.state, rank)] = False
         return image, mask
 
     def differences(self, wanted):
@@ -286,10 +288,10 @@ class Arena:
                       and 0 <= offset - self.offsets[p.name]
                       < int(np.prod(p.shape)) * self.width(p)), None)
         if where is None:
-            return "rank %d: a store beside the buffers at %#x" % (rank, offset)
+            return "rank %d: a store outside the buffers at %#x" % (rank, offset)
         width = self.width(where)
         element = (offset - self.offsets[where.name]) // width
-        start = self.place(where, rank).start + element * width
+        start = self.byte_range(where, rank).start + element * width
         dtype = ops.TYPES[where.element]
         return "rank %d: %s[%d] is %s, not %s; %d bytes differ" % (
             rank, where.name, element,
@@ -319,7 +321,7 @@ class Runner:
         return arena, arena.wanted()
 
     def run(self, arena, wanted, policy, seed, model, skipped=frozenset()):
-        """What differs, or nothing; and the machine."""
+        """The difference, or nothing; and the machine."""
         arena.reset()
         machine = self.machine(arena.memory, model=model if model == "rdna" else None,
                                weak=model if model == "device" else None,
@@ -342,7 +344,7 @@ def load_emulator():
 
 
 def run_group(arguments):
-    """Some batches of one target: a process prepares its instructions once."""
+    """Some batches of one target: a process decodes their instructions once."""
     entries, folder, policies, seed, verbose, removes = arguments
     emulator = load_emulator()
     total = dict(target=entries[0]["target"], kernels=0, differ=0, runs=0,
@@ -365,7 +367,7 @@ def run_batch(emulator, entry, folder, policies, seed, removes):
                                            "options")))
     target = entry["target"]
     assert digest(batch.module(WAVES[target])) == entry["text"], \
-        "this Python draws other random kernels than the one that compiled"
+        "this Python generates other random kernels than the one that compiled"
     runner = Runner(emulator, os.path.join(folder, entry["file"]))
     model = models_of(target, batch.ranks)
     for kernel in batch.kernels(WAVES[target]):
@@ -433,7 +435,7 @@ def numbers(text):
 
 
 def add_choice(command):
-    """Options that say which kernels are drawn."""
+    """Options that select the kernels."""
     command.add_argument("--seed", type=int, default=1)
     command.add_argument("--first", type=int, default=0)
     command.add_argument("--count", type=int, default=20)

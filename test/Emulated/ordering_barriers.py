@@ -5,18 +5,18 @@
     ordering_barriers.py [--seed N] [--first N] [--count N] [--ranks 1,2,3]
         [--targets sm_90a,...] [--opt iris-opt] [--necessary]
 
-For each kernel of `ordering.py` the form behind `tile-insert-barriers` is executed
-by `ordering_races`, on every rank and program. Fails if two accesses are not
-ordered, or if the memory in the end is not what one thread leaves. With
-`--necessary` each barrier is taken away in turn, and counts as necessary if a race
-follows.
+For each kernel of `ordering.py`, `ordering_races` executes the IR after
+`tile-insert-barriers`, on every rank and program. Fails if two accesses are
+not ordered, or if the final memory differs from that of a single-threaded
+execution. With `--necessary`, each barrier is removed in turn, and counts as
+necessary if a race follows.
 """
 import argparse
 import re
 import subprocess
 import sys
 
-import emulate  # noqa: F401; first: it finds an interpreter with NumPy
+import emulate  # noqa: F401; first: it switches to an interpreter with NumPy
 import numpy as np
 
 import ordering
@@ -28,7 +28,7 @@ MARK = "// -----// IR Dump After TileInsertBarriersPass"
 
 
 def modules(text, target, opt):
-    """The kernels' functions behind the pass: name -> op."""
+    """The kernels' functions after the pass: name -> op."""
     done = subprocess.run(
         [opt, "-", "--iris-translate-pipeline=target=" + target,
          "--iris-tiles-pipeline=target=" + target,
@@ -58,7 +58,7 @@ def collect(op, result):
 
 
 def is_refused(kernel, function):
-    """True if the launch will not take arguments that overlap as these do. The
+    """True if the launch rejects arguments that overlap like these. The
     context is argument 0."""
     text = function.attributes
     for number, param in enumerate(kernel.params, 1):
@@ -75,7 +75,7 @@ def is_refused(kernel, function):
 
 
 def check(kernel, function, lanes, removed=None):
-    """Races, and the first buffer that is not as expected."""
+    """Races, and the first buffer with unexpected contents."""
     memories = {}
     for param in kernel.params:
         if not param.same:
@@ -88,14 +88,14 @@ def check(kernel, function, lanes, removed=None):
         return races.View(own, [m.data[shift:] for m in own],
                           [m.index[shift:] for m in own])
     found = races.Races()
-    meetings = np.zeros((kernel.programs, kernel.ranks), int)
+    barrier_counts = np.zeros((kernel.programs, kernel.ranks), int)
     programs = []
     for rank in range(kernel.ranks):
         for pid in range(kernel.programs):
             number = rank * kernel.programs + pid
             program = races.Program(number, found, lanes)
             interpreter = races.Interpreter(program, rank, kernel.ranks, pid,
-                                            meetings[pid], removed)
+                                            barrier_counts[pid], removed)
             programs.append(interpreter.start(
                 function, [None] + [view(p) for p in kernel.params]))
     ops.run_together(programs)
@@ -116,7 +116,7 @@ def main():
     parser.add_argument("--opt", default="iris-opt")
     parser.add_argument("--with", dest="with_", default="")
     parser.add_argument("--lanes", type=int, default=1,
-                        help="threads that run in step: 1, or those of a wave")
+                        help="threads in lockstep: 1, or those of a wave")
     parser.add_argument("--necessary", action="store_true")
     options = parser.parse_args()
     bad = 0

@@ -9,7 +9,7 @@ class ControlFlow:
     """Mixed into `Kernel`."""
 
     def condition(self):
-        """Of all threads of a program the same."""
+        """A condition that is uniform over the threads of a program."""
         kind = self.rng.randrange(4)
         if kind == 0 and self.indices:
             name = self.rng.choice(self.indices)
@@ -69,7 +69,7 @@ class ControlFlow:
         return alike[-1].name
 
     def loop(self):
-        """A number of times that is known, or read from memory."""
+        """A trip count: a constant, or read from memory."""
         known = self.often(0.75)
         count = self.rng.choice([1, 2, 2, 3])
         if self.trips * count > 24:
@@ -79,7 +79,7 @@ class ControlFlow:
             upper = self.index(lower + count * step)
         else:
             lower, step = 0, 1
-            upper = self.place(4)
+            upper = self.index_in(4)
         saved, self.trips = self.trips, self.trips * (count if known else 3)
         carried = self.tile() if self.often(0.35) else None
         iv, self_tiles = self.fresh("i"), list(self.tiles)
@@ -120,14 +120,14 @@ class ControlFlow:
         self.block.append(Nest([head + " {", block, "}"], run))
 
     def while_(self):
-        """Asks memory again before each of at most three turns."""
+        """A loop of at most three iterations whose condition reads memory."""
         view = self.view(("i32",))
         first, now, again, inside = (self.fresh("i") for _ in range(4))
         if self.trips * 3 > 24:
             return self.load()
         saved, block = self.block, []
         self.block = before = []
-        where = self.places(view)
+        where = self.coordinates_in(view)
         self.load_scalar_at(view, where)
         seen = self.last_read
         low = self.define("s", "arith.andi %s, %s : i32" % (seen, self.integer(3)),

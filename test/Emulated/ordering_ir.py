@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads MLIR in its generic form, as far as kernels on tiles need it."""
+"""Parses the generic form of MLIR, as far as tile kernels need it."""
 import re
 
 LINE = re.compile(r'\s*(?:(?P<results>%[^=]*?) = )?"(?P<name>[\w.]+)"'
@@ -44,7 +44,7 @@ class Block:
 
 
 def split(text, separator=","):
-    """At separators that are in no brackets."""
+    """Splits at separators outside brackets."""
     parts, depth, first = [], 0, 0
     position = 0
     while position < len(text):
@@ -131,5 +131,5 @@ class Reader:
 
 
 def read(text):
-    """The ops at the top."""
+    """The top-level ops."""
     return Reader(text).read().ops

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random kernels whose result is the same in whatever order their threads run.
+"""Random kernels whose result does not depend on the order in which threads
+run.
 
-A kernel's programs work on slices of buffers that are theirs alone, as often as
-not on the same elements: the order of one program's accesses is what the
-compiler has to keep. What ranks exchange goes through FIFO slots, flags, sums and
-barriers, by the rules of the memory model (docs/memory-model.md). So the values
-are those that one thread per program computes, which `Kernel.expected` does.
+A kernel's programs use disjoint slices of buffers, often the same elements
+repeatedly: the compiler must preserve the order of one program's accesses.
+Ranks communicate through FIFO slots, flags, sums and barriers, by the rules
+of the memory model (docs/memory-model.md). So the values are those of one
+thread per program, which `Kernel.expected` computes.
 """
 import random
 
@@ -29,7 +30,8 @@ class View:
 
 class Kernel(Operands, Statements, ControlFlow, Matmuls, Exchanges):
     """The kernel number `number` of a seed, for waves of `wave` threads and a
-    world of `ranks`; the same but for pinned layouts whatever the wave."""
+    world of `ranks`. Except for pinned layouts, it does not depend on the
+    wave."""
 
     def __init__(self, seed, number, wave=64, ranks=1, options=()):
         self.name = "k%d" % number
@@ -114,7 +116,7 @@ class Kernel(Operands, Statements, ControlFlow, Matmuls, Exchanges):
             if shape[0] > 0:
                 alias = Param("%ba", shape, same.element, shape == same.shape
                               and same.is_static, same, shift)
-                # Slices of programs would be those of others.
+                # A shifted slice would overlap another program's slice.
                 if not (shift and self.programs > 1):
                     self.params.append(alias)
         words = FLAG_STRIDE * SITES * self.programs
@@ -127,7 +129,7 @@ class Kernel(Operands, Statements, ControlFlow, Matmuls, Exchanges):
         self.internal = [self.flags, self.fifo, self.state]
 
     def slice_of(self, param):
-        """The part of a buffer that is this program's."""
+        """This program's slice of the buffer."""
         rows = param.shape[0] // self.programs
         shape = (rows,) + param.shape[1:]
         if self.programs == 1 and self.often(0.5):
@@ -145,7 +147,7 @@ class Kernel(Operands, Statements, ControlFlow, Matmuls, Exchanges):
             return [env[o] if o.startswith("%") else int(o) for o in offsets]
 
         def run(env):
-            # A view may not leave its source: offsets are chosen so.
+            # Offsets keep the view inside its source.
             return env[view.name].view(tuple(
                 slice(o, o + (n - 1) * s + 1, s)
                 for o, n, s in zip(at(env), shape, steps)))
@@ -218,7 +220,7 @@ class Kernel(Operands, Statements, ControlFlow, Matmuls, Exchanges):
         return "\n".join(head + lines + ["  gpu.return", "}"]) + "\n"
 
     def start(self, param, rank):
-        """What a buffer holds at first."""
+        """The initial contents of a buffer."""
         count = int(np.prod(param.shape))
         if param in self.internal:
             return np.zeros(param.shape, TYPES[param.element])
@@ -229,7 +231,7 @@ class Kernel(Operands, Statements, ControlFlow, Matmuls, Exchanges):
         return self.salt + 977 * self.params.index(param) + 31 * rank
 
     def expected(self):
-        """What every buffer of every rank holds in the end: name -> arrays."""
+        """The final contents of every buffer of every rank: name -> arrays."""
         memory = {}
         for param in self.params:
             if param.same:
@@ -276,11 +278,11 @@ class Kernel(Operands, Statements, ControlFlow, Matmuls, Exchanges):
         self.rng.choices([kind for _, kind in kinds], weights)[0]()
 
     def is_uniform(self):
-        """True where all ranks and programs come equally often."""
+        """True if all ranks and programs execute this equally often."""
         return None not in self.counts
 
     def inner(self, few=1, many=5):
-        """A block of its own, whose values nobody sees outside."""
+        """A nested block, whose values are not visible outside."""
         saved = (self.block, list(self.tiles), list(self.scalars),
                  list(self.indices), list(self.views))
         self.block = block = []

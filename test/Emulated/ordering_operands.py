@@ -10,13 +10,13 @@ from ordering_ops import TYPES, wrap32
 from ordering_statements import Tile, tile_type
 
 SPACE = "#iris.symmetric"
-SINK = 1024  # elements of a buffer that collects what nobody stored
-SINKS = 10  # so many: most of such stores are alone in theirs
+SINK = 1024  # elements of a buffer that collects undefined values
+SINKS = 10  # number of them: most such stores then have a sink of their own
 
 
 class Param:
-    """A buffer that the kernel is given; `same` is another one whose memory it
-    is, from element `shift` of it on."""
+    """A buffer argument of the kernel; `same` is another one that it aliases,
+    from element `shift` of it on."""
 
     def __init__(self, name, shape, element, is_static, same=None, shift=0):
         self.name, self.shape, self.element = name, tuple(shape), element
@@ -46,7 +46,8 @@ class Operands:
         return self.rng.choice(chosen) if chosen else None
 
     def layout(self, shape):
-        """Pinned, or none. For half of the tiles of a shape the same one."""
+        """A pinned layout, or none. The same one for half of the tiles of a
+        shape."""
         if not self.often(0.4):
             return ""
         which = self.rng.randrange(2)
@@ -72,7 +73,7 @@ class Operands:
         return shape
 
     def tile(self, element=None, rank=None, shape=None):
-        """One that is there, if any; rather one that nothing uses."""
+        """An existing value, if any; preferably an unused one."""
         chosen = [t for t in self.tiles
                   if (element is None or t.element == element)
                   and (rank is None or len(t.shape) == rank)
@@ -92,10 +93,10 @@ class Operands:
         return tile
 
     def make_tile(self, element, shape):
-        """From coordinates and, if there is one, a scalar."""
+        """A tile computed from coordinates and, if there is one, a scalar."""
         layout = self.layout(shape)
         dim = self.rng.randrange(len(shape))
-        # Floats hold small integers.
+        # Floats represent small integers.
         first = "i64" if element == "i64" else "i32"
         type_ = tile_type(shape, first, layout)
         scalar = self.scalar()
@@ -114,7 +115,7 @@ class Operands:
         return self.narrowed(Tile(name, shape, first, layout), element)
 
     def arithmetic(self, op, left, right, type_):
-        """On integer tiles."""
+        """An operation on integer tiles."""
         function = {"addi": np.add, "subi": np.subtract, "muli": np.multiply,
                     "xori": np.bitwise_xor, "andi": np.bitwise_and}[op]
 
@@ -125,7 +126,7 @@ class Operands:
                            run)
 
     def narrowed(self, tile, element):
-        """A tile of integers as one of another element type; to floats only
+        """Converts a tile of integers to another element type; to floats only
         the last 3 bits."""
         if tile.element == element:
             return self.keep(tile)
@@ -157,7 +158,7 @@ class Operands:
         return tile
 
     def scalar(self):
-        """An i32."""
+        """An i32 value."""
         if self.scalars and self.often(0.7):
             return self.rng.choice(self.scalars[-4:])
         if self.indices and self.often(0.5):
@@ -184,7 +185,7 @@ class Operands:
                                            .astype(TYPES[element])))
 
     def take_scalar(self, name, element):
-        """A scalar that was read becomes one to work with."""
+        """Makes a scalar that was read available as an operand."""
         if element == "i32":
             self.scalars.append(name)
         elif element.startswith("i"):
@@ -198,7 +199,7 @@ class Operands:
                 lambda env: wrap32(env[name])))
 
     def offset(self, size, extent):
-        """Where a window begins: anywhere, also over the edge."""
+        """The offset of a window: anywhere, also past the edge."""
         rng = self.rng
         if self.indices and self.often(0.4):
             name, step = rng.choice(self.indices), rng.choice(
@@ -211,13 +212,13 @@ class Operands:
             return self.define("o", "arith.addi %s, %s : index" % (scaled, more),
                                lambda env: env[scaled] + env[more])
         if self.scalars and self.often(0.2):
-            return self.place(size)
+            return self.index_in(size)
         return self.index(rng.choice([0, 0, 0, 0, extent // 2, extent, 1,
                                       extent // 4, size - extent,
                                       rng.randrange(-extent, size)]))
 
-    def place(self, size):
-        """An index that is in the buffer, computed from a scalar."""
+    def index_in(self, size):
+        """An in-bounds index, computed from a scalar."""
         scalar = self.scalar()
         low = self.define("s", "arith.andi %s, %s : i32" % (
             scalar, self.integer(2**20 - 1)), lambda env: env[scalar] & 2**20 - 1)
@@ -226,12 +227,12 @@ class Operands:
         return self.define("o", "arith.remui %s, %s : index" % (
             wide, self.index(size)), lambda env: env[wide] % size)
 
-    def places(self, view):
-        """Coordinates of one element that is in the buffer."""
+    def coordinates_in(self, view):
+        """In-bounds coordinates of one element."""
         result = []
         for size in view.shape:
             if self.often(0.3) and (self.scalars or self.indices):
-                result.append(self.place(size))
+                result.append(self.index_in(size))
             else:
                 result.append(self.index(self.rng.choice(
                     [0, 0, size // 2, min(3, size - 1),
@@ -239,7 +240,8 @@ class Operands:
         return result
 
     def sink_all(self, tiles, scalars):
-        """What was read shows in the result, whoever read it wrong."""
+        """Stores the read value, so that a wrong read by any thread changes
+        the result."""
         for tile in tiles:
             if not tile.uses and self.sunk < 40:
                 self.sink(tile)
@@ -253,7 +255,7 @@ class Operands:
                 self.sink(Tile(splat, shape, "i32", ""))
 
     def sink(self, tile):
-        """Adds it to the end's output: an atomic that orders nothing."""
+        """Adds it to the output at the end, with a relaxed atomic."""
         tile.uses += 1
         self.sunk += 1
         wide = self.narrowed(tile, "i32")

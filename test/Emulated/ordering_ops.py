@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a generated kernel consists of: its text, and what it does.
+"""The ops of generated kernels: their text and their effect.
 
-Every statement is a line of MLIR and a function that does the same to an
-environment (name -> value) of one program, as if one thread executed it. A
-function that has to wait is a generator that yields until it need not.
+Every statement is a line of MLIR and a function that has the same effect on
+an environment (name -> value) of one program, as executed by one thread. A
+function that has to wait is a generator that yields until the wait is over.
 
-Values: index and i32 are Python integers (i32 signed), tiles are NumPy arrays,
-buffers are `Ref`s: the same window of every rank's memory.
+Values: index and i32 are Python integers (i32 signed), tiles are NumPy
+arrays, buffers are `Ref`s: the same window of every rank's memory.
 """
 import numpy as np
 
@@ -29,7 +29,7 @@ class Ref:
 
 
 def window(array, offsets, shape):
-    """What is both in the buffer and in the window: a slice of each."""
+    """The intersection of the buffer and the window: a slice of each."""
     inside, outside = [], []
     for offset, extent, size in zip(offsets, shape, array.shape):
         first, last = max(offset, 0), min(offset + extent, size)
@@ -56,7 +56,7 @@ def store(array, offsets, tile, mask=None):
 
 
 def combine(kind, old, value):
-    """What an atomic operation leaves; arrays of one integer type."""
+    """The result of an atomic operation; arrays of one integer type."""
     unsigned = old.dtype.str.replace("i", "u")
     with np.errstate(all="ignore"):
         if kind == "umin":
@@ -71,7 +71,7 @@ def combine(kind, old, value):
 
 
 def atomic(kind, array, offsets, value, mask=None):
-    """On a window; gives what was there, 0 where nothing is done."""
+    """An atomic on a window; returns the old values, 0 where masked out."""
     old = load(array, offsets, value.shape)
     store(array, offsets, combine(kind, old, value), mask)
     return old if mask is None else np.where(mask, old, 0).astype(old.dtype)
@@ -84,7 +84,7 @@ def compare_and_swap(array, offsets, compare, value):
 
 
 def hashed(salt, count):
-    """i32 words: what buffers hold at first, before it is narrowed."""
+    """i32 words: the initial contents of buffers, before narrowing."""
     with np.errstate(over="ignore"):
         h = np.arange(count, dtype=np.uint32) * np.uint32(0x9E3779B1)
         h = h + np.uint32(salt % 2**32)
@@ -95,13 +95,13 @@ def hashed(salt, count):
 
 
 def initial(element, salt, count):
-    """A buffer's elements: integers of any value, floats small integers."""
+    """Elements of a buffer: any integers, or small integers for floats."""
     words = hashed(salt, count)
     return (words & 7 if element.startswith("f") else words).astype(TYPES[element])
 
 
 def checksum(array):
-    """Of a buffer's elements and where they are; floats hold integers."""
+    """A hash of a buffer's elements and their indices; floats hold integers."""
     values = array.reshape(-1)
     values = values.astype(np.int64).astype(np.uint64) & np.uint64(0xFFFFFFFF)
     weights = hashed(-1, values.size).view(np.uint32).astype(np.uint64) | np.uint64(1)
@@ -123,7 +123,7 @@ class Line:
 
 
 class Nest:
-    """An op with regions: lines around blocks, and what it does."""
+    """An op with regions: lines around blocks, and its effect."""
 
     def __init__(self, parts, run):
         """parts: text, block, text, block, ..., text."""
@@ -151,8 +151,8 @@ def execute(block, env):
 
 
 def run_together(programs, limit=100_000):
-    """Executes programs, each until it waits; their order does not matter to
-    the result, as they share nothing that is not ordered."""
+    """Executes programs, each until it waits. Their order does not affect the
+    result, since every shared access is ordered."""
     for _ in range(limit):
         programs = [program for program in programs
                     if next(program, None) is not None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which thread has which element of a tile, from the layout in its type."""
+"""Maps elements of a tile to threads, from the layout in its type."""
 import re
 
 import numpy as np
@@ -14,7 +14,7 @@ def log2(number):
 
 
 def shape_and_element(type_):
-    """Of `tensor<2x4xf32, ...>` or `memref<...>`; ? becomes None."""
+    """The shape of `tensor<2x4xf32, ...>` or `memref<...>`; ? becomes None."""
     inside = type_[type_.index("<") + 1:]
     first = re.match(r"((?:\d+x|\?x)*)(\w+)", inside)
     return tuple(None if n == "?" else int(n)
@@ -27,7 +27,7 @@ def numbers(text, key):
 
 
 def lists(text, key):
-    """`key = [[1, 0], [2, 0]]`."""
+    """Parses `key = [[1, 0], [2, 0]]`."""
     start = re.search(key + r" = \[", text).end()
     depth, end = 1, start
     while depth:
@@ -38,8 +38,8 @@ def lists(text, key):
 
 
 def bases(layout, shape):
-    """For each bit of a thread's number the coordinates it adds; none where it
-    repeats elements. Lanes come first, then warps."""
+    """For each bit of a thread's number, the coordinates that it adds; none
+    if it replicates elements. Lanes first, then warps."""
     if layout.startswith("#tile.slice"):
         inner = re.match(r"#tile\.slice<dim = (\d+), parent = (.*)>$", layout)
         dim = int(inner[1])
@@ -65,8 +65,8 @@ def bases(layout, shape):
 
 
 class Owners:
-    """`thread[coordinates]`: the first thread that has the element; `free`: the
-    bits of its number that may be anything."""
+    """`thread[coordinates]`: the first thread that has the element; `free`:
+    the bits of its number that do not matter."""
 
     def __init__(self, thread, free):
         self.thread, self.free = thread, free
@@ -85,7 +85,7 @@ def owners(type_):
             moved = [d for d, b in enumerate(basis) if b]
             if not moved:
                 free |= 1 << bit
-            else:  # blocked and linear bases move along one bit each
+            else:  # blocked and linear bases use one bit each
                 dim = moved[0]
                 thread |= ((grids[dim] & basis[dim]) != 0).astype(np.int64) << bit
         CACHE[type_] = Owners(thread, free)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Generated kernels as a program that checks itself, for `iris-run`.
 
-@main fills the buffers of each kernel, launches it, and compares a checksum of
-every buffer with what one thread would have left there. The host shows that the
-expected values are right; a GPU, that its threads keep to them.
+@main fills the buffers of each kernel, launches it, and compares a checksum
+of every buffer with that of a single-threaded execution. The host run
+verifies the expected values; a GPU run verifies the order of its threads.
 """
 import numpy as np
 
@@ -46,7 +46,7 @@ def words(count, salt):
 
 
 def cast(value, source, target, result):
-    """Text: integers of 32 bits to an element type, or back."""
+    """Text: converts 32-bit integers to an element type, or back."""
     to, count = "tensor<%dx%s>" % (CHUNK, target), "tensor<%dx%s>" % (CHUNK, source)
     bits = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
     if target.startswith("f"):
@@ -62,8 +62,8 @@ def cast(value, source, target, result):
 
 def helper(param, what):
     """A kernel that fills buffers of a kind, or computes their checksum: each
-    program works on CHUNK elements. Rows of two dimensions are one after the
-    other."""
+    program processes CHUNK elements. Rows of two-dimensional buffers are
+    concatenated."""
     kind, type_, rank = kind_of(param), dynamic(param), rank_of(param)
     data = "tensor<%dx%s>" % (CHUNK, param.element)
     index = "tensor<%dxindex>" % CHUNK
@@ -150,7 +150,7 @@ class Main:
             ", ".join(["!iris.ctx"] + types)))
 
     def by_rank(self, values, name):
-        """One of the values of all ranks: this one's."""
+        """Selects this rank's value from those of all ranks."""
         chosen = self.constant(values[0], "i32")
         for rank, value in enumerate(values[1:], 1):
             result = "%s_%d" % (name, rank)
@@ -160,14 +160,14 @@ class Main:
         return chosen
 
 
-def run_kernel(main, kernel, turn):
-    """Fills, launches and compares, in buffers that are new."""
+def run_kernel(main, kernel, run):
+    """Fills, launches and compares, in new buffers."""
     sum_type = "memref<?xi32, %s>" % SPACE
     shown = kernel.params
     assert not any(p.same for p in shown), "launches refuse such arguments"
     names, flat = {}, {}
     for param in shown:
-        name = "%%%s_%d_%s" % (kernel.name, turn, param.name[1:])
+        name = "%%%s_%d_%s" % (kernel.name, run, param.name[1:])
         sizes = [] if param.is_static else [main.index(n) for n in param.shape]
         main.lines.append("%s = iris.alloc(%s) : %s" % (
             name, ", ".join(sizes), param.type))
@@ -183,7 +183,7 @@ def run_kernel(main, kernel, turn):
                     [flat[param.name], "%sum", value],
                     [dynamic(param), sum_type, "i32"])
     for param in shown:
-        if param not in kernel.internal:  # those are zero, as they come
+        if param not in kernel.internal:  # those are zero
             helper_on("fill", param, main.by_rank(
                 [ops.wrap32(kernel.salt_of(param, rank))
                  for rank in range(kernel.ranks)], names[param.name] + "_s"))
@@ -214,8 +214,8 @@ def program(kernels, rounds=1):
         main.lines.append("%%is%d = arith.cmpi eq, %%rank, %s : index" % (
             rank, main.index(rank)))
     for kernel in kernels:
-        for turn in range(rounds):
-            run_kernel(main, kernel, turn)
+        for run in range(rounds):
+            run_kernel(main, kernel, run)
         for param in kernel.params:
             kinds.setdefault(kind_of(param), param)
     main.lines.append("iris.dealloc %%sum : memref<?xi32, %s>" % SPACE)

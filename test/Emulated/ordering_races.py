@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finds accesses that nothing orders, in kernels whose barriers are placed.
+"""Finds unordered accesses in kernels after barrier insertion.
 
-The kernel that `tile-insert-barriers` leaves is executed as one thread would. Every
-access is noted with the threads that make it (from layouts) and the number of
-barriers before it: two accesses of different threads to one element, one of them a
-write, with no barrier between them are a race, whichever came first here. What
-orders is the memory model's (docs/memory-model.md), not the pass': a release orders
-what is before it, an acquire what is after it, and neither its own access, which is
-one thread's.
+The output of `tile-insert-barriers` is executed by one thread. Every access
+is recorded with the threads that make it (from layouts) and the number of
+barriers before it: two accesses of different threads to one element, one of
+them a write, with no barrier between them are a race, whichever came first
+here. The order is that of the memory model (docs/memory-model.md), not that
+of the pass: a release orders the accesses before it, an acquire the accesses
+after it, and neither its own access, which a single thread makes.
 """
 import numpy as np
 
@@ -20,20 +20,21 @@ TERMINATORS = ("scf.yield", "scf.condition", "gpu.return", "tile.yield")
 
 
 class Memory:
-    """One buffer of one rank: who accessed each element last, and when."""
+    """One buffer of one rank: the last access to each element, by thread and
+    barrier number."""
 
     def __init__(self, data):
         self.data = data
         self.index = np.arange(data.size).reshape(data.shape)
         size = data.size
         self.write_time, self.read_time = (np.full(size, -1) for _ in range(2))
-        self.writer, self.reader = (np.full(size, NOBODY) for _ in range(2))
+        self.writer, self.reader = (np.full(size, NONE) for _ in range(2))
         self.write_op, self.read_op = (np.full(size, None, object)
                                        for _ in range(2))
 
 
 class View:
-    """A window of the same buffer on every rank; `rank` if it is one's."""
+    """A window of the same buffer on every rank; `rank` if it is a rank's."""
 
     def __init__(self, memories, data, index, rank=None):
         self.memories, self.data, self.index, self.rank = (memories, data, index,
@@ -61,7 +62,7 @@ class Program:
 
     def __init__(self, number, races, lanes):
         self.number, self.races = number, races
-        self.lanes = lanes  # threads that cannot overtake each other: a wave's
+        self.lanes = lanes  # threads that run in lockstep
         self.barriers = 0
 
     def barrier(self):
@@ -71,7 +72,8 @@ class Program:
         return self.barriers * 4096 + self.number
 
     def access(self, memory, index, thread, free, op, writes, reads):
-        """Of elements `index` by `thread` and those that differ in `free`."""
+        """Records an access to elements `index` by `thread` and the threads
+        that differ in `free`."""
         index = np.asarray(index).reshape(-1)
         if not index.size:
             return
@@ -102,9 +104,9 @@ class Program:
 class Interpreter:
     """Executes one program of a kernel; a generator that yields to wait."""
 
-    def __init__(self, program, rank, ranks, pid, meeting, removed=None):
+    def __init__(self, program, rank, ranks, pid, barrier_counts, removed=None):
         self.program, self.rank, self.ranks = program, rank, ranks
-        self.pid, self.meeting, self.removed = pid, meeting, removed
+        self.pid, self.barrier_counts, self.removed = pid, barrier_counts, removed
         self.values = {}
 
     def start(self, function, arguments):
@@ -113,7 +115,7 @@ class Interpreter:
         yield from self.block(block)
 
     def block(self, block):
-        """Gives what its terminator carries."""
+        """Returns the operands of its terminator."""
         for op in block.ops:
             if op.name in TERMINATORS:
                 return [self.values[o] for o in op.operands]
@@ -256,7 +258,7 @@ class Interpreter:
         self.values[op.results[0]] = self.values[source[0]].slice(where)
 
     def touch(self, view, where, thread, free, op, writes, reads):
-        """Notes an access; gives the rank's data."""
+        """Records an access; returns the rank's data."""
         rank = self.rank if view.rank is None else view.rank
         self.program.access(view.memories[rank], view.index[rank][where], thread,
                             free, op.line, writes, reads)
@@ -286,7 +288,7 @@ class Interpreter:
         ops.store(data, at, tile)
 
     def elements(self, view, where, mask):
-        """Coordinates that are in the buffer, and which."""
+        """In-bounds coordinates, and their mask."""
         chosen = np.ones(where[0].shape, bool) if mask is None else mask.copy()
         for index, size in zip(where, view.data[0].shape):
             chosen &= (index >= 0) & (index < size)
@@ -449,9 +451,9 @@ class Interpreter:
 
     def do_iris_barrier(self, op):
         self.program.barrier()
-        self.meeting[self.rank] += 1
-        goal = self.meeting[self.rank]
-        while (self.meeting < goal).any():
+        self.barrier_counts[self.rank] += 1
+        goal = self.barrier_counts[self.rank]
+        while (self.barrier_counts < goal).any():
             yield 0
 
     def do_gpu_barrier(self, op):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What generated kernels do with other ranks; see `ordering_kernels`.
+"""Communication between ranks in generated kernels; see `ordering_kernels`.
 
-Each place in a kernel has a flag and two FIFO slots of its own, and counts up with
-the loops around it. Ranks and programs come to it equally often. A FIFO slot is
-written again two rounds later: by then its owner has sent something after it read
-the FIFO slot, or a barrier has passed.
+Each communication site in a kernel has its own flag and two FIFO slots, and
+counts the iterations of the surrounding loops. Ranks and programs reach it
+equally often. A FIFO slot is rewritten two rounds later: by then its owner
+has sent something after it read the FIFO slot, or a barrier has passed.
 """
 import ordering_ops as ops
 from ordering_statements import Tile
@@ -16,7 +16,7 @@ class Exchanges:
     """Mixed into `Kernel`."""
 
     def round(self):
-        """Index: how often this place was passed before."""
+        """Index: the number of earlier executions of this site."""
         total = self.index(0)
         for iv, count in self.counts:
             scaled = self.define("o", "arith.muli %s, %s : index" % (
@@ -27,7 +27,7 @@ class Exchanges:
         return total
 
     def site(self):
-        """A flag and the two FIFO slots of one place, from where to where."""
+        """Allocates a flag and two FIFO slots."""
         site = self.sites
         self.sites += 1
         flag = self.define(
@@ -44,21 +44,21 @@ class Exchanges:
         return self.define("e", "arith.index_cast %s : index to i32" % sum_,
                            lambda env: env[sum_])
 
-    def FIFO slot(self, site, total, extent):
+    def fifo_slot(self, site, total, extent):
         two = self.index(2)
         odd = self.define("o", "arith.remui %s, %s : index" % (total, two),
                           lambda env: env[total] % 2)
         size = self.index(extent)
-        turn = self.define("o", "arith.muli %s, %s : index" % (odd, size),
+        parity = self.define("o", "arith.muli %s, %s : index" % (odd, size),
                            lambda env: env[odd] * extent)
         base = self.index(site * 2 * extent)
-        place = self.define("o", "arith.addi %s, %s : index" % (turn, base),
-                            lambda env: env[turn] + site * 2 * extent)
-        return self.define("o", "arith.addi %%fifo0, %s : index" % place,
-                           lambda env: env["%fifo0"] + env[place])
+        offset = self.define("o", "arith.addi %s, %s : index" % (parity, base),
+                            lambda env: env[parity] + site * 2 * extent)
+        return self.define("o", "arith.addi %%fifo0, %s : index" % offset,
+                           lambda env: env["%fifo0"] + env[offset])
 
     def release_to(self, rank, kind, flag, value):
-        """A signal that is a release, or a fence and one that is not."""
+        """A releasing signal, or a fence and a relaxed one."""
         sem = ""
         if self.often(0.2):
             self.add("iris.fence release scope(sys)")
@@ -84,8 +84,8 @@ class Exchanges:
         if sem:
             self.add("iris.fence acquire scope(sys)")
 
-    def meet(self, flag, total, factor, plus):
-        """All ranks' programs of this number: everyone adds to all flags."""
+    def rendezvous(self, flag, total, factor, plus):
+        """The peer programs on all ranks: each adds to all flags."""
         one = self.integer(1)
         peer = self.fresh("i")
         saved, self.block = self.block, []
@@ -114,19 +114,19 @@ class Exchanges:
     # Statements ----------------------------------------------------------------
 
     def exchange(self):
-        """A tile goes to the next rank's FIFO slot, then its flag."""
+        """Stores a tile to the next rank's FIFO slot, then sets its flag."""
         total = self.round()
         site, flag = self.site()
         tile = self.tile("i32", 1)
         if not tile or tile.shape[0] > self.shape1[0]:
             tile = self.make_tile("i32", self.shape1)
         tile.uses += 1
-        place = self.FIFO slot(site, total, self.shape1[0])
+        offset = self.fifo_slot(site, total, self.shape1[0])
         fifo = self.fifo
         self.add("iris.store %%ctx, %s, %s[%s] to %s : %s, %s" % (
-            tile.name, fifo.name, place, self.next, tile.type, fifo.type),
+            tile.name, fifo.name, offset, self.next, tile.type, fifo.type),
             lambda env: ops.store(env[fifo.name].arrays[env[self.next]],
-                                  [env[place]], env[tile.name]))
+                                  [env[offset]], env[tile.name]))
         if self.often(0.3):
             self.rng.choice([self.store, self.load, self.atomic_scalar])()
         value = self.epoch(total, 1, 1)
@@ -136,20 +136,20 @@ class Exchanges:
         self.acquire(flag, value)
         got = Tile(None, tile.shape, "i32", self.layout(tile.shape))
         got.name = self.define(
-            "t", "tile.load %s[%s] : %s -> %s" % (fifo.name, place, fifo.type,
+            "t", "tile.load %s[%s] : %s -> %s" % (fifo.name, offset, fifo.type,
                                                   got.type),
-            lambda env: ops.load(self.own(env, fifo.name), [env[place]],
+            lambda env: ops.load(self.own(env, fifo.name), [env[offset]],
                                  got.shape))
         self.keep(got)
         if self.ranks > 2:
             self.barrier()
 
     def pull(self):
-        """All meet, read a buffer of the next rank, and meet again."""
+        """A barrier, reads of a buffer of the next rank, and another barrier."""
         total = self.round()
         _, flag = self.site()
         source = self.view()
-        self.meet(flag, total, 2, 1)
+        self.rendezvous(flag, total, 2, 1)
         shape, offsets = self.window_of(source)
         tile = Tile(None, shape, source.element, self.layout(shape))
         at = self.at(offsets)
@@ -160,7 +160,7 @@ class Exchanges:
             lambda env: ops.load(env[source.name].arrays[env[self.next]],
                                  at(env), shape))
         self.keep(tile)
-        self.meet(flag, total, 2, 2)
+        self.rendezvous(flag, total, 2, 2)
 
     def sum(self):
         """Atomics on the next rank's FIFO slot between barriers."""
@@ -170,19 +170,19 @@ class Exchanges:
         if not tile or tile.shape[0] > self.shape1[0]:
             tile = self.make_tile("i32", self.shape1)
         tile.uses += 1
-        place, fifo = self.FIFO slot(site, total, self.shape1[0]), self.fifo
+        offset, fifo = self.fifo_slot(site, total, self.shape1[0]), self.fifo
         sem = self.rng.choice(["relaxed", "release", "acq_rel"])
         self.define(
             "u", "iris.atomic_rmw add %%ctx, %s, %s[%s] to %s sem(%s) : %s, %s" % (
-                tile.name, fifo.name, place, self.next, sem, tile.type, fifo.type),
+                tile.name, fifo.name, offset, self.next, sem, tile.type, fifo.type),
             lambda env: ops.atomic("add", env[fifo.name].arrays[env[self.next]],
-                                   [env[place]], env[tile.name]))
+                                   [env[offset]], env[tile.name]))
         self.barrier()
         got = Tile(None, tile.shape, "i32", self.layout(tile.shape))
         got.name = self.define(
-            "t", "tile.load %s[%s] : %s -> %s" % (fifo.name, place, fifo.type,
+            "t", "tile.load %s[%s] : %s -> %s" % (fifo.name, offset, fifo.type,
                                                   got.type),
-            lambda env: ops.load(self.own(env, fifo.name), [env[place]],
+            lambda env: ops.load(self.own(env, fifo.name), [env[offset]],
                                  got.shape))
         self.keep(got)
         self.barrier()

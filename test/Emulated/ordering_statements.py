@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The statements of generated kernels within one program; see `ordering_kernels`.
+"""The statements of generated kernels within one program; see
+`ordering_kernels`.
 """
 import numpy as np
 
@@ -60,7 +61,7 @@ class Statements:
                                   env[tile.name]))
 
     def own_by_rank(self):
-        """The own memory, named by a rank: the compiler cannot know."""
+        """Local memory, named by a rank: the compiler cannot know."""
         view = self.view()
         if self.often(0.5):
             shape, offsets = self.window_of(view)
@@ -82,7 +83,7 @@ class Statements:
                                   env[tile.name]))
 
     def transfer(self):
-        """get, put or copy, from and to the own memory."""
+        """get, put or copy, from and to local memory."""
         source = self.view()
         chosen = [v for v in self.views if v.element == source.element
                   and len(v.shape) == len(source.shape)]
@@ -111,7 +112,7 @@ class Statements:
             extent = max(1, (size // step) // self.rng.choice([1, 2, 2, 4]))
             last = size - ((extent - 1) * step + 1)
             if self.indices and last > 0 and self.often(0.4):
-                offsets.append(self.place(last + 1))
+                offsets.append(self.index_in(last + 1))
             else:
                 offsets.append(str(self.rng.choice([0, last // 2, last])))
             shape.append(extent)
@@ -121,7 +122,7 @@ class Statements:
     # Elements -----------------------------------------------------------------
 
     def permutation(self, size):
-        """Different indices of a tile of `size`, in an order of their own."""
+        """Distinct indices of a tile of `size`, permuted."""
         shape = (size,)
         type_ = tile_type(shape, "index")
         odd, first = self.rng.choice([1, 3, 5, size // 2 + 1 | 1]), self.rng.choice(
@@ -204,7 +205,7 @@ class Statements:
 
     def load_scalar(self):
         view = self.view()
-        where = self.places(view)
+        where = self.coordinates_in(view)
         at = self.at(where)
         is_float = view.element.startswith("f")
         name = self.define(
@@ -216,7 +217,7 @@ class Statements:
 
     def store_scalar(self):
         view = self.view()
-        where = self.places(view)
+        where = self.coordinates_in(view)
         at, value = self.at(where), self.scalar_of(view.element)
 
         def run(env):
@@ -233,7 +234,7 @@ class Statements:
 
     def atomic_scalar(self):
         view = self.view(INTEGERS)
-        where, kind = self.places(view), self.rng.choice(ATOMICS)
+        where, kind = self.coordinates_in(view), self.rng.choice(ATOMICS)
         at, value = self.at(where), self.scalar_of(view.element)
         dtype = TYPES[view.element]
 
@@ -269,10 +270,10 @@ class Statements:
 
     def compare_and_swap(self):
         view = self.view(INTEGERS)
-        where = self.places(view)
+        where = self.coordinates_in(view)
         at, dtype = self.at(where), TYPES[view.element]
         compare, value = (self.scalar_of(view.element) for _ in range(2))
-        if self.often(0.6):  # what is there
+        if self.often(0.6):  # expects the current value
             self.load_scalar_at(view, where)
             compare = self.last_read
 
@@ -300,7 +301,7 @@ class Statements:
 
     def signal(self, view=None, where=None, value=None, kind=None):
         view = view or self.view(("i32",))
-        where = where or self.places(view)
+        where = where or self.coordinates_in(view)
         value = value or self.scalar()
         kind = kind or self.rng.choice(["set", "add"])
         at = self.at(where)
@@ -317,9 +318,10 @@ class Statements:
             self.scalars.append(self.last_read)
 
     def signal_and_wait(self):
-        """On a flag of its own; what is between them changes other memory."""
+        """Signals and waits on its own flag; accesses between them change
+        other memory."""
         view = self.view(("i32",))
-        where, value = self.places(view), self.scalar()
+        where, value = self.coordinates_in(view), self.scalar()
         self.signal(view, where, value, "set")
         for _ in range(self.rng.randrange(2)):
             self.rng.choice([self.load, self.mix, self.load_scalar])()
@@ -339,7 +341,7 @@ class Statements:
     # Values -------------------------------------------------------------------
 
     def mix(self):
-        """A tile from one or two others."""
+        """Combines one or two tiles."""
         tile = self.tile()
         if not tile or tile.element.startswith("f"):
             return self.load()
@@ -386,7 +388,8 @@ class Statements:
             self.keep(result)
 
     def convert(self):
-        """Another layout, a transposed tile, or another element type."""
+        """Converts to another layout, transposes, or changes the element
+        type."""
         tile = self.tile()
         if not tile:
             return self.load()

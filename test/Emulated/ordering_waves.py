@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Orders in which waves run that are as bad as the hardware allows.
+"""The worst orders of waves that the hardware allows.
 
-The emulator's own scheduler gives every wave some instructions in turn, so that
-waves stay close together. Here one wave runs until it stands at a barrier, polls
-or has ended, before another one may: what it does not wait for has not happened.
-Which one that is, is the policy.
+The emulator's own scheduler gives every wave some instructions in turn, so
+that waves stay close together. Here one wave runs until it reaches a barrier,
+polls or ends before another one runs: anything that it does not wait for has
+not happened. The policy chooses the next wave.
 
-`model_rdna` adds what gfx11 and gfx12 do to global memory within a workgroup, whose
-waves may be on two compute units: a store reaches memory when its wave waits for
-it, and a load may find what its cache had before.
+`model_rdna` adds the behavior of global memory within a workgroup on gfx11
+and gfx12, whose waves may be on two compute units: a store reaches memory
+when its wave waits for it, and a load may return what its cache held before.
 """
 import ctypes
 import random
@@ -43,7 +43,8 @@ class Order:
         if self.policy == "leader-first":
             return number != 0, random_key
         if self.policy == "crossed":
-            # The first rank's waves in one order, the others' in the other.
+            # The first rank's waves in one order, all other ranks' in the
+            # reverse order.
             return (number if device % 2 == 0 else -number), device, group
         if self.policy == "starved":
             victim = self.keys.setdefault(("victim", device, group),
@@ -59,15 +60,15 @@ class Order:
         return min(ready, key=self.key), self.FOREVER
 
     def released(self, group):
-        """Its waves have met."""
+        """All waves of the group have reached the barrier."""
         if self.policy in ("shuffled", "leader-first"):
             for wave in group.waves:
                 self.keys.pop(id(wave), None)
 
 
 def run(emulation, launches, order, skipped=frozenset()):
-    """All launches at once; gives the number of instructions. Barriers at the
-    addresses `skipped` are passed without waiting."""
+    """Runs all launches at once; returns the number of instructions. Barriers
+    at the addresses `skipped` do not wait."""
     groups = [emulation.start_wg(launch, (number, 0, 0))
               for launch in launches for number in range(launch.grid[0])]
     if emulation.weak:
@@ -85,12 +86,12 @@ def run(emulation, launches, order, skipped=frozenset()):
         if not ready:
             if any(not wave.done for group in groups for wave in group.waves):
                 raise RuntimeError("deadlock: waves wait at barriers for waves "
-                                   "that never come")
+                                   "that never arrive")
             break
         awake = [wave for wave in ready if id(wave) not in asleep]
         if not awake:
             asleep.clear()
-            emulation.recordFailure(groups)
+            emulation.complete_stores(groups)
             awake = ready
         wave, burst = order.choose(awake)
         before = wave.n
@@ -103,7 +104,7 @@ def run(emulation, launches, order, skipped=frozenset()):
         total += wave.n - before
         if total > emulation.budget:
             raise RuntimeError("no end in sight after %d instructions" % total)
-    emulation.recordFailure(groups)
+    emulation.complete_stores(groups)
     if emulation.weak:
         for view in range(emulation.mem.n_views):
             emulation.mem.writeback(view)
@@ -114,8 +115,8 @@ def run(emulation, launches, order, skipped=frozenset()):
 
 
 class _Cache:
-    """The global memory that one wave of gfx11 or gfx12 sees: lines that it has
-    read, and its stores on their way."""
+    """The global memory as seen by one wave of gfx11 or gfx12: the lines that
+    it has read, and its stores in flight."""
 
     def __init__(self):
         self.lines, self.pending = set(), []
@@ -125,12 +126,12 @@ class _Cache:
 
 
 def machine(emulator):
-    """A class like `Emu`, whose waves know where they stopped."""
+    """A class like `Emu`, whose waves record where they stopped."""
 
     class Machine(emulator.Emu):
-        """`model`: None, or "rdna" for caches and stores as of gfx11 and gfx12,
-        with a view of memory for each wave. `narrow`: some buffers have elements
-        of less than 4 bytes."""
+        """`model`: None, or "rdna" for the caches and stores of gfx11 and
+        gfx12, with a view of memory for each wave. `narrow`: some buffers
+        have elements of less than 4 bytes."""
 
         def __init__(self, memory, model=None, narrow=True, **options):
             super().__init__(memory, check=False, **options)
@@ -150,8 +151,8 @@ def machine(emulator):
                     self.caches.append(wave.cache)
             return group
 
-        def recordFailure(self, groups):
-            """All stores arrive."""
+        def complete_stores(self, groups):
+            """Completes all stores."""
             if self.model == "rdna":
                 for group in groups:
                     for wave in group.waves:
@@ -189,8 +190,8 @@ def machine(emulator):
             return going
 
         def move(self, wave, entry, addresses, distance):
-            """A load or store of whole registers at any address, which AMD's
-            hardware takes and the emulator rounds down."""
+            """A load or store of whole registers at an unaligned address,
+            which AMD's hardware supports and the emulator rounds down."""
             instruction, name = entry[4], entry[5]
             state, size = wave.st, width(self.SZ, name)
             is_store = "STORE" in name
@@ -215,7 +216,7 @@ def machine(emulator):
         # gfx11 and gfx12 ------------------------------------------------------
 
         def drain(self, wave, left):
-            """All stores but the last `left` reach memory."""
+            """Completes all stores but the last `left`."""
             base, real, seen = self.mem.base, self.mem.real, wave.seen
             while len(wave.cache.pending) > left:
                 for first, size in wave.cache.pending.pop(0):
@@ -223,7 +224,7 @@ def machine(emulator):
                     real[first:first + size] = seen[first:first + size]
 
         def fill(self, wave, addresses, size):
-            """Reads the lines that the wave does not have."""
+            """Reads the lines that are not in the wave's cache."""
             base, cache = self.mem.base, wave.cache
             missing = {address // LINE for _, address in addresses}
             missing |= {(address + size - 1) // LINE for _, address in addresses}
@@ -251,7 +252,7 @@ def machine(emulator):
             lower = self.mem.base
             if addresses and not (lower <= addresses[0][1]
                                   < lower + self.mem.size):
-                wave.args[2] = wave.vmem[0]  # constants beside the code
+                wave.args[2] = wave.vmem[0]  # constants next to the code
                 function(*[wave.args[p] for p in parameters])
                 return True
             is_store = "STORE" in name
@@ -274,7 +275,7 @@ def machine(emulator):
                 self.push(wave, addresses, size)
                 wave.args[2] = wave.vmem[0]
                 function(*[wave.args[p] for p in parameters])
-                # The cache does not keep what went past it.
+                # Accesses that bypass the cache invalidate its lines.
                 wave.cache.lines -= {a // LINE for _, a in addresses}
                 return True
             self.fill(wave, addresses, size)
@@ -282,7 +283,7 @@ def machine(emulator):
             return True
 
         def push(self, wave, addresses, size):
-            """The wave's own stores to these addresses come first."""
+            """The wave's own stores to these addresses take precedence."""
             wanted = {a // LINE for _, a in addresses}
             last = 0
             for position, store in enumerate(wave.cache.pending):
@@ -294,7 +295,8 @@ def machine(emulator):
 
 
 def is_invalidation(pc, name):
-    """Of the cache next to the wave; the emulator has no name for gfx11's."""
+    """Invalidates the cache next to the wave; the emulator has no name for
+    gfx11's instruction."""
     if name == "CACHE_OP":
         return ctypes.c_uint32.from_address(pc).value >> 16 == BUFFER_GL0_INV
     return name == "GLOBAL_INV"
@@ -306,7 +308,7 @@ def width(sizes, name):
 
 
 def _with_fields(wave):
-    """The emulator's waves have no room for more."""
+    """The emulator's waves have no attributes for additional state."""
     class Wave(type(wave)):
         __slots__ = ("stopped_at", "cache", "seen")
     other = Wave()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // REQUIRES: amdemu
-// Threads that received their part of a packet publish nothing if one of their
-// program did not. See packet_status.py.
+// Threads that received their part of a packet publish nothing if another
+// thread of the program did not. See packet_status.py.
 // RUN: iris-compile %s --target=gfx942 --emit=obj -o %t.gfx942
 // RUN: %python %S/packet_status.py %t.gfx942
 // RUN: iris-compile %s --target=gfx950 --emit=obj -o %t.gfx950

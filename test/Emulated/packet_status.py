@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A wait for a packet that is given up, on emulated AMD devices.
+"""A wait for a packet that times out, on emulated AMD devices.
 
     packet_status.py HSACO
 
 Rank 0 runs kernel @forward of packet-status.mlir: it waits for a packet,
-forwards it to rank 1 in a packet, a store and a signal. One word of the packet
-is missing, so that all threads but those of one access receive theirs. They
-must not publish anything, and the record must name that word's flag. With the
-whole packet there, everything must arrive.
+forwards it to rank 1 in a packet, a store and a signal. One word of the
+packet is missing, so that all threads but those of one access receive theirs.
+They must not publish anything, and the record must name that word's flag.
+With a complete packet, everything must arrive.
 """
 import sys
 
-from emulate import np  # first: it finds an interpreter that has NumPy
+from emulate import np  # first: it switches to an interpreter that has NumPy
 from bounded import ABORT_HANG, HANG, READY, BoundedWorld, check_all
 
 EPOCH, OLD = 77, 76
@@ -20,7 +20,7 @@ WORDS = 2048 * 2 // 4
 
 
 def run(image, seed, weak, missing):
-    """One launch; gives what went wrong."""
+    """One launch; returns the problem, if any."""
     world = BoundedWorld(image, 2, weak, seed, 2 if weak else 0,
                          heap_bytes=1 << 16)
     box = world.alloc((2 * WORDS,), np.int32)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // REQUIRES: amdemu
-// Order inside a program of four waves, each of which goes at its own pace: what
-// one iteration of the outer loop leaves for the next one, a signal's own access,
-// and atomics that acquire. Every kernel looks at memory only behind another
-// launch, or behind an access of its own.
+// Order inside a program of four waves that run at different speeds: data that
+// one iteration of the outer loop leaves for the next one, a signal's own
+// access, and acquiring atomics. Every kernel reads memory only after another
+// launch, or after an access of its own.
 //
 // RUN: iris-compile %s --target=gfx942 --emit=obj -o %t.gfx942
 // RUN: %python %S/emulate.py %s %t.gfx942 --ranks=2
@@ -56,7 +56,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Every row but the first and the last one is in two windows, and counted twice.
+  // Every row but the first and the last one is in two windows, and is counted
+  // twice.
   gpu.func @nested(%ctx: !iris.ctx, %b: !rows, %times: index) kernel attributes {iris.num_warps = 4 : i32} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -94,7 +95,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The leader sets a flag of its own rank, named and not, and all threads read it.
+  // The leader sets a flag of this rank, with and without naming the rank, and
+  // all threads read it.
   gpu.func @signal(%ctx: !iris.ctx, %f: !sym, %o: !rows, %e: i32) kernel attributes {iris.num_warps = 4 : i32} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

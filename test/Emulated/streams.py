@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Emulated devices that each run a queue of kernels at their own pace.
 
-The emulator runs launches that all begin together on memory that is up to date
-everywhere. Here every device has a stream: its next kernel begins when its last
-one has ended, whatever the others do, so that one may be a launch ahead of
-another, read what the other has not written yet, or write what it still reads.
-Only then do barriers at the ends of kernels have something to do.
+The emulator starts all launches together, with memory that is up to date
+everywhere. Here every device has a stream: its next kernel starts when its
+previous one has ended, independent of all other devices. So one device may be
+a launch ahead of another, read what the other has not written yet, or write
+what it still reads. Only then are barriers at the ends of kernels necessary.
 """
 import collections
 
 
 class _Group:
-    """A workgroup, how slow it is, and where it sees memory (None: all)."""
+    """A workgroup, its relative speed, and the memory that it sees (None:
+    all)."""
 
     def __init__(self, group, laziness, view):
         self.group, self.laziness, self.view = group, laziness, view
@@ -30,25 +31,25 @@ class _Device:
 
 
 class Streams:
-    """Runs queues on an `Emu`. With weak memory a kernel, or with `wg` each of
-    its workgroups, begins with what is in memory, and when the kernel ends what
-    it has written goes there."""
+    """Runs queues on an `Emu`. With weak memory a kernel, or with `wg` each
+    of its workgroups, starts with a snapshot of memory, and writes its stores
+    back when the kernel ends."""
 
-    # Turns without an instruction: pauses are shorter.
+    # Iterations without an instruction: pauses are shorter.
     MOST_IDLE = 10_000
 
     def __init__(self, emulation, queues):
-        """queues: for each device a list of launches, and of functions that run
-        between them and work on memory, as kernels that are done at once. One
-        that gives False cannot run yet, and is tried again. Queues without
-        launches are what else the devices have: engines that copy."""
+        """queues: for each device a list of launches, and of functions that
+        run between them and change memory, like kernels that complete at
+        once. A function that returns False cannot run yet, and is retried.
+        Queues without launches model copy engines."""
         self.emulation, self.memory = emulation, emulation.mem
         self.rng = emulation.rng
         self.devices = [_Device(queue) for queue in queues]
         self.free = list(range(self.memory.n_views))
 
     def run(self):
-        """Gives the number of instructions; raises what the emulator raises."""
+        """Returns the number of instructions; raises the emulator's errors."""
         total, idle = 0, 0
         while True:
             for device in self.devices:
@@ -59,11 +60,11 @@ class Streams:
             total += count
             idle = 0 if count else idle + 1
             if total > self.emulation.budget or idle > self.MOST_IDLE:
-                raise RuntimeError("no end in sight: " + self._places())
+                raise RuntimeError("no end in sight: " + self._positions())
 
     def _advance(self, device):
-        """Ends the kernel if all of its workgroups have, and begins the next
-        one."""
+        """Ends the kernel if all of its workgroups have ended, and starts the
+        next one."""
         if any(group.waves() for group in device.groups):
             return
         for view in {group.view for group in device.groups} - {None}:
@@ -103,7 +104,7 @@ class Streams:
         self.memory.snap[view][:] = self.memory.real
 
     def _turn(self):
-        """Every wave that can runs a little, in any order."""
+        """Every ready wave runs for a few instructions, in random order."""
         groups = [group for device in self.devices for group in device.groups]
         ready = [(group, wave) for group in groups for wave in group.waves()
                  if not wave.at_bar]
@@ -123,7 +124,7 @@ class Streams:
                     wave.at_bar = False
         return total
 
-    def _places(self):
+    def _positions(self):
         return ", ".join(
             f"{wave.L.name} device {wave.L.device} program "
             f"{group.group.id[0]} wave {wave.wi} pc "

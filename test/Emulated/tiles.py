@@ -5,25 +5,26 @@
     tiles.py generate    [--seed N] [--count N] [--wave 64] > kernels.mlir
     tiles.py check HSACO [--seed N] [--count N] [--wave 64]
 
-Every kernel loads a window of one buffer, does something with the tile and
-stores the result to a window of another: random extents, element types, pinned
-layouts or none, strides, misaligned buffers, windows over every edge. The same
-seed gives the same kernels; `check` compares what they leave in memory, byte by
-byte and around the buffers, with an oracle of its own.
+Every kernel loads a window of one buffer, transforms the tile and stores the
+result to a window of another: random extents, element types, pinned layouts
+or none, strides, misaligned buffers, windows past every edge. The same seed
+gives the same kernels; `check` compares the final memory, byte by byte and
+around the buffers, with its own reference.
 
-AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on.
+AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
+uses.
 """
 import argparse
 import random
 import sys
 
-import emulate  # first: it finds an interpreter that has NumPy
+import emulate  # first: it switches to an interpreter that has NumPy
 import numpy as np
 
 TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64,
          "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
-UNTOUCHED = 77  # what the destination holds before
-MARGIN = 64  # elements around a buffer that must stay as they are
+UNTOUCHED = 77  # initial value of the destination
+MARGIN = 64  # elements around a buffer that must not change
 
 
 class Chance:
@@ -58,7 +59,7 @@ class Chance:
 
 
 class Buffer:
-    """A memref argument and the memory behind it."""
+    """A memref argument and its memory."""
 
     def __init__(self, chance, tile, element, filled):
         choose = chance.random.choice
@@ -79,7 +80,7 @@ class Buffer:
         self.offset = 0 if dense else choose([0, 0, 8, 1, 5])
         self.shift = choose([0, 0, 0, 1, 4])  # elements off a 64-byte line
 
-        # Each size and stride is known to the compiler or not.
+        # Each size and stride is static or dynamic.
         shape = [size if chance.often(0.3) else None for size in self.sizes]
         layout = ""
         self.dynamic = [size for size, known in zip(self.sizes, shape)
@@ -102,8 +103,8 @@ class Buffer:
             self.data[:] = [chance.random.randrange(-8, 8)
                             for _ in range(total)]
 
-    def place(self, coordinates):
-        """Index into `data`, or nothing outside of the buffer."""
+    def position(self, coordinates):
+        """Index into `data`, or nothing if out of bounds."""
         if any(c < 0 or c >= n for c, n in zip(coordinates, self.sizes)):
             return None
         return MARGIN + self.offset + sum(
@@ -117,17 +118,17 @@ class Buffer:
     def load(self, offsets, tile):
         result = np.zeros(tile, self.data.dtype)
         for index in np.ndindex(*tile):
-            place = self.place([o + i for o, i in zip(offsets, index)])
-            if place is not None:
-                result[index] = self.data[place]
+            position = self.position([o + i for o, i in zip(offsets, index)])
+            if position is not None:
+                result[index] = self.data[position]
         return result
 
     def stored(self, offsets, tile):
         result = self.data.copy()
         for index in np.ndindex(*tile.shape):
-            place = self.place([o + i for o, i in zip(offsets, index)])
-            if place is not None:
-                result[place] = tile[index]
+            position = self.position([o + i for o, i in zip(offsets, index)])
+            if position is not None:
+                result[position] = tile[index]
         return result
 
 
@@ -137,7 +138,7 @@ def tile_type(shape, element, layout=""):
 
 
 #===-----------------------------------------------------------------------===#
-# What kernels do between load and store: text, type and value of the result
+# Operations between load and store: text, type and value of the result
 #===-----------------------------------------------------------------------===#
 
 def do_copy(k):
@@ -180,7 +181,7 @@ def do_reduce(k):
         other = tile_type(shape, k.element)
         return ("%%r = tile.reduce %s %%v dim %d : %s -> %s" % (
             kind, dim, k.type, other), "%r", other, value)
-    # To a scalar, which every element of another tile then is.
+    # To a scalar, which is then splat to another tile.
     other = tile_type([64], k.element)
     return ("%%s = tile.reduce %s %%v dim 0 : %s -> %s\n"
             "    %%r = tensor.splat %%s : %s" % (
@@ -301,7 +302,7 @@ def main():
     parser.add_argument("--count", type=int, default=14)
     parser.add_argument("--wave", type=int, default=64)
     parser.add_argument("--actions", default=",".join(ACTIONS),
-                        help="what kernels do; default: %(default)s")
+                        help="the kernels' operations; default: %(default)s")
     parser.add_argument("--bits", default=[0, 10], nargs=2, type=int,
                         help="tiles have 2**b elements, b from the first number "
                              "up to below the second; default: 0 10")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Atomics of 64 bits as the ISA says them, where the emulator does not.
+"""64-bit atomics as specified by the ISA, where the emulator deviates.
 
-Of the four registers of a compare-and-swap, the new value and then what is
-compared, it reads one. Of what an addition of f64 returns it writes the lower half.
+Of the four registers of a compare-and-swap (the new value, then the
+comparison value), it reads one. Of the result of an f64 addition, it writes
+the lower half.
 """
 import ctypes
 import struct
@@ -45,7 +46,7 @@ class Atomic:
         assert not int(getattr(instruction, "acc", 0) or 0), "no accumulators"
 
     def __call__(self, scalars, vectors, distance):
-        """`distance`: from addresses to where the wave sees memory."""
+        """`distance`: from addresses to the wave's view of memory."""
         scalars = (WORD * self.num_scalars).from_address(scalars.value)
         vectors = (WORD * (256 * self.width)).from_address(vectors.value)
         state = types.SimpleNamespace(_sgpr_mv=scalars, _vgpr_mv=vectors,
@@ -71,7 +72,7 @@ class Atomic:
 
 
 def teach(emulator):
-    """Does so in the module `emulator`."""
+    """Patches the module `emulator`."""
     machine = emulator.Emu
     original_fetch, original_addresses = machine.fetch, machine.addrs
 

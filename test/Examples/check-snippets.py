@@ -3,9 +3,9 @@
 
     check-snippets.py IRIS_OPT FILE...
 
-A block that is no complete module is put into a kernel, or into @main if it has
-ops of host programs. Values that it uses but does not define become arguments;
-their types are found by asking: the parser's error says what it expected.
+A block that is not a complete module is put into a kernel, or into @main if
+it has ops of host programs. Undefined values become arguments; their types
+are taken from the parser's errors, which name the expected type.
 """
 import json
 import re
@@ -30,7 +30,7 @@ NAME = re.compile(r"%\w+")
 WANTED = re.compile(r"use of value '(%\w+)' expects different type than prior "
                     r"uses: '(.*)' vs '(.*)'")
 SEPARATOR = "// -----\n"
-# Layouts that examples name without defining them.
+# Layouts that examples use without defining them.
 LAYOUTS = """\
 #a = #tile.blocked<size_per_thread = [1, 8], threads_per_warp = [2, 32], \
 warps_per_cta = [4, 1], order = [1, 0]>
@@ -94,7 +94,8 @@ class Snippet:
 
 
 def extract(path):
-    """The ```mlir blocks of a file, in descriptions without their indent."""
+    """The ```mlir blocks of a file, without the indentation of op
+    descriptions."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
     block, start, indent = None, 0, 0
@@ -111,7 +112,8 @@ def extract(path):
 
 
 def run(iris_opt, snippets):
-    """Verifies all at once; gives each snippet's first error or None."""
+    """Verifies all snippets at once; returns each snippet's first error or
+    None."""
     text = SEPARATOR.join(s.module() for s in snippets)
     starts, line = [], 1
     for snippet in snippets:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tiles that loops and branches carry, expressions of several uses, constants
+// Loop-carried and branch-carried tiles, expressions of several uses, constants
 // with different elements, the order of a reduction.
 //
-// GPUs have no constants with different elements.
+// GPUs do not support constants with different elements.
 // RUN: iris-compile %s --target=host --allow-nonportable -o %t.iris
 // RUN: iris-run -n 2 %t.iris
 
 gpu.module @kernels {
-  // Two tiles change places an odd number of times.
+  // Swaps two tiles an odd number of times.
   gpu.func @swap(%ctx: !iris.ctx, %buf: memref<?xi32, #iris.symmetric>)
       kernel {
     %c0 = arith.constant 0 : index
@@ -26,7 +26,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // x, y = x + y, x: what is yielded reads this iteration's tiles.
+  // x, y = x + y, x: the yielded values read this iteration's tiles.
   gpu.func @fibonacci(%ctx: !iris.ctx) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -45,8 +45,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A carried tile read at other places than the ones written; inside of a
-  // branch inside of a loop inside of a loop.
+  // A carried tile that is read at other positions than it is written; in a
+  // branch in a nest of two loops.
   gpu.func @transpose(%ctx: !iris.ctx) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -81,7 +81,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The number of steps is not known before.
+  // The trip count is not known in advance.
   gpu.func @while(%ctx: !iris.ctx) kernel {
     %zero = arith.constant 0 : i32
     %limit = arith.constant 100 : i32
@@ -103,7 +103,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A load is a copy, also where it is read after a store.
+  // A load is a copy: a later store does not change it.
   gpu.func @copies(%ctx: !iris.ctx, %buf: memref<?xi32, #iris.symmetric>)
       kernel {
     %c0 = arith.constant 0 : index

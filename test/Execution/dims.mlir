@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// memref.dim of a dimension that is found as the program runs: in a kernel, and
-// in @main by rank.
+// memref.dim of a dimension that is known only at run time: in a kernel, and in
+// @main.
 //
 // RUN: iris-run -n 1 %s
 // RUN: iris-run -n 3 %s

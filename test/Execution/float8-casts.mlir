@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// All codes of the f8 types, widened to every float and narrowed again; a number
-// that lies between two, from f64, is rounded once; what is too large saturates.
+// All codes of the f8 types, widened to every float and narrowed again; an f64
+// value between two codes is rounded once; values that are too large saturate.
 // RUN: iris-run -n 1 %s
 // RUN: iris-compile %s --target=gfx942,gfx1201,sm_90a -o %t.iris
 
@@ -27,7 +27,7 @@ gpu.module @kernels {
     %e4m3fn_f64c = arith.extf %e4m3fn_f64b : tensor<256xf8E4M3FN> to tensor<256xf32>
     iris.expect_eq %e4m3fn_f64c, %e4m3fn_w, "f8E4M3FN through f64" : tensor<256xf32>
     %e5m2_x = arith.bitcast %codes : tensor<256xi8> to tensor<256xf8E5M2>
-    // The only type with infinities, which narrowing does not give.
+    // The only type with infinities, which narrowing does not produce.
     %e5m2_most = arith.constant dense<5.734400e+04> : tensor<256xf32>
     %e5m2_least = arith.constant dense<-5.734400e+04> : tensor<256xf32>
     %e5m2_i = arith.extf %e5m2_x : tensor<256xf8E5M2> to tensor<256xf32>
@@ -86,7 +86,7 @@ gpu.module @kernels {
     %e5m2fnuz_f64c = arith.extf %e5m2fnuz_f64b : tensor<256xf8E5M2FNUZ> to tensor<256xf32>
     iris.expect_eq %e5m2fnuz_f64c, %e5m2fnuz_w, "f8E5M2FNUZ through f64" : tensor<256xf32>
 
-    // The last bit of f64 decides: 17 is half way from 16 to 18.
+    // The last bit of f64 decides: 17 is halfway between 16 and 18.
     %above = arith.constant 1.7000000000000003e+01 : f64
     %rounded = arith.truncf %above : f64 to f8E4M3FN
     %up = arith.extf %rounded : f8E4M3FN to f64

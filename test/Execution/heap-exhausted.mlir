@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// More than the heap holds: an error that says how much there is, on every rank.
+// An allocation larger than the heap: every rank reports an error with the free
+// size.
 // RUN: iris-compile %s --target=host -o %t.iris
 // RUN: not iris-run -n 2 --heap=16M %t.iris 2>&1 | FileCheck %s
 // CHECK: the symmetric heap is full: 64000000 bytes requested, but of its 16777216 bytes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// get, put and copy with a mask and an `else` value: what is masked out keeps
-// what the destination had, what lies outside of the source becomes `else`.
+// get, put and copy with a mask and an `else` value: masked-out elements keep
+// the destination's value, elements outside the source become `else`.
 //
 // RUN: iris-run -n 1 %s
 // RUN: iris-run -n 2 %s

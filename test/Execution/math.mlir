@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Math functions at arguments where their values are exact, on tiles that give
-// a GPU's thread eight elements, or one.
+// Math functions at arguments with exact results, on tiles of eight elements
+// per thread and of one.
 //
 // RUN: iris-compile %s --target=host,gfx942,sm_90a -o %t.iris
 // RUN: iris-run -n 1 %t.iris

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A product may begin anywhere in a matrix: also in the midst of what a copy
-// engine moves at a time, along either matrix's rows.
+// A matmul may start at any element of a matrix, also in the middle of the unit
+// of a global-to-shared copy, along the rows of either matrix.
 //
 // RUN: iris-compile %s --target=host -o %t.iris
 // RUN: iris-run -n 1 %t.iris
@@ -10,7 +10,7 @@
 !tile = tensor<64x64xf32>
 
 gpu.module @kernels {
-  // -3 .. 3, a hash of (rank, place, salt).
+  // -3 .. 3, a hash of (rank, row, column, salt).
   gpu.func @fill(%ctx: !iris.ctx, %m: !half, %salt: i32)
       kernel attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
@@ -32,8 +32,8 @@ gpu.module @kernels {
         %x = arith.index_cast %i : index to i32
         %y = arith.index_cast %j : index to i32
         %row = arith.muli %x, %p : i32
-        %place = arith.addi %row, %y : i32
-        %salted = arith.addi %place, %seed : i32
+        %index = arith.addi %row, %y : i32
+        %salted = arith.addi %index, %seed : i32
         %h0 = arith.muli %salted, %c : i32
         %h1 = arith.shrui %h0, %shift : i32
         %h2 = arith.remui %h1, %c7 : i32
@@ -45,7 +45,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  gpu.func @product(%ctx: !iris.ctx, %a: !half, %b: !half, %c: !half,
+  gpu.func @multiply(%ctx: !iris.ctx, %a: !half, %b: !half, %c: !half,
                     %start: index, %k: index)
       kernel attributes {iris.num_warps = 4 : i32} {
     %c0 = arith.constant 0 : index
@@ -110,7 +110,7 @@ func.func @main(%ctx: !iris.ctx) {
     %more = arith.remui %start, %c3 : index
     %even = arith.cmpi eq, %more, %c0 : index
     %k = arith.select %even, %c64, %c83 : index
-    iris.launch @kernels::@product programs(%c1) args(%ctx, %a, %b, %c, %start, %k
+    iris.launch @kernels::@multiply programs(%c1) args(%ctx, %a, %b, %c, %start, %k
         : !iris.ctx, !half, !half, !half, index, index)
     iris.launch @kernels::@check programs(%c8) args(%ctx, %a, %b, %c, %start, %k
         : !iris.ctx, !half, !half, !half, index, index)

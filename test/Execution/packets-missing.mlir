@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A packet that never comes: the record names the op, the epoch, what lies in
-// its place and the rank that owed it. Rank 1 sends everything but the last
-// word. Nobody publishes after that.
+// A packet that never arrives: the error record names the op, the epoch, the
+// word that was read and the rank that should have sent it. Rank 1 sends all
+// but the last word. No rank publishes anything after that.
 // RUN: iris-compile %s --target=host -o %t.iris
 // RUN: not iris-run -n 2 --timeout=1 %t.iris 2>&1 | FileCheck %s
 // CHECK: rank 0: iris.packet_load at {{.*}}packets-missing.mlir:{{.*}} in kernels::receive

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A collective's kernel tells of its tiles, with their bytes: 77 elements in tiles
-// of 32, of which the last is cut, by two programs.
+// A collective's kernel records its tiles with their bytes: 77 elements in
+// tiles of 32, the last of which is partial, by two programs.
 //
 // RUN: iris-run -n 3 --trace=%t.json %s | FileCheck %s
 //
@@ -15,13 +15,13 @@
 !data = memref<?xi32, #iris.symmetric>
 
 gpu.module @kernels {
-  // A hash of an element's place and rank.
+  // A hash of an element's index and rank.
   func.func @number(%i: index, %rank: index) -> i32 {
     %prime = arith.constant 40503 : i32
     %shift = arith.constant 7 : i32
-    %place = arith.index_cast %i : index to i32
+    %index = arith.index_cast %i : index to i32
     %who = arith.index_cast %rank : index to i32
-    %h0 = arith.muli %place, %prime : i32
+    %h0 = arith.muli %index, %prime : i32
     %h1 = arith.addi %h0, %who : i32
     %h2 = arith.shrui %h1, %shift : i32
     %h3 = arith.xori %h1, %h2 : i32
@@ -45,8 +45,8 @@ gpu.module @kernels {
       %first = arith.muli %r, %n : index
       scf.for %i = %c0 to %n step %c1 {
         %want = func.call @number(%i, %r) : (index, index) -> i32
-        %place = arith.addi %first, %i : index
-        %got = memref.load %out[%place] : !data
+        %index = arith.addi %first, %i : index
+        %got = memref.load %out[%index] : !data
         iris.expect_eq %got, %want, "gathered" : i32
       }
     }

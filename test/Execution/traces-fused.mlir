@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the generators of products tell: products, what is moved, waits. Waits in
-// the region of a product lie in it, and the bytes are those that were moved.
+// Events of generated matmul kernels: matmuls, transfers, waits. Waits in the
+// region of a matmul nest in it, and the byte counts are those of the
+// transfers.
 //
 // RUN: %python %iris_src_root/benchmarks/fused/trace_program.py -n 2 \
 // RUN:   -m 100 --columns 72 -k 192 --calls 2 \
@@ -20,15 +21,15 @@
 // RUN: %python %S/Inputs/check-fused-trace.py %t.4.json --ranks=4 --launches=1 \
 // RUN:   --send=70x64
 //
-// A ring of few events keeps the latest and counts the others.
+// A ring buffer of few events keeps the latest and counts the dropped ones.
 // RUN: iris-run -n 2 --trace=%t.few.json --trace-events=16 %t.2.mlir | FileCheck %s --check-prefix=FEW
 // RUN: not iris-run -n 2 --trace=%t.few.json --trace-events=0 %t.2.mlir 2>&1 | FileCheck %s --check-prefix=NONE
 //
-// Kernels that are modules of their own have one clock.
+// Kernels in separate modules share one clock.
 // RUN: iris-compile %s --trace --target=host -o %t.kernels.iris
 // RUN: iris-compile %s --trace --target=sm_90a --emit=asm -o - | FileCheck %s --check-prefix=CLOCK
 //
-// Without --trace nothing of it is left, byte for byte.
+// Without --trace the output is unchanged, byte for byte.
 // RUN: iris-opt %s --iris-expand-matmuls | FileCheck %s --check-prefix=SPANS
 // RUN: iris-opt %s --iris-expand-matmuls | sed '/iris.trace/d' > %t.without.mlir
 // RUN: iris-compile %s --target=gfx942 --emit=obj -o %t.with.hsaco

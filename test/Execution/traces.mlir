@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Spans that nest and repeat, of several programs and launches; a wait that
-// takes its time shows.
+// blocks is visible.
 //
 // RUN: iris-run -n 3 --trace=%t.json %s | FileCheck %s
 // RUN: %python %S/Inputs/check-trace.py %t.json --ranks=3 --programs=4
@@ -11,7 +11,7 @@
 // RUN: not ls %t.none.json
 // RUN: not iris-run -n 2 --trace=%t.nowhere/trace.json %s 2>&1 | FileCheck %s --check-prefix=NOWHERE
 //
-// Without --trace nothing of it is left, byte for byte.
+// Without --trace the output is unchanged, byte for byte.
 // RUN: sed '/iris.trace/s/.*//' %s > %t.without.mlir
 // RUN: iris-compile %s --target=gfx942 --emit=obj -o %t.with.hsaco
 // RUN: iris-compile %t.without.mlir --target=gfx942 --emit=obj -o %t.without.hsaco
@@ -36,8 +36,8 @@
 // NOWHERE: cannot create the trace '{{.*}}nowhere/trace.json'
 
 gpu.module @kernels {
-  // Every program signals its peer program on the next rank and waits for the one
-  // before.
+  // Every program signals its peer program on the next rank and waits for the
+  // one on the previous rank.
   gpu.func @ring(%ctx: !iris.ctx, %flags: memref<?xi32, #iris.symmetric>,
                  %epoch: i32) kernel {
     %c0 = arith.constant 0 : index
@@ -69,7 +69,7 @@ func.func @main(%ctx: !iris.ctx) {
   %flags = iris.alloc(%c4) : memref<?xi32, #iris.symmetric>
   iris.launch @kernels::@ring programs(%c4) args(%ctx, %flags, %one
       : !iris.ctx, memref<?xi32, #iris.symmetric>, i32)
-  // A rank must not signal twice before the other has seen the first.
+  // A rank must not signal again before its peer has seen the first signal.
   iris.sync %ctx
   iris.launch @kernels::@ring programs(%c4) args(%ctx, %flags, %two
       : !iris.ctx, memref<?xi32, #iris.symmetric>, i32)

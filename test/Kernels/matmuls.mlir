@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The order of what the generators of products write: barriers, flags, products,
-// stores. docs/fused.md says why.
+// The order of ops in generated matmul kernels: barriers, flags, matmuls,
+// stores. docs/fused.md explains it.
 //
 // RUN: iris-opt %s --iris-expand-matmuls --canonicalize --cse | FileCheck %s
 
@@ -26,7 +26,8 @@ iris.matmul_kernel @alone matmul f16 -> bf16
     {tile_m = 64, tile_n = 32, tile_k = 32, warps = 8, b = "column",
      bias = "row", scale = true, activation = "gelu"}
 
-// Accesses end with a tile that is narrower than its type.
+// Tile extents that are not a multiple of the instruction shape bound the
+// accesses.
 // CHECK-LABEL: gpu.func @narrow
 // CHECK:   %[[SUM:.+]] = tile.matmul {{.*}} block(64) columns(96) : {{.*}} -> tensor<128x128xf32>
 // CHECK:   %[[PART:.+]] = memref.subview %arg3[0, 0] [%{{.+}}, %{{.+}}] [1, 1]
@@ -34,7 +35,7 @@ iris.matmul_kernel @alone matmul f16 -> bf16
 // CHECK:   tile.store %{{.+}}, %[[CAST]]
 iris.matmul_kernel @narrow matmul f16 -> f16 {tile_n = 96}
 
-// Reads of peers lie between two barriers; the own part needs no peer.
+// Remote reads are between two barriers; reads of the local chunk need no peer.
 // CHECK-LABEL: gpu.func @pull
 // CHECK: iris.barrier %{{.+}} group
 // CHECK: scf.for
@@ -52,7 +53,8 @@ iris.matmul_kernel @narrow matmul f16 -> f16 {tile_n = 96}
 // CHECK-NEXT: gpu.return
 iris.matmul_kernel @pull all_gather_matmul f16 -> f16 size 4
 
-// Fetching: barrier, units and their flags, barrier; multiplying: waits.
+// Fetch programs: barrier, units and their flags, barrier; compute programs:
+// waits.
 // CHECK-LABEL: gpu.func @fetch
 // CHECK-SAME: %[[STAGING:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?xi8, #iris.symmetric>)
 // CHECK: scf.if
@@ -74,7 +76,7 @@ iris.matmul_kernel @pull all_gather_matmul f16 -> f16 size 4
 iris.matmul_kernel @fetch all_gather_matmul f16 -> f16
     {variant = "hbm_buffer", k_per_flag = 2}
 
-// Pushing: flags of other ranks, and no barrier at the end.
+// Push: flags of the peers, and no barrier at the end.
 // CHECK-LABEL: gpu.func @push
 // CHECK: iris.barrier %{{.+}} group
 // CHECK: iris.store {{.*}} to
@@ -86,7 +88,7 @@ iris.matmul_kernel @fetch all_gather_matmul f16 -> f16
 // CHECK: gpu.return
 iris.matmul_kernel @push all_gather_matmul f16 -> f16 {variant = "push"}
 
-// Shares are in the type of the sum.
+// Partial sums have the accumulator's type.
 // CHECK-LABEL: gpu.func @reduce_scatter
 // CHECK-SAME: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?x?xf32, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?xi8, #iris.symmetric>)
 // CHECK: iris.barrier %{{.+}} group
@@ -111,8 +113,8 @@ iris.matmul_kernel @reduce_scatter matmul_reduce_scatter f16 -> f16 size 2
 // CHECK: iris.barrier %{{.+}} group
 iris.matmul_kernel @atomic matmul_all_reduce bf16 -> f32 {variant = "atomic"}
 
-// A call becomes a launch; calls on the same matrices share staging and
-// workspace, which are allocated when the matrices are.
+// A call becomes a launch; calls on the same matrices share staging buffer and
+// workspace, which are allocated with the matrices.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[A:.+]] = iris.alloc
 // CHECK: %[[B:.+]] = iris.alloc
@@ -137,8 +139,8 @@ func.func @main(%ctx: !iris.ctx) {
   return
 }
 
-// All parts are there: one loop over them, or one after the other where a part
-// ends within a k-block; nobody is waited for.
+// All chunks are available: one loop over them, or one loop per chunk where a
+// chunk ends within a k-block; no waits.
 // CHECK-LABEL: gpu.func @gathered
 // CHECK-SAME: %[[A:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>, %[[B:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>, %[[C:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>) kernel
 // CHECK-NOT: iris.barrier
@@ -156,8 +158,8 @@ func.func @main(%ctx: !iris.ctx) {
 iris.matmul_kernel @gathered all_gather_matmul f16 -> f16 size 4
     {variant = "gathered"}
 
-// Who calls it copies the parts: a group of rows of tiles is waited for before
-// its first k-block; nobody is met, and no epoch counted.
+// The caller copies the chunks: the kernel waits for a group of rows of tiles
+// before its first k-block; no barrier and no epoch.
 // CHECK-LABEL: gpu.func @copied
 // CHECK-NOT: iris.barrier
 // CHECK: tile.matmul
@@ -171,9 +173,9 @@ iris.matmul_kernel @gathered all_gather_matmul f16 -> f16 size 4
 iris.matmul_kernel @copied all_gather_matmul f16 -> f16 size 4
     {variant = "copy_engine", shard = "m", group_m = 4}
 
-// Shares of the other member's part come first, then the own tiles, which add
-// what has come: one product, and what becomes of it. The program that has the
-// first tile meets its peer programs behind it.
+// Partial sums for the peer's chunk come first, then the local tiles, which add
+// the received partial sums: one matmul with two epilogues. The program of the
+// first tile then enters a barrier with its peer programs.
 // CHECK-LABEL: gpu.func @copied_sum
 // CHECK-SAME: %{{[a-z0-9]+}}: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?x?xf16, #iris.symmetric>, %[[C:[a-z0-9]+]]: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?x?xf16, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?xi8, #iris.symmetric>) kernel
 // CHECK-NOT: iris.barrier
@@ -198,7 +200,7 @@ iris.matmul_kernel @copied all_gather_matmul f16 -> f16 size 4
 iris.matmul_kernel @copied_sum matmul_reduce_scatter f16 -> f16 size 2
     {variant = "copy_engine", partial_type = "result"}
 
-// Of an all-reduce finished sums leave as well.
+// In an all-reduce, finished sums are copied as well.
 // CHECK-LABEL: gpu.func @copied_all_reduce
 // CHECK: tile.matmul
 // CHECK: scf.if
@@ -213,7 +215,7 @@ iris.matmul_kernel @copied_sum matmul_reduce_scatter f16 -> f16 size 2
 iris.matmul_kernel @copied_all_reduce matmul_all_reduce f16 -> f16 size 2
     {variant = "copy_engine", partial_type = "result"}
 
-// Results leave group by group.
+// Results are copied group by group.
 // CHECK-LABEL: gpu.func @copied_results
 // CHECK-NOT: iris.barrier
 // CHECK: tile.matmul
@@ -226,7 +228,8 @@ iris.matmul_kernel @copied_all_reduce matmul_all_reduce f16 -> f16 size 2
 iris.matmul_kernel @copied_results matmul_all_gather f16 -> f16 size 2
     {variant = "copy_engine"}
 
-// Split-K: who stores the last partial sum of a tile adds up all of them.
+// Split-k: the program that stores the last partial sum of a tile adds all of
+// them.
 // CHECK-LABEL: gpu.func @split
 // CHECK-SAME: %[[STAGING:[a-z0-9]+]]: memref<?x?xf32, #iris.symmetric>, %{{[a-z0-9]+}}: memref<?xi8, #iris.symmetric>) kernel
 // CHECK: %[[PARTIAL:.+]] = tile.matmul

@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
           second->header.sequence == header.sequence &&
           second->header.tag == header.tag);
 
-  // Whatever the kind: a peer may send any payload under any kind.
+  // For every kind: a peer may send any payload under any kind.
   Expected<Hello> hello = decodeHello(message->payload);
   if (hello.ok())
     require(decodeHello(encodeHello(*hello)).ok());

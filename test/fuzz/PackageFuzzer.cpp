@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Fuzzes the package reader and the argument checks.  The first byte says how
-// the rest is read, since a fuzzer does not find hashes:
+// Fuzzes the package reader and the argument checks. The first byte selects how
+// the rest is read, since a fuzzer cannot find valid hashes:
 //   0   as a package
-//   1   as a package whose hashes are made right first
+//   1   as a package whose hashes are corrected first
 //   2   as the metadata of a package
 #include "iris/rt/Package.h"
 
@@ -29,7 +29,7 @@ static void repairHashes(std::string &bytes) {
   }
 }
 
-/// An argument as the kernel wants it, but for what `seed` changes.
+/// A valid argument of the kernel, except for the changes of `seed`.
 static IrisRtArg makeArg(const ArgInfo &info, uint64_t seed) {
   IrisRtArg arg = {};
   arg.kind = info.kind;
@@ -57,7 +57,7 @@ static void useKernel(const KernelInfo &kernel, uint64_t seed) {
   bool good = checkArgs(kernel, args.data(), args.size(), inHeap).ok();
   bool packed =
       packArgs(kernel, IrisRtContext(), args.data(), args.size(), block).ok();
-  // What was checked can be packed.
+  // Arguments that pass the check can be packed.
   if (good && (!packed || block.size() != kernel.argsBytes))
     std::abort();
   (void)kernel.signature();
@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
   Expected<Package> package = Package::fromBytes(bytes.data(), bytes.size());
   if (!package.ok()) {
-    // Every refusal says something.
+    // Every rejection has a message.
     if (package.status().message().empty())
       std::abort();
     return 0;

@@ -13,7 +13,7 @@ file(REMOVE_RECURSE "${WORK}")
 if(TREE STREQUAL "install")
   set(location "-DCMAKE_PREFIX_PATH=${WORK}/prefix")
   step("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")
-  # What was installed must not need the build tree.
+  # The installed tree must not need the build tree.
   step("${WORK}/prefix/bin/iris-run" --version)
   if(EXISTS "${WORK}/prefix/bin/iris-compile")
     step("${WORK}/prefix/bin/iris-compile" --version)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Compares what the shared library LIBRARY exports, by NM, with what the headers
-# in INCLUDE declare.  Instances of the standard library's templates are weak
-# and may be there too.
+# Compares the exports of the shared library LIBRARY, as listed by NM, with the
+# declarations of the headers in INCLUDE. Instances of the standard library's
+# templates are weak and are allowed.
 cmake_minimum_required(VERSION 3.25)
 
 execute_process(COMMAND "${NM}" -D --defined-only "${LIBRARY}"
@@ -32,7 +32,7 @@ foreach(line ${lines})
       set(known TRUE)
     endif()
   elseif(symbol MATCHES "^_Z(T[ISV])?NK?4iris[0-9]([a-z]+)([0-9]+)(.*)$")
-    # The first name in iris::rt or iris::ccl, which its length precedes.
+    # The first name in iris::rt or iris::ccl, which follows its length.
     string(SUBSTRING "${CMAKE_MATCH_4}" 0 "${CMAKE_MATCH_3}" name)
     if(text MATCHES "[^A-Za-z0-9_]${name}[^A-Za-z0-9_]" AND
        NOT symbol MATCHES "^_ZNK?4iris[0-9][a-z]+[0-9]+[A-Za-z]+4Impl")

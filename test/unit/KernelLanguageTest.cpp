@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every op that is registered is either in the table of the portable kernel
-// language, or refused by name: also one that a new release of MLIR adds.
+// Every registered op is either in the table of the portable kernel language,
+// or rejected by name: also one that a new release of MLIR adds.
 #include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 #include "iris/InitAllDialects.h"
@@ -29,8 +29,8 @@ struct KernelLanguageTest : testing::Test {
     return registry;
   }
 
-  /// The first error of the verifier about a kernel that holds a bare op of
-  /// that name, which is no valid one; empty if there is none.
+  /// The verifier's first error about a kernel that holds a bare (invalid) op
+  /// of that name; empty if there is none.
   std::string verify(StringRef name) {
     Location loc = UnknownLoc::get(&context);
     OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
@@ -62,7 +62,7 @@ TEST_F(KernelLanguageTest, RefusesEveryOpThatIsNotInTheTable) {
   unsigned refused = 0;
   for (RegisteredOperationName name : context.getRegisteredOperations()) {
     StringRef op = name.getStringRef();
-    // Code of one target passes as it is.
+    // Target-specific code passes unchanged.
     if (findKernelOp(op) || op == LLVM::LLVMFuncOp::getOperationName() ||
         op == LLVM::GlobalOp::getOperationName())
       continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Linear layouts against their definitions, by brute force: every property is
-// recomputed from the list of all places and compared.
+// recomputed from the list of all (register, lane, warp) indices and compared.
 #include "iris/Analysis/LinearLayout.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -17,19 +17,20 @@ using llvm::SmallVector;
 
 namespace {
 
-using Places = std::vector<LayoutIndex>;
+using Indices = std::vector<LayoutIndex>;
 
-/// Calls `visit` with every place of `layout`.
+/// Calls `visit` with every (register, lane, warp) index of `layout`.
 template <typename Visit>
-void forEachPlace(const LinearLayout &layout, Visit visit) {
+void forEachIndex(const LinearLayout &layout, Visit visit) {
   for (uint64_t warp = 0; warp < layout.getNumWarps(); ++warp)
     for (uint64_t lane = 0; lane < layout.getNumLanes(); ++lane)
       for (uint64_t reg = 0; reg < layout.getNumRegisters(); ++reg)
         visit(LayoutIndex{reg, lane, warp});
 }
 
-/// Where the definition of a blocked layout puts the elements: blocks of
-/// sizePerThread, dealt to lanes and then to warps in `order`, modulo extents.
+/// The elements of a thread by the definition of a blocked layout: blocks of
+/// sizePerThread, assigned to lanes and then to warps in `order`, modulo
+/// extents.
 std::set<uint64_t>
 blockedDefinition(ArrayRef<int64_t> shape, ArrayRef<int64_t> sizePerThread,
                   ArrayRef<int64_t> threads, ArrayRef<int64_t> warps,
@@ -131,14 +132,14 @@ TEST(LinearLayout, AllGatherTile) {
                                "warp: (2, 0) (4, 0)\n");
 }
 
-TEST(LinearLayout, RowMajorRunsGoOnInTheNextRow) {
+TEST(LinearLayout, RowMajorRunsContinueInTheNextRow) {
   // Two rows of 8 in a thread, of 16 rows.
   LinearLayout rows =
       LinearLayout::blocked({16, 8}, {2, 8}, {8, 1}, {1, 1}, {1, 0});
   EXPECT_EQ(rows.getContiguousRegisterBits().size(), 3u);
   EXPECT_EQ(rows.getRowMajorRegisterBits(),
             (SmallVector<unsigned>{0, 1, 2, 3}));
-  // Half a row: the next row is not its neighbour.
+  // Half a row: the next row is not adjacent.
   LinearLayout halves =
       LinearLayout::blocked({16, 8}, {2, 4}, {4, 2}, {2, 1}, {1, 0});
   EXPECT_EQ(halves.getRowMajorRegisterBits(), (SmallVector<unsigned>{0, 1}));
@@ -179,13 +180,13 @@ TEST(LinearLayout, OwnersAreUnique) {
         round % 2 ? randomBlocked(rng, shape) : randomLinear(rng, shape);
     LayoutIndex free = layout.getFreeBits();
     std::map<uint64_t, int> owners, holders;
-    forEachPlace(layout, [&](LayoutIndex place) {
-      uint64_t index = layout.apply(place);
-      ++holders[index];
-      if (!(place.reg & free.reg) && !(place.lane & free.lane) &&
-          !(place.warp & free.warp)) {
-        ++owners[index];
-        EXPECT_EQ(layout.invert(index), place);
+    forEachIndex(layout, [&](LayoutIndex index) {
+      uint64_t element = layout.apply(index);
+      ++holders[element];
+      if (!(index.reg & free.reg) && !(index.lane & free.lane) &&
+          !(index.warp & free.warp)) {
+        ++owners[element];
+        EXPECT_EQ(layout.invert(element), index);
       }
     });
     EXPECT_EQ(owners.size(), holders.size());
@@ -197,7 +198,7 @@ TEST(LinearLayout, OwnersAreUnique) {
   }
 }
 
-TEST(LinearLayout, ContiguousRunsAreAlignedNeighbours) {
+TEST(LinearLayout, ContiguousRunsAreAligned) {
   std::mt19937 rng(3);
   int vectors = 0;
   for (int round = 0; round < 500; ++round) {
@@ -211,13 +212,13 @@ TEST(LinearLayout, ContiguousRunsAreAlignedNeighbours) {
     uint64_t runMask = 0;
     for (unsigned bit : bits)
       runMask |= uint64_t(1) << bit;
-    forEachPlace(layout, [&](LayoutIndex place) {
-      if (place.reg & runMask)
+    forEachIndex(layout, [&](LayoutIndex index) {
+      if (index.reg & runMask)
         return;
-      uint64_t first = layout.apply(place);
+      uint64_t first = layout.apply(index);
       EXPECT_EQ(first % width, 0u);
       for (uint64_t i = 0; i < width; ++i) {
-        LayoutIndex next = place;
+        LayoutIndex next = index;
         for (auto [k, bit] : llvm::enumerate(bits))
           next.reg |= ((i >> k) & 1) << bit;
         EXPECT_EQ(layout.apply(next), first + i);
@@ -263,9 +264,9 @@ TEST(LinearLayout, TransposePermutesCoordinates) {
     SmallVector<int64_t> permutation = {0, 1, 2};
     std::shuffle(permutation.begin(), permutation.end(), rng);
     LinearLayout result = layout.transpose(permutation);
-    forEachPlace(layout, [&](LayoutIndex place) {
-      SmallVector<int64_t> from = layout.getCoordinates(layout.apply(place));
-      SmallVector<int64_t> to = result.getCoordinates(result.apply(place));
+    forEachIndex(layout, [&](LayoutIndex index) {
+      SmallVector<int64_t> from = layout.getCoordinates(layout.apply(index));
+      SmallVector<int64_t> to = result.getCoordinates(result.apply(index));
       for (int d = 0; d < 3; ++d)
         EXPECT_EQ(to[d], from[permutation[d]]);
     });
@@ -282,14 +283,14 @@ TEST(LinearLayout, ConversionsFindTheSameElement) {
     std::optional<LayoutConversion> conversion = to.sourceOf(from);
     ASSERT_TRUE(conversion.has_value());
     bool staysInThread = true, staysInWarp = true;
-    forEachPlace(to, [&](LayoutIndex place) {
-      LayoutIndex source = conversion->apply(place);
+    forEachIndex(to, [&](LayoutIndex index) {
+      LayoutIndex source = conversion->apply(index);
       EXPECT_LT(source.reg, from.getNumRegisters());
       EXPECT_LT(source.lane, from.getNumLanes());
       EXPECT_LT(source.warp, from.getNumWarps());
-      EXPECT_EQ(from.apply(source), to.apply(place));
-      staysInWarp &= source.warp == place.warp;
-      staysInThread &= source.warp == place.warp && source.lane == place.lane;
+      EXPECT_EQ(from.apply(source), to.apply(index));
+      staysInWarp &= source.warp == index.warp;
+      staysInThread &= source.warp == index.warp && source.lane == index.lane;
     });
     EXPECT_EQ(conversion->isWithinWarp(), staysInWarp);
     // Within a thread also means that registers do not depend on the thread.
@@ -306,7 +307,7 @@ TEST(LinearLayout, ConversionsFindTheSameElement) {
   EXPECT_GT(withinWarp, withinThread);
 }
 
-TEST(LinearLayout, BroadcastNeedsNoOtherThread) {
+TEST(LinearLayout, BroadcastNeedsNoExchange) {
   std::mt19937 rng(7);
   for (int round = 0; round < 200; ++round) {
     SmallVector<int64_t> shape = randomSplit(rng, rng() % 9, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileScheduleTest.cpp - Schedules cover every tile exactly once -----===//
 //
-// Evaluates the schedules that kernel generators write, on numbers.
+// Evaluates the schedules of kernel generators on numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +66,7 @@ static ::testing::Message describe(const Sample &s) {
          << " programs on " << s.chiplets << " chiplets";
 }
 
-TEST(TileSchedule, DealsProgramsOutOneToOne) {
+TEST(TileSchedule, MapsProgramsOneToOne) {
   for (int64_t programs = 1; programs <= 400; ++programs)
     for (int64_t chiplets = 1; chiplets <= 17; ++chiplets) {
       std::vector<int> seen(programs);
@@ -78,9 +78,10 @@ TEST(TileSchedule, DealsProgramsOutOneToOne) {
     }
 }
 
-TEST(TileSchedule, GivesNeighbouringPlacesToOneChiplet) {
-  // 10 programs on 4 chiplets: 0, 4, 8 run on the first, 1, 5, 9 on the second.
-  std::vector<int64_t> places;
+TEST(TileSchedule, AssignsAdjacentTilesToOneChiplet) {
+  // 10 programs on 4 chiplets: 0, 4, 8 run on the first, 1, 5, 9 on the
+  // second.
+  std::vector<int64_t> positions;
   for (int64_t program = 0; program < 10; ++program)
     places.push_back(remapXcd(n, program, int64_t(10), 4));
   EXPECT_EQ(places, (std::vector<int64_t>{0, 3, 6, 8, 1, 4, 7, 9, 2, 5}));
@@ -98,10 +99,11 @@ TEST(TileSchedule, VisitsGroupsColumnByColumn) {
 
 TEST(TileSchedule, CoversEveryTileOnce) {
   std::mt19937 random(1);
-  for (int turn = 0; turn < 20000; ++turn) {
+  for (int iteration = 0; iteration < 20000; ++iteration) {
     Sample s(random);
-    Order order = turn % 2 ? Order(n, s.rows, s.columns, s.group)
-                           : Order(n, s.rows, s.columns, s.group, s.stageRows);
+    Order order = iteration % 2
+                      ? Order(n, s.rows, s.columns, s.group)
+                      : Order(n, s.rows, s.columns, s.group, s.stageRows);
     Visits visits(s.rows, s.columns);
     for (int64_t program = 0; program < s.programs; ++program)
       order.forTiles(
@@ -111,12 +113,12 @@ TEST(TileSchedule, CoversEveryTileOnce) {
   }
 }
 
-/// As fetchers do: stage by stage, with more programs in the first one.
+/// As fetch programs do: stage by stage, with more programs in the first one.
 TEST(TileSchedule, CoversEveryTileOnceStageByStage) {
   std::mt19937 random(2);
-  for (int turn = 0; turn < 20000; ++turn) {
+  for (int iteration = 0; iteration < 20000; ++iteration) {
     Sample s(random);
-    // What a share of no rows gives.
+    // The result for a range of no rows.
     int64_t stageRows = s.rows ? s.stageRows : 0;
     Order order(n, s.rows, s.columns, s.group, stageRows);
     Visits visits(s.rows, s.columns);
@@ -137,14 +139,14 @@ TEST(TileSchedule, CoversEveryTileOnceStageByStage) {
   }
 }
 
-/// Movers have few tiles, or all programs share alike.
+/// Communication programs have few tiles, or all programs have equal numbers.
 TEST(TileSchedule, CoversEveryTileOnceWithCommPrograms) {
   std::mt19937 random(3);
-  for (int turn = 0; turn < 20000; ++turn) {
+  for (int iteration = 0; iteration < 20000; ++iteration) {
     Sample s(random);
     Order order(n, s.rows, s.columns, s.group);
     int64_t commPrograms = Sample::pick(random, 40), each = random() % 9;
-    bool isLate = turn % 2;
+    bool isLate = iteration % 2;
     Visits visits(s.rows, s.columns);
     std::vector<int64_t> counts(s.programs);
     for (int64_t program = 0; program < s.programs; ++program)
@@ -159,7 +161,7 @@ TEST(TileSchedule, CoversEveryTileOnceWithCommPrograms) {
                                      << (isLate ? " late ones" : " early ones");
     if (commPrograms >= s.programs)
       continue;
-    // The others need no more rounds than that leaves them.
+    // The compute programs need no more rounds than that leaves them.
     int64_t others = s.programs - commPrograms;
     int64_t left = std::max<int64_t>(order.count() - commPrograms * each, 0);
     for (int64_t program = 0; program < s.programs; ++program)

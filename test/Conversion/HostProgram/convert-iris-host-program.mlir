@@ -2,7 +2,7 @@
 //
 // RUN: iris-opt %s --iris-main-pipeline --split-input-file | FileCheck %s
 
-// The kernels are gone; their names are what the runtime looks for.
+// The kernels are gone; the runtime finds them by name.
 // CHECK-NOT: gpu.module
 // CHECK: llvm.mlir.global internal constant @[[NAME:.+]]("kernels::k\00")
 // CHECK: llvm.func @irisrtIR_main(%[[API:.+]]: !llvm.ptr) -> i32 {
@@ -16,7 +16,7 @@ gpu.module @kernels {
 func.func @main(%ctx: !iris.ctx) {
   // CHECK-DAG: %[[OK:.+]] = llvm.mlir.constant(0 : i32) : i32
   // CHECK-DAG: %[[INVALID:.+]] = llvm.mlir.constant(1 : i32) : i32
-  // One slot per argument: three of 120 bytes beside the context's.
+  // One slot per argument: three of 120 bytes after the context's.
   // CHECK-DAG: %[[ARGS_BYTES:.+]] = llvm.mlir.constant(480 : i64) : i64
   // CHECK-DAG: %[[ARGS:.+]] = llvm.alloca %[[ARGS_BYTES]] x i8
 
@@ -27,8 +27,8 @@ func.func @main(%ctx: !iris.ctx) {
   %n = iris.num_ranks %ctx : index
   %m = arith.constant 8 : index
 
-  // Sizes that are negative or overflow end the program; all that end it share
-  // one block.
+  // Negative or overflowing sizes end the program; all error exits share one
+  // block.
   // CHECK: llvm.icmp "slt"
   // CHECK: "llvm.intr.smul.with.overflow"
   // CHECK: llvm.cond_br %{{.+}}, ^[[EXIT:.+]](%[[INVALID]] : i32), ^
@@ -58,7 +58,7 @@ func.func @main(%ctx: !iris.ctx) {
 
 // -----
 
-// Loops and functions: a failing call leaves @main from within.
+// Loops and functions: a failing call returns from @main.
 // CHECK: llvm.func @irisrtIR_main
 // CHECK-NOT: @once
 func.func private @once(%ctx: !iris.ctx) {

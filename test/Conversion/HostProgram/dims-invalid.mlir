@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Dimensions that a buffer does not have, also where only inlining finds them.
+// Dimensions that a buffer does not have, also if only inlining reveals them.
 //
 // RUN: iris-opt %s --iris-main-pipeline --split-input-file --verify-diagnostics
 

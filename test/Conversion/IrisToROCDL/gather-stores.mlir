@@ -21,7 +21,7 @@ gpu.module @kernels {
     llvm.return
   }
 
-  // What was loaded is stored as soon as it is there.
+  // A loaded value is stored as soon as it is available.
   // CHECK-LABEL: llvm.func @copied
   // CHECK-NOT: sched.barrier
   // CHECK: llvm.store
@@ -36,7 +36,8 @@ gpu.module @kernels {
     llvm.return
   }
 
-  // A load, or a store of 8 bytes, parts a run: nothing passes memory accesses.
+  // A load, or a store of 8 bytes, splits a run: nothing moves across memory
+  // accesses.
   // CHECK-LABEL: llvm.func @parted
   // CHECK-NOT: sched.barrier
   // CHECK: llvm.store %{{.+}}, %arg1

@@ -2,8 +2,8 @@
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-kernel-abi{target=gfx942}))' | FileCheck %s
 // RUN: iris-compile %s --target=gfx942 --emit=mlir -o - | FileCheck %s --check-prefix=ALL
 
-// What the pass that inserts barriers says of a kernel's arguments goes into the
-// metadata, and is checked by the launch.
+// The barrier pass records which arguments may overlap in the metadata, and the
+// launch checks it.
 // CHECK-LABEL: gpu.func @listed(
 // CHECK-SAME: overlaps = {disjoint = {{\[}}[0, 1]], same_or_disjoint = {{\[}}[1, 2]]}
 // CHECK-LABEL: gpu.func @none(
@@ -17,7 +17,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // All the way from tiles.
+  // The whole path from tiles.
   // ALL: name = "in_place"
   // ALL-SAME: overlaps = {same_or_disjoint = {{\[}}[0, 1]]}
   gpu.func @in_place(%a: memref<?xf32>, %b: memref<?xf32>) kernel {

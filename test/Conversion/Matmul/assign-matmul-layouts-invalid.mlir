@@ -33,7 +33,7 @@ func.func @block_too_small(%a: memref<?x?xi8>, %i: index) {
 
 // -----
 
-// The f8 of this chip are those without negative zero and infinity.
+// The f8 types of this chip are those without negative zero and infinity.
 func.func @other_f8(%a: memref<?x?xi8>, %i: index) {
   // expected-error @below {{'tile.matmul' op multiplies 'f8E4M3FN' by 'f8E5M2' on gfx942; expected f16, bf16, f32, i8, f8E4M3FNUZ or f8E5M2FNUZ}}
   %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(64) as(f8E4M3FN, f8E5M2) : memref<?x?xi8>, memref<?x?xi8> -> tensor<64x64xf32>

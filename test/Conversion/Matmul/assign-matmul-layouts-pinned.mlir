@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --tile-assign-matmul-layouts=target=gfx942 --tile-assign-layouts | FileCheck %s
 
-// A layout that the kernel pins is obeyed, before and behind the op.
+// A layout that the kernel pins is respected, before and after the op.
 // CHECK-DAG: #[[L:.+]] = #tile.linear
 // CHECK-DAG: #[[P:.+]] = #tile.blocked
 // CHECK-LABEL: @pinned

@@ -4,8 +4,9 @@
 // RUN: iris-opt %s --tile-assign-matmul-layouts=target=gfx1100 --tile-assign-layouts=warp-size=32 \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,WMMA
 
-// A lane holds 8 neighbours of a row: 4 of one instruction and 4 of another
-// (MFMA), or 8 of one (WMMA). The epilogue follows: nothing is converted.
+// A lane holds 8 adjacent elements of a row: 4 of one instruction and 4 of
+// another (MFMA), or 8 of one (WMMA). The epilogue uses the same layout: no
+// conversion.
 // MFMA: #[[L:.+]] = #tile.linear<register = {{\[\[}}0, 1], [0, 2], [0, 4], [16, 0]], lane = {{\[\[}}1, 0], [2, 0], [4, 0], [8, 0], [0, 8], [0, 16]], warp = {{\[\[}}0, 32], [32, 0]]>
 // WMMA: #[[L:.+]] = #tile.linear<register = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 16], [16, 0]], lane = {{\[\[}}1, 0], [2, 0], [4, 0], [8, 0], [0, 8]], warp = {{\[\[}}0, 32], [32, 0]]>
 // CHECK: #[[S:.+]] = #tile.slice<dim = 0, parent = #[[L]]>
@@ -31,7 +32,7 @@ func.func @epilogue(%a: memref<?x?xf16>, %c: memref<?x?xf16>,
   return
 }
 
-// What is carried from one matmul to the next needs no conversion either.
+// Values carried from one matmul to the next need no conversion either.
 // CHECK-LABEL: @init
 // CHECK: %[[C:.+]] = tile.load {{.*}} -> tensor<64x64xf32, #[[L]]>
 // CHECK-NEXT: scf.for {{.*}} iter_args(%[[ACC:.+]] = %[[C]])

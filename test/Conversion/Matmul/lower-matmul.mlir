@@ -2,8 +2,8 @@
 // RUN: iris-opt %s --tile-assign-matmul-layouts=target=gfx942 --tile-assign-layouts \
 // RUN:   --tile-insert-barriers --tile-lower-matmul=target=gfx942 --canonicalize --cse | FileCheck %s
 
-// One block of 32x32 f16 of each operand tile. Whole blocks go through the pipeline;
-// others are filled element by element.
+// One block of 32x32 f16 of each operand. Whole blocks go through the pipeline;
+// partial ones are copied element by element.
 // CHECK: llvm.mlir.global internal @plain__scratch() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<8192 x i8>
 // CHECK-LABEL: gpu.func @plain
 // CHECK: %[[WHOLE:.+]] = arith.select
@@ -13,7 +13,7 @@
 // CHECK: rocdl.s.barrier
 // CHECK: rocdl.sched.barrier 0
 // CHECK: llvm.store {{.*}} : vector<2xi32>, !llvm.ptr<3>
-// Two stages: two steps to a turn of the loop.
+// Two stages: two k-steps per iteration of the loop.
 // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c2 iter_args
 // CHECK: rocdl.raw.ptr.buffer.load
 // CHECK: rocdl.raw.ptr.buffer.load
@@ -50,7 +50,7 @@ gpu.module @kernels {
   }
 
   // The region runs before the loads of its block: of the first one, and of the
-  // next one in the loop. Each block of its places chooses its form.
+  // next one in the loop. Each block selects a path for its operands.
   // CHECK-LABEL: gpu.func @region
   // CHECK: iris.wait
   // CHECK: scf.if

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Statistics of a product, which are narrow tiles in the layout of the result,
+// Statistics of a matmul, which are narrow tiles in the layout of the result,
 // are stored on every target.
 // RUN: iris-compile %s --target=sm_90a --until=tiles -o /dev/null
 // RUN: iris-compile %s --target=gfx942 --until=tiles -o /dev/null

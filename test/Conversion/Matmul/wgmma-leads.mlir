@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(tile-assign-matmul-layouts{target=sm_90a},tile-assign-layouts{warp-size=32},tile-insert-barriers,tile-lower-matmul{target=sm_90a warp-size=32}))' | FileCheck %s
 
-// Producers repeat the loads of scalars that say where a matmul reads; what the
-// program has stored there, or waited for, they load after a producer fence.
+// Producer warps repeat the scalar loads that determine the operands of a
+// matmul; scalars that the program stored or waited for are loaded after a
+// producer fence.
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @stored
   // CHECK-SAME: %[[AT:[a-z0-9]+]]: memref<?xindex>
@@ -40,7 +41,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A load of what nobody stores waits for nothing.
+  // A load of memory that nothing stores to needs no fence.
   // CHECK-LABEL: gpu.func @given
   // CHECK-SAME: %[[AT:[a-z0-9]+]]: memref<?xindex>
   // CHECK: nvvm.setmaxregister decrease

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --verify-diagnostics --remarks-filter=tile-lower-matmul --remark-format=emitRemark --pass-pipeline='builtin.module(gpu.module(tile-assign-matmul-layouts{target=sm_90a},tile-assign-layouts{warp-size=32},tile-insert-barriers,tile-lower-matmul{target=sm_90a warp-size=32}))' | FileCheck %s
 
-// Parts of arguments have the arguments' tensor maps, at coordinates that begin
-// where the part does; there is no remark.
+// Views of arguments use the arguments' tensor maps, at coordinates that start
+// at the view's offset; there is no remark.
 
 !part = memref<?x?xf16, strided<[?, 1], offset: ?>>
 
@@ -11,11 +11,12 @@ gpu.module @kernels {
   // CHECK-SAME: %[[A:[a-z0-9]+]]: memref<?x?xf16>, %[[B:[a-z0-9]+]]: memref<?x?xf16>
   // CHECK: %[[AMAP:.*]], %{{.*}} = iris.tensor_map %[[A]] contiguous 1 box [64, 128] swizzle 128
   // CHECK: %[[BMAP:.*]], %{{.*}} = iris.tensor_map %[[B]] contiguous 1 box [64, 64] swizzle 128
-  // Where the part ends within the argument, a box must not go beyond it along k.
+  // Where the view ends within the argument, a box must not extend past its end
+  // along k.
   // CHECK: memref.dim %[[A]]
   // CHECK: cp.async.bulk.tensor.3d{{.*}} %{{.*}}, %[[AMAP]],
   // CHECK: cp.async.bulk.tensor.3d{{.*}} %{{.*}}, %[[BMAP]],
-  // Rows and columns that the parts do not have are taken out of the result.
+  // Rows and columns outside the views are masked out of the result.
   // CHECK: wgmma.wait_group.sync.aligned 0
   // CHECK: scf.if
   // CHECK-COUNT-128: arith.select

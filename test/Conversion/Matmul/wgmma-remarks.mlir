@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every reason for which an operand does not go by the copy engine is told.
+// A remark for each reason why an operand is not copied by TMA.
 // RUN: iris-opt %s --split-input-file --verify-diagnostics --remarks-filter=tile-lower-matmul --remark-format=emitRemark --pass-pipeline='builtin.module(gpu.module(tile-assign-matmul-layouts{target=sm_90a},tile-assign-layouts{warp-size=32},tile-insert-barriers,tile-lower-matmul{target=sm_90a warp-size=32}))'
 
 gpu.module @kernels {
@@ -56,7 +56,7 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // The map would begin at the pointer, not at the first element.
+  // The map would start at the pointer, not at the first element.
   gpu.func @offset(%a: memref<?x?xf16, strided<[?, 1], offset: 8>>, %b: memref<?x?xf16>, %k: index) kernel {
     // expected-remark @+1 {{Reason="a is a view of an argument whose type has an offset; expected none: threads copy it to shared memory, element by element"}}
     %c = tile.matmul %a[%k, %k], %b[%k, %k] k(%k) block(64) : memref<?x?xf16, strided<[?, 1], offset: 8>>, memref<?x?xf16> -> tensor<64x64xf32>

@@ -2,8 +2,8 @@
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(tile-assign-matmul-layouts{target=sm_90a},tile-assign-layouts{warp-size=32},tile-insert-barriers,tile-lower-matmul{target=sm_90a warp-size=32}))' | FileCheck %s
 
 gpu.module @kernels {
-  // The instructions' rows are columns of the result: b is the first operand,
-  // transposed where it lies along n.
+  // The instruction's rows are columns of the result: b is the first operand,
+  // transposed if it is contiguous along n.
   // CHECK-LABEL: gpu.func @rows
   // CHECK: iris.tensor_map %{{.*}} contiguous 1 box [64, 16] swizzle 128
   // CHECK: iris.tensor_map %{{.*}} contiguous 1 box [64, 64] swizzle 128
@@ -19,8 +19,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Of 64 columns only 32 are filled and kept; all threads get a part of them,
-  // by way of shared memory.
+  // Of 64 columns only 32 are loaded and kept; every thread gets some of them
+  // through shared memory.
   // CHECK-LABEL: gpu.func @corner
   // CHECK: iris.tensor_map %{{.*}} contiguous 0 box [64, 32] swizzle 128
   // CHECK: wgmma.mma_async.sync.aligned.m64n32k16
@@ -35,7 +35,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Few columns of a row-major b are copied as a chunk of 64.
+  // Few columns of a row-major b are copied in a box of 64.
   // CHECK-LABEL: gpu.func @columns
   // CHECK: iris.tensor_map %{{.*}} contiguous 1 box [64, 64] swizzle 128
   // CHECK: wgmma.mma_async.sync.aligned.m64n32k16{{.*}}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(tile-assign-matmul-layouts{target=sm_90a},tile-assign-layouts{warp-size=32},tile-insert-barriers,tile-lower-matmul{target=sm_90a warp-size=32}))' | FileCheck %s
 
-// Warps beyond the kernel's own load operand tiles, and run nothing but what leads to
-// them; the others multiply, and store.
+// Producer warps, beyond the kernel's own, load operand tiles and run only the
+// ops that the loads need; consumer warps multiply and store.
 gpu.module @kernels {
   // CHECK: llvm.mlir.global external @__iris_matmul_ring() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 
@@ -21,7 +21,7 @@ gpu.module @kernels {
   // CHECK: nvvm.barrier0
   // CHECK: scf.if
   // CHECK: nvvm.setmaxregister decrease 40
-  // Producers: the loop over tiles, and the one over k-blocks.
+  // Producer warps: the loop over tiles, and the one over k-blocks.
   // CHECK: scf.for
   // CHECK: scf.for
   // CHECK: mbarrier.try_wait.parity
@@ -62,8 +62,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Columns that are not wanted are neither loaded nor multiplied, which leaves
-  // room for a fifth stage, of 16 and 28 KiB.
+  // Unused columns are neither loaded nor multiplied, which leaves room for a
+  // fifth stage, of 16 and 28 KiB.
   // CHECK-LABEL: gpu.func @columns
   // CHECK-SAME: iris.dynamic_shared_bytes = 226400
   // CHECK: iris.tensor_map %{{.*}} contiguous 0 box [64, 224] swizzle 128
@@ -79,8 +79,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Columns of b that are neighbours in memory stay so: four copies, and the
-  // instruction reads them the other way round.
+  // Contiguous columns of b stay contiguous: four copies, and the instruction
+  // reads the transposed layout.
   // CHECK-LABEL: gpu.func @row_major
   // CHECK: iris.tensor_map %{{.*}} contiguous 1 box [64, 64] swizzle 128
   // CHECK-COUNT-5: cp.async.bulk.tensor.3d
@@ -95,7 +95,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What the program has written, and waited for, comes before the loads.
+  // Stores of the program, and its waits, come before the loads.
   // CHECK-LABEL: gpu.func @producer_fence
   // CHECK: mbarrier.try_wait.parity
   // CHECK: fence.proxy.async
@@ -118,8 +118,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A region's waits are the producers'; one map has a slice for each rank.
-  // Consumers hear of a wait that failed before they go on.
+  // The producer warps run a region's waits; one map has a slice for each rank.
+  // Consumer warps check for a failed wait before they continue.
   // CHECK-LABEL: gpu.func @region
   // CHECK: iris.tensor_map %{{.*}} contiguous 1 box [64, 64] swizzle 128 ranks
   // CHECK: iris.wait {{.*}} {iris.in_wave}
@@ -154,8 +154,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What the region tells, the first producer tells, of its own; the threads that
-  // multiply tell of the product.
+  // The first producer warp records the region's trace events, marked as its
+  // own; the consumer warps record the matmul's.
   // CHECK-LABEL: gpu.func @traced_region
   // CHECK: iris.trace begin %{{.*}}, "wait" {iris.in_wave}
   // CHECK-NEXT: }
@@ -187,12 +187,12 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Where there are maps one lane copies whole blocks. A fence waits for what is
-  // on its way: it comes behind a wait, not in front of every block; and what was
-  // waited for before a loop is handed over once, so that the loads of a tile
-  // begin while the one before it is stored.
+  // With tensor maps, one lane copies whole blocks. A fence waits for copies in
+  // flight: it follows a wait, and does not precede every block; a wait before
+  // a loop needs one fence, so that the loads of a tile start during the stores
+  // of the previous tile.
   // CHECK-LABEL: gpu.func @rare_waits
-  // Producers.
+  // Producer warps.
   // CHECK: mbarrier.try_wait.parity
   // CHECK: fence.proxy.async.global
   // CHECK: scf.for
@@ -214,13 +214,13 @@ gpu.module @kernels {
   // CHECK: cp.async.bulk.tensor.3d
   // CHECK-NOT: bar.warp.sync
   // CHECK: vote.sync.all
-  // What is left.
+  // The epilogue.
   // CHECK: scf.for
   // CHECK: iris.wait {{.*}} {iris.in_wave}
   // CHECK: bar.warp.sync
   // CHECK: fence.proxy.async.global
   // CHECK: mbarrier.arrive.expect_tx
-  // Consumers.
+  // Consumer warps.
   // CHECK: } else {
   // CHECK: iris.barrier
   // CHECK: fence.proxy.async.global
@@ -261,7 +261,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Strides that nobody knows: no map, every element is loaded.
+  // Dynamic strides: no map, every element is loaded.
   // CHECK-LABEL: gpu.func @any_strides
   // CHECK-NOT: iris.tensor_map
   // CHECK: memref.load
@@ -279,7 +279,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // f32 is not rounded unless the kernel says so: threads multiply.
+  // f32 is not rounded unless the kernel allows it: threads multiply.
   // CHECK-LABEL: gpu.func @exact
   // CHECK: iris.tensor_map %{{.*}} contiguous 1 box [32, 64] swizzle 128
   // CHECK-NOT: wgmma

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels whose tiles leave no workgroup memory for words of the waits.
+// Kernels whose tiles leave no LDS for the words of the waits.
 // RUN: iris-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=gfx942},canonicalize))' | FileCheck %s
 // RUN: iris-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=gfx950},canonicalize))' | FileCheck %s --check-prefix=LARGER
 
@@ -14,8 +14,8 @@ gpu.module @kernels {
     %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
     llvm.store %v, %tile : i32, !llvm.ptr<3>
     gpu.barrier
-    // All look at the word before the leader may change it, and have looked again
-    // before others may write to it.
+    // All threads read the word before the leader changes it, and have read it
+    // again before another thread writes to it.
     // CHECK: gpu.barrier
     // CHECK: %[[BEFORE:.+]] = llvm.load volatile %[[TILE:.+]] {{.*}} : !llvm.ptr<3> -> i32
     // CHECK-NEXT: %[[QUIET:.+]] = rocdl.readfirstlane %[[BEFORE]]
@@ -53,8 +53,8 @@ gpu.module @kernels {
 
 // -----
 
-// Two programs find place on a compute unit with a borrowed word only; of small
-// ones there are enough.
+// Two programs fit a compute unit only with a borrowed word; smaller programs
+// have LDS to spare.
 // LARGER: __iris_sync_slots
 // CHECK: llvm.mlir.global internal @__iris_sync_slots
 gpu.module @kernels {
@@ -85,7 +85,7 @@ gpu.module @kernels {
 
 // -----
 
-// What a wait has seen has no place either.
+// The value that a wait has seen has no word of its own either.
 gpu.module @kernels {
   llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<65528 x i8>
   gpu.func @seen(%ctx: !iris.ctx, %f: memref<?xi32, #iris.symmetric>, %v: i32,
@@ -100,7 +100,7 @@ gpu.module @kernels {
 
 // -----
 
-// A thread that gives up waiting for its packet says so at any time.
+// A thread that times out in a wait for its packet may report this at any time.
 gpu.module @kernels {
   llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<65528 x i8>
   gpu.func @packets(%ctx: !iris.ctx, %f: memref<?xi32, #iris.symmetric>, %v: i32,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every fence that is shared is reported where it was asked for, and nothing
-// else is.
+// Every elided fence is reported at its op, and nothing else is.
 // RUN: iris-opt %s --iris-elide-fences --verify-diagnostics \
 // RUN:   --remarks-filter=iris-elide-fences --remark-format=emitRemark
 
@@ -33,7 +32,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // An access in between, a narrower scope before, and what orders nothing.
+  // Not elided: an access in between, a narrower scope before, and relaxed ops.
   gpu.func @not_shared(%ctx: !iris.ctx, %f: memref<?xi32, #iris.symmetric>,
                        %d: memref<?xi32>, %v: i32, %n: index) kernel {
     %c0 = arith.constant 0 : index

@@ -28,8 +28,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A release to the device does not cover one to the system; the other way
-  // round it does. A relaxed signal and an atomic end the row.
+  // A release at device scope does not cover one at system scope; the reverse
+  // holds. A relaxed signal and an atomic end the sequence.
   // CHECK-LABEL: gpu.func @scopes
   gpu.func @scopes(%ctx: !iris.ctx, %f: memref<?xi32, #iris.symmetric>,
                    %v: i32, %i: index) kernel {

@@ -2,7 +2,7 @@
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=host},canonicalize))' | FileCheck %s
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=host},iris-lower-kernel-abi{target=host},iris-lower-host-callbacks,canonicalize))' | FileCheck %s --check-prefix=CALLBACK
 
-// On the host orderings stand on the accesses, not on fences.
+// On the host, orderings are on the accesses, not on fences.
 gpu.module @kernels {
   // CHECK-LABEL: func.func @signal_wait
   // CHECK-SAME: iris.coresident

@@ -14,8 +14,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The resource is made once, outside of the loop. A failed wait with nothing
-  // to publish leaves no wait status.
+  // The resource is created once, outside the loop. A failed wait with nothing
+  // to publish stores no wait status.
   // GPU-LABEL: gpu.func @read
   // GPU-SAME: iris.coresident
   // GPU-SAME: op = "iris.packet_load"
@@ -34,9 +34,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // With a wait status to be taken: the leader clears it before any thread goes on,
-  // and all threads look after they have met.
-  // GPU-LABEL: gpu.func @wait status
+  // With a wait status: the leader clears it before any thread continues, and
+  // all threads read it after a barrier.
+  // GPU-LABEL: gpu.func @wait_status
   // GPU: llvm.store {{.*}} : i32, !llvm.ptr<3>
   // AMD: rocdl.s.barrier
   // PTX: gpu.barrier
@@ -47,7 +47,7 @@ gpu.module @kernels {
   // PTX: gpu.barrier
   // GPU: llvm.load {{.*}} : !llvm.ptr<3> -> i32
   // GPU: cf.cond_br
-  gpu.func @wait status(%ctx: !iris.ctx, %p: !llvm.ptr<1>, %o: i32, %e: i32) kernel {
+  gpu.func @wait_status(%ctx: !iris.ctx, %p: !llvm.ptr<1>, %o: i32, %e: i32) kernel {
     %w = iris.read_packets %ctx, %p[%o] flag(%e) : !llvm.ptr<1> -> vector<1xi32>
     iris.leave_if_failed
     iris.write_packets %w flag(%e), %p[%o] : vector<1xi32>, !llvm.ptr<1>

@@ -27,7 +27,7 @@ gpu.module @kernels {
 
   // CHECK-LABEL: gpu.func @fetch
   // CHECK-SAME: iris.sites = [{loc = "{{.*}}traces.mlir:[[# @LINE + 12]]:{{[0-9]+}}", op = "iris.trace", what = "fetch"},
-  // One thread, and only if there is a buffer: the time first, then a place.
+  // One thread, and only if there is a buffer: the time, then a buffer slot.
   // CHECK: %[[TRACE:.*]] = iris.ctx_field "trace"
   // CHECK: arith.cmpi ne, %[[TRACE]], %{{.*}} : i64
   // CHECK: cf.cond_br
@@ -45,8 +45,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A thread that loads for the program tells of itself, whoever it is, and that
-  // it is one: 2 is added to the phase.
+  // A thread that loads for the program records events of its own, marked as
+  // such: 2 is added to the phase.
   // CHECK-LABEL: gpu.func @loads
   // CHECK: %[[PHASE:.*]] = arith.constant 3 : i32
   // CHECK-NOT: gpu.thread_id
@@ -57,7 +57,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What only computes a span's bytes goes with it.
+  // Ops that only compute a span's byte count are removed with it.
   // OFF-LABEL: gpu.func @bytes
   // OFF-SAME: %[[N:[a-z0-9]+]]: index
   // OFF-NEXT: %[[KEPT:.*]] = arith.addi %[[N]], %[[N]]

@@ -6,9 +6,8 @@
 // RUN:   --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=sm_90a translation=table}))' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,TABLE
 
-// Only the pointers of the descriptor change; the address is computed without a
-// load where heaps lie at a uniform stride, with one load from the table
-// otherwise.
+// Only the descriptor's pointers change; the address is computed without a load
+// if heaps have a uniform stride, else with one load from the table.
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @translate
   // CHECK-SAME: (%[[CTX:[a-z0-9]+]]: !iris.ctx, %[[BUFFER:[a-z0-9]+]]: memref<?xf16, #iris.symmetric>, %[[RANK:[a-z0-9]+]]: index

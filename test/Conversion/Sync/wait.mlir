@@ -2,7 +2,7 @@
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=gfx942},canonicalize))' | FileCheck %s --check-prefixes=CHECK,GPU
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-lower-sync{target=sm_90a},canonicalize))' | FileCheck %s --check-prefixes=CHECK,GPU
 
-// The sites, and what the launch must know.
+// The wait sites, and the attributes that the launch needs.
 gpu.module @kernels {
   // GPU: llvm.mlir.global internal @__iris_sync_slots() {addr_space = 3
   // CHECK-LABEL: gpu.func @wait
@@ -14,8 +14,8 @@ gpu.module @kernels {
                  %v: i32, %w: i64, %i: index) kernel {
     %a = iris.wait %ctx, %f[%i] ge %v : i32, memref<?xi32, #iris.symmetric>
     %b = iris.wait %ctx, %g[%i] eq %w owed_by(%i) : i64, memref<?xi64, #iris.symmetric>
-    // The failing thread tells the others through a word; all of them leave, and
-    // nothing traps.
+    // The failing thread informs the other threads through a word; all return,
+    // and nothing traps.
     // CHECK: llvm.store %{{.*}}, %{{.*}} : i32, !llvm.ptr<3>
     // CHECK-NOT: trap
     // CHECK-COUNT-2: llvm.load %{{.*}} : !llvm.ptr<3> -> i32
@@ -23,8 +23,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Comparisons other than eq and ne look at the sign of the difference, so
-  // that epochs may wrap.
+  // Comparisons other than eq and ne test the sign of the difference, so that
+  // epochs may wrap.
   // CHECK-LABEL: gpu.func @comparisons
   // CHECK-SAME: %[[V:[a-z0-9]+]]: i32
   gpu.func @comparisons(%ctx: !iris.ctx, %f: memref<?xi32, #iris.symmetric>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --iris-pipeline="target=host until=tiles" | FileCheck %s
 
-// A program of the host is one thread: it has nobody to meet.
+// A host program is one thread: its barriers are no-ops.
 gpu.module @kernels {
   // CHECK-LABEL: func.func @meets
   // CHECK-NOT: gpu.barrier

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which tiles get a buffer.
+// Which tiles need a buffer.
 //
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-outline-kernels,convert-tile-to-loops,canonicalize,cse))' | FileCheck %s
 
@@ -38,7 +38,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What a broadcast would compute many times gets a buffer.
+  // A value that a broadcast would recompute many times gets a buffer.
   // CHECK-LABEL: func.func @broadcast
   // CHECK: memref.alloc() : memref<8xf32>
   // CHECK: memref.alloc() : memref<8xf32>

@@ -3,7 +3,7 @@
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-assign-arena))' | FileCheck %s
 
 gpu.module @kernels {
-  // The second buffer takes the place of the first, the third lies beside it.
+  // The second buffer reuses the memory of the first, the third is next to it.
   // CHECK-LABEL: func.func @reuse
   // CHECK-SAME: iris.arena_bytes = 192 : i64
   // CHECK: %[[ARENA:.+]] = iris.host_arena : memref<?xi8>
@@ -23,8 +23,8 @@ gpu.module @kernels {
     return
   }
 
-  // What a loop reads lives until the loop ends; what it allocates lives for
-  // one iteration. An address keeps its buffer alive.
+  // A buffer that a loop reads lives until the loop ends; a buffer that it
+  // allocates lives for one iteration. Taking its address keeps a buffer alive.
   // CHECK-LABEL: func.func @loops
   // CHECK-SAME: iris.arena_bytes = 192 : i64
   // CHECK-DAG: %[[C0:.+]] = arith.constant 0 : index
@@ -51,7 +51,7 @@ gpu.module @kernels {
     return
   }
 
-  // What stands for workgroup memory lives as long as the program.
+  // A buffer that models shared memory lives as long as the program.
   // CHECK-LABEL: func.func @program_memory
   // CHECK-SAME: iris.arena_bytes = 192 : i64
   func.func @program_memory(%i: index) {

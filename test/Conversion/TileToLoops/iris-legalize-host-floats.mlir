@@ -23,7 +23,7 @@ func.func @f16(%a: f16, %b: f16) -> f16 {
   return %s : f16
 }
 
-// Rounded once: to odd on the way.
+// Rounded once, through an intermediate value that is rounded to odd.
 // CHECK-LABEL: func.func @narrow
 // CHECK-SAME: %[[X:.+]]: f64
 // CHECK: %[[NEAR:.+]] = arith.truncf %[[X]] : f64 to f32
@@ -36,7 +36,7 @@ func.func @narrow(%x: f64) -> f16 {
   return %y : f16
 }
 
-// fma rounds once as well: f64 holds the product of two f16 exactly.
+// fma rounds once as well: f64 represents the product of two f16 exactly.
 // CHECK-LABEL: func.func @fma
 // CHECK: math.fma %{{.+}}, %{{.+}}, %{{.+}} : f64
 func.func @fma(%a: f16, %b: f16, %c: f16) -> f16 {

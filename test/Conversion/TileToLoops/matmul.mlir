@@ -17,7 +17,8 @@ gpu.module @kernels {
   // CHECK: scf.for %[[START:.+]] = %{{.+}} to %[[K]] step %[[C64]] {
   // CHECK:   %[[LEFT:.+]] = arith.subi %[[K]], %[[START]]
   // CHECK:   %[[LENGTH:.+]] = arith.minsi %[[LEFT]], %[[C64]]
-  // Whole blocks of row-major matrices go by vectors, others element by element.
+  // Whole blocks of row-major matrices are copied as vectors, partial ones by
+  // element.
   // CHECK:   scf.if
   // CHECK:     %[[V:.+]] = llvm.load %{{.+}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xf16>
   // CHECK:     %[[W:.+]] = arith.extf %[[V]] : vector<16xf16> to vector<16xf32>
@@ -27,7 +28,7 @@ gpu.module @kernels {
   // CHECK:     %[[E:.+]] = llvm.load %{{.+}} {alignment = 2 : i64} : !llvm.ptr -> f16
   // CHECK:   scf.if
   // CHECK:     vector.store %{{.+}}, %[[BP]]
-  // Sums stay in registers for a block.
+  // Accumulators stay in registers for a block.
   // CHECK:   scf.for %{{.+}} to %[[C32]] step %[[C16]]
   // CHECK:     scf.for %{{.+}} to %[[C32]] step %[[C4]]
   // CHECK-COUNT-4: vector.load %[[SUMS]]
@@ -46,8 +47,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Columns of a follow each other in memory, and in the operand tile. bf16 is loaded
-  // as bits.
+  // Columns of a are contiguous in memory, and in the operand tile. bf16 is
+  // loaded as bits.
   // CHECK-LABEL: func.func @columns
   // CHECK: llvm.load %{{.+}} : !llvm.ptr -> vector<8xi16>
   // CHECK: arith.shli
@@ -62,8 +63,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The region runs before the block's operand tiles are filled; what it yields is
-  // read. Integers add up in i32, on top of the initial value.
+  // The region runs before the block's operand tiles are filled, and yields the
+  // operands to read. Integers accumulate in i32, starting from the initial
+  // value.
   // CHECK-LABEL: func.func @region
   // CHECK: memref.copy %{{.+}}, %[[S:.+]] : memref<256xi32> to memref<256xi32>
   // CHECK: scf.for %[[START:.+]] =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The order of reductions: the upper half onto the lower one.
+// The order of reductions: the upper half is added to the lower half.
 //
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-outline-kernels,convert-tile-to-loops,canonicalize,cse))' | FileCheck %s
 
@@ -33,7 +33,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Along one dimension of two; NaN passes through.
+  // Along one of two dimensions; NaN propagates.
   // CHECK-LABEL: func.func @max_rows
   // CHECK: memref.alloc() : memref<16xf32>
   // CHECK: arith.maximumf

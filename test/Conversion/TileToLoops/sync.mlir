@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Atomics and checks of tiles; their scalar forms are left alone.
+// Atomics and checks of tiles; their scalar forms are unchanged.
 //
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-outline-kernels,convert-tile-to-loops,canonicalize,cse))' | FileCheck %s
 
@@ -18,7 +18,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Masked out elements are left alone and give 0.
+  // Masked-out elements are unchanged and return 0.
   // CHECK-LABEL: func.func @masked
   // CHECK-NOT: iris.fence
   // CHECK: %[[OLD:.+]] = memref.alloc() : memref<16xf32>

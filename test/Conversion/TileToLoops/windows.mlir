@@ -7,7 +7,7 @@
 // NOTILES-NOT: tensor<
 
 gpu.module @kernels {
-  // Whole rows at once inside of the buffer, what is left of them at an edge.
+  // Whole rows inside the buffer, the remaining elements at an edge.
   // CHECK-LABEL: func.func @copy_rows
   // CHECK-SAME: (%[[SRC:.+]]: memref<?x?xf16>, %[[DST:.+]]: memref<?x?xf16>, %[[I:.+]]: index, %[[J:.+]]: index)
   // CHECK-SAME: attributes {iris.kernel, iris.num_warps = 4 : i32}
@@ -36,7 +36,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The `else` value fills what lies outside.
+  // The `else` value fills elements outside.
   // CHECK-LABEL: func.func @else_value
   // CHECK-SAME: %{{[^:]+}}: index, %[[OTHER:[^:]+]]: f32)
   // CHECK: } else {
@@ -74,7 +74,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Sizes of a translated buffer are those of the own one.
+  // A translated buffer has the sizes of the local one.
   // CHECK-LABEL: func.func @translated
   // CHECK-SAME: !iris.ctx, %[[BUF:[^:]+]]: memref<?xf16, #iris.symmetric>
   // CHECK: %[[PEER:.+]] = iris.translate %{{.+}}, %[[BUF]]
@@ -90,7 +90,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Gathers check every element, scatters as well.
+  // Gathers and scatters check every element.
   // CHECK-LABEL: func.func @indexed
   // CHECK: scf.for
   // CHECK:   %[[IN:.+]] = arith.cmpi ult

@@ -2,8 +2,7 @@
 // RUN: iris-opt %s --split-input-file --tile-assign-layouts \
 // RUN:   --convert-tile-to-threads --canonicalize --cse | FileCheck %s
 
-// What is left to check at run time: a remainder (and-ed mask) stands for an
-// unknown divisor.
+// The remaining run-time checks: a remainder (and-ed mask) per unknown divisor.
 
 // CHECK-LABEL: @constants
 // CHECK-NOT: arith.andi %{{.+}}, %c7
@@ -35,7 +34,7 @@ func.func @unknown(%i: index,
 
 // -----
 
-// A divisor of an argument; a loop counter of lower bound and step; extents.
+// Divisors from an argument, from a loop's lower bound and step, from extents.
 // CHECK-LABEL: @argument
 // CHECK-NOT: arith.andi %{{.+}}, %c7
 // CHECK: scf.if
@@ -57,7 +56,7 @@ func.func @argument(
 
 // -----
 
-// Strides of a strided argument; an offset that is not known is checked.
+// Strides of a strided argument; an unknown offset is checked.
 // CHECK-LABEL: @strides
 // CHECK-SAME: %[[B:[^:]+]]: memref<?x?xf16
 // CHECK: %{{.+}}, %[[OFFSET:.+]], %{{.+}}:2, %{{.+}}:2 = memref.extract_strided_metadata %[[B]]
@@ -78,7 +77,7 @@ func.func @strides(
 
 // -----
 
-// Heaps are aligned, so that a translated pointer keeps its alignment.
+// Heaps are aligned, so a translated pointer keeps its alignment.
 // CHECK-LABEL: @translated
 // CHECK-NOT: arith.andi %{{.+}}, %c15 : index
 // CHECK: scf.if

@@ -4,8 +4,8 @@
 
 #l = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// The ordering of a tile is that of the program: fences around all elements,
-// which are relaxed themselves. Elements outside of the buffer are left alone.
+// The ordering of a tile atomic is that of the program: fences around all
+// elements, which are relaxed. Elements outside the buffer are unchanged.
 // CHECK-LABEL: @rmw
 // CHECK: iris.fence release
 // CHECK-COUNT-2: iris.element_rmw add {{.*}} : i32
@@ -24,8 +24,8 @@ func.func @rmw(%ctx: !iris.ctx, %v: i32, %b: memref<?xi32>, %i: index,
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Relaxed: no fences. Only one of the threads that hold an element acts for it;
-// the others get what was there from it.
+// Relaxed: no fences. One of the threads that hold an element updates it; the
+// other threads get the old value from it.
 // CHECK-LABEL: @cas_duplicates
 // CHECK-NOT: iris.fence
 // CHECK: scf.if
@@ -48,7 +48,7 @@ func.func @cas_duplicates(%ctx: !iris.ctx, %v: f32, %b: memref<?xf32>,
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Masked elements are left alone.
+// Masked-out elements are unchanged.
 // CHECK-LABEL: @masked
 // CHECK-SAME: %[[M:[^:]+]]: i1
 // CHECK: arith.andi %{{.+}}, %[[M]] : i1
@@ -81,7 +81,8 @@ func.func @expect(%ctx: !iris.ctx, %v: i32, %w: i32) {
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// With a tolerance: not farther apart than that, or the same bits, or both NaN.
+// With a tolerance: the difference is within it, or the bits are equal, or both
+// are NaN.
 // CHECK-LABEL: @tolerance
 // CHECK: arith.cmpi ne
 // CHECK-COUNT-2: arith.cmpf uno

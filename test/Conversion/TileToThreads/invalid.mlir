@@ -55,7 +55,7 @@ func.func @no_context() {
 
 #l = #tile.linear<register = [[0, 1]], lane = [[1, 1], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0]], warp = [[0, 0], [0, 0]]>
 
-// A reduction needs lanes that move along one dimension only.
+// A reduction needs lanes that vary along one dimension only.
 func.func @mixed() {
   %v = arith.constant dense<1> : tensor<2x2xi32, #l>
   // expected-error @+2 {{layout of the source has a basis that changes dimension 1 and another one; expected separate bases}}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which words a thread writes and waits for, in accesses of 16 bytes where the
+// The words that a thread writes and waits for, in accesses of 16 bytes if the
 // layout allows.
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(tile-assign-layouts{warp-size=64},convert-tile-to-threads{warp-size=64},canonicalize,cse))' --split-input-file --verify-diagnostics | FileCheck %s
 
 #wide = #tile.blocked<size_per_thread = [8], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 #narrow = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 gpu.module @kernels {
-  // 8 bytes in a row per thread and access: neighbours write neighbours.
+  // 8 contiguous bytes per thread and access: adjacent threads write adjacent
+  // words.
   // CHECK-LABEL: gpu.func @chosen
   // CHECK: scf.if
   // CHECK: iris.write_packets {{.*}}[%{{[0-9]+}}, %{{[0-9]+}}] : vector<4xi32>, !llvm.ptr<1>
@@ -32,7 +33,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Rows of 2 bytes: neighbours in row-major order, over four rows.
+  // Rows of 2 bytes: adjacent in row-major order, over four rows.
   // CHECK-LABEL: gpu.func @rows
   // CHECK: iris.write_packets {{.*}}[%{{[0-9]+}}] : vector<2xi32>, !llvm.ptr<1>
   gpu.func @rows(%ctx: !iris.ctx, %in: memref<1024x2xi8>, %buf: memref<?xi32, #iris.symmetric>, %i: index, %e: i32) kernel {
@@ -56,7 +57,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // More than 8 accesses are waited for in turn.
+  // More than 8 accesses: waits are in sequence.
   // CHECK-LABEL: gpu.func @large
   // CHECK-COUNT-2: iris.read_packets {{.*}} -> vector<16xi32>
   // CHECK-NOT: iris.read_packets

@@ -4,9 +4,8 @@
 
 #l = #tile.blocked<size_per_thread = [4], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Registers in order, then lanes by exchanging halves, then warps through
-// shared memory, in order again. Narrow floats accumulate in f32 and are
-// rounded once.
+// Registers in order, then lanes by halving shuffles, then warps through shared
+// memory, in order again. Narrow floats accumulate in f32 and are rounded once.
 // CHECK: llvm.mlir.global internal @all__scratch() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<32 x i8>
 // CHECK-LABEL: func.func @all(
 // CHECK-SAME: %[[V:.+]]: f16
@@ -67,7 +66,7 @@ func.func @within_thread(%a: memref<256x8xf32>, %b: memref<256xf32>) {
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Shuffles move 32 bits: an i64 goes in two halves, an i8 widened.
+// Shuffles move 32 bits: an i64 takes two shuffles, an i8 is widened.
 // CHECK-LABEL: @widths
 // CHECK: arith.trunci %{{.+}} : i64 to i32
 // CHECK-COUNT-12: gpu.shuffle xor {{.*}} : i32

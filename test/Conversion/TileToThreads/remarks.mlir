@@ -47,7 +47,7 @@ func.func @row_pitch(%b: memref<?x508xf16>, %i: index) {
 
 // -----
 
-// Where a single row starts is what matters, not how far apart rows are.
+// For a single row, only its start matters, not the row pitch.
 func.func @one_row(%b: memref<4x4092xf16> {iris.divisibility = 16 : i32}) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
@@ -98,7 +98,7 @@ func.func @pinned(%b: memref<2048xf16>) {
 
 // -----
 
-// Divisors go through arithmetic, loops and selects.
+// Divisors propagate through arithmetic, loops and selects.
 func.func @divisors(%b: memref<?xf16> {iris.divisibility = 32 : i32},
                     %n: index {iris.divisibility = 64 : i32}, %c: i1) {
   %c0 = arith.constant 0 : index

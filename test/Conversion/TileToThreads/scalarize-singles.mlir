@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --iris-scalarize-singles | FileCheck %s
 
-// Nothing but the element goes from op to op.
+// Only the element is passed from op to op.
 // CHECK-LABEL: func.func @chain
 // CHECK-SAME: %[[V:.+]]: vector<1xf64>
 // CHECK: %[[X:.+]] = vector.extract %[[V]][0] : f64 from vector<1xf64>

@@ -4,7 +4,7 @@
 
 #row = #tile.blocked<size_per_thread = [1, 4], threads_per_warp = [1, 64], warps_per_cta = [4, 1], order = [1, 0]>
 
-// A tile is the vector of what one thread holds; elementwise ops stay.
+// A tile becomes the vector of one thread's elements; elementwise ops stay.
 // CHECK-LABEL: @elementwise
 // CHECK-SAME: %[[S:.+]]: f32
 // CHECK: %[[V:.+]] = vector.broadcast %[[S]] : f32 to vector<8xf32>
@@ -25,7 +25,7 @@ func.func @elementwise(%s: f32, %b: memref<8x256xf32>) {
 
 #row = #tile.blocked<size_per_thread = [1, 4], threads_per_warp = [1, 64], warps_per_cta = [4, 1], order = [1, 0]>
 
-// Coordinates: this thread's part, and a constant per register.
+// Coordinates: the thread's base, and a constant per register.
 // CHECK-LABEL: @range
 // CHECK-DAG: %[[COL:.+]] = arith.constant dense<[0, 1, 2, 3, 0, 1, 2, 3]> : vector<8xi32>
 // CHECK-DAG: arith.shli %{{.+}}, %c2_i32 : i32
@@ -42,7 +42,7 @@ func.func @range(%b: memref<8x256xi32>) {
 
 #row = #tile.blocked<size_per_thread = [1, 4], threads_per_warp = [1, 64], warps_per_cta = [4, 1], order = [1, 0]>
 
-// Two registers per row are repeated four times: no other thread is asked.
+// Two registers per row are repeated four times: no exchange between threads.
 // CHECK-LABEL: @broadcast
 // CHECK: %[[R:.+]] = scf.if {{.*}} -> (vector<2xf32>)
 // CHECK: vector.shuffle %[[R]], %[[R]] [0, 0, 0, 0, 1, 1, 1, 1] : vector<2xf32>, vector<2xf32>
@@ -78,8 +78,8 @@ func.func @renumber(%b: memref<8x256xf32>, %c: memref<8x256xf32>) {
 #row = #tile.blocked<size_per_thread = [1, 4], threads_per_warp = [1, 64], warps_per_cta = [4, 1], order = [1, 0]>
 #col = #tile.blocked<size_per_thread = [8, 1], threads_per_warp = [1, 64], warps_per_cta = [1, 4], order = [0, 1]>
 
-// Elements of other threads come by way of shared memory: one buffer per
-// kernel, and a barrier on either side of it being filled.
+// Elements of other threads are exchanged through shared memory: one buffer per
+// kernel, and a barrier before and after it is written.
 // CHECK: llvm.mlir.global internal @exchange__scratch() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<8192 x i8>
 // CHECK-LABEL: func.func @exchange(
 // CHECK: %[[S:.+]] = llvm.mlir.addressof @exchange__scratch : !llvm.ptr<3>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --iris-unswitch-loops | FileCheck %s
 
-// One loop for when both conditions hold, and one of checked forms.
+// One loop for the case that both conditions hold, and one with checks.
 // CHECK-LABEL: func.func @two
 // CHECK: %[[BOTH:.+]] = arith.andi %{{.+}}, %{{.+}} : i1
 // CHECK: %[[SUM:.+]] = scf.if %[[BOTH]] -> (f32) {
@@ -39,8 +39,8 @@ func.func @two(%a: memref<?xf32>, %p: i1, %q: i1, %n: index, %z: f32) -> f32 {
   return %r : f32
 }
 
-// Other conditions stay where they are: they may differ between threads, and
-// the loop may hold a barrier. So does one that changes in the loop.
+// Other conditions stay: they may differ between threads, and the loop may hold
+// a barrier. A condition that changes in the loop stays as well.
 // CHECK-LABEL: func.func @stays
 // CHECK-NOT: scf.if
 // CHECK: scf.for
@@ -90,8 +90,7 @@ func.func @outer(%a: memref<?xf32>, %p: i1, %n: index, %z: f32) {
   return
 }
 
-// The loop over an access's elements does not make the one around it an outer
-// loop.
+// The loop over an access's elements does not make its parent an outer loop.
 // CHECK-LABEL: func.func @elements
 // CHECK: scf.if %{{.+}} {
 // CHECK:   scf.for

@@ -2,7 +2,8 @@
 // RUN: iris-opt %s --tile-assign-layouts --convert-tile-to-threads --canonicalize --cse | FileCheck %s
 
 gpu.module @kernels {
-  // A loop over whole tiles: no window hangs over an edge, here and on a peer.
+  // A loop over whole tiles: no window extends past an edge, locally and on a
+  // peer.
   // CHECK-LABEL: gpu.func @whole
   // CHECK: scf.for
   // CHECK-NOT: arith.cmpi
@@ -29,7 +30,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Tiles that overlap, a loop of one tile more, and a buffer of another size.
+  // Overlapping tiles, a loop of one tile more, and a buffer of another size.
   // CHECK-LABEL: gpu.func @not_whole
   // CHECK: scf.for
   // CHECK: arith.cmpi sle
@@ -64,8 +65,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A buffer that is known to be small: one address for all turns, and an
-  // offset of 32 bits with what an instruction cannot add by itself.
+  // A buffer that is known to be small: one address for all iterations, and a
+  // 32-bit offset for the part that exceeds an instruction's immediate offset.
   // CHECK-LABEL: gpu.func @small
   // CHECK: scf.for
   // CHECK: %[[AT:.+]] = arith.addi %{{.+}}, %{{.+}} : i32
@@ -92,7 +93,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The tile behind the whole ones hangs over the end: only the checked forms.
+  // The tile after the whole ones extends past the end: only the checked forms.
   // CHECK-LABEL: gpu.func @cut(
   // CHECK-SAME: %[[N:[a-z0-9]+]]: index)
   // CHECK: arith.andi %{{.+}}, %c7 : index

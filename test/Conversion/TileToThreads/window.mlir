@@ -2,13 +2,13 @@
 // RUN: iris-opt %s --split-input-file --tile-assign-layouts \
 // RUN:   --convert-tile-to-threads --canonicalize --cse | FileCheck %s
 
-// Nothing is known: one uniform condition chooses between one 16-byte access
-// and eight guarded ones.
+// Nothing is known: one uniform condition selects one 16-byte access or eight
+// guarded ones.
 // CHECK-LABEL: @dynamic
 // CHECK-SAME: (%[[B:.+]]: memref<?x?xf16>, %[[I:.+]]: index, %[[J:.+]]: index)
 // CHECK-DAG: %[[P:.+]] = memref.extract_aligned_pointer_as_index %[[B]]
 // CHECK-DAG: {{.*}}, %{{.+}}, %[[SIZES:.+]]:2, %[[STRIDES:.+]]:2 = memref.extract_strided_metadata %[[B]]
-// The parts that do not depend on the window come first: the row pitch and the
+// Conditions that do not depend on the window come first: the row pitch and the
 // pointer are multiples of 16 bytes, offsets fit 31 bits.
 // CHECK: arith.andi %[[STRIDES]]#0, %c7
 // CHECK: arith.andi %[[P]], %c15
@@ -40,7 +40,7 @@ func.func @dynamic(%b: memref<?x?xf16>, %i: index, %j: index) {
 
 // -----
 
-// Everything is known: no condition at all.
+// Everything is static: no condition at all.
 // CHECK-LABEL: @static
 // CHECK-NOT: scf.if
 // CHECK-COUNT-2: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
@@ -76,8 +76,9 @@ func.func @divisible(
 
 // -----
 
-// A peer's buffer has the extents, strides and alignment of the own one, so
-// that the condition is the same for all ranks and leaves loops over them.
+// A peer's buffer has the extents, strides and alignment of the local one, so
+// the condition is the same for all ranks and is hoisted out of loops over
+// them.
 // CHECK-LABEL: @peer
 // CHECK-SAME: %[[B:[^:]+]]: memref<?xf16, #iris.symmetric>
 // CHECK-DAG: memref.extract_strided_metadata %[[B]]
@@ -100,9 +101,9 @@ func.func @peer(%ctx: !iris.ctx, %b: memref<?xf16, #iris.symmetric>,
 
 // -----
 
-// The offset of a thread is 32 bits wide and unsigned, behind a uniform base:
-// the form that AMD's scalar-base addressing takes. What differs between the
-// registers of a thread by a constant comes last.
+// The offset of a thread is unsigned and 32 bits wide, added to a uniform base:
+// the form of AMD's scalar-base addressing. Constant differences between a
+// thread's registers come last.
 // CHECK-LABEL: @addresses
 // CHECK: %[[WINDOW:.+]] = llvm.getelementptr %{{.+}}[%{{.+}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
 // CHECK: %[[OFFSET:.+]] = arith.extui %{{.+}} : i32 to i64
@@ -136,8 +137,9 @@ func.func @wide(
 
 // -----
 
-// A window that never fits has no form without checks. Groups of neighbours are
-// checked as one, if the pointer is aligned, since no row's end cuts one.
+// A window that never fits has no form without checks. Groups of adjacent
+// elements are checked as one if the pointer is aligned, since no row ends
+// within a group.
 // CHECK-LABEL: @never_inside
 // CHECK-NOT: llvm.store
 // CHECK: arith.andi %{{.+}}, %c15
@@ -158,7 +160,8 @@ func.func @never_inside(%b: memref<4x256xf16>) {
 
 // -----
 
-// A tile smaller than the workgroup: many load an element, one stores it.
+// A tile smaller than the workgroup: several threads load an element, one
+// stores it.
 // CHECK-LABEL: @duplicates
 // CHECK-DAG: %[[TID:.+]] = gpu.thread_id x upper_bound 256
 // CHECK-DAG: %[[ID:.+]] = arith.index_castui %[[TID]]
@@ -210,15 +213,15 @@ func.func @cache(%b: memref<?xf32>, %i: index) {
 
 // -----
 
-// A thread with many elements moves single ones in a loop of 16 at a time: its
-// code does not grow with the tile.
+// A thread with many elements moves single ones in a loop of 16 at a time, so
+// that the code does not grow with the tile.
 #many = #tile.blocked<size_per_thread = [64], threads_per_warp = [64], warps_per_cta = [1], order = [0]>
 
 // CHECK-LABEL: @many_elements
 // CHECK: scf.if
 // CHECK-COUNT-4: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<16xi8>
 // CHECK: } else {
-// Groups of neighbours that are inside or outside as a whole,
+// Vectors that are inside or outside as a whole,
 // CHECK: scf.if
 // CHECK-COUNT-4: llvm.load {{.*}} : !llvm.ptr<1> -> vector<16xi8>
 // or single elements: the latest come last.

@@ -10,8 +10,8 @@ iris.collective @gather all_gather i8
 iris.collective @mean reduce avg ui8 size 3
 // CHECK: iris.collective @small reduce_scatter max f8E4M3FN{{$}}
 iris.collective @small reduce_scatter max f8E4M3FN
-// CHECK: iris.collective @meet barrier i8{{$}}
-iris.collective @meet barrier i8
+// CHECK: iris.collective @barrier barrier i8{{$}}
+iris.collective @barrier barrier i8
 // CHECK: iris.collective @fifo send i8 attributes {note = "kept"}
 iris.collective @fifo send i8 attributes {note = "kept"}
 

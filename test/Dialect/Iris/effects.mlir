@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Polling and ordered ops survive; plain loads are merged and dead ones go.
+// Polling and ordered ops survive; plain loads are merged and dead ones
+// removed.
 // RUN: iris-opt %s --cse --canonicalize --loop-invariant-code-motion | FileCheck %s
 
 gpu.module @kernels {
-  // Plain loads read: equal ones are one.
+  // Plain loads only read: equal ones are merged.
   // CHECK-LABEL: gpu.func @plain
   gpu.func @plain(%ctx: !iris.ctx, %buf: memref<?xf16, #iris.symmetric>, %i: index, %r: index) kernel {
     // CHECK: iris.load
@@ -16,7 +17,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A load that nobody uses goes.
+  // An unused load is removed.
   // CHECK-LABEL: gpu.func @dead
   gpu.func @dead(%ctx: !iris.ctx, %buf: memref<?xf16, #iris.symmetric>, %i: index, %r: index) kernel {
     // CHECK-NOT: load
@@ -53,7 +54,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Unused results of ordered ops do not make them dead, equal ones stay two.
+  // Unused results do not make ordered ops dead, and equal ones are not merged.
   // CHECK-LABEL: gpu.func @ordered
   gpu.func @ordered(%ctx: !iris.ctx, %flags: memref<?xi32, #iris.symmetric>, %i: index, %v: i32) kernel {
     // CHECK-COUNT-2: iris.wait
@@ -98,8 +99,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A store between a load and its use is not jumped over: a loaded tile is a
-  // copy taken at the load.
+  // A load does not move across a store: a loaded tile is a copy taken at the
+  // load.
   // CHECK-LABEL: gpu.func @copy_at_load
   gpu.func @copy_at_load(%a: memref<?xi32>, %i: index) kernel {
     // CHECK: %[[OLD:.*]] = tile.load

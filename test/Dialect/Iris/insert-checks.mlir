@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Checks come in front of what names a rank or an element; those that hold are
-// dropped by canonicalization; windows have none.
+// Checks precede each op that names a rank or an element; canonicalization
+// removes those that hold; windows have none.
 //
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-insert-checks,canonicalize))' --verify-diagnostics | FileCheck %s
 

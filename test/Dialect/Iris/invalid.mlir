@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every verifier error: what was found and what was expected.
+// Every verifier error: the actual value and the expected one.
 // RUN: iris-opt %s --split-input-file --verify-diagnostics
 
 func.func @translate_plain(%ctx: !iris.ctx, %b: memref<?xf16>, %r: index) {

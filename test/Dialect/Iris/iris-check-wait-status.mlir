@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program whose wait for a packet was given up publishes nothing more.
+// A program whose wait for a packet timed out publishes nothing more.
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-check-wait-status))' | FileCheck %s
 
 gpu.module @kernels {
-  // Packets in a row are one wait status; before the first wait there is none.
+  // Packets in a row share one check of the wait status; before the first wait
+  // there is none.
   // CHECK-LABEL: gpu.func @row
   // CHECK-NEXT: iris.packet_store
   // CHECK-NEXT: iris.packet_load
@@ -22,7 +23,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The own memory is not published by storing to it.
+  // Stores to local memory publish nothing.
   // CHECK-LABEL: gpu.func @last
   // CHECK-NOT: leave_if_failed
   // CHECK: gpu.return
@@ -53,7 +54,7 @@ gpu.module @kernels {
     // CHECK-NEXT: iris.barrier
     iris.barrier %ctx, %s : memref<?xi32, #iris.symmetric>
     %4 = iris.packet_load %ctx, %b[%i] flag(%e) : memref<?xi32, #iris.symmetric> -> tensor<64xf32>
-    // A wait ends with the wait status itself.
+    // A wait ends with its own check of the wait status.
     // CHECK: iris.packet_load
     // CHECK-NEXT: iris.wait
     // CHECK-NEXT: iris.signal

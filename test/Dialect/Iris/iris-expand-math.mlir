@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What is left has an instruction on every target.
+// The remaining ops have an instruction on every target.
 //
 // RUN: iris-opt %s --iris-expand-math | FileCheck %s
 
@@ -38,7 +38,7 @@ func.func @narrow(%x: vector<8xf16>) -> vector<8xf16> {
   return %0 : vector<8xf16>
 }
 
-// No instruction of one target, which upstream takes for vectors of 8.
+// Not an instruction of every target; upstream uses it for vectors of 8.
 // CHECK-LABEL: func.func @reciprocal_root
 // CHECK-SAME: %[[X:.+]]: vector<8xf32>
 // CHECK: %[[ROOT:.+]] = math.sqrt %[[X]] : vector<8xf32>

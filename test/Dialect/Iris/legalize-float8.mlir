@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// f8 values become their codes; conversions become integer arithmetic.
+// f8 values become their bits; conversions become integer arithmetic.
 //
 // RUN: iris-opt %s --iris-legalize-float8 | FileCheck %s
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What products refuse: in ops, and in configs, which the generators read.
+// Errors of matmul ops, and of configs, which the generators read.
 //
 // RUN: iris-opt %s --iris-expand-matmuls --split-input-file --verify-diagnostics
 
@@ -59,7 +59,7 @@ iris.matmul_kernel @k matmul f16 -> f16 {tile = 64}
 
 // -----
 
-// Flags are for variants that stage.
+// Flags are only for variants with a staging buffer.
 // expected-error @below {{'iris.matmul_kernel' op config has the key "k_per_flag"; expected variant, shard, tile_m}}
 iris.matmul_kernel @k all_gather_matmul f16 -> f16 {k_per_flag = 2}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What packets refuse: what was found and what was expected.
+// Errors of packet ops: the actual value and the expected one.
 // RUN: iris-opt %s --split-input-file --verify-diagnostics
 
 func.func @small(%ctx: !iris.ctx, %b: memref<?xi32, #iris.symmetric>, %t: tensor<4xbf16>, %i: index, %e: i32) {

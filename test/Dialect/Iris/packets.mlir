@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Packets print as they are written, and survive what merges, hoists and
-// removes other ops.
+// Packets round-trip, and survive passes that merge, hoist and remove ops.
 // RUN: iris-opt %s | iris-opt | FileCheck %s
 // RUN: iris-opt %s --mlir-print-op-generic | iris-opt | FileCheck %s
 // RUN: iris-opt %s --cse --canonicalize --loop-invariant-code-motion | FileCheck %s --check-prefix=KEPT
@@ -42,8 +41,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A wait for a packet is one although nobody uses the data, and two equal
-  // ones are two: the packet may have changed.
+  // A wait for a packet is kept although its data are unused, and two equal
+  // ones are not merged: the packet may have changed.
   // KEPT-LABEL: gpu.func @waits
   // KEPT: iris.packet_load
   // KEPT: iris.packet_load
@@ -54,7 +53,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Neither leaves a loop that may not run, or whose turns wait for others.
+  // Neither is hoisted out of a loop that may not run, or whose iterations wait
+  // for peers.
   // KEPT-LABEL: gpu.func @loop
   // KEPT: scf.for
   // KEPT-NEXT: iris.packet_store
@@ -74,7 +74,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Loads on both sides of a packet stay: something may have been told.
+  // Loads on both sides of a packet stay: a peer may have published new data.
   // KEPT-LABEL: gpu.func @across
   // KEPT: tile.load
   // KEPT: iris.packet_load

@@ -74,7 +74,7 @@ gpu.module @kernels {
 
 // -----
 
-// What names a rank asks for the heap, as of any buffer.
+// An op that names a rank needs a symmetric buffer, as for every buffer.
 gpu.module @kernels {
   gpu.func @remote(%ctx: !iris.ctx, %i: index) kernel {
     %a = memref.alloca() : memref<8xi32>

@@ -2,7 +2,7 @@
 // RUN: iris-opt %s --iris-place-allocas | FileCheck %s
 
 gpu.module @kernels {
-  // One buffer for each op, wherever it is; views of it are in its space.
+  // One buffer for each op, wherever it is; its views have its memory space.
   // CHECK-LABEL: gpu.func @buffers
   // CHECK-SAME: workgroup(%[[A:.+]] : memref<16x32xf16, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[B:.+]] : memref<64xi32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
   // CHECK-NOT: memref.alloca

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Dimensions that a buffer does not have, also through the pipelines: upstream's
-// canonicalization would read beyond the type's shape.
+// Dimensions that a buffer does not have, also in the pipelines: upstream's
+// canonicalization would read past the type's shape.
 //
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-inline-functions,iris-resolve-dims))' --split-input-file --verify-diagnostics
 // RUN: iris-opt %s --iris-pipeline=target=host --split-input-file --verify-diagnostics

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A buffer without a rank, which pipelines refuse before (verify-portable.mlir).
+// An unranked buffer, which pipelines reject earlier (verify-portable.mlir).
 //
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-inline-functions,iris-resolve-dims))' --verify-diagnostics
 

@@ -12,7 +12,7 @@ func.func @constant(%b: memref<?x?xf32>) -> (index, index) {
   // CHECK: %[[C1:.+]] = arith.constant 1
   // CHECK: memref.dim %[[B]], %[[C1]]
   %0 = memref.dim %b, %c1 : memref<?x?xf32>
-  // Only propagation finds this one; nothing else is folded.
+  // Only constant propagation finds this one; nothing else is folded.
   // CHECK: arith.subi
   // CHECK: %[[C0:.+]] = arith.constant 0
   // CHECK-NEXT: memref.dim %[[B]], %[[C0]]
@@ -49,7 +49,7 @@ func.func @one_dimension(%b: memref<?xf32>, %i: index) -> index {
   return %0 : index
 }
 
-// A size may name a dimension in its turn.
+// A size may itself be a dimension.
 // CHECK-LABEL: func.func @of_size(
 func.func @of_size(%b: memref<?x?xf32>, %i: index) -> index {
   // CHECK: %[[S:.+]] = arith.select
@@ -59,8 +59,9 @@ func.func @of_size(%b: memref<?x?xf32>, %i: index) -> index {
   return %1 : index
 }
 
-// A loop that runs once becomes its body, for the dimension -1, only when it is
-// canonicalized. Kernels bring in the dialect whose patterns want none of these.
+// A loop that runs once becomes its body, with the dimension -1, only by
+// canonicalization. Kernels load the dialect whose patterns require valid
+// dimensions.
 gpu.module @kernels {
   // FOLD-LABEL: gpu.func @folded(
   // FOLD-NOT: constant -1

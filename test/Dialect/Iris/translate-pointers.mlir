@@ -13,12 +13,12 @@ gpu.module @kernels {
     // CHECK: %[[Q:.*]] = iris.translate
     // CHECK: tile.store %[[V]], %[[Q]][%{{.*}}, %{{.*}}] cache(wt) :
     iris.store %ctx, %v, %buf[%i, %i] to %r cache(wt) : tensor<8x256xf16>, memref<?x?xf16, #iris.symmetric>
-    // get reads the peer and writes the own memory.
+    // get reads from the peer and writes to local memory.
     // CHECK: %[[SRC:.*]] = iris.translate
     // CHECK: %[[T:.*]] = tile.load %[[SRC]]
     // CHECK: tile.store %[[T]], %{{.*}} : tensor<8x256xf16>, memref<?x?xf16>
     iris.get %ctx, %buf[%i, %i], %own[%i, %i] from %r shape [8, 256] : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16>
-    // put reads the own memory and writes the peer.
+    // put reads local memory and writes to the peer.
     // CHECK: %[[DST:.*]] = iris.translate
     // CHECK: %[[U:.*]] = tile.load %{{.*}} : memref<?x?xf16> -> tensor<8x256xf16>
     // CHECK: tile.store %[[U]], %[[DST]]
@@ -31,7 +31,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A masked transfer goes element by element.
+  // A masked transfer is element-wise.
   // CHECK-LABEL: gpu.func @masked
   gpu.func @masked(%ctx: !iris.ctx, %buf: memref<?xf16, #iris.symmetric>, %own: memref<?xf16>,
                    %i: index, %j: index, %r: index) kernel {
@@ -54,13 +54,13 @@ gpu.module @kernels {
     iris.signal set %ctx, %v, %flags[%i] to %r : i32, memref<?xi32, #iris.symmetric>
     // CHECK: iris.wait {{.*}} ge %{{.*}} : i32, memref<?xi32, #iris.peer>
     %c = iris.wait %ctx, %flags[%i] ge %v from %r : i32, memref<?xi32, #iris.symmetric>
-    // Own memory is left alone.
+    // Local accesses are unchanged.
     // CHECK: iris.wait {{.*}} ge %{{.*}} : i32, memref<?xi32, #iris.symmetric>
     %d = iris.wait %ctx, %flags[%i] ge %v : i32, memref<?xi32, #iris.symmetric>
     gpu.return
   }
 
-  // One translation, outside of the loop, for all accesses to a buffer.
+  // One translation, outside the loop, for all accesses to a buffer.
   // HOIST-LABEL: gpu.func @hoisted
   gpu.func @hoisted(%ctx: !iris.ctx, %buf: memref<?xf16, #iris.symmetric>, %r: index, %n: index) kernel {
     // HOIST: iris.translate

@@ -30,7 +30,7 @@ gpu.module @kernels {
 
 // -----
 
-// Only the analysis of ranges finds that %zero is 0.
+// Only the range analysis finds that %zero is 0.
 gpu.module @kernels {
   gpu.func @range(%b: memref<?xindex>, %i: index) kernel {
     %c1 = arith.constant 1 : index

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// On request a kernel may be for one target; what no target has stays refused.
+// On request a kernel may be for one target; ops that no target supports are
+// still rejected.
 //
 // RUN: iris-opt %s --iris-verify-portable=allow-nonportable --split-input-file --verify-diagnostics
 

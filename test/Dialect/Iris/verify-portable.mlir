@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What is not in the portable kernel language is refused before any lowering,
+// Ops outside the portable kernel language are rejected before any lowering,
 // with the same message for every target.
 //
 // RUN: iris-opt %s --iris-verify-portable --split-input-file --verify-diagnostics
@@ -19,7 +19,7 @@ gpu.module @kernels {
     vector.store %4, %c[%i] : memref<?xf32>, vector<4xf32>
     gpu.return
   }
-  // What is in the LLVM dialect already was written for one target.
+  // Ops of the LLVM dialect were written for one target.
   llvm.func @one_target(%x: vector<8xbf16>) {
     llvm.return
   }

@@ -14,7 +14,7 @@ func.func @default(%b: memref<?x?xf16>, %i: index) {
 
 // -----
 
-// The widest element that is moved counts.
+// The widest element that is moved decides.
 // CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [4], threads_per_warp = [64], warps_per_cta = [8], order = [0]>
 // CHECK-LABEL: @widest_element
 // CHECK: tile.load {{.*}} -> tensor<4096xf16, #[[L]]>
@@ -29,7 +29,7 @@ func.func @widest_element(%a: memref<?xf16>, %b: memref<?xf32>, %i: index)
 
 // -----
 
-// All threads take part before each of them takes more.
+// All threads are used before any of them gets more elements.
 // CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 // CHECK-LABEL: @small
 // CHECK: tile.load {{.*}} -> tensor<512xf16, #[[L]]>
@@ -41,7 +41,7 @@ func.func @small(%b: memref<?xf16>, %i: index) {
 
 // -----
 
-// A tile smaller than the workgroup is held several times over.
+// A tile smaller than the workgroup is replicated.
 // CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 // CHECK-LABEL: @tiny
 // CHECK: tile.load {{.*}} -> tensor<16xi32, #[[L]]>
@@ -53,7 +53,7 @@ func.func @tiny(%b: memref<?xi32>, %i: index) {
 
 // -----
 
-// What a loop carries has one layout; a constant gets the one of its use.
+// A loop-carried tile has one layout; a constant gets the layout of its use.
 // CHECK-LABEL: @loop
 // CHECK: %[[INIT:.+]] = arith.constant dense<0.000000e+00> : tensor<8x256xf32, #[[L:.+]]>
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[INIT]]) -> (tensor<8x256xf32, #[[L]]>)
@@ -75,7 +75,8 @@ func.func @loop(%b: memref<?x?xf32>, %n: index) {
 
 // -----
 
-// A reduction gives a slice, which fits what it is subtracted from.
+// A reduction yields a slice layout, which matches the tile it is subtracted
+// from.
 // CHECK: #[[L:.+]] = #tile.blocked
 // CHECK: #[[S:.+]] = #tile.slice<dim = 1, parent = #[[L]]>
 // CHECK-LABEL: @slice
@@ -95,7 +96,8 @@ func.func @slice(%b: memref<?x?xf32>, %i: index) {
 
 // -----
 
-// The stored side of a transpose keeps wide accesses: the tile is exchanged.
+// The stored side of a transpose keeps wide accesses: threads exchange the
+// tile.
 // CHECK-LABEL: @transpose
 // CHECK: %[[T:.+]] = tile.transpose {{.*}} -> tensor<256x8xf16, #[[T_LAYOUT:.+]]>
 // CHECK: tile.convert_layout %[[T]] : tensor<256x8xf16, #[[T_LAYOUT]]> -> tensor<256x8xf16, #[[S_LAYOUT:.+]]>
@@ -111,7 +113,7 @@ func.func @transpose(%b: memref<?x?xf16>, %i: index) {
 
 #pin = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// A pinned layout is obeyed, here by all that is tied to it.
+// A pinned layout is respected, here by all tiles that are connected to it.
 // CHECK: #[[PIN:.+]] = #tile.blocked<size_per_thread = [2], {{.*}}>
 // CHECK-LABEL: @pinned
 // CHECK: tile.load {{.*}} -> tensor<4096xf16, #[[PIN]]>
@@ -136,7 +138,7 @@ func.func @pinned(%b: memref<?xf16>, %i: index, %c: i1) {
 #row = #tile.blocked<size_per_thread = [1, 8], threads_per_warp = [2, 32], warps_per_cta = [4, 1], order = [1, 0]>
 #col = #tile.blocked<size_per_thread = [8, 1], threads_per_warp = [1, 64], warps_per_cta = [1, 4], order = [0, 1]>
 
-// Where two pinned layouts meet, both are obeyed.
+// Where two pinned layouts conflict, both are respected.
 // CHECK-LABEL: @two_pins
 // CHECK: %[[E:.+]] = tile.expand_dims
 // CHECK-SAME: tensor<8x1xf32, #[[ROW:.+]]>

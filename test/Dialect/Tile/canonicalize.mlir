@@ -12,7 +12,7 @@ func.func @convert_nothing(%v: tensor<256xf16, #a>) -> tensor<256xf16, #a> {
   return %w : tensor<256xf16, #a>
 }
 
-// There and back again is nothing.
+// Two conversions that cancel are removed.
 // CHECK-LABEL: func.func @convert_twice(
 // CHECK-SAME: %[[V:.*]]: tensor
 // CHECK-NEXT: return %[[V]]
@@ -38,7 +38,7 @@ func.func @transpose_nothing(%v: tensor<8x4xf32>) -> tensor<8x4xf32> {
   return %w : tensor<8x4xf32>
 }
 
-// A square tile that is really transposed stays.
+// A transpose of a square tile stays.
 // CHECK-LABEL: func.func @transpose_square(
 // CHECK: tile.transpose
 func.func @transpose_square(%v: tensor<8x8xf32>) -> tensor<8x8xf32> {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Control flow: what one iteration leaves, every later one finds, of whichever
-// loop; what one way leaves counts where ways join.
+// Control flow: accesses of one iteration precede those of every later one, in
+// every enclosing loop; accesses of any branch count after the join.
 // RUN: iris-opt %s --split-input-file --tile-insert-barriers | FileCheck %s
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// The inner loop stores to the window that this iteration has loaded: each thread
-// to its own elements. The next iteration of the outer loop loads another window,
-// of which nothing is known.
+// The inner loop stores to the window that this iteration has loaded: each
+// thread to its own elements. The next iteration of the outer loop loads
+// another, unknown window.
 // CHECK-LABEL: @two_deep
 // CHECK: scf.for
 // CHECK: %[[ROW:.+]] = memref.load
@@ -59,7 +59,7 @@ func.func @rows(%b: memref<?x?xf32>, %n: index) {
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Three deep: stale in the middle loop, then in the outer one.
+// Three nested loops: stale in the middle loop, then in the outer one.
 // CHECK-LABEL: @three_deep
 // CHECK: scf.for
 // CHECK-NEXT: memref.load
@@ -89,7 +89,7 @@ func.func @three_deep(%b: memref<?xf32>, %rows: memref<?xindex>, %n: index) {
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// In the middle loop alone the row is the same.
+// Within the middle loop the row is the same.
 // CHECK-LABEL: @same_row
 // CHECK-NOT: gpu.barrier
 // CHECK: return
@@ -109,7 +109,7 @@ func.func @same_row(%b: memref<?xf32>, %row: index, %n: index) {
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// What the loop carries is another value in every iteration.
+// A loop-carried value differs in every iteration.
 // CHECK-LABEL: @carried_offset
 // CHECK: scf.for
 // CHECK-NEXT: gpu.barrier
@@ -131,7 +131,7 @@ func.func @carried_offset(%b: memref<?xf32>, %n: index) {
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// A view that is made in the loop is another one in every iteration.
+// A view that is created in the loop differs in every iteration.
 // CHECK-LABEL: @views
 // CHECK: memref.subview
 // CHECK-NEXT: gpu.barrier
@@ -179,7 +179,7 @@ func.func @while(%b: memref<?xf32>, %i: index, %j: index, %c: i1) {
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// A barrier on one way does not order the others.
+// A barrier on one path does not order the other paths.
 // CHECK-LABEL: @switch
 // CHECK: scf.index_switch
 // CHECK: gpu.barrier
@@ -239,7 +239,7 @@ func.func @conditions(%b: memref<?xf32>, %o: memref<?xf32>, %c: i1, %d: i1, %i: 
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Unstructured control flow: any branch may go back.
+// Unstructured control flow: any branch may be a back edge.
 // CHECK-LABEL: @branches
 // CHECK: ^bb1:
 // CHECK-NEXT: gpu.barrier
@@ -260,7 +260,7 @@ func.func @branches(%b: memref<?xf32>, %i: index, %j: index, %c: i1) {
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Of ops that the pass does not know it believes their effects, or everything.
+// Unknown ops: the pass uses their declared effects, else assumes all effects.
 // CHECK-LABEL: @others
 // CHECK: tile.store
 // CHECK-NEXT: gpu.barrier

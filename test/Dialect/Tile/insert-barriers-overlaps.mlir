@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a kernel relies on where arguments are written: the launch checks it.
+// Assumptions about argument overlap of a kernel that writes arguments: the
+// launch checks them.
 // RUN: iris-opt %s --split-input-file --tile-insert-barriers | FileCheck %s
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// In place, element by element: the same buffer will do. Nothing writes %x.
+// In place, element by element: the same buffer is allowed. Nothing writes %x.
 // CHECK-LABEL: @elementwise
 // CHECK-SAME: iris.argument_overlaps = {same_or_disjoint = {{\[}}[0, 2], [1, 2]]}
 // CHECK-NOT: gpu.barrier
@@ -24,7 +25,7 @@ func.func @elementwise(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>, 
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Windows at different places: %x and %z must share nothing. %y is not read.
+// Windows at different offsets: %x and %z must not overlap. %y is not read.
 // CHECK-LABEL: @shifted
 // CHECK-SAME: iris.argument_overlaps = {disjoint = {{\[}}[0, 2]]}
 // CHECK-NOT: gpu.barrier
@@ -80,8 +81,8 @@ func.func @views(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>, %i: in
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Nothing where a barrier orders the accesses, where nothing is written, or
-// where the kernel says that it takes care.
+// No assumption if a barrier orders the accesses, if nothing is written, or if
+// the kernel declares that it handles overlap.
 // CHECK-LABEL: @ordered
 // CHECK-NOT: iris.argument_overlaps
 // CHECK: return

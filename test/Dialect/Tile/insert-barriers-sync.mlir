@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The rule of each op: what it orders before it, its own access, what it orders
-// after it. docs/memory-model.md has the table.
+// The rule of each op: which accesses before it, of itself, and after it are
+// ordered. docs/memory-model.md has the table.
 // RUN: iris-opt %s --split-input-file --tile-insert-barriers | FileCheck %s
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// A release orders what came before it, not its own access.
+// A release orders the accesses before it, not its own access.
 // CHECK-LABEL: @release
 // CHECK-NEXT: tile.store
 // CHECK-NEXT: iris.signal
@@ -34,8 +34,8 @@ func.func @release(%ctx: !iris.ctx, %f: memref<?xi32>, %b: memref<?xf32>, %o: me
 
 // -----
 
-// Signals in a row share the release of the first one: the second orders not
-// the first one's access.
+// Signals in a row share the release of the first one: the second does not
+// order the first one's access.
 // CHECK-LABEL: @row_of_signals
 // CHECK-NEXT: iris.signal
 // CHECK-NEXT: iris.signal
@@ -52,7 +52,8 @@ func.func @row_of_signals(%ctx: !iris.ctx, %f: memref<?xi32>, %g: memref<?xi32>,
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// An acquire orders what comes after it, and its own access is one like others.
+// An acquire orders the accesses after it, and its own access is like any
+// other.
 // CHECK-LABEL: @acquire
 // CHECK: tile.store
 // CHECK-NEXT: gpu.barrier
@@ -74,7 +75,7 @@ func.func @acquire(%ctx: !iris.ctx, %b: memref<?xi32>, %e: i32, %v: tensor<256xi
   tile.store %v, %b[%c0] : tensor<256xi32, #l>, memref<?xi32>
   %1 = iris.atomic_cas %ctx, %e, %e, %b[%c200] sem(acquire) : i32, memref<?xi32>
   %2 = memref.load %b[%c200] : memref<?xi32>
-  // A release comes after all of it on its own.
+  // A release follows these by itself.
   tile.store %v, %b[%c0] : tensor<256xi32, #l>, memref<?xi32>
   %3 = iris.atomic_cas %ctx, %e, %e, %b[%c200] : i32, memref<?xi32>
   %4 = memref.load %b[%c200] : memref<?xi32>
@@ -85,7 +86,7 @@ func.func @acquire(%ctx: !iris.ctx, %b: memref<?xi32>, %e: i32, %v: tensor<256xi
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// A tile that is stored beside the flag does not matter to it.
+// A tile that is stored next to the flag does not matter to it.
 // CHECK-LABEL: @apart
 // CHECK-NOT: gpu.barrier
 // CHECK: return
@@ -109,7 +110,7 @@ func.func @apart(%ctx: !iris.ctx, %b: memref<?xi32>, %e: i32, %n: index, %v: ten
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// A wait acquires, and looks at its flag behind the program's own stores.
+// A wait acquires, and reads its flag after the program's own stores.
 // CHECK-LABEL: @waits
 // CHECK-NEXT: tile.store
 // CHECK-NEXT: gpu.barrier
@@ -128,7 +129,7 @@ func.func @waits(%ctx: !iris.ctx, %f: memref<?xi32>, %b: memref<?xi32>, %e: i32,
   %w = tile.load %b[%j] : memref<?xi32> -> tensor<256xi32, #l>
   tile.store %v, %b[%j] : tensor<256xi32, #l>, memref<?xi32>
   // Waits in a row share the acquire of the last one: the first orders nothing
-  // before the second one's look.
+  // before the second one's read.
   %1 = iris.wait %ctx, %f[%j] ge %e : i32, memref<?xi32>
   %2 = iris.wait %ctx, %b[%i] ge %e : i32, memref<?xi32>
   %x = tile.load %b[%i] : memref<?xi32> -> tensor<256xi32, #l>
@@ -213,7 +214,7 @@ func.func @own_rank(%ctx: !iris.ctx, %f: memref<?xi32, #iris.symmetric>, %e: i32
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Views of one buffer: apart where their bytes are.
+// Views of one buffer are disjoint where their bytes are.
 // CHECK-LABEL: @bytes
 // CHECK: iris.signal
 // CHECK-NEXT: tile.load

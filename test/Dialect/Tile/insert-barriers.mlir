@@ -19,7 +19,7 @@ func.func @read_after_write(%b: memref<?xf32>, %i: index, %j: index,
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// A load must be over before somebody overwrites what it reads.
+// A load must complete before another thread overwrites its elements.
 // CHECK-LABEL: @write_after_read
 // CHECK: tile.load
 // CHECK-NEXT: gpu.barrier
@@ -51,7 +51,7 @@ func.func @same_window(%b: memref<?xf32>, %i: index) {
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 #m = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// In another layout the elements are other threads'.
+// In another layout the elements belong to other threads.
 // CHECK-LABEL: @other_layout
 // CHECK: tile.store
 // CHECK-NEXT: gpu.barrier
@@ -67,7 +67,8 @@ func.func @other_layout(%b: memref<?xf32>, %i: index, %v: tensor<512xf32, #l>)
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// A tile smaller than the workgroup: who stores is not everybody who loads.
+// A tile smaller than the workgroup: only some of the threads that load also
+// store.
 // CHECK-LABEL: @duplicates
 // CHECK: tile.store
 // CHECK-NEXT: gpu.barrier
@@ -83,7 +84,7 @@ func.func @duplicates(%b: memref<?xf32>, %i: index, %v: tensor<16xf32, #l>)
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Different arguments; synchronisation that orders the program.
+// Different arguments; synchronization that orders the program.
 // CHECK-LABEL: @no_conflict
 // CHECK-NOT: gpu.barrier
 func.func @no_conflict(%ctx: !iris.ctx, %a: memref<?xf32>, %b: memref<?xf32>,
@@ -101,7 +102,7 @@ func.func @no_conflict(%ctx: !iris.ctx, %a: memref<?xf32>, %b: memref<?xf32>,
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// The windows of a tile loop lie on a grid: equal or disjoint.
+// The windows of a tile loop are on a grid: equal or disjoint.
 // CHECK-LABEL: @grid
 // CHECK-NOT: gpu.barrier
 func.func @grid(%ctx: !iris.ctx, %b: memref<?xf32, #iris.symmetric>,
@@ -148,7 +149,7 @@ func.func @carried(%b: memref<?xf32>, %n: index) {
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// What one branch leaves counts after it.
+// The accesses of one branch count after it.
 // CHECK-LABEL: @branch
 // CHECK: scf.if
 // CHECK: tile.store
@@ -185,7 +186,7 @@ func.func @scalars(%b: memref<?xi32>, %i: index) {
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// One thread does all scalar atomics; those of a tile are windows like any
+// One thread executes all scalar atomics; those of a tile are windows like any
 // other. Plain accesses are not ordered with them.
 // CHECK-LABEL: @atomics
 // CHECK: iris.atomic_rmw add
@@ -209,8 +210,8 @@ func.func @atomics(%ctx: !iris.ctx, %b: memref<?xi32>, %i: index, %j: index,
 
 #l = #tile.blocked<size_per_thread = [4], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Packets find each other by their flags; only plain accesses to what a packet
-// covers need a barrier.
+// Packets are ordered by their flags; only plain accesses to a packet's words
+// need a barrier.
 // CHECK-LABEL: @packets
 // CHECK-NEXT: iris.packet_store
 // CHECK-NEXT: iris.packet_load
@@ -235,8 +236,8 @@ func.func @packets(%ctx: !iris.ctx, %b: memref<?xi32>, %i: index, %e: i32, %f: i
 
 // -----
 
-// A matmul reads both operand tiles: what other threads stored comes before it, what
-// they store next after it.
+// A matmul reads both operand tiles: other threads' earlier stores precede it,
+// and their next stores follow it.
 // CHECK-LABEL: @matmul
 // CHECK: tile.store
 // CHECK-NEXT: gpu.barrier
@@ -253,8 +254,8 @@ func.func @matmul(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %i: index, %v: tenso
 
 // -----
 
-// So do the places that its region names, and what the region loads: one
-// barrier before the op, none in its loop.
+// The same holds for the operands that its region yields and for the region's
+// loads: one barrier before the op, none in its loop.
 // CHECK-LABEL: @matmul_region
 // CHECK: tile.store
 // CHECK-NEXT: gpu.barrier
@@ -275,8 +276,8 @@ func.func @matmul_region(%a: memref<?x?xf16>, %s: memref<?x?xf16>, %n: memref<?x
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// A grid that begins anywhere: windows differ by multiples of their extent. So
-// are they where the numbers were narrowed to 32 bits.
+// A grid with an arbitrary start: windows differ by multiples of their extent,
+// also if the offsets were narrowed to 32 bits.
 // CHECK-LABEL: @shifted_grid
 // CHECK-NOT: gpu.barrier
 // CHECK: return
@@ -305,7 +306,7 @@ func.func @shifted_grid(%ctx: !iris.ctx, %b: memref<?xf32, #iris.symmetric>,
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// It begins elsewhere in every iteration.
+// The grid starts elsewhere in every iteration.
 // CHECK-LABEL: @moving_grid
 // CHECK: scf.for
 // CHECK: gpu.barrier

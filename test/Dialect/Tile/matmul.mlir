@@ -7,7 +7,7 @@
 // KEPT-LABEL: func.func @plain
 func.func @plain(%a: memref<?x?xf16>, %b: memref<?x?xf16, strided<[1, ?]>>, %i: index, %k: index) -> tensor<128x64xf32> {
   // CHECK: tile.matmul %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}] k(%{{.*}}) block(64) : memref<?x?xf16>, memref<?x?xf16, strided<[1, ?]>> -> tensor<128x64xf32>
-  // The same product twice is one product.
+  // Two equal matmuls are merged.
   // KEPT-COUNT-1: tile.matmul
   %c = tile.matmul %a[%i, %i], %b[%i, %i] k(%k) block(64)
       : memref<?x?xf16>, memref<?x?xf16, strided<[1, ?]>> -> tensor<128x64xf32>
@@ -42,7 +42,7 @@ func.func @columns(%a: memref<?x?xf16>, %i: index, %z: tensor<64x256xf32>) -> te
   return %c : tensor<64x256xf32>
 }
 
-// A product whose region waits is neither merged nor moved nor removed.
+// A matmul whose region waits is neither merged nor moved nor removed.
 // CHECK-LABEL: func.func @waits
 // KEPT-LABEL: func.func @waits
 func.func @waits(%ctx: !iris.ctx, %a: memref<?x?xf16>, %flags: memref<?xi32>, %i: index, %k: index, %v: i32) {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Atomics: every kind, element type, ordering and scope, scalar and tile.
 
-* Chains: one program alone works on its own elements of a peer's buffer, so
-  what each op returns is known: what the op before it left there.
-* Contention: all programs of all ranks work on the same elements; what is
-  left in the end does not depend on the order.
+* Chains: a single program uses its own elements of a peer's buffer, so each
+op returns the value that the previous op left.
+* Contention: all programs of all ranks use the same elements; the final value
+does not depend on the order.
 """
 from tilegen import Program, buffer, is_float, tile
 
@@ -16,7 +16,7 @@ FLOAT_KINDS = ["add", "sub", "xchg", "min", "max"]
 TILE = 64
 PROGRAMS = 3
 
-# What a kind does, as an op on values.
+# The value op of each kind.
 INTEGER_OPS = {"add": "arith.addi", "sub": "arith.subi", "and": "arith.andi",
                "or": "arith.ori", "xor": "arith.xori", "min": "arith.minsi",
                "max": "arith.maxsi", "umin": "arith.minui",
@@ -36,12 +36,12 @@ def apply(k, kind, shape, element, old, operand):
     return k.op(table[kind], shape, element, old, operand)
 
 
-def small(k, shape, element, rank, place, salt):
-    """0 to 7: sums of a chain of them are exact in every type. Integers get
-    all their bits instead."""
+def small(k, shape, element, rank, index, salt):
+    """0 to 7: sums of a chain of them are exact in every type. Integers use
+    all their bits."""
     if not is_float(element):
-        return k.hash(shape, element, rank, place, salt)
-    h = k.hash(shape, "i32", rank, place, salt)
+        return k.hash(shape, element, rank, index, salt)
+    h = k.hash(shape, "i32", rank, index, salt)
     return k.narrow(shape, element, h, 29)
 
 
@@ -64,42 +64,45 @@ def cas(k, compare, value, memory, offset, element, shape, rank, sem, scope):
 
 
 def orderings():
-    """(sem, scope, on a peer): smaller scopes only reach the own memory."""
+    """(sem, scope, on a peer). Scopes narrower than `sys` are used on local
+    memory only."""
     for scope in SCOPES:
         for sem in SEMS:
             yield sem, scope, scope == "sys"
 
 
 def chain_kernel(element, kind, shape):
-    """Every ordering of one kind, one after the other, on every rank. The
-    program's elements start at `element slot` of the buffer."""
+    """Every ordering of one kind, in sequence, on every rank. The program's
+    elements start at `element slot` of the buffer."""
     size = shape[0] if shape else 1
 
     def body(k):
         peer = k.count(k.ranks)
-        # Senders and programs have their own elements.
+        # Every pair of sender and program has its own elements.
         slot = k.add(k.mul(k.rank, k.programs), k.pid)
         offset = k.mul(slot, k.index(size))
         if shape:
-            place = k.coordinates(shape, [offset])[0]
+            index = k.coordinates(shape, [offset])[0]
         else:
-            place = k.to_i32(offset)
+            index = k.to_i32(offset)
         for sem, scope, remote in orderings():
-            # The smaller scopes: once per rank of the loop, own memory.
+            # Narrower scopes: once per iteration of the rank loop, on local
+            # memory.
             target = peer if remote else None
             name = "%peer_data" if remote else "%own_data"
             off = offset if remote else k.add(
                 offset, k.mul(peer, k.mul(k.mul(k.ranks, k.programs),
                                           k.index(size))))
             salt = 16 * SEMS.index(sem) + SCOPES.index(scope) + 1
-            first = small(k, shape, element, k.rank, place, salt)
-            second = small(k, shape, element, k.rank, place, salt + 100)
-            third = small(k, shape, element, k.rank, place, salt + 200)
+            first = small(k, shape, element, k.rank, index, salt)
+            second = small(k, shape, element, k.rank, index, salt + 100)
+            third = small(k, shape, element, k.rank, index, salt + 200)
             args = (element, shape, target, sem, scope)
             what = f"{kind} {element} {sem} {scope}"
             rmw(k, "xchg", first, name, off, *args)
             if kind == "cas":
-                # One that fails: nothing holds all ones plus this.
+                # A compare-and-swap that fails: no element is all ones plus
+                # this.
                 wrong = apply(k, "add", shape, element, first,
                               k.dense(shape, element, 1) if shape
                               else k.constant(element, 1))
@@ -122,12 +125,13 @@ def chain_kernel(element, kind, shape):
 
 
 def window_kernel(element):
-    """Tiles that hang over both edges and have a mask: elements that do not
-    exist or are masked out give 0 and stay."""
+    """Masked tiles that extend past both edges: elements out of bounds or
+    masked out return 0 and stay unchanged."""
     shape = (TILE,)
 
     def body(k):
-        # Own elements, in views of TILE - 6 between elements that stay.
+        # This program's elements: views of TILE - 6, separated by elements that
+        # must not change.
         start = k.mul(k.pid, k.index(2 * TILE))
         kinds = [("add", None), ("add", "mask"), ("xchg", "mask"),
                  ("max", None)]
@@ -137,15 +141,15 @@ def window_kernel(element):
             view = k.subview("own_data", ["1"], [base], [TILE - 6])
             for shift in (-3, -TILE // 2, TILE // 2):
                 offset = k.index(shift)
-                place = k.value(f"tile.range : {tile(shape, 'i32')}")
-                c = k.shift(shape, [place], [shift])[0]
+                index = k.value(f"tile.range : {tile(shape, 'i32')}")
+                c = k.shift(shape, [index], [shift])[0]
                 before = k.load("%own_data", [k.add(base, offset)], shape,
                                 element)
-                operand = small(k, shape, element, k.rank, place, number)
+                operand = small(k, shape, element, k.rank, index, number)
                 mask = None
                 alive = k.inside(shape, [c], [TILE - 6])
                 if masked:
-                    bit = k.op("arith.andi", shape, "i32", place,
+                    bit = k.op("arith.andi", shape, "i32", index,
                                k.dense(shape, "i32", 1))
                     mask = k.compare("eq", shape, "i32", bit,
                                      k.dense(shape, "i32", 0))
@@ -157,20 +161,22 @@ def window_kernel(element):
                 k.expect(old, want, f"{kind} over the edge", shape, element)
                 new = apply(k, kind, shape, element, before, operand)
                 want = k.select(shape, element, alive, new, before)
-                # By atomics as well: xor and or of nothing are not for floats.
+                # Read back with atomics as well: xor and or with 0 do not exist
+                # for floats.
                 got = k.load("%own_data", [k.add(base, offset)], shape,
                              element, " volatile")
-                # Beside the program's own elements others may be at work.
+                # Other programs may be changing the elements next to this
+                # program's.
                 mine = k.inside(shape, k.shift(shape, [c], [3]), [TILE])
                 got = k.select(shape, element, mine, got, zero)
                 want = k.select(shape, element, mine, want, zero)
-                k.expect(got, want, f"{kind} left beside the window", shape,
+                k.expect(got, want, f"{kind} changed next to the tile", shape,
                          element)
     return body
 
 
 def k_programs_span(number):
-    """The windows of a kind lie this far from those of the first one."""
+    """Offset of a kind's elements from those of the first kind."""
     return number * 2 * TILE * PROGRAMS
 
 
@@ -179,7 +185,7 @@ NANS = {"f16": "0x7E00", "bf16": "0x7FC0", "f32": "0x7FC00000",
 
 
 def nan_kernel(element):
-    """min and max propagate NaN, in the memory and in the operand."""
+    """min and max propagate NaN, in memory and in the operand."""
     def body(k):
         for number, (kind, shape) in enumerate(
                 [("min", ()), ("max", ()), ("min", (TILE,)),
@@ -205,21 +211,22 @@ def nan_kernel(element):
 
 
 def contention_kernel(element, kind, shape):
-    """Every program of every rank works on the same elements of every rank.
-    `element 0` of the buffer counts what xchg and cas saw."""
+    """Every program of every rank updates the same elements of every rank.
+    `element 0` of the buffer counts the results of xchg and cas."""
     def body(k):
         peer = k.count(k.ranks)
         zero = k.index(0)
         who = k.to_i32(k.add(k.mul(k.rank, k.programs), k.pid))
         value = contribution(k, element, kind, shape, who)
         if kind == "xchg":
-            # What went in comes out once: the old values and the last one.
+            # Every value that was exchanged in comes out once: the old values
+            # and the last one.
             old = rmw(k, "xchg", value, "%data", zero, element, shape, peer,
                       "acq_rel", "sys")
             rmw(k, "add", old, "%seen", zero, element, shape, peer, "relaxed",
                 "sys")
         elif kind == "cas":
-            # Adds one by compare-and-swap, until it has succeeded.
+            # Adds one with a compare-and-swap loop.
             guess = k.constant(element, 0)
             k.counter += 1
             loop, name = f"%{k.counter}", f"%guess{k.counter}"
@@ -246,7 +253,7 @@ def contention_kernel(element, kind, shape):
 
 
 def contribution(k, element, kind, shape, who):
-    """What program `who` of the world contributes. Sums stay small, so that
+    """The operand of program `who` of the world. Sums stay small, so that
     they are exact; and and or leave different bits."""
     h = who
     if kind in ("add", "sub", "xchg", "cas"):
@@ -262,7 +269,7 @@ def contribution(k, element, kind, shape, who):
 
 
 def contention_check(element, kind, shape):
-    """Computes the same one after the other."""
+    """Recomputes the result sequentially."""
     def body(k):
         zero = k.index(0)
         one = k.index(1)
@@ -285,7 +292,7 @@ def contention_check(element, kind, shape):
         k.close()
 
         def read(memory):
-            # One element is read as a tile too: there are no scalar loads.
+            # Scalars are read as one-element tiles: there are no scalar loads.
             zero_value = (k.dense(shape, element, 0) if shape
                           else k.constant(element, 0))
             return rmw(k, "add", zero_value, memory, zero, element, shape,

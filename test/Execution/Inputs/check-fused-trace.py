@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks the trace of benchmarks/fused/trace_program.py: spans of products and of
-what was moved, waits that lie in products, and sums."""
+"""Checks the trace of benchmarks/fused/trace_program.py: the spans of matmuls
+and transfers, the nesting of waits in matmuls, and the totals."""
 
 import argparse
 import collections
@@ -11,7 +11,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("trace")
 parser.add_argument("--ranks", type=int, required=True)
 parser.add_argument("--launches", type=int, required=True)
-parser.add_argument("--fetch", help="rows x columns of a part of f16")
+parser.add_argument("--fetch", help="rows x columns of an f16 chunk")
 parser.add_argument("--send", help="the same")
 args = parser.parse_args()
 
@@ -30,19 +30,19 @@ launches = collections.defaultdict(list)
 for span in spans:
     launches[span["pid"], span["args"]["launch"]].append(span)
 assert len(launches) == args.launches * args.ranks, len(launches)
-for place, own in launches.items():
-    assert {e["name"] for e in own} <= {move, "gemm", "wait", "barrier"}, place
+for where, own in launches.items():
+    assert {e["name"] for e in own} <= {move, "gemm", "wait", "barrier"}, where
     moved = sum(e["args"].get("bytes", 0) for e in own if e["name"] == move)
-    assert moved == (args.ranks - 1) * part, (place, moved)
-    products = [e for e in own if e["name"] == "gemm"]
+    assert moved == (args.ranks - 1) * part, (where, moved)
+    matmuls = [e for e in own if e["name"] == "gemm"]
     waits = [e for e in own if e["name"] == "wait"]
-    assert products and waits, place
+    assert matmuls and waits, where
     for wait in waits:
-        # Times are rounded when they are printed.
+        # Times are rounded in the output.
         assert any(e["args"]["program"] == wait["args"]["program"]
                    and e["ts"] <= wait["ts"] + 1e-6
                    and wait["ts"] + wait["dur"] <= e["ts"] + e["dur"] + 1e-6
-                   for e in products), (place, wait)
+                   for e in matmuls), (where, wait)
 
 total = sum(e["bytes"] for e in trace["otherData"]["programs"])
 assert total == args.launches * args.ranks * (args.ranks - 1) * part, total

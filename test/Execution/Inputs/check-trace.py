@@ -36,13 +36,13 @@ for place, own in by_program.items():
     outer = next(e for e in own if e["name"] == "outer")
     assert outer["args"]["bytes"] == 1024
     for inner in own:
-        # Times are rounded when they are printed.
+        # Times are rounded in the output.
         assert inner["ts"] >= outer["ts"] - 1e-6, own
         assert (inner["ts"] + inner["dur"]
                 <= outer["ts"] + outer["dur"] + 1e-6), own
 
-# One clock: a wait that was not over at once ends after the signal, which comes
-# after the neighbour's beginning.
+# All ranks share one clock: a wait that blocked ends after the signal, which
+# follows the start of the previous rank's program.
 begins = {(e["pid"], e["args"]["program"], e["args"]["launch"]): e["ts"]
           for e in spans if e["name"] == "outer"}
 for wait in (e for e in spans if e["name"] == "wait"):
@@ -50,7 +50,7 @@ for wait in (e for e in spans if e["name"] == "wait"):
     begin = begins[before, wait["args"]["program"], wait["args"]["launch"]]
     assert wait["ts"] + wait["dur"] >= begin, (wait, begin)
 
-# Rows are called what they are, and sums are those of the spans.
+# Every row has its name, and totals are the sums of the spans.
 rows = {(e["pid"], e["tid"]): e["args"]["name"]
         for e in events if e["name"] == "thread_name"}
 for span in spans:

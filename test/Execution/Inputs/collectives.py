@@ -3,8 +3,8 @@
 sizes, groups, in place, and back to back.
 
 A case fills the input with a hash of (rank, index), calls the collective and
-compares every element of the output. Each result can be computed exactly, or
-is rounded once, in the order that does not matter.
+compares every element of the output. Every result is exact, or is rounded
+once and does not depend on the order.
 """
 from tilegen import BITS, Program, buffer, is_float, tile
 from variants import CALLED, CALLS, REDUCES, having
@@ -26,7 +26,7 @@ FLOAT8 = ["f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"]
 # Mantissa bits and exponent bias.
 FORMATS = {"f8E4M3FN": (3, 7), "f8E5M2": (2, 15), "f8E4M3FNUZ": (3, 8),
            "f8E5M2FNUZ": (2, 16)}
-FILL = -3  # what outputs hold before
+FILL = -3  # initial value of outputs
 
 
 def storage(element):
@@ -34,7 +34,7 @@ def storage(element):
 
 
 def encode(element, number):
-    """The code of a small whole number."""
+    """The code of a small integer."""
     mantissa, bias = FORMATS[element]
     if number == 0:
         return 0
@@ -45,19 +45,19 @@ def encode(element, number):
 
 
 class Data:
-    """The numbers of one element type: i32 tiles that become elements."""
+    """The values of one element type: i32 tiles, converted to elements."""
 
     def __init__(self, k, element, reduction):
         self.k, self.element, self.reduction = k, element, reduction
 
-    def number(self, rank, place):
-        """i32: the number of `rank` at `place`, small enough that what is
-        computed from it is exact."""
+    def number(self, rank, index):
+        """i32: the value of `rank` at `index`, small enough that every result
+        is exact."""
         k = self.k
-        salt = k.scalar("muli", "i32", k.to_i32("%turn"),
+        salt = k.scalar("muli", "i32", k.to_i32("%iteration"),
                         k.constant("i32", 1000003))
         h = k.hash(SHAPE, "i32", rank, k.op(
-            "arith.addi", SHAPE, "i32", place, k.splat(salt, SHAPE, "i32")))
+            "arith.addi", SHAPE, "i32", index, k.splat(salt, SHAPE, "i32")))
         if self.reduction == "prod":  # 1 or 2
             return k.op("arith.addi", SHAPE, "i32", k.narrow(
                 SHAPE, "i32", h, 31), k.dense(SHAPE, "i32", 1))
@@ -69,13 +69,13 @@ class Data:
         return k.narrow(SHAPE, "i32", h, 29)  # 0 to 7
 
     def convert(self, number):
-        """A number as an element, where it is one."""
+        """Converts a value to an element."""
         k = self.k
         if self.element in FLOAT8:
-            if self.reduction is None:  # any code is moved
+            if self.reduction is None:  # no arithmetic: any code
                 return k.cast("arith.trunci", SHAPE, number, "i32", "i8")
             code = k.dense(SHAPE, "i32", 0)
-            # Products reach 256.
+            # Products of the inputs are at most 256.
             whole = list(range(9)) + [16, 32, 64, 128, 256]
             for n in whole[1:]:
                 same = k.compare("eq", SHAPE, "i32", number,
@@ -93,7 +93,7 @@ class Data:
         return k.cast("arith.sitofp", SHAPE, number, "i32", type_)
 
     def combined(self, size, number_of):
-        """The element that the reduction of number_of(member) gives."""
+        """The element that the reduction of number_of(member) yields."""
         k, reduction = self.k, self.reduction
         first = number_of(k.index(0))
         k.counter += 1
@@ -124,7 +124,7 @@ class Data:
 
 
 def for_elements(k, extent, body):
-    """body(offset) for this program's windows of `extent` elements."""
+    """Emits body(offset) for this program's tiles of `extent` elements."""
     step = k.mul(k.programs, k.index(SHAPE[0]))
     offset = k.loop(k.mul(k.pid, k.index(SHAPE[0])), extent, step)
     body(offset)
@@ -150,8 +150,8 @@ def fill_kernel(element, reduction):
         data = Data(k, element, reduction)
 
         def write(offset):
-            place = k.coordinates(SHAPE, [offset])[0]
-            value = data.convert(data.number(k.rank, place))
+            index = k.coordinates(SHAPE, [offset])[0]
+            value = data.convert(data.number(k.rank, index))
             k.store(value, "%in", [offset], SHAPE, storage(element))
         for_elements(k, extent_of(k, "in"), write)
     return body
@@ -180,10 +180,10 @@ def check_kernel(operation, element, reduction):
             k.types[view] = (f"memref<?x{type_}, strided<[1], offset: ?>, "
                              "#iris.symmetric>")
             got = k.load(view, [offset], SHAPE, type_)
-            # What lies behind the end reads as 0.
-            place = k.coordinates(SHAPE, [offset])[0]
+            # Loads past the end return 0.
+            index = k.coordinates(SHAPE, [offset])[0]
             count = k.splat(k.to_i32("%count"), SHAPE, "i32")
-            inside = k.compare("ult", SHAPE, "i32", place, count)
+            inside = k.compare("ult", SHAPE, "i32", index, count)
             want = k.select(SHAPE, type_, inside, want,
                             k.dense(SHAPE, type_, 0))
             k.expect(got, want, f"{operation} {reduction or ''} {element}",
@@ -191,14 +191,14 @@ def check_kernel(operation, element, reduction):
 
         def moved(source, chunk, offset):
             at = k.add(k.mul(chunk, "%count"), offset)
-            place = k.coordinates(SHAPE, [at])[0]
-            return data.convert(data.number(rank_of(k, source), place))
+            index = k.coordinates(SHAPE, [at])[0]
+            return data.convert(data.number(rank_of(k, source), index))
 
         def reduced(chunk, offset):
             at = k.add(k.mul(chunk, "%count"), offset)
-            place = k.coordinates(SHAPE, [at])[0]
+            index = k.coordinates(SHAPE, [at])[0]
             return data.combined(
-                size, lambda m: data.number(rank_of(k, m), place))
+                size, lambda m: data.number(rank_of(k, m), index))
 
         zero = k.index(0)
         if operation in ("reduce", "gather_to"):
@@ -218,7 +218,7 @@ def check_kernel(operation, element, reduction):
             for_elements(k, "%count", lambda offset: compare(
                 zero, offset, reduced(chunk, offset)))
         if operation in ("reduce", "gather_to"):
-            # Nobody else's output is touched.
+            # The outputs of all other ranks are unchanged.
             k.close("} else {")
             k.indent += 1
             for_elements(k, extent_of(k, "out"), lambda offset: k.expect(
@@ -230,11 +230,11 @@ def check_kernel(operation, element, reduction):
 
 
 def valid(operation, variant, element, reduction):
-    """Whether there is a kernel for it (CollectiveConfig.cpp)."""
+    """Whether a kernel exists for it (CollectiveConfig.cpp)."""
     if variant in ("atomic", "spinlock"):
         if reduction not in ("sum", "avg"):
             return False
-        # Sums that round at each addition; here they are exact.
+        # These sums round at each addition; here they are exact.
         return variant == "spinlock" or element not in FLOAT8 + ["ui8"]
     return True
 
@@ -272,11 +272,11 @@ class Cases:
             f"{{{text}}} : {type_}, {type_}")
 
     def case(self, operation, variant, reduction, count, in_place=False,
-             config=None, turns=1, root=0):
+             config=None, iterations=1, root=0):
         p, element = self.p, self.element
         type_ = storage(element)
         memory = [("in", buffer(type_)), ("out", buffer(type_)),
-                  ("count", "index"), ("root", "index"), ("turn", "index")]
+                  ("count", "index"), ("root", "index"), ("iteration", "index")]
         name = f"{operation}_{reduction or 'move'}"
         check = p.kernel(f"check_{name}", memory,
                          check_kernel(operation, element, reduction))
@@ -288,26 +288,25 @@ class Cases:
         source = p.alloc(type_, [many if operation in MANY_IN else number])
         result = source if in_place else p.alloc(
             type_, [many if operation in MANY_OUT else number])
-        place = p.index(root)
-        for turn in range(turns):
-            # The input changes; no rank waits for another but in the
-            # collective.
-            self.launch(fill, source, turn)
+        index = p.index(root)
+        for iteration in range(iterations):
+            # The input changes; ranks synchronize only in the collective.
+            self.launch(fill, source, iteration)
             if not in_place:
                 self.launch(clear, result)
             self.call(operation, variant, reduction, config or {}, source,
-                      result, place)
+                      result, index)
             if not (in_place and operation in ("reduce", "gather_to")):
                 self.launch(check, source, result, (number, "index"),
-                            (place, "index"), turn)
+                            (index, "index"), iteration)
         if not in_place:
             p.dealloc(result)
         p.dealloc(source)
-        p.cases += turns
+        p.cases += iterations
 
 
 def few(element, full, group=None):
-    """What an emulator has the time for: the protocols, not the types. The
+    """A subset that an emulator can run: every protocol, few types. The
     workspace is small."""
     cases = Cases(element, group, len(group) if group else 0)
     config = {"tile": 4096 // (BITS[element] // 8), "programs": 2,
@@ -323,13 +322,13 @@ def few(element, full, group=None):
             ("reduce_scatter", "buffered", "sum")]:
         for count in [config["tile"] * 2, config["tile"] + 13]:
             cases.case(operation, variant, reduction, count, config=config,
-                       turns=2)
+                       iterations=2)
     return cases.p
 
 
 def few_rounds(element, full, group=None):
-    """Several rounds, the last one short, for an emulator: some that overlap, and
-    packets from and to a root."""
+    """Several rounds, the last one partial, for an emulator: overlapping
+    ones, and packets from and to a root."""
     cases = Cases(element, group, len(group) if group else 0)
     tile_ = 4096 // (BITS[element] // 8)
     config = {"tile": tile_, "programs": 2, "workspace": 512 << 10}
@@ -338,13 +337,13 @@ def few_rounds(element, full, group=None):
     for operation, reduction in [("broadcast", None), ("reduce", "sum"),
                                  ("gather_to", None), ("scatter_from", None)]:
         cases.case(operation, "packet", reduction, tile_ * 3 + 13,
-                   config=config, turns=2, root=1)
+                   config=config, iterations=2, root=1)
     return cases.p
 
 
 def rounds(element, full, group=None):
-    """Messages that take several rounds, the last of them short, through a small
-    workspace; then tiles of different sizes by turns."""
+    """Messages of several rounds, the last one partial, through a small
+    workspace; then alternating tile sizes."""
     cases = Cases(element, group, len(group) if group else 0)
     bytes_ = BITS[element] // 8
     small = {"tile": 512 // bytes_, "programs": 3, "workspace": 512 << 10}
@@ -361,20 +360,20 @@ def rounds(element, full, group=None):
             ("scatter_from", "packet", None)]:
         for size in [23 << 10, 57000]:
             cases.case(operation, variant, reduction, size // bytes_ + 13,
-                       config=small, turns=3)
-    # Its slots hold more of a message.
+                       config=small, iterations=3)
+    # Packets of this variant hold more data per slot.
     for size in [98 << 10, 203 << 10, 330000]:
         cases.case("all_reduce", "two_shot_push", "sum", size // bytes_ + 13,
-                   config=small, turns=3)
-    for turn in range(8):
-        config = dict(small, tile=(512 << turn % 4) // bytes_)
+                   config=small, iterations=3)
+    for iteration in range(8):
+        config = dict(small, tile=(512 << iteration % 4) // bytes_)
         cases.case("all_reduce", "one_shot_buffered", "sum", 9000 // bytes_,
                    config=config)
     return cases.p
 
 
 def collectives(element, full, group=None):
-    """`group`: None for the world, or ranks."""
+    """`group`: None for the world, or a list of ranks."""
     cases = Cases(element, group, len(group) if group else 0)
     members_ = len(group) if group else 1
     bits = 8 if storage(element) == "i8" else int(element.strip("bfi"))
@@ -385,7 +384,7 @@ def collectives(element, full, group=None):
     programs = {"tile": tile_, "programs": 3}
     for operation, variants in MOVES.items():
         if element not in ("i8", "f32", "i64") and not full:
-            continue  # bytes are bytes
+            continue  # i8 and ui8 are the same bytes
         for variant in variants:
             for count in counts:
                 cases.case(operation, variant, None, count, config=programs,
@@ -399,7 +398,7 @@ def collectives(element, full, group=None):
                 if not valid(operation, variant, element, reduction):
                     continue
                 if element in FLOAT8 and reduction == "avg":
-                    continue  # not whole numbers
+                    continue  # not an integer
                 some = counts if reduction == "sum" or full else counts[1::2]
                 if operation != "all_reduce" and not full:
                     some = some[-2:]
@@ -409,18 +408,18 @@ def collectives(element, full, group=None):
                 if variant in IN_PLACE.get(operation, []):
                     cases.case(operation, variant, reduction, counts[-1],
                                in_place=True, config=programs)
-    # Back to back: nothing waits in between but the collectives themselves.
+    # Back to back: only the collectives themselves synchronize.
     for operation, variant in [("all_reduce", "one_shot"),
                                ("all_reduce", "one_shot_packet"),
                                ("all_reduce", "two_shot_packet"),
                                ("all_reduce", "two_shot"),
                                ("all_reduce", "two_shot_push"),
                                ("reduce_scatter", "packet")]:
-        cases.case(operation, variant, "sum", counts[2] + 1, turns=20,
+        cases.case(operation, variant, "sum", counts[2] + 1, iterations=20,
                    config=programs)
-    # Of these, too, who needs to hear of nobody must not run ahead.
+    # In these, a rank that waits for no peer must not run ahead either.
     for operation, reduction in [("broadcast", None), ("reduce", "sum"),
                                  ("gather_to", None), ("scatter_from", None)]:
-        cases.case(operation, "packet", reduction, counts[1], turns=20,
+        cases.case(operation, "packet", reduction, counts[1], iterations=20,
                    config=programs, root=members_ - 1)
     return cases.p

@@ -4,11 +4,12 @@
 
     debug.py IRIS_COMPILE IRIS_RUN [--ranks=1,2,4,8] [--only=CASE]
 
-Of each op two programs: in one, program 1 of the last rank uses a wrong rank,
-index or size; it must end with exit status 1 on every rank, and the op, its
-place, the program and the number must be named. Then all programs meet, so that
-the others would wait for the wrong one. In the other program the number is the
-largest that is right, and nothing is reported.
+Each op has two programs. In the first, program 1 of the last rank uses a
+wrong rank, index or size; the run must end with exit status 1 on every rank,
+and the message must name the op, its source location, the program and the
+number. All programs then enter a barrier, so that the other programs wait for
+the wrong one. In the second, the number is the largest valid one, and nothing
+is reported.
 """
 import argparse
 import os
@@ -23,8 +24,8 @@ TILE = f"%t = tile.load %b[%c0] : {S} -> {T}\n"
 RANK = r"names rank {n}; expected 0 to {m}, the ranks of the world"
 INDEX = (r"accesses index 64 of dimension 0 of argument {arg}; expected 0 to 63")
 
-# Name: the op as the message has it, the wrong and the right value of %x (an
-# expression of n, the ranks), the code, the message.
+# Name: the op as the message spells it, the wrong and the right value of %x
+# (expressions of n, the number of ranks), the code, the message.
 CASES = {
     "translate": ("iris.translate", "n", "n - 1",
                   f"%p = iris.translate %ctx, %b to %x : {S} -> "
@@ -128,7 +129,7 @@ CASES = {
                    "offset: ?>, #iris.symmetric>",
                    "accesses index 16 of dimension 0 of a view of argument "
                    "{arg}; expected 0 to 15"),
-    # Nothing but the buffer's own size counts, whatever a cast claims.
+    # Only the buffer's real size counts, whatever a cast claims.
     "cast": ("memref.store", "64", "63",
              f"%w = memref.cast %f : {N} to memref<65xi32, #iris.symmetric>\n"
              "memref.store %v, %w[%x] : memref<65xi32, #iris.symmetric>", INDEX),
@@ -147,8 +148,9 @@ def program(name, wrong):
     value = bad if wrong else good
     if name == "barrier":
         value = "64 * n - 1" if wrong else "64 * n"
-    # Only program 1 of the last rank; but a barrier is everybody's.
-    everybody = name == "barrier"
+    # Only program 1 of the last rank, except for a barrier, which every program
+    # enters.
+    all_programs = name == "barrier"
     tokens = value.split()
     lines, last = [], None
     for i, token in enumerate(tokens):
@@ -165,7 +167,7 @@ def program(name, wrong):
             now = f"%m{i}"
         last = now
     body = "\n".join(lines) + "\n" + code.replace("%x", last)
-    condition = "%true" if everybody else "%mine"
+    condition = "%true" if all_programs else "%mine"
     return f"""gpu.module @kernels {{
   gpu.func @k(%ctx: !iris.ctx, %b: {S}, %f: {N}, %s: {N}) kernel {{
     %c0 = arith.constant 0 : index

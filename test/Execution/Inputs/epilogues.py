@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What follows a tile.matmul: sums, maxima and minima of its rows and columns,
-stored, and brought back to the tile, as softmax and RMSNorm do it.
+"""Epilogues of tile.matmul: sums, maxima and minima of rows and columns,
+stored, and broadcast back to the tile, as in softmax and RMSNorm.
 
-Operands are those of matmul.py, so that all results are exact. The reference
-adds up products of the same hashes, one k and one row or column after the
-other, in tiles of one dimension.
+The operands are those of matmul.py, so that all results are exact. The
+reference sums the products of the same hashes, one k and one row or column at
+a time, in one-dimensional tiles.
 """
 from collectives import FLOAT8
 from matmul import fill_kernel, number, other_of, storage
@@ -12,11 +12,11 @@ from tilegen import Program, buffer, tile
 
 KINDS = {"sum": ("arith.addi", 0), "max": ("arith.maxsi", -(1 << 30)),
          "min": ("arith.minsi", 1 << 30)}
-LENGTH = 40  # of k
+LENGTH = 40  # extent of k
 
 
 class Epilogue:
-    """Statistics of one dimension of a product of one tile."""
+    """Statistics along one dimension of a matmul of one tile."""
 
     def __init__(self, element, shape, block, warps, kind, dim):
         self.a, self.b = element, other_of(element)
@@ -30,7 +30,7 @@ class Epilogue:
         return f"arith.{name}{'i' if self.sum == 'i32' else 'f'}"
 
     def narrow(self):
-        """The shape of the statistics, with the dimension of extent 1."""
+        """The shape of the statistics, whose reduced dimension has extent 1."""
         return tuple(1 if d == self.dim else n
                      for d, n in enumerate(self.shape))
 
@@ -58,20 +58,20 @@ class Epilogue:
         c = k.value(f"tile.matmul %a[{zero}, {zero}], %b[{zero}, {zero}] "
                     f"k({k.index(LENGTH)}) block({self.block}){as_} : "
                     f"{types[0]}, {types[1]} -> {tile(shape, self.sum)}")
-        # The statistics themselves.
+        # The statistics.
         r = self.reduce(k, self.kind, c)
         e = self.expand(k, r)
         k.store(e, "%out", [zero, zero], self.narrow(), self.sum)
-        # The tile less them, and the largest difference.
+        # The tile minus the statistics, and the largest difference.
         d = k.op(self.op("sub"), shape, self.sum, c, self.spread(k, e))
         s = self.expand(k, self.reduce(k, "max", d))
         k.store(s, "%most", [zero, zero], self.narrow(), self.sum)
-        # And both in one expression.
+        # Both in one expression.
         f = k.op(self.op("add"), shape, self.sum, d, self.spread(k, s))
         k.store(f, "%tile", [zero, zero], shape, self.sum)
 
     def check(self, k):
-        """In a kernel of its own, which sees what was stored."""
+        """A separate kernel, which reads the stored results."""
         zero = k.index(0)
         want, most = self.expected(k)
         expand = lambda value: k.value(
@@ -85,7 +85,7 @@ class Epilogue:
         got = k.load("%tile", [zero, zero], self.shape, self.sum)
         own = [k.value(f"tile.range dim {d} : {tile(self.shape, 'i32')}")
                for d in (0, 1)]
-        product = self.product(k, self.shape, *own)
+        product = self.matmul_element(k, self.shape, *own)
         d = k.op(self.op("sub"), self.shape, self.sum,
                  self.to_sum(k, self.shape, product),
                  self.spread(k, expand(want)))
@@ -98,16 +98,16 @@ class Epilogue:
             return value
         return k.cast("arith.sitofp", shape, value, "i32", self.sum)
 
-    def product(self, k, shape, row, column):
+    def matmul_element(self, k, shape, row, column):
         """i32: a[row, :] times b[:, column]; tiles of `shape`."""
         k.counter += 3
         result, at, carried = (f"%{k.counter - n}" for n in (2, 1, 0))
         k.open(f"{result} = scf.for {at} = {k.index(0)} to {k.index(LENGTH)} "
                f"step {k.index(1)} iter_args({carried} = "
                f"{k.dense(shape, 'i32', 0)}) -> ({tile(shape, 'i32')}) {{")
-        place = k.splat(k.to_i32(at), shape, "i32")
-        x = number(k, shape, self.a, k.rank, row, place, 1)
-        y = number(k, shape, self.b, k.rank, place, column, 2)
+        index = k.splat(k.to_i32(at), shape, "i32")
+        x = number(k, shape, self.a, k.rank, row, index, 1)
+        y = number(k, shape, self.b, k.rank, index, column, 2)
         xy = k.op("arith.muli", shape, "i32", x, y)
         next_ = k.op("arith.addi", shape, "i32", carried, xy)
         k.emit(f"scf.yield {next_} : {tile(shape, 'i32')}")
@@ -115,7 +115,7 @@ class Epilogue:
         return result
 
     def along(self, k, name, start, term):
-        """Folds `term(tile of one number)` over the reduced dimension."""
+        """Folds `term(tile of one index)` over the reduced dimension."""
         shape = (self.shape[1 - self.dim],)
         k.counter += 3
         result, at, carried = (f"%{k.counter - n}" for n in (2, 1, 0))
@@ -125,8 +125,8 @@ class Epilogue:
                f"({tile(shape, 'i32')}) {{")
         own = k.value(f"tile.range dim 0 : {tile(shape, 'i32')}")
         here = k.splat(k.to_i32(at), shape, "i32")
-        places = (own, here) if self.dim == 1 else (here, own)
-        value = term(self.product(k, shape, *places))
+        coordinates = (own, here) if self.dim == 1 else (here, own)
+        value = term(self.matmul_element(k, shape, *coordinates))
         next_ = k.op(name, shape, "i32", carried, value)
         k.emit(f"scf.yield {next_} : {tile(shape, 'i32')}")
         k.close()
@@ -159,11 +159,11 @@ def epilogues(element, full):
     if full:
         shapes += [((128, 256), 8), ((256, 64), 8), ((64, 256), 4),
                    ((128, 128), 4), ((32, 128), 8), ((16, 256), 4)]
-    turn = 0
+    iteration = 0
     for shape, warps in shapes:
         for dim in (0, 1):
-            for kind in KINDS if full else [list(KINDS)[turn % 3]]:
-                e = Epilogue(element, shape, max(least, [16, 32, 64][turn % 3]),
+            for kind in KINDS if full else [list(KINDS)[iteration % 3]]:
+                e = Epilogue(element, shape, max(least, [16, 32, 64][iteration % 3]),
                              warps, kind, dim)
                 a = fill(p, e.a, [shape[0], LENGTH], 1)
                 b = fill(p, e.b, [LENGTH, shape[1]], 2)
@@ -179,5 +179,5 @@ def epilogues(element, full):
                 for memory in outs[::-1] + [b, a]:
                     p.dealloc(memory)
                 p.cases += 1
-                turn += 1
+                iteration += 1
     return p

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Products alone and with communication: every kind and variant, ragged shapes,
-epilogues, and calls back to back whose inputs change.
+"""Matmuls without and with communication: every kind and variant, ragged
+shapes, epilogues, and calls back to back whose inputs change.
 
-All cases are parts of one product of matrices whose elements are small whole
-numbers, hashes of their places in the *whole* matrix: ranks fill what they have
-of a and b, and compare what they get of c with sums of products of the same
-hashes. Sums are exact in any order.
+Every case multiplies matrices of small integers that are hashes of (row,
+column) in the *whole* matrix: ranks fill their chunks of a and b, and compare
+their chunk of c with sums of the products of the same hashes. Sums are exact
+in any order.
 """
 import matmul
 from tilegen import Program, buffer, tile
 
-SHAPE = (1, 64)  # of the tiles that check
+SHAPE = (1, 64)  # shape of the tiles in check kernels
 FILL = (16, 16)
 PROGRAMS = 3
 VARIANTS = {"matmul": ["tiles"],
@@ -28,14 +28,14 @@ def sum_type(element):
     return "i32" if element == "i8" else "f32"
 
 
-def seed(k, salt, turn, rank):
-    """What tells the numbers of a matrix from those of others."""
-    value = k.add(k.mul(turn, k.index(8)), rank)
+def seed(k, salt, iteration, rank):
+    """The salt of a matrix's hash."""
+    value = k.add(k.mul(iteration, k.index(8)), rank)
     return k.add(k.mul(value, k.index(4)), k.index(salt))
 
 
 def fill_kernel(element, salt):
-    """The part of a matrix from (row0, column0) on."""
+    """The chunk of a matrix from (row0, column0) on."""
     def body(k):
         type_ = matmul.storage(element)
         sizes = [k.value(f"memref.dim %out, {k.index(d)} : {k.types['out']}")
@@ -43,9 +43,9 @@ def fill_kernel(element, salt):
         i = k.loop(k.mul(k.pid, k.index(FILL[0])), sizes[0],
                    k.mul(k.programs, k.index(FILL[0])))
         j = k.loop(k.index(0), sizes[1], k.index(FILL[1]))
-        places = k.coordinates(FILL, [k.add(i, "%row0"), k.add(j, "%column0")])
-        number = matmul.number(k, FILL, element, seed(k, salt, "%turn", "%who"),
-                               *places, salt)
+        coordinates = k.coordinates(FILL, [k.add(i, "%row0"), k.add(j, "%column0")])
+        number = matmul.number(k, FILL, element, seed(k, salt, "%iteration", "%who"),
+                               *coordinates, salt)
         k.store(matmul.convert(k, FILL, element, number), "%out", [i, j], FILL,
                 type_)
         k.close()
@@ -53,10 +53,10 @@ def fill_kernel(element, salt):
     return body
 
 
-def bias_number(k, shape, place, turn):
+def bias_number(k, shape, position, iteration):
     """i32: the bias of a row or column."""
-    who = seed(k, 3, turn, k.index(0))
-    h = k.narrow(shape, "i32", k.hash(shape, "i32", who, place), 28)
+    who = seed(k, 3, iteration, k.index(0))
+    h = k.narrow(shape, "i32", k.hash(shape, "i32", who, position), 28)
     return k.op("arith.subi", shape, "i32", h, k.dense(shape, "i32", 8))
 
 
@@ -66,8 +66,8 @@ def bias_kernel(result):
         size = k.value(f"memref.dim %out, {k.index(0)} : {k.types['out']}")
         i = k.loop(k.mul(k.pid, k.index(64)), size,
                    k.mul(k.programs, k.index(64)))
-        place = k.coordinates(shape, [k.add(i, "%first")])[0]
-        value = bias_number(k, shape, place, "%turn")
+        position = k.coordinates(shape, [k.add(i, "%first")])[0]
+        value = bias_number(k, shape, position, "%iteration")
         if result != "i32":
             value = k.cast("arith.sitofp", shape, value, "i32", result)
         k.store(value, "%out", [i], shape, result)
@@ -90,7 +90,7 @@ def clear_kernel(result):
 
 
 class Case:
-    """A kind with what its kernel is made for."""
+    """One kind and the parameters of its kernel."""
 
     def __init__(self, kind, variant, shard, element, result, layouts=("row",
                  "row"), bias=None, scale=False, activation="none",
@@ -99,7 +99,7 @@ class Case:
         self.element, self.result, self.layouts = element, result, layouts
         self.bias, self.scale, self.activation = bias, scale, activation
         self.config = config or {}
-        # Whether a and b belong to one rank alone.
+        # Whether every rank has matrices a and b of its own.
         self.own_a = kind == "matmul"
         self.own_b = kind in ("matmul", "all_gather_matmul")
 
@@ -128,15 +128,15 @@ class Case:
         k.open(f"{result} = scf.for {at} = {k.index(0)} to %depth step "
                f"{k.index(1)} iter_args({carried} = "
                f"{k.dense(SHAPE, 'i32', 0)}) -> ({tile(SHAPE, 'i32')}) {{")
-        place = k.splat(k.to_i32(at), SHAPE, "i32")
+        position = k.splat(k.to_i32(at), SHAPE, "i32")
         none = k.index(0)
         me = k.value("iris.group_index %ctx : index")
         x = matmul.number(k, SHAPE, self.element,
-                          seed(k, 1, "%turn", me if self.own_a else none),
-                          row, place, 1)
+                          seed(k, 1, "%iteration", me if self.own_a else none),
+                          row, position, 1)
         y = matmul.number(k, SHAPE, self.element,
-                          seed(k, 2, "%turn", me if self.own_b else none),
-                          place, column, 2)
+                          seed(k, 2, "%iteration", me if self.own_b else none),
+                          position, column, 2)
         product = k.op("arith.muli", SHAPE, "i32", x, y)
         next_ = k.op("arith.addi", SHAPE, "i32", carried, product)
         k.emit(f"scf.yield {next_} : {tile(SHAPE, 'i32')}")
@@ -147,7 +147,7 @@ class Case:
         bias = None
         if self.bias:
             bias = bias_number(k, SHAPE, row if self.bias == "row" else column,
-                               "%turn")
+                               "%iteration")
         if self.result == "i32":
             if bias:
                 total = k.op("arith.addi", SHAPE, "i32", total, bias)
@@ -184,12 +184,12 @@ class Cases:
         self.group = group
         self.size, self.me = p.ranks, p.value("iris.rank %ctx : index")
         if group:
-            # Ranks that are no members launch nothing.
+            # Ranks outside the group launch nothing.
             self.size, rank, self.me = p.index(len(group)), self.me, p.index(0)
-            for place, member in enumerate(group):
+            for position, member in enumerate(group):
                 same = p.value(f"arith.cmpi eq, {rank}, {p.index(member)} : "
                                "index")
-                self.me = p.value(f"arith.select {same}, {p.index(place)}, "
+                self.me = p.value(f"arith.select {same}, {p.index(position)}, "
                                   f"{self.me} : index")
 
     def clause(self):
@@ -214,14 +214,14 @@ class Cases:
             f"[{rows}, {columns}], strides: [1, {rows}] : {memory[1]} to {view}")
         return memory, (value, view)
 
-    def run(self, case, m, n, k, turns=1):
-        """m, n and k are what one rank has of a dimension that is shared."""
+    def run(self, case, m, n, k, iterations=1):
+        """m, n and k are sizes per rank in the sharded dimensions."""
         p, zero = self.p, self.p.index(0)
         kind, shard = case.kind, case.shard
         sizes = {d: p.index(v) for d, v in (("m", m), ("n", n), ("k", k))}
         whole = {d: p.mul(v, self.size) for d, v in sizes.items()}
         first = {d: p.mul(v, self.me) for d, v in sizes.items()}
-        # Of a, b and c: rows and columns, and where they begin in the whole.
+        # Of a, b and c: rows, columns, and the offset in the whole matrix.
         M, N, K = sizes["m"], sizes["n"], sizes["k"]
         a, b, c = ([M, K], [zero, zero]), ([K, N], [zero, zero]), ([M, N], zero)
         depth = K
@@ -245,46 +245,46 @@ class Cases:
         mc = p.alloc(case.result, c[0])
         bias = p.alloc(case.result, [c[0][0] if case.bias == "row" else
                                      c[0][1]]) if case.bias else None
-        for turn in range(turns):
-            self.fill(case.element, 1, va, a[1], turn,
+        for iteration in range(iterations):
+            self.fill(case.element, 1, va, a[1], iteration,
                       self.me if case.own_a else zero)
-            self.fill(case.element, 2, vb, b[1], turn,
+            self.fill(case.element, 2, vb, b[1], iteration,
                       self.me if case.own_b else zero)
             if bias:
                 kernel = p.kernel(f"bias_{case.result}", [
-                    ("out", bias[1]), ("first", "index"), ("turn", "index")],
+                    ("out", bias[1]), ("first", "index"), ("iteration", "index")],
                     bias_kernel(case.result))
                 self.launch(kernel, 1, bias, (c[1] if case.bias == "row" else zero,
-                                           "index"), turn)
+                                           "index"), iteration)
             clear = p.kernel(f"clear_{case.result}", [("out", mc[1])],
                              clear_kernel(case.result))
             self.launch(clear, PROGRAMS, mc)
             self.call(case, va, vb, mc, bias)
-            self.check(case, mc, c[1], depth, turn)
+            self.check(case, mc, c[1], depth, iteration)
             p.cases += 1
         p.sync()
         for memory in filter(None, [bias, mc, mb, ma]):
             p.dealloc(memory)
 
-    def fill(self, element, salt, view, first, turn, who):
+    def fill(self, element, salt, view, first, iteration, who):
         p = self.p
         layout = "column" if "strided" in view[1] else "row"
         kernel = p.kernel(f"fill_{element}_{salt}_{layout}", [
             ("out", view[1]), ("row0", "index"), ("column0", "index"),
-            ("turn", "index"), ("who", "index")], fill_kernel(element, salt))
+            ("iteration", "index"), ("who", "index")], fill_kernel(element, salt))
         self.launch(kernel, PROGRAMS, view, (first[0], "index"),
-                 (first[1], "index"), turn, (who, "index"))
+                 (first[1], "index"), iteration, (who, "index"))
 
-    def check(self, case, memory, row0, depth, turn):
+    def check(self, case, memory, row0, depth, iteration):
         p = self.p
         name = "_".join(["check", case.kind, case.variant, case.shard,
                          case.element, case.result, case.bias or "none",
                          case.activation, str(int(case.scale))])
         kernel = p.kernel(name, [("c", memory[1]), ("row0", "index"),
-                                 ("depth", "index"), ("turn", "index")],
+                                 ("depth", "index"), ("iteration", "index")],
                           case.check_kernel())
         self.launch(kernel, PROGRAMS, memory, (row0, "index"), (depth, "index"),
-                 turn)
+                 iteration)
 
     def call(self, case, a, b, c, bias):
         p = self.p
@@ -307,7 +307,7 @@ class Cases:
                f"{{{text}}} : {a[1]}, {b[1]}, {c[1]}")
 
 
-# The smallest tiles that all targets take.
+# The smallest tiles that all targets support.
 SMALL = {"tile_m": 64, "tile_n": 64, "tile_k": 32, "group_m": 3, "programs": 5}
 
 
@@ -319,25 +319,25 @@ def matmul_ops(element, full):
     layouts = [(a, b) for a in ("row", "column") for b in ("row", "column")]
     epilogues = [(None, False, "none"), ("column", False, "relu"),
                  ("row", True, "gelu"), ("column", True, "none")]
-    turn = 0
+    iteration = 0
     for result in results:
         for la, lb in layouts:
             for bias, scale, activation in epilogues:
-                turn += 1
-                # Half of the pairs, each epilogue with some layout.
-                if not full and (turn + turn // 4) % 2:
+                iteration += 1
+                # Half of the pairs; every epilogue has some layout.
+                if not full and (iteration + iteration // 4) % 2:
                     continue
                 if result == "i32":
                     scale, activation = False, activation.replace("gelu",
                                                                   "relu")
-                config = dict(SMALL, xcds=turn % 3 + 1)
-                # Programs that share k-blocks: more than there are blocks, too.
-                if turn % 3:
-                    config["split_k"] = 2 ** (turn % 4)
+                config = dict(SMALL, xcds=iteration % 3 + 1)
+                # Split-k, also with more programs than k-blocks.
+                if iteration % 3:
+                    config["split_k"] = 2 ** (iteration % 4)
                 case = Case("matmul", "tiles", "m", element, result, (la, lb),
                             bias, scale, activation, config)
-                # Counts of what is split go on from call to call.
-                cases.run(case, 141, 150, 100, turns=2)
+                # Split-k counters are not reset between calls.
+                cases.run(case, 141, 150, 100, iterations=2)
                 if full:
                     cases.run(case, 256, 128, 128)
                     cases.run(case, 1, 3, 5)
@@ -345,7 +345,8 @@ def matmul_ops(element, full):
 
 
 def staged_configs():
-    """Few and many programs, more fetchers than programs, ragged stages."""
+    """Few and many programs, more fetch programs than compute programs,
+    ragged stages."""
     return [{"programs": 5, "num_fetch_programs": 2, "k_per_flag": 1},
             {"programs": 1, "num_fetch_programs": 1, "k_per_flag": 3},
             {"programs": 4, "num_fetch_programs": 1, "num_fetch_stages": 3,
@@ -358,13 +359,13 @@ def staged_configs():
 
 
 def fused(kind):
-    """All variants of one kind: calls back to back on inputs that change, with
-    no rank waiting for another but in the kernels."""
+    """All variants of one kind: calls back to back on inputs that change.
+    Ranks synchronize only in the kernels."""
     def suite(element, full, group=None):
         cases = Cases(group)
         result = ("i32" if element == "i8" else
                   "f16" if element in matmul.FLOAT8 else element)
-        turn = 0
+        iteration = 0
         for variant in VARIANTS[kind]:
             for shard in SHARDS[kind]:
                 staged = variant in ("hbm_buffer", "push") and \
@@ -376,26 +377,26 @@ def fused(kind):
                                {"programs": 1},
                                {"programs": 4, "num_fetch_programs": 2,
                                 "tiles_per_comm_program": 2}]
-                # Shares that are rounded; small numbers stay what they are.
+                # Rounded partial sums; the small integers stay exact.
                 if element == "f16" and variant != "atomic" and kind in (
                         "matmul_reduce_scatter", "matmul_all_reduce"):
                     configs.append({"programs": 3, "partial_type": '"result"'})
-                # Tiles that are narrower than their type.
+                # Tile extents that are not a multiple of the instruction shape.
                 configs.append(dict(configs[0], tile_n=48))
                 for config in configs:
-                    turn += 1
+                    iteration += 1
                     atomic = variant == "atomic"
                     case = Case(kind, variant, shard, element,
                                 sum_type(element) if atomic else result,
-                                bias=[None, "column", "row"][turn % 3],
-                                scale=element != "i8" and turn % 2 == 0,
-                                activation="relu" if turn % 2 and not atomic
+                                bias=[None, "column", "row"][iteration % 3],
+                                scale=element != "i8" and iteration % 2 == 0,
+                                activation="relu" if iteration % 2 and not atomic
                                 else "none", config=dict(SMALL, **config))
-                    cases.run(case, 74, 90, 52, turns=3)
-                    if full or turn % 2:
-                        cases.run(case, 128, 64, 96, turns=2)
+                    cases.run(case, 74, 90, 52, iterations=3)
+                    if full or iteration % 2:
+                        cases.run(case, 128, 64, 96, iterations=2)
                     if full:
-                        cases.run(case, 3, 70, 129, turns=3)
+                        cases.run(case, 3, 70, 129, iterations=3)
         return cases.p
     return suite
 

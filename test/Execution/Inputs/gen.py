@@ -3,15 +3,16 @@
 
     gen.py SUITE [ELEMENT] [--full] [--group R,R,...]
 
-ELEMENT is an element type; for `heap` any text, which seeds the random order.
+ELEMENT is an element type; for `heap`, any text, which seeds the random
+order.
 
-Every program checks itself: iris-run exits with status 0 only if all checks on
-all ranks held.
+Every program checks itself: iris-run exits with status 0 only if every check
+passes on every rank.
 """
 import argparse
 import sys
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # keeps the source tree clean
 
 import atomics
 import collectives

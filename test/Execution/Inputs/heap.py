@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The symmetric heap: allocations and frees in random order from @main.
 
-Every buffer is zero when it is handed out, on every rank; then the left
-neighbour fills it; what it holds must be there until it is freed.
+Every new buffer is zero on every rank; then the previous rank fills it, and
+the contents must persist until it is freed.
 """
 import random
 
@@ -29,8 +29,8 @@ def masked(k, offset, value):
 def salted_hash(k, offset, rank):
     c = k.coordinates(SHAPE, [offset])[0]
     salt = k.splat(k.to_i32("%salt"), SHAPE, "i32")
-    place = k.op("arith.addi", SHAPE, "i32", c, salt)
-    return k.hash(SHAPE, ELEMENT, rank, place)
+    index = k.op("arith.addi", SHAPE, "i32", c, salt)
+    return k.hash(SHAPE, ELEMENT, rank, index)
 
 
 def fresh_kernel(k):
@@ -69,7 +69,7 @@ def heap(seed, full):
     alive = []
     allocations = 0
     while allocations < (800 if full else 400):
-        # A batch of new ones, then some of all in random order leave.
+        # Allocate a batch, then free some of all buffers in random order.
         batch = []
         for _ in range(choose.randrange(1, 12)):
             size = choose.choice([1, 7, 64, 255, 256, 1000, 4096,
@@ -79,7 +79,7 @@ def heap(seed, full):
             allocations += 1
         for memory, size, salt in batch:
             program.launch(kernels[0], PROGRAMS, memory, size, salt)
-        # Nobody fills what another rank still looks at.
+        # No rank fills a buffer that another rank is still checking.
         program.sync()
         for memory, size, salt in batch:
             program.launch(kernels[1], PROGRAMS, memory, size, salt)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tile.matmul: element types, layouts of both operands, ragged sizes, k longer
-and shorter than the buffers, init, and regions that wait and that read k-blocks
-from peers.
+"""tile.matmul: element types, layouts of both operands, ragged sizes, k
+longer and shorter than the buffers, init, and regions that wait and that read
+k-blocks from peers.
 
-Operands are small whole numbers, a hash of (rank, place), so that every sum is
-exact in any order. The reference adds up products of the same hashes one k
-after the other, as i32.
+Operands are small integers, hashes of (rank, row, column), so that every sum
+is exact in any order. The reference sums the products of the same hashes one
+k at a time, as i32.
 """
 from collectives import FLOAT8, encode
 from tilegen import Program, buffer, tile
 
 PROGRAMS = 2
-POISON = 113  # what lies around the operands
+POISON = 113  # fills the memory around the operands
 MAX_BLOCKS = 16
 LAYOUTS = ["row", "padded", "column", "strided"]
-# Parts of an argument, at multiples of 16 bytes: a tensor map can serve them.
+# Views of an argument at multiples of 16 bytes: a tensor map can describe them.
 PARTS = ["part", "part_column"]
 
 
@@ -23,12 +23,12 @@ def storage(element):
 
 
 def align(value):
-    """The next multiple of 16 elements: rows of them suit any engine."""
+    """The next multiple of 16 elements: every copy engine supports such rows."""
     return -(-value // 16) * 16
 
 
 def argument_type(element, layout):
-    """Of the kernels' argument that a view is made of."""
+    """The kernel argument that a view is made of."""
     if layout != "part_column":
         return buffer(storage(element), 2)
     return f"memref<?x?x{storage(element)}, strided<[1, ?]>, #iris.symmetric>"
@@ -45,7 +45,7 @@ def view_type(element, layout, space="symmetric"):
 
 
 def base_sizes(layout, rows, columns):
-    """Of the buffer that a view of rows x columns elements is cut from."""
+    """Shape of the buffer that a view of rows x columns elements is cut from."""
     return {"row": [rows, columns], "padded": [rows, columns + 3],
             "column": [columns, rows + 5],
             "part": [rows + 24, align(columns + 24)],
@@ -68,7 +68,7 @@ def make_view(k, name, element, layout, rows, columns):
 
 
 def cut(k, memory, base, type_, layout, rows, columns):
-    """The view of `memory`; one offset is only known at run time."""
+    """The view of `memory`; one offset is known only at run time."""
     first, steps = {"padded": ("0, 0", "1, 1"), "strided": ("1, 1", "2, 3"),
                     "part": ("%eight, 16", "1, 1"),
                     "part_column": ("16, %eight", "1, 1")}[layout]
@@ -77,18 +77,18 @@ def cut(k, memory, base, type_, layout, rows, columns):
 
 
 def number(k, shape, element, rank, row, column, salt):
-    """i32: a small whole number for the place (row, column) of a matrix."""
-    place = k.op("arith.muli", shape, "i32", row,
+    """i32: a small integer for (row, column) of a matrix."""
+    index = k.op("arith.muli", shape, "i32", row,
                  k.dense(shape, "i32", 1009))
-    place = k.op("arith.addi", shape, "i32", place, column)
-    h = k.narrow(shape, "i32", k.hash(shape, "i32", rank, place, salt=salt), 29)
+    index = k.op("arith.addi", shape, "i32", index, column)
+    h = k.narrow(shape, "i32", k.hash(shape, "i32", rank, index, salt=salt), 29)
     if element in FLOAT8:
         return h  # 0 to 7
     return k.op("arith.subi", shape, "i32", h, k.dense(shape, "i32", 4))
 
 
 def convert(k, shape, element, value):
-    """A number as an element."""
+    """A value as an element."""
     if element in FLOAT8:
         code = k.dense(shape, "i32", 0)
         for n in range(1, 8):
@@ -117,7 +117,8 @@ def fill_kernel(element, layout, salt):
             else:
                 sizes = [k.value(f"memref.dim %out, {k.index(d)} : "
                                  f"{k.types['out']}") for d in (0, 1)]
-            # One program: another one's poison could come late.
+            # A single program: otherwise one program's poison could overwrite
+            # another's data.
             i = k.loop(k.index(0), sizes[0], k.index(shape[0]))
             j = k.loop(k.index(0), sizes[1], k.index(shape[1]))
             k.store(make(k.coordinates(shape, [i, j])), memory, [i, j], shape,
@@ -128,13 +129,13 @@ def fill_kernel(element, layout, salt):
 
 
 class Variant:
-    """What one kernel is made for."""
+    """The parameters of one kernel."""
 
     def __init__(self, a, b, shape, block, la, lb, init, region, columns=None,
                  warps=4, precision=None):
         self.a, self.b, self.shape, self.block = a, b, shape, block
         self.la, self.lb, self.init, self.region = la, lb, init, region
-        self.columns = columns  # that are wanted; None: all
+        self.columns = columns  # columns to store; None: all
         self.warps, self.precision = warps, precision
         self.sum = "i32" if a == "i8" else "f32"
         self.name = (f"mm_{a}_{b}_{shape[0]}x{shape[1]}x{block}_{la}_{lb}"
@@ -196,7 +197,7 @@ class Variant:
         k.close()
 
     def signal(self, k):
-        """Tells all ranks, for every k-block, that this one is there."""
+        """Signals every rank that each of this rank's k-blocks is ready."""
         rank = k.count(k.ranks)
         block = k.count(k.index(MAX_BLOCKS))
         at = self.flag(k, k.rank, k.pid, block)
@@ -212,7 +213,7 @@ class Variant:
 
     def run_region(self, k, a, b, i, j, block):
         first = k.mul(block, k.index(self.block))
-        places = []
+        operands = []
         for which, view, offsets, layout, element in [
                 ("a", a, [i, first], self.la, self.a),
                 ("b", b, [first, j], self.lb, self.b)]:
@@ -225,7 +226,8 @@ class Variant:
                         f"i32, {k.types['flags']}")
             peer = view_type(element, layout, "peer")
             if which == "b" and layout in PARTS:
-                # A part of a peer's buffer, not a peer's part.
+                # A view of the translated buffer, not a translation of the
+                # view.
                 base = k.types["b"]
                 whole = base.replace("symmetric", "peer")
                 p = k.value(f"iris.translate %ctx, %b to {source} : {base} -> "
@@ -234,12 +236,12 @@ class Variant:
             else:
                 p = k.value(f"iris.translate %ctx, {view} to {source} : "
                             f"{view_type(element, layout)} -> {peer}")
-            places.append((f"{p}[{offsets[0]}, {offsets[1]}]", peer))
+            operands.append((f"{p}[{offsets[0]}, {offsets[1]}]", peer))
         if self.region == "plain":
             k.emit("tile.yield")
         else:
-            k.emit(f"tile.yield {', '.join(p for p, _ in places)} : "
-                   f"{', '.join(t for _, t in places)}")
+            k.emit(f"tile.yield {', '.join(p for p, _ in operands)} : "
+                   f"{', '.join(t for _, t in operands)}")
 
     def expected(self, k, c, start):
         shape, sum_ = self.shape, self.sum
@@ -250,10 +252,10 @@ class Variant:
                f"{k.index(1)} iter_args({carried} = {first}) -> "
                f"({tile(shape, 'i32')}) {{")
         block = k.value(f"arith.divui {at}, {k.index(self.block)} : index")
-        place = k.splat(k.to_i32(at), shape, "i32")
-        x = self.element(k, self.a, self.source(k, "a", block), c[0], place,
+        index = k.splat(k.to_i32(at), shape, "i32")
+        x = self.element(k, self.a, self.source(k, "a", block), c[0], index,
                          "%m", "%k", 1)
-        y = self.element(k, self.b, self.source(k, "b", block), place, c[1],
+        y = self.element(k, self.b, self.source(k, "b", block), index, c[1],
                          "%k", "%n", 2)
         product = k.op("arith.muli", shape, "i32", x, y)
         next_ = k.op("arith.addi", shape, "i32", carried, product)
@@ -264,7 +266,7 @@ class Variant:
         return k.cast("arith.sitofp", shape, result, "i32", sum_)
 
     def element(self, k, element, rank, row, column, rows, columns, salt):
-        """An operand's number, 0 outside of its matrix."""
+        """An operand's value, 0 outside its matrix."""
         shape = self.shape
         value = number(k, shape, element, rank, row, column, salt)
         limits = [k.splat(k.to_i32(v), shape, "i32") for v in (rows, columns)]
@@ -284,7 +286,7 @@ class Cases:
                                self.p.index(PROGRAMS * MAX_BLOCKS))])
 
     def operand(self, element, layout, rows, columns, salt):
-        """The buffer, and what kernels get of it."""
+        """The buffer, and its kernel arguments."""
         p = self.p
         sizes = base_sizes(layout, rows, columns)
         memory = p.alloc(storage(element), sizes)
@@ -311,7 +313,7 @@ class Cases:
             ("k", "index"), ("length", "index"), ("flags", self.flags[1]),
             ("epoch", "i32"), ("eight", "index")], v.kernel, warps=v.warps)
         if v.region != "waits":
-            p.sync()  # peers' operands are there
+            p.sync()  # peers' operands are ready
         self.epoch += 1
         p.launch(kernel, PROGRAMS, a, b, m, n, k, length, self.flags,
                  (p.constant("i32", self.epoch), "i32"), 8)
@@ -321,7 +323,8 @@ class Cases:
         p.cases += 1
 
 
-# Shapes and k-blocks that all targets take, and some that only the host does.
+# Shapes and k-blocks that all targets support, and some that only the host
+# does.
 SHAPES = [((64, 64), 32), ((128, 16), 64)]
 NARROW = [((32, 32), 32), ((16, 64), 16), ((1, 16), 16), ((16, 1), 32),
           ((2, 8), 128), ((8, 4), 16)]
@@ -333,31 +336,31 @@ def matmul(element, full, shapes=None):
     shapes = shapes or SHAPES + ([((128, 128), 64)] if full else [])
     layouts = [(la, lb) for la in LAYOUTS for lb in LAYOUTS]
     regions = ["none", "plain", "peer_a", "peers", "waits"]
-    turn = 0
+    iteration = 0
     for shape, block in shapes:
         for la, lb in layouts:
             if not full and (LAYOUTS.index(la) + LAYOUTS.index(lb) +
                              shapes.index((shape, block))) % 2:
                 continue
-            # All pairs of layouts; regions and init by turns.
-            mine = regions if full else [regions[turn % len(regions)]]
+            # All pairs of layouts; alternating regions and init.
+            mine = regions if full else [regions[iteration % len(regions)]]
             for region in mine:
-                init = turn % 2 == 0
-                # Some want no more than three quarters of the columns.
-                columns = max(1, shape[1] * 3 // 4) if turn % 4 == 3 else None
+                init = iteration % 2 == 0
+                # Some use only three quarters of the columns.
+                columns = max(1, shape[1] * 3 // 4) if iteration % 4 == 3 else None
                 v = Variant(element, other, shape, block, la, lb, init, region,
                             columns)
                 m, n, k = shape[0] * 2, shape[1], block * 2
                 sizes = [(m + 3, n + 5, k + 7, k + 7)]
-                if turn % 3 == 0:
+                if iteration % 3 == 0:
                     sizes += [(m, n, k, k)]
-                if turn % 3 == 1:
+                if iteration % 3 == 1:
                     sizes += [(m + 1, n + 1, k + 9, k - 3)]
-                if turn % 3 == 2:
+                if iteration % 3 == 2:
                     sizes += [(m, n, k - 5, k + 2), (m, n, k, 0)]
                 for size in sizes:
                     cases.case(v, *size)
-                turn += 1
+                iteration += 1
     return cases.p
 
 
@@ -373,54 +376,54 @@ REGIONS = ["none", "plain", "peer_a", "peers", "waits"]
 
 
 def parts(element, full):
-    """Operands that are parts of arguments, whose other elements are poison:
-    parts that end within a tile, tiles of which only some rows or columns
-    exist, k that ends within a block, or behind the part."""
+    """Operands that are views of arguments surrounded by poison: views that
+    end within a tile, tiles of which only some rows or columns exist, k that
+    ends within a block or past the view."""
     cases = Cases()
     layouts = [(la, lb) for la in PARTS for lb in PARTS]
     layouts += [("row", "part"), ("part_column", "row")]
     shapes = [((64, 64), 64)] + ([((128, 128), 32), ((32, 64), 64)] if full
                                  else [])
-    turn = 0
+    iteration = 0
     for shape, block in shapes:
         for la, lb in layouts:
-            for region in REGIONS if full else [REGIONS[turn % 2],
-                                                REGIONS[2 + turn % 3]]:
+            for region in REGIONS if full else [REGIONS[iteration % 2],
+                                                REGIONS[2 + iteration % 3]]:
                 v = Variant(element, other_of(element), shape, block, la, lb,
-                            turn % 3 == 0, region)
+                            iteration % 3 == 0, region)
                 m, n, k = shape[0] * 2, shape[1], block * 2
                 cases.case(v, *[(m, n, k, k), (m + 8, n + 24, k, k),
                                 (m - 16, n - 8, k + 16, k - 9),
-                                (m + 1, n + 5, k - 16, k + 3)][turn % 4])
+                                (m + 1, n + 5, k - 16, k + 3)][iteration % 4])
                 cases.case(v, m - 3, n + 16, k + 16, k + 32)
-                turn += 1
+                iteration += 1
     return cases.p
 
 
 def small(element, full):
-    """Tiles of 16 and 32 rows, and of 64 with few columns."""
+    """Tiles of 16 and 32 rows, and of 64 rows with few columns."""
     cases = Cases()
     least = 32 if storage(element) == "i8" else 16
     shapes = [(m, n) for m in (16, 32) for n in (16, 32, 64, 128, 256)]
     shapes += [(64, 16), (64, 32)]
     layouts = [(la, lb) for la in ("row", "part", "part_column")
                for lb in ("row", "part", "part_column")] + [("strided", "part")]
-    turn = 0
+    iteration = 0
     for shape in shapes:
         for block in [k for k in (16, 32, 64, 128) if k >= least]:
             for _ in range(2 if full else 1):
-                la, lb = layouts[turn * 7 % len(layouts)]
-                region = REGIONS[turn * 3 % len(REGIONS)]
-                warps = 8 if full and turn % 3 == 2 else 4
-                precision = ("tf32" if element == "f32" and turn % 4 < 3
+                la, lb = layouts[iteration * 7 % len(layouts)]
+                region = REGIONS[iteration * 3 % len(REGIONS)]
+                warps = 8 if full and iteration % 3 == 2 else 4
+                precision = ("tf32" if element == "f32" and iteration % 4 < 3
                              else None)
                 v = Variant(element, other_of(element), shape, block, la, lb,
-                            turn % 2 == 0, region,
-                            shape[1] * 3 // 4 if turn % 8 == 5 else None,
+                            iteration % 2 == 0, region,
+                            shape[1] * 3 // 4 if iteration % 8 == 5 else None,
                             warps, precision)
                 m, n, k = shape[0], shape[1], block * 2
                 cases.case(v, *[(m, n, k, k), (m, n * 2, k + 16, k + 16),
                                 (m - 3, n - 8, k, k - 5),
-                                (m * 3, n + 8, k + 8, k + 11)][turn % 4])
-                turn += 1
+                                (m * 3, n + 8, k + 8, k + 11)][iteration % 4])
+                iteration += 1
     return cases.p

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Buffers of a program, memref.alloca: windows, indexed and scalar accesses and
-views of them, several of them, in loops, filled from peers, and as operands of
-tile.matmul.
+"""Scratch buffers of a program, memref.alloca: tile, indexed and scalar
+accesses and views, several buffers, buffers in loops, filled from peers, and
+as operands of tile.matmul.
 
-Several programs work at once, each with what only it has in its buffers.
+Several programs run at once, each with different data in its buffers.
 """
 from tilegen import Program, tile
 
@@ -26,12 +26,12 @@ class Kernels:
         return name
 
     def values(self, k, shape, offsets, sizes, salt):
-        """What the program has at a window of a buffer of `sizes`."""
+        """The program's expected data in a tile of a buffer of `sizes`."""
         c = k.coordinates(shape, offsets)
-        place = k.place(shape, c, sizes)
-        place = k.op("arith.addi", shape, "i32", place, k.splat(
+        index = k.linear_index(shape, c, sizes)
+        index = k.op("arith.addi", shape, "i32", index, k.splat(
             k.to_i32(k.mul(k.pid, k.index(4096))), shape, "i32"))
-        return k.hash(shape, self.element, k.rank, place, salt=salt)
+        return k.hash(shape, self.element, k.rank, index, salt=salt)
 
     def inside(self, k, shape, offsets, sizes, value):
         zero = k.dense(shape, self.element, 0)
@@ -48,7 +48,8 @@ class Kernels:
         k.close()
 
     def check(self, k, memory, sizes, salt, what, shape=(32, 4)):
-        """Other windows than those of `fill`: other threads have stored."""
+        """Other tiles than those of `fill`, so that other threads stored
+        them."""
         i = k.loop(k.index(0), k.index(sizes[0]), k.index(shape[0]))
         j = k.loop(k.index(0), k.index(sizes[1]), k.index(shape[1]))
         got = k.load(memory, [i, j], shape, self.element)
@@ -59,7 +60,7 @@ class Kernels:
         k.close()
 
     def windows(self, k):
-        """Two buffers, neither of which the tiles fit."""
+        """Two buffers whose sizes are not multiples of the tile's."""
         first, second = self.alloca(k, SIZES), self.alloca(k, (20, 24))
         self.fill(k, first, SIZES, 1)
         self.fill(k, second, (20, 24), 2)
@@ -67,7 +68,8 @@ class Kernels:
         self.check(k, second, (20, 24), 2, "windows of the second")
 
     def loops(self, k):
-        """A buffer that is allocated in a loop, and one that lives longer."""
+        """A buffer that is allocated in a loop, and one that outlives the
+        loop."""
         outer = self.alloca(k, SIZES)
         self.fill(k, outer, SIZES, 3)
         k.count(k.index(ROUNDS))
@@ -78,7 +80,7 @@ class Kernels:
         self.check(k, outer, SIZES, 3, "a buffer around a loop")
 
     def views(self, k):
-        """Parts, one of them at an offset that is not constant."""
+        """Views, one of them at an offset that is not constant."""
         memory = self.alloca(k, SIZES)
         self.fill(k, memory, SIZES, 5)
         at = k.rem(k.pid, k.index(4))
@@ -91,31 +93,31 @@ class Kernels:
         got = k.load(part, [zero, zero], shape, self.element)
         values = self.values(k, shape, [at, k.index(8)], SIZES, 5)
         want = self.inside(k, shape, [zero, zero], (16, 16), values)
-        k.expect(got, want, "a part", shape, self.element)
+        k.expect(got, want, "a view", shape, self.element)
         k.store(self.values(k, shape, [zero, zero], (16, 16), 6), part,
                 [zero, zero], shape, self.element)
         got = k.load(memory, [at, k.index(8)], (16, 16), self.element)
         k.expect(got, self.values(k, (16, 16), [zero, zero], (16, 16), 6),
-                 "a stored part", (16, 16), self.element)
+                 "a stored view", (16, 16), self.element)
 
     def scalars(self, k):
-        """Each element by itself, read as tiles; and the reverse."""
+        """Element-wise stores read as tiles, and the reverse."""
         memory, sizes = self.alloca(k, (7, 9)), (7, 9)
         i, j = k.count(k.index(7)), k.count(k.index(9))
-        place = k.to_i32(k.add(k.mul(k.pid, k.index(4096)),
+        index = k.to_i32(k.add(k.mul(k.pid, k.index(4096)),
                                k.add(k.mul(i, k.index(9)), j)))
-        k.emit(f"memref.store {k.hash((), self.element, k.rank, place, 7)}, "
+        k.emit(f"memref.store {k.hash((), self.element, k.rank, index, 7)}, "
                f"{memory}[{i}, {j}] : {own(self.element, sizes)}")
         k.close()
         k.close()
         self.check(k, memory, sizes, 7, "stored scalars", (8, 16))
         self.fill(k, memory, sizes, 8)
         i, j = k.count(k.index(7)), k.count(k.index(9))
-        place = k.to_i32(k.add(k.mul(k.pid, k.index(4096)),
+        index = k.to_i32(k.add(k.mul(k.pid, k.index(4096)),
                                k.add(k.mul(i, k.index(9)), j)))
         got = k.value(f"memref.load {memory}[{i}, {j}] : "
                       f"{own(self.element, sizes)}")
-        k.expect(got, k.hash((), self.element, k.rank, place, 8),
+        k.expect(got, k.hash((), self.element, k.rank, index, 8),
                  "loaded scalars", (), self.element)
         k.close()
         k.close()
@@ -142,7 +144,7 @@ class Kernels:
         k.expect(turned, values, "scattered", shape, self.element)
 
     def peers(self, k):
-        """Fetched from a peer's buffer."""
+        """A buffer fetched from a peer."""
         memory, zero = self.alloca(k, SIZES), k.index(0)
         peer = k.neighbour()
         type_ = k.types["shared"]
@@ -152,23 +154,24 @@ class Kernels:
         shape = (4, 64)
         i = k.loop(zero, k.index(SIZES[0]), k.index(shape[0]))
         got = k.load(memory, [i, zero], shape, self.element)
-        place = k.place(shape, k.coordinates(shape, [i, zero]), SIZES)
+        index = k.linear_index(shape, k.coordinates(shape, [i, zero]), SIZES)
         want = self.inside(k, shape, [i, zero], SIZES,
-                           k.hash(shape, self.element, peer, place, salt=10))
+                           k.hash(shape, self.element, peer, index, salt=10))
         k.expect(got, want, "fetched", shape, self.element)
         k.close()
 
-    def share(self, k):
+    def publish(self, k):
         shape, zero = (8, 64), k.index(0)
         i = k.loop(k.mul(k.pid, k.index(shape[0])), k.index(SIZES[0]),
                    k.mul(k.programs, k.index(shape[0])))
-        place = k.place(shape, k.coordinates(shape, [i, zero]), SIZES)
-        k.store(k.hash(shape, self.element, k.rank, place, salt=10), "%shared",
+        index = k.linear_index(shape, k.coordinates(shape, [i, zero]), SIZES)
+        k.store(k.hash(shape, self.element, k.rank, index, salt=10), "%shared",
                 [i, zero], shape, self.element)
         k.close()
 
     def matmuls(self, k):
-        """The sum of rows, by a matrix of ones; twice, with other operands."""
+        """Row sums, as a matmul with a matrix of ones; twice, with different
+        operands."""
         shape, zero, n = (64, 64), k.index(0), k.index(48)
         a, b = self.alloca(k, (64, 48)), self.alloca(k, (48, 64))
         sum_ = "i32" if self.element == "i8" else "f32"
@@ -194,14 +197,14 @@ class Kernels:
                         k.dense(shape, "i32", 48))
             if sum_ == "f32":
                 want = k.cast("arith.sitofp", shape, want, "i32", "f32")
-            k.expect(got, want, f"a product, {factor}", shape, sum_)
+            k.expect(got, want, f"a matmul, {factor}", shape, sum_)
 
 
 def memory(element, full):
     p = Program()
     kernels = Kernels(element)
     shared = p.alloc(element, list(SIZES))
-    p.launch(p.kernel("share", [("shared", shared[1])], kernels.share),
+    p.launch(p.kernel("publish", [("shared", shared[1])], kernels.publish),
              PROGRAMS, shared)
     p.sync()
     names = ["windows", "loops", "views", "scalars", "indexed", "peers"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Packets: tiles that carry their flags, over many epochs."""
+"""Packets (LL protocol): tiles whose words carry their flags, over many
+epochs."""
 from tilegen import BITS, Program, buffer, tile
 
 PROGRAMS = 2
@@ -13,7 +14,7 @@ def shape_of(element, size, rows=1):
 
 
 def extent(size):
-    """i32 elements that a tile's packets take."""
+    """Number of i32 elements of a tile's packets."""
     return size // 2
 
 
@@ -29,42 +30,43 @@ def packet_load(k, memory, offset, flag, shape, element, owed=None):
                    f"{owed} : {k.type_of(memory)} -> {tile(shape, element)}")
 
 
-def epoch_of(k, turn):
-    """first + turn, which wraps in i32."""
-    return k.to_i32(k.add("%first", turn))
+def epoch_of(k, iteration):
+    """first + iteration, which wraps in i32."""
+    return k.to_i32(k.add("%first", iteration))
 
 
 def payload(k, shape, element, sender, epoch, salt=0):
-    """What `sender` sends in an epoch: a hash of all there is to mix up."""
+    """The data of `sender` in an epoch: a hash of everything that could be
+    mixed up."""
     zero = k.index(0)
-    place = k.place(shape, k.coordinates(shape, [zero] * len(shape)), shape)
+    index = k.linear_index(shape, k.coordinates(shape, [zero] * len(shape)), shape)
     scale = k.scalar("muli", "i32", epoch, k.constant("i32", 40503))
-    place = k.op("arith.addi", shape, "i32", place,
+    index = k.op("arith.addi", shape, "i32", index,
                  k.splat(scale, shape, "i32"))
-    return k.hash(shape, element, sender, place, salt)
+    return k.hash(shape, element, sender, index, salt)
 
 
-def slot(k, turn, senders, sender, size):
-    """Two boxes take turns; one place per program and sender."""
-    parity = k.rem(turn, k.index(2))
-    place = k.add(k.mul(parity, k.programs), k.pid)
-    return k.mul(k.add(k.mul(place, senders), sender), k.index(extent(size)))
+def slot(k, iteration, senders, sender, size):
+    """Two boxes alternate; one slot per program and sender."""
+    parity = k.rem(iteration, k.index(2))
+    index = k.add(k.mul(parity, k.programs), k.pid)
+    return k.mul(k.add(k.mul(index, senders), sender), k.index(extent(size)))
 
 
 def ring_kernel(element, shape, size):
-    """Both neighbours exchange packets in every epoch."""
+    """Neighbors in both directions exchange packets in every epoch."""
     def body(k):
         right = k.neighbour(1)
         left = k.rem(k.add(k.rank, k.sub(k.ranks, k.index(1))), k.ranks)
         two, from_left, from_right = k.index(2), k.index(0), k.index(1)
-        turn = k.count("%turns")
-        epoch = epoch_of(k, turn)
-        for salt, peer, place in ((0, right, from_left), (1, left, from_right)):
+        iteration = k.count("%iterations")
+        epoch = epoch_of(k, iteration)
+        for salt, peer, index in ((0, right, from_left), (1, left, from_right)):
             v = payload(k, shape, element, k.rank, epoch, salt)
-            packet_store(k, v, "%box", slot(k, turn, two, place, size), epoch,
+            packet_store(k, v, "%box", slot(k, iteration, two, index, size), epoch,
                          shape, element, peer)
-        for salt, peer, place in ((0, left, from_left), (1, right, from_right)):
-            got = packet_load(k, "%box", slot(k, turn, two, place, size), epoch,
+        for salt, peer, index in ((0, left, from_left), (1, right, from_right)):
+            got = packet_load(k, "%box", slot(k, iteration, two, index, size), epoch,
                               shape, element, peer)
             want = payload(k, shape, element, peer, epoch, salt)
             k.expect(got, want, f"packet of neighbour {salt}", shape, element)
@@ -75,16 +77,16 @@ def ring_kernel(element, shape, size):
 def all_to_all_kernel(element, shape, size):
     """Every rank sends a packet to every rank, itself included."""
     def body(k):
-        turn = k.count("%turns")
-        epoch = epoch_of(k, turn)
-        mine = slot(k, turn, k.ranks, k.rank, size)
+        iteration = k.count("%iterations")
+        epoch = epoch_of(k, iteration)
+        mine = slot(k, iteration, k.ranks, k.rank, size)
         peer = k.rem(k.add(k.rank, k.count(k.ranks)), k.ranks)
         v = payload(k, shape, element, k.rank, k.scalar(
             "addi", "i32", epoch, k.to_i32(peer)))
         packet_store(k, v, "%box", mine, epoch, shape, element, peer)
         k.close()
         sender = k.rem(k.add(k.rank, k.count(k.ranks)), k.ranks)
-        got = packet_load(k, "%box", slot(k, turn, k.ranks, sender, size),
+        got = packet_load(k, "%box", slot(k, iteration, k.ranks, sender, size),
                           epoch, shape, element, sender)
         want = payload(k, shape, element, sender, k.scalar(
             "addi", "i32", epoch, k.to_i32(k.rank)))
@@ -95,7 +97,8 @@ def all_to_all_kernel(element, shape, size):
 
 
 def edges_kernel(element, shape, size):
-    """The own copy, an explicit translation, and windows that hang over."""
+    """Local packets, an explicit translation, and tiles that extend past the
+    buffer."""
     def body(k):
         right = k.neighbour(1)
         left = k.rem(k.add(k.rank, k.sub(k.ranks, k.index(1))), k.ranks)
@@ -114,16 +117,16 @@ def edges_kernel(element, shape, size):
         got = packet_load(k, "%box", theirs, flag, shape, element, left)
         k.expect(got, payload(k, shape, element, left, flag),
                  "packet to a translated buffer", shape, element)
-        # The buffer has four windows per program.
+        # The buffer has four tiles per program.
         end = k.mul(k.mul(k.programs, k.index(4)), step)
         nothing = k.dense(shape, element, 0)
-        for name, offset in (("behind", end), ("over the end", k.sub(
+        for name, offset in (("past", end), ("over the end", k.sub(
                 end, k.index(4))), ("before", k.sub(zero, step)),
                 ("over the start", k.sub(zero, k.index(4)))):
             packet_store(k, v, "%box", offset, flag, shape, element, right)
             got = packet_load(k, "%box", offset, flag, shape, element)
             k.expect(got, nothing, f"window {name}", shape, element)
-        # What hung over the edges was not written.
+        # Stores past the edges had no effect.
         some = k.load("%box", [k.sub(end, k.index(4))], (4,), "i32")
         k.expect(some, k.dense((4,), "i32", 0), "end of the buffer", (4,),
                  "i32")
@@ -131,13 +134,14 @@ def edges_kernel(element, shape, size):
 
 
 def packets(element, full):
-    """Epochs run across the largest i32, then on the same boxes across 0."""
+    """Epochs wrap past the largest i32, then, on the same boxes, past 0."""
     program = Program()
-    arguments = [BOX, ("first", "index"), ("turns", "index")]
-    turns = {size: (4000 if size <= 1024 else 1000) if full else 40
+    arguments = [BOX, ("first", "index"), ("iterations", "index")]
+    iterations = {size: (4000 if size <= 1024 else 1000) if full else 40
              for size in SIZES}
-    turns[128] = 4000 if full else 1200
-    # A few shapes and workgroups: what a thread holds differs.
+    iterations[128] = 4000 if full else 1200
+    # A few shapes and workgroup sizes: the number of elements per thread
+    # differs.
     rows = {32: 4, 4096: 8}
     warps = {128: 1, 1024: 2}
     for size in SIZES:
@@ -148,10 +152,10 @@ def packets(element, full):
                 ("all", all_to_all_kernel, program.ranks)):
             kernel = program.kernel(f"{name}_{size}", arguments,
                                     body(element, shape, size), **options)
-            places = program.mul(senders, program.index(2 * PROGRAMS))
+            slots = program.mul(senders, program.index(2 * PROGRAMS))
             box = program.alloc("i32", [program.mul(
-                places, program.index(extent(size)))])
-            count = turns[size]
+                slots, program.index(extent(size)))])
+            count = iterations[size]
             for first in ((1 << 31) - count // 2, (1 << 32) - count // 2):
                 program.launch(kernel, PROGRAMS, box, first, count)
                 program.sync()
@@ -170,15 +174,15 @@ def packets(element, full):
 def short(element, _):
     """A few epochs of two sizes, for slow devices."""
     program = Program()
-    arguments = [BOX, ("first", "index"), ("turns", "index")]
+    arguments = [BOX, ("first", "index"), ("iterations", "index")]
     for size, warps in ((64, 1), (1024, 2)):
         shape = shape_of(element, size)
         kernel = program.kernel(f"all_{size}", arguments,
                                 all_to_all_kernel(element, shape, size),
                                 warps=warps)
-        places = program.mul(program.ranks, program.index(2 * PROGRAMS))
+        slots = program.mul(program.ranks, program.index(2 * PROGRAMS))
         box = program.alloc("i32",
-                            [program.mul(places, program.index(extent(size)))])
+                            [program.mul(slots, program.index(extent(size)))])
         program.launch(kernel, PROGRAMS, box, (1 << 31) - 3, 6)
         program.sync()
         edges = program.kernel(f"edges_{size}", [BOX],

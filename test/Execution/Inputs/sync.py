@@ -7,8 +7,8 @@ DATA = 256
 SHAPE = (DATA,)
 PROGRAMS = 2
 
-# Comparison, what the sender sets, what the receiver compares with. The flag
-# is 0 before, for which the comparison does not hold.
+# Comparison, the value that the sender sets, the value that the receiver
+# compares with. The flag is initially 0, for which the comparison is false.
 CASES = [("eq", 5, 5), ("eq", -5, -5), ("ne", 7, 0), ("ge", 9, 9),
          ("ge", 9, 3), ("gt", 10, 9), ("gt", 10, 0), ("le", -3, -3),
          ("le", -3, -1), ("lt", -3, -2), ("lt", -3, 0)]
@@ -27,24 +27,25 @@ def signal(k, kind, value, memory, offset, rank, element):
 
 
 def store_hash(k, slot, peer, salt):
-    """Writes a tile of data for the right neighbour, every thread a part."""
+    """Writes a tile of data for the next rank; every thread writes some of
+    it."""
     offset = k.mul(slot, k.index(DATA))
-    place = k.coordinates(SHAPE, [offset])[0]
-    v = k.hash(SHAPE, "i32", k.rank, place, salt)
+    index = k.coordinates(SHAPE, [offset])[0]
+    v = k.hash(SHAPE, "i32", k.rank, index, salt)
     k.emit(f"iris.store %ctx, {v}, %data[{offset}] to {peer} : "
            f"{tile(SHAPE, 'i32')}, {k.types['data']}")
 
 
 def expect_hash(k, slot, sender, salt, what):
     offset = k.mul(slot, k.index(DATA))
-    place = k.coordinates(SHAPE, [offset])[0]
-    want = k.hash(SHAPE, "i32", sender, place, salt)
+    index = k.coordinates(SHAPE, [offset])[0]
+    want = k.hash(SHAPE, "i32", sender, index, salt)
     got = k.load("%data", [offset], SHAPE, "i32")
     k.expect(got, want, what, SHAPE, "i32")
 
 
 def comparisons_kernel(element):
-    """Every rank signals its right neighbour and waits for its left one."""
+    """Every rank signals the next rank and waits for the previous one."""
     def body(k):
         right, left = k.neighbour(1), k.rem(
             k.add(k.rank, k.sub(k.ranks, k.index(1))), k.ranks)
@@ -63,26 +64,26 @@ def comparisons_kernel(element):
 
 def adds_kernel(element):
     """Every rank adds to every rank's flag and waits for all of them; twice.
-    Each turn has flags of its own: a rank may add for the second turn before
-    another has added for the first, so that one count would not say whose
-    additions it holds."""
+    Each iteration has its own flags: a rank may add for the second iteration
+    before another has added for the first, so a shared count could not tell
+    the two apart."""
     def body(k):
         width = k.value(f"arith.index_cast {k.ranks} : index to {element}")
-        for turn in range(2):
-            base = k.mul(k.ranks, k.add(k.mul(k.index(turn), k.programs),
+        for iteration in range(2):
+            base = k.mul(k.ranks, k.add(k.mul(k.index(iteration), k.programs),
                                         k.pid))
             slot = k.add(base, k.rank)
-            flag = k.mul(k.add(k.mul(k.index(turn), k.programs), k.pid),
+            flag = k.mul(k.add(k.mul(k.index(iteration), k.programs), k.pid),
                          k.index(FLAG_STRIDE))
             peer = k.count(k.ranks)
-            store_hash(k, slot, peer, turn)
+            store_hash(k, slot, peer, iteration)
             signal(k, "add", k.constant(element, 1), "%flags", flag, peer,
                    element)
             k.close()
             wait(k, "%flags", flag, "ge", width, element)
             sender = k.count(k.ranks)
-            expect_hash(k, k.add(base, sender), sender, turn,
-                        f"data after add {turn}")
+            expect_hash(k, k.add(base, sender), sender, iteration,
+                        f"data after add {iteration}")
             k.close()
     return body
 
@@ -101,7 +102,7 @@ def wrap_init_kernel(element):
 
 
 def wrap_kernel(element, comparison, epochs=12):
-    """Epochs count across the largest number of the type."""
+    """Epochs count past the largest number of the type."""
     def body(k):
         right, left = k.neighbour(1), k.rem(
             k.add(k.rank, k.sub(k.ranks, k.index(1))), k.ranks)
@@ -117,7 +118,7 @@ def wrap_kernel(element, comparison, epochs=12):
         if comparison == "gt":
             compared = k.scalar("subi", element, epoch, k.constant(element, 1))
         seen = wait(k, "%flags", flag, comparison, compared, element, left)
-        # The left neighbour may be further on, not behind.
+        # The previous rank may be ahead, but not behind.
         ahead = k.scalar("subi", element, seen, epoch)
         behind = k.op("arith.cmpi slt,", (), element, ahead,
                       k.constant(element, 0))
@@ -129,7 +130,7 @@ def wrap_kernel(element, comparison, epochs=12):
 
 
 def down_kernel(element, comparison, epochs=12):
-    """Epochs count down across the smallest number of the type."""
+    """Epochs count down past the smallest number of the type."""
     def body(k):
         right, left = k.neighbour(1), k.rem(
             k.add(k.rank, k.sub(k.ranks, k.index(1))), k.ranks)
@@ -193,15 +194,15 @@ def signals(element, full):
 
 
 def barrier_kernel(k):
-    """In every turn each rank writes the turn to every rank and, after the
-    barrier, finds everybody's. Two halves of the data take turns, so one
-    barrier per turn is enough."""
+    """In every iteration each rank writes the iteration's number to every
+    rank and, after the barrier, reads the numbers of all ranks. Two halves of
+    the data alternate, so one barrier per iteration is enough."""
     one = (1,)
-    turn = k.count("%turns")
-    parity = k.rem(turn, k.index(2))
+    iteration = k.count("%iterations")
+    parity = k.rem(iteration, k.index(2))
     half = k.mul(parity, k.mul(k.ranks, k.programs))
     mine = k.add(half, k.add(k.mul(k.rank, k.programs), k.pid))
-    v = k.splat(k.to_i32(k.add(turn, "%first")), one, "i32")
+    v = k.splat(k.to_i32(k.add(iteration, "%first")), one, "i32")
     peer = k.count(k.ranks)
     k.emit(f"iris.store %ctx, {v}, %data[{mine}] to {peer} : "
            f"{tile(one, 'i32')}, {k.types['data']}")
@@ -210,21 +211,21 @@ def barrier_kernel(k):
     sender = k.count(k.ranks)
     theirs = k.add(half, k.add(k.mul(sender, k.programs), k.pid))
     got = k.load("%data", [theirs], one, "i32")
-    k.expect(got, v, "turn of a rank", one, "i32")
+    k.expect(got, v, "iteration of a rank", one, "i32")
     k.close()
     k.close()
 
 
 def bare_barrier_kernel(k):
-    k.count("%turns")
+    k.count("%iterations")
     k.emit(f"iris.barrier %ctx, %state : {k.types['state']}")
     k.close()
     k.expect(k.rank, k.rank, "past the barriers", (), "index")
 
 
 def barriers(_, full):
-    """A thousand turns with data, then barriers alone until there were ten
-    thousand; over two launches with the same state, never reset."""
+    """A thousand iterations with data, then barriers alone up to ten
+    thousand; over two launches with the same state, which is never reset."""
     return repeat_barriers(10000 if full else 1000, 10001, 50)
 
 
@@ -233,9 +234,9 @@ def few_barriers(*_):
     return repeat_barriers(12, 19, 6)
 
 
-def repeat_barriers(turns, first, second):
-    """`first` barriers in all, an odd number, the first ones with data; then
-    `second` with data."""
+def repeat_barriers(iterations, first, second):
+    """`first` barriers, an odd number, some at the start with data; then
+    `second` barriers with data."""
     program = Program()
     data_type = buffer("i32")
     arguments = [("data", data_type), ("state", data_type)]
@@ -243,16 +244,17 @@ def repeat_barriers(turns, first, second):
     state = program.alloc("i32", [program.mul(count, program.index(32))])
     data = program.alloc("i32", [program.mul(count, program.index(2))])
     kernel = program.kernel(
-        "barrier", arguments + [("turns", "index"), ("first", "index")],
+        "barrier", arguments + [("iterations", "index"), ("first", "index")],
         barrier_kernel)
-    bare = program.kernel("bare", arguments + [("turns", "index")],
+    bare = program.kernel("bare", arguments + [("iterations", "index")],
                           bare_barrier_kernel)
-    program.launch(kernel, PROGRAMS, data, state, turns, 1)
-    program.launch(bare, PROGRAMS, data, state, first - turns)
-    # An odd number of barriers so far: parity is that of the launch.
+    program.launch(kernel, PROGRAMS, data, state, iterations, 1)
+    program.launch(bare, PROGRAMS, data, state, first - iterations)
+    # The number of barriers so far is odd: the parity must carry over to this
+    # launch.
     program.launch(kernel, PROGRAMS, data, state, second, 77)
     program.sync()
     program.dealloc(data)
     program.dealloc(state)
-    program.cases += turns + second + 2
+    program.cases += iterations + second + 2
     return program

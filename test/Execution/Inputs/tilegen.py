@@ -3,7 +3,7 @@
 
 A `Program` holds kernels and the ops of @main. A `Kernel` has one method per
 op that the suites need; each emits a line and returns the name of its result.
-Constants are emitted where they are used: CSE is the compiler's job.
+Constants are emitted at each use: CSE is the compiler's job.
 """
 
 FLOATS = ["f16", "bf16", "f32", "f64"]
@@ -11,8 +11,8 @@ INTEGERS = ["i8", "i16", "i32", "i64"]
 DTYPES = FLOATS + INTEGERS
 BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64,
         "i8": 8, "i16": 16, "i32": 32, "i64": 64, "i1": 1}
-# How far to the right the 32 bits of the hash are shifted, so that the type
-# holds the rest exactly.
+# Right shift of the 32-bit hash, so that the type represents the remaining bits
+# exactly.
 HASH_SHIFT = {"f16": 21, "bf16": 24, "f32": 9, "f64": 1,
               "i8": 24, "i16": 16, "i32": 0, "i64": 0}
 
@@ -26,7 +26,8 @@ def buffer(element, rank=1):
 
 
 def view(element, strides):
-    """What memref.subview of a heap buffer gives: None is a dynamic stride."""
+    """The result type of memref.subview of a heap buffer; None is a dynamic
+    stride."""
     text = ", ".join("?" if s is None else str(s) for s in strides)
     return (f"memref<{'?x' * len(strides)}{element}, "
             f"strided<[{text}], offset: ?>, #iris.symmetric>")
@@ -128,7 +129,7 @@ class Kernel(Block):
              " {"] + self.lines + ["    gpu.return", "  }"])
 
     def neighbour(self, distance=1):
-        """The rank `distance` places after the own one."""
+        """The rank `distance` after this one, modulo the number of ranks."""
         return self.rem(self.add(self.rank, self.index(distance)), self.ranks)
 
     # Tiles ---------------------------------------------------------------------
@@ -167,7 +168,7 @@ class Kernel(Block):
         return result
 
     def coordinates(self, shape, offsets):
-        """i32 tiles: the coordinates of the window at `offsets`."""
+        """i32 tiles: the coordinates of the tile at `offsets`."""
         result = []
         for dim, offset in enumerate(offsets):
             own = self.value(f"tile.range dim {dim} : {tile(shape, 'i32')}")
@@ -186,7 +187,7 @@ class Kernel(Block):
             self.compare("ult", shape, "i32", c, self.dense(shape, "i32", s))
             for c, s in zip(coordinates, sizes)])
 
-    def place(self, shape, coordinates, sizes):
+    def linear_index(self, shape, coordinates, sizes):
         """Row-major position of the coordinates in a buffer of `sizes`."""
         result = coordinates[0]
         for coordinate, size in list(zip(coordinates, sizes))[1:]:
@@ -195,15 +196,15 @@ class Kernel(Block):
             result = self.op("arith.addi", shape, "i32", row, coordinate)
         return result
 
-    def hash(self, shape, element, rank, place, salt=0):
-        """A hash of (rank: index, place: i32, salt: number) as `element`."""
+    def hash(self, shape, element, rank, index, salt=0):
+        """A hash of (rank: index, index: i32, salt: number) as `element`."""
         one = self.constant("i32", salt + 1)
         seed = self.scalar("addi", "i32", self.to_i32(rank), one)
         seed = self.scalar("muli", "i32", seed, self.constant("i32", 0x85EBCA6B))
         const = (lambda v: self.dense(shape, "i32", v)) if shape else (
             lambda v: self.constant("i32", v))
         seed = self.splat(seed, shape, "i32") if shape else seed
-        h = self.op("arith.muli", shape, "i32", place, const(0x9E3779B1))
+        h = self.op("arith.muli", shape, "i32", index, const(0x9E3779B1))
         h = self.op("arith.addi", shape, "i32", h, seed)
         high = self.op("arith.shrui", shape, "i32", h, const(15))
         h = self.op("arith.xori", shape, "i32", h, high)
@@ -269,7 +270,7 @@ class Program(Block):
     def __init__(self):
         super().__init__(1)
         self.kernels = {}
-        self.cases = 0  # what one rank of one world tests, at least
+        self.cases = 0  # lower bound of the cases that one rank tests
         self.ranks = self.value("iris.num_ranks %ctx : index")
 
     def kernel(self, name, arguments, body, **options):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What happens to tiles between load and store: loops that carry them,
-reductions, shape ops, casts, and views that are not row-major."""
+"""Operations on tiles between load and store: loop-carried tiles, reductions,
+shape ops, casts, and views that are not row-major."""
 from tilegen import DTYPES, Program, buffer, is_float, tile
 
 REDUCE_SHAPES = [((1,), 0), ((256,), 0), ((2048,), 0), ((8, 32), 0),
@@ -16,22 +16,22 @@ FLOAT_STEP = {"sum": "arith.addf", "prod": "arith.mulf",
               "min": "arith.minimumf", "max": "arith.maximumf"}
 
 
-def data(k, shape, element, place, kind):
+def data(k, shape, element, index, kind):
     """Operands of a reduction. Sums and products of floats stay exact: sums
-    are of 0 to 3, products of 1 and a single 2."""
+    add 0 to 3, products multiply ones and a single 2."""
     if not is_float(element):
-        return k.hash(shape, element, k.rank, place)
+        return k.hash(shape, element, k.rank, index)
     if kind in ("min", "max"):
-        return k.hash(shape, element, k.rank, place)
+        return k.hash(shape, element, k.rank, index)
     if kind == "prod":
         const = k.dense(shape, "i32", 0) if shape else k.constant("i32", 0)
-        first = k.compare("eq", shape, "i32", place, const)
+        first = k.compare("eq", shape, "i32", index, const)
         one, two = ((k.dense(shape, element, v) if shape
                      else k.constant(element, v)) for v in (1, 2))
         return k.select(shape, element, first, two, one)
     # bf16 holds sums up to 256 exactly, f16 up to 2048.
     shift = 31 if element == "bf16" else 30
-    h = k.hash(shape, "i32", k.rank, place)
+    h = k.hash(shape, "i32", k.rank, index)
     if element == "bf16":
         # One in sixteen is 1.
         mask = k.dense(shape, "i32", 15) if shape else k.constant("i32", 15)
@@ -46,9 +46,9 @@ def data(k, shape, element, place, kind):
     return k.narrow(shape, element, h, shift)
 
 
-def linear_place(k, shape):
+def linear_index(k, shape):
     c = k.coordinates(shape, [k.index(0)] * len(shape))
-    return k.place(shape, c, shape)
+    return k.linear_index(shape, c, shape)
 
 
 def reduce_kernel(element):
@@ -59,12 +59,12 @@ def reduce_kernel(element):
         steps = FLOAT_STEP if is_float(element) else INTEGER_STEP
         for shape, dim in REDUCE_SHAPES:
             for kind in kinds:
-                v = data(k, shape, element, linear_place(k, shape), kind)
+                v = data(k, shape, element, linear_index(k, shape), kind)
                 left = shape[:dim] + shape[dim + 1:]
                 type_ = tile(left, element) if left else element
                 got = k.value(f"tile.reduce {kind} {v} dim {dim} : "
                               f"{tile(shape, element)} -> {type_}")
-                # The elements of one line, one after the other.
+                # The elements of one line, in sequence.
                 inner = 1
                 for extent in shape[dim + 1:]:
                     inner *= extent
@@ -91,8 +91,8 @@ def reduce_kernel(element):
                        f"iter_args(%a{n} = {first}) -> ({type_}) {{")
                 step = k.to_i32(k.mul(f"%i{n}", k.index(inner)))
                 step = k.splat(step, left, "i32") if left else step
-                place = k.op("arith.addi", left, "i32", base, step)
-                item = data(k, left, element, place, kind)
+                index = k.op("arith.addi", left, "i32", base, step)
+                item = data(k, left, element, index, kind)
                 new = k.op(steps[kind], left, element, f"%a{n}", item)
                 k.emit(f"scf.yield {new} : {type_}")
                 k.close()
@@ -125,7 +125,7 @@ def loops_kernel(element):
             start = [k.index(0)] * len(shape)
             c = k.coordinates(shape, start)
             add = "arith.addf" if is_float(element) else "arith.addi"
-            # Sums what all ranks have: at most 8 times 0 to 3.
+            # Sums values that are equal on all ranks: at most 8 times 0 to 3.
             k.counter += 1
             n = k.counter
             zero, one = k.index(0), k.index(1)
@@ -141,13 +141,13 @@ def loops_kernel(element):
             k.close()
             k.open(f"%w{n} = scf.for %q{n} = {zero} to {k.ranks} step {one} "
                    f"iter_args(%b{n} = {init}) -> ({type_}) {{")
-            want = small(k, shape, element, f"%q{n}", k.place(shape, c, shape))
+            want = small(k, shape, element, f"%q{n}", k.linear_index(shape, c, shape))
             new = k.op(add, shape, element, f"%b{n}", want)
             k.emit(f"scf.yield {new} : {type_}")
             k.close()
             k.expect(f"%s{n}", f"%w{n}", "sum over ranks", shape, element)
 
-            # A branch that gives a tile, and a loop that swaps two of them.
+            # A branch that yields a tile, and a loop that swaps two tiles.
             condition = k.value(
                 f"arith.cmpi eq, {k.rank}, {zero} : index")
             k.open(f"%c{n} = scf.if {condition} -> ({type_}) {{")
@@ -172,10 +172,10 @@ def loops_kernel(element):
     return body
 
 
-def small(k, shape, element, rank, place):
+def small(k, shape, element, rank, index):
     if is_float(element):
-        return k.narrow(shape, element, k.hash(shape, "i32", rank, place), 30)
-    return k.hash(shape, element, rank, place)
+        return k.narrow(shape, element, k.hash(shape, "i32", rank, index), 30)
+    return k.hash(shape, element, rank, index)
 
 
 def copies_kernel(element):
@@ -188,7 +188,7 @@ def copies_kernel(element):
             before = k.load(memory, start, shape, element)
             k.store(zero, memory, start, shape, element)
             after = k.load(memory, start, shape, element)
-            want = small(k, shape, element, k.rank, k.place(shape, c, shape))
+            want = small(k, shape, element, k.rank, k.linear_index(shape, c, shape))
             k.expect(before, want, "loaded before the store", shape, element)
             k.expect(after, zero, "loaded after the store", shape, element)
     return body
@@ -199,7 +199,7 @@ def loops_fill_kernel(element):
         for memory, shape in (("%line", (256,)), ("%plane", (8, 32))):
             start = [k.index(0)] * len(shape)
             c = k.coordinates(shape, start)
-            v = small(k, shape, element, k.rank, k.place(shape, c, shape))
+            v = small(k, shape, element, k.rank, k.linear_index(shape, c, shape))
             k.store(v, memory, start, shape, element)
     return body
 
@@ -207,10 +207,10 @@ def loops_fill_kernel(element):
 def shapes_kernel(element):
     """Transpositions, broadcasts and new dimensions of a hash."""
     def body(k):
-        def hashed(shape, place):
-            return k.hash(shape, element, k.rank, place)
+        def hashed(shape, index):
+            return k.hash(shape, element, k.rank, index)
 
-        def places(shape, scales):
+        def indices(shape, scales):
             c = k.coordinates(shape, [k.index(0)] * len(shape))
             result = k.dense(shape, "i32", 0)
             for coordinate, scale in zip(c, scales):
@@ -225,17 +225,17 @@ def shapes_kernel(element):
             scales = [1] * len(shape)
             for dim in range(len(shape) - 2, -1, -1):
                 scales[dim] = scales[dim + 1] * shape[dim + 1]
-            v = hashed(shape, places(shape, scales))
+            v = hashed(shape, indices(shape, scales))
             turned = tuple(shape[p] for p in permutation)
             got = k.value(f"tile.transpose {v} {list(permutation)} : "
                           f"{tile(shape, element)} -> {tile(turned, element)}")
-            want = hashed(turned, places(turned,
+            want = hashed(turned, indices(turned,
                                          [scales[p] for p in permutation]))
             k.expect(got, want, f"transpose {shape}", turned, element)
 
         for shape, dim, wide in [((8,), 1, (8, 32)), ((32,), 0, (8, 32)),
                                  ((256,), 0, (4, 256)), ((16,), 1, (16, 1))]:
-            v = hashed(shape, places(shape, [1]))
+            v = hashed(shape, indices(shape, [1]))
             flat = shape[:dim] + (1,) + shape[dim:]
             got = k.value(f"tile.expand_dims {v} dim {dim} : "
                           f"{tile(shape, element)} -> {tile(flat, element)}")
@@ -243,7 +243,7 @@ def shapes_kernel(element):
                 got = k.value(f"tile.broadcast {got} : {tile(flat, element)} "
                               f"-> {tile(wide, element)}")
             scales = [0, 1] if dim == 0 else [1, 0]
-            want = hashed(wide, places(wide, scales))
+            want = hashed(wide, indices(wide, scales))
             k.expect(got, want, f"broadcast {shape} dim {dim}", wide, element)
     return body
 
@@ -263,8 +263,8 @@ def views_kernel(element):
             c = k.coordinates(shape, [offset])
             three = k.op("arith.muli", shape, "i32", c[0],
                          k.dense(shape, "i32", 3))
-            place = k.shift(shape, [three], [1])[0]
-            v = k.hash(shape, element, peer, place)
+            index = k.shift(shape, [three], [1])[0]
+            v = k.hash(shape, element, peer, index)
             want = k.select(shape, element, k.inside(shape, c, [190]), v,
                             k.dense(shape, element, 0))
             k.expect(got, want, "every third element", shape, element)
@@ -279,20 +279,20 @@ def views_kernel(element):
             c = k.coordinates(shape, offsets)
             row = k.op("arith.muli", shape, "i32", c[0],
                        k.dense(shape, "i32", 66))
-            place = k.op("arith.addi", shape, "i32", row, c[1])
-            place = k.shift(shape, [place], [33 + 2])[0]
-            v = k.hash(shape, element, peer, place)
+            index = k.op("arith.addi", shape, "i32", row, c[1])
+            index = k.shift(shape, [index], [33 + 2])[0]
+            v = k.hash(shape, element, peer, index)
             want = k.select(shape, element, k.inside(shape, c, [9, 30]), v,
                             k.dense(shape, element, 0))
             k.expect(got, want, "every other row", shape, element)
-        # %cube: 5 x 6 x 11, windows over every edge.
+        # %cube: 5 x 6 x 11, tiles past every edge.
         for offsets in ((0, 0, 0), (-1, -1, -1), (3, 4, 6), (4, -2, 3)):
             shape = (2, 4, 8)
             at = [k.index(o) for o in offsets]
             got = k.value(f"iris.load %ctx, %cube[{', '.join(at)}] from {peer} "
                           f": {k.type_of('%cube')} -> {tile(shape, element)}")
             c = k.coordinates(shape, at)
-            v = k.hash(shape, element, peer, k.place(shape, c, [5, 6, 11]))
+            v = k.hash(shape, element, peer, k.linear_index(shape, c, [5, 6, 11]))
             want = k.select(shape, element, k.inside(shape, c, [5, 6, 11]), v,
                             k.dense(shape, element, 0))
             k.expect(got, want, "window of three dimensions", shape, element)
@@ -308,22 +308,22 @@ def views_fill_kernel(element):
         for name, sizes, shape in VIEW_BUFFERS:
             start = [k.index(0)] * len(shape)
             c = k.coordinates(shape, start)
-            v = k.hash(shape, element, k.rank, k.place(shape, c, sizes))
+            v = k.hash(shape, element, k.rank, k.linear_index(shape, c, sizes))
             k.store(v, f"%{name}", start, shape, element)
     return body
 
 
 def casts_kernel(k):
-    """Conversions between all types, of numbers that both hold exactly; and
-    rounding to nearest even of numbers that do not fit."""
+    """Conversions between all types, of values that both types represent
+    exactly; and rounding to nearest even of values that do not fit."""
     shape = (128,)
-    place = linear_place(k, shape)
+    index = linear_index(k, shape)
     for source in DTYPES:
-        v = number(k, shape, source, place)
+        v = number(k, shape, source, index)
         for target in DTYPES:
             if source == target:
                 continue
-            want = number(k, shape, target, place)
+            want = number(k, shape, target, index)
             got = convert(k, shape, v, source, target)
             k.expect(got, want, f"{source} to {target}", shape, target)
     for target, value, rounded in [
@@ -331,8 +331,8 @@ def casts_kernel(k):
             ("bf16", 257.0, 256.0), ("bf16", 259.0, 260.0),
             ("f16", 5.960464477539063e-08, 5.960464477539063e-08),
             ("f16", 2.9e-08, 0.0), ("f16", 65519.0, 65504.0)]:
-        # Not a constant: what the compiler folds does not test the target.
-        base = k.cast("arith.sitofp", shape, place, "i32", "f32")
+        # Not a constant: folding would hide what the target computes.
+        base = k.cast("arith.sitofp", shape, index, "i32", "f32")
         zero = k.op("arith.subf", shape, "f32", base, base)
         v = k.op("arith.addf", shape, "f32", zero,
                  k.dense(shape, "f32", value))
@@ -341,11 +341,11 @@ def casts_kernel(k):
                  shape, target)
 
 
-def number(k, shape, element, place):
-    """The number itself; `narrow` spreads it over the bits of i64."""
+def number(k, shape, element, index):
+    """The value itself; `narrow` spreads it over the bits of i64."""
     if element == "i64":
-        return k.cast("arith.extui", shape, place, "i32", "i64")
-    return k.narrow(shape, element, place, 0)
+        return k.cast("arith.extui", shape, index, "i32", "i64")
+    return k.narrow(shape, element, index, 0)
 
 
 def convert(k, shape, value, source, target):
@@ -358,7 +358,7 @@ def convert(k, shape, value, source, target):
     if target in order:
         return k.cast("arith.fptosi", shape, value, source, target)
     wide = {"f16": 0, "bf16": 0, "f32": 1, "f64": 2}
-    if wide[source] == wide[target]:  # between f16 and bf16: by way of f32
+    if wide[source] == wide[target]:  # between f16 and bf16: through f32
         value = k.cast("arith.extf", shape, value, source, "f32")
         return k.cast("arith.truncf", shape, value, "f32", target)
     name = "extf" if wide[target] > wide[source] else "truncf"

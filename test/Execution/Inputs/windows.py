@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Windows: every access op, with windows that hang over every edge.
+"""Windows: every access op, with windows (tiles at an offset) that extend
+past every edge.
 
 A group is one element type and one tile shape. The source buffer holds a hash
-of (rank, place). A destination is cut into slots, one per (sender, window
-offset); in each slot lies a view with a margin around it, and the window is
-stored to that view. Before, all of the slot holds another hash, so that the
-check sees what was written beside the window as well as in it.
+of (rank, index). A destination is divided into slots, one per (sender, window
+offset); each slot contains a view with a margin around it, and the window is
+stored to that view. Initially, the whole slot holds another hash, so that the
+check detects stores outside the window as well as in it.
 
-Offsets run from a window that lies just before the view to one that lies just
-behind it, along every dimension. The source window is `SHIFT` further on, so
-it hangs over the edges of the source at other times.
+Offsets run from a window that ends just before the view to one that starts
+just after it, along every dimension. The source window is `SHIFT` further on,
+so it extends past the edges of the source at other offsets.
 """
 import itertools
 
@@ -44,22 +45,22 @@ class Group:
         def body(k):
             offsets = [k.index(0)] * self.rank
             c = k.coordinates(self.slot, offsets)
-            place = k.place(self.slot, c, self.view)
-            v = k.hash(self.slot, self.element, k.rank, place)
+            index = k.linear_index(self.slot, c, self.view)
+            v = k.hash(self.slot, self.element, k.rank, index)
             k.store(v, "%src", offsets, self.slot, self.element)
         return self.program.kernel(f"fill_{self.name}",
                                    [("src", self.memref)], body)
 
     def slot_offsets(self, k, slot):
-        """Where a slot starts: they lie below each other."""
+        """The start of a slot: slots are stacked along the first dimension."""
         return [k.mul(slot, k.index(self.slot[0]))] + [
             k.index(0) for _ in self.slot[1:]]
 
     def background(self, k, offsets):
         c = k.coordinates(self.slot, offsets)
         pitches = [1] + self.slot[1:]
-        place = k.place(self.slot, c, pitches)
-        return k.hash(self.slot, self.element, k.rank, place, salt=9)
+        index = k.linear_index(self.slot, c, pitches)
+        return k.hash(self.slot, self.element, k.rank, index, salt=9)
 
     def clear(self):
         def body(k):
@@ -75,7 +76,7 @@ class Group:
     # Loops over windows -----------------------------------------------------------
 
     def window_loops(self, k):
-        """Loops over all windows; gives their number and their offsets."""
+        """Loops over all windows; yields their number and their offsets."""
         numbers, offsets = None, []
         for dim, count in enumerate(self.count):
             c = (k.loop(k.pid, k.index(count), k.programs) if dim == 0
@@ -102,8 +103,8 @@ class Group:
         return k.subview("dst", strides, starts, self.view)
 
     def indices(self, k, offsets):
-        """The coordinates of a window as index tiles, along the first
-        dimension in another order."""
+        """The coordinates of a window as index tiles, permuted along the
+        first dimension."""
         result = []
         for dim, offset in enumerate(offsets):
             c = k.value(f"tile.range dim {dim} : {tile(self.shape, 'i32')}")
@@ -131,9 +132,9 @@ class Group:
         return k.compare("eq", shape, "i32", bit, k.dense(shape, "i32", 0))
 
     def source_tile(self, k, shape, c, source, pad):
-        """What a read of the source at the coordinates `c` gives."""
-        place = k.place(shape, c, self.view)
-        v = k.hash(shape, self.element, source, place)
+        """The expected value of a read of the source at the coordinates `c`."""
+        index = k.linear_index(shape, c, self.view)
+        v = k.hash(shape, self.element, source, index)
         inside = k.inside(shape, c, self.view)
         return k.select(shape, self.element, inside, v,
                         k.dense(shape, self.element, pad))
@@ -197,7 +198,7 @@ class Group:
     def writes(self, kind, options="", masked=False, pad=0, tag="",
                load_options=""):
         """One kernel per kind, which writes to every slot of every receiver;
-        (delta, own) say from which rank the data of a slot come."""
+        (delta, own) give the rank whose data a slot holds."""
         delta, own = {"copy": (1, 0), "tile_store": (0, 1),
                       "tile_scatter": (0, 1)}.get(kind, (0, 0))
 

@@ -21,7 +21,7 @@ def main():
         if match := re.search(r"gpu\.func @(\w+)", line):
             name, loops = match[1], []
             counts[name] = [0]
-        # `} do {` of a while loop stays in the loop.
+        # `} do {` of a while loop is inside the loop.
         if text.startswith("}") and not text.startswith("} do"):
             while loops and loops[-1].indent >= indent:
                 loop = loops.pop()

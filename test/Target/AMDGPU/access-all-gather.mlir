@@ -7,10 +7,11 @@
 // RUN: iris-compile %s --target=gfx942 --emit=asm -o - \
 // RUN:   | FileCheck %s --check-prefix=STORES
 
-// The all-gather, nothing known about its buffers: a full tile moves with one
-// 16-byte load per thread and one 16-byte store per thread and peer; once more,
-// with a check, at edges that cut no group. Single elements are for other edges. Nothing is loaded to translate an address inside
-// of the loops, registers suffice.
+// The all-gather with nothing known about its buffers: a full tile takes one
+// 16-byte load per thread and one 16-byte store per thread and peer; the same
+// with a check at edges that do not cut a vector. Other edges use single
+// elements. Address translation loads nothing inside the loops, and no register
+// is spilled.
 
 // CHECK-LABEL: {{^}}all_gather:
 // CHECK-NOT: {{flat_(load|store)|scratch_|buffer_}}

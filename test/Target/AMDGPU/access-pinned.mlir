@@ -3,8 +3,8 @@
 // RUN: iris-compile %s --target=gfx950 --emit=asm -o - | FileCheck %s
 // RUN: iris-compile %s --target=gfx90a --emit=asm -o - | FileCheck %s
 
-// A pinned layout is obeyed: 1, 2, 4 and 8 f16 per thread are one access of 2,
-// 4, 8 and 16 bytes. Everything is known, so that no other path exists.
+// A pinned layout is respected: 1, 2, 4 and 8 f16 per thread are one access of
+// 2, 4, 8 and 16 bytes. All sizes are static, so there is no other path.
 
 #one = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 #two = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>

@@ -5,9 +5,9 @@
 // RUN: iris-compile %s --allow-nonportable --target=gfx1100 --emit=asm -o - | FileCheck %s
 // RUN: iris-compile %s --allow-nonportable --target=gfx1201 --emit=asm -o - | FileCheck %s
 
-// At system scope only add, exchange and compare-and-swap of 32 and 64 bits are
-// instructions on any memory; `sub` is an add of the negative. All other kinds
-// and types are compare-and-swap loops. Nothing calls a library.
+// At system scope, only add, exchange and compare-and-swap of 32 and 64 bits
+// are instructions on every kind of memory; `sub` is an add of the negative.
+// All other kinds and types are compare-and-swap loops. No library is called.
 
 gpu.module @kernels {
   // CHECK-LABEL: {{^}}add_i8:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What instruction selection would compute with other bits than the host: a
-// narrowed product that is -0, a difference from 0 that is +0, and quotients of
-// f16, whose reciprocals are not always rounded correctly.
+// Operations for which instruction selection would compute other bits than the
+// host: a narrowed product that is -0, a difference from 0 that is +0, and
+// quotients of f16, whose reciprocals are not always rounded correctly.
 //
 // RUN: iris-compile %s --target=gfx90a --emit=asm -o - | FileCheck %s
 // RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s
@@ -44,7 +44,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Packed, where the two f16 are put together from what is subtracted.
+  // Packed, where two f16 subtrahends are combined.
   // CHECK-LABEL: {{^}}packed_difference:
   // CHECK-NOT: v_pack_b32_f16 {{.*}}-v
   // CHECK: s_endpgm

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Main loops of generated products of 256x256x64: nothing but loads of 16 bytes,
-// reads and writes of 16 bytes, and matrix instructions. That holds for what waits
-// (on gfx942, where a block takes all workgroup memory) and for what stores to all
-// ranks: there LLVM once had each load in a loop of its own, since it computed the
-// buffer's address in vector registers. Addresses are carried from block to block.
-// Also the steps that wait, in loops which are not innermost, use no scratch: there
-// a reload would wait for the loads of the next block.
+// Main loops of generated matmuls of 256x256x64: only 16-byte loads, 16-byte
+// LDS accesses, and matrix instructions. This also holds for kernels with waits
+// (on gfx942, where a block uses all LDS) and for kernels that store to all
+// ranks: there LLVM used to put each load in a loop of its own, since it
+// computed the buffer's address in vector registers. Addresses are carried from
+// block to block. The steps with waits, in loops that are not innermost, use no
+// scratch either: a reload would wait for the loads of the next block.
 // RUN: iris-compile %s --target=gfx942 --emit=asm -o %t.gfx942
 // RUN: %python %iris_src_root/benchmarks/isa/main_loop.py %t.gfx942 fetch | FileCheck %s --check-prefixes=CHECK,GFX942
 // RUN: %python %iris_src_root/benchmarks/isa/main_loop.py %t.gfx942 spread | FileCheck %s --check-prefixes=CHECK,GFX942

@@ -2,7 +2,7 @@
 // RUN: iris-compile %s --target=gfx942 --emit=asm | FileCheck %s
 // RUN: iris-compile %s --target=gfx1100 --emit=asm | FileCheck %s
 
-// Rounding has instructions; no function of a library is called.
+// Rounding has instructions; no library function is called.
 // CHECK-LABEL: rounds:
 // CHECK-NOT: __ocml
 // CHECK-DAG: v_floor_f32
@@ -42,7 +42,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // One element per thread: LLVM crashes where a copysign of such vectors is
+  // One element per thread: LLVM crashes if a copysign of such vectors is
   // rounded.
   gpu.func @signs(%b: memref<?xf32>, %i: index) kernel {
     %v = tile.load %b[%i] : memref<?xf32> -> tensor<64xf32>

@@ -6,7 +6,7 @@
 // RUN: %python %iris_src_root/benchmarks/isa/main_loop.py %t matmul_along_n | FileCheck %s --check-prefix=ALONG-N
 
 // Every access moves 16 bytes per lane. The loads of the next block come first,
-// and nothing waits for them before the last product of this one. Scratch is not
+// and nothing waits for them before the last MFMA of this one. Scratch is not
 // used.
 // LARGE: 128 matrix instructions: v_mfma_f32_16x16x16_f16
 // LARGE: {{^[0-6][0-9]}} others
@@ -22,8 +22,8 @@
 // SMALL: overlap: 64 matrix
 // SMALL: kernel: vgprs {{1[0-9][0-9]}}, sgprs {{[0-9]+}}, scratch 0, lds 32768, occupancy
 
-// b is transposed on its way, two columns at a time, whose halves of 16 bytes lie
-// together. Nothing is spilled, not even around the loop.
+// b is transposed on its way to LDS, two columns at a time, whose 16-byte
+// halves are adjacent. Nothing is spilled, not even around the loop.
 // ALONG-N: 128 matrix instructions: v_mfma_f32_16x16x16_f16
 // ALONG-N: {{^[0-9][0-9]}} others
 // ALONG-N: accesses: buffer_load_dwordx4 8, ds_read_b128 24, ds_write_b128 8{{$}}

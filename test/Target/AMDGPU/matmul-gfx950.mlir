@@ -5,8 +5,8 @@
 // RUN: %python %iris_src_root/benchmarks/isa/main_loop.py %t matmul_along_n | FileCheck %s --check-prefix=ALONG-N
 // RUN: FileCheck %s --check-prefix=EXCHANGE < %t
 
-// Loads go straight to workgroup memory, 16 bytes per lane, and one barrier is
-// enough for a block. Nothing waits for the next block before the last product.
+// Loads go directly to LDS, 16 bytes per lane, and one barrier per block is
+// enough. Nothing waits for the next block before the last MFMA.
 // LARGE: 64 matrix instructions: v_mfma_f32_16x16x32_f16
 // LARGE: {{^[0-7][0-9]}} others
 // LARGE: kinds: barrier 1,
@@ -14,7 +14,7 @@
 // LARGE: overlap: 64 matrix
 // LARGE: kernel: vgprs {{[0-9]+}}, sgprs {{[0-9]+}}, scratch 0, lds 131072, occupancy 2
 
-// Two blocks in each turn of the loop.
+// Two blocks in each iteration of the loop.
 // SMALL: 64 matrix instructions: v_mfma_f32_16x16x32_f16
 // SMALL: {{^1[0-2][0-9]}} others
 // SMALL: kinds: barrier 2,
@@ -22,7 +22,7 @@
 // SMALL: overlap: 32 matrix
 // SMALL: kernel: vgprs {{1[0-9][0-9]}}, sgprs {{[0-9]+}}, scratch 0, lds 65536, occupancy
 
-// b is transposed on its way; two lanes that have the halves of 16 bytes of two
+// b is transposed on its way to LDS; two lanes that hold 16-byte halves of two
 // columns exchange them.
 // ALONG-N: 64 matrix instructions: v_mfma_f32_16x16x32_f16
 // ALONG-N: {{^10[0-4]}} others

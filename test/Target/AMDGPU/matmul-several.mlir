@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=gfx950 --emit=asm -o - | FileCheck %s
 
-// Kernels that load to workgroup memory directly can stand in one file, each in
-// a module of its own: nothing that one is marked by is another's.
+// Kernels with direct-to-LDS loads can be in one file, each in its own module:
+// their alias scopes are distinct.
 // CHECK-LABEL: first:
 // CHECK: buffer_load_dwordx4 {{.*}} lds
 // CHECK-LABEL: by_rows:

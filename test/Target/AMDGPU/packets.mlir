@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Packets: an access of 16 bytes per 8 bytes of data, with the cache bits of a
-// relaxed atomic of system scope; no store waits for another one, no fences,
-// and the loads are in the loop, all of them before the first is waited for.
+// relaxed atomic of system scope; stores do not wait for each other, there are
+// no fences, and the loads are in the loop, all of them before the wait for the
+// first.
 // RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX94,GFX9
 // RUN: iris-compile %s --target=gfx950 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX94,GFX9
 // RUN: iris-compile %s --target=gfx90a --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX90A,GFX9
@@ -10,8 +11,8 @@
 // RUN: iris-compile %s --target=gfx1250 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
 
 gpu.module @kernels {
-  // The base is in scalar registers: no loop over its values. LLVM waits before
-  // every store of system scope on gfx12.
+  // The base is in scalar registers: no loop over its values. On gfx12, LLVM
+  // waits before every store of system scope.
   // CHECK-LABEL: {{^}}store:
   // CHECK-NOT: readfirstlane
   // GFX94: buffer_store_dwordx4 v[{{.*}}], v{{[0-9]+}}, s[{{.*}}], 0 offen{{.*}} sc0 sc1
@@ -34,8 +35,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // After the wait the data are stored, and nothing is told to anyone: no
-  // barrier, no workgroup memory.
+  // After the wait the data are stored and nothing is published: no barrier, no
+  // LDS.
   // CHECK-LABEL: {{^}}load:
   // CHECK-NOT: {{_store_|s_barrier|ds_}}
   // GFX94: buffer_load_dwordx4 {{.*}} offen{{.*}} sc0 sc1
@@ -59,7 +60,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The loop: whatever the first poll is, another one follows the pause.
+  // The loop: every poll is followed by a pause and another poll.
   // CHECK-LABEL: {{^}}loop:
   // GFX9: [[LOOP:.LBB[0-9_]+]]: {{.*}}Loop Header
   // GFX9: s_sleep
@@ -75,7 +76,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What is published after a wait comes after the wait status; nothing is fenced.
+  // Publishing after a wait follows the check of the wait status; there is no
+  // fence.
   // CHECK-LABEL: {{^}}forward:
   // CHECK: s_barrier
   // GFX9: buffer_load_dwordx4

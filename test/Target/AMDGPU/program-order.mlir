@@ -3,13 +3,14 @@
 // RUN: iris-compile %s --target=gfx1100 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX11
 // RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
 
-// A barrier that was inserted for accesses to global memory orders global memory.
-// On gfx942 the waves of a program share one L1, which keeps the order; on gfx11
-// and gfx12 each wave waits for its stores before the barrier, and invalidates its
-// L0 after it. The barriers of a relaxed wait and of an atomic's result do neither.
+// A barrier that was inserted for accesses to global memory orders global
+// memory. On gfx942 the waves of a program share one L1, which preserves the
+// order; on gfx11 and gfx12 each wave waits for its stores before the barrier,
+// and invalidates its L0 after it. The barriers of a relaxed wait and of an
+// atomic's result do neither.
 
 gpu.module @kernels {
-  // A release comes before its own access, which the other waves see after a
+  // A release precedes its own access, which the other waves see after a
   // barrier.
   // CHECK-LABEL: {{^}}signal:
   // GFX9:        buffer_wbl2 sc0 sc1
@@ -39,7 +40,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // An acquire comes after the program's own stores.
+  // An acquire follows the program's own stores.
   // CHECK-LABEL: {{^}}acquire:
   // GFX9:        global_store_dword
   // GFX9:        s_barrier
@@ -71,8 +72,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The barrier that ends a relaxed wait orders nothing but the wait's wait status,
-  // which is read after it; the one behind it orders the store and the load.
+  // The barrier that ends a relaxed wait orders only the wait status, which is
+  // read after it; the next barrier orders the store and the load.
   // CHECK-LABEL: {{^}}relaxed_wait:
   // GFX9:        s_barrier
   // GFX9-NOT:    buffer_inv
@@ -108,7 +109,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // So it is with the result of a relaxed atomic.
+  // The same holds for the result of a relaxed atomic.
   // CHECK-LABEL: {{^}}relaxed_atomic:
   // GFX11:       global_store_b{{32|64}}
   // GFX11:       global_atomic_add_u32

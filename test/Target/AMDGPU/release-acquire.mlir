@@ -9,8 +9,8 @@
 // order does not notice a missing wait: only these checks do.
 
 gpu.module @kernels {
-  // Every wave waits for its own stores, all meet, and one thread writes back,
-  // waits for that too, and publishes.
+  // Every wave waits for its own stores, then a workgroup barrier; one thread
+  // writes back, waits for the write-back, and publishes.
   // CHECK-LABEL: {{^}}release:
   // GFX9:       global_store_dword
   // GFX9:       s_waitcnt vmcnt(0)
@@ -62,7 +62,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A release to the own device stays off the system's write-back.
+  // A release at device scope needs no write-back to system memory.
   // CHECK-LABEL: {{^}}release_gpu:
   // GFX9:   s_waitcnt vmcnt(0)
   // GFX9:   s_barrier
@@ -80,8 +80,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // One thread loads the flag inside the loop, with the scope; then comes the
-  // invalidation, then the barrier that hands it on, then the data.
+  // One thread loads the flag inside the loop, with the scope; then come the
+  // invalidation, the barrier that releases the other threads, and the data.
   // CHECK-LABEL: {{^}}acquire:
   // GFX940:     [[LOOP:.LBB[0-9]+_[0-9]+]]:
   // GFX940:     s_sleep
@@ -116,7 +116,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Program-wide, for tiles: both parts, by one thread, between two barriers.
+  // Program-wide fence: release and acquire, by one thread, between two
+  // barriers.
   // CHECK-LABEL: {{^}}fence:
   // GFX9:   s_waitcnt vmcnt(0)
   // GFX9:   s_barrier

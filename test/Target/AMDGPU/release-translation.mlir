@@ -2,9 +2,9 @@
 // RUN: iris-compile %s --target=gfx942 --translation=stride --emit=asm -o - | FileCheck %s --check-prefix=STRIDE
 // RUN: iris-compile %s --target=gfx942 --translation=table --emit=asm -o - | FileCheck %s --check-prefix=TABLE
 
-// One loop over all ranks. With a stride nothing is loaded in it; with the table
-// its one load is the peer's base. The signals of the loop share one release,
-// which comes before it.
+// One loop over all ranks. With a stride it contains no load; with the table
+// its only load is the peer's base. The signals of the loop share one release,
+// which precedes it.
 gpu.module @kernels {
   // STRIDE-LABEL: {{^}}signal_all:
   // STRIDE: buffer_wbl2 sc0 sc1

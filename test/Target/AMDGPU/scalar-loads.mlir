@@ -6,12 +6,12 @@
 // RUN: iris-compile %s --allow-nonportable --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12,GFX1201
 // RUN: iris-compile %s --allow-nonportable --target=gfx1250 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12,GFX1250
 
-// What all threads load alike may come through the scalar cache, which no
-// acquire invalidates: not behind one. Each kernel has one load of data behind
-// its acquire, and it is a vector load.
+// Uniform loads may use the scalar cache, which no acquire invalidates: not
+// after an acquire. Each kernel has one load of data after its acquire, and it
+// is a vector load.
 
 gpu.module @kernels {
-  // Nothing here but the fence says that memory may have changed.
+  // Only the fence indicates that memory may have changed.
   // CHECK-LABEL: {{^}}fence:
   // GFX940:    buffer_inv sc0 sc1
   // GFX90A:    buffer_wbinvl1_vol
@@ -46,7 +46,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A flag that is read by hand.
+  // A flag that is polled without iris.wait.
   // CHECK-LABEL: {{^}}fence_after_volatile:
   // GFX940:    buffer_inv sc0 sc1
   // GFX90A:    buffer_wbinvl1_vol
@@ -90,8 +90,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Only this program has written: no cache is invalidated but those that its
-  // waves do not share.
+  // Only this program has written: only caches that its waves do not share are
+  // invalidated.
   // CHECK-LABEL: {{^}}wait_block:
   // GFX9:      s_barrier
   // GFX11:     buffer_gl0_inv
@@ -130,8 +130,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A word that a peer wrote in front of the barrier: how roots of collectives
-  // say where their buffers are.
+  // A word that a peer wrote before the barrier: roots of collectives publish
+  // the addresses of their buffers this way.
   // CHECK-LABEL: {{^}}barrier:
   // GFX940:    buffer_inv sc0 sc1
   // GFX90A:    buffer_wbinvl1_vol
@@ -151,7 +151,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Tiles of one element, from here and from a peer.
+  // Tiles of one element, local and from a peer.
   // CHECK-LABEL: {{^}}tiles:
   // GFX940: buffer_inv sc0 sc1
   // GFX90A: buffer_wbinvl1_vol

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels with many accesses keep their loop-invariant facts in few scalar
-// registers: in one word, or computed where they are used. Two matmuls and an
-// element-wise epilogue spilled 46 to 52 registers, the kernels of the example 4
-// each, three matmuls in one module 10.
+// Kernels with many accesses keep their loop-invariant conditions in few scalar
+// registers: in one word, or recomputed at their use. Otherwise, two matmuls
+// and an element-wise epilogue spill 46 to 52 registers, the kernels of the
+// example 4 each, three matmuls in one module 10.
 //
 // RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s
 // RUN: iris-compile %s --target=gfx90a --emit=asm -o - | FileCheck %s

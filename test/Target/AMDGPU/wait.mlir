@@ -4,9 +4,9 @@
 // RUN: iris-compile %s --target=gfx1250 --emit=asm -o - | FileCheck %s --check-prefixes=CHECK,GFX12
 
 gpu.module @kernels {
-  // The clock and the abort word are looked at inside the loop; the record is
-  // complete before it is marked ready; the program ends without a trap and
-  // without scratch memory.
+  // Clock and abort word are read inside the loop; the record is complete
+  // before it is marked ready; the program ends without a trap and without
+  // scratch memory.
   // CHECK-LABEL: {{^}}wait:
   // GFX9:     s_memrealtime
   // GFX9:     global_atomic_cmpswap {{.*}} offset:128 sc0 sc1

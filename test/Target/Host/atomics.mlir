@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=host --emit=asm -o - | FileCheck %s
 
-// Every kind x type: a locked instruction or a loop around one, and never a call
-// of a library, which the image is not linked with.
+// Every kind x type: a locked instruction or a loop around one, and never a
+// library call, since the image is linked with no library.
 
 gpu.module @kernels {
   // CHECK-LABEL: {{^}}add_i8:

@@ -2,8 +2,8 @@
 // RUN: iris-compile %s --target=host --emit=asm -o - | FileCheck %s
 
 gpu.module @kernels {
-  // The flag is loaded again in each round; clock and yield are the runtime's
-  // callbacks; a wait that fails returns, and nothing after it is executed.
+  // Each iteration loads the flag; clock and yield are the runtime's callbacks;
+  // a failed wait returns, and nothing after it is executed.
   // CHECK-LABEL: {{^}}wait:
   // CHECK-NOT: irisrtIR
   // CHECK-NOT: ud2

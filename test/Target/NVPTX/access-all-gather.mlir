@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
 
-// The all-gather on NVIDIA: 128-bit accesses to global memory on full tiles and,
-// with a check, at edges that cut no group; no generic, local or read-only ones.
+// The all-gather on NVIDIA: 128-bit accesses to global memory on full tiles
+// and, with a check, at edges that do not cut a vector; no generic, local or
+// read-only ones.
 
 // CHECK-LABEL: .entry all_gather(
 // CHECK-NOT: {{(ld|st)\.(local|b|v|volatile)|ld\.global\.nc|global\.(v2|b32|b64)}}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
 
-// A pinned layout is obeyed: 2, 4 and 8 f16 per thread are one access of 4, 8
-// and 16 bytes.
+// A pinned layout is respected: 2, 4 and 8 f16 per thread are one access of 4,
+// 8 and 16 bytes.
 
 #two = #tile.blocked<size_per_thread = [2], threads_per_warp = [32], warps_per_cta = [8], order = [0]>
 #four = #tile.blocked<size_per_thread = [4], threads_per_warp = [32], warps_per_cta = [8], order = [0]>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Functions of math are instructions: no library is linked.
+// Math functions are instructions: no library is linked.
 //
 // RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
 

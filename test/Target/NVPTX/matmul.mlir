@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
 
-// Tensor maps are parameters by value; barriers after the roles part are the
-// consumers' alone; where the ring is, is in registers.
+// Tensor maps are parameters by value; after warp specialization, barriers are
+// for the consumer warps only; the pipeline state is in registers.
 gpu.module @kernels {
   // CHECK: .extern .shared .align 1024 .b8 __iris_matmul_ring[];
   // CHECK-LABEL: .visible .entry matmul(

@@ -10,7 +10,7 @@
 
 #narrow = #tile.blocked<size_per_thread = [2], threads_per_warp = [32], warps_per_cta = [4], order = [0]>
 gpu.module @kernels {
-  // 16 bytes per thread: two accesses; nothing but arithmetic between them.
+  // 16 bytes per thread: two accesses, with only arithmetic between them.
   // CHECK-LABEL: .entry store(
   // CHECK: st.relaxed.sys.global.v2.b64 [{{.*}}], {lo, hi}
   // CHECK-NOT: {{bar\.|ld\.}}
@@ -24,8 +24,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Both loads before the first comparison; the clock is read in the loop, which
-  // has no sleep. Nobody asks for a wait status, so that there is no barrier.
+  // Both loads before the first comparison; the clock is read in the loop,
+  // which has no sleep. The wait status is unused, so there is no barrier.
   // CHECK-LABEL: .entry load(
   // CHECK: ld.relaxed.sys.global.v2.b64 {lo, hi}
   // CHECK-NOT: setp
@@ -42,7 +42,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Something is published afterwards: the program meets first.
+  // Something is published afterwards: a barrier comes first.
   // CHECK-LABEL: .entry forward(
   // CHECK-NOT: st.relaxed.sys
   // CHECK: bar.sync

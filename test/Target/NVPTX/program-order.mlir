@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
 
-// One barrier orders all memory here: what counts is that there is one.
+// On NVIDIA one barrier orders all memory: the test checks that there is one.
 
 gpu.module @kernels {
   // CHECK-LABEL: .entry signal(

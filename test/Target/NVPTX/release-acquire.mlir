@@ -5,7 +5,7 @@
 // RUN: iris-compile %s --allow-nonportable --target=sm_90a --emit=asm -o - | FileCheck %s --check-prefix=LOOP
 
 gpu.module @kernels {
-  // All threads meet, then one releases; the scope is the system's.
+  // A barrier of all threads, then one thread releases, at system scope.
   // CHECK-LABEL: .entry release(
   // CHECK: st.global.b32
   // CHECK: bar.sync
@@ -44,9 +44,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The flag is loaded with acquire in the loop; the barrier hands it on to the
-  // threads that read the data, with a plain load that is no ld.global.nc. (The
-  // loop comes last.)
+  // The flag is loaded with acquire in the loop; the barrier orders the other
+  // threads' loads of the data, which are plain and not ld.global.nc. (The loop
+  // comes last.)
   // CHECK-LABEL: .entry acquire(
   // CHECK-NOT: ld.global
   // CHECK: bar.sync
@@ -83,7 +83,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Each thread has its own fence, after meeting and before meeting again.
+  // Each thread has its own fence, between two barriers.
   // CHECK-LABEL: .entry fence(
   // CHECK: bar.sync
   // CHECK: fence.acq_rel.gpu

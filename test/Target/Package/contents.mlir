@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A package is what LLVM's own tools read: one entry per target and
-// translation, with the strings of RuntimeABI.h.
+// LLVM's own tools read a package: one entry per target and translation method,
+// with the strings of RuntimeABI.h.
 
 // RUN: rm -rf %t && mkdir %t
 // RUN: iris-compile %s --target=host --translation=both -o %t/a.iris
@@ -15,7 +15,7 @@
 // LIST-NEXT: arch host
 // LIST-NOT:  OFFLOADING IMAGE
 
-// The image inside is the one --emit=obj writes.
+// The embedded image equals the output of --emit=obj.
 // RUN: iris-compile %s --target=host --emit=obj -o %t/host.so
 // RUN: iris-compile %s --target=host -o %t/one.iris
 // RUN: llvm-offload-binary %t/one.iris --image=file=%t/extracted.so,triple=x86_64-unknown-linux-gnu,arch=host
@@ -31,7 +31,7 @@
 // STRINGS-DAG: {{^[0-9a-f]{16}$}}
 // STRINGS-DAG: iris.meta
 
-// Packages are concatenations, and the same input gives the same bytes.
+// Packages can be concatenated, and equal inputs give equal bytes.
 // RUN: iris-compile %s --target=host --translation=table -o %t/two.iris
 // RUN: cat %t/one.iris %t/two.iris | cmp - %t/a.iris
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program's @main is one more image, compiled for the host whatever the
-// targets are; it exports the entry point and needs nothing.
+// targets are; it exports the entry point and has no undefined symbols.
 
 // RUN: rm -rf %t && mkdir %t
 // RUN: iris-compile %s --target=gfx942,host -o %t/p.iris

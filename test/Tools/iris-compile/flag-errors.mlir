@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is wrong on the command line is said in one line, with exit status 1.
+// Command line errors are reported in one line, with exit status 1.
 
 // RUN: not iris-compile %s --target=gfx900 -o %t 2>&1 | FileCheck %s --check-prefix=TARGET --match-full-lines
 // TARGET: iris-compile: error: unknown target 'gfx900'; expected one of gfx942, gfx950, gfx90a, gfx1100, gfx1201, gfx1250, sm_90a, sm_80, sm_86, sm_89, sm_100a, sm_103a, sm_120, host

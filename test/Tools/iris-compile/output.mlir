@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A file is replaced as a whole or left as it was; pipes and devices are
-// written to; links stay links.
+// A file is replaced as a whole or left unchanged; pipes and devices are
+// written to; links remain links.
 
 // RUN: rm -rf %t && mkdir %t
 // RUN: iris-compile %s -o %t/first.iris

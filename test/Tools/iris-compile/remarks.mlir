@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the passes report reaches the user, with its place; and only when asked.
+// Remarks of the passes reach the user with their source location, and only on
+// request.
 
 // RUN: iris-compile %s --target=gfx942 --remarks -o /dev/null 2>&1 | FileCheck %s
 // RUN: iris-compile %s --target=gfx942 -o /dev/null 2>&1 | count 0

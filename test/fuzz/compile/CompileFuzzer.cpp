@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Fuzzes iris-compile's input: parses, runs the whole pipeline and generates
-// code, in process.  The first byte says for what:
+// code, in process. The first byte selects the target:
 //   0, 1, 2   host with @main, gfx942, sm_90a; addresses by stride
 //   3, 4, 5   the same; addresses by table
-// To look at a finding with the compiler itself: tail -c +2 FINDING > a.mlir
+// To run a finding through the compiler itself: tail -c +2 FINDING > a.mlir
 #include "Driver.h"
 #include "Mutator.h"
 
@@ -19,9 +19,9 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Memory of LLVM's arenas is marked as used or unused only by code that is
-/// instrumented, which LLVM's libraries are not; and what a back end was
-/// working on when it failed is leaked on purpose.
+/// Only instrumented code marks memory of LLVM's arenas as used or unused, and
+/// LLVM's libraries are not instrumented; a back end that fails leaks its state
+/// on purpose.
 extern "C" const char *__asan_default_options() {
   return "allow_user_poisoning=0:detect_leaks=0";
 }
@@ -47,8 +47,8 @@ static const DialectRegistry &getRegistry() {
   return *registry;
 }
 
-/// Makes what the compiler turns into a diagnostic (LLVM's fatal errors) one
-/// here too, but leaves crashes to the fuzzer.
+/// Handles LLVM's fatal errors as the compiler does, as diagnostics, but leaves
+/// crashes to the fuzzer.
 static void enableFatalErrorRecovery() {
   constexpr int signals[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
   struct sigaction before[std::size(signals)];
@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerInitialize(int *, char ***) {
   return 0;
 }
 
-/// The parser wants a zero after the text.
+/// The parser needs a terminating zero.
 static std::string getText(const uint8_t *data, size_t size) {
   return std::string(reinterpret_cast<const char *>(data + 1), size - 1);
 }
@@ -98,14 +98,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     TimingScope timing;
     good = succeeded(compile(*source, makeOptions(data[0]), timing));
   }
-  // Every refusal says something, and nothing is written after an error.
+  // Every rejection has a message, and nothing is written after an error.
   if (good != (numErrors == 0)) {
     llvm::errs() << (good ? "compiled in spite of: " + lastError
                           : "refused without an error")
                  << "\n";
     std::abort();
   }
-  // In the product this is an error message, here it is a finding.
+  // The compiler reports this as an error; here it is a finding.
   if (StringRef(lastError).contains("this is a bug in")) {
     llvm::errs() << lastError << "\n";
     std::abort();
@@ -118,13 +118,13 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
                                           size_t maxSize, unsigned seed) {
   static ::iris::fuzz::Mutator mutator;
-  // Bytes as they come, and words of the dictionary, now and then.
+  // Occasionally, raw bytes and words of the dictionary.
   if (size < 2 || seed % 16 == 0)
     return LLVMFuzzerMutate(data, size, maxSize);
   uint8_t mode = seed % 8 == 1 ? '0' + seed / 8 % 6 : data[0];
   std::string text = getText(data, size);
   mutator.learn(text);
-  // The passes only see what parses, so most of what does not is passed over.
+  // The passes only see input that parses, so skip most input that does not.
   constexpr unsigned maxAttempts = 20;
   std::string mutated;
   for (unsigned attempt = 0; attempt < maxAttempts; ++attempt) {

@@ -8,7 +8,7 @@
 using namespace iris::fuzz;
 
 namespace {
-/// A word of the input and where it stands.
+/// A word of the input and its position.
 struct Word {
   size_t begin;
   size_t size;
@@ -20,8 +20,8 @@ static bool isWordChar(char c) {
          c == '$' || c == '#' || c == '!' || c == '%' || c == '@' || c == '^';
 }
 
-/// Splits `text` into names, keywords, numbers and strings.  What stands in
-/// angle brackets after a word belongs to it: "tensor<8x256xf16>" is one.
+/// Splits `text` into names, keywords, numbers and strings. Angle brackets
+/// after a word belong to it: "tensor<8x256xf16>" is one word.
 static std::vector<Word> splitWords(const std::string &text) {
   std::vector<Word> words;
   for (size_t i = 0; i < text.size();) {
@@ -50,7 +50,7 @@ static std::vector<Word> splitWords(const std::string &text) {
   return words;
 }
 
-/// Words of one class may stand in for each other.
+/// Words of one class may replace each other.
 static std::string classify(const std::string &word) {
   size_t bracket = word.find('<');
   if (bracket != std::string::npos)
@@ -78,7 +78,7 @@ static std::vector<std::string> splitLines(const std::string &text) {
 }
 
 void Mutator::Pool::add(const std::string &value) {
-  // Enough for every seed; what the fuzzer makes up later adds little.
+  // Enough for every seed; later inputs add little.
   constexpr size_t limit = 5000;
   if (values.size() < limit && known.insert(value).second)
     values.push_back(value);
@@ -93,7 +93,7 @@ void Mutator::learn(const std::string &text) {
   }
 }
 
-/// Another word of the same class, or a number that is often an edge.
+/// Another word of the same class, or a number that is often a boundary value.
 std::string Mutator::chooseLike(const std::string &word) {
   static const std::vector<std::string> edges = {
       "0",          "1",           "-1",         "2",
@@ -130,8 +130,8 @@ void Mutator::replaceWord(std::string &line) {
   line.replace(word.begin, word.size, chooseLike(value));
 }
 
-/// Replaces a type, constant or attribute wherever it stands, so that uses
-/// still agree with their definition.
+/// Replaces a type, constant or attribute everywhere, so that uses still agree
+/// with their definition.
 void Mutator::replaceEverywhere(std::string &text) {
   std::vector<Word> found = splitWords(text);
   if (found.empty())

@@ -10,9 +10,9 @@
 
 namespace iris::fuzz {
 
-/// Changes MLIR text by lines and words, so that much of it still parses: what
-/// is put in comes from inputs that were seen before, and is of the same class
-/// as what it replaces.
+/// Mutates MLIR text by lines and words, so that much of it still parses:
+/// replacements come from earlier inputs and have the same class as the word
+/// they replace.
 class Mutator {
 public:
   /// Remembers the lines and words of an input.
@@ -22,7 +22,7 @@ public:
   std::string mutate(const std::string &text, unsigned seed);
 
 private:
-  /// Values to choose from, without duplicates.
+  /// Distinct values to choose from.
   struct Pool {
     std::vector<std::string> values;
     std::set<std::string> known;
@@ -35,10 +35,10 @@ private:
   std::string chooseLike(const std::string &word);
   size_t below(size_t bound) { return bound ? random() % bound : 0; }
 
-  /// Of all inputs, the words by their class.
+  /// The words of all inputs, by class.
   Pool lines;
   std::map<std::string, Pool> words;
-  /// What the input at hand names: values, symbols, aliases, blocks.
+  /// Names of the current input: values, symbols, aliases, blocks.
   std::map<std::string, Pool> present;
   std::minstd_rand random;
 };

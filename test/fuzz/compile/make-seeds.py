@@ -15,7 +15,7 @@ import hashlib
 import pathlib
 import re
 
-LARGEST = 6000  # bytes; larger ones take long and say little more
+LARGEST = 6000  # bytes; larger ones take long and add little
 
 
 def read_cases(source):

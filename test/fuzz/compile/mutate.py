@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A short form of the compiler's fuzzer, without a build of its own.
+"""A short form of the compiler's fuzzer that needs no separate build.
 
     mutate.py IRIS_COMPILE SEED.mlir... [--runs=N] [--random=N]
 
-Changes a seed at random places, N times in all, and has the compiler compile it
-for one target after the other. It may refuse the input, with exit status 1 and
-an error; it must not crash, and must end. The same --random gives the same
-inputs. Exit status 1, and the input in mutated.mlir, where that does not hold.
+Mutates a seed at random positions, N times in all, and compiles it for one
+target after the other. The compiler may reject the input, with exit status 1
+and an error; it must not crash, and must end. The same --random gives the
+same inputs. On a violation, exits with status 1 and writes the input to
+mutated.mlir.
 """
 import argparse
 import random
@@ -22,7 +23,7 @@ TOKEN = re.compile(r"%\w+|\b\d+\b|\b(?:" + "|".join(TYPES) + r")\b|[\w.]+|\S")
 
 
 def mutate(text, pick):
-    """One token is dropped, doubled, or becomes another one."""
+    """Drops, duplicates or replaces one token."""
     tokens = list(TOKEN.finditer(text))
     token = pick.choice(tokens)
     old = token.group()

@@ -3,7 +3,7 @@
 //   collectives <package>
 //
 // Three ranks, as threads, gather and reduce with the kernels of the package;
-// there is no compiler to fall back on.
+// no compiler is available.
 #include "iris/ccl/Communicator.h"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The C API of the collectives from C: one rank of a world on the host, whose
- * memory is the heap's.  Returns 0, or the line that went wrong. */
+ * The C API of the collectives from C: one rank of a world on the host, with
+ * buffers on the heap. Returns 0, or the line of the failure. */
 #include "iris/ccl.h"
 #include "support/CChecks.h"
 
@@ -83,7 +83,7 @@ int irisTestCclCApi(const char *job, uint32_t rank, uint32_t numRanks,
   int line = useGroup(world, comm, a, b, numRanks);
   CHECK(line == 0);
 
-  /* What every function refuses. */
+  /* Arguments that every function rejects. */
   const IrisCclType type = (IrisCclType)15;
   const IrisCclReduction sum = IRISCCL_SUM;
   const char *why = "15 is no element type";
@@ -122,7 +122,7 @@ int irisTestCclCApi(const char *job, uint32_t rank, uint32_t numRanks,
   TRY(iriscclCommDestroy(comm));
   TRY(iriscclCommDestroy(NULL));
 
-  /* The odd ranks, from the last to the first. */
+  /* The odd ranks in descending order. */
   uint32_t ranks[4], n = 0;
   for (uint32_t i = numRanks; i-- > 0;)
     if (i % 2 == 1)

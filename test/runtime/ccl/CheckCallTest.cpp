@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The arguments of every operation: right ones, wrong ones, in place.
+// Argument checks of every operation: valid, invalid, in place.
 #include "ccl/CheckCall.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(CheckCall, Words) {
 
 TEST(CheckCall, NullAndAlignment) {
   for (Op op : withBuffers) {
-    // Member 1 is the root, so it uses both buffers.
+    // Rank 1 of the group is the root, so it uses both buffers.
     std::string name(opName(op));
     EXPECT_EQ(messageOf(callOf(op, near, far, 8, DType::f32, 1)), "");
     EXPECT_EQ(messageOf(callOf(op, 0, far, 8, DType::f32, 1))
@@ -74,7 +74,7 @@ TEST(CheckCall, NullAndAlignment) {
                      "of an element of i64");
     EXPECT_EQ(messageOf(callOf(op, near + 1, far + 3, 8, DType::u8, 1)), "");
   }
-  // What is not used may be null.
+  // Unused pointers may be null.
   EXPECT_EQ(messageOf(callOf(Op::broadcast, 0, far, 8, DType::f32, 0)), "");
   EXPECT_EQ(messageOf(callOf(Op::scatter, 0, far, 8, DType::f32, 0)), "");
   EXPECT_EQ(messageOf(callOf(Op::reduce, near, 0, 8, DType::f32, 0)), "");
@@ -105,8 +105,8 @@ TEST(CheckCall, Sizes) {
 }
 
 TEST(CheckCall, InPlaceIsExact) {
-  // The smaller buffer's offset in the larger one, for member 1 of 4 with 8
-  // elements of 4 bytes; the root is member 1.
+  // The smaller buffer's offset in the larger one, for rank 1 of a group of 4
+  // with 8 elements of 4 bytes; the root is rank 1.
   struct Case {
     Op op;
     uint64_t inOffset, outOffset;
@@ -131,13 +131,13 @@ TEST(CheckCall, InPlaceIsExact) {
                 "");
     }
   }
-  // Neighbours do not overlap.
+  // Adjacent buffers do not overlap.
   EXPECT_EQ(messageOf(callOf(Op::allReduce, near, near + 32, 8)), "");
   EXPECT_EQ(messageOf(callOf(Op::allGather, near, near + 32, 8)), "");
   EXPECT_EQ(messageOf(callOf(Op::allGather, near + 128, near, 8)), "");
   EXPECT_EQ(messageOf(callOf(Op::allGather, near, near, 8)),
             "all_gather: 'in' (0x1000, 32 bytes) and 'out' (0x1000, 128 bytes) "
             "overlap; expected in == out + 1 * 8 elements, or apart");
-  // Elsewhere than on the root one of them is not used.
+  // On all ranks but the root, one of them is unused.
   EXPECT_EQ(messageOf(callOf(Op::broadcast, near, near + 4, 8)), "");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every operation, compiled by iris-compile, on worlds and groups, against a
-// reference that is exact.
+// Every operation, compiled by iris-compile, on worlds and groups, against an
+// exact reference.
 #include "ccl/OnDevices.h"
 #include "ccl/Spec.h"
 
@@ -12,13 +12,13 @@ using namespace iris::ccl;
 using namespace iris::rt;
 using namespace iris::rt::test;
 
-/// Gives the programs of a GPU several tiles each.  On the host, which has few
-/// programs, less does that; but what GPUs would take is recorded there.
+/// Gives a GPU's programs several tiles each. On the host, which has few
+/// programs, a smaller count is enough; but a recording uses the GPU's.
 static uint64_t largestCount(DeviceKind kind) {
   return kind == DeviceKind::host && !isRecording() ? 20001 : 300001;
 }
 
-/// For chunks of f32 or i32 for eight members, and some more.
+/// For chunks of f32 or i32 of eight ranks, and some more.
 static uint64_t bufferBytes(DeviceKind kind) {
   return 4 * 8 * largestCount(kind) + 1024;
 }
@@ -31,7 +31,7 @@ static const Op operations[] = {Op::allGather, Op::allReduce, Op::reduceScatter,
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// Every operation with some sizes, everywhere buffers may lie.
+/// Every operation with some sizes, for every location of the buffers.
 static std::string everyOperation(DeviceKind kind, const LaunchInfo &launch,
                                   bool table) {
   WorldOptions options = worldOptions(kind, launch);
@@ -50,12 +50,12 @@ static std::string everyOperation(DeviceKind kind, const LaunchInfo &launch,
       p.root = static_cast<uint32_t>(count % comm->size());
       p.seed = ++seed;
       SOLVE(*world, *comm, buffers, p);
-      SOLVE(*world, *comm, buffers, p, Place::ordinary);
-      // Only the root knows that its buffers are the same, or that one of them
-      // is elsewhere.
-      SOLVE(*world, *comm, buffers, p, Place::inPlace);
+      SOLVE(*world, *comm, buffers, p, BufferLocation::ordinary);
+      // Only the root knows that its buffers are equal, or that one of them is
+      // not on the heap.
+      SOLVE(*world, *comm, buffers, p, BufferLocation::inPlace);
       if (hasRoot(op))
-        SOLVE(*world, *comm, buffers, p, Place::ordinaryOnRoot);
+        SOLVE(*world, *comm, buffers, p, BufferLocation::ordinaryOnRoot);
     }
   RANK_TRY(comm->destroy());
   RANK_TRY(world->sync());
@@ -66,7 +66,7 @@ class Collectives : public OnDevices {};
 IRIS_ON_DEVICES(Collectives, 1u, 2u, 3u, 5u, 8u);
 
 TEST_P(Collectives, EveryOperationOnThreads) {
-  // Of a process of their own, so that this one may go on to fork.
+  // In a separate process, so that this one may fork later.
   EXPECT_EQ("", complaints(runProcesses(
                     1,
                     [&](const LaunchInfo &) {
@@ -107,13 +107,16 @@ TEST_P(CollectivesInFull, EveryVariant) {
             p.count = count;
             p.root = 1;
             p.seed = count;
-            SOLVE(*world, *comm, buffers, p, Place::heap, &config);
+            SOLVE(*world, *comm, buffers, p, BufferLocation::heap, &config);
             if (variant == "copy_engine" || hasRoot(op))
-              SOLVE(*world, *comm, buffers, p, Place::inPlace, &config);
+              SOLVE(*world, *comm, buffers, p, BufferLocation::inPlace,
+                    &config);
             if (hasRoot(op))
-              SOLVE(*world, *comm, buffers, p, Place::ordinaryOnRoot, &config);
+              SOLVE(*world, *comm, buffers, p, BufferLocation::ordinaryOnRoot,
+                    &config);
             if (staged)
-              SOLVE(*world, *comm, buffers, p, Place::ordinary, &config);
+              SOLVE(*world, *comm, buffers, p, BufferLocation::ordinary,
+                    &config);
           }
         }
     RANK_TRY(world->sync());
@@ -181,14 +184,14 @@ TEST_P(CollectivesOfThree, SendAndRecv) {
   });
 }
 
-/// The smallest workspace: tiles that nobody asks for are as
-/// small as it needs, and what does not fit at once goes in rounds.
+/// The smallest workspace: default tiles are as small as it needs, and larger
+/// messages take several rounds.
 TEST_P(CollectivesOfThree, SmallWorkspaces) {
   expectGood([&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, makeWorld(launch));
     CommunicatorOptions options = communicatorOptions();
     options.workspaceBytes = 512 << 10;
-    options.checkCalls = true; // they take what runs without it
+    options.checkCalls = true; // they apply to the stand-ins
     RANK_ASSIGN(auto comm, Communicator::create(*world, options));
     RANK_ASSIGN(Buffers buffers, Buffers::create(*world, bufferBytes(kind())));
     for (Op op : operations)
@@ -199,8 +202,8 @@ TEST_P(CollectivesOfThree, SmallWorkspaces) {
         p.root = 2;
         p.seed = count;
         SOLVE(*world, *comm, buffers, p);
-        SOLVE(*world, *comm, buffers, p, Place::ordinary);
-        SOLVE(*world, *comm, buffers, p, Place::inPlace);
+        SOLVE(*world, *comm, buffers, p, BufferLocation::ordinary);
+        SOLVE(*world, *comm, buffers, p, BufferLocation::inPlace);
       }
     Problem p;
     p.dtype = DType::i32;
@@ -215,8 +218,8 @@ TEST_P(CollectivesOfThree, SmallWorkspaces) {
   });
 }
 
-/// NCCL's rule: two ranks that both send first wait for each other. It ends,
-/// and says who waits for whom.
+/// NCCL's rule: two ranks that both send first wait for each other. The wait
+/// times out with a message that names both.
 TEST_P(CollectivesOfThree, BothSendFirst) {
   expectGood([&](const LaunchInfo &launch) -> std::string {
     WorldOptions worlds = worldOptions(kind(), launch);
@@ -226,7 +229,7 @@ TEST_P(CollectivesOfThree, BothSendFirst) {
     RANK_ASSIGN(Buffers buffers, Buffers::create(*world, bufferBytes(kind())));
     Problem p;
     p.dtype = DType::i32;
-    p.count = largestCount(kind()); // more than the boxes hold on the host
+    p.count = largestCount(kind()); // more than the FIFO slots hold on the host
     p.root = 1 - std::min(launch.rank, 1u);
     if (launch.rank < 2)
       for (Op op : {Op::send, Op::recv}) {
@@ -248,7 +251,7 @@ class CollectivesOfGroups : public OnDevices {};
 IRIS_ON_DEVICES(CollectivesOfGroups, 8u);
 
 TEST_P(CollectivesOfGroups, AtTheSameTime) {
-  // Not evenly strided, in no order; all work at once.
+  // Not evenly strided, in permuted order; all groups run at once.
   const std::vector<std::vector<uint32_t>> groups = {
       {6, 0, 1}, {3, 7}, {2, 5, 4}};
   expectGood([&](const LaunchInfo &launch) -> std::string {
@@ -280,19 +283,19 @@ TEST_P(CollectivesOfGroups, AtTheSameTime) {
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// A rank's data: eight bytes of it, no two alike.
+/// A rank's data: distinct eight-byte words.
 static uint64_t wordOf(uint64_t rank, uint64_t i) {
   uint64_t x = (i + (rank << 56)) * 0x9e3779b97f4a7c15ull;
   return x ^ x >> 29;
 }
 
-/// Sums of the eight bytes of each, which do not carry into each other.
+/// Sums of the eight bytes of each, without carries between bytes.
 static uint64_t addBytes(uint64_t a, uint64_t b) {
   constexpr uint64_t high = 0x8080808080808080ull;
   return ((a & ~high) + (b & ~high)) ^ ((a ^ b) & high);
 }
 
-/// "" where the words from word `first` are what `expected` says.
+/// "" if the words from word `first` on match `expected`.
 static std::string
 checkWords(World &world, uint64_t buffer, uint64_t first, uint64_t last,
            const std::function<uint64_t(uint64_t)> &expected) {
@@ -306,8 +309,8 @@ checkWords(World &world, uint64_t buffer, uint64_t first, uint64_t last,
   return "";
 }
 
-/// All of it would take minutes: what lies around the multiples of 2^31 bytes
-/// and the ends of chunks, and some of the rest.
+/// Checking everything would take minutes: checks the elements around the
+/// multiples of 2^31 bytes and the ends of chunks, and samples of the rest.
 static std::string
 checkSome(World &world, uint64_t buffer, uint64_t words, uint64_t chunk,
           const std::function<uint64_t(uint64_t)> &expected) {

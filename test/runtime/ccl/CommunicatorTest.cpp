@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Communicators over kernels and a compiler that stand in for the real ones.
+// Communicators with stand-in kernels and a stand-in compiler.
 #include "iris/ccl/Communicator.h"
 #include "support/LoadedImages.h"
 #include "support/Ranks.h"
@@ -54,7 +54,7 @@ static int32_t valueOf(uint64_t rank, uint64_t index, uint64_t call) {
   return static_cast<int32_t>(hash >> 32);
 }
 
-/// Calls on one communicator, and what comes of them.
+/// Calls on one communicator, and their results.
 static std::string useGroup(World &world, Communicator &comm, int32_t *in,
                             int32_t *out, size_t count, uint64_t seed) {
   const std::vector<uint32_t> &ranks = comm.group().ranks;
@@ -79,7 +79,7 @@ static std::string useGroup(World &world, Communicator &comm, int32_t *in,
   for (size_t i = 0; i < count; ++i)
     RANK_CHECK(out[i] == sumAt(i) && in[i] == valueOf(world.rank(), i, seed));
 
-  // In place, which the kernel does not allow: staged, and in several parts.
+  // In place, which the kernel does not support: staged, and in several rounds.
   RANK_TRY(comm.allReduce(in, in, count, DType::i32, ReduceOp::sum));
   for (uint32_t root = 0; root < ranks.size(); ++root)
     RANK_TRY(comm.broadcast(root == me ? out : nullptr,
@@ -91,7 +91,7 @@ static std::string useGroup(World &world, Communicator &comm, int32_t *in,
       RANK_CHECK(out[(root + 1) * count + i] == sumAt(i));
   }
 
-  // Memory that only this rank has.
+  // Memory outside the symmetric heap.
   std::vector<int32_t> own(count), result(count);
   for (size_t i = 0; i < count; ++i)
     own[i] = valueOf(world.rank(), i, seed);
@@ -121,7 +121,7 @@ TEST(Communicator, WholeWorlds) {
           return text;
       }
       RANK_TRY(comm->destroy());
-      RANK_TRY(comm->destroy()); // twice is once
+      RANK_TRY(comm->destroy()); // a second call does nothing
       RANK_CHECK(comm->barrier().message().find("was destroyed") !=
                  std::string::npos);
       RANK_TRY(world->sync());
@@ -208,11 +208,11 @@ TEST(Communicator, WrongOptions) {
   EXPECT_EQ("", complaints(runThreads(2, body)));
 }
 
-TEST(Communicator, FailuresOfOneAreEverybodys) {
+TEST(Communicator, FailuresOfOneRankFailAllRanks) {
   CacheFolder folder;
   auto body = [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, makeWorld(launch));
-    // Rank 2 has no compiler, and a folder of its own.
+    // Rank 2 has no compiler, and a cache folder of its own.
     CommunicatorOptions options = optionsOf(folder);
     KernelCacheOptions broken = folder.options();
     broken.maxBytes = 0;
@@ -230,11 +230,11 @@ TEST(Communicator, FailuresOfOneAreEverybodys) {
       RANK_CHECK((status.message().find("rank 2: ") != std::string::npos) ==
                  (launch.rank != 2));
     }
-    // The world goes on.
+    // The world is still usable.
     RANK_TRY(world->sync());
     RANK_ASSIGN(comm, Communicator::create(*world, optionsOf(folder)));
     RANK_TRY(comm->allGather(pointer(in), pointer(in + 1024), 16, DType::f32));
-    // What the compiler refuses.
+    // A request that the compiler rejects.
     options = optionsOf(folder);
     options.rewrite = [](const std::string &request) {
       return request + "// fail";
@@ -279,7 +279,7 @@ TEST(Communicator, MembersThatDiffer) {
     uint64_t shift = launch.rank == 2 ? 64 : 0;
     RANK_CHECK(
         !comm->allGather(a, pointer(in + 32768 + shift), 16, DType::f32).ok());
-    // What one member alone gets wrong is refused on all.
+    // An error of a single rank is reported on all ranks.
     status = comm->allGather(launch.rank == 1 ? nullptr : a, b, 16, DType::f32);
     RANK_CHECK(status.message().find("'in' is null") != std::string::npos);
     RANK_CHECK(
@@ -292,10 +292,10 @@ TEST(Communicator, MembersThatDiffer) {
 }
 
 //===----------------------------------------------------------------------===//
-// What goes wrong on some members only: all get a status, and soon
+// Errors on some ranks only: all ranks get a status, and soon
 //===----------------------------------------------------------------------===//
 
-/// A world in which nothing waits long.
+/// A world with short time limits.
 static Expected<std::unique_ptr<World>>
 makeHastyWorld(const LaunchInfo &launch) {
   WorldOptions options = worldOptionsOf(launch);
@@ -322,7 +322,8 @@ TEST(Communicator, ConfigsOfSomeMembersOnly) {
     Config tiles;
     tiles.tile = 128;
     const Config *mine = launch.rank == 1 ? &tiles : nullptr;
-    // On first use the members meet, and see it.
+    // On first use the ranks exchange their arguments, and detect the
+    // difference.
     auto begin = std::chrono::steady_clock::now();
     for (int round = 0; round < 2; ++round) {
       Status status = gather(mine);
@@ -334,8 +335,8 @@ TEST(Communicator, ConfigsOfSomeMembersOnly) {
     RANK_TRY(gather(nullptr));
     RANK_TRY(world->sync());
     RANK_CHECK(secondsSince(begin) < 2);
-    // Later the others meet nobody: their kernel waits for rank 1, and rank 1
-    // for the others.
+    // Later calls exchange nothing: the kernels of all other ranks wait for
+    // rank 1, and rank 1 for theirs.
     begin = std::chrono::steady_clock::now();
     Status status = gather(mine);
     RANK_CHECK(status.ok() == (launch.rank != 1));
@@ -349,7 +350,7 @@ TEST(Communicator, ConfigsOfSomeMembersOnly) {
   EXPECT_EQ("", complaints(runThreads(3, body)));
 }
 
-/// One kernel serves any number of programs, but members have to launch as
+/// One kernel serves any number of programs, but all ranks must launch equally
 /// many.
 TEST(Communicator, ProgramsOfMembersThatDiffer) {
   CacheFolder folder;
@@ -391,7 +392,7 @@ TEST(Communicator, CallsThatOneMemberRefuses) {
       RANK_CHECK(status.message().find("has no variant 'magic'") !=
                  std::string::npos);
       RANK_CHECK(secondsSince(begin) < 2);
-      // The others give up before the sync below does.
+      // All other ranks time out before the sync below does.
       std::this_thread::sleep_for(std::chrono::seconds(1));
     } else {
       RANK_CHECK(
@@ -424,7 +425,7 @@ TEST(Communicator, PreparationsOfSomeMembersOnly) {
     RANK_CHECK(status.code() == StatusCode::invalidArgument);
     RANK_CHECK(status.message().find(std::string(isOdd ? "" : "rank 1: ") +
                                      "all_gather has no variant 'magic'") == 0);
-    // Also when some have loaded what they ask for.
+    // Also if some ranks have loaded the kernels already.
     status = prepare(isOdd ? &tiles : nullptr);
     RANK_CHECK(status.message() ==
                "members differ in what they prepare: rank 0 has 'all_gather i8 "
@@ -435,7 +436,7 @@ TEST(Communicator, PreparationsOfSomeMembersOnly) {
                                      "anywhere'") != std::string::npos);
     status = comm->prepare(isOdd ? Op(99) : Op::barrier);
     RANK_CHECK(status.code() == StatusCode::invalidArgument);
-    // The world goes on.
+    // The world is still usable.
     RANK_TRY(prepare(&tiles, Placement::anywhere));
     RANK_TRY(world->sync());
     RANK_CHECK(secondsSince(begin) < 2.5);
@@ -451,7 +452,8 @@ TEST(Communicator, CompilersOfOneMember) {
     const char *addition;
     const char *message;
   };
-  // What the compiler of one rank does, the first to compile or another.
+  // Failures of one rank's compiler: of the first rank to compile, or of
+  // another.
   const Case cases[] = {
       {0, "// fail", "op is not to be"},
       {2, "// fail", "op is not to be"},
@@ -491,7 +493,7 @@ TEST(Communicator, CompilersOfOneMember) {
            std::string::npos) == (launch.rank != each.rank));
       RANK_TRY(world->sync());
     }
-    // A kernel of one rank that is another one.
+    // One rank's kernel differs.
     CommunicatorOptions options = optionsOf(folder);
     if (launch.rank == 2)
       options.rewrite = [](const std::string &request) {
@@ -504,7 +506,7 @@ TEST(Communicator, CompilersOfOneMember) {
     Status status = gather(*comm);
     RANK_CHECK(status.message().find("members differ in a kernel: rank 0 "
                                      "has") != std::string::npos);
-    // Nobody has kept anything of it.
+    // No rank has cached it.
     RANK_CHECK(!gather(*comm).ok());
     RANK_TRY(world->sync());
     return "";
@@ -517,14 +519,14 @@ TEST(Communicator, OptionsOfSomeRanksOnly) {
   CacheFolder folder;
   auto body = [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, makeHastyWorld(launch));
-    // Rank 1 passes what is wrong, before it asks for memory.
+    // Rank 1 passes invalid options, before it allocates.
     CommunicatorOptions options = optionsOf(folder);
     if (launch.rank == 1)
       options.ranks = {1, 1};
     RANK_CHECK(Communicator::create(*world, options).ok() ==
                (launch.rank != 1));
-    // The heaps differ now, which sync finds, but no call waits for a channel
-    // that others do not use.
+    // The heaps differ now, which sync reports, but no call waits for a channel
+    // that other ranks do not use.
     RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
     auto begin = std::chrono::steady_clock::now();
     RANK_TRY(comm->prepare(Op::allGather));
@@ -551,7 +553,7 @@ TEST(Communicator, CallsThatAreRefused) {
     RANK_CHECK(!comm->allReduce(pointer(in), pointer(in + 4), 2, DType::i32,
                                 ReduceOp::sum)
                     .ok());
-    // Nothing is launched, so nothing is loaded, for nothing.
+    // Nothing is launched, so nothing is loaded.
     RANK_TRY(comm->allReduce(nullptr, nullptr, 0, DType::i32, ReduceOp::sum));
     RANK_CHECK(folder.compilations() == 0);
     RANK_CHECK(!comm->prepare(Op(11)).ok());
@@ -623,7 +625,7 @@ TEST(Communicator, CapturesOfBuffersThatWerePreparedFor) {
       return comm->allReduce(in, out, 64, DType::i32, ReduceOp::sum, stream,
                              config);
     };
-    // What `calls` returns while they are captured; nothing runs.
+    // The result of `calls` during a capture; nothing runs.
     auto captured = [&](auto calls) {
       Status status = world->beginCapture(stream);
       if (status.ok())
@@ -637,7 +639,8 @@ TEST(Communicator, CapturesOfBuffersThatWerePreparedFor) {
       return comm->allGather(own.data(), result.data(), 64, DType::i32, stream);
     };
 
-    // Buffers on the heap: apart, and in place, which the kernel cannot.
+    // Buffers on the heap: distinct, and in place, which the kernel does not
+    // support.
     RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum));
     RANK_TRY(captured([&] { return sum(a, b); }));
     RANK_TRY(captured([&] { return sum(a, a); }));
@@ -652,7 +655,7 @@ TEST(Communicator, CapturesOfBuffersThatWerePreparedFor) {
                            Placement::anywhere));
     RANK_TRY(captured(gatherOwn));
 
-    // A config that names the variant asks for one kernel, or two.
+    // A config with a variant requests one kernel, or two.
     Config named;
     named.variant = "one_shot";
     named.tile = 128;
@@ -663,7 +666,7 @@ TEST(Communicator, CapturesOfBuffersThatWerePreparedFor) {
                            Placement::anywhere));
     RANK_TRY(captured([&] { return sum(a, a, &named); }));
     RANK_TRY(captured([&] { return sum(own.data(), b, &named); }));
-    // One that does not asks for what may be chosen.
+    // A config without a variant requests every kernel that may be selected.
     Config tiles;
     tiles.tile = 256;
     RANK_TRY(comm->prepare(Op::allReduce, DType::i32, ReduceOp::sum, &tiles));
@@ -701,8 +704,7 @@ TEST(Communicator, PackagesThatWereCompiledAhead) {
     RANK_ASSIGN(auto comm, Communicator::create(*world, options));
     RANK_CHECK(!comm->addPackage("/nowhere").ok());
     RANK_TRY(comm->addPackage(path));
-    // What the Selector requested configs for is not there, but something else
-    // is.
+    // The kernel that the selector requests is missing, but another one exists.
     RANK_TRY(comm->prepare(Op::allGather));
     Config push;
     push.variant = "push";
@@ -719,8 +721,7 @@ TEST(Communicator, PackagesThatWereCompiledAhead) {
   EXPECT_EQ("", complaints(runProcesses(2, body)));
 }
 
-/// The file of a package with the kernels that these requests ask for, one a
-/// line.
+/// The file of a package with the kernels of these requests, one per line.
 static std::string compileAhead(const CacheFolder &folder,
                                 const std::string &requests) {
   std::string path = folder.path() + ".ahead";
@@ -743,7 +744,7 @@ TEST(Communicator, PackagesOfManyKernelsAreLoadedOnce) {
     RANK_ASSIGN(auto world, makeWorld(launch));
     RANK_ASSIGN(uint64_t in, world->allocate(65536));
     void *a = pointer(in), *b = pointer(in + 32768);
-    // Communicators that read the file each for itself.
+    // Communicators that each read the file.
     for (int round = 0; round < 2; ++round) {
       CommunicatorOptions options = optionsOf(folder);
       KernelCacheOptions none = folder.options();
@@ -815,8 +816,8 @@ TEST(Communicator, ChoicesAreKeptForEachConfig) {
       return comm->allGather(pointer(in), pointer(in + 1024), 16, DType::i32,
                              {}, config);
     };
-    // Each but the first is a kernel of its own, also where only one number is
-    // another.  The first may be what is chosen without a config.
+    // Each config but the first needs its own kernel, also if only one number
+    // differs. The first may be equal to the default.
     std::vector<Config> configs(7);
     configs[1].variant = "pull";
     configs[2].variant = "partitioned";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where compiled kernels come from, with a stand-in for the compiler.
+// The cache of compiled kernels, with a stand-in compiler.
 #include "iris/ccl/KernelCache.h"
 #include "support/Ranks.h"
 #include "support/ccl/CacheFolder.h"
@@ -48,7 +48,7 @@ TEST(KernelCache, MemoryDiskAndCompiler) {
   KernelCache cache(folder.options());
   EXPECT_ORIGIN(Origin::compiled, cache.find(requestOf()));
   EXPECT_ORIGIN(Origin::memory, cache.find(requestOf()));
-  // The folder appeared, with one file, and nobody else may enter.
+  // The folder was created with one file, and only its owner may enter.
   ASSERT_EQ(folder.entries().size(), 1u);
   EXPECT_EQ(folder.modeOf(folder.path()), 0700u);
   EXPECT_EQ(folder.modeOf(folder.entries()[0]), 0600u);
@@ -60,7 +60,7 @@ TEST(KernelCache, MemoryDiskAndCompiler) {
   EXPECT_EQ(found->name, "run::kernel");
   EXPECT_EQ(folder.compilations(), 1u);
 
-  // Everything that the image depends on makes another file.
+  // Everything that the image depends on changes the file name.
   EXPECT_ORIGIN(Origin::compiled, later.find(requestOf("barrier i8")));
   KernelRequest table = requestOf();
   table.translation = "table";
@@ -68,14 +68,14 @@ TEST(KernelCache, MemoryDiskAndCompiler) {
   EXPECT_EQ(folder.entries().size(), 3u);
 }
 
-TEST(KernelCache, BuildsOfTheCompilerAreToldApart) {
+TEST(KernelCache, BuildsOfTheCompilerAreDistinguished) {
   CacheFolder folder;
   KernelCacheOptions options = folder.options();
   std::string copy = folder.path() + "-compiler";
   fs::copy_file(options.compiler, copy);
   KernelCache first(options);
   EXPECT_ORIGIN(Origin::compiled, first.find(requestOf()));
-  // The same build elsewhere is the same.
+  // A copy of the same build counts as the same compiler.
   options.compiler = copy;
   EXPECT_ORIGIN(Origin::disk, KernelCache(options).find(requestOf()));
   std::ofstream(copy, std::ios::app) << "another build";
@@ -172,7 +172,7 @@ TEST(KernelCache, WorksWithoutAFolder) {
   EXPECT_FALSE(fs::exists(folder.path()));
 }
 
-TEST(KernelCache, TheLeastRecentlyUsedGo) {
+TEST(KernelCache, TheLeastRecentlyUsedAreEvicted) {
   CacheFolder folder;
   KernelCacheOptions options = folder.options();
   EXPECT_ORIGIN(Origin::compiled, KernelCache(options).find(requestOf()));
@@ -182,7 +182,7 @@ TEST(KernelCache, TheLeastRecentlyUsedGo) {
 
   auto findAt = [&](const char *op, int64_t second) {
     auto found = KernelCache(options).find(requestOf(op));
-    // Times of use that are apart, whatever the clock's resolution.
+    // Distinct times of use, whatever the clock's resolution.
     for (const std::string &entry : folder.entries())
       if (folder.secondsOf(entry) > 1000000)
         folder.setSeconds(entry, second);
@@ -192,19 +192,20 @@ TEST(KernelCache, TheLeastRecentlyUsedGo) {
   EXPECT_ORIGIN(Origin::compiled, findAt("barrier i8", 2));
   EXPECT_ORIGIN(Origin::compiled, findAt("broadcast i8", 3));
   EXPECT_ORIGIN(Origin::disk, findAt("all_gather i8", 4)); // used again
-  EXPECT_ORIGIN(Origin::compiled, findAt("send i8", 5));   // barrier goes
+  EXPECT_ORIGIN(Origin::compiled, findAt("send i8", 5));   // barrier is evicted
   EXPECT_EQ(folder.entries().size(), 3u);
   EXPECT_ORIGIN(Origin::disk, findAt("all_gather i8", 6));
   EXPECT_ORIGIN(Origin::disk, findAt("broadcast i8", 7));
   EXPECT_ORIGIN(Origin::compiled, findAt("barrier i8", 8));
 
-  // One that is larger than the bound stays alone.
+  // A file larger than the limit is kept alone.
   options.maxBytes = 1;
   EXPECT_ORIGIN(Origin::compiled, findAt("recv i8", 9));
   EXPECT_EQ(folder.entries().size(), 1u);
   EXPECT_ORIGIN(Origin::disk, findAt("recv i8", 10));
 
-  // What a killed process left goes after an hour; the rest is not ours.
+  // Leftovers of a killed process are removed after an hour; foreign files are
+  // kept.
   std::ofstream(folder.path() + "/old.part") << "x";
   folder.setSeconds(folder.path() + "/old.part", 1);
   std::ofstream(folder.path() + "/new.part") << "x";
@@ -218,7 +219,7 @@ TEST(KernelCache, TheLeastRecentlyUsedGo) {
 TEST(KernelCache, ManyProcessesAtOnce) {
   CacheFolder folder;
   KernelCacheOptions options = folder.options();
-  options.maxBytes = 100000; // so that entries go while others read them
+  options.maxBytes = 100000; // so that files are evicted while others read them
   auto body = [&](const LaunchInfo &launch) -> std::string {
     for (int round = 0; round < 6; ++round)
       for (int tile : {16, 32, 64, 128}) {
@@ -229,7 +230,7 @@ TEST(KernelCache, ManyProcessesAtOnce) {
         RANK_CHECK(kernel.name == "run::kernel");
         if ((round + launch.rank) % 5 == 0)
           for (const std::string &entry : folder.entries())
-            ::unlink(entry.c_str()); // anybody may empty a cache
+            ::unlink(entry.c_str()); // the user may empty a cache
       }
     return "";
   };
@@ -258,7 +259,7 @@ TEST(KernelCache, CompilersThatFail) {
                  "request:1:1: error: 'iris.collective' op is not to be",
                  cache.find(request));
     EXPECT_FAILS(StatusCode::invalidArgument, "exited with status 1",
-                 cache.find(request)); // asked again
+                 cache.find(request)); // requested again
     EXPECT_FAILS(StatusCode::invalidArgument, "killed by signal 9",
                  cache.find(requestOf("all_gather i8", "die")));
     EXPECT_FAILS(StatusCode::invalidArgument, "the output of '",

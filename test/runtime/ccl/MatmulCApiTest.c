@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Matmuls through the C API: C itself compiles this.  Returns the line of what
- * did not hold, or 0.
+ * Matmuls through the C API: compiled as C. Returns the line of the first
+ * failure, or 0.
  */
 #include "iris/ccl.h"
 #include "iris/iris.h"
@@ -58,7 +58,7 @@ int irisTestMatmulCApi(const char *job, uint32_t rank, uint32_t numRanks,
   config.structBytes = sizeof config;
   TRY(iriscclMatmulGetConfig(matmul, &config));
   CHECK(strcmp(config.variant, "one_shot") == 0 &&
-        strcmp(config.share, "sum") == 0 && config.tileM == 16 &&
+        strcmp(config.partialType, "sum") == 0 && config.tileM == 16 &&
         config.programs == 2 && config.warps > 0);
 
   float a[M * K], b[K * N], c[M * N];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How matmuls are chosen: what the model prefers, that a caller's config is
-// kept, and tables that may hold anything.
+// Selection of matmul configs: the cost model's choices, requested configs, and
+// tables with arbitrary contents.
 #include "iris/ccl/MatmulSelector.h"
 #include "ccl/EngineCopies.h"
 #include "ccl/MatmulModel.h"
@@ -52,12 +52,12 @@ static uint64_t tilesOf(const MatmulConfig &config, uint64_t m, uint64_t n) {
 //===----------------------------------------------------------------------===//
 
 TEST(MatmulSelector, KeepsProcessorsBusyWithFewRows) {
-  // 14 tiles of 128 x 256 would leave most of 132 processors idle.
+  // 14 tiles of 128 x 256 would leave most of 132 SMs idle.
   auto choice = select(onH200(MatmulKind::matmul, 128, 3584, 8192));
   ASSERT_TRUE(choice.ok()) << choice.status().message();
   EXPECT_GE(tilesOf(choice->config, 128, 3584), 56u);
   EXPECT_LE(tilesOf(choice->config, 128, 3584), 132u) << "more than a wave";
-  // With many tiles the most efficient ones are best.
+  // With many tiles, the most efficient tile shapes are best.
   choice = select(onH200(MatmulKind::matmul, 16384, 8192, 8192));
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ(128 * 256, choice->config.tileM * choice->config.tileN);
@@ -65,7 +65,7 @@ TEST(MatmulSelector, KeepsProcessorsBusyWithFewRows) {
   EXPECT_EQ(132, choice->config.programs);
 }
 
-TEST(MatmulSelector, ExpectsLongerForMore) {
+TEST(MatmulSelector, EstimatesGrowWithSize) {
   for (MatmulKind kind : kinds) {
     double before = 0;
     for (uint64_t m : {64, 1000, 4096, 16384, 65536}) {
@@ -112,14 +112,14 @@ TEST(MatmulSelector, AgreesWithMeasurements) {
   }
 }
 
-TEST(MatmulSelector, DoesWithoutOverlapWhereItDoesNotPay) {
+TEST(MatmulSelector, DoesNotOverlapIfUnprofitable) {
   // Measured on 4 H200: 48.6 us unfused, 49.1 at best fused.
   MatmulTuningKey s = onH200(MatmulKind::matmulAllGather, 256, 3584, 8192);
   s.groupSize = 4;
   auto choice = select(s);
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ("unfused", choice->config.variant) << choice->reason;
-  // Measured at 0.67 and 0.69 of the pair.
+  // Measured at 0.67 and 0.69 of the unfused time.
   s = onH200(MatmulKind::matmulAllGather, 1024, 3584, 8192);
   s.groupSize = 4;
   choice = select(s);
@@ -130,24 +130,24 @@ TEST(MatmulSelector, DoesWithoutOverlapWhereItDoesNotPay) {
   EXPECT_EQ("hbm_buffer", choice->config.variant) << choice->reason;
 }
 
-/// Those that fetch have time left where there is much to multiply.
-TEST(MatmulSelector, LetsProgramsThatMoveMultiply) {
+/// Fetch programs are idle for part of a large matmul.
+TEST(MatmulSelector, LetsFetchProgramsCompute) {
   MatmulTuningKey s = onH200(MatmulKind::allGatherMatmul, 4096, 14336, 512);
   s.problem.config.variant = "hbm_buffer";
   auto choice = select(s);
   ASSERT_TRUE(choice.ok());
   EXPECT_GT(choice->config.tilesPerCommProgram, 0) << choice->reason;
-  // One round of tiles is all there is.
+  // There is only one round of tiles.
   s.problem.m = 1024, s.problem.n = 3584, s.problem.k = 1024;
   choice = select(s);
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ(choice->config.tilesPerCommProgram, 0) << choice->reason;
 }
 
-/// Tiles that are fewer than processors are shared by several programs, whole
-/// problems and those of the unfused path alike.
+/// If there are fewer tiles than SMs, several programs share a tile (split-k),
+/// for unfused matmuls and for the unfused path alike.
 TEST(MatmulSelector, SplitsKWhereTilesAreFew) {
-  // Measured on H200: 9.3 us by 8 splits, 14.0 by none; 22.3 and 27.5.
+  // Measured on H200: 9.3 us with 8 splits, 14.0 without; 22.3 and 27.5.
   MatmulTuningKey s = onH200(MatmulKind::matmul, 362, 128, 7296);
   s.groupSize = 1;
   for (auto [m, n, k] : {std::array<uint64_t, 3>{362, 128, 7296},
@@ -173,11 +173,11 @@ TEST(MatmulSelector, SplitsKWhereTilesAreFew) {
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ("unfused", choice->config.variant) << choice->reason;
   EXPECT_GT(choice->config.splitK, 1) << choice->reason;
-  // Large problems have tiles for all.
+  // Large problems have enough tiles.
   choice = select(onH200(MatmulKind::matmul, 4096, 4096, 4096));
   ASSERT_TRUE(choice.ok());
   EXPECT_LE(choice->config.splitK, 1) << choice->reason;
-  // What does not exist is an error, not another config.
+  // A config that does not exist is an error, and is not replaced.
   s.problem.config.splitK = 4;
   s.problem.config.variant = "push";
   EXPECT_EQ(StatusCode::invalidArgument, select(s).status().code());
@@ -186,8 +186,8 @@ TEST(MatmulSelector, SplitsKWhereTilesAreFew) {
   EXPECT_EQ(StatusCode::invalidArgument, select(s).status().code());
 }
 
-/// Parts of fewer rows than a tile leave most of it empty.
-TEST(MatmulSelector, DoesNotFuseWhatFillsNoTile) {
+/// Chunks of fewer rows than a tile leave most of the tile empty.
+TEST(MatmulSelector, DoesNotFuseChunksSmallerThanATile) {
   // Measured on 2 H200: 202 us with hbm_buffer, 79 unfused; 178 with
   // copy_engine, 65 unfused.
   for (auto [kind, m, n, k] :
@@ -232,16 +232,16 @@ TEST(MatmulSelector, IsUnfusedOnlyWhereResultsAreTheSame) {
   }
   MatmulTuningKey s = onH200(MatmulKind::matmulAllGather, 512, 4096, 1024);
   s.problem.bias = Bias::row;
-  EXPECT_TRUE(isOffered(s)) << "a bias of the own rows";
+  EXPECT_TRUE(isOffered(s)) << "a bias of this rank's rows";
   s.problem.config.shard = "n";
-  EXPECT_FALSE(isOffered(s)) << "parts beside each other";
+  EXPECT_FALSE(isOffered(s)) << "chunks side by side";
   s = onH200(MatmulKind::allGatherMatmul, 512, 4096, 1024);
   s.problem.activation = Activation::gelu;
   EXPECT_TRUE(isOffered(s));
   EXPECT_FALSE(isOffered(onH200(MatmulKind::matmul, 512, 4096, 1024)));
 }
 
-TEST(MatmulSelector, KeepsWhatTheCallerSays) {
+TEST(MatmulSelector, KeepsRequestedConfigs) {
   for (MatmulKind kind : kinds)
     for (const std::string &variant : variantsOf(kind)) {
       MatmulTuningKey s = onH200(kind, 512, 3584, 1024);
@@ -263,7 +263,7 @@ TEST(MatmulSelector, KeepsWhatTheCallerSays) {
       EXPECT_EQ(requested.numFetchPrograms, config.numFetchPrograms);
       EXPECT_EQ(requested.kPerFlag, config.kPerFlag);
     }
-  // A tile that nobody would choose.
+  // A tile that is never selected by default.
   MatmulTuningKey s = onH200(MatmulKind::matmul, 512, 512, 512);
   s.problem.config.tileM = 16;
   s.problem.config.tileK = 32;
@@ -271,7 +271,7 @@ TEST(MatmulSelector, KeepsWhatTheCallerSays) {
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ(16, choice->config.tileM);
   EXPECT_EQ(32, choice->config.tileK);
-  // Fields narrow down the variants.
+  // Config fields restrict the variants.
   s = onH200(MatmulKind::matmulAllGather, 512, 512, 512);
   s.problem.config.numFetchPrograms = 5;
   choice = select(s);
@@ -282,7 +282,7 @@ TEST(MatmulSelector, KeepsWhatTheCallerSays) {
             select(s).status().message().find("has all fields"));
 }
 
-TEST(MatmulSelector, RefusesWhatNobodyCanDo) {
+TEST(MatmulSelector, RejectsImpossibleRequests) {
   auto says = [](const MatmulTuningKey &s, const char *text) {
     auto choice = select(s);
     EXPECT_FALSE(choice.ok()) << text;
@@ -328,7 +328,7 @@ TEST(MatmulSelector, TunesEveryVariantFirst) {
   for (size_t i = 0; i < 3; ++i)
     variants.insert(configs[i].variant);
   EXPECT_EQ(3u, variants.size());
-  // Reads parts again and again.
+  // Reads chunks repeatedly.
   for (const MatmulConfig &config : configs)
     EXPECT_NE("pull", config.variant);
   std::set<std::pair<int64_t, int64_t>> tiles;
@@ -340,8 +340,8 @@ TEST(MatmulSelector, TunesEveryVariantFirst) {
       EXPECT_FALSE(configs[i] == configs[j]);
 }
 
-/// What the compiler takes: test/Tools/iris-bench/candidates.test compiles
-/// them.
+/// Tiles that the compiler supports: test/Tools/iris-bench/candidates.test
+/// compiles them.
 TEST(MatmulSelector, HasTilesThatFitRegisters) {
   for (const char *target : {"sm_90a", "gfx942", "gfx950", "gfx1100", "host"}) {
     DeviceKind device = target[0] == 's'   ? DeviceKind::cuda
@@ -365,7 +365,7 @@ TEST(MatmulSelector, HasTilesThatFitRegisters) {
   }
 }
 
-/// 1152 columns are six tiles of 192, or five of 256 of which one is half
+/// 1152 columns are six tiles of 192, or five of 256 of which the last is half
 /// empty.
 TEST(MatmulModel, ColumnsThatAreNoPowerOfTwo) {
   auto timeOf = [](MatmulTuningKey s, int64_t columns) {
@@ -380,7 +380,8 @@ TEST(MatmulModel, ColumnsThatAreNoPowerOfTwo) {
   };
   MatmulTuningKey s = onH200(MatmulKind::matmul, 8192, 1152, 36864, 1);
   EXPECT_LT(timeOf(s, 192), 0.95 * timeOf(s, 256));
-  // Threads multiply exact f32, and AMD's instructions whole tiles.
+  // Exact f32 uses FMA on threads, and AMD's matrix instructions need whole
+  // tiles.
   s.problem.element = s.problem.result = DType::f32;
   EXPECT_GT(timeOf(s, 192), 0.99 * timeOf(s, 256));
   s.problem.element = s.problem.result = DType::f16;
@@ -394,8 +395,8 @@ TEST(MatmulModel, ColumnsThatAreNoPowerOfTwo) {
 //===----------------------------------------------------------------------===//
 
 /// A package may hold kernels that differ in one number only, which a config
-/// leaves open: what the generators take for it is meant, not any.
-TEST(MatmulKernel, OpenNumbersAreTheGenerators) {
+/// leaves open: an open number means the generator's default, not any number.
+TEST(MatmulKernel, OpenNumbersAreTheGeneratorsDefaults) {
   MatmulProblem problem =
       onH200(MatmulKind::allGatherMatmul, 512, 64, 64, 2).problem;
   problem.config.variant = "hbm_buffer";
@@ -487,7 +488,7 @@ TEST(MatmulTable, ReadsWhatItWrites) {
   EXPECT_EQ(2u, again->size());
 }
 
-TEST(MatmulTable, RefusesWhatIsNoEntry) {
+TEST(MatmulTable, RejectsInvalidEntries) {
   struct Bad {
     std::string line;
     const char *says;
@@ -548,7 +549,7 @@ TEST(MatmulTable, ReadsFilesOfItsUserOnly) {
   ::chmod(path.c_str(), 0644);
   EXPECT_TRUE(says("with mode 0600; it belongs to")) << message();
   ::unlink(path.c_str());
-  // Neither links nor things that are no files.
+  // Neither links nor files that are not regular.
   ASSERT_EQ(0, ::symlink("/etc/passwd", path.c_str()));
   EXPECT_TRUE(says("cannot read the table")) << message();
   ::unlink(path.c_str());
@@ -560,7 +561,7 @@ TEST(MatmulTable, ReadsFilesOfItsUserOnly) {
 }
 
 TEST(MatmulTable, OfTheLibraryIsRight) {
-  // Entries say what they say of: they find themselves.
+  // Entries describe their own tuning key: lookups find them.
   auto again = MatmulTable::parse(MatmulTable::builtIn().text(), "t");
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(MatmulTable::builtIn().size(), again->size());
@@ -571,7 +572,7 @@ TEST(MatmulTable, OfTheLibraryIsRight) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Problems with parts of all sizes: some smaller than a group, and of
+/// Problems with chunks of all sizes: some smaller than a group, and of
 /// all-reduces some empty.
 struct CopiedCase {
   MatmulProblem problem;
@@ -603,7 +604,7 @@ static std::vector<CopiedCase> copiedCases(MatmulKind kind, const char *shard) {
   return cases;
 }
 
-TEST(EngineCopies, BringEveryOtherPartOnce) {
+TEST(EngineCopies, CopyEveryRemoteChunkOnce) {
   for (const char *shard : {"k", "m"})
     for (const CopiedCase &c : copiedCases(MatmulKind::allGatherMatmul, shard))
       for (uint32_t rank = 0; rank < c.size; ++rank) {
@@ -628,7 +629,7 @@ TEST(EngineCopies, BringEveryOtherPartOnce) {
           ends[copy.source] = copy.fromOffset + copy.bytes;
           EXPECT_TRUE(flags.insert(*copy.flag).second);
           EXPECT_LT(*copy.flag, c.parts.flags);
-          // The kernel's: groups of a part, part after part.
+          // The kernel's flag index: by chunk, then by group.
           EXPECT_EQ(copy.source * c.parts.groups + copy.fromOffset / groupBytes,
                     *copy.flag);
         }
@@ -646,7 +647,7 @@ static uint64_t ownedRows(const CopiedCase &c, uint32_t owner) {
              : c.parts.rows;
 }
 
-/// As many tiles as a group of an owner's rows has.
+/// Number of tiles in a group of an owner's rows.
 static uint64_t groupTiles(const CopiedCase &c, uint32_t owner,
                            uint64_t group) {
   uint64_t first = group * c.parts.groupRows, all = ownedRows(c, owner);
@@ -654,7 +655,7 @@ static uint64_t groupTiles(const CopiedCase &c, uint32_t owner,
   return divideUp(rows, 128) * divideUp(c.problem.n, 64);
 }
 
-TEST(EngineCopies, TakeEveryPartialSumToItsOwner) {
+TEST(EngineCopies, CopyEveryPartialSumToItsOwner) {
   for (MatmulKind kind :
        {MatmulKind::matmulReduceScatter, MatmulKind::matmulAllReduce})
     for (const CopiedCase &c : copiedCases(kind, ""))
@@ -671,7 +672,8 @@ TEST(EngineCopies, TakeEveryPartialSumToItsOwner) {
             continue;
           EXPECT_EQ(rank, copy.source);
           ASSERT_NE(rank, copy.target);
-          // The owner as the kernel here sees it, and this rank as its does.
+          // The owner index from this rank's kernel, and the rank's index from
+          // the owner's.
           uint64_t there = (copy.target + c.size - rank) % c.size;
           uint64_t here = c.size - there;
           uint64_t row = copy.fromOffset % slice / rowBytes;
@@ -691,7 +693,7 @@ TEST(EngineCopies, TakeEveryPartialSumToItsOwner) {
       }
 }
 
-TEST(EngineCopies, TakeResultsToAllOthers) {
+TEST(EngineCopies, CopyResultsToAllPeers) {
   for (MatmulKind kind :
        {MatmulKind::matmulAllGather, MatmulKind::matmulAllReduce})
     for (const CopiedCase &c : copiedCases(kind, "m"))
@@ -721,8 +723,8 @@ TEST(EngineCopies, TakeResultsToAllOthers) {
       }
 }
 
-TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
-  // A long matmul leaves processors no time to fetch.
+TEST(MatmulSelector, UsesCopyEnginesWhereSupported) {
+  // A long matmul leaves no SMs for fetching.
   auto choice =
       select(onH200(MatmulKind::allGatherMatmul, 4096, 14336, 1024, 4));
   ASSERT_TRUE(choice.ok()) << choice.status().message();
@@ -732,8 +734,8 @@ TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
   choice = select(s);
   ASSERT_TRUE(choice.ok());
   EXPECT_NE("copy_engine", choice->config.variant);
-  // Sums whose shares leave by copies cost no processors either: measured on 2
-  // H200 137 us, 158 with the best of the others.
+  // Partial sums that leave by copy engine use no SMs either: measured on 2
+  // H200 137 us, against 158 with the best other variant.
   s = onH200(MatmulKind::matmulReduceScatter, 6066, 1024, 3584);
   s.problem.element = s.problem.result = DType::bf16;
   s.groupSize = 2;
@@ -746,7 +748,7 @@ TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
   choice = select(s);
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ("copy_engine", choice->config.variant) << "nothing of a is copied";
-  // Nor are they taken where streams share few queues, not even by name.
+  // Not selected if streams share few hardware queues, not even by name.
   s.hasFewQueues = true;
   choice = select(s);
   ASSERT_TRUE(choice.ok());
@@ -754,7 +756,7 @@ TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
   s.problem.config.variant = "copy_engine";
   choice = select(s);
   EXPECT_EQ(StatusCode::failedPrecondition, choice.status().code());
-  // Parts of rows are not.
+  // Chunks of rows are not strided.
   s = onH200(MatmulKind::matmulAllGather, 16384, 4096, 8192);
   s.problem.config.shard = "n";
   choice = select(s);
@@ -766,8 +768,8 @@ TEST(MatmulSelector, TakesEnginesWhereTheyAreKnown) {
   ASSERT_TRUE(choice.ok());
   s.problem.config = choice->config;
   EXPECT_EQ(2u, kernelSources(s).size()) << "the matmul and a barrier";
-  // Not where copies and waits are kernels, for which a matmul that waits for
-  // them leaves no processor: neither chosen nor by name.
+  // Rejected if copies and waits are kernels, since a waiting matmul would
+  // leave them no compute unit: neither selected nor available by name.
   for (const char *target : {"gfx942", "gfx950", "gfx1100", "gfx1201"})
     for (MatmulKind kind :
          {MatmulKind::allGatherMatmul, MatmulKind::matmulAllGather,

@@ -3,8 +3,8 @@
 // Matmuls through the C++ API, compiled by iris-compile, on every kind of
 // device.
 //
-// All problems are parts of one matmul whose elements are small whole numbers,
-// hashes of their places in the whole matrix: every sum is exact in any order.
+// Every problem multiplies matrices of small integers, hashes of (row, column)
+// in the whole matrix: every sum is exact in any order.
 #include "iris/ccl/Matmul.h"
 
 #include "ccl/OnDevices.h"
@@ -32,16 +32,16 @@ static int number(uint64_t row, uint64_t column, uint64_t salt) {
 }
 
 namespace {
-/// A rank's part of a whole matrix: its size, and where it begins.
-struct Part {
+/// A rank's chunk of a whole matrix: its size and its offset.
+struct Chunk {
   uint64_t rows, columns, row0, column0;
 
   uint64_t count() const { return rows * columns; }
 };
 
-/// What a rank has of a problem's matrices.
-struct Parts {
-  Parts(const MatmulProblem &p, uint64_t ranks, uint64_t me)
+/// A rank's chunks of a problem's matrices.
+struct Chunks {
+  Chunks(const MatmulProblem &p, uint64_t ranks, uint64_t me)
       : a{p.m, p.k, 0, 0}, b{p.k, p.n, 0, 0}, c{p.m, p.n, 0, 0}, depth(p.k) {
     bool isK = p.config.shard.empty() || p.config.shard == "k";
     switch (p.kind) {
@@ -76,49 +76,51 @@ struct Parts {
     }
   }
 
-  Part a, b, c;
+  Chunk a, b, c;
   uint64_t depth;
 };
 } // namespace
 
 template <typename T>
-static std::vector<T> elements(const Part &part, bool isColumnMajor,
+static std::vector<T> elements(const Chunk &chunk, bool isColumnMajor,
                                uint64_t salt) {
-  std::vector<T> values(part.count());
-  for (uint64_t i = 0; i < part.rows; ++i)
-    for (uint64_t j = 0; j < part.columns; ++j)
-      values[isColumnMajor ? j * part.rows + i : i * part.columns + j] =
-          static_cast<T>(number(part.row0 + i, part.column0 + j, salt));
+  std::vector<T> values(chunk.count());
+  for (uint64_t i = 0; i < chunk.rows; ++i)
+    for (uint64_t j = 0; j < chunk.columns; ++j)
+      values[isColumnMajor ? j * chunk.rows + i : i * chunk.columns + j] =
+          static_cast<T>(number(chunk.row0 + i, chunk.column0 + j, salt));
   return values;
 }
 
-/// Calls back to back whose inputs change, or replays of one; no host waits for
-/// another.
+/// Calls back to back whose inputs change, or replays of one; no host waits
+/// between them.
 template <typename T, typename R>
 static std::string runTurns(World &world, const MatmulProblem &p,
                             bool replays) {
-  constexpr uint64_t turns = 4;
-  Parts parts(p, world.numRanks(), world.rank());
+  constexpr uint64_t iterations = 4;
+  Chunks chunks(p, world.numRanks(), world.rank());
   recordMatmul(p, world.numRanks(), world.translation());
   RANK_ASSIGN(auto matmul,
               Matmul::create(world, p, communicatorOptions().cache));
-  RANK_ASSIGN(uint64_t a, world.allocate(parts.a.count() * sizeof(T)));
-  RANK_ASSIGN(uint64_t b, world.allocate(parts.b.count() * sizeof(T)));
-  RANK_ASSIGN(uint64_t c, world.allocate(parts.c.count() * sizeof(R)));
-  RANK_ASSIGN(uint64_t bias, world.allocate(parts.c.rows * sizeof(R)));
+  RANK_ASSIGN(uint64_t a, world.allocate(chunks.a.count() * sizeof(T)));
+  RANK_ASSIGN(uint64_t b, world.allocate(chunks.b.count() * sizeof(T)));
+  RANK_ASSIGN(uint64_t c, world.allocate(chunks.c.count() * sizeof(R)));
+  RANK_ASSIGN(uint64_t bias, world.allocate(chunks.c.rows * sizeof(R)));
   RANK_ASSIGN(uint64_t results,
-              world.allocate(turns * parts.c.count() * sizeof(R)));
-  std::vector<R> rowBias(parts.c.rows);
-  for (uint64_t i = 0; i < parts.c.rows; ++i)
-    rowBias[i] = static_cast<R>(number(parts.c.row0 + i, 0, 77));
+              world.allocate(iterations * chunks.c.count() * sizeof(R)));
+  std::vector<R> rowBias(chunks.c.rows);
+  for (uint64_t i = 0; i < chunks.c.rows; ++i)
+    rowBias[i] = static_cast<R>(number(chunks.c.row0 + i, 0, 77));
   RANK_TRY(
       world.copyToDevice(bias, rowBias.data(), rowBias.size() * sizeof(R)));
   auto at = [](uint64_t address) { return reinterpret_cast<void *>(address); };
-  // Must stay until the stream has come to the copies.
+  // Must outlive the stream's copies.
   std::vector<std::vector<T>> inputs;
-  for (uint64_t turn = 0; turn < turns; ++turn) {
-    inputs.push_back(elements<T>(parts.a, p.aIsColumnMajor, 2 * turn + 1));
-    inputs.push_back(elements<T>(parts.b, p.bIsColumnMajor, 2 * turn + 2));
+  for (uint64_t iteration = 0; iteration < iterations; ++iteration) {
+    inputs.push_back(
+        elements<T>(chunks.a, p.aIsColumnMajor, 2 * iteration + 1));
+    inputs.push_back(
+        elements<T>(chunks.b, p.bIsColumnMajor, 2 * iteration + 2));
   }
   Epilogue epilogue;
   epilogue.bias = at(bias);
@@ -129,26 +131,27 @@ static std::string runTurns(World &world, const MatmulProblem &p,
     RANK_TRY(matmul->run(at(a), at(b), at(c), epilogue));
     RANK_ASSIGN(graph, world.endCapture());
   }
-  for (uint64_t turn = 0; turn < turns; ++turn) {
-    const std::vector<T> &left = inputs[2 * turn],
-                         &right = inputs[2 * turn + 1];
+  for (uint64_t iteration = 0; iteration < iterations; ++iteration) {
+    const std::vector<T> &left = inputs[2 * iteration],
+                         &right = inputs[2 * iteration + 1];
     RANK_TRY(world.copyToDevice(a, left.data(), left.size() * sizeof(T)));
     RANK_TRY(world.copyToDevice(b, right.data(), right.size() * sizeof(T)));
     RANK_TRY(replays ? world.launchGraph(graph)
                      : matmul->run(at(a), at(b), at(c), epilogue));
-    RANK_TRY(world.copyOnDevice(results + turn * parts.c.count() * sizeof(R), c,
-                                parts.c.count() * sizeof(R)));
+    RANK_TRY(
+        world.copyOnDevice(results + iteration * chunks.c.count() * sizeof(R),
+                           c, chunks.c.count() * sizeof(R)));
   }
-  std::vector<R> got(turns * parts.c.count());
+  std::vector<R> got(iterations * chunks.c.count());
   RANK_TRY(world.copyToHost(got.data(), results, got.size() * sizeof(R)));
   RANK_TRY(world.synchronize());
-  for (uint64_t turn = 0, place = 0; turn < turns; ++turn)
-    for (uint64_t i = 0; i < parts.c.rows; ++i)
-      for (uint64_t j = 0; j < parts.c.columns; ++j, ++place) {
+  for (uint64_t iteration = 0, index = 0; iteration < iterations; ++iteration)
+    for (uint64_t i = 0; i < chunks.c.rows; ++i)
+      for (uint64_t j = 0; j < chunks.c.columns; ++j, ++index) {
         int64_t sum = 0;
-        for (uint64_t k = 0; k < parts.depth; ++k)
-          sum += number(parts.c.row0 + i, k, 2 * turn + 1) *
-                 number(k, parts.c.column0 + j, 2 * turn + 2);
+        for (uint64_t k = 0; k < chunks.depth; ++k)
+          sum += number(chunks.c.row0 + i, k, 2 * iteration + 1) *
+                 number(k, chunks.c.column0 + j, 2 * iteration + 2);
         R want = static_cast<R>(sum);
         if (p.hasScale)
           want = static_cast<R>(want * 0.5f);
@@ -156,10 +159,11 @@ static std::string runTurns(World &world, const MatmulProblem &p,
           want += rowBias[i];
         if (p.activation == Activation::relu)
           want = std::max(want, R(0));
-        if (got[place] != want)
-          return "turn " + std::to_string(turn) + ", (" + std::to_string(i) +
-                 ", " + std::to_string(j) + "): " + std::to_string(got[place]) +
-                 "; expected " + std::to_string(want);
+        if (got[index] != want)
+          return "iteration " + std::to_string(iteration) + ", (" +
+                 std::to_string(i) + ", " + std::to_string(j) +
+                 "): " + std::to_string(got[index]) + "; expected " +
+                 std::to_string(want);
       }
   RANK_TRY(world.sync());
   if (replays)
@@ -185,7 +189,7 @@ static std::string runProblems(DeviceKind kind, const LaunchInfo &launch,
   return "";
 }
 
-/// Every kind, variant and shard, on tiles that hang over every edge.
+/// Every kind, variant and shard, with partial tiles at every edge.
 static std::vector<MatmulProblem> everyVariant() {
   struct Way {
     MatmulKind kind;
@@ -215,7 +219,7 @@ static std::vector<MatmulProblem> everyVariant() {
     p.kind = way.kind;
     p.config.variant = way.variant;
     p.config.shard = way.shard;
-    // The least that all targets take.
+    // The smallest tile that all targets support.
     p.config.tileM = 64;
     p.config.tileN = p.config.tileK = 32;
     p.config.programs = 4;
@@ -234,9 +238,8 @@ static std::vector<MatmulProblem> everyVariant() {
   return problems;
 }
 
-/// What is left to the selector, and what is not fused, with all that ranks may
-/// have parts of: on tiles that hang over every edge, and with parts that end
-/// in the middle of a line.
+/// Default configs and unfused calls, with every sharding: with partial tiles
+/// at every edge, and with chunks that end in the middle of a cache line.
 static std::vector<MatmulProblem> chosenAndUnfused() {
   struct Way {
     MatmulKind kind;
@@ -262,7 +265,7 @@ static std::vector<MatmulProblem> chosenAndUnfused() {
     p.config.variant = way.variant;
     p.config.shard = way.shard;
     p.m = 37, p.n = 41;
-    // Whole k-blocks as well as others.
+    // Whole and partial k-blocks.
     p.k = problems.size() % 4 == 2 ? 64 : 26;
     bool isInteger = problems.size() % 3 == 0;
     p.element = isInteger ? DType::i8 : DType::f32;
@@ -299,9 +302,9 @@ TEST_P(Matmuls, OfEveryVariant) { expectRight(everyVariant()); }
 
 TEST_P(Matmuls, ThatAreChosenOrNotFused) { expectRight(chosenAndUnfused()); }
 
-/// All ranks in one process: what they share there is seen by ThreadSanitizer.
+/// All ranks in one process: ThreadSanitizer checks the state that they share.
 TEST_P(Matmuls, OfRanksThatAreThreads) {
-  // Of a process of their own, so that this one may go on to fork.
+  // In a separate process, so that this one may fork later.
   auto body = [&](const LaunchInfo &) {
     return complaints(runThreads(ranks(), [&](const LaunchInfo &launch) {
       return runProblems(kind(), launch, everyVariant(), /*replays=*/true);
@@ -310,8 +313,8 @@ TEST_P(Matmuls, OfRanksThatAreThreads) {
   EXPECT_EQ("", complaints(runProcesses(1, body, 280)));
 }
 
-/// One rank makes the matmul and never calls it. The others' kernels give up;
-/// what waits beside them for tiles must end, too, in a graph as well.
+/// One rank creates the matmul and never calls it. The other ranks' kernels
+/// time out; copies that wait for tiles must end, too, also in a graph.
 static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
                              const MatmulProblem &p, bool replays) {
   auto begin = std::chrono::steady_clock::now();
@@ -322,11 +325,11 @@ static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
   recordMatmul(p, world->numRanks(), world->translation());
   RANK_ASSIGN(auto matmul,
               Matmul::create(*world, p, communicatorOptions().cache));
-  Parts parts(p, world->numRanks(), world->rank());
+  Chunks chunks(p, world->numRanks(), world->rank());
   auto allocate = [&](uint64_t count) { return world->allocate(4 * count); };
-  RANK_ASSIGN(uint64_t a, allocate(parts.a.count()));
-  RANK_ASSIGN(uint64_t b, allocate(parts.b.count()));
-  RANK_ASSIGN(uint64_t c, allocate(parts.c.count()));
+  RANK_ASSIGN(uint64_t a, allocate(chunks.a.count()));
+  RANK_ASSIGN(uint64_t b, allocate(chunks.b.count()));
+  RANK_ASSIGN(uint64_t c, allocate(chunks.c.count()));
   Epilogue epilogue;
   epilogue.bias = reinterpret_cast<void *>(c);
   auto run = [&] {
@@ -354,9 +357,9 @@ static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
   return "";
 }
 
-TEST_P(Matmuls, OfARankThatStaysAway) {
+TEST_P(Matmuls, OfAMissingRank) {
   if (ranks() == 1)
-    GTEST_SKIP() << "nobody to wait for";
+    GTEST_SKIP() << "no peer to wait for";
   for (const MatmulProblem &p : everyVariant())
     for (bool replays : {false, true})
       if (p.config.variant == "copy_engine") {
@@ -367,7 +370,7 @@ TEST_P(Matmuls, OfARankThatStaysAway) {
       }
 }
 
-/// Errors name what was found and what is expected, on all ranks.
+/// Errors name the actual value and the expected one, on all ranks.
 static std::string refusals(const LaunchInfo &launch) {
   RANK_ASSIGN(auto world,
               World::create(worldOptions(DeviceKind::host, launch)));
@@ -388,7 +391,7 @@ static std::string refusals(const LaunchInfo &launch) {
   p.config.variant = "pull";
   RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
                   "matmul: variant 'pull'; expected one of tiles"));
-  // What is not fused must not change results without a word.
+  // An unsupported request must not silently change results.
   p.config.variant = "unfused";
   p.kind = MatmulKind::matmulAllReduce;
   p.bias = Bias::column;
@@ -408,7 +411,7 @@ static std::string refusals(const LaunchInfo &launch) {
                   "copy_engine copies whole rows; expected shard m"));
   p.kind = MatmulKind::matmul;
   p.config.variant = p.config.shard = "";
-  // Members that differ.
+  // Ranks with different arguments.
   p.n = 8 + world->rank();
   RANK_CHECK(!Matmul::create(*world, p, cache).ok());
   p.n = 8;
@@ -428,12 +431,12 @@ static std::string refusals(const LaunchInfo &launch) {
   return "";
 }
 
-TEST(Matmul, RefusesWhatItCannotDo) {
+TEST(Matmul, RejectsUnsupportedProblems) {
   (void)communicatorOptions();
   EXPECT_EQ("", complaints(runProcesses(2, refusals, 120)));
 }
 
-/// A compiler that makes no collectives.
+/// A compiler without collectives.
 static void writeCompilerWithoutCollectives(const std::string &path) {
   std::ofstream(path) << R"(#!/bin/sh
 source=$(cat)
@@ -448,7 +451,7 @@ printf '%s\n' "$source" | )"
   ::chmod(path.c_str(), 0700);
 }
 
-/// What failed keeps nothing of the heap, however often.
+/// A failed call keeps nothing on the heap, however often it is repeated.
 static std::string failuresKeepNothing(const LaunchInfo &launch) {
   CacheFolder folder;
   std::filesystem::create_directories(folder.path());

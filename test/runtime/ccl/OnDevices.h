@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tests of the collectives for every kind of device and several numbers of
-// ranks: "cuda_8".  GPUs must be as many as the ranks, or the test is skipped.
+// ranks: "cuda_8". Skipped if there are fewer GPUs than ranks.
 #ifndef IRIS_TEST_RUNTIME_CCL_ONDEVICES_H
 #define IRIS_TEST_RUNTIME_CCL_ONDEVICES_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Many collectives one after the other, that no host waits for, while one rank
-// is late now and then.
+// Many collectives in sequence without host synchronization, while one rank is
+// occasionally late.
 #include "ccl/OnDevices.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace iris::rt::test;
 namespace {
 class Sequences : public OnDevices {};
 
-/// Makes one rank late now and then.
+/// Delays one rank occasionally.
 class Delay {
 public:
   explicit Delay(uint32_t rank) : late(rank == 1), random(rank) {}
@@ -37,7 +37,7 @@ IRIS_ON_DEVICES(Sequences, 2u, 3u, 4u, 8u);
 // Ten thousand calls
 //===----------------------------------------------------------------------===//
 
-/// A chain of calls, each on what the one before gave.
+/// A chain of calls, each on the previous call's output.
 static std::string tenThousandCalls(World &world, Communicator &comm) {
   constexpr uint64_t count = 48;
   constexpr int calls = 10000;
@@ -46,13 +46,13 @@ static std::string tenThousandCalls(World &world, Communicator &comm) {
   RANK_ASSIGN(uint64_t a, world.allocate(total * 4));
   RANK_ASSIGN(uint64_t b, world.allocate(total * 4));
   RANK_ASSIGN(uint64_t table, world.allocate(total * 4));
-  // What all ranks have, computed here.
+  // The data of all ranks, computed here.
   std::vector<std::vector<uint32_t>> all(n, std::vector<uint32_t>(total));
   for (uint32_t rank = 0; rank < n; ++rank)
     for (uint64_t i = 0; i < total; ++i)
       all[rank][i] = static_cast<uint32_t>((rank + 1) * 2654435761u ^ i * i);
-  // What makes the ranks differ again: part of it is written over the data
-  // after every call.
+  // Makes the ranks' data differ again: some of it overwrites the data after
+  // every call.
   const std::vector<std::vector<uint32_t>> fresh = all;
   RANK_TRY(world.copyToDevice(a, fresh[me].data(), total * 4));
   RANK_TRY(world.copyToDevice(table, fresh[me].data(), total * 4));
@@ -142,19 +142,19 @@ TEST_P(Sequences, TenThousandCallsInARow) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One call, with memory of its own.
+/// One call, with its own memory.
 struct Step {
   Problem problem;
   Config config;
   uint64_t in = 0;
-  /// Where its output lies among the outputs, and in a record of them.
+  /// Offset of its output in all outputs, and in a record of them.
   uint64_t offset = 0;
 };
 
-/// Some calls as a graph, and calls between its launches, on one stream.  Every
+/// Some calls as a graph, and calls between its launches, on one stream. Every
 /// input is overwritten on the stream before a call and right after it; every
-/// output is copied to a record on the device, which is checked when a batch of
-/// rounds is done.
+/// output is copied to a record on the device, which is checked after a batch
+/// of rounds.
 class GraphTest {
 public:
   GraphTest(World &world, Communicator &comm)
@@ -171,10 +171,10 @@ private:
   std::string enqueue(uint64_t round);
   std::string check(uint64_t round, const uint8_t *record) const;
 
-  /// The steps with the data of one round.  The last of them is the call that
-  /// is made between the graphs, another one in each round.
+  /// The steps with the data of one round. The last one is the call between the
+  /// graphs, which differs in each round.
   std::vector<Step> stepsOf(uint64_t round) const;
-  /// The call with the input, which is gone afterwards.
+  /// The call with the input, which is overwritten afterwards.
   Status callAndClear(const Step &step);
 
   World &world;
@@ -185,7 +185,7 @@ private:
   uint64_t recordBytes = 0;
   Stream stream;
   Graph graph;
-  /// Inputs of a batch, which must stay until the stream got there.
+  /// Inputs of a batch, which must outlive the stream's copies.
   std::vector<std::vector<uint8_t>> staged;
   Delay delay{me};
 };
@@ -213,7 +213,7 @@ static const std::pair<Op, const char *> graphSteps[] = {
 };
 
 std::string GraphTest::prepare() {
-  // As much for each as the largest takes, at the same places on all ranks.
+  // The maximum size for each, at the same offsets on all ranks.
   const uint64_t bytes = sizeof(float) * count * comm.size();
   for (const auto &[op, variant] : graphSteps) {
     Step step;
@@ -293,7 +293,7 @@ std::string GraphTest::check(uint64_t round, const uint8_t *record) const {
     if (!wrong.empty())
       return "round " + std::to_string(round) + ", " +
              (step.in == eagerIn ? "outside" : "in") + " the graph: " +
-             describe(step.problem, Place::heap, &step.config) + wrong;
+             describe(step.problem, BufferLocation::heap, &step.config) + wrong;
   }
   return "";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What is said about a collective: configs, requests, metadata, choices.
+// Texts of collectives: configs, requests, metadata, selections.
 #include "ccl/CostModel.h"
 #include "ccl/Spec.h"
 #include "iris/ccl/Selector.h"
@@ -17,7 +17,7 @@ static void expectMessage(const Status &status, const std::string &message) {
   EXPECT_EQ(status.message(), message);
 }
 
-TEST(Config, WhatIsNotAllowedIsNamed) {
+TEST(Config, UnsupportedRequestsAreNamed) {
   auto check = [](Op op, DType dtype, auto set) {
     Config config;
     set(config);
@@ -77,7 +77,8 @@ TEST(Spec, Requests) {
       "variant_packet_warps_8_xcds_8 all_gather i8 size 3 {programs = 32, "
       "staged = true, tile = 2048, variant = \"packet\", warps = 8, xcds = 8} "
       "loc(\"request\":1:1)\n");
-  // A launch decides on the programs; but the ring's kernel depends on them.
+  // The launch sets the number of programs; but the ring's kernel depends on
+  // it.
   EXPECT_EQ(kernelSpec(makeSpec(Op::allGather, DType::i8, {}, 3, config))
                 .config.programs,
             0);
@@ -86,7 +87,8 @@ TEST(Spec, Requests) {
                 .config.programs,
             32);
   config.variant = "packet";
-  // Every part of a spec makes another text, and what does not matter none.
+  // Every relevant part of a spec changes the text, and no irrelevant part
+  // does.
   Spec spec = makeSpec(Op::allGather, DType::f64, ReduceOp::max, 3, config);
   EXPECT_TRUE(spec == makeSpec(Op::allGather, DType::u8, {}, 3, config));
   EXPECT_EQ(SpecHash()(spec),
@@ -159,7 +161,7 @@ TEST(Spec, Facts) {
   config = {};
   config.staged = true;
   EXPECT_FALSE(serves(*facts, spec()));
-  // What the Selector requested configs for may have other numbers, if need be
+  // A substitute for the selector's config may have other numbers, if necessary
   // another variant; but it computes the same.
   config = {};
   config.tile = 1024;
@@ -233,7 +235,7 @@ static TuningKey tuningKeyOf(Op op, uint64_t bytes, uint32_t groupSize = 8,
   return tuningKey;
 }
 
-/// body(tuning key) for much of what there is.
+/// Calls body(tuning key) for many tuning keys.
 template <typename Body>
 static void forManyTuningKeys(Body body) {
   for (DeviceKind device : allDevices)
@@ -283,7 +285,7 @@ TEST(Selector, ChoosesWhatPrepareLoads) {
           }
 }
 
-TEST(Config, WhatIsLeftOpenIsChosen) {
+TEST(Config, OpenParametersAreSelected) {
   Config chosen;
   chosen.variant = "two_shot";
   chosen.tile = 4096;
@@ -297,7 +299,7 @@ TEST(Config, WhatIsLeftOpenIsChosen) {
   EXPECT_EQ(whole.tile, 4096);
   EXPECT_EQ(whole.warps, 8);
   EXPECT_EQ(whole.programs, 16);
-  // A tile comes with warps of its own.
+  // A tile determines its number of warps.
   asked.tile = 1024;
   EXPECT_FALSE(isOpen(asked));
   whole = complete(asked, chosen);
@@ -319,7 +321,7 @@ TEST(Selector, KernelsAreFewAndFit) {
           EXPECT_TRUE(checkConfig(static_cast<Op>(op), dtype, config).ok());
           EXPECT_EQ(config.programs, 0);
           EXPECT_EQ(std::count(all.begin(), all.end(), config), 1);
-          // Sums of a thread stay in registers.
+          // A thread's accumulators stay in registers.
           if (reduces(static_cast<Op>(op)) && config.tile != 0)
             EXPECT_LE(config.tile / (config.warps * 32), 32);
         }
@@ -337,13 +339,13 @@ TEST(Selector, SomeChoices) {
   EXPECT_EQ(variant(Op::allGather, 8 << 10), "packet");
   EXPECT_EQ(variant(Op::allGather, 8 << 20), "push");
   EXPECT_EQ(variant(Op::reduceScatter, 8 << 20), "pull");
-  // Large tiles where there are many bytes.
+  // Large messages use large tiles.
   EXPECT_GT(select(tuningKeyOf(Op::allGather, 8 << 20)).config.tile,
             select(tuningKeyOf(Op::allGather, 8 << 10)).config.tile);
-  // Few programs where they have little to do.
+  // Small messages use few programs.
   EXPECT_LE(select(tuningKeyOf(Op::allReduce, 1 << 10)).config.programs, 16);
   EXPECT_GE(select(tuningKeyOf(Op::allReduce, 64 << 20)).config.programs, 64);
-  // A number of programs that is given is kept, whatever it costs.
+  // A requested number of programs is kept, whatever it costs.
   TuningKey few = tuningKeyOf(Op::allReduce, 64 << 20);
   few.programs = 20;
   EXPECT_EQ(select(few).config.programs, 20);
@@ -356,7 +358,7 @@ TEST(Selector, SomeChoices) {
   // The root's buffers may overlap.
   EXPECT_EQ(variant(Op::gather, 1 << 20), "push");
   EXPECT_EQ(variant(Op::scatter, 1 << 20), "pull");
-  // Staging costs nothing where data go through the workspace anyway.
+  // Staging is free if data go through the workspace anyway.
   TuningKey elsewhere = tuningKeyOf(Op::allReduce, 8 << 10);
   elsewhere.onHeap = false;
   EXPECT_EQ(select(elsewhere).config.variant, "one_shot_packet");
@@ -389,14 +391,14 @@ TEST(Selector, MoreWorkTakesLonger) {
         for (int64_t programs : link.programs)
           for (uint32_t size : {2, 4, 8}) {
             double least = 0;
-            // From where tiles are whole.
+            // From the size at which tiles are whole.
             for (uint64_t bytes = 1 << 17; bytes <= 1 << 30; bytes *= 2) {
               TuningKey s = tuningKeyOf(kernel.op, bytes, size, device);
               double us = estimate(link, kernel, s, programs);
               if (kernel.op != Op::barrier)
                 EXPECT_GT(us, least) << kernel.variant << " " << bytes;
               least = us;
-              // Odd sizes, odd addresses, buffers elsewhere.
+              // Odd sizes, odd addresses, buffers off the heap.
               s.bytes -= 8;
               s.alignment = 8;
               EXPECT_GE(estimate(link, kernel, s, programs), us * 0.99);
@@ -409,7 +411,7 @@ TEST(Selector, MoreWorkTakesLonger) {
 }
 
 TEST(Selector, BufferedTakesAnyBuffer) {
-  // Of kernels that are not listed yet.
+  // Kernels that are not listed yet.
   for (DeviceKind device : allDevices) {
     const LinkModel &link = linkModelOf(device);
     KernelModel kernel = {
@@ -417,7 +419,7 @@ TEST(Selector, BufferedTakesAnyBuffer) {
     TuningKey s = tuningKeyOf(Op::allReduce, 64 << 10, 8, device);
     double us = estimate(link, kernel, s, 16);
     EXPECT_GE(us, 5 + 1 + 7 * 65536 / 300e3);
-    s.onHeap = false; // everything goes through the workspace as it is
+    s.onHeap = false; // everything goes through the workspace unchanged
     EXPECT_EQ(estimate(link, kernel, s, 16), us);
   }
 }

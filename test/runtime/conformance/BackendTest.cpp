@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What Backend.h promises, for every back end.
+// The contract of Backend.h, for every back end.
 #include "conformance/DeviceUnderTest.h"
 
 #include <gtest/gtest.h>
@@ -90,13 +90,13 @@ TEST_P(BackendConformance, ChunksAreMappedWhereAsked) {
   ASSERT_OK(backend->map(first, base + unit, unit));
   ASSERT_OK(backend->map(second, base + 2 * unit, 2 * unit));
   ASSERT_OK(backend->zero(stream, base + unit, 3 * unit));
-  // Neighbours: one range across both chunks.
+  // Adjacent chunks: one range across both.
   write(base + 2 * unit - 8, {1, 2, 3, 4});
   EXPECT_EQ(read(base + 2 * unit - 8, 4), (std::vector<uint32_t>{1, 2, 3, 4}));
   EXPECT_EQ(read(base + unit, 4), std::vector<uint32_t>(4, 0));
   ASSERT_OK(backend->releaseChunk(first));
   ASSERT_OK(backend->releaseChunk(second));
-  // The mapping keeps the memory.
+  // The mapping keeps the memory alive.
   EXPECT_EQ(read(base + 2 * unit, 2), (std::vector<uint32_t>{3, 4}));
   ASSERT_OK(backend->unmap(base + unit, unit));
   ASSERT_OK(backend->unmap(base + 2 * unit, 2 * unit));
@@ -124,7 +124,7 @@ TEST_P(BackendConformance, ExportedChunksAreTheSameMemory) {
   ASSERT_OK(backend->unreserve(base, 2 * unit));
 }
 
-TEST_P(BackendConformance, NonsenseIsRefused) {
+TEST_P(BackendConformance, InvalidArgumentsAreRejected) {
   EXPECT_FALSE(backend->importChunk(UniqueFd(), 4096).ok());
   EXPECT_FALSE(backend->map({12345}, 0x10000, 4096).ok());
   EXPECT_FALSE(backend->query({12345}).ok());
@@ -156,8 +156,8 @@ TEST_P(BackendConformance, HostVisibleMemory) {
   ASSERT_OK(backend->freeHostVisible(memory));
 }
 
-/// A stream waits for a word that another one writes, called and in a graph,
-/// whatever the order in which both were told.
+/// A stream waits for a word that another one writes, as calls and in a graph,
+/// in either order of the calls.
 TEST_P(BackendConformance, StreamsWaitForWords) {
   ASSERT_VALUE(StreamHandle beside, backend->createStream());
   ASSERT_VALUE(EventHandle fork, backend->createEvent());
@@ -261,7 +261,7 @@ TEST_P(BackendConformance, KernelsRun) {
                backend->loadModule(image.data(), image.size()));
   EXPECT_FALSE(backend->findKernel(module, "no_such_kernel").ok());
   ASSERT_VALUE(KernelHandle kernel, backend->findKernel(module, "store_ids"));
-  image.assign(image.size(), '\0'); // the bytes need not stay
+  image.assign(image.size(), '\0'); // the bytes need not persist
   ASSERT_VALUE(uint64_t to, backend->allocate(4096));
   LaunchConfig config;
   config.grid[0] = 100;
@@ -285,7 +285,7 @@ TEST_P(BackendConformance, KernelsRun) {
   ASSERT_OK(backend->unloadModule(module));
 }
 
-/// A thread's device is the business of whoever owns the thread.
+/// The back end does not change the calling thread's device.
 TEST_P(BackendConformance, LeavesTheThreadsDevice) {
   std::string image = GetParam().image();
   if (GetParam().boundTo().empty() || image.empty())
@@ -372,8 +372,8 @@ TEST_P(BackendConformance, MemoryWorkIsCaptured) {
   ASSERT_OK(backend->free(b));
 }
 
-/// A stream that waits for a captured event is captured along, and runs beside
-/// the other one in every replay.
+/// A stream that waits for a captured event is captured as well, and runs
+/// concurrently in every replay.
 TEST_P(BackendConformance, ForksAndJoinsAreCaptured) {
   if (!backend->info().canCapture)
     GTEST_SKIP() << "no graphs";
@@ -400,12 +400,12 @@ TEST_P(BackendConformance, ForksAndJoinsAreCaptured) {
     ASSERT_OK(backend->launchGraph(graph, stream));
     EXPECT_EQ(read(c, 4), (std::vector<uint32_t>{i, i, i, i}));
   }
-  // The streams and events are as before.
+  // The streams and events work as before.
   ASSERT_OK(backend->copyOnDevice(beside, b, c, 4));
   ASSERT_OK(backend->record(join, beside));
   ASSERT_OK(backend->wait(stream, join));
   EXPECT_EQ(read(b, 1), std::vector<uint32_t>{19});
-  // Work that nobody waits for is no part of a graph.
+  // Work that is not joined is not part of a graph.
   ASSERT_OK(backend->beginCapture(stream));
   ASSERT_OK(backend->record(fork, stream));
   ASSERT_OK(backend->wait(beside, fork));
@@ -421,7 +421,7 @@ TEST_P(BackendConformance, ForksAndJoinsAreCaptured) {
     ASSERT_OK(backend->free(memory));
 }
 
-/// Streams may replay a graph at the same time as others do.
+/// Streams may replay a graph concurrently.
 TEST_P(BackendConformance, GraphsAreReplayedOnSeveralStreams) {
   if (backend->info().target != IRISRT_ARCH_HOST)
     GTEST_SKIP() << "up to the driver";
@@ -448,7 +448,7 @@ TEST_P(BackendConformance, GraphsAreReplayedOnSeveralStreams) {
   ASSERT_OK(backend->free(b));
 }
 
-TEST_P(BackendConformance, LeavingThingsOpenIsCleanedUp) {
+TEST_P(BackendConformance, LeakedObjectsAreCleanedUp) {
   if (backend->info().canPlaceMappings) {
     uint64_t unit = backend->granularity();
     ASSERT_VALUE(uint64_t base, backend->reserve(4 * unit, unit));

@@ -11,7 +11,7 @@
 using namespace iris::rt;
 using namespace iris::rt::test;
 
-// The driver compiles PTX for whatever it runs on.
+// The driver compiles PTX for the device at hand.
 static const char storeIdsPtx[] = R"(
 .version 7.0
 .target sm_80

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The back ends that the conformance suite runs on.  To add one: a row in
+// The back ends under the conformance suite. To add one: a row in
 // devicesUnderTest(), and an image with the kernel below.
 #ifndef IRIS_TEST_RUNTIME_CONFORMANCE_DEVICEUNDERTEST_H
 #define IRIS_TEST_RUNTIME_CONFORMANCE_DEVICEUNDERTEST_H
@@ -20,23 +20,23 @@ struct DeviceUnderTest {
   DeviceKind kind = DeviceKind::host;
   bool table = false;
 
-  /// A fresh back end; `unavailable` where there is no such device.
+  /// A new back end; `unavailable` without such a device.
   Expected<std::unique_ptr<Backend>> open() const;
-  /// An image that exports `store_ids` and `spin_until_set`; empty where there
-  /// is none.
+  /// An image that exports `store_ids` and `spin_until_set`; empty if there is
+  /// none.
   std::string image() const;
   /// A package of `spin_until_set` for `target`:
   ///   (memref<?xi32, symmetric> a, memref<?xi32, symmetric> b)
-  /// It waits until a[0] is not 0, whatever happens meanwhile, and sets b[0].
+  /// It waits until a[0] is not 0, ignoring aborts, and sets b[0].
   std::string spinPackage(const std::string &target) const;
-  /// What the calling thread is bound to, as the driver knows it; "" where
-  /// there is no such thing.
+  /// The calling thread's device, as the driver reports it; "" if the driver
+  /// has no such state.
   std::string boundTo() const;
 };
 
 std::vector<DeviceUnderTest> devicesUnderTest();
 
-/// How gtest prints it.
+/// gtest's printer.
 inline void PrintTo(const DeviceUnderTest &device, std::ostream *stream) {
   *stream << device.name;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What World.h promises about memory, for every back end: two ranks, as
-// processes, which share the first device where there is only one.
+// The memory contract of World.h, for every back end: two ranks, as processes,
+// which share the first device if there is only one.
 #include "conformance/DeviceUnderTest.h"
 #include "support/Ranks.h"
 
@@ -15,8 +15,8 @@ using namespace iris::rt::test;
 namespace {
 class WorldConformance : public testing::TestWithParam<DeviceUnderTest> {
 protected:
-  /// Looks for the device in a process of its own: a driver that was
-  /// initialised before fork does not work after it.
+  /// Looks for the device in a separate process: a driver that was initialized
+  /// before fork does not work after it.
   void SetUp() override {
     DeviceKind kind = GetParam().kind;
     auto ends = runProcesses(1, [&](const LaunchInfo &) -> std::string {
@@ -106,9 +106,9 @@ TEST_P(WorldConformance, RecycledMemoryIsZero) {
       })));
 }
 
-/// A kernel that does not end keeps its memory: the world goes in time, and
-/// what the kernel reads and writes afterwards is still there.  On a GPU a
-/// mapping that was taken away would end the context with an error.
+/// A kernel that does not end keeps its memory: the world is destroyed in time,
+/// and memory that the kernel accesses afterwards is still mapped. On a GPU,
+/// unmapping it would end the context with an error.
 TEST_P(WorldConformance, OutlivedByItsKernel) {
   using std::chrono::seconds;
   auto body = [&](const LaunchInfo &launch) -> std::string {

@@ -20,14 +20,14 @@
 using namespace iris::rt;
 using namespace iris::rt::test;
 
-/// What `body` says in a forked child: "" if it returns so within 10 s.
+/// The result of `body` in a forked child: "" if it returns "" within 10 s.
 static std::string inChild(const std::function<std::string()> &body) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0)
     return "no pipe";
   pid_t pid = ::fork();
   if (pid == 0) {
-    ::alarm(10); // a lock that nobody opens any more
+    ::alarm(10); // a lock that is never released
     std::string text = body();
     bool written = ::write(fds[1], text.data(), text.size()) ==
                    static_cast<ssize_t>(text.size());
@@ -50,7 +50,7 @@ static std::string inChild(const std::function<std::string()> &body) {
 static WorldOptions forkOptions(const LaunchInfo &launch) {
   WorldOptions options;
   options.launch = launch;
-  options.heapBytes = 128 << 20; // a communicator takes some
+  options.heapBytes = 128 << 20; // a communicator allocates some
   options.heapChunkBytes = 1 << 20;
   options.waitLimit = 5;
   options.joinLimit = 10;
@@ -81,7 +81,7 @@ TEST(Fork, EveryCallInTheChildIsRefused) {
     RANK_ASSIGN(Group group, world->makeGroup({0, 1}));
     std::string child = inChild([&]() -> std::string {
       uint32_t word = 0;
-      // First the one that once returned success in another rank's name.
+      // First a call that once returned success for another rank.
       REFUSED(world->sync());
       REFUSED(world->failure());
       REFUSED(world->barrier());
@@ -123,7 +123,7 @@ TEST(Fork, EveryCallInTheChildIsRefused) {
       RANK_CHECK(world->heapUsed() == 0);
       RANK_CHECK(world->expects().checked == 0);
       world->fail(makeStatus(StatusCode::internal, "the child's business"));
-      // Grandchildren are no nearer to it.
+      // The same holds for grandchildren.
       std::string grandchild = inChild([&]() -> std::string {
         REFUSED(world->sync());
         return "";
@@ -136,7 +136,7 @@ TEST(Fork, EveryCallInTheChildIsRefused) {
     });
     if (!child.empty())
       return "child: " + child;
-    // The parent's world is as it was.
+    // The parent's world is unaffected.
     RANK_TRY(world->launch(fill, {1, 1, 1}, testArgs(a, 256, a, 256, 1)));
     RANK_TRY(world->sync());
     RANK_TRY(comm->destroy());
@@ -168,7 +168,7 @@ TEST(Fork, AFailedWorldIsDestroyedInTheChild) {
 }
 
 TEST(Fork, LocksThatAreHeldDoNotMatter) {
-  // Another thread uses the world while this one forks, again and again.
+  // Another thread uses the world while this one forks repeatedly.
   auto ends = runProcesses(1, [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, World::create(forkOptions(launch)));
     std::atomic<bool> stop{false};
@@ -193,7 +193,7 @@ TEST(Fork, LocksThatAreHeldDoNotMatter) {
 }
 
 TEST(Fork, TheEndOfARankIsNoticedWhateverItsChildDoes) {
-  // The worker of a data loader, say, which outlives its parent.
+  // For example a data loader's worker, which outlives its parent.
   int fds[2];
   ASSERT_EQ(::pipe2(fds, O_CLOEXEC), 0);
   auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
@@ -202,7 +202,7 @@ TEST(Fork, TheEndOfARankIsNoticedWhateverItsChildDoes) {
     if (launch.rank == 1) {
       if (::fork() == 0) {
         ::alarm(30);
-        // Not the test's pipes: only connections are to count here.
+        // Only connections count here, not the test's pipes.
         for (int fd = 0; fd < 1024; ++fd) {
           struct stat info;
           if (fd != fds[0] && ::fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode))
@@ -247,7 +247,7 @@ TEST(Fork, ChildrenHaveWorldsOfTheirOwn) {
   EXPECT_EQ(complaints(ends), "");
 }
 
-TEST(Fork, OwnersAreToldApart) {
+TEST(Fork, OwnersAreDistinguished) {
   ProcessOwner parent;
   EXPECT_TRUE(parent.isHere());
   EXPECT_EQ(inChild([&]() -> std::string {

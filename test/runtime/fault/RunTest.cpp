@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// iris-run from the outside: exit status, what it prints, what it leaves.
+// iris-run from the outside: exit status, output, leftovers.
 #include "support/Ranks.h"
 #include "support/TestKernels.h"
 
@@ -33,7 +33,7 @@ protected:
     directory = pattern;
   }
   void TearDown() override {
-    // Nothing may be left of it: temporary files, sockets, processes.
+    // It must leave nothing: no temporary files, sockets, processes.
     std::string left = shell("find " + directory + "/tmp " + directory +
                              "/run -mindepth 2; "
                              "pgrep -f " +
@@ -72,7 +72,8 @@ protected:
     return path;
   }
 
-  /// The start of a command line: private places for all that it may leave.
+  /// The start of a command line: private folders for everything that it may
+  /// leave.
   std::string command() {
     ::mkdir((directory + "/run").c_str(), 0700);
     ::mkdir((directory + "/tmp").c_str(), 0700);
@@ -147,7 +148,7 @@ TEST_F(Run, ExitingRank) {
 TEST_F(Run, FullHeap) {
   RunEnd end = run("-n 2 --heap=16M " + package(6));
   EXPECT_EQ(end.status, 1);
-  // The first to ask may be faster than the others.
+  // The first rank to fail may be faster than its peers.
   EXPECT_CONTAINS(end.text, "iris-run: rank 0: ");
   EXPECT_CONTAINS(end.text, "iris-run: rank 1: ");
   EXPECT_CONTAINS(end.text, "the symmetric heap is full: 35184372088832 bytes "
@@ -251,7 +252,7 @@ TEST_F(Run, OutputThatCannotBeWrittenIsAnError) {
                                "space left on device");
     EXPECT_EQ(shell("{ " + command() + args + " >&-; }").status, 1) << args;
   }
-  // Whatever is opened next must not become a standard descriptor.
+  // A file opened later must not become a standard descriptor.
   EXPECT_EQ(shell("{ " + command() + "-n 2 " + program + " <&- 2>&-; }").status,
             0);
 }
@@ -299,7 +300,7 @@ TEST_F(Run, CompilesSourceFirst) {
   std::string program = package(0);
   std::string source = directory + "/a.mlir", compiler = directory + "/cc";
   std::ofstream(source) << "// source\n";
-  // Stands in for iris-compile: checks its arguments, copies a package.
+  // A stand-in for iris-compile: checks its arguments, copies a package.
   std::ofstream(compiler) << "#!/bin/sh\n"
                              "[ \"$1\" = '"
                           << source

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What goes wrong in a world ends in a clear error on every rank, in time.
+// Failures in a world end in a clear error on every rank, in time.
 #include "support/Ranks.h"
 #include "support/TestKernels.h"
 
@@ -81,7 +81,7 @@ TEST_F(WorldFault, RankKilledWhileOthersWaitInKernels) {
     RANK_ASSIGN(Package package,
                 Package::fromBytes(bytes.data(), bytes.size()));
     WorldOptions options = faultOptions(launch);
-    options.waitLimit = 0; // for ever: only the notice ends the wait
+    options.waitLimit = 0; // no limit: only the notice ends the wait
     RANK_ASSIGN(auto world, World::create(options));
     RANK_ASSIGN(Module module, world->load(package));
     RANK_ASSIGN(Kernel wait, module.kernel("wait_flag"));
@@ -98,7 +98,7 @@ TEST_F(WorldFault, RankKilledWhileOthersWaitInKernels) {
     EXPECT_CONTAINS(ends[rank].text, "aborted: rank 1 failed: process");
 }
 
-TEST_F(WorldFault, RankExitsWithoutAWord) {
+TEST_F(WorldFault, RankExitsWithoutAMessage) {
   auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, World::create(faultOptions(launch)));
     if (launch.rank == 2)
@@ -136,7 +136,7 @@ TEST_F(WorldFault, HeapIsFull) {
     RANK_ASSIGN(auto world, World::create(faultOptions(launch)));
     RANK_ASSIGN(uint64_t address, world->allocate(1 << 20));
     std::string text = world->allocate(4 << 20).status().toString();
-    // The world goes on.
+    // The world is still usable.
     RANK_TRY(world->deallocate(address));
     RANK_TRY(world->sync());
     RANK_ASSIGN(address, world->allocate(4 << 20));
@@ -204,36 +204,36 @@ TEST_F(WorldFault, WrongLaunches) {
                 Package::fromBytes(bytes.data(), bytes.size()));
     RANK_ASSIGN(auto world, World::create(faultOptions(launch)));
     RANK_ASSIGN(Module module, world->load(package));
-    RANK_ASSIGN(Kernel meet, module.kernel("meet"));
+    RANK_ASSIGN(Kernel barrier, module.kernel("program_barrier"));
     RANK_ASSIGN(uint64_t a, world->allocate(1024));
     auto args = testArgs(a, 256, a, 256, 1);
     auto refused = [&](const Status &status, const char *part) {
       return !status.ok() && status.message().find(part) != std::string::npos;
     };
-    RANK_CHECK(refused(world->launch(meet, {1025, 1, 1}, args),
+    RANK_CHECK(refused(world->launch(barrier, {1025, 1, 1}, args),
                        "1025 programs wait for each other"));
-    RANK_CHECK(refused(world->launch(meet, {1025, 1, 1}, args),
+    RANK_CHECK(refused(world->launch(barrier, {1025, 1, 1}, args),
                        "launch at most 1024"));
-    RANK_CHECK(refused(world->launch(meet, {0, 1, 1}, args), "0 x 1 x 1"));
-    RANK_CHECK(refused(world->launch(meet, {1ull << 40, 1, 1}, args),
+    RANK_CHECK(refused(world->launch(barrier, {0, 1, 1}, args), "0 x 1 x 1"));
+    RANK_CHECK(refused(world->launch(barrier, {1ull << 40, 1, 1}, args),
                        "expected 1 to"));
     auto few = args;
     few.pop_back();
-    RANK_CHECK(!world->launch(meet, {1, 1, 1}, few).ok());
+    RANK_CHECK(!world->launch(barrier, {1, 1, 1}, few).ok());
     auto many = args;
     many.push_back(args.back());
-    RANK_CHECK(!world->launch(meet, {1, 1, 1}, many).ok());
+    RANK_CHECK(!world->launch(barrier, {1, 1, 1}, many).ok());
     auto outside = args;
     int32_t local[256] = {};
     outside[1].value = reinterpret_cast<uint64_t>(local);
-    RANK_CHECK(!world->launch(meet, {1, 1, 1}, outside).ok());
+    RANK_CHECK(!world->launch(barrier, {1, 1, 1}, outside).ok());
     RANK_CHECK(refused(module.kernel("nothing").status(), "nothing"));
     RANK_CHECK(refused(world->findKernel("nothing").status(), "nothing"));
     RANK_CHECK(
         refused(world->importExternal(reinterpret_cast<uint64_t>(local), 4),
                 "cannot join"));
-    // As many as fit all run at once.
-    RANK_TRY(world->launch(meet, {1024, 1, 1}, args));
+    // The maximum number, which all run at once.
+    RANK_TRY(world->launch(barrier, {1024, 1, 1}, args));
     RANK_TRY(world->sync());
     return "";
   });

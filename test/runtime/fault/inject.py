@@ -27,7 +27,7 @@ RANKS = 3
 
 
 class Fault:
-    """One job and what is done to it; `complaints` says what is not as it should."""
+    """One job and its faults; `complaints` lists violations."""
 
     def __init__(self, tools, rng, start=None):
         self.tools, self.rng, self.complaints = tools, rng, []
@@ -46,7 +46,7 @@ class Fault:
             self.expect(word in job.text, f"does not say '{word}'")
 
     def end(self, job, may_leave=()):
-        """What holds for every job."""
+        """Checks that apply to every job."""
         job.finish()
         self.expect(job.ended, f"did not end in {job.seconds:.0f} s")
         self.expect(not job.orphans, f"left processes {job.orphans}")
@@ -57,7 +57,8 @@ class Fault:
         self.expect(not crash, f"crashed: {crash and crash.group(0)}")
 
     def failed(self, job, victim, but=None):
-        """A job of which a rank was hit: all that speak blame that rank."""
+        """Checks for a job with an affected rank: every message blames that
+        rank."""
         blamed = job.blamed(but)
         others = job.statuses[:victim] + job.statuses[victim + 1:]
         if not any(job.statuses) or others and not any(others):
@@ -115,7 +116,8 @@ def stop_launched(f):
 
 
 def stop_alone(f):
-    """A rank is stopped; nobody watches it, and it goes on when all is over."""
+    """A rank is stopped without a launcher, and continues after the job has
+    ended."""
     f.start = f.rng.choice(["shell, cold", "shell, warm"])
     job = f.job()
     STARTS[f.start](job)
@@ -127,7 +129,8 @@ def stop_alone(f):
     job.wait()
     f.end(job)
     if victim is not None and any(others):
-        # Its own clock went on while it was stopped: to it, the others are late.
+        # Its own clock continued while it was stopped: for this rank, its peers
+        # are late.
         f.failed(job, victim, but=victim)
     return job
 
@@ -141,7 +144,8 @@ def hit_launcher(number):
         job.signal(job.processes[0].pid, number)
         job.wait()
         killed = number == signal.SIGKILL
-        # All are gone at once: what is left of the rendezvous the next job takes.
+        # All ranks are killed at once: the next job removes the rendezvous'
+        # leftovers.
         f.end(job, may_leave=("run/", "tmp/iris-compile-") if killed else ())
         f.late = job.statuses[0] == 0
         f.expect(job.statuses[0] in (0, -number, 128 + number),
@@ -160,7 +164,7 @@ def hit_launcher(number):
 
 
 def hit_compiler(f):
-    """iris-compile is killed; what it leaves, a later one removes."""
+    """iris-compile is killed; a later one removes its leftovers."""
     f.start = f.rng.choice(["run source", "bench, cold", "shell, cold"])
     number = f.rng.choice([signal.SIGKILL, signal.SIGTERM])
     job = f.job()
@@ -184,7 +188,7 @@ def hit_compiler(f):
     later.spawn([f.tools.compile, f.tools.source, "--target=host", "-o", os.devnull])
     later.wait()
     later.finish()
-    f.expect(not os.listdir(job.path("tmp")), "what is old is not swept")
+    f.expect(not os.listdir(job.path("tmp")), "old files are not removed")
     later.remove()
     return job
 
@@ -201,7 +205,7 @@ def limited(kind, values, words):
         f.end(job)
         f.late = not any(job.statuses)
         f.expect(f.late or any(w in job.text for w in words),
-                 f"does not say why: {job.text[-400:]}")
+                 f"does not give the reason: {job.text[-400:]}")
         return job
     return fault
 
@@ -214,7 +218,7 @@ def job_hash(name):
 
 
 def stale(f):
-    """Something of a dead job, or something else, has the job's name."""
+    """A leftover of a dead job, or a foreign file, has the job's name."""
     port = str(f.rng.randrange(20000, 30000))
     what = f.start = f.rng.choice(["socket", "lock", "file", "link", "fifo", "folder"])
     job = f.job()
@@ -281,7 +285,7 @@ def missing_rank(f):
 
 
 def directories(f):
-    """Directories that are somebody else's, or cannot be had."""
+    """Directories that belong to another user, or cannot be created."""
     case = f.start = f.rng.choice(["file", "open", "link", "relative", "proc", "cache",
                                    "no tmp"])
     job = f.job()
@@ -314,7 +318,7 @@ def directories(f):
 
 
 def damaged(f):
-    """A package that is cut short, or in which a bit is another."""
+    """A truncated package, or one with a flipped bit."""
     with open(f.tools.package, "rb") as file:
         data = bytearray(file.read())
     if f.rng.random() < 0.5:
@@ -336,7 +340,7 @@ def damaged(f):
 
 
 def full_output(f):
-    """Standard output takes nothing."""
+    """Standard output is closed or full."""
     tool, command = f.rng.choice([
         ("iris-run", lambda: [f.tools.run, "-n", "2", f.tools.package]),
         ("iris-run", lambda: [f.tools.run, "--help"]),
@@ -385,7 +389,7 @@ FAULTS = {
 
 
 def shares(total):
-    """How many of each kind: by weight, and one at least."""
+    """The number of faults of each kind: by weight, at least one."""
     weight = sum(w for w, _ in FAULTS.values())
     counts = {kind: max(1, round(w * total / weight)) for kind, (w, _) in FAULTS.items()}
     kinds = sorted(FAULTS, key=lambda kind: -FAULTS[kind][0])

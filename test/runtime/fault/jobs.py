@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Jobs that inject.py disturbs: how they start, which processes are theirs, what
-they print and what they leave."""
+"""Jobs for inject.py: how they start, their processes, their output and their
+leftovers."""
 import os
 import re
 import resource
@@ -21,7 +21,7 @@ LIMITS = {"wait": 60.0, "join": 60.0, "collective": 120.0, "bound": 600.0}
 
 
 def adapt(seconds):
-    """`seconds`: what the slowest job without a fault takes."""
+    """`seconds`: the duration of the slowest job without a fault."""
     LIMITS["wait"] = max(3.0, 1.5 * seconds)
     LIMITS["join"] = LIMITS["wait"] + 1
     LIMITS["collective"] = LIMITS["wait"] + 2
@@ -60,7 +60,7 @@ def threads_of(user):
 
 
 class Job:
-    """One start of a program, in folders of its own."""
+    """One run of a program, in separate folders."""
     count = 0
 
     def __init__(self, tools, ranks, env=None, limits=None):
@@ -104,7 +104,7 @@ class Job:
         return os.path.join(self.root, *names)
 
     def spawn(self, command, env=None, stdout=None):
-        """Starts a process; what it prints is kept."""
+        """Starts a process and captures its output."""
         def limit():
             for kind, value in self.limits.items():
                 resource.setrlimit(kind, (value, value))
@@ -141,7 +141,7 @@ class Job:
         self.spawn([self.tools.bench, "-n", str(self.ranks), *self.tools.bench_args])
 
     def shell(self, cold=False, per_rank=None, missing=(), host="node", port="29500"):
-        """As a plain shell or torchrun does: nobody watches the ranks."""
+        """Like a plain shell or torchrun: no process watches the ranks."""
         if not cold:
             shutil.copytree(self.tools.cache, self.path("cache"), dirs_exist_ok=True)
         for rank in range(self.ranks):
@@ -152,7 +152,8 @@ class Job:
             env.update((per_rank or {}).get(rank, {}))
             self.spawn([self.tools.bench, *self.tools.bench_args], env)
 
-    # Its processes.
+    # Processes
+    # -----------------------------------------------------------------
     def mine(self):
         """pid -> (name, rank or None) of every process of the job."""
         found, marker = {}, f"IRIS_FAULT_TAG={self.tag}\0".encode()
@@ -196,13 +197,15 @@ class Job:
             return False
 
     def wait(self, but=()):
-        """Until all processes that were started have ended; whether they have."""
+        """Waits until all started processes have ended; returns whether they
+        have."""
         end = self.began + LIMITS["bound"]
         while self.running(but) and time.monotonic() < end:
             time.sleep(0.01)
         return not self.running(but)
 
-    # What comes out.
+    # Results
+    # -------------------------------------------------------------------
     def finish(self):
         self.seconds = time.monotonic() - self.began
         self.ended = not self.running()
@@ -223,8 +226,8 @@ class Job:
         self.left += [f"run/{n}" for n in listing(self.path("run"))]
 
     def blamed(self, but=None):
-        """The ranks that the job's processes (without number `but`) say are at
-        fault: in "rank 0 failed: rank 1 did not ..." the one that comes last."""
+        """The ranks that the job's processes (except number `but`) report as
+        at fault: in "rank 0 failed: rank 1 did not ..." the last one."""
         ranks = set()
         for line in "".join("".join(text) for index, text in enumerate(self.texts)
                             if index != but).splitlines():

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What inject.py disturbs: rounds in which every rank tells its right neighbour
-// the round's number, waits for its left one, and checks; between some of them
-// the host sides meet.
+// The program for inject.py: rounds in which every rank signals the round's
+// number to the next rank, waits for the previous one, and checks; some rounds
+// end with a host-side barrier.
 !flags = memref<?xi32, #iris.symmetric>
 
 gpu.module @kernels {
-  gpu.func @round(%ctx: !iris.ctx, %flags: !flags, %turn: i32) kernel {
+  gpu.func @round(%ctx: !iris.ctx, %flags: !flags, %round: i32) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %rank = iris.rank %ctx : index
@@ -16,10 +16,10 @@ gpu.module @kernels {
     %before = arith.subi %ranks, %c1 : index
     %back = arith.addi %rank, %before : index
     %left = arith.remui %back, %ranks : index
-    iris.signal set %ctx, %turn, %flags[%c0] to %right : i32, !flags
-    %seen = iris.wait %ctx, %flags[%c0] ge %turn owed_by(%left) : i32, !flags
-    %least = arith.minsi %seen, %turn : i32
-    iris.expect_eq %least, %turn, "the round" : i32
+    iris.signal set %ctx, %round, %flags[%c0] to %right : i32, !flags
+    %seen = iris.wait %ctx, %flags[%c0] ge %round owed_by(%left) : i32, !flags
+    %least = arith.minsi %seen, %round : i32
+    iris.expect_eq %least, %round, "the round" : i32
     gpu.return
   }
 }
@@ -36,8 +36,8 @@ func.func @main(%ctx: !iris.ctx) {
       %base = arith.muli %i, %launches : index
       %number = arith.addi %base, %j : index
       %next = arith.addi %number, %c1 : index
-      %turn = arith.index_cast %next : index to i32
-      iris.launch @kernels::@round programs(%c1) args(%ctx, %flags, %turn
+      %round = arith.index_cast %next : index to i32
+      iris.launch @kernels::@round programs(%c1) args(%ctx, %flags, %round
           : !iris.ctx, !flags, i32)
     }
     iris.sync %ctx

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whole worlds on the GPU back end, over the fake driver: the tests of worlds
-// run their kernels as host code behind cuLaunchKernel and
-// hipModuleLaunchKernel. CTest puts a folder first in the library path where
-// libcuda.so.1 and libamdhip64.so are the fake; without it, the tests skip
-// themselves.
+// Whole worlds on the GPU back end, with the fake driver: the tests of worlds
+// run their kernels as host code through cuLaunchKernel and
+// hipModuleLaunchKernel. CTest puts a folder first in the library path in which
+// libcuda.so.1 and libamdhip64.so are the fake; without it, the tests are
+// skipped.
 #include "support/Ranks.h"
 #include "support/TestKernels.h"
 #include "support/fake_gpu/FakeGpu.h"
@@ -36,7 +36,7 @@ std::string nameOf(const testing::TestParamInfo<Shape> &info) {
          (info.param.table ? "_table" : "");
 }
 
-/// The fake driver, if that is what the library's name stands for here.
+/// The fake driver, if the library of this name is the fake.
 FakeGpuControl *findFake(const char *library) {
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   auto *get = reinterpret_cast<FakeGpuControl *(*)()>(
@@ -121,7 +121,7 @@ TEST_P(GpuWorlds, GatherWhileTheHeapGrows) {
   EXPECT_EQ(complaints(ends), "");
 }
 
-TEST_P(GpuWorlds, MeetInBarriers) {
+TEST_P(GpuWorlds, SynchronizeInBarriers) {
   auto ends = run([&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, createWorld(launch));
     RANK_ASSIGN(Package loaded,
@@ -136,7 +136,7 @@ TEST_P(GpuWorlds, MeetInBarriers) {
   EXPECT_EQ(complaints(ends), "");
 }
 
-TEST_P(GpuWorlds, ReportWaitsThatNobodyAnswers) {
+TEST_P(GpuWorlds, ReportWaitsThatTimeOut) {
   auto begin = std::chrono::steady_clock::now();
   auto ends = run([&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, createWorld(launch));
@@ -158,10 +158,11 @@ TEST_P(GpuWorlds, ReportWaitsThatNobodyAnswers) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
-/// A copy that comes after the call gave up touches no memory of the caller's.
+/// A copy that runs after the call timed out touches none of the caller's
+/// memory.
 TEST_P(GpuWorlds, CopyIntoMemoryOfTheirOwn) {
   if (GetParam().threads || GetParam().numRanks != 2)
-    return; // one size of world shows it
+    return; // one world size is enough
   auto ends = run([&](const LaunchInfo &launch) -> std::string {
     WorldOptions options = optionsFor(launch);
     options.collectiveLimit = 4;
@@ -181,7 +182,7 @@ TEST_P(GpuWorlds, CopyIntoMemoryOfTheirOwn) {
     RANK_TRY(world->barrier());
     RANK_TRY(world->launch(wait, {1, 1, 1},
                            testArgs(flags, 64, flags + 256, 64, 0, 1000)));
-    // A page that is gone when the kernel has ended and the copies come.
+    // A page that is unmapped when the kernel has ended and the copies run.
     void *page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     RANK_CHECK(page != MAP_FAILED);
@@ -197,7 +198,7 @@ TEST_P(GpuWorlds, CopyIntoMemoryOfTheirOwn) {
 
 TEST_P(GpuWorlds, OutliveAKilledRank) {
   if (GetParam().threads || GetParam().numRanks == 1)
-    return; // nobody to kill
+    return; // no rank to kill
   auto ends = run([&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, createWorld(launch));
     RANK_TRY(world->barrier());

@@ -115,8 +115,8 @@ TEST_P(Worlds, DeviceBarrierOfManyRounds) {
             }));
 }
 
-/// A launch and questions about the heap, while another thread of the rank
-/// waits for the last rank to allocate.
+/// A launch and heap queries, while another thread of the rank waits for the
+/// last rank to allocate.
 static std::string launchDuringGrowth(World &world, const Package &package,
                                       std::atomic<uint32_t> &launched) {
   const bool isLate = world.rank() + 1 == world.numRanks();
@@ -144,7 +144,7 @@ static std::string launchDuringGrowth(World &world, const Package &package,
     return "";
   };
   std::string text = launch();
-  // Also if it failed: the other ranks are not to wait for ever.
+  // Also after a failure: the other ranks must not wait forever.
   ++launched;
   other.join();
   if (!text.empty())
@@ -216,7 +216,8 @@ TEST_P(Worlds, HeapOfManyRandomAllocations) {
                     RANK_CHECK(words[i] == 0);
                   RANK_CHECK(address % 256 == 0);
                   RANK_CHECK(world->isSymmetric(address, bytes));
-                  // Dirty own copy: it must come back as zero later.
+                  // Fill the local memory: it must be zero when it is
+                  // reallocated.
                   for (uint64_t i = 0; i < bytes; i += 97)
                     words[i] = 0xee;
                   live.push_back({address, bytes});
@@ -250,26 +251,27 @@ TEST_P(Worlds, RemoteStoresReachMappedHeapAfterGrowth) {
 
 TEST_P(Worlds, GraphReplaysLaunches) {
   std::string bytes = testPackageBytes();
-  EXPECT_EQ("", run([&](const LaunchInfo &launch) -> std::string {
-              RANK_ASSIGN(Package package,
-                          Package::fromBytes(bytes.data(), bytes.size()));
-              RANK_ASSIGN(auto world, World::create(options(launch)));
-              RANK_ASSIGN(Module module, world->load(package));
-              RANK_ASSIGN(Kernel meet, module.kernel("meet"));
-              RANK_ASSIGN(uint64_t a, world->allocate(256));
-              RANK_TRY(world->beginCapture());
-              RANK_TRY(world->launch(meet, {1, 1, 1}, testArgs(a, 1, a, 1, 1)));
-              RANK_ASSIGN(Graph graph, world->endCapture());
-              for (int i = 0; i < 10; ++i)
-                RANK_TRY(world->launchGraph(graph));
-              RANK_TRY(world->sync());
-              int32_t value = 0;
-              RANK_TRY(world->copyToHost(&value, a, 4));
-              RANK_TRY(world->synchronize());
-              RANK_CHECK(value == 10);
-              RANK_TRY(world->destroyGraph(graph));
-              return "";
-            }));
+  EXPECT_EQ(
+      "", run([&](const LaunchInfo &launch) -> std::string {
+        RANK_ASSIGN(Package package,
+                    Package::fromBytes(bytes.data(), bytes.size()));
+        RANK_ASSIGN(auto world, World::create(options(launch)));
+        RANK_ASSIGN(Module module, world->load(package));
+        RANK_ASSIGN(Kernel barrier, module.kernel("program_barrier"));
+        RANK_ASSIGN(uint64_t a, world->allocate(256));
+        RANK_TRY(world->beginCapture());
+        RANK_TRY(world->launch(barrier, {1, 1, 1}, testArgs(a, 1, a, 1, 1)));
+        RANK_ASSIGN(Graph graph, world->endCapture());
+        for (int i = 0; i < 10; ++i)
+          RANK_TRY(world->launchGraph(graph));
+        RANK_TRY(world->sync());
+        int32_t value = 0;
+        RANK_TRY(world->copyToHost(&value, a, 4));
+        RANK_TRY(world->synchronize());
+        RANK_CHECK(value == 10);
+        RANK_TRY(world->destroyGraph(graph));
+        return "";
+      }));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -295,7 +297,7 @@ static WorldOptions smallWorld(const LaunchInfo &launch) {
   return options;
 }
 
-/// Leaves a socket that nobody listens to any more, as a killed job does.
+/// Leaves a socket without a listener, as a killed job does.
 static void leaveStaleSocket(const std::string &name) {
   ::mkdir(Env::get().rendezvousDirs().front().c_str(), 0700);
   sockaddr_un address{};
@@ -386,14 +388,14 @@ TEST(WorldPackages, AreLoadedOnce) {
       RANK_ASSIGN(module, world->load(copy));
       RANK_CHECK(loadedImages() == 1);
     }
-    // Another package of the same bytes, when the first value is gone.
+    // Another package of the same bytes, after the first object is destroyed.
     RANK_ASSIGN(Package again, read());
     RANK_ASSIGN(Module second, world->load(again));
     RANK_CHECK(loadedImages() == 1);
     RANK_ASSIGN(Kernel a, module.kernel("fill"));
     RANK_ASSIGN(Kernel b, second.kernel("fill"));
     RANK_CHECK(&a.info() == &b.info());
-    // Other bytes, also of the same size.
+    // Different bytes of the same size.
     EntrySpec entry = kernelEntry(
         "host", "{\"kernels\": [" + kernelMetadata("fill", false) + "]}",
         readFile(IRIS_TEST_KERNELS));

@@ -10,9 +10,9 @@
 
 namespace iris::rt::test {
 
-/// How many ranks have a device of their own; the host is one for any number.
-/// Asks, once, in a process of its own: a driver that was initialised before
-/// fork does not work after it.
+/// The number of ranks that can have a device of their own; the host serves any
+/// number. Queries once, in a separate process: a driver that was initialized
+/// before fork does not work after it.
 uint32_t devicesOf(DeviceKind kind);
 
 } // namespace iris::rt::test

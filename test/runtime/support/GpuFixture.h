@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the tests of the GPU back end on the fake driver share.
+// Shared fixture of the GPU back end's tests on the fake driver.
 #ifndef IRIS_TEST_RUNTIME_SUPPORT_GPUFIXTURE_H
 #define IRIS_TEST_RUNTIME_SUPPORT_GPUFIXTURE_H
 
@@ -54,7 +54,7 @@ Function fake(const char *name) {
   return reinterpret_cast<Function>(library ? dlsym(library, name) : nullptr);
 }
 
-/// The fake driver's knobs and counters.
+/// The fake driver's settings and counters.
 inline FakeGpuControl &control() {
   static FakeGpuControl *control =
       fake<FakeGpuControl *(*)()>("fakeGpuControl")();

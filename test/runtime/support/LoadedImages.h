@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How many images of kernels a process has loaded.
+// Number of kernel images that a process has loaded.
 #ifndef IRIS_TEST_RUNTIME_SUPPORT_LOADEDIMAGES_H
 #define IRIS_TEST_RUNTIME_SUPPORT_LOADEDIMAGES_H
 

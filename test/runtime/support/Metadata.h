@@ -8,7 +8,7 @@
 
 namespace iris::rt::test {
 
-/// One kernel `kernels::k` that uses everything the metadata can say:
+/// One kernel `kernels::k` that uses every feature of the metadata:
 ///   (!iris.ctx, memref<?x?xf16, symmetric> with divisibility,
 ///    memref<4x?xf32, strided<[?, 1]>>, i32 divisible by 4, i1, index)
 inline std::string richMetadata() {

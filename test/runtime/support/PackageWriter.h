@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Writes packages for tests: OffloadBinary (version 1) entries with the strings
-// that RuntimeABI.h names.  The real writer is the compiler's; this one exists
-// so that the runtime's tests need no LLVM, and can also write wrong packages.
+// of RuntimeABI.h. The compiler has the real writer; with this one the
+// runtime's tests need no LLVM, and can also write invalid packages.
 #ifndef IRIS_TEST_RUNTIME_SUPPORT_PACKAGEWRITER_H
 #define IRIS_TEST_RUNTIME_SUPPORT_PACKAGEWRITER_H
 
@@ -19,7 +19,7 @@
 
 namespace iris::rt::test {
 
-/// Image and producer kinds of OffloadBinary that our packages use.
+/// Image and producer kinds of OffloadBinary that Iris' packages use.
 enum : uint16_t { imageObject = 1, imageCubin = 3, imagePtx = 5 };
 enum : uint16_t { offloadNone = 0, offloadCuda = 2, offloadHip = 4 };
 
@@ -51,7 +51,7 @@ inline std::string hashOf(const EntrySpec &spec) {
   return text;
 }
 
-/// The bytes of one entry.  A package is the concatenation of these.
+/// The bytes of one entry. A package is a concatenation of entries.
 inline std::string writeEntry(EntrySpec spec) {
   if (spec.addHash)
     spec.strings[IRISRT_KEY_HASH] = hashOf(spec);

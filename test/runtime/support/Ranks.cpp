@@ -19,9 +19,9 @@ using namespace iris::rt;
 using namespace iris::rt::test;
 
 namespace {
-/// A rendezvous directory of this test's own: tests that run at the same time,
-/// or Iris itself, would otherwise leave things where another test looks.
-/// Made before main, so before the environment is read.
+/// A private rendezvous directory: tests that run at the same time, or Iris
+/// itself, would otherwise leave files where another test looks. Created before
+/// main, so before the environment is read.
 class OwnRendezvousDir {
 public:
   OwnRendezvousDir() {
@@ -30,7 +30,7 @@ public:
   }
   ~OwnRendezvousDir() {
     std::error_code ignored;
-    if (::getpid() == owner_) // and not a rank that left through exit
+    if (::getpid() == owner_) // and not a rank that called exit
       std::filesystem::remove_all(path_, ignored);
   }
 
@@ -59,7 +59,7 @@ std::string iris::rt::test::freshJob() {
          ":" + std::to_string(counter++);
 }
 
-/// Body of a rank's process: the text goes through the pipe.
+/// Body of a rank's process: writes the text to the pipe.
 [[noreturn]] static void childMain(const RankBody &body,
                                    const LaunchInfo &launch, int fd) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -12,25 +12,25 @@
 
 namespace iris::rt::test {
 
-/// Launch information of one rank of a job that only this test has.
+/// Launch information of one rank of a job that is private to this test.
 LaunchInfo launchOf(const std::string &job, uint32_t rank, uint32_t numRanks);
 
-/// A job name that no other test, process or earlier call has.
+/// A job name that is unique across tests, processes and calls.
 std::string freshJob();
 
-/// What a rank does; the text says what went wrong, empty if nothing did.
+/// Body of a rank; returns a description of the failure, empty on success.
 using RankBody = std::function<std::string(const LaunchInfo &launch)>;
 
 /// How one rank ended.
 struct RankEnd {
-  std::string text;    ///< what the body returned
-  bool exited = false; ///< by itself, after returning
+  std::string text;    ///< return value of the body
+  bool exited = false; ///< normally, after returning
   int signal = 0;      ///< that killed it
   int exitStatus = 0;
 };
 
-/// Runs `body` on every rank as a process of its own.  All are gone when it
-/// returns, at the latest after `seconds`.
+/// Runs `body` on every rank as a separate process. All processes have ended
+/// when it returns, at the latest after `seconds`.
 std::vector<RankEnd> runProcesses(uint32_t numRanks, const RankBody &body,
                                   double seconds = 60,
                                   const std::string &job = freshJob());
@@ -38,10 +38,11 @@ std::vector<RankEnd> runProcesses(uint32_t numRanks, const RankBody &body,
 /// Runs `body` on every rank as a thread of this process.
 std::vector<RankEnd> runThreads(uint32_t numRanks, const RankBody &body);
 
-/// "" if every rank returned "" in good order, else who did not.
+/// "" if every rank returned "" and exited normally, else a list of the
+/// failures.
 std::string complaints(const std::vector<RankEnd> &ends);
 
-/// Names of what lies in the rendezvous directory.
+/// Names of the files in the rendezvous directory.
 std::vector<std::string> rendezvousLeftovers();
 
 } // namespace iris::rt::test

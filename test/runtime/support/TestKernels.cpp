@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Host kernels for tests, written by hand as the compiler would make them: they
-// follow iris-c/RuntimeABI.h and nothing else.  All take the same arguments:
+// Host kernels for tests, hand-written in the form of compiled ones: they
+// follow iris-c/RuntimeABI.h and nothing else. All have the same arguments:
 //
 //   (!iris.ctx, memref<?xi32, symmetric> a, memref<?xi32, symmetric> b,
 //    i32 x, i32 y)
@@ -33,7 +33,7 @@ IrisRtControl *control(const Args &args) {
   return reinterpret_cast<IrisRtControl *>(args.ctx.control);
 }
 
-/// The address of `p` on rank `rank`, both ways of translation.
+/// The address of `p` on rank `rank`, with both translation methods.
 int32_t *translate(const Args &args, int32_t *p, uint32_t rank) {
   uint64_t address = reinterpret_cast<uint64_t>(p);
   if (args.ctx.heapStride != 0)
@@ -54,7 +54,7 @@ bool aborted(const Args &args) {
   return __atomic_load_n(&control(args)->abortWord, __ATOMIC_RELAXED) != 0;
 }
 
-/// A bounded wait for `*flag >= want`; false when the program must leave.
+/// A bounded wait for `*flag >= want`; false if the program must return.
 bool waitFor(const Args &args, const IrisRtHostProgram *program,
              const int32_t *flag, int32_t want, int32_t owedBy, uint32_t site,
              uint64_t kernelHash) {
@@ -150,7 +150,7 @@ void all_gather(const void *raw, const IrisRtHostProgram *program) {
     }
 }
 
-/// Expects what all_gather leaves in b; x is added to what is wanted.
+/// Expects the result of all_gather in b; x is added to the expected value.
 void check_gathered(const void *raw, const IrisRtHostProgram *program) {
   const Args &args = *static_cast<const Args *>(raw);
   for (int64_t i = linearId(program); i < args.bSize; i += numPrograms(program))
@@ -173,26 +173,27 @@ void signal_flag(const void *raw, const IrisRtHostProgram *) {
   __atomic_store_n(translate(args, args.a, args.x), args.y, __ATOMIC_RELEASE);
 }
 
-/// Waits for a[0] >= y, which rank x owes; then b[0] = 1.
+/// Waits for a[0] >= y, which rank x must signal; then b[0] = 1.
 void wait_flag(const void *raw, const IrisRtHostProgram *program) {
   const Args &args = *static_cast<const Args *>(raw);
   if (waitFor(args, program, args.a, args.y, args.x, 0, hashName("wait_flag")))
     args.b[0] = 1;
 }
 
-/// All programs of the launch wait for each other; x meetings.
-void meet(const void *raw, const IrisRtHostProgram *program) {
+/// x barriers of all programs of the launch.
+void program_barrier(const void *raw, const IrisRtHostProgram *program) {
   const Args &args = *static_cast<const Args *>(raw);
   int32_t count = static_cast<int32_t>(numPrograms(program));
   for (int32_t round = 1; round <= args.x; ++round) {
     __atomic_fetch_add(args.a, 1, __ATOMIC_ACQ_REL);
-    if (!waitFor(args, program, args.a, round * count, -1, 0, hashName("meet")))
+    if (!waitFor(args, program, args.a, round * count, -1, 0,
+                 hashName("program_barrier")))
       return;
   }
 }
 
-/// A barrier of all ranks, y rounds: program p of every rank meets its
-/// peer programs at a[p].
+/// A barrier of all ranks, y rounds: program p of every rank synchronizes with
+/// its peer programs at a[p].
 void rank_barrier(const void *raw, const IrisRtHostProgram *program) {
   const Args &args = *static_cast<const Args *>(raw);
   int64_t at = static_cast<int64_t>(linearId(program)) * 32;
@@ -207,7 +208,7 @@ void rank_barrier(const void *raw, const IrisRtHostProgram *program) {
   }
 }
 
-/// Writes x bytes into the arena and checks that they are this program's.
+/// Writes x bytes into the arena and checks that no other program changes them.
 void use_arena(const void *raw, const IrisRtHostProgram *program) {
   const Args &args = *static_cast<const Args *>(raw);
   auto *arena = static_cast<unsigned char *>(program->arena);
@@ -222,7 +223,7 @@ void use_arena(const void *raw, const IrisRtHostProgram *program) {
               0, hashName("use_arena"));
 }
 
-/// For the conformance suite, with arguments of its own: to[p] = value + p.
+/// For the conformance suite, with its own arguments: to[p] = value + p.
 void store_ids(const void *raw, const IrisRtHostProgram *program) {
   struct StoreIdsArgs {
     uint32_t *to;
@@ -232,8 +233,8 @@ void store_ids(const void *raw, const IrisRtHostProgram *program) {
   args.to[program->id[0]] = args.value + program->id[0];
 }
 
-/// For the conformance suite, with arguments of its own: waits for a[0], deaf
-/// to everything else, and sets b[0].
+/// For the conformance suite, with its own arguments: waits for a[0], ignoring
+/// aborts, and sets b[0].
 void spin_until_set(const void *raw, const IrisRtHostProgram *program) {
   struct SpinArgs {
     const int32_t *a;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Packages made of TestKernels.cpp and TestMain.cpp, and arguments for them.
+// Packages of TestKernels.cpp and TestMain.cpp, and arguments for them.
 #ifndef IRIS_TEST_RUNTIME_SUPPORT_TESTKERNELS_H
 #define IRIS_TEST_RUNTIME_SUPPORT_TESTKERNELS_H
 
@@ -43,8 +43,8 @@ inline std::string kernelMetadata(const std::string &name, bool coresident,
                  "element": "i32"}]})";
 }
 
-/// A package with the test kernels for `arch`, compiled for both translations,
-/// and with the `@main` in the file `mainPath`, if one is named.
+/// A package with the test kernels for `arch`, for both translation methods,
+/// and with the `@main` in the file `mainPath`, if given.
 inline std::string testPackageBytes(const std::string &mainPath = "",
                                     const std::string &arch = "host") {
   std::string metadata = "{\"kernels\": [" + kernelMetadata("fill", false) +
@@ -53,7 +53,7 @@ inline std::string testPackageBytes(const std::string &mainPath = "",
                          kernelMetadata("check_equal", false) + "," +
                          kernelMetadata("signal_flag", false) + "," +
                          kernelMetadata("wait_flag", true) + "," +
-                         kernelMetadata("meet", true) + "," +
+                         kernelMetadata("program_barrier", true) + "," +
                          kernelMetadata("rank_barrier", true) + "," +
                          kernelMetadata("use_arena", false, 5000) + "]}";
   std::string bytes;

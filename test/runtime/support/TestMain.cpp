@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// `@main` programs for tests of iris-run, written by hand as the compiler would
-// make them.  IRIS_TEST_VARIANT selects what they do; see the enum.
+// `@main` programs for tests of iris-run, hand-written in the form of compiled
+// ones. IRIS_TEST_VARIANT selects the behavior; see the enum.
 #include "iris-c/RuntimeABI.h"
 
 #include <csignal>
@@ -11,12 +11,12 @@
 namespace {
 enum Variant {
   gathers = 0,        // all-gather, everything checked
-  mismatches = 1,     // rank 1 expects something else
+  mismatches = 1,     // rank 1 expects another value
   hangs = 2,          // rank 0 waits for a signal that rank 1 never sends
   checksNothing = 3,  // runs, but has no check
   isKilled = 4,       // rank 1 is killed in the middle
   exits = 5,          // rank 1 exits in the middle
-  fillsHeap = 6,      // allocates more than there is
+  fillsHeap = 6,      // allocates more than the heap has
   allocatesApart = 7, // rank 1 allocates another size
   unknownKernel = 8,
   wrongArguments = 9,

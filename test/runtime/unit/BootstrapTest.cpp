@@ -40,8 +40,8 @@ static RendezvousOptions optionsOf(const LaunchInfo &launch,
 }
 
 TEST(Bootstrap, GroupsOfSomeRanks) {
-  // Groups with and without rank 0, in any order, that meet at the same time
-  // as each other and as all ranks.
+  // Groups with and without rank 0, in any order, that exchange at the same
+  // time as each other and as all ranks.
   const std::vector<std::vector<uint32_t>> groups = {
       {0, 2, 5}, {5, 1}, {7, 3, 4, 6}, {4}, {6, 5, 4, 3, 2, 1, 0, 7}};
   auto body = [&](const LaunchInfo &launch) -> std::string {
@@ -104,7 +104,7 @@ static Bootstrap::Bytes toBytes(int pid) {
 }
 
 TEST(Bootstrap, PausedMembersLoseNothing) {
-  // More than a socket holds.
+  // More than a socket buffer holds.
   constexpr uint32_t channels = 400;
   const Bootstrap::Bytes large(maxContribution, 7);
   auto body = [&](const LaunchInfo &launch) -> std::string {
@@ -117,7 +117,8 @@ TEST(Bootstrap, PausedMembersLoseNothing) {
       ::raise(SIGSTOP);
     else
       awaitStop(paused);
-    // Nobody waits for rank 3 yet, and what it gets does not delay the others.
+    // Rank 3 is not expected yet, and messages to it do not delay the other
+    // ranks.
     for (uint32_t channel = 0; launch.rank < 2 && channel < channels; ++channel)
       (void)boot->gatherAmong(channel, {0, 1, 3}, large,
                               std::chrono::milliseconds(1));
@@ -150,7 +151,7 @@ TEST(Bootstrap, RankZeroThatPassesNothingOnIsNamed) {
       ::raise(SIGSTOP);
     } else {
       awaitStop(paused);
-      // Both come.
+      // Both arrive.
       Status status =
           boot->gatherAmong(5, {1, 2}, {}, std::chrono::milliseconds(200))
               .status();
@@ -280,7 +281,7 @@ TEST(Bootstrap, MissingRankZeroIsNamed) {
 }
 
 TEST(Bootstrap, DeathDuringTheRendezvousIsNoticed) {
-  // Rank 1 joins and dies while rank 2 is still to come.
+  // Rank 1 joins and dies before rank 2 arrives.
   auto member = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
     if (launch.rank == 2)
       return "";
@@ -303,7 +304,7 @@ TEST(Bootstrap, DeathDuringTheRendezvousIsNoticed) {
   });
   EXPECT_NE(host[1].text.find("rank 0 (process"), std::string::npos)
       << host[1].text;
-  sweepRendezvous(Env::get().rendezvousDirs()); // what a later job does
+  sweepRendezvous(Env::get().rendezvousDirs()); // as a later job does
   EXPECT_EQ(rendezvousLeftovers(), std::vector<std::string>());
 }
 
@@ -316,7 +317,7 @@ TEST(Bootstrap, ContradictionsAreErrorsOnAllRanks) {
   });
   EXPECT_NE(twice[0].text.find("both claim rank 1"), std::string::npos)
       << twice[0].text;
-  // Ranks disagree on the size.
+  // Ranks with different world sizes.
   auto sizes = runProcesses(2, [&](const LaunchInfo &launch) -> std::string {
     LaunchInfo changed = launch;
     changed.numRanks = launch.rank == 0 ? 2 : 3;
@@ -329,7 +330,7 @@ TEST(Bootstrap, ContradictionsAreErrorsOnAllRanks) {
 }
 
 TEST(Bootstrap, UnidentifiedPeersAreRefused) {
-  // Rank 2 of the test has the wrong token and claims to be rank 1.
+  // Rank 2 of the test has the wrong token and poses as rank 1.
   auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
     LaunchInfo changed = launch;
     changed.numRanks = 2;
@@ -367,7 +368,7 @@ TEST(Bootstrap, BothSidesSayThatATokenIsWrong) {
 }
 
 TEST(Bootstrap, ARankThatEndsEndsTheRendezvous) {
-  // As a launcher tells: rank 2 never comes, and the others need not wait.
+  // Like a launcher: rank 2 never joins, and the other ranks need not wait.
   NoticeSender notices;
   ASSERT_TRUE(notices.open().ok());
   notices.send({2, "its process was killed by signal 9 (Killed)"});
@@ -403,9 +404,9 @@ TEST(Bootstrap, OtherDescriptorsAreNoNotices) {
   EXPECT_FALSE(peekNotice(fds[0]).has_value());
 }
 
-TEST(Bootstrap, WhoIsMissingIsNamedWhenRankZeroIsLate) {
-  // Rank 1 waits for rank 0, and both wait for rank 2.  Rank 1's time would be
-  // over first; but rank 0 knows who is missing.
+TEST(Bootstrap, MissingRankIsNamedWhenRankZeroIsLate) {
+  // Rank 1 waits for rank 0, and both wait for rank 2. Rank 1 would time out
+  // first; but rank 0 knows which rank is missing.
   auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
     if (launch.rank == 2)
       return "";
@@ -423,7 +424,7 @@ TEST(Bootstrap, TooManyOpenFilesAreNamed) {
   auto ends = runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
     UniqueFd mine(::memfd_create("test", MFD_CLOEXEC));
-    if (launch.rank == 2) { // no number is left for what the others send
+    if (launch.rank == 2) { // no descriptor is left for messages
       UniqueFd next(::dup(mine.get()));
       rlimit few = {static_cast<rlim_t>(next.get()),
                     static_cast<rlim_t>(next.get())};
@@ -431,7 +432,7 @@ TEST(Bootstrap, TooManyOpenFilesAreNamed) {
     }
     Status status =
         boot->exchangeFds(CollectiveTag::grow, {1}, mine.get(), limit).status();
-    if (status.ok()) // before rank 2 could say so
+    if (status.ok()) // before rank 2 could report the error
       status = boot->barrier(CollectiveTag::barrier, limit);
     return status.message();
   });
@@ -448,7 +449,7 @@ TEST(Bootstrap, TooManyOpenFilesAreNamed) {
 
 TEST(Bootstrap, StaleSocketsOfDeadJobsAreReplaced) {
   std::string job = freshJob();
-  // Rank 0 is killed while it waits for the others.
+  // Rank 0 is killed while it waits for its peers.
   auto dead = runProcesses(
       1,
       [&](const LaunchInfo &launch) -> std::string {
@@ -500,8 +501,8 @@ TEST(Bootstrap, LateRanksAreNamed) {
 }
 
 TEST(Bootstrap, LateRanksAreNamedWhenRankZeroCameLate) {
-  // Rank 1 gives up after 2.5 s.  Rank 0, which came after 1.5 s, would wait
-  // longer; rank 2 never comes.
+  // Rank 1 times out after 2.5 s. Rank 0, which joined after 1.5 s, would wait
+  // longer; rank 2 never joins.
   auto ends = runThreads(3, [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
     ::usleep(launch.rank == 0 ? 1500000 : launch.rank == 2 ? 4500000 : 0);
@@ -549,7 +550,7 @@ TEST(Bootstrap, ADeadRankIsNoticedByAllOthers) {
   }
 }
 
-TEST(Bootstrap, LastWordsOfAClosedEndAreHeard) {
+TEST(Bootstrap, LastMessagesOfAClosedEndAreRead) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
   UniqueFd leaving(ends[0]), staying(ends[1]);
@@ -559,8 +560,8 @@ TEST(Bootstrap, LastWordsOfAClosedEndAreHeard) {
         fd, encodeMessage({MessageKind::result, 0, sequence, 0}, &payload, 1),
         nullptr, 0, Deadline(limit));
   };
-  // The leaving end has not read what was sent to it, which Linux reports to
-  // the staying end as a reset, and before the packets that lie there.
+  // The leaving end has not read the data sent to it. Linux reports this to the
+  // staying end as a reset, before the packets in its queue.
   ASSERT_TRUE(send(staying.get(), 1).ok());
   ASSERT_TRUE(send(leaving.get(), 2).ok());
   ASSERT_TRUE(send(leaving.get(), 3).ok());
@@ -582,7 +583,7 @@ TEST(Bootstrap, LastWordsOfAClosedEndAreHeard) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A folder in which directories can be made and taken.
+/// A folder in which directories can be created and occupied.
 class RendezvousLocation : public testing::Test {
 protected:
   void SetUp() override { ASSERT_NE(::mkdtemp(path), nullptr); }
@@ -614,7 +615,7 @@ TEST_F(RendezvousLocation, MustBePrivate) {
   ASSERT_EQ(::chmod(open755.c_str(), 0700), 0);
   EXPECT_TRUE(open({open755}).ok());
   EXPECT_EQ(skipped, "");
-  // A link leads wherever its owner likes, and later elsewhere.
+  // A link may point anywhere, and later elsewhere.
   ASSERT_EQ(::symlink(open755.c_str(), in("link").c_str()), 0);
   EXPECT_FALSE(open({in("link")}).ok());
   std::ofstream(in("file")) << "x";
@@ -629,9 +630,9 @@ TEST_F(RendezvousLocation, MustBeAbsolute) {
   }
 }
 
-TEST_F(RendezvousLocation, TheNextIsTakenWhereSomebodyHasTheFirst) {
-  // What another user can do in /tmp before we come: a directory, a file, a
-  // link to a directory of ours.
+TEST_F(RendezvousLocation, UsesTheNextIfTheFirstIsOccupied) {
+  // Files that another user may have created in /tmp before: a directory, a
+  // file, a link to one of our directories.
   ASSERT_EQ(::mkdir(in("ours").c_str(), 0700), 0);
   ASSERT_EQ(::mkdir(in("theirs").c_str(), 0777), 0);
   ::chmod(in("theirs").c_str(), 0777);
@@ -647,8 +648,8 @@ TEST_F(RendezvousLocation, TheNextIsTakenWhereSomebodyHasTheFirst) {
   }
 }
 
-TEST_F(RendezvousLocation, LongPathsAreNoTrouble) {
-  // Longer than the name of a socket may be.
+TEST_F(RendezvousLocation, LongPathsWork) {
+  // Longer than the maximum length of a socket name.
   std::string deep = path;
   for (int i = 0; i < 6; ++i)
     deep += "/twenty-characters-x";
@@ -662,7 +663,7 @@ TEST_F(RendezvousLocation, LongPathsAreNoTrouble) {
   EXPECT_EQ(complaints(ends), "");
 }
 
-TEST_F(RendezvousLocation, WhatLiesInTheSocketsPlaceIsReplacedOrNamed) {
+TEST_F(RendezvousLocation, FilesAtTheSocketPathAreReplacedOrNamed) {
   std::string job = freshJob();
   EXPECT_TRUE(open({path}).ok());
   RendezvousOptions options;
@@ -679,7 +680,8 @@ TEST_F(RendezvousLocation, WhatLiesInTheSocketsPlaceIsReplacedOrNamed) {
   Status status = Bootstrap::create(options).status();
   EXPECT_NE(status.message().find("rank 1 did not join"), std::string::npos)
       << status.message();
-  ASSERT_EQ(::mkdir(name.c_str(), 0700), 0); // cannot be: it is not a job's
+  ASSERT_EQ(::mkdir(name.c_str(), 0700),
+            0); // fails: it does not belong to the job
   status = Bootstrap::create(options).status();
   EXPECT_NE(status.message().find("cannot bind"), std::string::npos)
       << status.message();

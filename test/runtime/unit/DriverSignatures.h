@@ -21,8 +21,8 @@
 
 namespace iris::rt::gpu {
 
-/// What a parameter looks like to the calling convention: pointers, and
-/// integers and enums by size.  Handles may be declared as either.
+/// The type of a parameter in the calling convention: pointers, and integers
+/// and enums by size. Handles may be declared as either.
 template <typename T>
 constexpr int abiClass() {
   using P = std::decay_t<T>;

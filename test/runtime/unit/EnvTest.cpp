@@ -65,7 +65,7 @@ TEST(Env, OtherLaunchers) {
   ASSERT_TRUE(slurm.launch().ok());
   EXPECT_EQ(slurm.launch()->rank, 3u);
   EXPECT_EQ(slurm.launch()->job, "slurm:77.0");
-  // An allocation's shell is not a rank.
+  // The shell of an allocation is not a rank.
   EXPECT_EQ(envOf({{"SLURM_NTASKS", "8"}}).launch()->launcher, "none");
 
   Env run = envOf({{"IRIS_RANK", "0"},

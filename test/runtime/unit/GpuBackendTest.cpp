@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The GPU back end on the fake driver: every path, also those that a given GPU
-// never takes.  What real devices do is tested by conformance/.
+// never takes. conformance/ tests real devices.
 #include "support/GpuFixture.h"
 
 #include <cstring>
@@ -63,8 +63,8 @@ TEST_P(Gpu, ReportsFailingStartup) {
   }
 }
 
-/// Waits for words are for those who ask for them.
-TEST_P(Gpu, GoesWithoutWaitsForWords) {
+/// Stream waits on words are optional.
+TEST_P(Gpu, WorksWithoutStreamWaits) {
   control().failFunction = cuda() ? "streamWaitValue" : "streamWaitMasked";
   create();
   control().failFunction = nullptr;
@@ -115,7 +115,7 @@ protected:
       auto chunk = backend->createChunk(granule);
       ASSERT_OK(chunk);
       ASSERT_OK(backend->map(*chunk, *base + i * granule, granule));
-      ASSERT_OK(backend->releaseChunk(*chunk)); // the mapping keeps it
+      ASSERT_OK(backend->releaseChunk(*chunk)); // the mapping keeps it alive
       EXPECT_OK(backend->zero(*stream, *base, (i + 1) * granule));
       uint64_t word = 1;
       EXPECT_OK(backend->copyToHost(*stream, &word, *base + i * granule, 8));
@@ -174,12 +174,12 @@ TEST_P(GpuMappings, AreSharedByDescriptor) {
     EXPECT_OK(backend->copyToHost(*stream, &got, *base + 128, 4));
     EXPECT_OK(synchronize(*stream));
     EXPECT_EQ(got, 42u);
-    backend.reset(); // with everything still held
+    backend.reset(); // with every object still alive
     EXPECT_EQ(control().live(), 0);
   }
 }
 
-TEST_P(GpuMappings, RefuseNonsense) {
+TEST_P(GpuMappings, RejectInvalidArguments) {
   create();
   const uint64_t granule = backend->granularity();
   EXPECT_FALSE(backend->reserve(0, 0).ok());
@@ -207,7 +207,7 @@ TEST_P(GpuMappings, RefuseNonsense) {
   EXPECT_FALSE(backend->map(*chunk, *base, granule).ok());
   EXPECT_FALSE(backend->unmap(*base, 2 * granule).ok());
 
-  // A peer that sends less memory than it says.
+  // A peer that sends less memory than announced.
   UniqueFd small(memfd_create("small", MFD_CLOEXEC));
   ASSERT_EQ(ftruncate(small.get(), 4096), 0);
   auto imported = backend->importChunk(std::move(small), granule);
@@ -318,7 +318,7 @@ TEST_P(Gpu, IsCreatedAndDestroyedOften) {
 // Real libraries
 //===----------------------------------------------------------------------===//
 
-TEST(GpuLibraries, MissingOnesAreSaidToBe) {
+TEST(GpuLibraries, MissingOnesAreReported) {
   for (DeviceKind kind : {DeviceKind::cuda, DeviceKind::hip}) {
     GpuOptions options;
     options.kind = kind;
@@ -326,7 +326,7 @@ TEST(GpuLibraries, MissingOnesAreSaidToBe) {
     auto missing = GpuBackend::create(options);
     EXPECT_EQ(missing.status().code(), StatusCode::unavailable);
     EXPECT_HAS(missing.status().message(), "/nonexistent/libgpu.so");
-    // A library that is something else.
+    // Another library.
     options.library = "libm.so.6";
     auto wrong = GpuBackend::create(options);
     EXPECT_EQ(wrong.status().code(), StatusCode::unavailable);
@@ -334,8 +334,8 @@ TEST(GpuLibraries, MissingOnesAreSaidToBe) {
   }
 }
 
-/// The installed library, whatever this machine has, must give a device or say
-/// clearly that there is none.
+/// The installed library, whatever this machine has, must yield a device or
+/// report clearly that there is none.
 TEST(GpuLibraries, InstalledOnesAnswer) {
   for (DeviceKind kind : {DeviceKind::cuda, DeviceKind::hip}) {
     auto count = countGpuDevices(kind);

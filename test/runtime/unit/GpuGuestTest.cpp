@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The back end as a guest: what belongs to the caller stays as it is, and what
-// a kernel may use stays where it is.
+// The back end as a guest: the caller's state does not change, and memory that
+// a kernel may use stays allocated.
 #include "support/GpuFixture.h"
 
 #include <chrono>
@@ -27,7 +27,7 @@ protected:
 };
 FAKE_GPU_SUITE(GpuGuest);
 
-/// Every function leaves the thread bound as it was, whatever it returns.
+/// Every function restores the thread's device, whatever it returns.
 TEST_P(GpuGuest, LeavesTheThreadsDevice) {
   auto bound = fake<int (*)()>("fakeGpuCurrentDevice");
   auto bind = fake<void (*)(int)>("fakeGpuBindDevice");
@@ -142,7 +142,7 @@ TEST_P(GpuGuest, LeavesTheThreadsDevice) {
   }
 }
 
-/// A thread that works with the device anyway pays for one query.
+/// A thread that already uses the device pays for one query.
 TEST_P(GpuGuest, BindsOnlyThreadsThatAreNotBound) {
   create(1);
   auto stream = backend->createStream();
@@ -178,7 +178,7 @@ TEST_P(GpuGuest, BindsOnlyThreadsThatAreNotBound) {
 
 /// Memory, mappings and code stay while a kernel may use them, and every call
 /// ends in time.
-TEST_P(GpuGuest, TakesNothingFromARunningKernel) {
+TEST_P(GpuGuest, FreesNothingThatARunningKernelUses) {
   using std::chrono::milliseconds;
   for (bool placed : {true, false}) {
     create(0, placed);
@@ -235,13 +235,13 @@ TEST_P(GpuGuest, TakesNothingFromARunningKernel) {
     __atomic_store_n(word, 1, __ATOMIC_RELEASE);
     while (control().kernelsRunning != 0)
       std::this_thread::sleep_for(milliseconds(1));
-    resetControl(); // the process's end takes what was left
+    resetControl(); // leftovers are freed at process exit
   }
 }
 
-/// The same for work that was waited for in vain: who gives up frees what he
-/// has, and the stream comes later.
-TEST_P(GpuGuest, TakesNothingFromWorkThatIsLate) {
+/// The same after a timeout: the caller frees its memory, and the stream
+/// finishes later.
+TEST_P(GpuGuest, FreesNothingThatLateWorkUses) {
   create();
   auto stream = backend->createStream();
   auto words = backend->allocate(64);
@@ -262,12 +262,12 @@ TEST_P(GpuGuest, TakesNothingFromWorkThatIsLate) {
   EXPECT_EQ(control().takenFromKernels, 0);
   __atomic_store_n(word, 1, __ATOMIC_RELEASE);
   EXPECT_OK(synchronize(*stream));
-  EXPECT_OK(backend->free(*words)); // now it can go
+  EXPECT_OK(backend->free(*words)); // now it can be freed
   EXPECT_FALSE(backend->free(*words).ok());
 }
 
-/// What stayed goes with the back end if the kernel has ended by then.
-TEST_P(GpuGuest, FreesWhatStayedWhenTheKernelHasEnded) {
+/// Deferred frees happen in the destructor if the kernel has ended by then.
+TEST_P(GpuGuest, FreesDeferredMemoryWhenTheKernelHasEnded) {
   create();
   auto stream = backend->createStream();
   auto words = backend->allocate(64);

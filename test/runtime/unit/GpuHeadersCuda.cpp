@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Compares GpuTypes.h and GpuApiTable.inc with CUDA's own header; compiled
-// where that is installed.  Everything is checked at compile time.
+// Compares GpuTypes.h and GpuApiTable.inc with CUDA's own header; compiled if
+// it is installed. Everything is checked at compile time.
 #include "DriverSignatures.h"
 
 #include <cuda.h>
@@ -74,8 +74,8 @@ SAME(offsetof(AllocationProperties, compressionType),
 SAME(sizeof(AccessDescription), sizeof(CUmemAccessDesc));
 SAME(offsetof(AccessDescription, flags), offsetof(CUmemAccessDesc, flags));
 
-// cuda.h declares most functions under names without the version; the ones that
-// the table calls by an older or explicit version are spelled here, too.
+// cuda.h declares most functions under names without the version; those that
+// the table calls by an older or explicit version are listed here as well.
 CHECK((unsigned), cuInit);
 CHECK((int *), cuDriverGetVersion);
 CHECK((Device *, int), cuDeviceGet);

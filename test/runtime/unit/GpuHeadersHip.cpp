@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Compares GpuTypes.h and GpuApiTable.inc with HIP's own header; compiled where
-// that is installed. Nearly everything is checked at compile time, for the
-// version that is installed.
+// Compares GpuTypes.h and GpuApiTable.inc with HIP's own header; compiled if it
+// is installed. Nearly everything is checked at compile time, for the installed
+// version.
 #include "DriverSignatures.h"
 
-// Overloads for C++ have no one type.
+// C++ overloads have more than one type.
 #define __HIP_DISABLE_CPP_FUNCTIONS__
 #include <hip/hip_runtime_api.h>
 
@@ -60,8 +60,7 @@ SAME(offsetof(AllocationProperties, compressionType),
 SAME(allocationUncached, hipMemAllocationTypeUncached);
 #endif
 
-// The version that hipGetDevicePropertiesR0600 names is a macro where there is
-// one.
+// hipGetDevicePropertiesR0600's version suffix is a macro in some versions.
 CHECK((unsigned), hipInit);
 CHECK((int *), hipRuntimeGetVersion);
 CHECK((int *), hipGetDeviceCount);
@@ -128,7 +127,7 @@ CHECK((GraphExec, Stream), hipGraphLaunch);
 CHECK((Graph), hipGraphDestroy);
 CHECK((GraphExec), hipGraphExecDestroy);
 
-// Macros with casts, which a static_assert does not take.
+// Macros with casts, which a static_assert does not accept.
 TEST(GpuHeaders, HipLaunchParameters) {
   auto pointer = [](uintptr_t value) {
     return reinterpret_cast<void *>(value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What only HIP does, or only some versions of it, on the fake driver.
+// Behavior of HIP only, or of some of its versions, on the fake driver.
 #include "support/GpuFixture.h"
 
 #include <cstdio>
@@ -47,7 +47,7 @@ TEST_P(GpuHip, SharesUncachedMemoryWhereItCannotMapIt) {
   EXPECT_OK(backend->freeShareable(*address));
 }
 
-TEST_P(GpuHip, TakesFineGrainedMemoryOnlyWhereItIsGiven) {
+TEST_P(GpuHip, UsesFineGrainedMemoryOnlyIfSupported) {
   control().hipUncachedMappings = false;
   control().uncachedIsCoarse = true;
   create();
@@ -56,7 +56,8 @@ TEST_P(GpuHip, TakesFineGrainedMemoryOnlyWhereItIsGiven) {
   ASSERT_OK(address);
   EXPECT_OK(backend->freeShareable(*address));
   backend.reset();
-  // Without links between devices it is coarse, and nothing says so.
+  // Without links between devices memory is coarse-grained, without any
+  // indication.
   control().fineGrainedIsCoarse = true;
   create();
   EXPECT_EQ(backend->info().memoryKind, IRISRT_MEMORY_COARSE);
@@ -82,15 +83,15 @@ TEST_P(GpuHip, MapsNoCoarseMemory) {
   }
 }
 
-/// Versions of ROCr say nothing of mappings: allocations tell.
-TEST_P(GpuHip, MapsMemoryOfAKindThatAllocationsHave) {
+/// Some ROCr versions report nothing about mappings: allocations decide.
+TEST_P(GpuHip, MapsMemoryOfTheAllocationsKind) {
   control().tellsKindOfMappings = false;
   create();
   EXPECT_TRUE(backend->info().canPlaceMappings);
   EXPECT_EQ(backend->info().memoryKind, IRISRT_MEMORY_UNCACHED);
 }
 
-TEST_P(GpuHip, RefusesMemoryOfAKindThatNobodyTells) {
+TEST_P(GpuHip, RejectsMemoryOfUnknownKind) {
   control().tellsKind = false;
   create();
   EXPECT_FALSE(backend->info().canPlaceMappings);
@@ -99,7 +100,7 @@ TEST_P(GpuHip, RefusesMemoryOfAKindThatNobodyTells) {
              "does not tell which kind of memory HIP gave");
 }
 
-TEST_P(GpuHip, SaysWhatHandlesLack) {
+TEST_P(GpuHip, ReportsMissingHandles) {
   control().hipUncachedMappings = false;
   control().failFunction = "ipcGet";
   create();
@@ -114,7 +115,7 @@ TEST_P(GpuHip, SaysWhatHandlesLack) {
 // Peers' memory
 //===----------------------------------------------------------------------===//
 
-/// The heap closes descriptors before it maps what they stood for.
+/// The heap closes descriptors before it maps the memory behind them.
 TEST_P(GpuHip, ProbesWhetherImportedMemoryCanBeMapped) {
   for (bool needsDescriptor : {true, false}) {
     control().importNeedsDescriptor = needsDescriptor;
@@ -139,8 +140,8 @@ protected:
 };
 FAKE_GPU_SUITE(GpuCaptures);
 
-/// HIP leaves streams capturing where work was not joined.  Their handles are
-/// those of streams that work.
+/// HIP leaves streams capturing if work was not joined. Their handles must then
+/// refer to working streams.
 TEST_P(GpuCaptures, StreamsWorkAfterOneThatFailed) {
   create();
   auto first = backend->createStream();
@@ -155,7 +156,7 @@ TEST_P(GpuCaptures, StreamsWorkAfterOneThatFailed) {
     const int streams = control().streams;
     for (int i = 0; i < 16; ++i)
       word[i] = static_cast<uint32_t>(i + 1);
-    // Another capture goes on meanwhile.
+    // Another capture continues at the same time.
     ASSERT_OK(backend->beginCapture(*other));
     copyWord(*other, *words + 4, *words);
     ASSERT_OK(backend->beginCapture(*first));
@@ -171,8 +172,8 @@ TEST_P(GpuCaptures, StreamsWorkAfterOneThatFailed) {
     EXPECT_OK(synchronize(*beside));
     EXPECT_EQ(word[3], 1u);
     EXPECT_EQ(word[4], 1u);
-    EXPECT_EQ(word[2], 3u) << "what was captured does not run";
-    EXPECT_EQ(word[1], 2u) << "nor does what still is";
+    EXPECT_EQ(word[2], 3u) << "the captured work does not run";
+    EXPECT_EQ(word[1], 2u) << "nor does the work that is still being captured";
     auto graph = backend->endCapture(*other);
     ASSERT_OK(graph);
     EXPECT_OK(backend->launchGraph(*graph, *beside));
@@ -189,7 +190,7 @@ TEST_P(GpuCaptures, StreamsWorkAfterOneThatFailed) {
     EXPECT_EQ(word[5], 1u);
     EXPECT_OK(backend->destroyGraph(*again));
   }
-  // New streams have handles of their own.
+  // New streams have distinct handles.
   std::set<uint64_t> handles = {first->value, beside->value, other->value};
   for (int i = 0; i < 8; ++i) {
     auto stream = backend->createStream();
@@ -207,7 +208,7 @@ TEST_P(GpuCaptures, StreamsWorkAfterOneThatFailed) {
 // The library
 //===----------------------------------------------------------------------===//
 
-/// In a process of its own, since the loader reads its path once.
+/// In a separate process, since the loader reads its path once.
 TEST(GpuLibrary, MayBeOfALaterVersion) {
   char folder[] = "/tmp/iris-hip-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);

@@ -81,7 +81,7 @@ TEST_P(GpuKernels, AskForSharedMemory) {
   EXPECT_HAS(status.message(), "307200 bytes of shared memory; this device");
 }
 
-TEST_P(GpuKernels, CountWhatFits) {
+TEST_P(GpuKernels, CountProgramsThatFit) {
   config.workgroup[0] = 256;
   auto fits = backend->maxCoresident(find("fill_u32"), config);
   ASSERT_OK(fits);
@@ -107,8 +107,8 @@ TEST_P(GpuKernels, AreRefusedClearly) {
   EXPECT_HAS(status.message(), "launch 1x1x1 programs of 1x1x1 threads");
 }
 
-TEST_P(GpuKernels, TakeParametersThatTheDriverPlaces) {
-  // Not where a block of such a kernel has them.
+TEST_P(GpuKernels, AcceptParametersThatTheDriverCopies) {
+  // Not within a block of such a kernel.
   uint64_t block[] = {0, address, 3, 0, 41};
   void *parameters[] = {block + 1, block + 2, block + 4};
   config.parameters = parameters;
@@ -198,7 +198,7 @@ TEST_P(GpuKernels, ReplayInGraphs) {
 }
 
 TEST_P(GpuKernels, StampPeers) {
-  // Two heaps at a stride, and the same two by table.
+  // Two heaps at a stride, and the same two through the table.
   auto table = backend->allocate(16);
   ASSERT_OK(table);
   uint64_t bases[2] = {address, address + 1024};

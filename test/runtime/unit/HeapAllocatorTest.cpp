@@ -84,7 +84,7 @@ TEST(HeapAllocator, FullHeapSaysSizes) {
   EXPECT_EQ(heap.allocate(1, 0).status().code(), StatusCode::invalidArgument);
 }
 
-TEST(HeapAllocator, RandomUseKeepsItsPromises) {
+TEST(HeapAllocator, RandomUseKeepsInvariants) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     std::mt19937 random(seed);
     HeapAllocator heap(4 << 20);
@@ -150,7 +150,7 @@ TEST(HeapAllocator, RandomUseKeepsItsPromises) {
   }
 }
 
-TEST(HeapDigest, NamesWhoDidWhat) {
+TEST(HeapDigest, NamesRanksAndActions) {
   HeapAllocator one = mappedHeap(1 << 20), two = mappedHeap(1 << 20);
   mustAllocate(one, 100);
   mustAllocate(two, 100);
@@ -169,7 +169,7 @@ TEST(HeapDigest, NamesWhoDidWhat) {
             std::string::npos);
 }
 
-TEST(HeapDigest, FindsDifferencesOfLongAgo) {
+TEST(HeapDigest, FindsOldDifferences) {
   HeapAllocator one = mappedHeap(1 << 20), two = mappedHeap(1 << 20);
   mustAllocate(one, 100);
   mustAllocate(two, 200);

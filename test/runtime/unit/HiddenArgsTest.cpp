@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Arguments that the runtime makes, on a backend that writes down what it was
-// asked for.
+// Arguments that the runtime creates, on a backend that records its calls.
 #include "core/HiddenArgs.h"
 #include "backends/gpu/GpuTypes.h"
 #include "support/GpuFixture.h"
@@ -70,17 +69,17 @@ TEST(TensorMap, CoversAllRanksFromTheFirst) {
   EXPECT_EQ(spec->strides[1], 0x1000u);
 }
 
-TEST(TensorMap, IsNotMadeOfWhatTheEngineCannotRead) {
+TEST(TensorMap, IsNotMadeForUnsupportedLayouts) {
   IrisRtContext alone = world(0, 1, 0);
   auto made = [&](IrisRtArg arg) {
     return describeTensorMap(mapOf(1, false), alone, arg).has_value();
   };
   EXPECT_TRUE(made(matrix(8, 64, 64)));
   EXPECT_FALSE(made(matrix(8, 64, 65)));  // pitch of 130 bytes
-  EXPECT_FALSE(made(matrix(0, 64, 64)));  // nothing there
+  EXPECT_FALSE(made(matrix(0, 64, 64)));  // empty
   EXPECT_FALSE(made(matrix(8, 64, -64))); // backwards
-  EXPECT_FALSE(made(matrix(8, 64, 0)));   // all rows are one
-  EXPECT_TRUE(made(matrix(1, 61, 61)));   // a pitch that nobody uses
+  EXPECT_FALSE(made(matrix(8, 64, 0)));   // all rows are the same
+  EXPECT_TRUE(made(matrix(1, 61, 61)));   // an unused pitch
   EXPECT_FALSE(made(matrix(8, int64_t(1) << 33, int64_t(1) << 33)));
   EXPECT_FALSE(made(matrix(8, 64, int64_t(1) << 39)));
   IrisRtArg odd = matrix(8, 64, 64);
@@ -89,7 +88,7 @@ TEST(TensorMap, IsNotMadeOfWhatTheEngineCannotRead) {
   IrisRtArg apart = matrix(8, 64, 64);
   apart.strides[1] = 2;
   EXPECT_FALSE(made(apart));
-  // Ranks whose heaps lie anywhere.
+  // Ranks whose heaps have no common stride.
   EXPECT_FALSE(
       describeTensorMap(mapOf(1, true), world(0, 2, 0), matrix(8, 64, 64))
           .has_value());

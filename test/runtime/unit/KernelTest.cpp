@@ -198,7 +198,7 @@ TEST_F(KernelArgs, ComparesMemory) {
       kernel.overlaps.clear();
       EXPECT_EQ(check().toString(), "ok");
     }
-  // Nothing overlaps with nothing.
+  // An empty buffer overlaps nothing.
   kernel.overlaps = {{1, 2, false}};
   args[1].sizes[0] = 0;
   EXPECT_EQ(check().toString(), "ok");
@@ -227,7 +227,7 @@ TEST_F(KernelArgs, RefusesHiddenOnesOfUnknownKinds) {
   EXPECT_NE(status.message().find("'sampler'"), std::string::npos);
 }
 
-// Offsets may differ from the block's: a driver is told where each one lies.
+// Offsets may differ from the block's: the driver gets each parameter's offset.
 TEST(Kernel, PlacesParameters) {
   KernelInfo kernel;
   kernel.args.resize(4);

@@ -54,7 +54,7 @@ TEST(Messages, RoundTrip) {
   EXPECT_EQ(failure->reason, "no\\x1b way"); // no escape codes on terminals
 }
 
-TEST(Messages, EveryTruncationAndFlipIsAnErrorOrAMessage) {
+TEST(Messages, EveryTruncationAndBitFlipIsAnErrorOrAMessage) {
   std::vector<uint8_t> payload(100, 7);
   std::vector<uint8_t> bytes =
       encodeMessage({MessageKind::result, 1, 2, 3}, payload.data(), 100);

@@ -172,7 +172,7 @@ TEST(Package, RefusesEveryTruncation) {
   std::string second =
       writeEntry(kernelEntry("host", richMetadata(), "a shared object"));
   for (size_t size = 0; size < good.size(); ++size) {
-    // A package cut between two entries is a smaller, good package.
+    // A package that is cut between two entries is a smaller, valid package.
     bool whole = size == first.size() || size == first.size() + second.size();
     EXPECT_EQ(read(good.substr(0, size)).ok(), whole) << "at " << size;
   }
@@ -254,7 +254,7 @@ TEST(Package, ComparesVersions) {
     EXPECT_HAS(readError(withVersion(bad)), "is not an ABI version");
 }
 
-/// Written by version 1.0, and never again: every later 1.x has to read it.
+/// Written by version 1.0 and never regenerated: every later 1.x must read it.
 TEST(Package, ReadsTheOldestVersion) {
   Expected<Package> package = Package::fromFile(IRIS_TEST_DATA "/abi-1.0.iris");
   ASSERT_TRUE(package.ok()) << package.status().toString();
@@ -329,7 +329,7 @@ TEST(Package, ChecksMetadata) {
              "same name");
 }
 
-/// The rich metadata with `hidden` behind its arguments, which end at 152.
+/// The rich metadata with `hidden` after its arguments, which end at 152.
 static std::string withHidden(const std::string &hidden) {
   std::string meta = edited("\"args_bytes\": 152", "\"args_bytes\": 384");
   size_t at = meta.find("\"hidden\": []");
@@ -356,7 +356,7 @@ TEST(Package, ReadsHiddenArguments) {
   EXPECT_EQ(hidden[1].swizzle, 128u);
   EXPECT_TRUE(hidden[1].ranks);
 
-  // A kind of tomorrow: the package loads, launches are refused.
+  // A future kind: the package loads, launches fail.
   EXPECT_TRUE(read(writeEntry(kernelEntry(
                        "host", withHidden(R"({"kind": "sampler", "x": 1})"),
                        "an image")))
@@ -456,7 +456,7 @@ TEST(Package, ReadsFiles) {
   Expected<Package> package = Package::fromFile(name);
   EXPECT_TRUE(package.ok()) << package.status().toString();
 
-  // A file of holes that claims to be huge is refused before it is read.
+  // A sparse file with a huge size is rejected before it is read.
   ASSERT_EQ(ftruncate(fd, off_t(Package::maxBytes) + 1), 0);
   EXPECT_HAS(Package::fromFile(name).status().message(), "at most");
   close(fd);

@@ -29,7 +29,7 @@ TEST(Status, ControlCharactersAreEscaped) {
   EXPECT_EQ(escapeControls("\x9b"
                            "2J"),
             "\\x9b2J");
-  // Not UTF-8: cut short, overlong, a surrogate, beyond the last character.
+  // Not UTF-8: truncated, overlong, a surrogate, beyond the last character.
   EXPECT_EQ(escapeControls("\xc3"), "\\xc3");
   EXPECT_EQ(escapeControls("\xe4\xb8"), "\\xe4\\xb8");
   EXPECT_EQ(escapeControls("\xc0\xaf"), "\\xc0\\xaf");

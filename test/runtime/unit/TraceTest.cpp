@@ -89,7 +89,7 @@ TEST(Trace, PairsSpansThatNest) {
     EXPECT_FALSE(span.cut);
 }
 
-TEST(Trace, CutsSpansOfWhichAnEndIsMissing) {
+TEST(Trace, CutsSpansWithoutAnEnd) {
   auto spans = spansOf({event(10, 1, 0), event(12, 0, 1), event(15, 1, 0)});
   ASSERT_EQ(spans.size(), 3u);
   EXPECT_EQ(spans[0].name, "gemm");
@@ -102,7 +102,7 @@ TEST(Trace, CutsSpansOfWhichAnEndIsMissing) {
     EXPECT_TRUE(span.cut);
 }
 
-TEST(Trace, LeavesOutWhatNoKernelWrote) {
+TEST(Trace, SkipsUnwrittenEvents) {
   IrisRtTraceEvent unidentified = event(1, 0, 0);
   unidentified.kernelHash = 1;
   EXPECT_TRUE(spansOf({unidentified, event(1, 99, 0), event(1, 0, 7)}).empty());
@@ -116,7 +116,7 @@ TEST(Trace, ClocksOfDifferentSpeed) {
   EXPECT_NEAR(line.toHostUs(1000), 5e6, 1e-3);
   EXPECT_NEAR(line.toHostUs(1000 + 50002500), 5.5e6, 1e-3);
   EXPECT_DOUBLE_EQ(line.errorUs(), 3);
-  // Too close, or absurd: the nominal speed.
+  // Too close, or implausible: the nominal speed.
   ClockSample near = {last.ticks - 100, last.hostUs - 1, 2};
   EXPECT_NEAR(ClockLine(near, last, 1e8).toHostUs(last.ticks - 1000), 6e6 - 10,
               1e-6);
@@ -129,7 +129,7 @@ TEST(Trace, ReportsAllRanksOnOneClock) {
   std::vector<RankTrace> ranks(2);
   for (uint32_t rank = 0; rank < 2; ++rank) {
     ranks[rank].device = "device \"x\"";
-    // The same moment is 1000 ticks later on rank 1.
+    // The same time is 1000 ticks later on rank 1.
     ranks[rank].clock =
         ClockLine({}, {5000 + 1000 * rank, 100, 0.5}, /*hz=*/1e6);
     ranks[rank].spans = spansOf({event(5000 + 1000 * rank, 0, 0),
@@ -161,8 +161,8 @@ TEST(Trace, ReportsAllRanksOnOneClock) {
   EXPECT_NE(summary.toString().find("4 events, 1 dropped"), std::string::npos);
 }
 
-TEST(Trace, TellsLoadingWarpsApart) {
-  // The threads are in a matmul while the warps that load wait for an operand.
+TEST(Trace, DistinguishesProducerWarps) {
+  // The threads run a matmul while the producer warps wait for an operand.
   std::vector<RankTrace> ranks(1);
   ranks[0].clock = ClockLine({}, {0, 0, 0}, /*hz=*/1e6);
   ranks[0].spans =

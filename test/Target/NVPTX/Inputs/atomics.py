@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes kernels with every atomic, and what they have to become.
+"""Writes kernels with every atomic, and the expected PTX.
 
     atomics.py TYPE...
 
 One kernel holds one atomic: a kind, a type, an ordering, a scope, and whether
-the old value is used.
-What is expected is written down here from the PTX ISA, and knows nothing of the
-compiler: `atom` returns what was there, `red` does not and cannot acquire. What
-has no instruction is a compare-and-swap loop, whose swap carries the ordering
-if PTX has one of that width, or stands between fences.
+the old value is used. The expected PTX is derived from the PTX ISA,
+independent of the compiler: `atom` returns the old value, `red` does not and
+cannot acquire. Ops without an instruction are compare-and-swap loops, whose
+swap has the ordering if PTX has one of that width, or is between fences.
 """
 import itertools
 import sys
@@ -58,7 +57,7 @@ def instruction_of(kind, type_name):
 
 
 def negation_of(type_name):
-    """A float's may be a change of the sign bit."""
+    """For a float it may be a change of the sign bit."""
     if is_float(type_name):
         return f"{{{{neg[.]{type_name}|xor[.]b{width_of(type_name)}}}}}"
     return f"neg.s{width_of(type_name)}"
@@ -68,7 +67,7 @@ def expect_swap(width, semantic, scope):
     """A compare-and-swap."""
     if width >= 32:
         return [f"atom.{semantic}.{scope}.global.cas.b{width}"]
-    # The word around it; `fence.acq_rel` is a fence of either direction.
+    # On the enclosing word; `fence.acq_rel` is a fence in either direction.
     lines = []
     if semantic in ("release", "acq_rel"):
         lines.append(f"fence.{{{{acq_rel|release}}}}.{scope};")
@@ -95,7 +94,7 @@ def write_kernel(kind, type_name, semantic, scope, is_used):
     for line in expect(kind, type_name, semantic, SCOPES[scope], is_used):
         checks.append("{{[[:space:]]}}" + line)
     op = "atomic_cas %ctx, %v, %v" if kind == "cas" else f"atomic_rmw {kind} %ctx, %v"
-    # The first store is what a release releases.
+    # The store that a release orders.
     lines = [
         f"  gpu.func @{name}(%ctx: !iris.ctx,",
         f"      %b: memref<?x{type_name}, #iris.symmetric>,",
@@ -107,7 +106,7 @@ def write_kernel(kind, type_name, semantic, scope, is_used):
     if is_used:
         lines.append(f"    memref.store %r, %o[%i] : memref<?x{type_name}>")
     lines += ["    gpu.return", "  }"]
-    # A loop is not laid out in the order it runs in.
+    # Blocks of a loop are not in execution order.
     words = ["LABEL: "] + ["DAG: "] * len(checks)
     return [f"  // CHECK-{word}{check}" for word, check in zip(words, checks)] + lines
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares the table in a page with what iris-compile --list-ops prints.
+"""Compares the table in a page with the output of iris-compile --list-ops.
 
     compare_table.py TABLE.md PAGE.md [--write]
 
 The page has the table between two comments, `<!-- begin: iris-compile
---list-ops -->` and `<!-- end -->`. With --write the page is brought up to date.
+--list-ops -->` and `<!-- end -->`. --write updates the page.
 """
 import difflib
 import sys

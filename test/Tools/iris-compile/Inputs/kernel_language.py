@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Holds the compiler to the portable kernel language.
+"""Checks the compiler against the portable kernel language.
 
     kernel_language.py IRIS_COMPILE [--full] [--targets=A,B] [--dialects=A,B]
 
 The ops come from `iris-compile --list-ops`, so that none can be missed:
 
-* every op that is in the language compiles for every target, on every shape and
-  element type that the table says (without --full: on one element type of each
-  kind);
-* what is not in the language is refused for every target, with the same
-  message, exit status 1 and none of MLIR's inner words.
+* every op of the language compiles for every target, on every shape and
+element type in the table (without --full: on one element type of each kind);
+* every other op is rejected for every target, with the same message, exit
+status 1 and none of MLIR's internal terms.
 
-Exit status 1, and what went wrong, where that does not hold.
+On a violation, exits with status 1 and prints it.
 """
 import argparse
 import os
@@ -30,7 +29,7 @@ SHORT = {"i1", "i8", "i32", "index", "f8", "f16", "bf16", "f64"}
 
 
 def read_table(compiler):
-    """The rows, {op: (shapes, elements)}, and the registered others."""
+    """The rows, {op: (shapes, elements)}, and the other registered ops."""
     text = subprocess.run([compiler, "--list-ops"], check=True,
                           capture_output=True, text=True).stdout
     rows, others = {}, []
@@ -67,7 +66,7 @@ class Session:
             done = self.compile(specimens.module(kernels), target)
             if done.returncode == 0:
                 continue
-            # One by one, to name them all.
+            # One at a time, to name all failures.
             for kernel in kernels:
                 alone = self.compile(specimens.module([kernel]), target)
                 if alone.returncode != 0:

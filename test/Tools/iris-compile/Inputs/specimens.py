@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Small kernels, one for each op of the kernel language, shape and element
-type; and small kernels with what the language does not have."""
+type; and small kernels with ops outside the language."""
 
 STORED = ("i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
 INTS = ("i8", "i16", "i32", "i64")
@@ -20,7 +20,7 @@ def typed(shape, element):
 
 
 class Kernel:
-    """The body of one kernel, whose arguments come as they are needed."""
+    """The body of one kernel, whose arguments are added on demand."""
 
     def __init__(self, name):
         self.name, self.lines, self.args, self.count = name, [], {}, 0
@@ -72,7 +72,7 @@ class Kernel:
             f"tile.load {b}[{self.index()}] : memref<?x{element}> -> {type_}")
 
     def keep(self, value, shape, element):
-        """Stores a value, so that nothing drops it."""
+        """Stores a value, so that it is not dead."""
         to = {"i1": "i8", "index": "i64"}.get(
             element, "i8" if element in F8 else element)
         if to != element:
@@ -124,7 +124,7 @@ def classify(k, op, shape, element):
 
 
 def cast(targets):
-    """From `element` to each of targets(element)."""
+    """Casts from `element` to each of targets(element)."""
     def make(k, op, shape, element):
         for to in targets(element):
             if shape == "vectors" and (to == "bf16" or to in F8):
@@ -226,7 +226,7 @@ def loop(k, op, shape, element):
 #===---- Buffers -----------------------------------------------------------===#
 
 def memory(element):
-    """A store of that element, for buffers that tile ops do not take."""
+    """A store of that element, for buffers that tile ops do not support."""
     return f"memref<?x{element}>"
 
 
@@ -333,7 +333,7 @@ def position(k, op, shape, element):
 
 
 def fixed(text, results=0):
-    """An op that has one form only; not for single elements."""
+    """An op that has only one form; not for single elements."""
     def make(k, op, shape, element):
         k.args.update(FIXED_ARGS)
         k.lines.append(text)
@@ -439,9 +439,9 @@ FIXED = {
         "    } : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x64xf32>\n    "
         "tile.store %g, %o[%i, %i] : tensor<64x64xf32>, memref<?x?xf32>"),
     "gpu.barrier": fixed("gpu.barrier"),
-    # Around every kernel.
+    # The ops around every kernel.
     "gpu.module": fixed(""), "gpu.func": fixed(""), "gpu.return": fixed(""),
-    # Beside the kernels, see module().
+    # Ops outside kernels, see module().
     "func.func": fixed(TILE + f"%w = func.call @twice(%t) : ({T}) -> {T}" + PUT),
     "func.call": fixed(TILE + f"%w = func.call @twice(%t) : ({T}) -> {T}" + PUT),
     "func.return": fixed(TILE + f"%w = func.call @twice(%t) : ({T}) -> {T}" + PUT),
@@ -506,7 +506,7 @@ def elements_of(names):
 
 
 def make_kernels(op, shapes, elements):
-    """Kernels with `op` on each of the shapes and elements that it accepts."""
+    """Kernels with `op` on each of the supported shapes and elements."""
     make = families()[op]
     if op in FIXED or op.startswith("gpu."):
         k = Kernel(op.replace(".", "_"))
@@ -618,7 +618,7 @@ REFUSED = {
     "builtin.unrealized_conversion_cast":
         "%r = builtin.unrealized_conversion_cast %i : index to i64",
     "ub.poison": "%r = ub.poison : i32",
-    # Dialects that are not there at all.
+    # Dialects that are not registered.
     "index.add": "%r = index.add %i, %i",
     "linalg.fill": "linalg.fill ins(%x : f32) outs(%b : memref<?xf32>)",
     "complex.create": "%r = complex.create %x, %x : complex<f32>",

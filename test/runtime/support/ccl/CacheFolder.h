@@ -26,7 +26,7 @@ inline std::string readFile(const std::string &path) {
   return bytes.str();
 }
 
-/// Removed, with the log of compilations, when it goes.
+/// Removed in the destructor, together with the log of compilations.
 class CacheFolder {
 public:
   CacheFolder() {
@@ -40,7 +40,7 @@ public:
     std::filesystem::remove_all(base_, ignored);
   }
 
-  /// The folder itself, which is not there at first.
+  /// The folder itself, which does not exist at first.
   std::string path() const { return base_ + "/cache"; }
 
   ccl::KernelCacheOptions options() const {
@@ -68,7 +68,7 @@ public:
     return found;
   }
 
-  /// How often the compiler ran.
+  /// Number of runs of the compiler.
   size_t compilations() const {
     std::string text = readFile(log());
     return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -80,7 +80,7 @@ public:
     return info.st_mode & 07777;
   }
 
-  /// When a file was used last.
+  /// Time of the last use of a file.
   static int64_t secondsOf(const std::string &path) {
     struct stat info = {};
     ::stat(path.c_str(), &info);

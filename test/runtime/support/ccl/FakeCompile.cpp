@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Stands in for iris-compile in tests of the collectives: makes packages of
-// StandInKernels.cpp for requests, as far as that has them.  Words in the
-// request make it misbehave: "fail", "garbage", "die", "hang".  Each run adds a
+// A stand-in for iris-compile in tests of the collectives: makes packages of
+// StandInKernels.cpp for the requests that these kernels cover. Words in the
+// request make it misbehave: "fail", "garbage", "die", "hang". Each run adds a
 // line to the file that IRIS_FAKE_COMPILE_LOG names.
 #include "support/PackageWriter.h"
 
@@ -40,7 +40,7 @@ static std::string valueOf(const std::string &request, const std::string &key,
   return request.substr(at, request.find_first_of(",}", at) - at);
 }
 
-/// Metadata of the kernel that a line of the request asks for.
+/// Metadata of the kernel for a line of the request.
 static std::string kernelOf(const std::string &request) {
   std::istringstream words(request.substr(request.find("iris.collective")));
   std::string skip, symbol, op, word, reduction, element, size;

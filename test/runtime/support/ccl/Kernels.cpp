@@ -29,7 +29,7 @@ static std::string nameIn(const std::string &request) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What was compiled ahead, if anything was.
+/// Precompiled packages, if any.
 class Packages {
 public:
   static Packages &get() {
@@ -89,7 +89,7 @@ private:
   std::string folder_;
   std::vector<Package> all_;
   std::set<std::string> names_;
-  std::mutex mutex_; // guards what follows
+  std::mutex mutex_; // guards the members below
   std::set<std::string> missing_;
 };
 } // namespace
@@ -186,7 +186,7 @@ void iris::rt::test::recordMatmul(const MatmulProblem &problem,
   tuningKey.device = recorder.kind;
   Expected<MatmulChoice> choice = select(tuningKey);
   if (!choice.ok())
-    return; // the matmul is refused alike
+    return; // the matmul fails in the same way
   tuningKey.problem.config = choice->config;
   for (const std::string &request : kernelSources(tuningKey))
     record(request, translation);
@@ -204,8 +204,8 @@ void iris::rt::test::recordCall(TuningKey tuningKey, ReduceOp reduce,
   if (config.variant.empty())
     config.variant = select(tuningKey).config.variant;
   config.staged = config.staged || !tuningKey.onHeap;
-  // Only the compiler knows whether its kernel works in place; if it does not,
-  // the communicator takes the staged one.
+  // Only the compiler knows whether its kernel supports in-place operation; if
+  // it does not, the communicator uses the staged one.
   for (bool staged : {config.staged, config.staged || tuningKey.inPlace}) {
     config.staged = staged;
     record(kernelSource(tuningKey.op, tuningKey.dtype, reduce,

@@ -27,7 +27,7 @@ static bool isFp8(DType dtype) { return dtype >= DType::f8e4m3fn; }
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// An fp8 number: `mantissa` bits of it, and the bias of its exponent.
+/// An fp8 number with `mantissa` mantissa bits and the exponent bias `bias`.
 static uint64_t encodeFp8(int64_t value, int mantissa, int bias) {
   if (value == 0)
     return 0;
@@ -72,7 +72,7 @@ uint64_t iris::rt::test::encode(DType dtype, int64_t value) {
   return 0;
 }
 
-/// A number as an element of an integer type holds it.
+/// The value after wrapping to an integer type.
 static int64_t wrap(DType dtype, uint64_t bits) {
   switch (dtype) {
   case DType::i8:
@@ -92,7 +92,7 @@ static int64_t wrap(DType dtype, uint64_t bits) {
 // Problem
 //===----------------------------------------------------------------------===//
 
-/// Numbers of which the reduction is exact in the element type, in any order.
+/// Inputs whose reduction is exact in the element type, in any order.
 int64_t Problem::value(uint32_t member, uint64_t i) const {
   uint64_t h = hash(ranks[member], i, seed);
   auto sign = [h](int64_t value) { return h >> 40 & 1 ? -value : value; };

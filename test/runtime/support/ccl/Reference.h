@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What collectives should give: every rank's data is a function of (rank,
+// Expected results of collectives: every rank's data is a function of (rank,
 // index), and so is every result, exactly.
 #ifndef IRIS_TEST_RUNTIME_SUPPORT_CCL_REFERENCE_H
 #define IRIS_TEST_RUNTIME_SUPPORT_CCL_REFERENCE_H
@@ -18,17 +18,18 @@ struct Problem {
   ccl::DType dtype = ccl::DType::f32;
   ccl::ReduceOp reduce = ccl::ReduceOp::sum;
   uint64_t count = 1;
-  /// A member, by its place.
+  /// Rank in the group.
   uint32_t root = 0;
-  /// World ranks of the members.
+  /// World ranks of the group.
   std::vector<uint32_t> ranks;
-  /// Another one, other data.
+  /// Seed of the data.
   uint64_t seed = 0;
 
-  /// Elements that member `me` reads and writes.
+  /// Number of elements that rank `me` of the group reads and writes.
   uint64_t inCount(uint32_t me) const;
   uint64_t outCount(uint32_t me) const;
-  /// The bits of element `i` of member `me`'s input, and of its output.
+  /// The bits of element `i` of the input of rank `me` of the group, and of its
+  /// output.
   uint64_t inBits(uint32_t me, uint64_t i) const;
   uint64_t outBits(uint32_t me, uint64_t i) const;
 

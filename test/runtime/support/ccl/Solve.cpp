@@ -10,7 +10,7 @@ using namespace iris::ccl;
 using namespace iris::rt;
 using namespace iris::rt::test;
 
-/// Bytes behind the output that nobody may write.
+/// Guard bytes after the output, which must not change.
 static constexpr uint64_t guardBytes = 64;
 static constexpr uint8_t guard = 0xcd;
 
@@ -25,7 +25,7 @@ WorldOptions iris::rt::test::worldOptions(DeviceKind kind,
   options.launch = launch;
   options.heapBytes = 256 << 20;
   options.heapChunkBytes = 64 << 20;
-  // On the host many programs share few cores.
+  // On the host, many programs run on few cores.
   options.waitLimit = kind == DeviceKind::host ? 60 : 20;
   options.collectiveLimit = 250;
   return options;
@@ -35,7 +35,7 @@ Expected<Buffers> Buffers::create(World &world, uint64_t bytes) {
   Buffers buffers;
   IRISRT_ASSIGN_OR_RETURN(buffers.in, world.allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(buffers.out, world.allocate(bytes));
-  // The default of World, where each rank has a device of its own.
+  // The default of World if each rank has its own device.
   int index = world.deviceKind() == DeviceKind::host
                   ? 0
                   : static_cast<int>(world.rank());
@@ -50,7 +50,7 @@ Expected<Buffers> Buffers::create(World &world, uint64_t bytes) {
 Buffers::~Buffers() {
   for (uint64_t address : {ordinaryIn, ordinaryOut})
     if (backend && address != 0)
-      backend->free(address).ignore("a destructor has nobody to tell");
+      backend->free(address).ignore("a destructor cannot report errors");
 }
 
 std::vector<uint8_t> iris::rt::test::inputOf(const Problem &p, uint32_t me) {
@@ -77,7 +77,7 @@ std::vector<uint8_t> iris::rt::test::outputOf(const Problem &p, uint32_t me) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// What the communicator sees of a call, as far as it decides on the kernel.
+/// The tuning key of a call, as far as it affects the selected kernel.
 static TuningKey tuningKeyOf(World &world, const Communicator &comm,
                              const Problem &p, uint64_t in, uint64_t out) {
   auto me = static_cast<uint32_t>(comm.index());
@@ -109,7 +109,8 @@ Status iris::rt::test::call(World &world, Communicator &comm, const Problem &p,
   return missingKernels();
 }
 
-Status iris::rt::test::meet(World &world, Communicator &comm, Stream stream) {
+Status iris::rt::test::deviceBarrier(World &world, Communicator &comm,
+                                     Stream stream) {
   Problem p;
   p.op = Op::barrier;
   p.dtype = DType::i8;
@@ -121,17 +122,18 @@ Status iris::rt::test::meet(World &world, Communicator &comm, Stream stream) {
 // Problems
 //===----------------------------------------------------------------------===//
 
-std::string iris::rt::test::describe(const Problem &p, Place place,
+std::string iris::rt::test::describe(const Problem &p, BufferLocation location,
                                      const Config *config) {
   std::string text =
       std::string(opName(p.op)) + " " + std::string(dtypeName(p.dtype)) + " " +
       (reduces(p.op) ? std::string(reduceOpName(p.reduce)) : "") + " x " +
       std::to_string(p.count) + ", root " + std::to_string(p.root) + ", " +
       std::to_string(p.ranks.size()) + " members";
-  if (place != Place::heap)
-    text += place == Place::inPlace    ? ", in place"
-            : place == Place::ordinary ? ", ordinary memory"
-                                       : ", ordinary memory of the root";
+  if (location != BufferLocation::heap)
+    text += location == BufferLocation::inPlace ? ", in place"
+            : location == BufferLocation::ordinary
+                ? ", ordinary memory"
+                : ", ordinary memory of the root";
   if (config)
     text += " " + config->variant + (config->staged ? " staged" : "");
   return text + ": ";
@@ -159,7 +161,7 @@ std::string iris::rt::test::compare(const Problem &p,
          " of " + std::to_string(want.size() / width) + " are wrong)";
 }
 
-/// Copies on the default stream; the bytes must stay until that got there.
+/// Copies on the default stream; the bytes must outlive the copy.
 static Status upload(World &world, uint64_t to,
                      const std::vector<uint8_t> &bytes) {
   if (bytes.empty())
@@ -176,13 +178,16 @@ static Status download(World &world, std::vector<uint8_t> &bytes,
 
 std::string iris::rt::test::solve(World &world, Communicator &comm,
                                   const Buffers &buffers, Problem p,
-                                  Place place, const Config *config) {
+                                  BufferLocation location,
+                                  const Config *config) {
   p.ranks = comm.group().ranks;
   auto me = static_cast<uint32_t>(comm.index());
-  bool inPlace = place == Place::inPlace;
-  uint64_t in = place == Place::ordinary ? buffers.ordinaryIn : buffers.in;
-  uint64_t out = place == Place::ordinary ? buffers.ordinaryOut : buffers.out;
-  if (place == Place::ordinaryOnRoot) {
+  bool inPlace = location == BufferLocation::inPlace;
+  uint64_t in =
+      location == BufferLocation::ordinary ? buffers.ordinaryIn : buffers.in;
+  uint64_t out =
+      location == BufferLocation::ordinary ? buffers.ordinaryOut : buffers.out;
+  if (location == BufferLocation::ordinaryOnRoot) {
     bool isInputOfRoot = p.op == Op::broadcast || p.op == Op::scatter;
     (isInputOfRoot ? in : out) =
         isInputOfRoot ? buffers.ordinaryIn : buffers.ordinaryOut;
@@ -193,8 +198,8 @@ std::string iris::rt::test::solve(World &world, Communicator &comm,
     bool scatters = p.op == Op::reduceScatter || p.op == Op::scatter;
     out = gathers ? buffers.in : scatters ? buffers.in + me * chunk : in;
     in = gathers ? buffers.in + me * chunk : in;
-    // Only a root that gathers or scatters has its chunk in the larger buffer;
-    // the others have theirs elsewhere.
+    // Only the root of a gather or scatter has its chunk in the larger buffer;
+    // all other ranks have separate buffers.
     if (p.op == Op::gather && me != p.root)
       in = buffers.out;
     if (p.op == Op::scatter && me != p.root)
@@ -204,26 +209,27 @@ std::string iris::rt::test::solve(World &world, Communicator &comm,
   const std::vector<uint8_t> fresh(want.size() + guardBytes, guard);
   RANK_TRY(upload(world, out, fresh));
   RANK_TRY(upload(world, in, input));
-  RANK_TRY(meet(world, comm)); // nobody writes to an output that is not reset
+  RANK_TRY(deviceBarrier(
+      world, comm)); // no rank writes to an output before it is reset
   RANK_TRY(world.synchronize());
-  // What only the root has the others do not pass.
+  // All ranks but the root pass null for the root's buffer.
   Status status = call(world, comm, p, input.empty() ? 0 : in,
                        want.empty() ? 0 : out, config);
   if (!status.ok())
-    return describe(p, place, config) + status.message();
+    return describe(p, location, config) + status.message();
   std::vector<uint8_t> output(fresh.size()), inputAfter(input.size());
   RANK_TRY(download(world, output, out));
   RANK_TRY(download(world, inputAfter, in));
   RANK_TRY(world.synchronize());
   std::string wrong = compare(p, output, want);
   if (!wrong.empty())
-    return describe(p, place, config) + wrong;
+    return describe(p, location, config) + wrong;
   if (!inPlace && inputAfter != input)
-    return describe(p, place, config) + "input changed";
+    return describe(p, location, config) + "input changed";
   for (uint64_t i = want.size(); !inPlace && i < output.size(); ++i)
     if (output[i] != guard)
-      return describe(p, place, config) + "written beyond the output";
-  RANK_TRY(meet(world, comm));
+      return describe(p, location, config) + "written past the output";
+  RANK_TRY(deviceBarrier(world, comm));
   RANK_TRY(world.synchronize());
   return "";
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Collectives on any kind of device: worlds, buffers, calls, and whether what
-// comes out is right.  Data goes through copies everywhere, so that there is
-// one way for all devices.
+// Collectives on any kind of device: worlds, buffers, calls, and checks of the
+// results. Data is copied on every device, so that all devices use the same
+// code.
 #ifndef IRIS_TEST_RUNTIME_SUPPORT_CCL_SOLVE_H
 #define IRIS_TEST_RUNTIME_SUPPORT_CCL_SOLVE_H
 
@@ -22,8 +22,8 @@ inline void *toPointer(uint64_t address) {
   return reinterpret_cast<void *>(address);
 }
 
-/// Where the buffers of a call lie.
-enum class Place { heap, inPlace, ordinary, ordinaryOnRoot };
+/// Location of a call's buffers.
+enum class BufferLocation { heap, inPlace, ordinary, ordinaryOnRoot };
 
 /// Input and output of one rank, on the heap and off it.
 class Buffers {
@@ -38,38 +38,40 @@ public:
 
 private:
   Buffers() = default;
-  /// The world's device once more: worlds have no memory off the heap to give.
+  /// A second handle on the world's device: worlds allocate only on the heap.
   std::unique_ptr<Backend> backend;
 };
 
-/// The bytes of the problem's input, and of its output, on this member.
+/// The bytes of the problem's input, and of its output, on rank `me` of the
+/// group.
 std::vector<uint8_t> inputOf(const Problem &p, uint32_t me);
 std::vector<uint8_t> outputOf(const Problem &p, uint32_t me);
 
-/// Makes the call; only the values of the problem that the call passes count.
+/// Makes the call; uses only the problem's parameters that the call passes.
 Status call(World &world, ccl::Communicator &comm, const Problem &p,
             uint64_t in, uint64_t out, const ccl::Config *config = nullptr,
             Stream stream = {});
 
 /// A barrier on the device.
-Status meet(World &world, ccl::Communicator &comm, Stream stream = {});
+Status deviceBarrier(World &world, ccl::Communicator &comm, Stream stream = {});
 
-/// Solves a problem on this member, and checks the output and the input.
+/// Solves a problem on this rank, and checks the output and the input.
 std::string solve(World &world, ccl::Communicator &comm, const Buffers &buffers,
-                  Problem p, Place place = Place::heap,
+                  Problem p, BufferLocation location = BufferLocation::heap,
                   const ccl::Config *config = nullptr);
 
-/// "" where the bytes are right, else which element is wrong.
+/// "" if the bytes are right, else the first wrong element.
 std::string compare(const Problem &p, const std::vector<uint8_t> &got,
                     const std::vector<uint8_t> &want);
 
 /// "all_reduce f32 sum x 7, root 1, 3 members, in place: "
-std::string describe(const Problem &p, Place place = Place::heap,
+std::string describe(const Problem &p,
+                     BufferLocation location = BufferLocation::heap,
                      const ccl::Config *config = nullptr);
 
 } // namespace iris::rt::test
 
-/// Inside a RankBody: returns what solve() says if that is anything.
+/// Inside a RankBody: returns solve()'s message if there is one.
 #define SOLVE(...)                                                             \
   do {                                                                         \
     std::string wrong_ = solve(__VA_ARGS__);                                   \

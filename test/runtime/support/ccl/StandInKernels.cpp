@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Collectives for tests, written by hand for the host: simple, slow, and only
-// the first program does anything.  All take the arguments of a generated one:
+// Collectives for tests, hand-written for the host: simple, slow, and executed
+// by the first program only. All have the arguments of a generated kernel:
 //
 //   (!iris.ctx, memref<?xT> in, memref<?xT> out,
 //    memref<?xi32, symmetric> workspace, index count, index root)
 //
-// Bytes are moved, i32 are summed.
+// Data movement copies bytes, reductions sum i32.
 #include "iris-c/RuntimeABI.h"
 
 #include <cstring>
@@ -25,7 +25,7 @@ struct Args {
 };
 static_assert(sizeof(Args) == 152, "args_bytes in FakeCompile.cpp");
 
-/// Where staged inputs lie in the workspace, in elements.
+/// Offset of staged inputs in the workspace, in elements.
 constexpr int64_t stageAt = 1024;
 
 class Kernel {
@@ -34,7 +34,7 @@ public:
       : args(*static_cast<const Args *>(raw)), program(program),
         size(args.ctx.groupSize), me(args.ctx.groupIndex) {}
 
-  /// Own address as it is on a member.
+  /// A local address, translated to a rank of the group.
   template <typename T>
   T *at(T *pointer, int64_t member) {
     uint64_t rank = (args.ctx.groupMembers >> (8 * member)) & 0xff;
@@ -47,7 +47,8 @@ public:
     return reinterpret_cast<T *>(table[rank] + address - args.ctx.heapBase);
   }
 
-  /// All members are here.  Word m of the workspace counts member m's calls.
+  /// A barrier of the group. Word m of the workspace counts the calls of rank m
+  /// of the group.
   bool barrier() {
     int32_t epoch = ++args.workspace[8];
     for (int64_t member = 0; member < size; ++member)

@@ -32,7 +32,7 @@ Result fakegpu::misuse(const char *what) {
   return errorInvalidValue;
 }
 
-/// A thread that chose no device has the first one on HIP, and none on CUDA.
+/// The default device of a thread: the first one on HIP, none on CUDA.
 static std::atomic<bool> isHip{false};
 static thread_local int boundDevice = -1;
 
@@ -152,7 +152,7 @@ Result fake_context_release(Device) {
   return success;
 }
 
-/// Contexts are the devices' numbers, plus 1; null unbinds.
+/// Contexts are the devices' numbers plus 1; null unbinds.
 Result fake_set_context(Context context) {
   FAKE_ENTER("setContext");
   int device = static_cast<int>(reinterpret_cast<uintptr_t>(context)) - 1;
@@ -201,7 +201,7 @@ Result fake_enable_peer_context(Context peer, unsigned) {
 
 Result fake_enable_peer_device(int peer, unsigned) { return enablePeer(peer); }
 
-// Like hipDeviceProp_t of HIP 6: the target's name lies at byte 1160.
+// Like hipDeviceProp_t of HIP 6: the target's name is at byte 1160.
 Result fake_properties6(void *properties, int) {
   auto *bytes = static_cast<char *>(properties);
   std::memset(bytes, 0, 1472);

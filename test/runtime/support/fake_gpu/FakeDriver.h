@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the files of the fake GPU driver share (for tests only, see README.md).
+// Shared declarations of the fake GPU driver (for tests only, see README.md).
 #ifndef IRIS_TEST_RUNTIME_SUPPORT_FAKEDRIVER_H
 #define IRIS_TEST_RUNTIME_SUPPORT_FAKEDRIVER_H
 
@@ -25,33 +25,33 @@ constexpr Result errorInvalidHandle = 400;
 constexpr Result errorLaunchFailed = 719;
 constexpr Result errorCaptureUnjoined = 904;
 
-/// Null: the function may go on; otherwise the result that was ordered for it.
+/// The failure injected for this function, or null.
 Result injectedFailure(const char *function);
 
-/// Notes that the caller broke a rule, and fails.
+/// Records a misuse by the caller, and fails.
 Result misuse(const char *what);
 
 /// The calling thread's device, or -1.
 int currentDevice();
 
-/// What is asked of a thread without a device is a misuse.
+/// Records a misuse if the thread has no device.
 bool isBound(const char *function);
 
-/// Whether a kernel runs from which the call would take something away.
+/// Whether a kernel runs from which the call would take memory or code.
 bool takesFromKernels();
 
-/// A piece of work; false: it failed, and so will all later work.
+/// A piece of work; false: it failed, and all later work fails too.
 using Work = std::function<bool()>;
 
 class FakeStream;
 struct FakeEvent;
 
-/// What streams record while they are captured: all of them one list, since
-/// work is captured after what it depends on.  So a graph runs its branches one
-/// after another, which the driver does not promise, but may do.
+/// Work that streams record while they are captured: one list for all of them,
+/// since work is captured after its dependencies. So a graph runs its branches
+/// one after another, which the driver does not guarantee, but allows.
 struct FakeCapture {
-  /// A stream that was captured along with the first one.  Somebody has to wait
-  /// for the event that was recorded behind its last work.
+  /// A stream that was captured along with the first one. The event recorded
+  /// after its last work must be joined.
   struct Branch {
     const FakeStream *stream;
     const FakeEvent *tail = nullptr;
@@ -61,7 +61,8 @@ struct FakeCapture {
   std::vector<Branch> branches;
   bool ended = false;
 
-  /// The stream goes on; with an event if that is what it does.
+  /// Records that the stream has new work; with an event if the work is a
+  /// record.
   void goesOn(const FakeStream *stream, const FakeEvent *tail = nullptr);
   void waitsFor(const FakeEvent *event);
 };
@@ -75,7 +76,7 @@ public:
   Result query();
   bool isCaptured() const { return capture && !capture->ended; }
   std::shared_ptr<FakeCapture> capture;
-  /// Of the thread that created it.
+  /// The device of the thread that created it.
   const int device = currentDevice();
 
 private:
@@ -95,12 +96,12 @@ Result enqueue(Stream stream, Work work);
   extern "C" __attribute__((visibility("default"))) decltype(function) name    \
       __attribute__((alias(#function)));
 
-/// Starts every function: an ordered failure comes first.
+/// Start of every function: checks for an injected failure first.
 #define FAKE_ENTER(function)                                                   \
   if (Result failure = injectedFailure(function))                              \
   return failure
 
-/// The same for functions that work on the calling thread's device.
+/// The same for functions that use the calling thread's device.
 #define FAKE_ENTER_BOUND(function)                                             \
   FAKE_ENTER(function);                                                        \
   if (!isBound(function))                                                      \

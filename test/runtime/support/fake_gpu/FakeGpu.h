@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Steers the fake GPU driver (for tests only, see README.md).
+// Controls the fake GPU driver (for tests only, see README.md).
 #ifndef IRIS_TEST_RUNTIME_SUPPORT_FAKEGPU_H
 #define IRIS_TEST_RUNTIME_SUPPORT_FAKEGPU_H
 
 #include <atomic>
 
-/// What the fake driver is like, and what it has handed out.  `fakeGpuControl`,
-/// exported by the library, gives the one instance.
+/// Settings and counters of the fake driver. The library exports the single
+/// instance as `fakeGpuControl`.
 struct FakeGpuControl {
   int devices = 2;
   int cudaVersion = 12040;
   int hipVersion = 70200000;
   const char *hipTarget = "gfx942:sramecc+:xnack-";
-  /// Mappings can be placed and exported; HIP also has the uncached kind.
+  /// Mappings at fixed addresses and exports are supported; HIP also has the
+  /// uncached kind.
   bool virtualMemory = true;
   bool hipUncachedMappings = true;
-  /// As some versions of HIP: only the first mapping of a reservation, or a
-  /// range from there, can be made accessible.
+  /// Bug of some HIP versions: only the first mapping of a reservation, or a
+  /// range that starts there, can be made accessible.
   bool hipAccessBug = false;
-  /// Reservations ignore the alignment that was asked for.
+  /// Reservations ignore the requested alignment.
   bool ignoreAlignment = false;
   bool fineGrained = true;
-  /// As HIP without links between devices: coarse memory where fine-grained is
-  /// asked for.  And where a device has no uncached pool: coarse memory,
-  /// without an error, allocated or mapped.
+  /// Like HIP without links between devices: returns coarse-grained memory for
+  /// fine-grained requests. And like a device without an uncached pool:
+  /// coarse-grained memory, without an error, allocated or mapped.
   bool fineGrainedIsCoarse = false;
   bool uncachedIsCoarse = false, uncachedMappingsAreCoarse = false;
-  /// Whether hsa_amd_pointer_info tells the kind of memory, and of mappings.
+  /// Whether hsa_amd_pointer_info reports the kind of memory, and of mappings.
   bool tellsKind = true, tellsKindOfMappings = true;
-  /// As versions of HIP: imported memory can be mapped only while the
+  /// Like some HIP versions: imported memory can be mapped only while the
   /// descriptor is open; or not at all.
   bool importNeedsDescriptor = false, canMapImported = true;
   bool canAccessPeer = true;
 
   /// The function (without "fake_", as in GpuApiTable.inc) that fails with
-  /// `failResult`, once it was called `failAfter` times; null: none.
+  /// `failResult` from its `failAfter`-th call on; null: none.
   const char *failFunction = nullptr;
   int failResult = 999;
   int failAfter = 0;
@@ -47,10 +48,10 @@ struct FakeGpuControl {
     return contexts + chunks + reservations + mappings + allocations + opened +
            streams + events + modules + graphs;
   }
-  /// Calls that broke a rule of the driver's documentation.
+  /// Calls that violated the driver's documentation.
   std::atomic<int> misuses{0};
-  /// Kernels that run now, and calls that took memory or code away meanwhile.
-  /// What a driver would wait for kernels to free stays; mappings go.
+  /// Running kernels, and calls that took memory or code away from them. Frees
+  /// for which a driver would wait for kernels are ignored; unmaps take effect.
   std::atomic<int> kernelsRunning{0}, takenFromKernels{0};
   /// Calls that changed the calling thread's device.
   std::atomic<int> bindings{0};
@@ -61,7 +62,7 @@ struct FakeGpuControl {
 extern "C" FakeGpuControl *fakeGpuControl();
 /// The device that the calling thread is bound to; -1: none.
 extern "C" int fakeGpuCurrentDevice();
-/// Binds it, as a program does behind our back.
+/// Binds it, as a program does without Iris' knowledge.
 extern "C" void fakeGpuBindDevice(int device);
 
 /// An image that the fake driver loads.  Its kernels, and their arguments:

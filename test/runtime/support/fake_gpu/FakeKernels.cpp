@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Modules and kernels of the fake driver (for tests only).  An image is either
-// the text `fakeGpuImage`, which stands for a few built-in kernels, or a shared
+// Modules and kernels of the fake driver (for tests only). An image is either
+// the text `fakeGpuImage`, which selects a few built-in kernels, or a shared
 // object for the host target, so that whole worlds can run on the fake device.
 #include "FakeDriver.h"
 
@@ -130,7 +130,7 @@ bool runHost(IrisRtHostKernel kernel, const Block &block,
   return true;
 }
 
-/// A shared object in memory, of a size that only its headers tell.
+/// A shared object in memory, whose size only its headers give.
 void *loadSharedObject(const void *image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));
@@ -145,7 +145,8 @@ void *loadSharedObject(const void *image) {
   return library;
 }
 
-/// What a driver does that knows the sizes of the kernel's parameters.
+/// Copies parameters like a driver that knows the sizes of the kernel's
+/// parameters.
 bool placeParameters(const std::string &kernel, void **parameters,
                      Block &block) {
   static const std::map<std::string, std::vector<size_t>> sizes = {
@@ -202,7 +203,7 @@ Result fake_module_load(Module *module, const void *image, unsigned numOptions,
   bool amd = elf && header->e_machine == machineAmdGpu;
   if (elf && !amd)
     library = loadSharedObject(image);
-  // The conformance suite's images stand for the built-in kernels, too.
+  // The conformance suite's images also select the built-in kernels.
   auto *text = static_cast<const char *>(image);
   bool known = amd || !std::strcmp(text, fakeGpuImage) ||
                std::strstr(text, ".visible .entry store_ids(");
@@ -261,8 +262,8 @@ Result fake_occupancy(int *blocks, Function, int threads, size_t) {
   return success;
 }
 
-/// The map's words say what it was made of: address, sizes, strides, box,
-/// element and swizzle.
+/// The map's words record its parameters: address, sizes, strides, box, element
+/// and swizzle.
 Result fake_encode_tensor_map(TensorMap *map, int element, unsigned rank,
                               void *address, const uint64_t *sizes,
                               const uint64_t *strides, const uint32_t *box,

@@ -22,9 +22,9 @@ constexpr size_t granule = 2 << 20;
 struct Piece {
   int fd;
   size_t bytes;
-  /// As hsa_amd_pointer_info tells it.
+  /// As reported by hsa_amd_pointer_info.
   uint32_t kind = memoryFlagCoarseGrained;
-  /// Of a descriptor that a peer sent, which is the caller's to close.
+  /// Whether it came from a descriptor that a peer sent; the caller closes it.
   bool isImported = false;
   ino_t inode = 0;
 };
@@ -46,14 +46,14 @@ FakeGpuControl &control() { return *fakeGpuControl(); }
 
 void *pointer(Address address) { return reinterpret_cast<void *>(address); }
 
-/// Whether the descriptor of a piece is (still) its own.
+/// Whether the descriptor of an allocation still belongs to it.
 bool hasDescriptor(const Piece &piece) {
   struct stat info;
   return !piece.isImported ||
          (fstat(piece.fd, &info) == 0 && info.st_ino == piece.inode);
 }
 
-/// A memfd that fits, or -1.
+/// A suitable memfd, or -1.
 int makeMemory(size_t bytes) {
   if (bytes > (size_t(1) << 36))
     return -1;
@@ -77,7 +77,7 @@ Result allocateShared(Address *address, size_t bytes,
     close(fd);
     return errorOutOfMemory;
   }
-  // Drivers do not promise zeros.
+  // Drivers do not guarantee zeros.
   std::memset(at, 0xa5, std::min<size_t>(bytes, granule));
   std::lock_guard<std::mutex> lock(mutex);
   *address = reinterpret_cast<Address>(at);
@@ -258,7 +258,7 @@ Result fake_memory_unmap(Address address, size_t bytes) {
   auto found = mappings.find(address);
   if (found == mappings.end() || found->second.bytes != bytes)
     return misuse("memoryUnmap of no mapping");
-  (void)takesFromKernels(); // as drivers do: a kernel that reads it dies
+  (void)takesFromKernels(); // as in drivers: a kernel that reads it fails
   mmap(pointer(address), bytes, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   mappings.erase(found);
@@ -392,7 +392,7 @@ Result fake_ipc_open(Address *address, IpcBytes handle, unsigned flags) {
   if (std::sscanf(handle.bytes, "%d %d %zu", &pid, &fd, &bytes) != 3)
     return errorInvalidHandle;
   if (pid == getpid())
-    return errorInvalidContext; // as the real drivers
+    return errorInvalidContext; // as in the real drivers
   std::string path =
       "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd);
   int mine = open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -422,7 +422,7 @@ Result fake_ipc_close(Address address) {
   return success;
 }
 
-/// ROCr's, which HIP is built on.  As there, memory that it does not know is no
+/// ROCr's function, which HIP is built on. As in ROCr, unknown memory is not an
 /// error.
 __attribute__((visibility("default"))) int
 hsa_amd_pointer_info(const void *at, PointerInfo *info, void *(*)(size_t),

@@ -102,7 +102,7 @@ struct fakegpu::FakeEvent {
   bool done = true;
   uint64_t generation = 0;
   std::chrono::steady_clock::time_point time;
-  /// The one that the last record was part of.
+  /// The capture of the last record.
   std::weak_ptr<FakeCapture> capture;
 };
 
@@ -191,7 +191,7 @@ Result fake_event_record(Event event, Stream stream) {
   {
     std::lock_guard<std::mutex> lock(e->mutex);
     e->capture.reset();
-    // A captured record is an edge of the graph, and nothing that happens.
+    // A captured record is an edge of the graph, without any action.
     if (s && s->isCaptured()) {
       e->capture = s->capture;
       s->capture->goesOn(s, e);
@@ -310,7 +310,7 @@ Result fake_cuda_end_capture(Stream stream, Graph *graph) {
   return endCapture(stream, graph, /*leavesAlways=*/true);
 }
 
-/// HIP goes on capturing where work is not joined.
+/// HIP keeps capturing if work was not joined.
 Result fake_hip_end_capture(Stream stream, Graph *graph) {
   return endCapture(stream, graph, /*leavesAlways=*/false);
 }

@@ -13,7 +13,7 @@
 //   gathered     a has all parts already, below each other: what an all-gather
 //                has left there (shard k; of shard m that is one matrix)
 //
-// See docs/fused.md for why they are correct.
+// See docs/internals/fused-matmuls.md for why they are correct.
 //
 //===----------------------------------------------------------------------===//
 

@@ -37,10 +37,29 @@ struct LaunchInfo {
   int noticeFd = -1;
 };
 
+/// One variable of the environment, as `iris-run --help-env` prints it.
+struct EnvVariable {
+  const char *name;
+  /// What the value may be, such as "seconds".
+  const char *value;
+  /// What holds without it.
+  const char *defaultValue;
+  const char *meaning;
+  /// Names a file or a program: does not count in a process with more rights
+  /// than its user.
+  bool namesFile;
+};
+
 /// Everything the runtime takes from the environment.
 class Env {
 public:
   using Lookup = std::function<const char *(const char *name)>;
+
+  /// Every variable that read() looks up, in the order in which help and
+  /// reference list them.
+  static const std::vector<EnvVariable> &variables();
+  /// variables() as a Markdown table.
+  static std::string describe();
 
   /// The process's environment, read at the first call.
   static const Env &get();

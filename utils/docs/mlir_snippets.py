@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Parses and verifies every ```mlir block of documents and op descriptions.
 
-    check-snippets.py IRIS_OPT FILE...
+    utils/docs/mlir_snippets.py IRIS_OPT FILE...
 
 A block that is no complete module is put into a kernel, or into @main if it has
 ops of host programs. Values that it uses but does not define become arguments;
@@ -10,6 +10,8 @@ their types are found by asking: the parser's error says what it expected.
 import re
 import subprocess
 import sys
+
+import pages
 
 HOST_OPS = re.compile(
     r"\biris\.(alloc|dealloc|launch|sync|all_gather|all_reduce|"
@@ -91,20 +93,13 @@ class Snippet:
 
 
 def extract(path):
-    """The ```mlir blocks of a file, in descriptions without their indent."""
+    """The ```mlir blocks of a file; copies of files (code_snippets.py) are
+    compiled and run as those files."""
     with open(path, encoding="utf-8") as file:
-        lines = file.read().splitlines()
-    block, start, indent = None, 0, 0
-    for number, line in enumerate(lines, 1):
-        if block is None:
-            if line.strip() == "```mlir":
-                block, start = [], number
-                indent = len(line) - len(line.lstrip())
-        elif line.strip() == "```":
-            yield Snippet(path, start, "\n".join(block) + "\n")
-            block = None
-        else:
-            block.append(line[indent:])
+        text = file.read()
+    for number, language, comment, body in pages.blocks(text):
+        if language == "mlir" and not comment.startswith("from "):
+            yield Snippet(path, number, "\n".join(body) + "\n")
 
 
 def run(iris_opt, snippets):

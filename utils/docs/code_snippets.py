@@ -192,7 +192,7 @@ def main():
     parser.add_argument("--build", default=os.path.join(pages.ROOT, "build"))
     parser.add_argument("--update", action="store_true")
     parser.add_argument("arguments", nargs="+")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     what = {a for a in options.arguments if a in ("copies", "cpp", "run")}
     paths = [os.path.relpath(os.path.abspath(a), pages.ROOT)
              for a in options.arguments if a not in what]

@@ -126,7 +126,7 @@ def pick_launch(launches, rank, wanted):
     if not mine or (wanted is None and not matmuls):
         fail(f"rank {rank} has no launch "
              + ("with a matmul" if wanted is None else str(wanted)))
-    return max(products or mine, key=lambda key: key[2])
+    return max(matmuls or mine, key=lambda key: key[2])
 
 
 class Picture:

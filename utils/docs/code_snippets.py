@@ -90,7 +90,9 @@ def check_cpp(paths, build):
         sources = [fragments]
         for path in paths:
             for number, name, comment, body in pages.blocks(pages.read(path)):
-                if name not in (language, "c++" if language == "cpp" else ""):
+                if comment.startswith("from "):
+                    continue  # the file is compiled
+                if name != language and (name, language) != ("c++", "cpp"):
                     continue
                 marked = f'#line {number + 1} "{path}"\n' + "\n".join(body)
                 if any(line.startswith("#include") for line in body):

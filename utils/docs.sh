@@ -4,7 +4,8 @@
 #
 #   utils/docs.sh                 builds the tools if need be, then the site
 #   utils/docs.sh --build=DIR     takes the tools of another build folder
-#   utils/docs.sh --check         the checks alone; needs no network
+#   utils/docs.sh --check         the checks alone, of a build that exists; needs
+#                                 no network
 #   utils/docs.sh --update        first copies into pages what they show of files
 #
 # Fails on a dead link, a stale snippet, a command that does not print what its
@@ -20,20 +21,21 @@ for arg in "$@"; do
   --build=*) build=${arg#--build=} ;;
   --check) check=1 ;;
   --update) update=(--update) ;;
-  *) sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 1 ;;
+  *) sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 1 ;;
   esac
 done
 
+# The site's tools are installed in a virtual environment of the build folder.
+((check)) || { iris_packages+=(python3-venv); iris_setup; }
 if [[ -z $build ]]; then
   build=build
-  iris_setup
-  iris_build release iris-compile iris-run iris-bench iris-opt
+  ((check)) || iris_build release iris-compile iris-run iris-bench iris-opt
 fi
 
 work=build/docs
 mkdir -p "$work"
 mapfile -t files < <(find README.md CONTRIBUTING.md docs examples benchmarks \
-  runtime test tools utils -name '*.md' ! -path '*/build/*')
+  runtime test tools utils -name "*.md" ! -path "*/Inputs/*")
 mapfile -t own < <(find README.md docs -name '*.md')
 
 echo "==> reference"
@@ -56,5 +58,5 @@ fi
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check \
   --require-hashes -r utils/docs/requirements.txt
 python3 utils/docs/stage.py --out="$work/pages" --reference="$work/reference"
-"$work/venv/bin/mkdocs" build --strict --quiet
+NO_MKDOCS_2_WARNING=1 "$work/venv/bin/mkdocs" build --strict --quiet
 echo "$PWD/$work/site/index.html"

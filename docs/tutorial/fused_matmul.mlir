@@ -29,7 +29,7 @@ gpu.module @kernels {
     // After this barrier, every rank has filled its rows.
     iris.barrier %ctx, %state : !state
     scf.for %s = %c0 to %ranks step %c1 {
-      // The own rows first, then those of the next rank, and so on.
+      // This rank's rows first, then those of the next rank, and so on.
       %sum = arith.addi %rank, %s : index
       %source = arith.remui %sum, %ranks : index
       %row0 = arith.muli %source, %m : index

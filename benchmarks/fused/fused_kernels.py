@@ -4,7 +4,7 @@
 
 Usage: fused_kernels.py -n RANKS SPEC...   prints a module with these kernels.
 
-A SPEC is a kind and its config, as docs/guides/fused-matmuls.md has them:
+A SPEC is a kind and its config, as docs/fused.md has them:
 
     all_gather_matmul,variant=hbm_buffer,num_fetch_programs=16
 

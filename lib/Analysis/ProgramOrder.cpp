@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One model per op: the table "Order inside a program" of
-// docs/internals/memory-model.md.
+// One model per op: the table "Order inside a program" of docs/memory-model.md.
 #include "iris/Analysis/ProgramOrder.h"
 
 #include "iris/Dialect/Iris/IR/Iris.h"

@@ -12,8 +12,8 @@
 // reads the input any more. In place, the own chunk is stored over itself.
 //
 // Why `packet` and `buffered` are correct: see Packets and Buffers in
-// docs/internals/collectives.md. A tile is loaded before it is sent and stored;
-// nobody but this rank touches its output.
+// docs/collectives.md. A tile is loaded before it is sent and stored; nobody
+// but this rank touches its output.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,7 +13,7 @@
 // the result there.
 //
 // The packet variants need no barrier, `one_shot_buffered` one: see Packets and
-// Buffers in docs/internals/collectives.md.
+// Buffers in docs/collectives.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -3,8 +3,8 @@
 //
 // What a workspace does not hold at once goes in rounds. Slots are in two
 // halves, for even and odd epochs: what one iteration stores to peers, the next
-// reads, while it stores to the other half. docs/internals/collectives.md says
-// why no rank stores to a slot that another one still reads.
+// reads, while it stores to the other half. docs/collectives.md says why no
+// rank stores to a slot that another one still reads.
 //
 //===----------------------------------------------------------------------===//
 

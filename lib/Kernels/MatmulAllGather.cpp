@@ -8,8 +8,7 @@
 //                 to all other ranks as they are finished
 //
 // Ranks are visited in rotated order, so that no two ranks store to one
-// receiver at once. See docs/internals/fused-matmuls.md for why they are
-// correct.
+// receiver at once. See docs/fused.md for why they are correct.
 //
 //===----------------------------------------------------------------------===//
 

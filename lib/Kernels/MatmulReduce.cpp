@@ -17,7 +17,7 @@
 //
 // Shares travel in the type of the sum, or rounded to that of the result. They
 // are added in the group's order, by all who add: ranks get the same bits. See
-// docs/internals/fused-matmuls.md for why the protocols are correct.
+// docs/fused.md for why the protocols are correct.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,7 +8,7 @@
 // members where the root reaches a buffer that is elsewhere in place.
 //
 // Packets need no barrier, but everybody has to hear from everybody else: see
-// Packets in docs/internals/collectives.md.
+// Packets in docs/collectives.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -14,8 +14,8 @@ and goes on to the next launch with other data and maybe another number of
 programs, whatever the others do meanwhile. So a barrier that is missing shows,
 and on weak memory a release or acquire.
 
-Data are small integers: all sums are exact, and a result is rounded once
-(docs/guides/fused-matmuls.md). Results and the staging hold NaN (or -1) at first.
+Data are small integers: all sums are exact, and a result is rounded as docs/
+fused.md says. Results and the staging hold NaN (or -1) at first.
 
     fused.py break WHAT MAIN > BROKEN
 

@@ -4,7 +4,7 @@
 A kernel's programs work on slices of buffers that are theirs alone, as often as
 not on the same elements: the order of one program's accesses is what the
 compiler has to keep. What ranks exchange goes through FIFO slots, flags, sums and
-barriers, by the rules of the memory model (docs/internals/memory-model.md). So the values
+barriers, by the rules of the memory model (docs/memory-model.md). So the values
 are those that one thread per program computes, which `Kernel.expected` does.
 """
 import random

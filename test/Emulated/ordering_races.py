@@ -5,7 +5,7 @@ The kernel that `tile-insert-barriers` leaves is executed as one thread would. E
 access is noted with the threads that make it (from layouts) and the number of
 barriers before it: two accesses of different threads to one element, one of them a
 write, with no barrier between them are a race, whichever came first here. What
-orders is the memory model's (docs/internals/memory-model.md), not the pass': a release orders
+orders is the memory model's (docs/memory-model.md), not the pass': a release orders
 what is before it, an acquire what is after it, and neither its own access, which is
 one thread's.
 """

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The order of what the generators of products write: barriers, flags, products,
-// stores. docs/internals/fused-matmuls.md says why.
+// stores. docs/fused.md says why.
 //
 // RUN: iris-opt %s --iris-expand-matmuls --canonicalize --cse | FileCheck %s
 

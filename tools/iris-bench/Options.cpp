@@ -59,7 +59,7 @@ what is measured (lists are separated by commas):
   --in-place            the output is the input
   --staged              through the workspace, as for buffers that peers cannot
                         reach
-of matmuls (docs/guides/fused-matmuls.md):
+of matmuls (docs/fused.md):
   --shape=MxNxK         rows and columns of what a rank gets or computes, and
                         values of k over all ranks; may be given several times
                         (default 512x512x512)

@@ -56,7 +56,7 @@ options:
 exit status: 0 if every check on every rank held and at least one ran, else 1.
 
 environment: IRIS_COMPILE names the compiler (default: iris-compile beside
-iris-run); IRIS_LOG=info|debug logs more; --help-env lists the others.
+iris-run); IRIS_LOG=info|debug logs more; see docs for the others.
 
 examples:
   iris-run -n 4 examples/02-all-gather/all_gather.mlir

@@ -11,7 +11,7 @@ def ProgramOrderOpInterface : OpInterface<"ProgramOrderOpInterface"> {
     What an op means for the order of accesses inside one program: its own
     accesses, what it orders before them, and what it orders after them.
 
-    The table of docs/internals/memory-model.md, "Order inside a program", is what the
+    The table of docs/memory-model.md, "Order inside a program", is what the
     ops answer. An op without this interface orders nothing, and accesses what
     its memory effects say.
   }];

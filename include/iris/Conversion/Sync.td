@@ -46,7 +46,7 @@ def IrisLowerSyncPass : Pass<"iris-lower-sync"> {
     and fences. What differs per target comes from TargetInfo. Fields of the
     context stay `iris.ctx_field`, for iris-lower-kernel-abi.
 
-    `docs/internals/memory-model.md` has the sequences. Kernels get the attributes
+    `docs/memory-model.md` has the sequences. Kernels get the attributes
     `iris.sites` (the ops that may report, in the form of the metadata),
     `iris.coresident` if they wait, and `iris.shared_bytes`.
 

@@ -79,8 +79,8 @@ public:
   virtual bool convertsBF16() const { return true; }
   /// LLVM's name of the synchronisation scope.
   virtual StringRef getSyncScope(Scope scope) const = 0;
-  /// What a plain load with a cache modifier becomes;
-  /// docs/internals/memory-model.md says what is lost.
+  /// What a plain load with a cache modifier becomes; docs/memory-model.md says
+  /// what is lost.
   virtual AccessPolicy getLoadPolicy(tile::LoadCache cache,
                                      bool isVolatile) const;
   /// The same for stores.

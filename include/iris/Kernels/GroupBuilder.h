@@ -59,7 +59,7 @@ public:
   void barrier();
 
   /// What `body` writes is a span of the program's time, in which it moves
-  /// `bytes` (index; null: not told); see docs/guides/tracing.md.
+  /// `bytes` (index; null: not told); see docs/tracing.md.
   void span(StringRef name, Value bytes, llvm::function_ref<void()> body);
 
   /// Tells the next kernel, of at most `maxPrograms` programs, that the epoch

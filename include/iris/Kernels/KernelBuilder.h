@@ -143,7 +143,7 @@ public:
   /// `send` for round i store to the members' `sentSlot`s, those of `receive`
   /// for round i - 1 read `receivedSlot`s, tile by tile in turns, and a
   /// barrier follows. No barrier follows the last `receive`. See Slots in
-  /// docs/internals/collectives.md.
+  /// docs/collectives.md.
   void forBufferedRounds(RoundTiles send, RoundTiles receive);
   /// The slot of `source` for the round that is sent, and for the one that is
   /// received; for accesses to `length` elements.
@@ -158,7 +158,7 @@ public:
   /// members and read their own `receivedTile`s, which were stored in the
   /// iteration before. `hasExitBarrier`: a barrier follows the last iteration
   /// as well, for stages that store to peers' outputs. See Rounds that overlap
-  /// in docs/internals/collectives.md.
+  /// in docs/collectives.md.
   void forOverlappedRounds(Value most, ArrayRef<RoundBody> stages,
                            bool hasExitBarrier);
   /// Tile `number` of the slots, for accesses at offset 0.
@@ -168,11 +168,11 @@ public:
   int64_t slotTiles() const;
   /// Rounds for packets, as many elements at a time as their slots hold:
   /// `body(start, length)` uses `sendPacket` and `receivePacket`. One round has
-  /// no barrier; see Packets in docs/internals/collectives.md.
+  /// no barrier; see Packets in docs/collectives.md.
   void forPacketRounds(llvm::function_ref<void(Value, Value)> body);
   /// In a round of packets where not every member sends to every other one:
   /// says to all that this rank has come to it, and waits until all have. One
-  /// program does it. See Packets in docs/internals/collectives.md.
+  /// program does it. See Packets in docs/collectives.md.
   void arrive();
   void waitForArrivals();
   /// Sends a tile to a member: to slot `slot` of those that hold a tile each.

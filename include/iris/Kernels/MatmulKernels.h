@@ -2,7 +2,7 @@
 //===- MatmulKernels.h - Generators of matmuls ------------------*- C++ -*-===//
 //
 // One function per kind; each writes the variant that the config names.
-// docs/internals/fused-matmuls.md says why each protocol is correct.
+// docs/fused.md says why each protocol is correct.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Matmuls of matrices, alone and fused with communication
-// (docs/guides/fused-matmuls.md).
+// Matmuls of matrices, alone and fused with communication (docs/fused.md).
 //
 //   MatmulProblem problem;
 //   problem.kind = MatmulKind::allGatherMatmul;
@@ -56,10 +55,9 @@ enum class Bias : int32_t {
 };
 enum class Activation : int32_t { none = 0, relu, gelu };
 
-/// How it is done; docs/guides/fused-matmuls.md explains the fields.  What is
-/// empty or 0 is chosen (iris/ccl/MatmulSelector.h), but for `shard` and
-/// `share`, which say what is computed and have the defaults of
-/// docs/guides/fused-matmuls.md.
+/// How it is done; docs/fused.md explains the fields.  What is empty or 0 is
+/// chosen (iris/ccl/MatmulSelector.h), but for `shard` and `share`, which say
+/// what is computed and have the defaults of docs/fused.md.
 struct MatmulConfig {
   /// A kernel's; "unfused": a matmul and a collective, one after the other; or
   /// "copy_engine": copies beside a matmul.

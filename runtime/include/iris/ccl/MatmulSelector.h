@@ -2,7 +2,7 @@
 //
 // How a matmul is done where the caller does not say: by an entry of the
 // table, if there is one for the very problem, else by the model
-// (docs/guides/tuning.md).
+// (docs/fused.md, "How a config is chosen").
 #ifndef IRIS_CCL_MATMULSELECTOR_H
 #define IRIS_CCL_MATMULSELECTOR_H
 

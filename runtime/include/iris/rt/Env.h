@@ -6,6 +6,7 @@
 #ifndef IRIS_RT_ENV_H
 #define IRIS_RT_ENV_H
 
+#include "iris/rt/EnvVariable.h"
 #include "iris/rt/Status.h"
 
 #include <cstdint>
@@ -35,19 +36,6 @@ struct LaunchInfo {
   /// A socket on which the launcher says that a rank has ended or was stopped
   /// (bootstrap/LauncherNotice.h); -1: there is none.
   int noticeFd = -1;
-};
-
-/// One variable of the environment, as `iris-run --help-env` prints it.
-struct EnvVariable {
-  const char *name;
-  /// What the value may be, such as "seconds".
-  const char *value;
-  /// What holds without it.
-  const char *defaultValue;
-  const char *meaning;
-  /// Names a file or a program: does not count in a process with more rights
-  /// than its user.
-  bool namesFile;
 };
 
 /// Everything the runtime takes from the environment.

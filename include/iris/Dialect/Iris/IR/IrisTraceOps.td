@@ -19,7 +19,7 @@ def Iris_TraceOp : Iris_Op<"trace", [MemoryEffects<[MemRead, MemWrite]>]> {
     Traces are compiled only if they are asked for (`iris-compile --trace`,
     `iris-run --trace=FILE`); else nothing of this op is left. Waits and barriers
     are spans of their own then, called "wait" and "barrier". See
-    `docs/guides/tracing.md`.
+    `docs/tracing.md`.
 
     Example:
 

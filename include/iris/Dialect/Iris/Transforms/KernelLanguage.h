@@ -2,9 +2,9 @@
 //===- KernelLanguage.h - The portable kernel language ----------*- C++ -*-===//
 //
 // Which ops a kernel may use, and on which types: one table, which the verifier
-// (iris-verify-portable), `iris-compile --list-ops`,
-// docs/reference/kernel-language.md and the tests share. Everything in it
-// compiles for every target; everything else is refused for every target.
+// (iris-verify-portable), `iris-compile --list-ops`, docs/kernel-language.md
+// and the tests share. Everything in it compiles for every target; everything
+// else is refused for every target.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,8 +77,7 @@ inline constexpr int64_t kMostTileBytes = 256 << 10;
 inline constexpr int64_t kMostVectorElements = 64;
 
 /// The page that describes the language.
-inline constexpr StringRef kKernelLanguagePage =
-    "docs/reference/kernel-language.md";
+inline constexpr StringRef kKernelLanguagePage = "docs/reference/kernel-language.md";
 
 /// The row of an op; nothing if the op is not in the language.
 const KernelOp *findKernelOp(StringRef name);

@@ -156,7 +156,7 @@ def IrisVerifyPortablePass : Pass<"iris-verify-portable"> {
   let description = [{
     Every target compiles the same kernels: which ops they may use, and on which
     types, is one table (`KernelLanguage.cpp`), printed by `iris-compile
-    --list-ops` and in `docs/reference/kernel-language.md`. Any other op is an error here,
+    --list-ops` and in `docs/kernel-language.md`. Any other op is an error here,
     and not in some target's lowering later.
 
     With `allow-nonportable` only what no target has is an error: the `math`
@@ -279,7 +279,7 @@ def IrisExpandMathPass : Pass<"iris-expand-math"> {
     after tiles are gone. What remains has an instruction, or is expanded by
     LLVM without a call, on every target: `absf`, `ceil`, `copysign`, `floor`,
     `fma`, `round`, `roundeven`, `sqrt`, `trunc`, integer functions and the
-    classifications. The errors are stated in `docs/reference/math.md`.
+    classifications. The errors are stated in `docs/math.md`.
 
     Example: `math.tanh %x : f32` becomes a rational function of clamped `%x`.
   }];

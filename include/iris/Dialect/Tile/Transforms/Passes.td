@@ -53,7 +53,7 @@ def TileInsertBarriersPass : Pass<"tile-insert-barriers"> {
     `gpu.barrier` in between. Runs after `tile-assign-layouts`, which decides
     which thread accesses what. Each op says what it orders before and after
     itself and what it accesses (ProgramOrderOpInterface; the table is in
-    `docs/internals/memory-model.md`), so that synchronisation needs no further barrier
+    `docs/memory-model.md`), so that synchronisation needs no further barrier
     where it orders enough. Loops are followed until nothing is added.
 
     Different arguments of a function are taken to be different memory, or the

@@ -120,10 +120,10 @@ def main():
     parser.add_argument("--dtype", help="only this type")
     parser.add_argument("--mode", help="only this mode: graph or eager")
     parser.add_argument("--ranks", type=int, help="only so many ranks")
-    parser.add_argument("--note", default="", help="conditions of the "
-                        "measurement, in a second line of the title")
     parser.add_argument("--variants", action="store_true",
                         help="also a thin line for each variant of ours")
+    parser.add_argument("--note", default="", help="conditions of the "
+                        "measurement, in a second line of the title")
     options = parser.parse_args()
     groups = measurements.group(measurements.read(options.results),
                                 options.dtype, options.mode, options.ranks)

@@ -93,11 +93,11 @@ class Snippet:
 
 
 def extract(path):
-    """The ```mlir blocks of a file; copies of files (code_snippets.py) are
-    compiled and run as those files."""
+    """The ```mlir blocks of a file, in descriptions without their indent."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     for number, language, comment, body in pages.blocks(text):
+        # Copies of files (code_snippets.py) are compiled as those files.
         if language == "mlir" and not comment.startswith("from "):
             yield Snippet(path, number, "\n".join(body) + "\n")
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the scripts of this folder share: where pages are, and their parts."""
+import fnmatch
 import os
 import re
 import subprocess
@@ -28,8 +29,8 @@ def tracked(*patterns):
                           if not f.startswith((".", "build", "__"))]
             names += [os.path.relpath(os.path.join(folder, f), ROOT)
                       for f in files]
-        suffixes = tuple(p.lstrip("*") for p in patterns)
-        names = [n for n in names if not patterns or n.endswith(suffixes)]
+        names = [n for n in names if not patterns or
+                 any(fnmatch.fnmatch(n, p) for p in patterns)]
     return sorted(n for n in set(names) if os.path.exists(os.path.join(ROOT, n)))
 
 

@@ -78,7 +78,7 @@ def make_lines(entries, with_variants):
             for name, style, sizes in lines]
 
 
-def draw(pyplot, op, entries, with_variants, path):
+def draw(pyplot, op, entries, with_variants, note, path):
     figure, (times, rates) = pyplot.subplots(1, 2, figsize=(10, 4.4))
     for name, style, line in make_lines(entries, with_variants):
         sizes = [entry["bytes"] for entry in line]
@@ -97,7 +97,8 @@ def draw(pyplot, op, entries, with_variants, path):
     times.set_ylabel("time of one call, µs")
     rates.set_ylabel("bus bandwidth, GB/s")
     rates.set_ylim(bottom=0)
-    figure.suptitle(measurements.title(entries))
+    figure.suptitle(measurements.title(entries) +
+                    (f"\n{note}" if note else ""), fontsize=11)
     handles, names = times.get_legend_handles_labels()
     columns = min(len(names), 4)
     rows = -(-len(names) // columns)
@@ -121,6 +122,8 @@ def main():
     parser.add_argument("--ranks", type=int, help="only this number of ranks")
     parser.add_argument("--variants", action="store_true",
                         help="also a thin line for each variant of ours")
+    parser.add_argument("--note", default="", help="conditions of the "
+                        "measurement, in a second line of the title")
     options = parser.parse_args()
     groups = measurements.group(measurements.read(options.results),
                                 options.dtype, options.mode, options.ranks)
@@ -133,7 +136,7 @@ def main():
         if not any(entry["peer"] == "iris" for entry in entries):
             continue
         path = f"{options.output}-{op}{suffix}.{options.format}"
-        draw(pyplot, op, entries, options.variants, path)
+        draw(pyplot, op, entries, options.variants, options.note, path)
         print(path)
         drawn += 1
     if not drawn:

@@ -15,7 +15,7 @@
 //   gathered     a holds all shards, below each other, as an all-gather stores
 //                them (shard k only; with shard m they are one matrix)
 //
-// See docs/fused.md for why they are correct.
+// See docs/internals/fused-matmuls.md for why they are correct.
 //
 //===----------------------------------------------------------------------===//
 

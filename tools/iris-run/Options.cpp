@@ -52,6 +52,7 @@ options:
                         heap, for 512 programs)
   -v                    log the steps of the runtime
   --help, --version
+  --help-env            print every environment variable that the runtime reads
 
 exit status: 0 if every check on every rank held and at least one ran, else 1.
 
@@ -114,6 +115,10 @@ static rt::Status parseOne(int argc, char **argv, int &index,
   std::string arg = argv[index];
   if (arg == "--help" || arg == "-h") {
     options.help = true;
+    return {};
+  }
+  if (arg == "--help-env") {
+    options.helpEnv = true;
     return {};
   }
   if (arg == "--version") {
@@ -192,8 +197,8 @@ rt::Expected<Options> iris::run::parseOptions(int argc, char **argv) {
   Options options;
   for (int index = 1; index < argc; ++index)
     IRISRT_RETURN_IF_ERROR(parseOne(argc, argv, index, options));
-  if (options.program.empty() && !options.help && !options.version &&
-      !options.printTarget)
+  if (options.program.empty() && !options.help && !options.helpEnv &&
+      !options.version && !options.printTarget)
     return rt::makeStatus(StatusCode::invalidArgument,
                           "no program; see --help");
   if (options.debug && options.device != rt::DeviceKind::host)

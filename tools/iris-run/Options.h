@@ -26,6 +26,8 @@ struct Options {
   std::string program;
 
   bool help = false;
+  /// Print the environment variables.
+  bool helpEnv = false;
   bool version = false;
   /// Internal: this process is a rank; results go to this descriptor.
   int resultFd = -1;

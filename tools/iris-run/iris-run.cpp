@@ -9,6 +9,7 @@
 #include "Worker.h"
 
 #include "iris-c/RuntimeABI.h"
+#include "iris/rt/Env.h"
 #include "iris/rt/Package.h"
 
 #include <csignal>
@@ -98,6 +99,10 @@ static int runTool(int argc, char **argv) {
   rt::Expected<Options> options = parseOptions(argc, argv);
   if (!options.ok())
     return report(options.status(), 1);
+  if (options->helpEnv) {
+    std::fputs(rt::Env::describe().c_str(), stdout);
+    return 0;
+  }
   if (options->help) {
     std::fputs(helpText, stdout);
     return 0;

@@ -18,9 +18,9 @@
 //                   two_shot_push
 //
 // Packets and scratch are used in different ways by different variants; see
-// docs/collectives.md for why one may store there while another rank is not yet
-// done with an earlier kernel. What packets hold is told from what they held by
-// their epoch.
+// docs/internals/collectives.md for why one may store there while another rank
+// is not yet done with an earlier kernel. What packets hold is told from what
+// they held by their epoch.
 //
 //===----------------------------------------------------------------------===//
 

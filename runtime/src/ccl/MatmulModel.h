@@ -11,7 +11,7 @@
 //   fused     matmul + bytes / rate + barriers, less what overlaps
 //   unfused   matmul + the collective, as its own model has it + a launch
 //
-// docs/fused.md compares this with measurements.
+// docs/internals/cost-model.md describes the model.
 #ifndef IRIS_RT_CCL_MATMULMODEL_H
 #define IRIS_RT_CCL_MATMULMODEL_H
 

@@ -299,12 +299,10 @@ Env Env::read(const Lookup &lookup) {
 
 /// Whether the variable names an executable, a file or a directory.
 static bool namesFile(std::string_view name) {
-  for (const char *each :
-       {"HOME", "IRIS_CACHE_DIR", "IRIS_COMPILE", "IRIS_MATMUL_TABLE",
-        "IRIS_RENDEZVOUS_DIR", "PATH", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"})
-    if (name == each)
-      return true;
-  return false;
+  for (const EnvVariable &each : Env::variables())
+    if (name == each.name)
+      return each.namesFile;
+  return true;
 }
 
 const Env &Env::get() {

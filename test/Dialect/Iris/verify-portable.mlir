@@ -29,7 +29,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @threads(%b: memref<?xindex>, %i: index) kernel {
-    // expected-error @below {{'gpu.thread_id' op is not in the portable kernel language, which all targets compile; see docs/kernel-language.md}}
+    // expected-error @below {{'gpu.thread_id' op is not in the portable kernel language, which all targets compile; see docs/reference/kernel-language.md}}
     // expected-note @below {{of 'gpu' kernels may use barrier, block_id, func, grid_dim, module, return; other dialects are iris, tile, func, arith, math, scf, memref, affine, tensor, vector}}
     %0 = gpu.thread_id x
     memref.store %0, %b[%i] : memref<?xindex>
@@ -177,7 +177,7 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @below {{'gpu.func' op works on 'tensor<4xf32>'; expected scalars and memrefs (docs/kernel-language.md)}}
+  // expected-error @below {{'gpu.func' op works on 'tensor<4xf32>'; expected scalars and memrefs (docs/reference/kernel-language.md)}}
   gpu.func @tile(%t: tensor<4xf32>) kernel {
     gpu.return
   }

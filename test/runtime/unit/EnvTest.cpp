@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -212,6 +213,30 @@ TEST(Env, MatmulTable) {
   EXPECT_EQ(relative.matmulTable(), "");
   EXPECT_NE(relative.warning().find("IRIS_MATMUL_TABLE='b'"),
             std::string::npos);
+}
+
+// What read() looks up is what variables() lists: help and reference show all
+// of it, and a variable that names a file is known as such.
+TEST(Env, TableListsEveryVariable) {
+  std::set<std::string> listed, asked;
+  for (const EnvVariable &each : Env::variables())
+    EXPECT_TRUE(listed.insert(each.name).second) << each.name;
+  auto read = [&](const std::map<std::string, std::string> &set) {
+    Env::read([&](const char *name) -> const char * {
+      asked.insert(name);
+      auto found = set.find(name);
+      return found == set.end() ? nullptr : found->second.c_str();
+    });
+  };
+  read({});
+  // Each launcher's variables are looked up only where it is the launcher.
+  read({{"IRIS_RANK", "0"}, {"IRIS_WORLD_SIZE", "1"}});
+  read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}});
+  read({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}});
+  EXPECT_EQ(listed, asked);
+  for (const std::string &name : listed)
+    EXPECT_NE(Env::describe().find("| `" + name + "` |"), std::string::npos);
 }
 
 TEST(Env, ByteSizes) {

@@ -79,7 +79,8 @@ static constexpr Row rows[] = {
     {"arith", "bitcast", OnNumbers, EltInts | EltFloats | EltF8,
      "f8 from and to i8"},
 
-    //===--- math (docs/math.md) ------------------------------------------===//
+    //===--- math (docs/reference/math.md)
+    //------------------------------------------===//
     {"math",
      "acos asin atan atan2 cbrt cos erf erfc exp exp2 expm1 log log1p log2 "
      "powf sin tanh",

@@ -7,6 +7,7 @@
 #ifndef IRIS_RT_ENV_H
 #define IRIS_RT_ENV_H
 
+#include "iris/rt/EnvVariable.h"
 #include "iris/rt/Status.h"
 
 #include <cstdint>
@@ -42,6 +43,12 @@ struct LaunchInfo {
 class Env {
 public:
   using Lookup = std::function<const char *(const char *name)>;
+
+  /// Every variable that read() looks up, in the order in which help and
+  /// reference list them.
+  static const std::vector<EnvVariable> &variables();
+  /// variables() as a Markdown table.
+  static std::string describe();
 
   /// The process's environment, read at the first call.
   static const Env &get();

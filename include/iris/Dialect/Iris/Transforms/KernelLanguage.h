@@ -77,7 +77,8 @@ inline constexpr int64_t kMostTileBytes = 256 << 10;
 inline constexpr int64_t kMostVectorElements = 64;
 
 /// The page that describes the language.
-inline constexpr StringRef kKernelLanguagePage = "docs/kernel-language.md";
+inline constexpr StringRef kKernelLanguagePage =
+    "docs/reference/kernel-language.md";
 
 /// The entry of an op; null if the op is not in the language.
 const KernelOp *findKernelOp(StringRef name);

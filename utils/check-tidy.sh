@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Runs clang-tidy (.clang-tidy) on what changed.
+#
+#   utils/check-tidy.sh [BASE] [--build=DIR]
+#
+# BASE (default: the merge base with origin/main or main) is compared with the
+# working tree. Of each changed C and C++ file the warnings on changed lines
+# count. DIR (default: build) has compile_commands.json and the generated
+# headers; build it before.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+base= build=build
+for arg in "$@"; do
+  case "$arg" in
+  --build=*) build=${arg#--build=} ;;
+  -*) sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 1 ;;
+  *) base=$arg ;;
+  esac
+done
+if [[ -z $base ]]; then
+  for name in origin/main main; do
+    base=$(git merge-base HEAD "$name" 2>/dev/null) && break
+  done
+  [[ -n $base ]] || { echo "error: no main to compare with; name a BASE" >&2; exit 1; }
+fi
+[[ -f $build/compile_commands.json ]] || {
+  echo "error: $build/compile_commands.json is missing; run cmake --preset release" >&2
+  exit 1
+}
+tidy=$(command -v clang-tidy-22 || command -v clang-tidy) || {
+  echo "error: clang-tidy is missing; install Debian's clang-tidy" >&2
+  exit 1
+}
+
+mapfile -t files < <(git diff --name-only --diff-filter=AMR "$base" -- \
+  'lib/*.cpp' 'tools/*.cpp' 'runtime/src/*.cpp')
+if ((${#files[@]} == 0)); then
+  echo "no C++ file changed since $base"
+  exit 0
+fi
+# [{"name": FILE, "lines": [[FIRST, LAST], ...]}, ...]
+filter=$(git diff -U0 "$base" -- '*.cpp' '*.h' | python3 -c '
+import json, re, sys
+files, name = {}, None
+for line in sys.stdin:
+    if line.startswith("+++ "):
+        name = line[6:].strip() if line.startswith("+++ b/") else None
+    elif name and (match := re.match(r"@@ .* \+(\d+)(?:,(\d+))? @@", line)):
+        first, count = int(match[1]), int(match[2] or 1)
+        if count:
+            files.setdefault(name, []).append([first, first + count - 1])
+print(json.dumps([{"name": n, "lines": l} for n, l in files.items()]))')
+
+# GCC's precompiled headers are none of Clang's: it reads their text.
+database=$(mktemp -d)
+trap 'rm -rf "$database"' EXIT
+python3 - "$build" "$database" <<'END'
+import json, re, shutil, sys
+build, out = sys.argv[1:]
+headers = {}
+def text_of(match):
+    path = match[1]
+    if path not in headers:
+        headers[path] = f"{out}/pch{len(headers)}.h"
+        shutil.copy(path, headers[path])
+    return f"-include {headers[path]}"
+with open(f"{build}/compile_commands.json", encoding="utf-8") as file:
+    commands = json.load(file)
+for command in commands:
+    command["command"] = re.sub(r"-include (\S+cmake_pch\.h(?:xx)?)", text_of,
+                                command["command"].replace("-Winvalid-pch ", ""))
+with open(f"{out}/compile_commands.json", "w", encoding="utf-8") as file:
+    json.dump(commands, file)
+END
+
+status=0
+printf '%s\0' "${files[@]}" |
+  xargs -0 -n 1 -P "$(nproc)" "$tidy" -p "$database" --quiet \
+    --extra-arg=-Wno-unknown-warning-option \
+    --line-filter="$filter" || status=1
+((status == 0)) && echo "clang-tidy: ${#files[@]} files, nothing to mend"
+exit "$status"

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares the generated reference with what the tools and the library have.
+
+    utils/docs/check_reference.py --pages=FOLDER [--build=DIR]
+
+FOLDER is what generate.py wrote. What is compared, in both directions:
+
+  ops        with those that are registered (iris-compile --list-ops); each has
+             a summary, an example, and, on its page, its operands
+  passes     with those that are registered (iris-opt --help), and their options
+  options    of the tools' parsers with their --help
+  variables  of the environment, that any source file reads
+  C API      with the symbols that libiris_rt exports
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+import pages
+
+# Options that programs pass to themselves.
+INTERNAL_OPTIONS = {"--print-target", "--result-fd"}
+# Variables that are read outside of the table: by tests, and by libraries.
+KNOWN_VARIABLES = {"IRIS_TEST_PACKAGES", "IRIS_TEST_COMPILER"}
+
+
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True,
+                          check=True).stdout
+
+
+class Checker:
+    def __init__(self, options):
+        self.folder, self.build = options.pages, options.build
+        self.problems = []
+
+    def page(self, name):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            return file.read()
+
+    def tool(self, name):
+        return os.path.join(self.build, "bin", name)
+
+    def compare(self, what, page, expected, found):
+        for name in sorted(expected - found):
+            self.problems.append(f"{page}: {what} {name} is missing")
+        for name in sorted(found - expected):
+            self.problems.append(f"{page}: there is no {what} {name}")
+
+    def ops(self):
+        registered = set(re.findall(r"`((?:iris|tile)\.\w+)`",
+                                    output(self.tool("iris-compile"),
+                                           "--list-ops")))
+        found = {}
+        for dialect in ("iris", "tile"):
+            sections = re.split(r"(?m)^(?=### |## )",
+                                self.page(f"ops-{dialect}.md"))
+            for section in sections:
+                if match := re.match(rf"### `({dialect}\.\w+)`", section):
+                    found[match[1]] = section
+        self.compare("op", "ops-*.md", registered, set(found))
+        for name, section in found.items():
+            if "```mlir" not in section:
+                self.problems.append(f"{name} has no example")
+            if not re.search(r"(?m)^_.+_$", section):
+                self.problems.append(f"{name} has no summary")
+        return len(found)
+
+    def passes(self):
+        own = re.compile(r"^( +)--((?:iris|tile|convert-(?:tile|iris))[\w-]*) "
+                         r"|^( +)--([\w-]+)", re.M)
+        registered, current, depth = {}, None, 0
+        for match in own.finditer(output(self.tool("iris-opt"), "--help")):
+            indent = len(match[1] or match[3])
+            if match[2] and (current is None or indent <= depth):
+                current, depth = match[2], indent
+                registered[current] = set()
+            elif current and indent > depth:
+                registered[current].add(match[4] or match[2])
+            else:
+                current = None
+        registered = {name: options for name, options in registered.items()
+                      if not name.endswith("pipeline")}
+        page = self.page("passes.md")
+        sections = dict(re.findall(r"(?ms)^## `([\w-]+)`\n(.*?)(?=^## |\Z)",
+                                   page))
+        self.compare("pass", "passes.md", set(registered), set(sections))
+        for name in set(registered) & set(sections):
+            listed = set(re.findall(r"(?m)^-([\w-]+)\s+:", sections[name]))
+            self.compare(f"option of {name}", "passes.md", registered[name],
+                         listed)
+        commands = self.page("commands.md")
+        for name in re.findall(r"--(iris-[\w-]*pipeline)\b",
+                               output(self.tool("iris-opt"), "--help")):
+            if f"--{name} " not in commands:
+                self.problems.append(f"commands.md: {name} is missing")
+        return len(sections)
+
+    def options(self):
+        page, count = self.page("commands.md"), 0
+        for tool in ("iris-run", "iris-bench"):
+            source = pages.read(f"tools/{tool}/Options.cpp")
+            code = re.sub(r'R"\(.*?\)"', "", source, flags=re.S)
+            known = set(re.findall(r'"(--?[a-z][\w-]*)"', code))
+            section = re.search(rf"(?ms)^## {tool}\n(.*?)(?=^## |\Z)", page)[1]
+            shown = set(re.findall(r"(?<![\w-])(--?[a-z][\w-]*)", section))
+            for name in sorted(known - shown - INTERNAL_OPTIONS - {"-h"}):
+                if f"-{name}" not in shown and name != "--verbose":
+                    self.problems.append(f"commands.md: {tool} {name} is "
+                                         "missing; add it to --help")
+            count += len(known & shown)
+        section = re.search(r"(?ms)^## iris-compile\n(.*?)(?=^## |\Z)", page)[1]
+        for line in output(self.tool("iris-compile"), "--help").splitlines():
+            if (match := re.match(r"\s+(--?[\w-]+)", line)):
+                count += 1
+                if match[1] not in section:
+                    self.problems.append(f"commands.md: iris-compile "
+                                         f"{match[1]} is missing")
+        return count
+
+    def variables(self):
+        listed = set(re.findall(r"(?m)^\| `(\w+)`",
+                                self.page("environment.md")))
+        used = set()
+        for path in pages.tracked("runtime/*.cpp", "runtime/*.h", "tools/*.cpp",
+                                  "tools/*.h", "lib/*.cpp"):
+            text = pages.read(path)
+            used |= set(re.findall(
+                r'(?:getenv|\bvar|flag|seconds|size)\("([A-Z]\w+)"', text))
+            used |= set(re.findall(r'"(IRIS_[A-Z_]+)"', text))
+        used -= {"IRIS_VERSION"} | KNOWN_VARIABLES
+        for name in sorted(used - listed):
+            self.problems.append(f"environment.md: {name} is missing; add it "
+                                 "to Env::variables")
+        return len(listed)
+
+    def symbols(self):
+        library = os.path.join(self.build, "lib", "libiris_rt.so")
+        if not os.path.exists(library):
+            return 0
+        exported = set(re.findall(r" T (iris(?:rt|ccl)\w+)$",
+                                  output("nm", "-D", "--defined-only", library),
+                                  re.M))
+        page = self.page("c-api.md")
+        declared = set(re.findall(r"\b(iris(?:rt|ccl)[A-Z]\w+)\(", page))
+        for name in sorted(exported - declared):
+            self.problems.append(f"c-api.md: {name} is missing")
+        for name in sorted(declared - exported):
+            self.problems.append(f"c-api.md: {name} is not exported")
+        return len(exported)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", required=True)
+    parser.add_argument("--build", default=os.path.join(pages.ROOT, "build"))
+    checker = Checker(parser.parse_args())
+    counts = {name: getattr(checker, name)() for name in
+              ("ops", "passes", "options", "variables", "symbols")}
+    for problem in checker.problems:
+        print(problem)
+    print("reference: " + ", ".join(f"{count} {name}"
+                                    for name, count in counts.items()) +
+          f"; {len(checker.problems)} problems")
+    sys.exit(bool(checker.problems))
+
+
+if __name__ == "__main__":
+    main()

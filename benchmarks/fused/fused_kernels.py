@@ -4,7 +4,7 @@
 
 Usage: fused_kernels.py -n RANKS SPEC...   prints a module with these kernels.
 
-A SPEC is a kind and its config, as in docs/fused.md:
+A SPEC is a kind and its config, as in docs/guides/fused-matmuls.md:
 
     all_gather_matmul,variant=hbm_buffer,num_fetch_programs=16
 

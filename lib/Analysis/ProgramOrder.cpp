@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One model per op, following the table "Order inside a program" of
-// docs/memory-model.md.
+// docs/internals/memory-model.md.
 #include "iris/Analysis/ProgramOrder.h"
 
 #include "iris/Dialect/Iris/IR/Iris.h"

@@ -13,8 +13,8 @@
 // own chunk over itself.
 //
 // Why `packet` and `buffered` are correct: see Packets and Buffers in
-// docs/collectives.md. A tile is loaded before it is sent and stored, and only
-// this rank accesses its output.
+// docs/internals/collectives.md. A tile is loaded before it is sent and stored,
+// and only this rank accesses its output.
 //
 //===----------------------------------------------------------------------===//
 

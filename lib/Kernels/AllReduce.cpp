@@ -14,7 +14,7 @@
 // stores the result to the same location.
 //
 // The packet variants need no barrier, `one_shot_buffered` needs one: see
-// Packets and Buffers in docs/collectives.md.
+// Packets and Buffers in docs/internals/collectives.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -239,7 +239,7 @@ static Value lengthInRound(KernelBuilder &k, Value length, Value start,
 /// announce the length of each chunk, and of their largest: all members have as
 /// many rounds as the largest chunk of all needs. The barrier of a round, or
 /// one of its own where there is none, says that nobody reads the words of the
-/// announcements any more; slots are as in docs/collectives.md.
+/// announcements any more; slots are as in docs/internals/collectives.md.
 void CountedChunks::buildBuffered() {
   Value largest = largestOf([](const Peer &peer) { return peer.sent.length; });
   exchange([&](const Peer &peer) {

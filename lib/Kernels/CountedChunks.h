@@ -6,7 +6,7 @@
 // offsets are read when the kernel runs, so that they may change between two
 // replays of a graph. Every rank checks its own against its own buffers before
 // it tells any peer of them, and pairs of counts against each other before it
-// moves anything: see Counts in docs/collectives.md.
+// moves anything: see Counts in docs/internals/collectives.md.
 //
 //===----------------------------------------------------------------------===//
 

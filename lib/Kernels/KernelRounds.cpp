@@ -4,8 +4,8 @@
 // Data that exceed the workspace are processed in rounds. Slots are in two
 // halves, for even and odd epochs: each iteration reads the data that peers
 // stored in the previous iteration, and stores to the other half. See
-// docs/collectives.md for why no rank stores to a slot that another rank still
-// reads.
+// docs/internals/collectives.md for why no rank stores to a slot that another
+// rank still reads.
 //
 //===----------------------------------------------------------------------===//
 

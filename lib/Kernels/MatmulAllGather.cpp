@@ -9,7 +9,8 @@
 //                 peers by copy engine as they are finished
 //
 // Ranks are visited in rotated order, so that no two ranks store to the same
-// receiver at once. See docs/fused.md for why the variants are correct.
+// receiver at once. See docs/internals/fused-matmuls.md for why the variants
+// are correct.
 //
 //===----------------------------------------------------------------------===//
 

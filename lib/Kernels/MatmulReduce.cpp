@@ -19,7 +19,7 @@
 //
 // Partial sums are communicated in the accumulator type, or rounded to the
 // result's type. All ranks add them in group order and get the same bits. See
-// docs/fused.md for why the protocols are correct.
+// docs/internals/fused-matmuls.md for why the protocols are correct.
 //
 //===----------------------------------------------------------------------===//
 

@@ -9,7 +9,7 @@
 // members in place, the members announce theirs.
 //
 // Packets need no barrier, but every member must receive a packet from every
-// other member: see Packets in docs/collectives.md.
+// other member: see Packets in docs/internals/collectives.md.
 //
 //===----------------------------------------------------------------------===//
 

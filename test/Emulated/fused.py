@@ -16,7 +16,7 @@ launches. So a missing barrier is detected, and on weak memory a missing
 release or acquire.
 
 Data are small integers: all sums are exact, and a result is rounded as
-docs/fused.md specifies. Results and staging buffers hold NaN (or -1) at
+docs/guides/fused-matmuls.md specifies. Results and staging buffers hold NaN (or -1) at
 first.
 
     fused.py break WHAT MAIN > BROKEN

@@ -5,7 +5,7 @@ run.
 A kernel's programs use disjoint slices of buffers, often the same elements
 repeatedly: the compiler must preserve the order of one program's accesses.
 Ranks communicate through FIFO slots, flags, sums and barriers, by the rules
-of the memory model (docs/memory-model.md). So the values are those of one
+of the memory model (docs/internals/memory-model.md). So the values are those of one
 thread per program, which `Kernel.expected` computes.
 """
 import random

@@ -5,7 +5,7 @@ The output of `tile-insert-barriers` is executed by one thread. Every access
 is recorded with the threads that make it (from layouts) and the number of
 barriers before it: two accesses of different threads to one element, one of
 them a write, with no barrier between them are a race, whichever came first
-here. The order is that of the memory model (docs/memory-model.md), not that
+here. The order is that of the memory model (docs/internals/memory-model.md), not that
 of the pass: a release orders the accesses before it, an acquire the accesses
 after it, and neither its own access, which a single thread makes.
 """

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The order of ops in generated matmul kernels: barriers, flags, matmuls,
-// stores. docs/fused.md explains it.
+// stores. docs/internals/fused-matmuls.md explains it.
 //
 // RUN: iris-opt %s --iris-expand-matmuls --canonicalize --cse | FileCheck %s
 

@@ -61,7 +61,7 @@ what is measured (lists are separated by commas):
   --in-place            use one buffer for input and output
   --staged              use the workspace, as for buffers that peers cannot
                         access
-for matmuls (docs/fused.md):
+for matmuls (docs/guides/fused-matmuls.md):
   --shape=MxNxK         rows and columns of the matrix that a rank gathers or
                         computes, and k over all ranks; may be given several
                         times (default 512x512x512)

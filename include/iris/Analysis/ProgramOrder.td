@@ -13,7 +13,7 @@ def ProgramOrderOpInterface : OpInterface<"ProgramOrderOpInterface"> {
     accesses it orders after them.
 
     The implementations follow the table "Order inside a program" of
-    docs/memory-model.md. An op without this interface orders nothing, and its
+    docs/internals/memory-model.md. An op without this interface orders nothing, and its
     accesses are its memory effects.
   }];
   let methods = [

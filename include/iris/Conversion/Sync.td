@@ -46,7 +46,7 @@ def IrisLowerSyncPass : Pass<"iris-lower-sync"> {
     must be unstructured. Differences between targets are in TargetInfo. Fields
     of the context remain `iris.ctx_field`, for iris-lower-kernel-abi.
 
-    `docs/memory-model.md` lists the instruction sequences. Kernels get the
+    `docs/internals/memory-model.md` lists the instruction sequences. Kernels get the
     attributes `iris.sites` (the ops that may report, in the form of the
     metadata), `iris.coresident` if they wait, and `iris.shared_bytes`.
 

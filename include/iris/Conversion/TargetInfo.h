@@ -78,8 +78,8 @@ public:
   virtual bool convertsBF16() const { return true; }
   /// LLVM's name of the synchronization scope.
   virtual StringRef getSyncScope(Scope scope) const = 0;
-  /// How a plain load with a cache modifier is lowered; docs/memory-model.md
-  /// lists the differences.
+  /// How a plain load with a cache modifier is lowered;
+  /// docs/internals/memory-model.md lists the differences.
   virtual AccessPolicy getLoadPolicy(tile::LoadCache cache,
                                      bool isVolatile) const;
   /// The same for stores.

@@ -60,7 +60,7 @@ public:
   void barrier();
 
   /// Records the ops that `body` creates as a trace span that moves `bytes`
-  /// (index; null: not recorded); see docs/tracing.md.
+  /// (index; null: not recorded); see docs/guides/tracing.md.
   void span(StringRef name, Value bytes, llvm::function_ref<void()> body);
 
   /// Ends the epoch `last`: stores it to all `maxPrograms` words of `epochs`,

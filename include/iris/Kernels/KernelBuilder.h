@@ -154,7 +154,7 @@ public:
   /// for round i store to the members' `sentSlot`s, those of `receive` for
   /// round i - 1 read `receivedSlot`s, alternating tile by tile, and a barrier
   /// follows. No barrier follows the last `receive`. See Slots in
-  /// docs/collectives.md.
+  /// docs/internals/collectives.md.
   void forBufferedRounds(RoundTiles send, RoundTiles receive);
   /// The same for chunks of different lengths, of which `count` is the largest
   /// one: `send` and `receive` take turns in the tiles that they go through.
@@ -172,7 +172,7 @@ public:
   /// this rank's `receivedTile`s, which were stored in the previous iteration.
   /// `hasExitBarrier`: a barrier also follows the last iteration, for stages
   /// that store to peers' outputs. See Rounds that overlap in
-  /// docs/collectives.md.
+  /// docs/internals/collectives.md.
   void forOverlappedRounds(Value most, ArrayRef<RoundBody> stages,
                            bool hasExitBarrier);
   /// Tile `number` of the slots, for accesses at offset 0.
@@ -182,12 +182,13 @@ public:
   int64_t slotTiles() const;
   /// Rounds through packets. A round covers as many elements as the packet
   /// slots hold; `body(start, length)` uses `sendPacket` and `receivePacket`. A
-  /// single round needs no barrier; see Packets in docs/collectives.md.
+  /// single round needs no barrier; see Packets in
+  /// docs/internals/collectives.md.
   void forPacketRounds(llvm::function_ref<void(Value, Value)> body);
   /// In a round of packets in which not every member sends to every other
   /// member: `arrive` tells all members that this rank has entered the round,
   /// `waitForArrivals` waits until all members have. Only program 0 does this.
-  /// See Packets in docs/collectives.md.
+  /// See Packets in docs/internals/collectives.md.
   void arrive();
   void waitForArrivals();
   /// Sends a tile to packet slot `slot` of a member; a slot holds one tile.

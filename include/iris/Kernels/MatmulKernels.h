@@ -2,7 +2,7 @@
 //===- MatmulKernels.h - Generators of matmuls ------------------*- C++ -*-===//
 //
 // One function per kind; each generates the variant that the config names.
-// docs/fused.md says why each protocol is correct.
+// docs/internals/fused-matmuls.md says why each protocol is correct.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rule of each op: which accesses before it, of itself, and after it are
-// ordered. docs/memory-model.md has the table.
+// ordered. docs/internals/memory-model.md has the table.
 // RUN: iris-opt %s --split-input-file --tile-insert-barriers | FileCheck %s
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>

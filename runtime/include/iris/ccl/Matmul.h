@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Matmul.h - Matmuls fused with communication --------------*- C++ -*-===//
 //
-// Matmuls, alone and fused with communication (docs/fused.md).
+// Matmuls, alone and fused with communication (docs/guides/fused-matmuls.md).
 //
 //   MatmulProblem problem;
 //   problem.kind = MatmulKind::allGatherMatmul;
@@ -56,9 +56,10 @@ enum class Bias : int32_t {
 };
 enum class Activation : int32_t { none = 0, relu, gelu };
 
-/// The config; docs/fused.md explains the fields. Fields that are empty or 0
-/// are selected (iris/ccl/MatmulSelector.h), except `shard` and `partialType`,
-/// which change the result and have the defaults of docs/fused.md.
+/// The config; docs/guides/fused-matmuls.md explains the fields. Fields that
+/// are empty or 0 are selected (iris/ccl/MatmulSelector.h), except `shard` and
+/// `partialType`, which change the result and have the defaults of
+/// docs/guides/fused-matmuls.md.
 struct MatmulConfig {
   /// Variants are those of the kernels; "unfused": a matmul, then a collective;
   /// "copy_engine": DMA copies during the matmul.

@@ -3,7 +3,7 @@
 //
 // Selects the fields of a matmul's config that the caller leaves open: from the
 // table entry for exactly this problem if there is one, else by the cost model
-// (docs/fused.md, "How a config is chosen").
+// (docs/guides/tuning.md).
 #ifndef IRIS_CCL_MATMULSELECTOR_H
 #define IRIS_CCL_MATMULSELECTOR_H
 

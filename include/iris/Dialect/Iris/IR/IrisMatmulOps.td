@@ -23,7 +23,7 @@ def Iris_MatmulKernelOp : Iris_Op<"matmul_kernel", [Symbol]> {
 
     The kernel's arguments are the context, a, b, c, the bias and the scale if
     the config has them, and the staging buffer and the workspace if the kind
-    needs them. See docs/fused.md for the config.
+    needs them. See docs/guides/fused-matmuls.md for the config.
 
     Example:
 

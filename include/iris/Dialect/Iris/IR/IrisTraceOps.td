@@ -19,7 +19,7 @@ def Iris_TraceOp : Iris_Op<"trace", [MemoryEffects<[MemRead, MemWrite]>]> {
     Traces are compiled only on request (`iris-compile --trace`, `iris-run
     --trace=FILE`); otherwise the op is removed without a trace. Waits and
     barriers are then also spans, called "wait" and "barrier". See
-    `docs/tracing.md`.
+    `docs/guides/tracing.md`.
 
     Example:
 

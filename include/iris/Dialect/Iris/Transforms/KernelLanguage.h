@@ -3,8 +3,8 @@
 //
 // The ops that a kernel may use, and their types: a single table for the
 // verifier (iris-verify-portable), `iris-compile --list-ops`,
-// docs/kernel-language.md and the tests. Everything in the table compiles for
-// every target; everything else is rejected for every target.
+// docs/reference/kernel-language.md and the tests. Everything in the table
+// compiles for every target; everything else is rejected for every target.
 //
 //===----------------------------------------------------------------------===//
 

@@ -156,7 +156,7 @@ def IrisVerifyPortablePass : Pass<"iris-verify-portable"> {
   let description = [{
     Every target compiles the same kernels: the ops they may use, and their
     types, are in one table (`KernelLanguage.cpp`), which `iris-compile
-    --list-ops` prints and `docs/kernel-language.md` contains. This pass rejects
+    --list-ops` prints and `docs/reference/kernel-language.md` contains. This pass rejects
     every other op, instead of the lowering of some target.
 
     With `allow-nonportable` only ops that no target supports are errors: the
@@ -279,7 +279,7 @@ def IrisExpandMathPass : Pass<"iris-expand-math"> {
     after tiles are lowered. The remaining functions have an instruction, or
     LLVM expands them without a call, on every target: `absf`, `ceil`,
     `copysign`, `floor`, `fma`, `round`, `roundeven`, `sqrt`, `trunc`, integer
-    functions and the classifications. The errors are stated in `docs/math.md`.
+    functions and the classifications. The errors are stated in `docs/reference/math.md`.
 
     Example: `math.tanh %x : f32` becomes a rational function of clamped `%x`.
   }];

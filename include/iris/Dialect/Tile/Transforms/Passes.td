@@ -54,7 +54,7 @@ def TileInsertBarriersPass : Pass<"tile-insert-barriers"> {
     `gpu.barrier` between them. Runs after `tile-assign-layouts`, which
     determines the thread of each access. Each op declares the accesses that it
     makes, and those that it orders before and after itself
-    (ProgramOrderOpInterface; the table is in `docs/memory-model.md`), so that
+    (ProgramOrderOpInterface; the table is in `docs/internals/memory-model.md`), so that
     synchronization ops need no further barrier if they order enough. Loops are
     processed until no barrier is added.
 

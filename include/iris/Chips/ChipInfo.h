@@ -3,8 +3,8 @@
 //
 // One row for each GPU that Iris compiles for. The rows are the only code that
 // knows chips by name: lowerings ask for a property, never for a name, and
-// utils/check-dependencies.py rejects names elsewhere. docs/internals/adding-a-chip.md
-// says how to add a row.
+// utils/check-dependencies.py rejects names elsewhere.
+// docs/internals/adding-a-chip.md says how to add a row.
 //
 // No MLIR here: any library of the compiler may include this header.
 //

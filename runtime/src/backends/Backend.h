@@ -47,15 +47,9 @@ using KernelHandle = Handle<struct KernelTag>;
 using GraphHandle = Handle<struct GraphTag>;
 
 /// What a device is and can do; constant after creation.
-struct DeviceInfo {
-  /// Target name as in packages: "host", "gfx942", "sm_90a".
-  std::string target;
-  /// Marketing name, for messages.
-  std::string name;
+struct DeviceInfo : DeviceAttributes {
   /// Ordinal among the devices of its kind.
   int index = 0;
-  /// Multiprocessors / compute units / CPU threads.
-  uint32_t processors = 0;
   uint64_t memoryBytes = 0;
   /// Ticks per second of the clock that kernels time their waits with.
   uint64_t clockHz = 0;

@@ -74,8 +74,8 @@ static Status planSum(const MatmulProblem &p, uint32_t size,
 }
 
 Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
-                                             uint32_t groupSize,
-                                             DeviceKind device) {
+                                             const MatmulTuningKey &key) {
+  const uint32_t groupSize = key.groupSize;
   UnfusedPlan plan;
   plan.matmul = ownMatmul(p);
   Status status;
@@ -103,7 +103,8 @@ Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
   tuningKey.dtype = plan.dtype;
   tuningKey.bytes = plan.count * dtypeBytes(plan.dtype);
   tuningKey.groupSize = groupSize;
-  tuningKey.device = device;
+  tuningKey.device = key.device;
+  tuningKey.attributes = key.attributes;
   // Buffers begin at multiples of 16 bytes, or may: chunks do where they can.
   tuningKey.alignment = tuningKey.bytes & (~tuningKey.bytes + 1);
   tuningKey.inPlace = plan.stagingBytes == 0;

@@ -34,11 +34,11 @@ struct UnfusedPlan {
   double collectiveUs = 0;
 };
 
-/// How the problem is taken apart; its tile and programs go to the matmul.  An
-/// error that says why not where results would differ.
+/// How `problem`, for the group and device of `key`, is taken apart; its tile
+/// and programs go to the matmul.  An error that says why not where results
+/// would differ.
 rt::Expected<UnfusedPlan> planUnfused(const MatmulProblem &problem,
-                                      uint32_t groupSize,
-                                      rt::DeviceKind device);
+                                      const MatmulTuningKey &key);
 
 } // namespace iris::ccl
 

@@ -254,6 +254,12 @@ Env Env::read(const Lookup &lookup) {
     env.matmulTable_.clear();
   }
 
+  env.costModel_ = var("IRIS_COST_MODEL");
+  if (!env.costModel_.empty() && env.costModel_[0] != '/') {
+    complain("IRIS_COST_MODEL", env.costModel_, "an absolute path");
+    env.costModel_.clear();
+  }
+
   auto flag = [&](const char *name) {
     std::string value = var(name);
     if (!value.empty() && value != "0" && value != "1")
@@ -297,8 +303,9 @@ Env Env::read(const Lookup &lookup) {
 /// The variables that lead to a file or a program.
 static bool namesFile(std::string_view name) {
   for (const char *each :
-       {"HOME", "IRIS_CACHE_DIR", "IRIS_COMPILE", "IRIS_MATMUL_TABLE",
-        "IRIS_RENDEZVOUS_DIR", "PATH", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"})
+       {"HOME", "IRIS_CACHE_DIR", "IRIS_COMPILE", "IRIS_COST_MODEL",
+        "IRIS_MATMUL_TABLE", "IRIS_RENDEZVOUS_DIR", "PATH", "XDG_CACHE_HOME",
+        "XDG_RUNTIME_DIR"})
     if (name == each)
       return true;
   return false;

@@ -21,6 +21,12 @@ Expected<std::string> readRegularFile(const std::string &path, uint64_t most);
 Expected<std::string> readRegularFile(int fd, const std::string &name,
                                       uint64_t most);
 
+/// The same for a file of this user that nobody else may read or write (mode
+/// 0600): for configuration, which others must not change. `what` says in
+/// messages what it is ("the table").
+Expected<std::string> readOwnFile(const std::string &path, const char *what,
+                                  uint64_t most);
+
 /// Writes all bytes to a descriptor.
 Status writeAll(int fd, std::string_view bytes, const std::string &name);
 

@@ -16,6 +16,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace iris::rt {
 
@@ -57,6 +58,9 @@ public:
 
   /// An error if this is no object or has a key that is not in `keys`.
   void expectKeys(std::initializer_list<std::string_view> keys) const {
+    expectKeys(std::vector<std::string_view>(keys));
+  }
+  void expectKeys(const std::vector<std::string_view> &keys) const {
     if (!value_->is_object())
       return fail("should be an object");
     for (auto it = value_->begin(); it != value_->end(); ++it) {

@@ -24,6 +24,9 @@ struct MatmulTuningKey {
   rt::DeviceKind device = rt::DeviceKind::host;
   /// "sm_90a", "gfx942"; empty: the best known of the device kind.
   std::string target;
+  /// What the device says of itself (World::deviceAttributes); null: the first
+  /// GPU of the target that there is a cost model for.
+  const rt::DeviceAttributes *attributes = nullptr;
   /// The device has few queues, which its streams share: what leaves is not
   /// left to engines, as after a failure a wait could block what ends it.
   bool hasFewQueues = false;
@@ -111,7 +114,8 @@ std::vector<MatmulConfig> tuningCandidates(const MatmulTuningKey &tuningKey,
 std::string describe(const MatmulConfig &config);
 
 /// Where the model's numbers for a target come from.
-std::string matmulModelSource(rt::DeviceKind device, const std::string &target);
+std::string matmulModelSource(rt::DeviceKind device, const std::string &target,
+                              const rt::DeviceAttributes *attributes = nullptr);
 
 /// The .mlir modules of all kernels that a matmul with a complete config
 /// takes: what packages for machines without a compiler are made of.

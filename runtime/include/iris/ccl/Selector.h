@@ -23,6 +23,9 @@ struct TuningKey {
   uint64_t bytes = 0;
   uint32_t groupSize = 1;
   rt::DeviceKind device = rt::DeviceKind::host;
+  /// What the device says of itself (World::deviceAttributes); null: the first
+  /// GPU of the kind that there is a cost model for.
+  const rt::DeviceAttributes *attributes = nullptr;
   /// A power of two that divides both buffers' addresses and `bytes`.
   uint64_t alignment = 1;
   bool inPlace = false;
@@ -56,13 +59,19 @@ std::vector<Estimate> estimates(const TuningKey &tuningKey);
 std::string describe(const Config &config);
 
 /// Where the numbers behind the choices for a kind of device come from.
-std::string choiceSource(rt::DeviceKind device);
+std::string choiceSource(rt::DeviceKind device,
+                         const rt::DeviceAttributes *attributes = nullptr);
+
+/// An error if IRIS_COST_MODEL names a file that is no cost model of that kind
+/// of device. Choices are then made without it.
+rt::Status checkCostModel(rt::DeviceKind device);
 
 /// Every kernel that select() may ask for with `op` on buffers of the heap, or
 /// on others, on that device and in groups of any size: what prepare() loads.
 /// As it serves any number of programs, that is 0.
-std::vector<Config> candidates(Op op, DType dtype, rt::DeviceKind device,
-                               bool onHeap = true);
+std::vector<Config>
+candidates(Op op, DType dtype, rt::DeviceKind device, bool onHeap = true,
+           const rt::DeviceAttributes *attributes = nullptr);
 
 } // namespace iris::ccl
 #pragma GCC visibility pop

@@ -6,6 +6,7 @@
 
 #include "iris/rt/Status.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,16 @@ namespace iris::rt {
 
 /// A family of devices.
 enum class DeviceKind : int32_t { host = 0, hip = 1, cuda = 2 };
+
+/// What a device says of itself.
+struct DeviceAttributes {
+  /// "host", "gfx942", "sm_90a".
+  std::string target;
+  /// Product name: "NVIDIA H200".
+  std::string name;
+  /// SMs, compute units, or threads; 0: not known.
+  uint32_t processors = 0;
+};
 
 /// "host", "hip" or "cuda".
 std::string_view deviceKindName(DeviceKind kind);
@@ -24,6 +35,9 @@ Expected<DeviceKind> parseDeviceKind(std::string_view name);
 /// How many devices of a kind there are; `unavailable` when the kind cannot be
 /// used at all (no library, no driver).
 Expected<int> deviceCount(DeviceKind kind);
+
+/// What a device of a kind says of itself.
+Expected<DeviceAttributes> deviceAttributes(DeviceKind kind, int index);
 
 /// Target name of a device: "host", "gfx942", "sm_90a".
 Expected<std::string> deviceTarget(DeviceKind kind, int index);

@@ -77,6 +77,11 @@ public:
   /// IRIS_MATMUL_TABLE: the file of tuned matmuls that `iris-bench --tune`
   /// writes; may be empty.  Always absolute.
   const std::string &matmulTable() const { return matmulTable_; }
+
+  /// IRIS_COST_MODEL: a file of JSON that replaces the library's constants for
+  /// the choice of kernels (src/ccl/models has those); empty: none. An absolute
+  /// path of a file with mode 0600.
+  const std::string &costModel() const { return costModel_; }
   /// IRIS_CHECK_COLLECTIVES=1: members compare every call of a communicator.
   bool checkCollectives() const { return checkCollectives_; }
   /// IRIS_REFUSE_HOST_CODE=1: no package's host image or @main is executed.
@@ -103,7 +108,8 @@ private:
   Expected<LaunchInfo> launch_;
   LogLevel logLevel_ = LogLevel::warning;
   std::vector<std::string> rendezvousDirs_;
-  std::string compiler_, complaint_, searchPath_, cacheDir_, matmulTable_;
+  std::string compiler_, complaint_, searchPath_, cacheDir_, matmulTable_,
+      costModel_;
   bool checkCollectives_ = false, refuseHostCode_ = false;
   std::optional<double> waitLimit_, joinLimit_, collectiveLimit_;
   std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;

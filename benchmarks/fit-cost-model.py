@@ -6,8 +6,8 @@
         [--most=N] [--misses=N]
 
 Reads the lines of `iris-bench --json` (graph replay, buffers on the heap, not
-in place; all others are skipped) and prints the table of kernels for
-runtime/src/ccl/CostModel.cpp, and, as comments, the quality of the model's
+in place; all others are skipped) and prints the "kernels" of a model in
+runtime/src/ccl/models, and, as comments, the quality of the model's
 selections. A line must give tile and warps; 0 is the generator's default.
 
 The model
@@ -68,6 +68,7 @@ well.
 """
 import argparse
 import collections
+import json
 import math
 import statistics
 import sys
@@ -529,13 +530,10 @@ def print_report(title, result, misses):
                   f"p{best.programs} {best.us:.2f} us")
 
 
-def camel(name):
-    head, *tail = name.split("_")
-    return head + "".join(part.title() for part in tail)
-
-
 def print_table(model, points):
-    print(f"// {len(points)} measurements; partial = {model.partial:.4f}")
+    print(f"# {len(points)} measurements; "
+          f'"unalignedElementUs": {model.partial:.4f}')
+    rows = []
     for kernel, constants in sorted(model.constants.items()):
         # Kernels that take more than twice the best time do not matter.
         errors = [model.estimate(kernel, p.ranks, p.bytes, p.programs,
@@ -543,11 +541,15 @@ def print_table(model, points):
                   for p in points if p.kernel == kernel and p.weight > 0.1]
         rms = math.sqrt(statistics.mean(e * e for e in errors or [0]))
         x = constants.values
-        print(f'    {{Op::{camel(kernel.op)}, "{kernel.variant}", '
-              f"{kernel.tile}, {kernel.warps}, {x[0]:.2f}, {x[1]:.2f}, "
-              f"{x[2]:.3f}, {x[3]:.3f}, {x[4]:.4f}, {1e6 / x[5]:.0f}, "
-              f"{'true' if constants.overlaps else 'false'}}}, "
-              f"// {rms:.1%} of {len(errors)}")
+        rows.append(json.dumps({
+            "op": kernel.op, "variant": kernel.variant,
+            "tileBytes": kernel.tile, "warps": kernel.warps,
+            "startUs": round(x[0], 2), "startPeersUs": round(x[1], 2),
+            "tileUs": round(x[2], 3), "tilePeersUs": round(x[3], 3),
+            "programUs": round(x[4], 4), "bytesPerUs": round(1e6 / x[5]),
+            "overlaps": constants.overlaps,
+            "fit": f"{rms:.1%} of {len(errors)}"}))
+    print('  "kernels": [\n    ' + ",\n    ".join(rows) + "\n  ]")
 
 
 def main():

@@ -105,6 +105,7 @@ ccl::MatmulTuningKey iris::bench::tuningKeyOf(const Options &options,
   tuningKey.groupSize = options.numRanks;
   tuningKey.device = options.device;
   tuningKey.target = options.target;
+  tuningKey.attributes = options.attributesOrNull();
   if (options.target.empty())
     tuningKey.target = options.device == rt::DeviceKind::cuda  ? "sm_90a"
                        : options.device == rt::DeviceKind::hip ? "gfx942"
@@ -309,9 +310,10 @@ Status iris::bench::explainMatmuls(const Options &options) {
   if (!options.plan.empty() || options.matmuls.empty())
     return {};
   ccl::MatmulTuningKey any = tuningKeyOf(options, {});
-  std::printf("%u ranks on %s; parameters of the matmul model: %s\n",
-              options.numRanks, any.target.c_str(),
-              ccl::matmulModelSource(any.device, any.target).c_str());
+  std::printf(
+      "%u ranks on %s; parameters of the matmul model: %s\n", options.numRanks,
+      any.target.c_str(),
+      ccl::matmulModelSource(any.device, any.target, any.attributes).c_str());
   Options once = options;
   once.modes.resize(1);
   once.tune = 0;

@@ -31,6 +31,7 @@ ccl::TuningKey iris::bench::tuningKeyOf(const Options &options, Op op,
   tuningKey.bytes = bytes;
   tuningKey.groupSize = options.numRanks;
   tuningKey.device = options.device;
+  tuningKey.attributes = options.attributesOrNull();
   tuningKey.alignment = bytes & ~(bytes - 1);
   tuningKey.inPlace = options.inPlace;
   tuningKey.onHeap = !options.staged;

@@ -31,6 +31,11 @@ struct Options {
   rt::DeviceKind device = rt::DeviceKind::host;
   /// "sm_90a"; empty: the device's target, or its kind's best-measured one.
   std::string target;
+  /// What the device that is measured says of itself; empty with --explain.
+  std::optional<rt::DeviceAttributes> attributes;
+  const rt::DeviceAttributes *attributesOrNull() const {
+    return attributes ? &*attributes : nullptr;
+  }
   std::vector<ccl::Op> ops = {ccl::Op::allReduce, ccl::Op::allGather};
   std::vector<ccl::DType> dtypes = {ccl::DType::bf16};
   /// Bytes of one chunk.

@@ -6,6 +6,9 @@
 //
 //   fit-matmul-model [--judge] FILE...
 //
+// Prints the parameters as runtime/src/ccl/models has them, starting from those
+// of the library or of IRIS_COST_MODEL.
+//
 // Coordinate descent: increases and decreases each parameter, and keeps changes
 // that reduce the loss, with decreasing steps. The loss is the mean of
 // |log(estimate / measured)|, with smaller weights for configs that are slower
@@ -45,27 +48,27 @@ struct Number {
 } // namespace
 
 static const Number numbers[] = {
-    {"operations", &ProcessorModel::operations},
-    {"operationsOfAll", &ProcessorModel::operationsOfAll},
+    {"processorOpsPerUs", &ProcessorModel::processorOpsPerUs},
+    {"deviceOpsPerUs", &ProcessorModel::deviceOpsPerUs},
     {"nonPow2Efficiency", &ProcessorModel::nonPow2Efficiency},
-    {"bfloat", &ProcessorModel::bfloat},
-    {"overlap", &ProcessorModel::overlap},
-    {"split", &ProcessorModel::split},
-    {"panels", &ProcessorModel::panels},
-    {"deviceLoadRate", &ProcessorModel::deviceLoadRate},
-    {"block", &ProcessorModel::block},
-    {"tile", &ProcessorModel::tile},
-    {"start", &ProcessorModel::start},
-    {"mover", &ProcessorModel::mover},
-    {"adder", &ProcessorModel::adder},
-    {"turn", &ProcessorModel::turn},
+    {"bf16Factor", &ProcessorModel::bf16Factor},
+    {"overlapExponent", &ProcessorModel::overlapExponent},
+    {"splitUs", &ProcessorModel::splitUs},
+    {"processorLoadBytesPerUs", &ProcessorModel::processorLoadBytesPerUs},
+    {"deviceLoadBytesPerUs", &ProcessorModel::deviceLoadBytesPerUs},
+    {"kStepUs", &ProcessorModel::kStepUs},
+    {"tileUs", &ProcessorModel::tileUs},
+    {"startUs", &ProcessorModel::startUs},
+    {"commProgramBytesPerUs", &ProcessorModel::commProgramBytesPerUs},
+    {"reduceBytesPerUs", &ProcessorModel::reduceBytesPerUs},
+    {"reduceTileUs", &ProcessorModel::reduceTileUs},
     {"storeOverlapLoss", &ProcessorModel::storeOverlapLoss},
     {"fetchOverlapLoss", &ProcessorModel::fetchOverlapLoss},
-    {"raise", &ProcessorModel::raise},
-    {"await", &ProcessorModel::await},
-    {"copy", &ProcessorModel::copy},
-    {"engineStart", &ProcessorModel::engineStart},
-    {"engineWait", &ProcessorModel::engineWait},
+    {"signalUs", &ProcessorModel::signalUs},
+    {"waitUs", &ProcessorModel::waitUs},
+    {"copyUs", &ProcessorModel::copyUs},
+    {"copyEngineStartUs", &ProcessorModel::copyEngineStartUs},
+    {"copyEngineWaitUs", &ProcessorModel::copyEngineWaitUs},
     {"copyOverlapLoss", &ProcessorModel::copyOverlapLoss},
 };
 
@@ -216,7 +219,8 @@ int main(int argc, char **argv) {
   }
   for (Sample &sample : samples)
     sample.weight = std::pow(best[nameOfProblem(sample)] / sample.us, 2);
-  ProcessorModel chip = ccl::processorModelOf(rt::DeviceKind::cuda, "sm_90a");
+  ProcessorModel chip =
+      ccl::deviceModelOf(rt::DeviceKind::cuda, "sm_90a", nullptr).processor;
   judge(chip, samples);
   if (onlyJudge)
     return 0;
@@ -234,7 +238,7 @@ int main(int argc, char **argv) {
           }
         }
   for (const Number &number : numbers)
-    std::printf("    /*%s=*/%.4g,\n", number.name, chip.*number.field);
+    std::printf("    \"%s\": %.4g,\n", number.name, chip.*number.field);
   std::printf("loss %.4f\n", loss);
   judge(chip, samples);
   return 0;

@@ -208,17 +208,22 @@ static int runTool(int argc, char **argv) {
   rt::Expected<int> devices = rt::deviceCount(options->device);
   if (!devices.ok())
     return report(devices.status());
-  rt::Expected<std::string> target =
-      rt::deviceTarget(options->device, static_cast<int>(info->localRank) %
-                                            std::max(*devices, 1));
-  if (!target.ok())
-    return report(target.status());
-  options->numRanks = info->numRanks;
-  options->target = *target;
-  for (Options &part : options->plan) {
+  rt::Expected<rt::DeviceAttributes> attributes =
+      rt::deviceAttributes(options->device, static_cast<int>(info->localRank) %
+                                                std::max(*devices, 1));
+  if (!attributes.ok())
+    return report(attributes.status());
+  rt::Status costModel = ccl::checkCostModel(options->device);
+  if (!costModel.ok())
+    return report(costModel);
+  auto prepare = [&](Options &part) {
     part.numRanks = info->numRanks;
-    part.target = *target;
-  }
+    part.target = attributes->target;
+    part.attributes = *attributes;
+  };
+  prepare(*options);
+  for (Options &part : options->plan)
+    prepare(part);
   rt::Status status = measure(*options);
   return status.ok() ? 0 : report(status);
 }

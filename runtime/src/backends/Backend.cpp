@@ -68,8 +68,15 @@ Expected<int> iris::rt::deviceCount(DeviceKind kind) {
   return countDevices(kind);
 }
 
-Expected<std::string> iris::rt::deviceTarget(DeviceKind kind, int index) {
+Expected<DeviceAttributes> iris::rt::deviceAttributes(DeviceKind kind,
+                                                      int index) {
   IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                           createBackend(kind, index));
-  return backend->info().target;
+  return static_cast<const DeviceAttributes &>(backend->info());
+}
+
+Expected<std::string> iris::rt::deviceTarget(DeviceKind kind, int index) {
+  IRISRT_ASSIGN_OR_RETURN(DeviceAttributes attributes,
+                          deviceAttributes(kind, index));
+  return attributes.target;
 }

@@ -47,15 +47,9 @@ using KernelHandle = Handle<struct KernelTag>;
 using GraphHandle = Handle<struct GraphTag>;
 
 /// The properties of a device; constant after creation.
-struct DeviceInfo {
-  /// Target name as in packages: "host", "gfx942", "sm_90a".
-  std::string target;
-  /// Marketing name, for messages.
-  std::string name;
+struct DeviceInfo : DeviceAttributes {
   /// The device's index among the devices of its kind.
   int index = 0;
-  /// The number of multiprocessors, compute units or CPU threads.
-  uint32_t processors = 0;
   uint64_t memoryBytes = 0;
   /// Ticks per second of the clock that measures waits in kernels.
   uint64_t clockHz = 0;

@@ -70,6 +70,7 @@ Communicator::Impl::tuningKeyOf(const Call &call,
   tuningKey.bytes = checked.chunkBytes;
   tuningKey.groupSize = static_cast<uint32_t>(group.ranks.size());
   tuningKey.device = world.deviceKind();
+  tuningKey.attributes = &world.deviceAttributes();
   tuningKey.onHeap = onHeap(checked.in) && onHeap(checked.out);
   tuningKey.inPlace = checked.inPlace;
   uint64_t bits = tuningKey.bytes | (uint64_t(1) << 12);

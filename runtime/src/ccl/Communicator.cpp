@@ -29,6 +29,7 @@ Communicator::create(World &world, const CommunicatorOptions &options) {
   Expected<Group> group = world.makeGroup(ranks);
   if (!group.ok())
     return group.status().withContext("communicator");
+  IRISRT_RETURN_IF_ERROR(checkCostModel(world.deviceKind()));
   if (options.workspaceBytes == 0 || options.workspaceBytes % 4 != 0)
     return makeStatus(StatusCode::invalidArgument,
                       "communicator: a workspace of %llu bytes; expected a "
@@ -238,7 +239,8 @@ Communicator::Impl::configsToPrepare(const Call &call,
   }
   auto add = [&](bool onHeap) {
     for (const Config &each :
-         candidates(call.op, call.dtype, world.deviceKind(), onHeap)) {
+         candidates(call.op, call.dtype, world.deviceKind(), onHeap,
+                    &world.deviceAttributes())) {
       Config whole = completed(config, each);
       whole.staged = each.staged;
       configs.push_back(whole);

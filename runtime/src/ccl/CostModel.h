@@ -12,62 +12,15 @@
 #ifndef IRIS_RT_CCL_COSTMODEL_H
 #define IRIS_RT_CCL_COSTMODEL_H
 
+#include "ccl/DeviceModel.h"
 #include "iris/ccl/Selector.h"
 
 namespace iris::ccl {
 
-/// What is known of a kind of device and its links.  Times are microseconds,
-/// rates bytes per microsecond (1000 = 1 GB/s).
-struct LinkModel {
-  /// Where the numbers come from.
-  const char *source;
-  /// From the start of a kernel to its end, if it does nothing.
-  double kernel;
-  /// One barrier of all members: release, flags, acquire.
-  double barrier;
-  /// From a packet's store to its arrival.
-  double packet;
-  /// What a program's tile costs that other programs do not hide.
-  double turn;
-  /// What one rank stores to, or loads from, all its peers at once; for links
-  /// between pairs, `perPeer` of them each.
-  double push, pull;
-  double perPeer;
-  /// Copies in own memory.
-  double local;
-  /// What a thread's element costs for each member, where a tile is accessed
-  /// element by element: one that is not whole, or buffers that are not aligned
-  /// to 16 bytes.
-  double partial;
-  /// Threads of a warp.
-  int64_t lanes;
-  /// Numbers of programs to choose from, in ascending order.
-  std::vector<int64_t> programs;
-};
-
-const LinkModel &linkModelOf(rt::DeviceKind device);
-
-/// A kernel that may be chosen, and its constants.
-struct KernelModel {
-  Op op;
-  const char *variant;
-  /// The tile and the warps that are asked for; 0: the generator's defaults.
-  int64_t tileBytes;
-  int64_t warps;
-  /// Times of a group without peers, and what 7 peers add.
-  double start, startPeers;
-  double turn, turnPeers;
-  double program;
-  /// 0: that of the link.
-  double rate;
-  /// Whether turns and the transfer of bytes overlap.
-  bool overlaps;
-};
-
 /// The kernels of an operation on a device, for buffers on the heap or others:
 /// those that were measured, or if none was, one of each variant.  A guess does
 /// not compete with measurements.
-std::vector<KernelModel> kernelModelsOf(rt::DeviceKind device, Op op,
+std::vector<KernelModel> kernelModelsOf(const DeviceModel &device, Op op,
                                         bool onHeap = true);
 
 /// Whether all that peers get goes through the workspace: buffers may be
@@ -75,7 +28,7 @@ std::vector<KernelModel> kernelModelsOf(rt::DeviceKind device, Op op,
 bool isThroughWorkspace(const std::string &variant);
 
 /// What is asked for, in elements as Config::tile is.
-int64_t tileOf(const KernelModel &kernel, DType dtype, int64_t lanes);
+int64_t tileOf(const KernelModel &kernel, DType dtype, int64_t warpSize);
 
 /// Microseconds that a call is expected to take with that many programs.
 double estimate(const LinkModel &link, const KernelModel &kernel,

@@ -129,6 +129,7 @@ MatmulTuningKey Matmul::Impl::tuningKey() const {
   tuningKey.groupSize = world.numRanks();
   tuningKey.device = world.deviceKind();
   tuningKey.target = world.target();
+  tuningKey.attributes = &world.deviceAttributes();
   constexpr uint64_t usualQueues = 8;
   tuningKey.hasFewQueues =
       world.deviceKind() == DeviceKind::cuda &&
@@ -144,8 +145,7 @@ Status Matmul::Impl::choose() {
   IRISRT_ASSIGN_OR_RETURN(matrices, makePlan(problem, world.numRanks()));
   part = problem;
   if (problem.config.variant == "unfused") {
-    IRISRT_ASSIGN_OR_RETURN(
-        unfused, planUnfused(problem, world.numRanks(), world.deviceKind()));
+    IRISRT_ASSIGN_OR_RETURN(unfused, planUnfused(problem, tuningKey()));
     part = unfused->matmul;
     reason += "; " + std::string(opName(unfused->op)) + " " +
               describe(unfused->collective);

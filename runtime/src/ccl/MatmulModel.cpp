@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ccl/MatmulModel.h"
 
-#include "ccl/CostModel.h"
+#include "ccl/DeviceModel.h"
 #include "ccl/MatmulPlan.h"
 #include "ccl/MatmulUnfused.h"
 #include "ccl/Spec.h"
@@ -12,249 +12,10 @@
 using namespace iris::ccl;
 using namespace iris::rt;
 
-//===----------------------------------------------------------------------===//
-// Processors
-//===----------------------------------------------------------------------===//
-
-// Shared memory is filled with stages: one program at a time on a processor.
-static const ProcessorModel hopper = {
-    "H200, fitted by fit-matmul-model to 1316 measurements on 2 and 4 of them "
-    "(benchmarks/results), 475 of them of random shapes or few rows, 80 % of "
-    "which it meets within 15 %, and 87 % of those near the best of their "
-    "problem",
-    /*processors=*/132,
-    /*operations=*/8.46e6,
-    /*operationsOfAll=*/877e6,
-    /*nonPow2Efficiency=*/0.99,
-    /*bfloat=*/1.01,
-    /*narrow=*/2,
-    /*wide=*/0.04,
-    /*overlap=*/3.34,
-    /*split=*/2.7,
-    /*operandTiles=*/1.6e6,
-    /*deviceLoadRate=*/34.5e6,
-    /*memory=*/3.8e6,
-    /*block=*/0.037,
-    /*tile=*/0.1,
-    /*start=*/3,
-    /*mover=*/26.7e3,
-    /*adder=*/36.1e3,
-    /*turn=*/6.8,
-    /*storeOverlapLoss=*/0.17,
-    /*fetchOverlapLoss=*/0.065,
-    /*raise=*/0.88,
-    /*await=*/0.49,
-    /*engines=*/366.8e3,
-    /*copy=*/0.59,
-    /*engineStart=*/10.9,
-    /*engineWait=*/6.1,
-    /*copyOverlapLoss=*/0.265,
-    /*copiesNeedProcessors=*/false,
-    /*xcds=*/1,
-    /*tiles=*/
-    {{128, 256, 128, 8},
-     {128, 224, 128, 8},
-     {128, 192, 128, 8},
-     {128, 128, 128, 8},
-     {64, 256, 128, 8},
-     {128, 64, 128, 8},
-     {64, 128, 128, 8},
-     {64, 64, 128, 4}},
-    /*commPrograms=*/{8, 16, 24, 32},
-    /*kPerFlag=*/{8, 16},
-    /*copiedGroups=*/{8, 4, 2, 16}};
-
-static const ProcessorModel mi300 = {
-    "MI300X, not measured: 1307 TFLOP/s of f16 and 5.3 TB/s (AMD's data "
-    "sheet), half of the peak reached, as matrix instructions fill 0.65 of the "
-    "main loop's issue slots of 256x256x64 tiles (benchmarks/isa) and the "
-    "clock falls under load; operand tiles at 64 bytes a clock; links as in "
-    "the "
-    "collectives' model; what one program moves, adds up and signals: guesses "
-    "beside H200's",
-    /*processors=*/304,
-    /*operations=*/2.15e6,
-    /*operationsOfAll=*/0,
-    /*nonPow2Efficiency=*/0,
-    /*bfloat=*/1,
-    /*narrow=*/2,
-    /*wide=*/0.125,
-    /*overlap=*/4,
-    /*split=*/2,
-    /*operandTiles=*/134e3,
-    /*deviceLoadRate=*/17e6,
-    /*memory=*/4.0e6,
-    /*block=*/0.03,
-    /*tile=*/4,
-    /*start=*/4,
-    /*mover=*/12e3,
-    /*adder=*/30e3,
-    /*turn=*/8,
-    /*storeOverlapLoss=*/0.15,
-    /*fetchOverlapLoss=*/1,
-    /*raise=*/1.5,
-    /*await=*/0.5,
-    /*engines=*/0,
-    /*copy=*/0,
-    /*engineStart=*/0,
-    /*engineWait=*/0,
-    /*copyOverlapLoss=*/0,
-    /*copiesNeedProcessors=*/true,
-    /*xcds=*/8,
-    /*tiles=*/
-    {{256, 256, 128, 8},
-     {256, 128, 128, 8},
-     {128, 128, 128, 4},
-     {128, 64, 128, 4},
-     {64, 128, 128, 4},
-     {64, 64, 128, 4}},
-    /*commPrograms=*/{16, 32, 64},
-    /*kPerFlag=*/{16, 8, 32},
-    /*copiedGroups=*/{8}};
-
-static const ProcessorModel mi350 = {
-    "MI355X, not measured: 2516 TFLOP/s of f16 and 8 TB/s (AMD's data sheet), "
-    "half of the peak reached, as matrix instructions fill 0.45 of the main "
-    "loop's issue slots of 256x256x64 tiles (benchmarks/isa), twice as long "
-    "each as others; operand tiles at 64 bytes a clock; links as in the "
-    "collectives' "
-    "model; what one program moves, adds up and signals: guesses beside H200's",
-    /*processors=*/256,
-    /*operations=*/4.9e6,
-    /*operationsOfAll=*/0,
-    /*nonPow2Efficiency=*/0,
-    /*bfloat=*/1,
-    /*narrow=*/2,
-    /*wide=*/0.063,
-    /*overlap=*/4,
-    /*split=*/2,
-    /*operandTiles=*/154e3,
-    /*deviceLoadRate=*/19e6,
-    /*memory=*/6.0e6,
-    /*block=*/0.03,
-    /*tile=*/4,
-    /*start=*/4,
-    /*mover=*/12e3,
-    /*adder=*/30e3,
-    /*turn=*/8,
-    /*storeOverlapLoss=*/0.15,
-    /*fetchOverlapLoss=*/1,
-    /*raise=*/1.5,
-    /*await=*/0.5,
-    /*engines=*/0,
-    /*copy=*/0,
-    /*engineStart=*/0,
-    /*engineWait=*/0,
-    /*copyOverlapLoss=*/0,
-    /*copiesNeedProcessors=*/true,
-    /*xcds=*/8,
-    /*tiles=*/
-    {{256, 256, 128, 8},
-     {256, 128, 128, 8},
-     {128, 128, 128, 4},
-     {128, 64, 128, 4},
-     {64, 128, 128, 4},
-     {64, 64, 128, 4}},
-    /*commPrograms=*/{16, 32, 64},
-    /*kPerFlag=*/{16, 8, 32},
-    /*copiedGroups=*/{8}};
-
-// Waves have 32 lanes with half as many registers for results.
-static const ProcessorModel rdna = {
-    "Radeon RX 7900 XTX, not measured: 123 TFLOP/s of f16 and 960 GB/s (AMD's "
-    "data sheet), half of the peak reached; links and programs as guessed for "
-    "MI300X",
-    /*processors=*/96,
-    /*operations=*/0.64e6,
-    /*operationsOfAll=*/0,
-    /*nonPow2Efficiency=*/0,
-    /*bfloat=*/1,
-    /*narrow=*/1,
-    /*wide=*/0.5,
-    /*overlap=*/4,
-    /*split=*/2,
-    /*operandTiles=*/100e3,
-    /*deviceLoadRate=*/3e6,
-    /*memory=*/0.8e6,
-    /*block=*/0.03,
-    /*tile=*/4,
-    /*start=*/4,
-    /*mover=*/12e3,
-    /*adder=*/30e3,
-    /*turn=*/8,
-    /*storeOverlapLoss=*/0.15,
-    /*fetchOverlapLoss=*/1,
-    /*raise=*/1.5,
-    /*await=*/0.5,
-    /*engines=*/0,
-    /*copy=*/0,
-    /*engineStart=*/0,
-    /*engineWait=*/0,
-    /*copyOverlapLoss=*/0,
-    /*copiesNeedProcessors=*/true,
-    /*xcds=*/1,
-    /*tiles=*/
-    {{256, 128, 128, 8},
-     {128, 128, 128, 4},
-     {128, 64, 128, 4},
-     {64, 128, 128, 4},
-     {64, 64, 128, 4}},
-    /*commPrograms=*/{8, 16, 32},
-    /*kPerFlag=*/{16, 8, 32},
-    /*copiedGroups=*/{8}};
-
-// A program is a thread, and ranks share the cores.
-static const ProcessorModel host = {
-    "4 threads of some 20 GFLOP/s each, not measured",
-    /*processors=*/4,
-    /*operations=*/20e3,
-    /*operationsOfAll=*/0,
-    /*nonPow2Efficiency=*/0,
-    /*bfloat=*/1,
-    /*narrow=*/0.5,
-    /*wide=*/1,
-    /*overlap=*/4,
-    /*split=*/2,
-    /*operandTiles=*/5e3,
-    /*deviceLoadRate=*/10e3,
-    /*memory=*/10e3,
-    /*block=*/0.1,
-    /*tile=*/5,
-    /*start=*/20,
-    /*mover=*/5e3,
-    /*adder=*/5e3,
-    /*turn=*/8,
-    /*storeOverlapLoss=*/1,
-    /*fetchOverlapLoss=*/1,
-    /*raise=*/1,
-    /*await=*/1,
-    /*engines=*/0,
-    /*copy=*/0,
-    /*engineStart=*/0,
-    /*engineWait=*/0,
-    /*copyOverlapLoss=*/0,
-    /*copiesNeedProcessors=*/false,
-    /*xcds=*/1,
-    /*tiles=*/
-    {{64, 64, 128, 4}, {128, 128, 128, 4}, {32, 32, 128, 4}},
-    /*commPrograms=*/{1},
-    /*kPerFlag=*/{4},
-    /*copiedGroups=*/{8}};
-
-const ProcessorModel &iris::ccl::processorModelOf(DeviceKind device,
-                                                  const std::string &target) {
-  if (device == DeviceKind::cuda)
-    return hopper;
-  if (device == DeviceKind::hip)
-    return target == "gfx950"                  ? mi350
-           : target.compare(0, 4, "gfx1") == 0 ? rdna
-                                               : mi300;
-  return host;
-}
-
 std::string iris::ccl::matmulModelSource(DeviceKind device,
-                                         const std::string &target) {
-  return processorModelOf(device, target).source;
+                                         const std::string &target,
+                                         const DeviceAttributes *attributes) {
+  return deviceModelOf(device, target, attributes).processor.source;
 }
 
 int64_t iris::ccl::tileKOf(const TileShape &tile, DType element) {
@@ -287,7 +48,7 @@ struct MatmulTime {
 /// How much faster elements are than those of 16 bits.
 static double speedOf(const ProcessorModel &chip, DType element) {
   uint32_t bytes = dtypeBytes(element);
-  return bytes == 1 ? chip.narrow : bytes == 4 ? chip.wide : 1;
+  return bytes == 1 ? chip.factor8Bit : bytes == 4 ? chip.factor32Bit : 1;
 }
 
 static bool hasNonPow2Columns(const MatmulConfig &config) {
@@ -313,8 +74,8 @@ static double overlapped(const ProcessorModel &chip,
   if (longest <= 0)
     return 0;
   for (double time : times)
-    sum += std::pow(time / longest, chip.overlap);
-  return longest * std::pow(sum, 1 / chip.overlap);
+    sum += std::pow(time / longest, chip.overlapExponent);
+  return longest * std::pow(sum, 1 / chip.overlapExponent);
 }
 
 static double blockTime(const ProcessorModel &chip, const MatmulConfig &config,
@@ -323,11 +84,12 @@ static double blockTime(const ProcessorModel &chip, const MatmulConfig &config,
   double tileM = static_cast<double>(config.tileM);
   auto tileN = static_cast<double>(computedColumns(chip, config, element));
   double tileK = static_cast<double>(config.tileK);
-  double multiplying =
-      2 * tileM * tileN * tileK / (chip.operations * speedOf(chip, element));
-  double rate = std::min(chip.operandTiles, chip.deviceLoadRate / busy);
+  double multiplying = 2 * tileM * tileN * tileK /
+                       (chip.processorOpsPerUs * speedOf(chip, element));
+  double rate =
+      std::min(chip.processorLoadBytesPerUs, chip.deviceLoadBytesPerUs / busy);
   double loading = (tileM + tileN) * tileK * bytes / rate;
-  return overlapped(chip, {multiplying, loading}) + chip.block;
+  return overlapped(chip, {multiplying, loading}) + chip.kStepUs;
 }
 
 /// A matmul of m x n over `depths` parts of depth k each, by `programs`, with
@@ -351,26 +113,27 @@ static MatmulTime matmulTimeOf(const ProcessorModel &chip,
       std::ceil(std::max(tiles - elsewhere, 1.0) / std::max(1.0, programs));
   // Writing a tile out takes its share of the memory.
   double store = static_cast<double>(config.tileM * config.tileN) *
-                 dtypeBytes(result) * busy / chip.memory;
+                 dtypeBytes(result) * busy / chip.memoryBytesPerUs;
   matmul.tileUs =
-      blocks * blockTime(chip, config, element, busy) + chip.tile + store;
+      blocks * blockTime(chip, config, element, busy) + chip.tileUs + store;
   // The last of a tile's programs adds up what all have stored.
   if (splits > 1)
-    matmul.tileUs +=
-        chip.split + splits * static_cast<double>(config.tileM * config.tileN) *
-                         4 / chip.adder;
+    matmul.tileUs += chip.splitUs +
+                     splits * static_cast<double>(config.tileM * config.tileN) *
+                         4 / chip.reduceBytesPerUs;
   double unique = (static_cast<double>(rows) + static_cast<double>(columns)) *
                   static_cast<double>(k * depths) * dtypeBytes(element);
   double atOnce = 0;
   bool leavesOut = chip.nonPow2Efficiency != 0 && hasNonPow2Columns(config);
-  if (chip.operationsOfAll != 0)
+  if (chip.deviceOpsPerUs != 0)
     atOnce = 2 * static_cast<double>(rows) * static_cast<double>(columns) *
              static_cast<double>(k * depths) /
-             (chip.operationsOfAll * speedOf(chip, element) *
-              (element == DType::bf16 ? chip.bfloat : 1) *
+             (chip.deviceOpsPerUs * speedOf(chip, element) *
+              (element == DType::bf16 ? chip.bf16Factor : 1) *
               (leavesOut ? chip.nonPow2Efficiency : 1));
-  matmul.us = chip.start + overlapped(chip, {matmul.waves * matmul.tileUs,
-                                             unique / chip.memory, atOnce});
+  matmul.us =
+      chip.startUs + overlapped(chip, {matmul.waves * matmul.tileUs,
+                                       unique / chip.memoryBytesPerUs, atOnce});
   return matmul;
 }
 
@@ -384,8 +147,8 @@ class Estimation {
 public:
   Estimation(const ProcessorModel &chip, const MatmulTuningKey &s,
              const MatmulConfig &config)
-      : problem(s.problem), config(config), device(s.device), chip(chip),
-        link(linkModelOf(s.device)), size(s.groupSize) {
+      : key(s), problem(s.problem), config(config), chip(chip),
+        link(deviceModelOf(s).links), size(s.groupSize) {
     problem.config = config;
   }
 
@@ -410,11 +173,11 @@ private:
   double transfer(double bytes, double rate, double byPrograms) const {
     if (peers() == 0)
       return 0;
-    return std::max({bytes / rate, bytes / peers() / link.perPeer,
-                     bytes / (byPrograms * chip.mover)});
+    return std::max({bytes / rate, bytes / peers() / link.peerBytesPerUs,
+                     bytes / (byPrograms * chip.commProgramBytesPerUs)});
   }
   double barriers(double count) const {
-    return peers() == 0 ? 0 : count * link.barrier;
+    return peers() == 0 ? 0 : count * link.barrierUs;
   }
   MatmulTime matmul(uint64_t rows, uint64_t columns, uint64_t k,
                     uint64_t depths, double by, double elsewhere = 0) const {
@@ -449,9 +212,9 @@ private:
     return estimate;
   }
 
+  const MatmulTuningKey &key;
   MatmulProblem problem;
   const MatmulConfig &config;
-  DeviceKind device;
   const ProcessorModel &chip;
   const LinkModel &link;
   uint64_t size;
@@ -470,7 +233,8 @@ MatmulEstimate Estimation::gatherFirst() {
     // Every column of tiles reads the parts again.
     auto columns = static_cast<double>(
         divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
-    double moving = transfer(columns * peers() * part, link.pull, programs());
+    double moving =
+        transfer(columns * peers() * part, link.pullBytesPerUs, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
   if (isCopied(config.variant))
@@ -480,16 +244,16 @@ MatmulEstimate Estimation::gatherFirst() {
                           tilesPerCommProgram());
   // Programs that fetch ask for so much at once that they do not wait longer
   // than stores.
-  double moving = transfer(peers() * part, link.push, commPrograms());
+  double moving = transfer(peers() * part, link.pushBytesPerUs, commPrograms());
   // Flags: by who moves, and by who multiplies before each unit.
   auto rowUnits = static_cast<double>(divideUp(
       problem.k, static_cast<uint64_t>(config.tileK * config.kPerFlag)));
   auto units = peers() * rowUnits *
                static_cast<double>(
                    divideUp(problem.m, static_cast<uint64_t>(config.tileM)));
-  moving += units / commPrograms() * chip.raise;
+  moving += units / commPrograms() * chip.signalUs;
   double waiting = own.waves * rowUnits * static_cast<double>(depths) *
-                   (peers() == 0 ? 0 : chip.await);
+                   (peers() == 0 ? 0 : chip.waitUs);
   double together = std::max(own.us, moving + ownTiles() * own.tileUs) +
                     chip.fetchOverlapLoss * std::min(own.us, moving);
   return finish(own, moving, together + waiting + barriers(2));
@@ -504,8 +268,9 @@ CopiedParts Estimation::parts() const {
 
 /// Microseconds of copies, one after another, of `bytes` in all.
 double Estimation::copying(double copies, double bytes) const {
-  double rate = chip.engines == 0 ? link.pull : chip.engines;
-  return copies * chip.copy + transfer(bytes, rate, programs());
+  double rate = chip.copyEngineBytesPerUs == 0 ? link.pullBytesPerUs
+                                               : chip.copyEngineBytesPerUs;
+  return copies * chip.copyUs + transfer(bytes, rate, programs());
 }
 
 /// All programs multiply; the tiles of the group that comes last wait for it,
@@ -513,7 +278,7 @@ double Estimation::copying(double copies, double bytes) const {
 MatmulEstimate Estimation::copiedParts(const MatmulTime &own,
                                        double bytes) const {
   CopiedParts p = parts();
-  double moving = chip.engineStart +
+  double moving = chip.copyEngineStartUs +
                   copying(peers() * static_cast<double>(p.groups), bytes);
   auto lastTiles = static_cast<double>(
       divideUp(std::min(p.rows, p.groupRows),
@@ -531,9 +296,10 @@ MatmulEstimate Estimation::copiedParts(const MatmulTime &own,
 MatmulEstimate Estimation::copiedResults(const MatmulTime &own,
                                          double bytes) const {
   auto groups = static_cast<double>(parts().groups);
-  double moving = groups * chip.engineWait + copying(peers() * groups, bytes);
+  double moving =
+      groups * chip.copyEngineWaitUs + copying(peers() * groups, bytes);
   double together = std::max(own.us + moving / std::max(groups, 1.0),
-                             chip.start + own.tileUs + moving) +
+                             chip.startUs + own.tileUs + moving) +
                     chip.copyOverlapLoss * std::min(own.us, moving);
   return finish(own, moving, together + barriers(1));
 }
@@ -546,20 +312,22 @@ MatmulEstimate Estimation::copiedPartialSums(const MatmulTime &own,
                                              double resultBytes) const {
   auto groups = static_cast<double>(parts().groups);
   double copies = peers() * groups;
-  double leaving = copies * chip.engineWait + copying(copies, partialSumBytes);
+  double leaving =
+      copies * chip.copyEngineWaitUs + copying(copies, partialSumBytes);
   double lastTiles = own.tileUs * std::max(1.0, own.waves / (peers() + 1) /
                                                     std::max(groups, 1.0));
   double together =
-      std::max(own.us, chip.start + own.tileUs + leaving + lastTiles);
+      std::max(own.us, chip.startUs + own.tileUs + leaving + lastTiles);
   double moving = leaving;
   if (resultBytes != 0) {
-    double sending = groups * chip.engineWait + copying(copies, resultBytes);
+    double sending =
+        groups * chip.copyEngineWaitUs + copying(copies, resultBytes);
     moving += sending;
     together = std::max(together + sending / std::max(groups, 1.0),
-                        chip.start + own.tileUs + moving);
+                        chip.startUs + own.tileUs + moving);
   }
   // A program that adds up reads the shares of its tiles.
-  together += partialSumBytes / chip.memory;
+  together += partialSumBytes / chip.memoryBytesPerUs;
   together += chip.copyOverlapLoss * std::min(own.us, moving);
   return finish(own, moving, together + barriers(resultBytes != 0));
 }
@@ -571,7 +339,7 @@ MatmulEstimate Estimation::gatherLast() {
                  dtypeBytes(problem.result);
   if (config.variant == "push") {
     MatmulTime own = matmul(problem.m, problem.n, problem.k, 1, programs());
-    double moving = transfer(bytes, link.push, programs());
+    double moving = transfer(bytes, link.pushBytesPerUs, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
   if (isCopied(config.variant))
@@ -579,18 +347,18 @@ MatmulEstimate Estimation::gatherLast() {
                          bytes);
   MatmulTime own = matmul(problem.m, problem.n, problem.k, 1, multipliers(),
                           tilesPerCommProgram());
-  return pipelined(own, transfer(bytes, link.push, commPrograms()));
+  return pipelined(own, transfer(bytes, link.pushBytesPerUs, commPrograms()));
 }
 
 /// What moves of a wave does so while the next one is computed.
 MatmulEstimate Estimation::pipelined(const MatmulTime &own,
                                      double moving) const {
   double ofWave = moving / own.waves;
-  double together = chip.start + own.tileUs +
+  double together = chip.startUs + own.tileUs +
                     (own.waves - 1) * std::max(own.tileUs, ofWave) + ofWave;
   // Those that move multiply first; and power limits all of them.
   together = std::max(
-      {together, own.us, chip.start + ownTiles() * own.tileUs + moving});
+      {together, own.us, chip.startUs + ownTiles() * own.tileUs + moving});
   together += (own.waves - 1) / own.waves * chip.storeOverlapLoss *
               std::min(own.us, moving);
   return finish(own, moving, together + barriers(2));
@@ -624,11 +392,12 @@ MatmulEstimate Estimation::sum() {
     double part = scatters ? all : all / members;
     double turns = (scatters ? tiles : tiles / members) / by;
     double bytes = peers() * part * (scatters ? share : share + result);
-    moving = transfer(peers() * part * share, link.pull, by);
+    moving = transfer(peers() * part * share, link.pullBytesPerUs, by);
     if (!scatters)
-      moving += transfer(peers() * part * result, link.push, by);
+      moving += transfer(peers() * part * result, link.pushBytesPerUs, by);
     // The programs may be slower than the links.
-    moving = std::max(moving, bytes / (by * chip.mover) + turns * chip.turn);
+    moving = std::max(moving, bytes / (by * chip.commProgramBytesPerUs) +
+                                  turns * chip.reduceTileUs);
     return pipelined(own, moving);
   }
   if (scatters) {
@@ -636,27 +405,26 @@ MatmulEstimate Estimation::sum() {
     // which few programs do where there are few tiles.
     double turns = std::ceil(tiles / programs());
     double ofTile = static_cast<double>(config.tileM * config.tileN) * share;
-    moving = transfer(peers() * all * share, link.push, programs()) +
-             std::max(members * all * share / chip.memory,
-                      turns * members * ofTile / chip.adder);
+    moving = transfer(peers() * all * share, link.pushBytesPerUs, programs()) +
+             std::max(members * all * share / chip.memoryBytesPerUs,
+                      turns * members * ofTile / chip.reduceBytesPerUs);
   } else if (config.variant == "two_shot") {
     double part = peers() / members * all;
     double owners = std::min(programs(), std::ceil(tiles / members));
-    moving = transfer(part * share, link.pull, owners) +
-             transfer(part * result, link.push, owners);
+    moving = transfer(part * share, link.pullBytesPerUs, owners) +
+             transfer(part * result, link.pushBytesPerUs, owners);
   } else if (config.variant == "one_shot") {
-    moving = transfer(peers() * all * share, link.pull, programs());
+    moving = transfer(peers() * all * share, link.pullBytesPerUs, programs());
   } else {
     // Atomics read and write every element on every rank.
-    moving = 4 * transfer(peers() * all * result, link.push, programs());
+    moving =
+        4 * transfer(peers() * all * result, link.pushBytesPerUs, programs());
   }
   return finish(own, moving, own.us + moving + barriers(2));
 }
 
 Expected<MatmulEstimate> Estimation::unfused() {
-  IRISRT_ASSIGN_OR_RETURN(
-      UnfusedPlan plan,
-      planUnfused(problem, static_cast<uint32_t>(size), device));
+  IRISRT_ASSIGN_OR_RETURN(UnfusedPlan plan, planUnfused(problem, key));
   bool isGathered = plan.matmul.kind == MatmulKind::allGatherMatmul;
   MatmulTime own = matmul(plan.matmul.m, plan.matmul.n, plan.matmul.k,
                           isGathered ? size : 1, programs());
@@ -698,8 +466,7 @@ Expected<MatmulEstimate> Estimation::run() {
 
 Expected<MatmulEstimate> iris::ccl::estimate(const MatmulTuningKey &tuningKey,
                                              const MatmulConfig &config) {
-  return estimate(processorModelOf(tuningKey.device, tuningKey.target),
-                  tuningKey, config);
+  return estimate(deviceModelOf(tuningKey).processor, tuningKey, config);
 }
 
 Expected<MatmulEstimate> iris::ccl::estimate(const ProcessorModel &chip,

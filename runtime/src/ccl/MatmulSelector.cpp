@@ -30,10 +30,10 @@ static bool copiesResults(const MatmulTuningKey &s) {
 /// between runs; copy engines must be known to be faster than communication
 /// programs.
 static bool isEligible(const MatmulTuningKey &s, const std::string &variant) {
-  const ProcessorModel &chip = processorModelOf(s.device, s.target);
+  const ProcessorModel &chip = deviceModelOf(s).processor;
   return variant != "atomic" &&
          (!isCopied(variant) ||
-          (chip.engines != 0 && !chip.copiesNeedProcessors &&
+          (chip.copyEngineBytesPerUs != 0 && !chip.copiesUseProcessors &&
            !(s.hasFewQueues && copiesResults(s))));
 }
 
@@ -153,8 +153,8 @@ static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
     // Incoming parts: 8 rows of tiles per copy measured best of 4, 8 and 16.
     const std::vector<int64_t> rowsOfParts = {defaultGroupM};
     bool isFirst = p.kind == MatmulKind::allGatherMatmul;
-    for (int64_t rows : choicesOf(p.config.groupM,
-                                  isFirst ? rowsOfParts : chip.copiedGroups)) {
+    for (int64_t rows :
+         choicesOf(p.config.groupM, isFirst ? rowsOfParts : chip.copyGroups)) {
       config.groupM = rows;
       configs.push_back(config);
     }
@@ -200,7 +200,7 @@ std::vector<MatmulEstimate>
 iris::ccl::estimates(const MatmulTuningKey &tuningKey) {
   MatmulTuningKey s = tuningKey;
   fillSemantics(s.problem);
-  const ProcessorModel &chip = processorModelOf(s.device, s.target);
+  const ProcessorModel &chip = deviceModelOf(s).processor;
   const std::string &requested = s.problem.config.variant;
   std::vector<MatmulEstimate> all;
   auto addEstimates = [&](bool onlyFilled) {
@@ -317,8 +317,7 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
                     return agrees(requested.*number.value, has.*number.value);
                   });
   fits = fits && (!requested.variant.empty() || isEligible(s, has.variant));
-  if (!fits || (has.variant == "unfused" &&
-                !planUnfused(s.problem, s.groupSize, s.device).ok()))
+  if (!fits || (has.variant == "unfused" && !planUnfused(s.problem, s).ok()))
     return nullptr;
   return entry;
 }
@@ -336,6 +335,7 @@ static MatmulChoice choiceOf(const MatmulEntry &entry, MatmulTuningKey s,
 }
 
 Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
+  IRISRT_RETURN_IF_ERROR(checkCostModel(tuningKey.device));
   MatmulTuningKey s = tuningKey;
   IRISRT_RETURN_IF_ERROR(checkProblem(s.problem, s.groupSize));
   fillSemantics(s.problem);
@@ -354,7 +354,7 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
               "tiles_per_comm_program, k_per_flag, num_fetch_stages, "
               "first_stage_fetch_programs, staged_layout)");
   if (isCopied(requested.variant) &&
-      processorModelOf(s.device, s.target).copiesNeedProcessors)
+      deviceModelOf(s).processor.copiesUseProcessors)
     return makeStatus(StatusCode::failedPrecondition,
                       "%s: copy_engine needs copies that run concurrently with "
                       "a kernel that occupies the whole device; this device "
@@ -375,8 +375,7 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
   if (const MatmulEntry *entry = findEntry(MatmulTable::builtIn(), s))
     return choiceOf(*entry, s, "built in");
   if (s.problem.config.variant == "unfused")
-    IRISRT_RETURN_IF_ERROR(
-        planUnfused(s.problem, s.groupSize, s.device).status());
+    IRISRT_RETURN_IF_ERROR(planUnfused(s.problem, s).status());
   std::vector<MatmulEstimate> all = estimates(s);
   if (all.empty())
     return makeStatus(
@@ -407,14 +406,14 @@ iris::ccl::kernelSources(const MatmulTuningKey &tuningKey) {
     barrier.op = Op::barrier;
     barrier.groupSize = tuningKey.groupSize;
     barrier.device = tuningKey.device;
+    barrier.attributes = tuningKey.attributes;
     return {kernelSource(p, tuningKey.groupSize),
             kernelSource(Op::barrier, DType::i8, ReduceOp::sum,
                          tuningKey.groupSize, select(barrier).config)};
   }
   if (p.config.variant != "unfused")
     return {kernelSource(p, tuningKey.groupSize)};
-  Expected<UnfusedPlan> plan =
-      planUnfused(p, tuningKey.groupSize, tuningKey.device);
+  Expected<UnfusedPlan> plan = planUnfused(p, tuningKey);
   if (!plan.ok())
     return {};
   return {kernelSource(plan->matmul, tuningKey.groupSize),
@@ -429,9 +428,7 @@ Expected<uint64_t> iris::ccl::sharedBytes(const MatmulTuningKey &tuningKey) {
     return plan.stagingBytes + plan.workspaceBytes + defaultWorkspaceBytes;
   if (p.config.variant != "unfused")
     return plan.stagingBytes + plan.workspaceBytes;
-  IRISRT_ASSIGN_OR_RETURN(
-      UnfusedPlan unfused,
-      planUnfused(p, tuningKey.groupSize, tuningKey.device));
+  IRISRT_ASSIGN_OR_RETURN(UnfusedPlan unfused, planUnfused(p, tuningKey));
   IRISRT_ASSIGN_OR_RETURN(MatmulPlan matmul,
                           makePlan(unfused.matmul, tuningKey.groupSize));
   return unfused.stagingBytes + matmul.stagingBytes + matmul.workspaceBytes +

@@ -237,21 +237,8 @@ std::string MatmulTable::text() const {
 }
 
 Expected<MatmulTable> MatmulTable::read(const std::string &path) {
-  UniqueFd fd(
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-  if (!fd.valid())
-    return makeErrnoStatus(StatusCode::invalidArgument, errno,
-                           "cannot read the table '%s'", path.c_str());
-  struct stat info;
-  if (::fstat(fd.get(), &info) != 0 || info.st_uid != ::geteuid() ||
-      (info.st_mode & 077) != 0)
-    return makeStatus(
-        StatusCode::failedPrecondition,
-        "the table '%s' must be a file of user %u with mode 0600; "
-        "it belongs to user %u with mode %04o",
-        path.c_str(), ::geteuid(), info.st_uid, info.st_mode & 07777);
   IRISRT_ASSIGN_OR_RETURN(std::string text,
-                          readRegularFile(fd.get(), path, mostBytes));
+                          readOwnFile(path, "the table", mostBytes));
   return parse(text, path);
 }
 

@@ -75,8 +75,8 @@ static Status planSum(const MatmulProblem &p, uint32_t size,
 }
 
 Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
-                                             uint32_t groupSize,
-                                             DeviceKind device) {
+                                             const MatmulTuningKey &key) {
+  const uint32_t groupSize = key.groupSize;
   UnfusedPlan plan;
   plan.matmul = localMatmul(p);
   Status status;
@@ -104,7 +104,8 @@ Expected<UnfusedPlan> iris::ccl::planUnfused(const MatmulProblem &p,
   tuningKey.dtype = plan.dtype;
   tuningKey.bytes = plan.count * dtypeBytes(plan.dtype);
   tuningKey.groupSize = groupSize;
-  tuningKey.device = device;
+  tuningKey.device = key.device;
+  tuningKey.attributes = key.attributes;
   // The largest power of two that divides the size: every buffer and chunk can
   // have this alignment.
   tuningKey.alignment = tuningKey.bytes & (~tuningKey.bytes + 1);

@@ -35,11 +35,11 @@ struct UnfusedPlan {
   double collectiveUs = 0;
 };
 
-/// Splits the problem; its tile and programs apply to the matmul. Fails if the
-/// results would differ from the fused kernel's.
+/// Splits `problem` for the group and device of `key`; its tile and programs
+/// apply to the matmul. Fails if the results would differ from the fused
+/// kernel's.
 rt::Expected<UnfusedPlan> planUnfused(const MatmulProblem &problem,
-                                      uint32_t groupSize,
-                                      rt::DeviceKind device);
+                                      const MatmulTuningKey &key);
 
 } // namespace iris::ccl
 

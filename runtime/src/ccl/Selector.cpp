@@ -9,6 +9,7 @@
 #include <algorithm>
 
 using namespace iris::ccl;
+using iris::rt::DeviceAttributes;
 using iris::rt::DeviceKind;
 using iris::rt::formatString;
 
@@ -32,7 +33,7 @@ static Config configOf(const LinkModel &link, const KernelModel &kernel,
                        DType dtype) {
   Config config;
   config.variant = kernel.variant;
-  config.tile = tileOf(kernel, dtype, link.lanes);
+  config.tile = tileOf(kernel, dtype, link.warpSize);
   config.warps = kernel.warps;
   return config;
 }
@@ -40,12 +41,12 @@ static Config configOf(const LinkModel &link, const KernelModel &kernel,
 /// The candidate kernels and their configs. If the type allows only small
 /// tiles, several table entries denote the same kernel.
 static std::vector<std::pair<KernelModel, Config>>
-eligibleKernels(DeviceKind device, Op op, DType dtype, bool onHeap) {
+eligibleKernels(const DeviceModel &device, Op op, DType dtype, bool onHeap) {
   std::vector<std::pair<KernelModel, Config>> kernels;
   for (const KernelModel &kernel : kernelModelsOf(device, op, onHeap)) {
     if (!isEligible(op, kernel.variant, onHeap))
       continue;
-    Config config = configOf(linkModelOf(device), kernel, dtype);
+    Config config = configOf(device.links, kernel, dtype);
     config.staged = !onHeap && op != Op::barrier;
     bool isNew =
         std::none_of(kernels.begin(), kernels.end(),
@@ -87,12 +88,12 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
 }
 
 std::vector<Estimate> iris::ccl::estimates(const TuningKey &tuningKey) {
-  const LinkModel &link = linkModelOf(tuningKey.device);
+  const DeviceModel &device = deviceModelOf(tuningKey);
   std::vector<Estimate> all;
-  for (const auto &[kernel, config] : eligibleKernels(
-           tuningKey.device, tuningKey.op, tuningKey.dtype, tuningKey.onHeap))
+  for (const auto &[kernel, config] :
+       eligibleKernels(device, tuningKey.op, tuningKey.dtype, tuningKey.onHeap))
     if (tuningKey.bytes <= roomOf(kernel.variant, tuningKey))
-      all.push_back(bestOf(link, kernel, config, tuningKey));
+      all.push_back(bestOf(device.links, kernel, config, tuningKey));
   // A stable sort, so that all ranks select the same of two equal estimates.
   std::stable_sort(
       all.begin(), all.end(),
@@ -123,15 +124,23 @@ Choice iris::ccl::select(const TuningKey &tuningKey) {
   return choice;
 }
 
-std::string iris::ccl::choiceSource(DeviceKind device) {
-  return linkModelOf(device).source;
+static const DeviceModel &modelOf(DeviceKind device,
+                                  const DeviceAttributes *attributes) {
+  return deviceModelOf(device, attributes ? attributes->target : std::string(),
+                       attributes);
+}
+
+std::string iris::ccl::choiceSource(DeviceKind device,
+                                    const DeviceAttributes *attributes) {
+  return modelOf(device, attributes).links.source;
 }
 
 std::vector<Config> iris::ccl::candidates(Op op, DType dtype, DeviceKind device,
-                                          bool onHeap) {
+                                          bool onHeap,
+                                          const DeviceAttributes *attributes) {
   std::vector<Config> configs;
   for (const auto &[kernel, config] :
-       eligibleKernels(device, op, dtype, onHeap))
+       eligibleKernels(modelOf(device, attributes), op, dtype, onHeap))
     configs.push_back(config);
   return configs;
 }

@@ -257,6 +257,12 @@ Env Env::read(const Lookup &lookup) {
     env.matmulTable_.clear();
   }
 
+  env.costModel_ = var("IRIS_COST_MODEL");
+  if (!env.costModel_.empty() && env.costModel_[0] != '/') {
+    warn("IRIS_COST_MODEL", env.costModel_, "an absolute path");
+    env.costModel_.clear();
+  }
+
   auto flag = [&](const char *name) {
     std::string value = var(name);
     if (!value.empty() && value != "0" && value != "1")

@@ -30,6 +30,8 @@ const std::vector<EnvVariable> &Env::variables() {
        true},
       {"IRIS_CACHE_BYTES", "bytes, such as 64M; 0: no cache", "256M",
        "Most bytes of compiled kernels in the cache.", false},
+      {"IRIS_COST_MODEL", "absolute path, mode 0600", "none",
+       "Constants of the cost models, in place of the library's.", true},
       {"IRIS_MATMUL_TABLE", "absolute path, mode 0600", "none",
        "Table of tuned matmuls, written by iris-bench --tune.", true},
       {"IRIS_REFUSE_HOST_CODE", "0 or 1", "0",

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace iris::rt;
 
@@ -55,6 +56,24 @@ Expected<std::string> iris::rt::readRegularFile(int fd, const std::string &name,
     if (bytes.size() > most)
       return tooLarge;
   }
+}
+
+Expected<std::string> iris::rt::readOwnFile(const std::string &path,
+                                            const char *what, uint64_t most) {
+  UniqueFd fd(
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  if (!fd.valid())
+    return makeErrnoStatus(StatusCode::invalidArgument, errno,
+                           "cannot read %s '%s'", what, path.c_str());
+  struct stat info;
+  if (::fstat(fd.get(), &info) != 0 || info.st_uid != ::geteuid() ||
+      (info.st_mode & 077) != 0)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "%s '%s' must be a file of user %u with mode 0600; it "
+                      "belongs to user %u with mode %04o",
+                      what, path.c_str(), ::geteuid(), info.st_uid,
+                      info.st_mode & 07777);
+  return readRegularFile(fd.get(), path, most);
 }
 
 Status iris::rt::writeAll(int fd, std::string_view bytes,

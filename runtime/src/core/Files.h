@@ -20,6 +20,12 @@ Expected<std::string> readRegularFile(const std::string &path, uint64_t most);
 Expected<std::string> readRegularFile(int fd, const std::string &name,
                                       uint64_t most);
 
+/// Reads a file of this user that grants no access to others (mode 0600), such
+/// as configuration that others must not change. `what` is the purpose of the
+/// file ("the table"), for messages.
+Expected<std::string> readOwnFile(const std::string &path, const char *what,
+                                  uint64_t most);
+
 /// Writes all bytes to a descriptor; `name` is for messages.
 Status writeAll(int fd, std::string_view bytes, const std::string &name);
 

@@ -285,6 +285,9 @@ const std::string &World::target() const {
 const std::string &World::deviceName() const {
   return impl_->backend->info().name;
 }
+const DeviceAttributes &World::deviceAttributes() const {
+  return impl_->backend->info();
+}
 const char *World::translation() const {
   return impl_->heap->stride() != 0 ? "stride" : "table";
 }

@@ -17,6 +17,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace iris::rt {
 
@@ -59,6 +60,9 @@ public:
 
   /// Reports an error if this is not an object or has a key outside `keys`.
   void expectKeys(std::initializer_list<std::string_view> keys) const {
+    expectKeys(std::vector<std::string_view>(keys));
+  }
+  void expectKeys(const std::vector<std::string_view> &keys) const {
     if (!value_->is_object())
       return fail("should be an object");
     for (auto it = value_->begin(); it != value_->end(); ++it) {

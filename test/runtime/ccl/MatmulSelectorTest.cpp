@@ -347,7 +347,8 @@ TEST(MatmulSelector, HasTilesThatFitRegisters) {
     DeviceKind device = target[0] == 's'   ? DeviceKind::cuda
                         : target[0] == 'g' ? DeviceKind::hip
                                            : DeviceKind::host;
-    const ProcessorModel &chip = processorModelOf(device, target);
+    const ProcessorModel &chip =
+        deviceModelOf(device, target, nullptr).processor;
     EXPECT_GT(chip.tiles.size(), 2u);
     bool isWide = device == DeviceKind::hip && target[3] == '9';
     int64_t lanes = isWide ? 64 : 32;

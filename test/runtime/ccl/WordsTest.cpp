@@ -384,10 +384,11 @@ TEST(Selector, EstimatesAreOrdered) {
 
 TEST(Selector, MoreWorkTakesLonger) {
   for (DeviceKind device : allDevices) {
-    const LinkModel &link = linkModelOf(device);
+    const DeviceModel &model = deviceModelOf(device, "", nullptr);
+    const LinkModel &link = model.links;
     for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
       for (const KernelModel &kernel :
-           kernelModelsOf(device, static_cast<Op>(op)))
+           kernelModelsOf(model, static_cast<Op>(op)))
         for (int64_t programs : link.programs)
           for (uint32_t size : {2, 4, 8}) {
             double least = 0;
@@ -413,7 +414,8 @@ TEST(Selector, MoreWorkTakesLonger) {
 TEST(Selector, BufferedTakesAnyBuffer) {
   // Kernels that are not listed yet.
   for (DeviceKind device : allDevices) {
-    const LinkModel &link = linkModelOf(device);
+    const DeviceModel &model = deviceModelOf(device, "", nullptr);
+    const LinkModel &link = model.links;
     KernelModel kernel = {
         Op::allReduce, "one_shot_buffered", 4096, 8, 5, 0, 1, 0, 0, 300e3};
     TuningKey s = tuningKeyOf(Op::allReduce, 64 << 10, 8, device);

@@ -207,6 +207,11 @@ TEST(Env, KernelCache) {
 }
 
 TEST(Env, MatmulTable) {
+  EXPECT_EQ(envOf({{"IRIS_COST_MODEL", "/a/c"}}).costModel(), "/a/c");
+  Env relativeModel = envOf({{"IRIS_COST_MODEL", "c"}});
+  EXPECT_EQ(relativeModel.costModel(), "");
+  EXPECT_NE(relativeModel.warning().find("IRIS_COST_MODEL='c'"),
+            std::string::npos);
   EXPECT_EQ(envOf({{"IRIS_MATMUL_TABLE", "/a/b"}}).matmulTable(), "/a/b");
   EXPECT_EQ(envOf({}).matmulTable(), "");
   Env relative = envOf({{"IRIS_MATMUL_TABLE", "b"}});

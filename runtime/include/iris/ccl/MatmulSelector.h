@@ -25,6 +25,9 @@ struct MatmulTuningKey {
   rt::DeviceKind device = rt::DeviceKind::host;
   /// "sm_90a", "gfx942"; empty: the device kind's best-measured target.
   std::string target;
+  /// The device's attributes (World::deviceAttributes); null: the first GPU of
+  /// the target that has a cost model.
+  const rt::DeviceAttributes *attributes = nullptr;
   /// The device has fewer hardware queues than usual. Variants that copy
   /// results by copy engine are then not selected: after a failure, a stream
   /// wait could block the work that ends it.
@@ -110,7 +113,8 @@ std::vector<MatmulConfig> tuningCandidates(const MatmulTuningKey &tuningKey,
 std::string describe(const MatmulConfig &config);
 
 /// The source of the model's parameters for a target.
-std::string matmulModelSource(rt::DeviceKind device, const std::string &target);
+std::string matmulModelSource(rt::DeviceKind device, const std::string &target,
+                              const rt::DeviceAttributes *attributes = nullptr);
 
 /// The .mlir modules of all kernels that a matmul with a complete config uses,
 /// for packages for machines without a compiler.

@@ -22,6 +22,9 @@ struct TuningKey {
   uint64_t bytes = 0;
   uint32_t groupSize = 1;
   rt::DeviceKind device = rt::DeviceKind::host;
+  /// What the device says of itself (World::deviceAttributes); null: the first
+  /// GPU of the kind that there is a cost model for.
+  const rt::DeviceAttributes *attributes = nullptr;
   /// A power of two that divides both buffers' addresses and `bytes`.
   uint64_t alignment = 1;
   bool inPlace = false;
@@ -54,14 +57,20 @@ std::vector<Estimate> estimates(const TuningKey &tuningKey);
 /// "two_shot, tile 2048, 8 warps, 64 programs".
 std::string describe(const Config &config);
 
-/// The source of the model's parameters for a kind of device.
-std::string choiceSource(rt::DeviceKind device);
+/// The source of the model's parameters for a device.
+std::string choiceSource(rt::DeviceKind device,
+                         const rt::DeviceAttributes *attributes = nullptr);
+
+/// Fails if IRIS_COST_MODEL names a file that is not a cost model of that kind
+/// of device.
+rt::Status checkCostModel(rt::DeviceKind device);
 
 /// Every kernel that select() may return for `op` on the device in a group of
 /// any size, for buffers on the heap or not: the kernels that prepare() loads.
 /// The number of programs is 0, as each kernel serves any number.
-std::vector<Config> candidates(Op op, DType dtype, rt::DeviceKind device,
-                               bool onHeap = true);
+std::vector<Config>
+candidates(Op op, DType dtype, rt::DeviceKind device, bool onHeap = true,
+           const rt::DeviceAttributes *attributes = nullptr);
 
 } // namespace iris::ccl
 #pragma GCC visibility pop

@@ -5,6 +5,7 @@
 
 #include "iris/rt/Status.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,16 @@ namespace iris::rt {
 
 /// A family of devices.
 enum class DeviceKind : int32_t { host = 0, hip = 1, cuda = 2 };
+
+/// What a device says of itself.
+struct DeviceAttributes {
+  /// "host", "gfx942", "sm_90a".
+  std::string target;
+  /// Product name: "NVIDIA H200".
+  std::string name;
+  /// SMs, compute units, or threads; 0: not known.
+  uint32_t processors = 0;
+};
 
 /// "host", "hip" or "cuda".
 std::string_view deviceKindName(DeviceKind kind);
@@ -23,6 +34,9 @@ Expected<DeviceKind> parseDeviceKind(std::string_view name);
 /// The number of devices of a kind; `unavailable` if the kind cannot be used at
 /// all (no library, no driver).
 Expected<int> deviceCount(DeviceKind kind);
+
+/// The attributes of a device.
+Expected<DeviceAttributes> deviceAttributes(DeviceKind kind, int index);
 
 /// The target name of a device: "host", "gfx942", "sm_90a".
 Expected<std::string> deviceTarget(DeviceKind kind, int index);

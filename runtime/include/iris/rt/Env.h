@@ -85,6 +85,9 @@ public:
   /// IRIS_MATMUL_TABLE: the file of tuned matmuls that `iris-bench --tune`
   /// writes; may be empty. Always absolute.
   const std::string &matmulTable() const { return matmulTable_; }
+  /// IRIS_COST_MODEL: a file that replaces the constants of the cost models;
+  /// may be empty. Always absolute.
+  const std::string &costModel() const { return costModel_; }
   /// IRIS_CHECK_COLLECTIVES=1: ranks compare every call of a communicator.
   bool checkCollectives() const { return checkCollectives_; }
   /// IRIS_REFUSE_HOST_CODE=1: never execute a package's host image or @main.
@@ -112,7 +115,8 @@ private:
   Expected<LaunchInfo> launch_;
   LogLevel logLevel_ = LogLevel::warning;
   std::vector<std::string> rendezvousDirs_;
-  std::string compiler_, warning_, searchPath_, cacheDir_, matmulTable_;
+  std::string compiler_, warning_, searchPath_, cacheDir_, matmulTable_,
+      costModel_;
   bool checkCollectives_ = false, refuseHostCode_ = false;
   std::optional<double> waitLimit_, joinLimit_, collectiveLimit_;
   std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;

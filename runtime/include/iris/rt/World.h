@@ -157,6 +157,7 @@ public:
   /// Target name of the device: "host", "gfx942", "sm_90a".
   const std::string &target() const;
   const std::string &deviceName() const;
+  const DeviceAttributes &deviceAttributes() const;
   /// "stride" or "table".
   const char *translation() const;
 

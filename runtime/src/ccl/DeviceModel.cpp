@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ccl/DeviceModel.h"
+
+#include "ccl/EmbeddedModels.h"
+#include "core/Files.h"
+#include "core/Log.h"
+#include "iris/rt/Env.h"
+#include "package/JsonReader.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <tuple>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+/// Bounds that keep sums and products of an estimate finite.
+static constexpr double mostNumber = 1e15;
+static constexpr uint64_t mostInteger = uint64_t(1) << 30;
+static constexpr uint64_t mostFileBytes = 1 << 20;
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A number of a model: its key and where it is kept.
+template <typename ModelT>
+struct NumberField {
+  const char *key;
+  double ModelT::*value;
+  /// Positive; otherwise 0 is allowed.
+  bool isPositive;
+};
+} // namespace
+
+// null stands for "no limit": see readLinks.
+static const NumberField<LinkModel> linkNumbers[] = {
+    {"launchUs", &LinkModel::launchUs, false},
+    {"barrierUs", &LinkModel::barrierUs, false},
+    {"packetUs", &LinkModel::packetUs, false},
+    {"tileUs", &LinkModel::tileUs, false},
+    {"pushBytesPerUs", &LinkModel::pushBytesPerUs, true},
+    {"pullBytesPerUs", &LinkModel::pullBytesPerUs, true},
+    {"localBytesPerUs", &LinkModel::localBytesPerUs, true},
+    {"unalignedElementUs", &LinkModel::unalignedElementUs, false},
+};
+
+static const NumberField<KernelModel> kernelNumbers[] = {
+    {"startUs", &KernelModel::startUs, false},
+    {"startPeersUs", &KernelModel::startPeersUs, false},
+    {"tileUs", &KernelModel::tileUs, false},
+    {"tilePeersUs", &KernelModel::tilePeersUs, false},
+    {"programUs", &KernelModel::programUs, false},
+    {"bytesPerUs", &KernelModel::bytesPerUs, false},
+};
+
+static const NumberField<ProcessorModel> processorNumbers[] = {
+    {"processorOpsPerUs", &ProcessorModel::processorOpsPerUs, true},
+    {"deviceOpsPerUs", &ProcessorModel::deviceOpsPerUs, false},
+    {"nonPow2Efficiency", &ProcessorModel::nonPow2Efficiency, false},
+    {"bf16Factor", &ProcessorModel::bf16Factor, true},
+    {"factor8Bit", &ProcessorModel::factor8Bit, true},
+    {"factor32Bit", &ProcessorModel::factor32Bit, true},
+    {"overlapExponent", &ProcessorModel::overlapExponent, true},
+    {"splitUs", &ProcessorModel::splitUs, false},
+    {"processorLoadBytesPerUs", &ProcessorModel::processorLoadBytesPerUs, true},
+    {"deviceLoadBytesPerUs", &ProcessorModel::deviceLoadBytesPerUs, true},
+    {"memoryBytesPerUs", &ProcessorModel::memoryBytesPerUs, true},
+    {"kStepUs", &ProcessorModel::kStepUs, false},
+    {"tileUs", &ProcessorModel::tileUs, false},
+    {"startUs", &ProcessorModel::startUs, false},
+    {"commProgramBytesPerUs", &ProcessorModel::commProgramBytesPerUs, true},
+    {"reduceBytesPerUs", &ProcessorModel::reduceBytesPerUs, true},
+    {"reduceTileUs", &ProcessorModel::reduceTileUs, false},
+    {"storeOverlapLoss", &ProcessorModel::storeOverlapLoss, false},
+    {"fetchOverlapLoss", &ProcessorModel::fetchOverlapLoss, false},
+    {"signalUs", &ProcessorModel::signalUs, false},
+    {"waitUs", &ProcessorModel::waitUs, false},
+    {"copyEngineBytesPerUs", &ProcessorModel::copyEngineBytesPerUs, false},
+    {"copyUs", &ProcessorModel::copyUs, false},
+    {"copyEngineStartUs", &ProcessorModel::copyEngineStartUs, false},
+    {"copyEngineWaitUs", &ProcessorModel::copyEngineWaitUs, false},
+    {"copyOverlapLoss", &ProcessorModel::copyOverlapLoss, false},
+};
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static double readNumber(const JsonValue &json, bool isPositive) {
+  double value = json.number();
+  bool isInRange = value >= 0 && value <= mostNumber;
+  if (!isInRange || (isPositive && value == 0))
+    json.fail(formatString("is %g; expected a number %s and at most %g", value,
+                           isPositive ? "above 0" : "of at least 0",
+                           mostNumber));
+  return value;
+}
+
+template <typename ModelT, size_t count>
+static void readNumbers(const JsonValue &json,
+                        const NumberField<ModelT> (&fields)[count],
+                        ModelT &model) {
+  for (const NumberField<ModelT> &field : fields)
+    model.*field.value = readNumber(json.member(field.key), field.isPositive);
+}
+
+/// The keys of number fields and `others`.
+template <typename ModelT, size_t count>
+static void expectKeys(const JsonValue &json,
+                       const NumberField<ModelT> (&fields)[count],
+                       std::initializer_list<std::string_view> others) {
+  std::vector<std::string_view> keys(others);
+  for (const NumberField<ModelT> &field : fields)
+    keys.push_back(field.key);
+  json.expectKeys(keys);
+}
+
+static int64_t readInteger(const JsonValue &json) {
+  return static_cast<int64_t>(json.integer(1, mostInteger));
+}
+
+static std::vector<int64_t> readIntegers(const JsonValue &json) {
+  std::vector<int64_t> values;
+  size_t size = json.arraySize(64);
+  for (size_t i = 0; i < size; ++i)
+    values.push_back(readInteger(json.element(i)));
+  if (values.empty())
+    json.fail("is empty; expected at least one integer");
+  return values;
+}
+
+static LinkModel readLinks(const JsonValue &json) {
+  expectKeys(json, linkNumbers,
+             {"source", "peerBytesPerUs", "warpSize", "programs"});
+  LinkModel links = {};
+  links.source = json.member("source").string();
+  readNumbers(json, linkNumbers, links);
+  JsonValue peer = json.member("peerBytesPerUs");
+  links.peerBytesPerUs = peer.isNull() ? std::numeric_limits<double>::infinity()
+                                       : readNumber(peer, /*isPositive=*/true);
+  links.warpSize = readInteger(json.member("warpSize"));
+  links.programs = readIntegers(json.member("programs"));
+  if (!std::is_sorted(links.programs.begin(), links.programs.end()))
+    json.member("programs").fail("is not in ascending order");
+  return links;
+}
+
+static ProcessorModel readProcessor(const JsonValue &json) {
+  expectKeys(json, processorNumbers,
+             {"source", "processors", "copiesUseProcessors", "xcds", "tiles",
+              "commPrograms", "kPerFlag", "copyGroups"});
+  ProcessorModel model = {};
+  model.source = json.member("source").string();
+  readNumbers(json, processorNumbers, model);
+  model.processors = readInteger(json.member("processors"));
+  model.copiesUseProcessors = json.member("copiesUseProcessors").boolean();
+  model.xcds = readInteger(json.member("xcds"));
+  JsonValue tiles = json.member("tiles");
+  size_t size = tiles.arraySize(64);
+  for (size_t i = 0; i < size; ++i) {
+    JsonValue tile = tiles.element(i);
+    tile.expectKeys({"m", "n", "kBytes", "warps"});
+    model.tiles.push_back({readInteger(tile.member("m")),
+                           readInteger(tile.member("n")),
+                           readInteger(tile.member("kBytes")),
+                           readInteger(tile.member("warps"))});
+  }
+  if (model.tiles.empty())
+    tiles.fail("is empty; expected at least one tile");
+  model.commPrograms = readIntegers(json.member("commPrograms"));
+  model.kPerFlag = readIntegers(json.member("kPerFlag"));
+  model.copyGroups = readIntegers(json.member("copyGroups"));
+  return model;
+}
+
+static Op readOp(const JsonValue &json) {
+  std::string name = json.string();
+  for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
+    if (name == opName(static_cast<Op>(op)))
+      return static_cast<Op>(op);
+  json.fail("is '" + name + "'; expected the name of a collective");
+  return Op::allReduce;
+}
+
+static KernelModel readKernel(const JsonValue &json) {
+  // "fit": how the constants were found, for people.
+  expectKeys(json, kernelNumbers,
+             {"op", "variant", "tileBytes", "warps", "overlaps", "fit"});
+  KernelModel kernel = {};
+  kernel.op = readOp(json.member("op"));
+  kernel.variant = json.member("variant").string();
+  const std::vector<std::string> &variants = variantsOf(kernel.op);
+  if (std::find(variants.begin(), variants.end(), kernel.variant) ==
+      variants.end())
+    json.member("variant").fail("is '" + kernel.variant + "'; " +
+                                std::string(opName(kernel.op)) +
+                                " has no such variant");
+  kernel.tileBytes =
+      static_cast<int64_t>(json.member("tileBytes").integer(0, mostInteger));
+  kernel.warps = static_cast<int64_t>(json.member("warps").integer(0, 32));
+  readNumbers(json, kernelNumbers, kernel);
+  kernel.overlaps = json.member("overlaps").boolean();
+  return kernel;
+}
+
+static std::vector<KernelModel> readKernels(const JsonValue &json) {
+  std::vector<KernelModel> kernels;
+  size_t size = json.arraySize(1024);
+  for (size_t i = 0; i < size; ++i)
+    kernels.push_back(readKernel(json.element(i)));
+  return kernels;
+}
+
+Expected<DeviceModel> iris::ccl::parseDeviceModel(const std::string &text,
+                                                  const std::string &name) {
+  nlohmann::json parsed =
+      nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (parsed.is_discarded())
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: the text is not JSON; expected a cost model",
+                      name.c_str());
+  JsonErrors errors;
+  JsonValue json(&parsed, "", errors);
+  json.expectKeys({"license", "name", "device", "targets", "gpu", "links",
+                   "processor", "kernels", "stagedKernels"});
+  DeviceModel model = {};
+  model.name = json.member("name").string();
+  std::string kind = json.member("device").string();
+  Expected<DeviceKind> device = parseDeviceKind(kind);
+  if (device.ok())
+    model.kind = *device;
+  else
+    json.member("device").fail("is '" + kind + "'; expected host, cuda or hip");
+  JsonValue targets = json.member("targets");
+  size_t size = targets.arraySize(64);
+  for (size_t i = 0; i < size; ++i)
+    model.targets.push_back(targets.element(i).string());
+  model.gpu = json.member("gpu").string();
+  model.links = readLinks(json.member("links"));
+  model.processor = readProcessor(json.member("processor"));
+  model.kernels = readKernels(json.member("kernels"));
+  model.stagedKernels = readKernels(json.member("stagedKernels"));
+  if (!errors.status().ok())
+    return errors.status().withContext(name);
+  return model;
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+const std::vector<DeviceModel> &iris::ccl::embeddedDeviceModels() {
+  static const std::vector<DeviceModel> models = [] {
+    std::vector<DeviceModel> all;
+    for (const EmbeddedModel &each : embeddedModelTexts()) {
+      Expected<DeviceModel> model = parseDeviceModel(each.text, each.file);
+      // A unit test parses all of them.
+      if (model.ok())
+        all.push_back(std::move(*model));
+      else
+        Log().error("%s", model.status().message().c_str());
+    }
+    return all;
+  }();
+  return models;
+}
+
+/// The model of IRIS_COST_MODEL, read once; an error if it cannot be used.
+static const Expected<std::optional<DeviceModel>> &fromEnvironment() {
+  static const auto model = []() -> Expected<std::optional<DeviceModel>> {
+    const std::string &path = Env::get().costModel();
+    if (path.empty())
+      return std::optional<DeviceModel>();
+    Expected<std::string> text =
+        readOwnFile(path, "the cost model", mostFileBytes);
+    if (!text.ok())
+      return text.status().withContext("IRIS_COST_MODEL");
+    Expected<DeviceModel> parsed = parseDeviceModel(*text, path);
+    if (!parsed.ok())
+      return parsed.status().withContext("IRIS_COST_MODEL");
+    return std::optional<DeviceModel>(std::move(*parsed));
+  }();
+  return model;
+}
+
+Status iris::ccl::checkCostModel(DeviceKind device) {
+  const Expected<std::optional<DeviceModel>> &model = fromEnvironment();
+  if (!model.ok())
+    return model.status();
+  if (*model && (*model)->kind != device)
+    return makeStatus(StatusCode::invalidArgument,
+                      "IRIS_COST_MODEL: '%s' is a model of %s; expected one of "
+                      "%s",
+                      (*model)->name.c_str(),
+                      std::string(deviceKindName((*model)->kind)).c_str(),
+                      std::string(deviceKindName(device)).c_str());
+  return Status::success();
+}
+
+/// Characters that two names of targets begin with alike: gfx90a is nearer to
+/// gfx942 than to gfx1100.
+static size_t commonPrefix(const std::string &a, const std::string &b) {
+  size_t length = std::min(a.size(), b.size());
+  return static_cast<size_t>(
+      std::mismatch(a.begin(), a.begin() + static_cast<ptrdiff_t>(length),
+                    b.begin())
+          .first -
+      a.begin());
+}
+
+/// The embedded model whose targets are the nearest; never null.
+static const DeviceModel &nearestModel(DeviceKind kind,
+                                       const std::string &target) {
+  const DeviceModel *nearest = nullptr;
+  size_t most = 0;
+  for (const DeviceModel &model : embeddedDeviceModels())
+    if (model.kind == kind)
+      for (const std::string &each : model.targets) {
+        size_t length = 1 + commonPrefix(each, target);
+        if (length > most)
+          nearest = &model, most = length;
+      }
+  return *nearest;
+}
+
+/// A model for a GPU that has none: compute scales with the processors; links
+/// and memory are not known.
+static DeviceModel scaleModel(const DeviceModel &from,
+                              const DeviceAttributes &attributes) {
+  DeviceModel model = from;
+  ProcessorModel &processor = model.processor;
+  double ratio = 1;
+  if (attributes.processors != 0) {
+    ratio = static_cast<double>(attributes.processors) /
+            static_cast<double>(processor.processors);
+    processor.processors = attributes.processors;
+  }
+  processor.deviceOpsPerUs *= ratio;
+  processor.deviceLoadBytesPerUs *= ratio;
+  std::string source = formatString(
+      "no cost model for '%s' (%s): that of %s with %lld processors; links and "
+      "memory are taken to be the same; measure and set IRIS_COST_MODEL, or "
+      "tune (iris-bench --tune)",
+      attributes.name.c_str(), attributes.target.c_str(), from.name.c_str(),
+      static_cast<long long>(processor.processors));
+  model.name = attributes.name;
+  model.links.source = processor.source = source;
+  return model;
+}
+
+const DeviceModel &
+iris::ccl::deviceModelOf(DeviceKind kind, const std::string &target,
+                         const DeviceAttributes *attributes) {
+  const Expected<std::optional<DeviceModel>> &named = fromEnvironment();
+  if (named.ok() && *named && (*named)->kind == kind)
+    return **named;
+  const DeviceModel &nearest = nearestModel(kind, target);
+  if (!attributes)
+    return nearest;
+  for (const DeviceModel &model : embeddedDeviceModels()) {
+    bool hasTarget = std::find(model.targets.begin(), model.targets.end(),
+                               attributes->target) != model.targets.end();
+    if (model.kind == kind && hasTarget &&
+        attributes->name.find(model.gpu) != std::string::npos)
+      return model;
+  }
+  using Key = std::tuple<DeviceKind, std::string, std::string, uint32_t>;
+  static std::mutex mutex;
+  static std::map<Key, DeviceModel> scaled;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto [found, isNew] = scaled.try_emplace(
+      Key(kind, attributes->target, attributes->name, attributes->processors));
+  if (isNew) {
+    found->second = scaleModel(nearest, *attributes);
+    Log().warning("%s", found->second.links.source.c_str());
+  }
+  return found->second;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The cost models' files: what is read, what is refused, and which one serves a
+// device.
+#include "ccl/DeviceModel.h"
+
+#include "ccl/EmbeddedModels.h"
+
+#include <nlohmann/json.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <set>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+
+static nlohmann::json anyModel() {
+  return nlohmann::json::parse(embeddedModelTexts().front().text);
+}
+
+TEST(DeviceModel, EmbeddedFilesAreModels) {
+  ASSERT_GE(embeddedModelTexts().size(), 5u);
+  std::set<std::string> names;
+  for (const EmbeddedModel &each : embeddedModelTexts()) {
+    Expected<DeviceModel> model = parseDeviceModel(each.text, each.file);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_TRUE(names.insert(model->name).second) << model->name;
+    EXPECT_FALSE(model->targets.empty()) << each.file;
+    EXPECT_FALSE(model->links.source.empty()) << each.file;
+    EXPECT_FALSE(model->processor.source.empty()) << each.file;
+  }
+  EXPECT_EQ(embeddedDeviceModels().size(), embeddedModelTexts().size());
+}
+
+TEST(DeviceModel, RefusesWhatIsNoModel) {
+  struct Case {
+    std::function<void(nlohmann::json &)> change;
+    const char *message;
+  };
+  using Json = nlohmann::json;
+  const Case cases[] = {
+      {[](Json &m) { m["links"]["launchMs"] = 1; },
+       "'links' has the unknown key 'launchMs'"},
+      {[](Json &m) { m["links"].erase("barrierUs"); },
+       "'links.barrierUs' is missing"},
+      {[](Json &m) { m["links"]["pushBytesPerUs"] = 0; },
+       "'links.pushBytesPerUs' is 0; expected a number above 0"},
+      {[](Json &m) { m["links"]["packetUs"] = -1; },
+       "'links.packetUs' is -1; expected a number of at least 0"},
+      {[](Json &m) { m["links"]["packetUs"] = 1e300; },
+       "'links.packetUs' is 1e+300"},
+      {[](Json &m) { m["links"]["packetUs"] = "3"; },
+       "'links.packetUs' should be a number"},
+      {[](Json &m) {
+         m["links"]["programs"] = {64, 16};
+       },
+       "'links.programs' is not in ascending order"},
+      {[](Json &m) { m["links"]["programs"] = Json::array(); },
+       "'links.programs' is empty"},
+      {[](Json &m) { m["processor"]["tiles"] = Json::array(); },
+       "'processor.tiles' is empty"},
+      {[](Json &m) { m["processor"]["tiles"][0].erase("warps"); },
+       "'processor.tiles[0].warps' is missing"},
+      {[](Json &m) { m["processor"]["processors"] = 0; },
+       "'processor.processors' should be an integer from 1"},
+      {[](Json &m) { m["device"] = "tpu"; },
+       "'device' is 'tpu'; expected host, cuda or hip"},
+      {[](Json &m) {
+         m["kernels"] = {{{"op", "all_join"}}};
+       },
+       "'kernels[0].op' is 'all_join'"},
+      {[](Json &m) { m = Json::array(); }, "should be an object"},
+  };
+  for (const Case &each : cases) {
+    Json model = anyModel();
+    each.change(model);
+    Expected<DeviceModel> parsed = parseDeviceModel(model.dump(), "file");
+    ASSERT_FALSE(parsed.ok()) << each.message;
+    EXPECT_NE(parsed.status().message().find(each.message), std::string::npos)
+        << parsed.status().message();
+    EXPECT_NE(parsed.status().message().find("file"), std::string::npos);
+  }
+  Expected<DeviceModel> parsed = parseDeviceModel("{\"name\":", "file");
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_NE(parsed.status().message().find("not JSON"), std::string::npos);
+}
+
+TEST(DeviceModel, ReadsALinkWithoutLimitPerPeer) {
+  nlohmann::json model = anyModel();
+  model["links"]["peerBytesPerUs"] = nullptr;
+  Expected<DeviceModel> parsed = parseDeviceModel(model.dump(), "file");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_TRUE(std::isinf(parsed->links.peerBytesPerUs));
+}
+
+TEST(DeviceModel, FindsTheModelOfADevice) {
+  DeviceAttributes h200 = {"sm_90a", "NVIDIA H200", 132};
+  const DeviceModel &model = deviceModelOf(DeviceKind::cuda, "sm_90a", &h200);
+  EXPECT_EQ(model.name, "NVIDIA H200");
+  EXPECT_EQ(&model, &deviceModelOf(DeviceKind::cuda, "sm_90a", nullptr));
+  EXPECT_EQ(&model, &deviceModelOf(DeviceKind::cuda, "", nullptr));
+  struct Target {
+    DeviceKind kind;
+    const char *target, *model;
+  };
+  for (const Target &each :
+       {Target{DeviceKind::hip, "gfx942", "AMD Instinct MI300X"},
+        {DeviceKind::hip, "", "AMD Instinct MI300X"},
+        {DeviceKind::hip, "gfx90a", "AMD Instinct MI300X"},
+        {DeviceKind::hip, "gfx950", "AMD Instinct MI355X"},
+        {DeviceKind::hip, "gfx1100", "AMD Radeon RX 7900 XTX"},
+        {DeviceKind::hip, "gfx1201", "AMD Radeon RX 7900 XTX"},
+        {DeviceKind::host, "host", "CPU ranks"}})
+    EXPECT_EQ(deviceModelOf(each.kind, each.target, nullptr).name, each.model)
+        << each.target;
+}
+
+TEST(DeviceModel, AnUnknownGpuIsNotTakenForAnother) {
+  const DeviceModel &h200 = deviceModelOf(DeviceKind::cuda, "sm_90a", nullptr);
+  DeviceAttributes h100 = {"sm_90a", "NVIDIA H100 PCIe", 114};
+  const DeviceModel &model = deviceModelOf(DeviceKind::cuda, "sm_90a", &h100);
+  EXPECT_EQ(model.name, "NVIDIA H100 PCIe");
+  EXPECT_EQ(model.processor.processors, 114);
+  EXPECT_DOUBLE_EQ(model.processor.deviceOpsPerUs,
+                   h200.processor.deviceOpsPerUs * 114 / 132);
+  for (const std::string &source :
+       {model.links.source, model.processor.source}) {
+    EXPECT_NE(source.find("no cost model for 'NVIDIA H100 PCIe' (sm_90a)"),
+              std::string::npos)
+        << source;
+    EXPECT_NE(source.find("IRIS_COST_MODEL"), std::string::npos) << source;
+  }
+  // One object for one GPU: callers keep references.
+  EXPECT_EQ(&model, &deviceModelOf(DeviceKind::cuda, "sm_90a", &h100));
+  // Choices are made with it.
+  MatmulTuningKey key;
+  key.problem.kind = MatmulKind::matmul;
+  key.problem.m = key.problem.n = key.problem.k = 4096;
+  key.device = DeviceKind::cuda;
+  key.target = "sm_90a";
+  key.attributes = &h100;
+  Expected<MatmulChoice> choice = select(key);
+  ASSERT_TRUE(choice.ok()) << choice.status().message();
+  EXPECT_LE(choice->config.programs, 114);
+  DeviceAttributes b300 = {"sm_103a", "NVIDIA B300", 148};
+  EXPECT_EQ(
+      deviceModelOf(DeviceKind::cuda, "sm_103a", &b300).processor.processors,
+      148);
+}

@@ -28,7 +28,7 @@ static Shape shapeOf(const plan::Collective &collective, uint32_t size,
   };
   Shape shape = {chunksOf(collective.in), chunksOf(collective.out), 0};
   if (collective.isChunkInPlace())
-    shape.place = collective.hasRoot() ? root : index;
+    shape.chunkIndex = collective.hasRoot() ? root : index;
   return shape;
 }
 

@@ -28,7 +28,7 @@ RULES = [
      r"^iris/(Analysis|Conversion|Kernels|Pipelines|Target|Dialect/\w+/Transforms)/",
      "dialects depend on dialects only"),
     (["lib/Dialect/Tile/IR", "include/iris/Dialect/Tile/IR"], r"^iris/Dialect/Iris/",
-     "the tile dialect lies below the iris dialect"),
+     "the tile dialect is below the iris dialect"),
     (["lib/Chips", "include/iris/Chips"], r"^(mlir/|iris/(?!Chips/))",
      "the table of chips depends on LLVM's support library only"),
     (["lib/Analysis", "include/iris/Analysis"],

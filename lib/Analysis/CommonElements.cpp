@@ -314,7 +314,7 @@ void CommonElements::collectBranches(const MemoryAccess &access, Value base,
   }
 }
 
-/// The rank that `buffer` is on; null if it is the own one, none if that is not
+/// The rank that `buffer` is on; null if it is this rank, none if that is not
 /// known.
 static std::optional<Value> getRank(Value buffer) {
   Value rank;

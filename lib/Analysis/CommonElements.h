@@ -50,7 +50,7 @@ private:
     bool isGrid;
     /// Buffers in whose coordinates places are compared.
     Value baseBefore, baseNow;
-    /// Null for the own rank.
+    /// Null for this rank.
     Value rankBefore, rankNow;
     /// Whose values are cases.
     SmallVector<IndexSymbol> branches;
@@ -75,7 +75,7 @@ private:
 
   IndexConstraints::GetRange getRange;
   Divisibility &divisors;
-  /// The own rank and the own place in the group, if the function asks for
+  /// This rank and its index in the group, if the function asks for
   /// them.
   Value ownRank, ownIndex;
   /// What was asked for before.

@@ -285,10 +285,10 @@ void mlir::iris::registerProgramOrderModels(DialectRegistry &registry) {
     FenceOp::attachInterface<FenceModel>(*context);
     PacketStoreOp::attachInterface<PacketStoreModel>(*context);
     PacketLoadOp::attachInterface<PacketLoadModel>(*context);
-    LeaveIfFailedOp::attachInterface<NothingModel<LeaveIfFailedOp>>(*context);
-    ExpectEqOp::attachInterface<NothingModel<ExpectEqOp>>(*context);
-    CheckOp::attachInterface<NothingModel<CheckOp>>(*context);
-    TraceOp::attachInterface<NothingModel<TraceOp>>(*context);
+    LeaveIfFailedOp::attachInterface<NoAccessModel<LeaveIfFailedOp>>(*context);
+    ExpectEqOp::attachInterface<NoAccessModel<ExpectEqOp>>(*context);
+    CheckOp::attachInterface<NoAccessModel<CheckOp>>(*context);
+    TraceOp::attachInterface<NoAccessModel<TraceOp>>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, memref::MemRefDialect *) {
     memref::LoadOp::attachInterface<ScalarLoadModel>(*context);

@@ -29,7 +29,7 @@ namespace {
 class Parts {
 public:
   /// The location of row `row`, column 0, of the shard of `source`.
-  using PlaceOf = llvm::function_ref<Place(Value source, Value row)>;
+  using LocateFn = llvm::function_ref<MatrixOffset(Value source, Value row)>;
   /// Runs before a k-block of a tile row of a peer's shard is read.
   using Before =
       llvm::function_ref<void(Value source, Value rowTile, Value kb)>;
@@ -48,7 +48,7 @@ public:
                  k.columnTiles(k.columnsOf(k.c)));
   }
   /// Computes the tiles of a range.
-  void multiply(const TileRange<Value> &share, PlaceOf placeOf, Before before);
+  void multiply(const TileRange<Value> &share, LocateFn locate, Before before);
 
   /// Of one shard.
   Value rows, depth, rowTiles;
@@ -56,13 +56,13 @@ public:
 private:
   Value multiplyOwn(Value row, Value bRow, Value column);
   Value multiplyOther(Value source, Value rowTile, Value bRow, Value column,
-                      Value init, PlaceOf placeOf, Before before);
-  Value multiplyBlocks(Value rowTile, Value column, PlaceOf placeOf,
+                      Value init, LocateFn locate, Before before);
+  Value multiplyBlocks(Value rowTile, Value column, LocateFn locate,
                        Before before);
-  Value multiplyParts(Value rowTile, Value column, PlaceOf placeOf,
+  Value multiplyParts(Value rowTile, Value column, LocateFn locate,
                       Before before);
-  void computeAll(Value rowTile, Value column, PlaceOf placeOf, Before before);
-  void computeOne(Value rowTile, Value column, PlaceOf placeOf, Before before);
+  void computeAll(Value rowTile, Value column, LocateFn locate, Before before);
+  void computeOne(Value rowTile, Value column, LocateFn locate, Before before);
 
   MatmulBuilder &k;
 };
@@ -80,10 +80,10 @@ Value Parts::multiplyOwn(Value row, Value bRow, Value column) {
 }
 
 Value Parts::multiplyOther(Value source, Value rowTile, Value bRow,
-                           Value column, Value init, PlaceOf placeOf,
+                           Value column, Value init, LocateFn locate,
                            Before before) {
-  Place part = placeOf(source, k.mul(rowTile, k.tileRows()));
-  Place right{k.b_, bRow, column};
+  MatrixOffset part = locate(source, k.mul(rowTile, k.tileRows()));
+  MatrixOffset right{k.b_, bRow, column};
   if (!before)
     return k.multiply(part, right, depth, init);
   return k.multiply(part, right, depth, init,
@@ -92,7 +92,7 @@ Value Parts::multiplyOther(Value source, Value rowTile, Value bRow,
 
 /// A sum over all shards for the case that no k-block spans two shards: the
 /// k-blocks of all peers form one loop.
-Value Parts::multiplyBlocks(Value rowTile, Value column, PlaceOf placeOf,
+Value Parts::multiplyBlocks(Value rowTile, Value column, LocateFn locate,
                             Before before) {
   Value row = k.mul(rowTile, k.tileRows());
   Value own = multiplyOwn(row, k.mul(k.me, depth), column);
@@ -101,34 +101,34 @@ Value Parts::multiplyBlocks(Value rowTile, Value column, PlaceOf placeOf,
   int64_t mostOthers =
       (k.config.size ? k.config.size : Workspace::maxMembers) - 1;
   return k.multiplyAt(
-      placeOf(k.me, row), {k.b_, k.index(0), column}, k.mul(others, depth), own,
-      [&](Value kb) -> MatmulBuilder::Places {
+      locate(k.me, row), {k.b_, k.index(0), column}, k.mul(others, depth), own,
+      [&](Value kb) -> MatmulBuilder::OperandOffsets {
         Value passed = k.divUpTo(kb, blocks, mostOthers - 1);
         Value source = k.rotate(k.me, k.add(passed, k.index(1)));
         Value block = k.sub(kb, k.mul(passed, blocks));
         if (before)
           before(source, rowTile, block);
         Value start = k.mul(block, k.index(k.config.tileK));
-        Place part = placeOf(source, row);
+        MatrixOffset part = locate(source, row);
         return {{part.matrix, part.row, start},
                 {k.b_, k.add(k.mul(source, depth), start), column}};
       });
 }
 
 /// As above, for any number of columns in a shard.
-Value Parts::multiplyParts(Value rowTile, Value column, PlaceOf placeOf,
+Value Parts::multiplyParts(Value rowTile, Value column, LocateFn locate,
                            Before before) {
   Value row = k.mul(rowTile, k.tileRows());
   Value own = multiplyOwn(row, k.mul(k.me, depth), column);
   return k.accumulate(1, own, [&](Value i, Value sum) {
     Value source = k.rotate(k.me, i);
     return multiplyOther(source, rowTile, k.mul(source, depth), column, sum,
-                         placeOf, before);
+                         locate, before);
   });
 }
 
 /// A tile of c with shard k: the tile row of all shards.
-void Parts::computeAll(Value rowTile, Value column, PlaceOf placeOf,
+void Parts::computeAll(Value rowTile, Value column, LocateFn locate,
                        Before before) {
   Value row = k.mul(rowTile, k.tileRows());
   auto write = [&](Value sum) {
@@ -138,13 +138,13 @@ void Parts::computeAll(Value rowTile, Value column, PlaceOf placeOf,
   Value left = k.rem(depth, k.index(k.config.tileK));
   k.ifThenElse(
       k.equal(left, k.index(0)),
-      [&] { write(multiplyBlocks(rowTile, column, placeOf, before)); },
-      [&] { write(multiplyParts(rowTile, column, placeOf, before)); });
+      [&] { write(multiplyBlocks(rowTile, column, locate, before)); },
+      [&] { write(multiplyParts(rowTile, column, locate, before)); });
 }
 
 /// A tile of c with shard m: a tile row of one shard. The tile does not extend
 /// into the next shard.
-void Parts::computeOne(Value rowTile, Value column, PlaceOf placeOf,
+void Parts::computeOne(Value rowTile, Value column, LocateFn locate,
                        Before before) {
   Value source = k.rotate(k.me, k.div(rowTile, rowTiles));
   Value partTile = k.rem(rowTile, rowTiles);
@@ -160,18 +160,18 @@ void Parts::computeOne(Value rowTile, Value column, PlaceOf placeOf,
       [&] { write(multiplyOwn(row, k.index(0), column)); },
       [&] {
         write(multiplyOther(source, partTile, k.index(0), column, /*init=*/{},
-                            placeOf, before));
+                            locate, before));
       });
 }
 
-void Parts::multiply(const TileRange<Value> &share, PlaceOf placeOf,
+void Parts::multiply(const TileRange<Value> &share, LocateFn locate,
                      Before before) {
   tiles().forTiles(share, [&](Value rowTile, Value columnTile) {
     Value column = k.mul(columnTile, k.tileColumns());
     if (isK())
-      computeAll(rowTile, column, placeOf, before);
+      computeAll(rowTile, column, locate, before);
     else
-      computeOne(rowTile, column, placeOf, before);
+      computeOne(rowTile, column, locate, before);
   });
 }
 
@@ -183,7 +183,7 @@ static void buildPull(MatmulBuilder &k) {
   k.barrier();
   Parts parts(k);
   parts.multiply(k.evenTilesForProgram(parts.tiles().count()),
-                 [&](Value source, Value row) -> Place {
+                 [&](Value source, Value row) -> MatrixOffset {
                    return {k.onMember(source, k.a), row, k.index(0)};
                  },
                  /*before=*/{});
@@ -203,8 +203,8 @@ static Value numFlagsOf(MatmulBuilder &k, Parts &parts) {
 
 /// The location of a row in the copies of shards. A tile may extend into the
 /// next shard; those rows are not stored.
-static Place placeInStaging(MatmulBuilder &k, Parts &parts, Value source,
-                            Value row) {
+static MatrixOffset placeInStaging(MatmulBuilder &k, Parts &parts, Value source,
+                                   Value row) {
   return {k.staging, k.add(k.mul(source, parts.rows), row), k.index(0)};
 }
 
@@ -415,14 +415,14 @@ static void buildGathered(MatmulBuilder &k) {
   Value rows = k.rowsOf(k.c), depth = k.columnsOf(k.a);
   Value block = k.index(k.config.tileK), zero = k.index(0);
   // A tile may extend into the next shard; those rows are not stored.
-  auto placeIn = [&](Value part, Value row, Value column) -> Place {
+  auto placeIn = [&](Value part, Value row, Value column) -> MatrixOffset {
     return {k.a, k.add(k.mul(part, rows), row), column};
   };
   auto wholeBlocks = [&](Value row, Value column) {
     Value blocks = k.div(depth, block);
     return k.multiplyAt(
         placeIn(zero, row, zero), {k.b_, zero, column}, k.mul(k.size, depth),
-        /*init=*/{}, [&](Value kb) -> MatmulBuilder::Places {
+        /*init=*/{}, [&](Value kb) -> MatmulBuilder::OperandOffsets {
           Value part = k.div(kb, blocks);
           Value start = k.mul(k.rem(kb, blocks), block);
           return {placeIn(part, row, start),

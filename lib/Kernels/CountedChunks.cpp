@@ -196,7 +196,7 @@ void CountedChunks::forTiles(Value source, Value target, Value length,
 // Why `push` and `pull` are correct. The first barrier says of every peer that
 // its stream has come to this call, that its counts are right for its buffers,
 // and what it announced. The second one is as in AllGather.cpp; it also says
-// that nobody reads the words of the announcements any more.
+// that no rank reads the words of the announcements any more.
 
 /// Receivers announce where they want their chunks.
 void CountedChunks::buildPush() {
@@ -238,7 +238,7 @@ static Value lengthInRound(KernelBuilder &k, Value length, Value start,
 /// Through slots at the receivers, for buffers that peers do not reach. Senders
 /// announce the length of each chunk, and of their largest: all members have as
 /// many rounds as the largest chunk of all needs. The barrier of a round, or
-/// one of its own where there is none, says that nobody reads the words of the
+/// one of its own where there is none, says that no rank reads the words of the
 /// announcements any more; slots are as in docs/internals/collectives.md.
 void CountedChunks::buildBuffered() {
   Value largest = largestOf([](const Peer &peer) { return peer.sent.length; });

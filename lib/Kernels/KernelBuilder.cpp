@@ -259,7 +259,7 @@ static Value placesOf(KernelBuilder &k) {
                 k.b.getI64Type());
 }
 
-Value KernelBuilder::placeOf(Value member) {
+Value KernelBuilder::locate(Value member) {
   return add(mul(program, index(Workspace::maxMembers)), member);
 }
 
@@ -270,7 +270,7 @@ Value KernelBuilder::distanceTo(Value buffer) {
 
 void KernelBuilder::announceTo(Value member, Value distance) {
   SignalOp::create(b, SignalKind::Set, ctx, distance, placesOf(*this),
-                   placeOf(me), rankOf(member), MemSemantic::Relaxed,
+                   locate(me), rankOf(member), MemSemantic::Relaxed,
                    Scope::Sys);
 }
 
@@ -288,7 +288,7 @@ void KernelBuilder::announceToRoot(Value buffer) {
 }
 
 Value KernelBuilder::distanceOf(Value member) {
-  Value distance = memref::LoadOp::create(b, placesOf(*this), placeOf(member));
+  Value distance = memref::LoadOp::create(b, placesOf(*this), locate(member));
   return arith::IndexCastOp::create(b, b.getIndexType(), distance);
 }
 

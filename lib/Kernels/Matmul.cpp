@@ -31,7 +31,7 @@ public:
   void build();
 
 private:
-  Place partialAt(Value split, Value row, Value column) {
+  MatrixOffset partialAt(Value split, Value row, Value column) {
     return k.tileAt(k.rows(k.staging, k.mul(split, rows), rows), row, column);
   }
   void computePartial(Value split, Value row, Value column);
@@ -52,7 +52,7 @@ void SplitMatmul::computePartial(Value split, Value row, Value column) {
 void SplitMatmul::addUp(Value row, Value column) {
   k.forStrips(column, [&](Value at) {
     Value sum = k.sumStrips(k.config.splitK, [&](Value split) {
-      Place from = partialAt(split, row, column);
+      MatrixOffset from = partialAt(split, row, column);
       from.column = at;
       return k.load(from, k.stripType(k.config.sum));
     });

@@ -45,15 +45,15 @@ public:
   }
   /// body(location, number) for the tiles of a range.
   void forTiles(const TileRange<Value> &share,
-                llvm::function_ref<void(Place, Value)> body) {
+                llvm::function_ref<void(MatrixOffset, Value)> body) {
     k.order(rowTiles, columnTiles)
         .forTiles(share, [&](Value rowTile, Value columnTile) {
-          Place place = k.tileAt(part, k.mul(rowTile, k.tileRows()),
-                                 k.mul(columnTile, k.tileColumns()));
+          MatrixOffset place = k.tileAt(part, k.mul(rowTile, k.tileRows()),
+                                        k.mul(columnTile, k.tileColumns()));
           body(place, k.add(k.mul(rowTile, columnTiles), columnTile));
         });
   }
-  Value compute(Place place) {
+  Value compute(MatrixOffset place) {
     return k.finishTile(k.ownMatmul(place.row, place.column),
                         k.add(firstRow, place.row),
                         k.add(firstColumn, place.column));
@@ -69,9 +69,10 @@ private:
 static void buildPush(MatmulBuilder &k) {
   OwnPart own(k);
   k.barrier();
-  own.forTiles(k.evenTilesForProgram(own.count()), [&](Place place, Value) {
-    k.sendTo(0, own.compute(place), place);
-  });
+  own.forTiles(k.evenTilesForProgram(own.count()),
+               [&](MatrixOffset place, Value) {
+                 k.sendTo(0, own.compute(place), place);
+               });
   k.barrier();
 }
 
@@ -82,7 +83,7 @@ static void buildSpecialized(MatmulBuilder &k) {
   k.beginEpoch(own.numFlags());
   Value commPrograms = k.commPrograms();
   own.forTiles(k.tilesForProgram(own.count(), /*isLate=*/false),
-               [&](Place place, Value number) {
+               [&](MatrixOffset place, Value number) {
                  k.store(own.compute(place), place);
                  k.signalHere(number);
                });
@@ -90,7 +91,7 @@ static void buildSpecialized(MatmulBuilder &k) {
   k.ifThen(k.less(k.program, commPrograms), [&] {
     k.barrier();
     own.forTiles({k.program, own.count(), commPrograms},
-                 [&](Place place, Value number) {
+                 [&](MatrixOffset place, Value number) {
                    k.awaitHere(number);
                    k.sendTo(1, k.load(place, type), place);
                  });
@@ -105,7 +106,7 @@ static void buildCopied(MatmulBuilder &k) {
   Value numFlags = own.numFlags();
   k.beginCleared(numFlags);
   own.forTiles(k.evenTilesForProgram(own.count()),
-               [&](Place place, Value number) {
+               [&](MatrixOffset place, Value number) {
                  k.store(own.compute(place), place);
                  k.countDown(own.groupOf(number));
                  barrierBeforeCopies(k, k.equal(number, k.index(0)),

@@ -74,7 +74,7 @@ Value MatmulBuilder::columns(Value matrix, Value first, Value count) {
   return window(b, matrix, {b.getIndexAttr(0), first}, {rowsOf(matrix), count});
 }
 
-Place MatmulBuilder::tileAt(Value matrix, Value row, Value column) {
+MatrixOffset MatmulBuilder::tileAt(Value matrix, Value row, Value column) {
   if (config.isNarrow()) {
     Value end = min(add(column, tileColumns()), columnsOf(matrix));
     matrix = columns(matrix, index(0), end);
@@ -92,8 +92,9 @@ static RankedTensorType tileType(const MatmulConfig &config, Type element) {
   return RankedTensorType::get({config.tileM, config.getTileWidth()}, element);
 }
 
-tile::MatmulOp MatmulBuilder::createMatmul(Place left, Place right,
-                                           Value length, Value init) {
+tile::MatmulOp MatmulBuilder::createMatmul(MatrixOffset left,
+                                           MatrixOffset right, Value length,
+                                           Value init) {
   // Buffers hold f8 elements as i8, so the element type is passed separately.
   TypeAttr element = config.element == config.storage
                          ? TypeAttr()
@@ -110,7 +111,8 @@ tile::MatmulOp MatmulBuilder::createMatmul(Place left, Place right,
   return op;
 }
 
-Value MatmulBuilder::multiply(Place left, Place right, Value length, Value init,
+Value MatmulBuilder::multiply(MatrixOffset left, MatrixOffset right,
+                              Value length, Value init,
                               llvm::function_ref<void(Value)> before) {
   tile::MatmulOp op = createMatmul(left, right, length, init);
   if (!before)
@@ -124,9 +126,9 @@ Value MatmulBuilder::multiply(Place left, Place right, Value length, Value init,
   return op;
 }
 
-Value MatmulBuilder::multiplyAt(Place left, Place right, Value length,
-                                Value init,
-                                llvm::function_ref<Places(Value)> placesOf) {
+Value MatmulBuilder::multiplyAt(
+    MatrixOffset left, MatrixOffset right, Value length, Value init,
+    llvm::function_ref<OperandOffsets(Value)> placesOf) {
   tile::MatmulOp op = createMatmul(left, right, length, init);
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&op.getBody(), {}, b.getIndexType(), {b.getLoc()});
@@ -285,28 +287,29 @@ Value MatmulBuilder::zeros(Type element) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-Value MatmulBuilder::load(Place from, RankedTensorType type) {
+Value MatmulBuilder::load(MatrixOffset from, RankedTensorType type) {
   return tile::LoadOp::create(b, type, from.matrix,
                               ValueRange{from.row, from.column},
                               /*other=*/Value());
 }
 
-void MatmulBuilder::store(Value value, Place to) {
+void MatmulBuilder::store(Value value, MatrixOffset to) {
   tile::StoreOp::create(b, value, to.matrix, ValueRange{to.row, to.column});
 }
 
-Value MatmulBuilder::loadFrom(Value member, Place from, RankedTensorType type) {
+Value MatmulBuilder::loadFrom(Value member, MatrixOffset from,
+                              RankedTensorType type) {
   return iris::LoadOp::create(b, type, ctx, from.matrix,
                               ValueRange{from.row, from.column}, rankOf(member),
                               /*other=*/Value());
 }
 
-void MatmulBuilder::storeTo(Value member, Value value, Place to) {
+void MatmulBuilder::storeTo(Value member, Value value, MatrixOffset to) {
   iris::StoreOp::create(b, ctx, value, to.matrix, ValueRange{to.row, to.column},
                         rankOf(member));
 }
 
-void MatmulBuilder::addTo(Value member, Value value, Place to) {
+void MatmulBuilder::addTo(Value member, Value value, MatrixOffset to) {
   AtomicRMWOp::create(b, value.getType(), RMWKind::Add, ctx, value, to.matrix,
                       ValueRange{to.row, to.column}, rankOf(member),
                       /*mask=*/Value(), MemSemantic::Relaxed, Scope::Sys);
@@ -316,7 +319,7 @@ Value MatmulBuilder::onMember(Value member, Value matrix) {
   return TranslateOp::create(b, ctx, matrix, rankOf(member));
 }
 
-Value MatmulBuilder::bytesOf(Place place, Type tile, Value times) {
+Value MatmulBuilder::bytesOf(MatrixOffset place, Type tile, Value times) {
   auto type = cast<RankedTensorType>(tile);
   auto inside = [&](unsigned dim, Value size, Value first) {
     return min(index(type.getDimSize(dim)), sub(size, min(size, first)));
@@ -327,7 +330,7 @@ Value MatmulBuilder::bytesOf(Place place, Type tile, Value times) {
   return times ? mul(bytes, times) : bytes;
 }
 
-void MatmulBuilder::sendTo(int64_t first, Value tile, Place to) {
+void MatmulBuilder::sendTo(int64_t first, Value tile, MatrixOffset to) {
   Value receivers = sub(size, index(first));
   span("send", bytesOf(to, tile.getType(), receivers), [&] {
     forMembers(first, [&](Value i) { storeTo(rotate(me, i), tile, to); });
@@ -359,33 +362,33 @@ void MatmulBuilder::endEpoch() {
              FusedWorkspace::maxPrograms, epoch);
 }
 
-Value MatmulBuilder::placeOf(Value flag) {
+Value MatmulBuilder::locate(Value flag) {
   return mul(flag, index(FusedWorkspace::line / 4));
 }
 
 void MatmulBuilder::raise(Value member, Value flag) {
-  SignalOp::create(b, SignalKind::Set, ctx, epoch, flags, placeOf(flag),
+  SignalOp::create(b, SignalKind::Set, ctx, epoch, flags, locate(flag),
                    rankOf(member), MemSemantic::Release, Scope::Sys);
 }
 
 void MatmulBuilder::signalHere(Value flag) {
-  SignalOp::create(b, SignalKind::Set, ctx, epoch, flags, placeOf(flag),
+  SignalOp::create(b, SignalKind::Set, ctx, epoch, flags, locate(flag),
                    /*rank=*/Value(), MemSemantic::Release, Scope::Gpu);
 }
 
 void MatmulBuilder::countDown(Value flag) {
-  SignalOp::create(b, SignalKind::Add, ctx, i32(-1), flags, placeOf(flag),
+  SignalOp::create(b, SignalKind::Add, ctx, i32(-1), flags, locate(flag),
                    /*rank=*/Value(), MemSemantic::Release, Scope::Sys);
 }
 
 void MatmulBuilder::countUp(Value flag) {
-  SignalOp::create(b, SignalKind::Add, ctx, i32(1), flags, placeOf(flag),
+  SignalOp::create(b, SignalKind::Add, ctx, i32(1), flags, locate(flag),
                    /*rank=*/Value(), MemSemantic::Relaxed, Scope::Sys);
 }
 
 Value MatmulBuilder::arrive(Value flag) {
   return AtomicRMWOp::create(b, b.getI32Type(), RMWKind::Add, ctx, i32(1),
-                             flags, placeOf(flag), /*rank=*/Value(),
+                             flags, locate(flag), /*rank=*/Value(),
                              /*mask=*/Value(), MemSemantic::AcqRel, Scope::Gpu);
 }
 
@@ -394,13 +397,13 @@ void MatmulBuilder::await(Value flag, Value source) {
 }
 
 void MatmulBuilder::awaitCount(Value flag, Value source, Value least) {
-  WaitOp::create(b, least.getType(), ctx, flags, placeOf(flag), Comparison::GE,
+  WaitOp::create(b, least.getType(), ctx, flags, locate(flag), Comparison::GE,
                  least, /*rank=*/Value(), rankOf(source), MemSemantic::Acquire,
                  Scope::Sys);
 }
 
 void MatmulBuilder::awaitHere(Value flag) {
-  WaitOp::create(b, epoch.getType(), ctx, flags, placeOf(flag), Comparison::GE,
+  WaitOp::create(b, epoch.getType(), ctx, flags, locate(flag), Comparison::GE,
                  epoch, /*rank=*/Value(), /*owedBy=*/Value(),
                  MemSemantic::Acquire, Scope::Gpu);
 }

@@ -228,7 +228,7 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
   if (config.hasPartialSums()) {
     bool isResult = false;
     if (failed(reader.readEnum("partial_type", {"sum", "result"},
-                               "shares of a sum over ranks", isResult)))
+                               "partial sums", isResult)))
       return failure();
     config.partialType = isResult ? config.result : config.sum;
   }

@@ -53,7 +53,7 @@ private:
   void addUp(Value sum, const Tile &tile);
   Value slot(Value distance) { return k.sub(distance, k.index(1)); }
   /// The location of a tile in a slice of the staging buffer.
-  Place inSlice(Value slice, const Tile &tile) {
+  MatrixOffset inSlice(Value slice, const Tile &tile) {
     return k.tileAt(k.rows(k.staging, k.mul(slice, parts.rows), parts.rows),
                     tile.row, tile.column);
   }

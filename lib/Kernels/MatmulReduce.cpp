@@ -83,7 +83,7 @@ public:
   /// This rank's matmul for a tile, in the type used for communication.
   Value computePartialSum(const SumTile &tile);
   /// The location of the partial sum of member `source` in the staging buffer.
-  Place partialSumAt(Value source, const SumTile &tile);
+  MatrixOffset partialSumAt(Value source, const SumTile &tile);
   Value flag(Value source, const SumTile &tile) {
     return k.add(k.mul(source, partTiles), tile.number);
   }
@@ -98,7 +98,7 @@ private:
     return {owner, k.mul(rowTile, k.tileRows()),
             k.mul(columnTile, k.tileColumns()), number};
   }
-  SumTile atPlace(Value place);
+  SumTile atIndex(Value place);
 
   MatmulBuilder &k;
   bool isScatter;
@@ -107,7 +107,7 @@ private:
 } // namespace
 
 /// All-reduce: the tile at index `place` of the order of partial sums.
-SumTile SumTiles::atPlace(Value place) {
+SumTile SumTiles::atIndex(Value place) {
   auto tile = k.order(rowTiles, columnTiles).at(place);
   return at(k.rem(place, k.size), tile.row, tile.column, place);
 }
@@ -134,12 +134,12 @@ void SumTiles::forOwn(Value program, Value count, Body body) {
     return;
   }
   k.loop(k.add(k.me, k.mul(program, k.size)), partTiles, k.mul(count, k.size),
-         [&](Value place) { body(atPlace(place)); });
+         [&](Value place) { body(atIndex(place)); });
 }
 
 void SumTiles::forAll(const TileRange<Value> &share, Body body) {
   k.loop(share.begin, share.end, share.step,
-         [&](Value place) { body(atPlace(place)); });
+         [&](Value place) { body(atIndex(place)); });
 }
 
 Value SumTiles::computePartialSum(const SumTile &tile) {
@@ -151,7 +151,7 @@ Value SumTiles::computePartialSum(const SumTile &tile) {
 /// In a reduce-scatter that pushes, the members' partial sums of this rank's
 /// rows are below each other; otherwise the buffer holds this rank's partial
 /// sums of all rows. Tiles do not extend into the next chunk.
-Place SumTiles::partialSumAt(Value source, const SumTile &tile) {
+MatrixOffset SumTiles::partialSumAt(Value source, const SumTile &tile) {
   if (!isScatter)
     return k.tileAt(k.staging, tile.row, tile.column);
   Value part = k.config.hasCommPrograms() ? tile.owner : source;
@@ -186,7 +186,7 @@ static void buildPush(MatmulBuilder &k) {
   tiles.forPartialSums(k.evenTilesForProgram(tiles.numPartialSums()),
                        [&](const SumTile &tile) {
                          Value share = tiles.computePartialSum(tile);
-                         Place to = tiles.partialSumAt(k.me, tile);
+                         MatrixOffset to = tiles.partialSumAt(k.me, tile);
                          k.span("send", k.bytesOf(to, share.getType()),
                                 [&] { k.storeTo(tile.owner, share, to); });
                          k.raise(tile.owner, tiles.flag(k.me, tile));
@@ -195,7 +195,7 @@ static void buildPush(MatmulBuilder &k) {
     tiles.addUp(
         tile,
         [&](Value source, Value column) {
-          Place share = tiles.partialSumAt(source, tile);
+          MatrixOffset share = tiles.partialSumAt(source, tile);
           share.column = column;
           return k.load(share, k.stripType(k.config.partialType));
         },
@@ -228,12 +228,12 @@ static void addPartialSums(MatmulBuilder &k, SumTiles &tiles,
   tiles.addUp(
       tile,
       [&](Value source, Value column) {
-        Place share = tiles.partialSumAt(source, tile);
+        MatrixOffset share = tiles.partialSumAt(source, tile);
         share.column = column;
         return k.loadFrom(source, share, k.stripType(k.config.partialType));
       },
       [&](Value result, Value column) {
-        Place place{k.c, tile.row, column};
+        MatrixOffset place{k.c, tile.row, column};
         if (!isForAll)
           return k.store(result, place);
         k.sendTo(0, result, place);
@@ -292,7 +292,7 @@ static void buildAtomic(MatmulBuilder &k) {
   k.barrier();
   forOwnTiles([&](Value row, Value column) {
     Value tile = k.applyScale(k.ownMatmul(row, column));
-    Place to = k.tileAt(k.c, row, column);
+    MatrixOffset to = k.tileAt(k.c, row, column);
     k.span("send", k.bytesOf(to, tile.getType(), k.size), [&] {
       k.forMembers(0, [&](Value i) { k.addTo(k.rotate(k.me, i), tile, to); });
     });

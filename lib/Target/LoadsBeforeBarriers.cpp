@@ -104,7 +104,7 @@ private:
 /// Adds uses in front of `ordering` of the loads that could pass it.
 static bool holdLoads(Instruction &ordering, llvm::ArrayRef<LoadInst *> loads,
                       const DominatorTree &dominators) {
-  // A store behind it in the block holds all of them.
+  // A store after it in the block holds all of them.
   if (hasStoreBetween(ordering, nullptr))
     return false;
   LaterValues later(ordering, dominators);

@@ -10,7 +10,7 @@ namespace mlir::iris {
 /// for AMD GPUs that is ready for code generation.
 ///
 /// MachineSink of LLVM 22.1.8 moves a load into the block where its value is
-/// used. It asks `MachineInstr::isSafeToMove` whether a store lies between, for
+/// used. It asks `MachineInstr::isSafeToMove` whether a store is between, for
 /// which fences and barriers do not count: the load passes them, and reads what
 /// other threads store after the barrier. A use of the value in front of the
 /// fence (`llvm.fake.use`, which emits nothing) holds the load there.

@@ -65,7 +65,7 @@ private:
     return inner != &loop && inner->isInnermost();
   }
 
-  /// A copy of `value` at the begin of `block`, which is no invariant for LLVM.
+  /// A copy of `value` at the start of `block`, which is no invariant for LLVM.
   /// It costs no instruction.
   static llvm::Value *copy(llvm::Value *value, BasicBlock *block) {
     llvm::IRBuilder<> b(block, block->getFirstInsertionPt());

@@ -10,7 +10,7 @@ namespace mlir::iris {
 /// kernels, in LLVM IR that is ready for code generation.
 ///
 /// A kernel with several accesses has many loop-invariant facts: whether a
-/// window is aligned, lies inside, has small strides; sizes less a tile,
+/// window is aligned, is inside, has small strides; sizes less a tile,
 /// pitches in bytes. They are the same for all threads, so each is a scalar
 /// register, two for a condition (a lane mask) and for 64 bits, and all of them
 /// are alive throughout the loops, with the arguments that they come from.

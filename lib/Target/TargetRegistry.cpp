@@ -24,7 +24,7 @@ static TargetSpec makeTarget(const ChipInfo &chip) {
           amd ? amdTriple : nvTriple,
           chip.name,
           chip.llvmFeatures,
-          chip.products,
+          chip.gpus,
           amd ? "HSACO" : "cubin where ptxas is there, else PTX"};
 }
 

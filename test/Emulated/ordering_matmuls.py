@@ -45,7 +45,7 @@ class Matmuls:
         return a, self.rng.choice([v for v in chosen if v.element == a.element])
 
     def corner(self, view):
-        """Where a window of an operand begins: mostly at its begin."""
+        """Where a window of an operand begins: mostly at its start."""
         return [self.offset(size, 16) if self.often(0.3) else self.index(0)
                 for size in view.shape]
 
@@ -176,11 +176,11 @@ class Matmuls:
 
         def read(env, array, rows, k):
             result = np.zeros((rows, k), array.dtype)
-            for turn in range(-(-k // block)):
-                env[number] = turn
+            for iteration in range(-(-k // block)):
+                env[number] = iteration
                 yield from ops.execute(inside, env)
-                last = min(k, (turn + 1) * block)
-                result[:, turn * block:last] = ops.load(
-                    array, [0, env[first]], (rows, last - turn * block))
+                last = min(k, (iteration + 1) * block)
+                result[:, iteration * block:last] = ops.load(
+                    array, [0, env[first]], (rows, last - iteration * block))
             return result
         return other, read, (number, inside)

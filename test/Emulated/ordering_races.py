@@ -15,7 +15,7 @@ import ordering_ops as ops
 from ordering_owners import ELEMENTS, owners, shape_and_element
 
 ALL = (1 << 20) - 1  # any bit of a thread's number may be set
-MANY, NOBODY = -2, -1
+MANY, NO_THREAD = -2, -1
 TERMINATORS = ("scf.yield", "scf.condition", "gpu.return", "tile.yield")
 
 
@@ -327,12 +327,12 @@ class Interpreter:
         views = [self.values[a[0]], self.values[b[0]]]
         places = [self.offsets(a_at), self.offsets(b_at)]
         total = self.values[init[0]] if init else np.zeros(shape, dtype)
-        for turn in range(-(-k // block)):
-            first, last = turn * block, min(k, (turn + 1) * block)
+        for iteration in range(-(-k // block)):
+            first, last = iteration * block, min(k, (iteration + 1) * block)
             now, at = list(views), [[places[0][0], places[0][1] + first],
                                     [places[1][0] + first, places[1][1]]]
             if body:
-                self.values[body.arguments[0]] = np.int64(turn)
+                self.values[body.arguments[0]] = np.int64(iteration)
                 named = yield from self.block(body)
                 for side in range(len(named) // 3):
                     now[side] = named[3 * side]

@@ -31,7 +31,7 @@ struct AMDChipInfo {
   /// The last word of a raw buffer resource of 32-bit elements without bounds
   /// check.
   uint32_t bufferFlags = 0;
-  /// True if buffer loads behind the end of the resource give 0.
+  /// True if buffer loads past the end of the resource give 0.
   bool buffersCheckBounds = false;
   /// True if a release of the whole program needs waits that LLVM's fences do
   /// not emit: all waves of a workgroup share one L1, so that LLVM's workgroup
@@ -63,8 +63,8 @@ struct ChipInfo {
   /// a package: "gfx942", "sm_90a".
   llvm::StringLiteral name;
   ChipVendor vendor;
-  /// The products with this chip, for people.
-  llvm::StringLiteral products;
+  /// GPUs with this chip, for people.
+  llvm::StringLiteral gpus;
   /// LLVM's subtarget features beyond what the processor implies.
   llvm::StringLiteral llvmFeatures;
   /// Threads that execute in step.

@@ -32,7 +32,7 @@ struct CollectiveConfig {
   /// Chiplets that programs go to in round-robin order; neighbouring tiles go
   /// to one chiplet.
   int64_t xcds = 1;
-  /// Input and output may lie anywhere, and be the same.
+  /// Input and output may be anywhere, and be the same.
   bool staged = false;
   /// What the kernel shares with others of its communicator.
   Workspace workspace;

@@ -157,7 +157,8 @@ public:
   /// docs/internals/collectives.md.
   void forBufferedRounds(RoundTiles send, RoundTiles receive);
   /// The same for chunks of different lengths, of which `count` is the largest
-  /// one: `send` and `receive` take turns in the tiles that they go through.
+  /// one: `send` and `receive` alternate between the tiles that they go
+  /// through.
   void forSlotRounds(RoundBody send, RoundBody receive);
   /// The slot of `source` for the round that is sent, and for the one that is
   /// received; for accesses to `length` elements.
@@ -223,7 +224,7 @@ private:
   Value distanceOf(Value member);
   /// The index of a member's entry among the announced locations of this
   /// program.
-  Value placeOf(Value member);
+  Value locate(Value member);
   /// Bytes of the tiles first, first + step, ... of a segment.
   Value bytesOf(Value first, Value step, Value length);
   /// The window of `buffer` that the current section covers.

@@ -15,7 +15,7 @@ using plan::FusedWorkspace;
 using plan::Workspace;
 
 /// A place in a matrix.
-struct Place {
+struct MatrixOffset {
   Value matrix, row, column;
 };
 
@@ -67,23 +67,24 @@ public:
   Value columns(Value matrix, Value first, Value count);
   /// The location of a tile; accesses are bounded to the config's tile_n, even
   /// if the tile type has more columns.
-  Place tileAt(Value matrix, Value row, Value column);
+  MatrixOffset tileAt(Value matrix, Value row, Value column);
 
   //===--------------------------------------------------------------------===//
   // Matmuls
   //===--------------------------------------------------------------------===//
 
   /// The locations of the A and the B tile of one k-block.
-  using Places = std::pair<Place, Place>;
+  using OperandOffsets = std::pair<MatrixOffset, MatrixOffset>;
   /// Computes a tile of the accumulator type: the matmul of the rows from
   /// `left` on with the columns from `right` on, over `length` values of k,
   /// plus `init` if there is one. `before(kb)` runs before k-block kb is read;
   /// `placesOf(kb)` also runs then, and returns the locations of its operand
   /// tiles. Records a trace span "gemm".
-  Value multiply(Place left, Place right, Value length, Value init = {},
-                 llvm::function_ref<void(Value)> before = {});
-  Value multiplyAt(Place left, Place right, Value length, Value init,
-                   llvm::function_ref<Places(Value)> placesOf);
+  Value multiply(MatrixOffset left, MatrixOffset right, Value length,
+                 Value init = {}, llvm::function_ref<void(Value)> before = {});
+  Value multiplyAt(MatrixOffset left, MatrixOffset right, Value length,
+                   Value init,
+                   llvm::function_ref<OperandOffsets(Value)> placesOf);
   /// The matmul of this rank's matrices: a tile of the accumulator type.
   Value ownMatmul(Value row, Value column);
   /// The epilogue: applies scale, bias and activation to the tile at (row,
@@ -116,21 +117,21 @@ public:
   // Memory
   //===--------------------------------------------------------------------===//
 
-  Value load(Place from, RankedTensorType type);
-  void store(Value tile, Place to);
+  Value load(MatrixOffset from, RankedTensorType type);
+  void store(Value tile, MatrixOffset to);
   /// As `load` and `store`, on a member's memory.
-  Value loadFrom(Value member, Place from, RankedTensorType type);
-  void storeTo(Value member, Value tile, Place to);
+  Value loadFrom(Value member, MatrixOffset from, RankedTensorType type);
+  void storeTo(Value member, Value tile, MatrixOffset to);
   /// Adds a tile to a member's memory with element-wise atomics.
-  void addTo(Value member, Value tile, Place to);
+  void addTo(Value member, Value tile, MatrixOffset to);
   /// The address of `matrix` in a member's memory.
   Value onMember(Value member, Value matrix);
   /// Bytes of a tile at a location, clipped to the matrix; multiplied by
   /// `times` if given.
-  Value bytesOf(Place place, Type tile, Value times = {});
+  Value bytesOf(MatrixOffset place, Type tile, Value times = {});
   /// Stores a tile of the result to the members me + first, me + first + 1,
   /// ...; records a trace span "send".
-  void sendTo(int64_t first, Value tile, Place to);
+  void sendTo(int64_t first, Value tile, MatrixOffset to);
 
   //===--------------------------------------------------------------------===//
   // The workspace
@@ -169,9 +170,9 @@ public:
   Value epoch;
 
 private:
-  tile::MatmulOp createMatmul(Place left, Place right, Value length,
-                              Value init);
-  Value placeOf(Value flag);
+  tile::MatmulOp createMatmul(MatrixOffset left, MatrixOffset right,
+                              Value length, Value init);
+  Value locate(Value flag);
   void openFlags(Value numFlags);
 
   Value flags;

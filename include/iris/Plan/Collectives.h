@@ -145,7 +145,7 @@ struct Collective {
     return out.isOnlyOnRoot || out.chunks == Chunks::none || reduces();
   }
   /// Whether the shared buffer is at the same offset of every member's heap.
-  /// Otherwise its location is announced, or nobody else accesses it.
+  /// Otherwise its location is announced, or no other rank accesses it.
   constexpr bool isAtSameOffset() const {
     return !isPointToPoint() && !(hasRoot() && isChunkInPlace());
   }

@@ -28,8 +28,8 @@ struct TargetSpec {
   llvm::StringRef chip;
   /// LLVM's subtarget features in addition to the processor's.
   llvm::StringRef features;
-  /// The products, and the kind of image, for people.
-  llvm::StringRef products, image;
+  /// The GPUs, and the kind of image, for people.
+  llvm::StringRef gpus, image;
 
   /// LLVM's data layout of the triple. Does not need the backend.
   std::string getDataLayout() const;

@@ -205,7 +205,8 @@ LogicalResult SyncLowering::allocateSharedWords(ArrayRef<Operation *> ops) {
   }
   if (isInWave)
     waveFailed = getOrCreateWords(kWaveFailedName, 1);
-  // In a warp-specialized kernel a barrier precedes the split into roles.
+  // In a warp-specialized kernel a barrier precedes the split into kinds of
+  // warps.
   createSlots(llvm::any_of(ops, llvm::IsaPred<ReadPacketsOp>) &&
               !kernel->hasAttr(kProducerWarpsAttr));
   return success();

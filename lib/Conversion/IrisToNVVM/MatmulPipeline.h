@@ -3,8 +3,8 @@
 //
 // A ring of slots in shared memory, each with two mbarriers: producers wait for
 // `empty`, fill the slot and complete `full`; consumers wait for `full`,
-// multiply and complete `empty`. Both roles use the slots in the same order,
-// over all matmuls of the kernel. Each thread keeps its position in two
+// multiply and complete `empty`. Both kinds of warps use the slots in the same
+// order, over all matmuls of the kernel. Each thread keeps its position in two
 // variables, which LLVM promotes to registers.
 //
 //===----------------------------------------------------------------------===//

@@ -5,9 +5,9 @@
 // its types alone. Index functions are plain arithmetic, so that tests can
 // evaluate them.
 //
-// Both operand tiles of a k-block lie in shared memory, where they form a
+// Both operand tiles of a k-block are in shared memory, where they form a
 // *stage*. The *rows* of an operand are the rows of a, or the columns of b. An
-// operand lies in one of two orders:
+// operand is in one of two orders:
 //
 //   k-major    a line for each row, with all values of k of the block;
 //   row-major  a line for each k, with all rows of the tile.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SpecializeWarps.h - Warp specialization ------------------*- C++ -*-===//
 //
-// A kernel with matmuls runs in two roles. *Consumers*, the program's own
-// warps, do everything except loading operand tiles. *Producers*, additional
-// warps, only load operand tiles. Both execute the same matmuls in the same
-// order, because producers run a slice of the kernel: its control flow, and the
-// scalars on which control flow and the addresses of matmuls depend.
+// A kernel with matmuls runs in two kinds of warps. *Consumers*, the program's
+// own warps, do everything except loading operand tiles. *Producers*,
+// additional warps, only load operand tiles. Both execute the same matmuls in
+// the same order, because producers run a slice of the kernel: its control
+// flow, and the scalars on which control flow and the addresses of matmuls
+// depend.
 //
 //===----------------------------------------------------------------------===//
 

@@ -52,9 +52,9 @@ private:
   void remarkMisses(tile::MatmulOp op, const WgmmaPlan &plan);
   void emitPrologue(LocBuilder &b);
   void emitRegisterLimit(LocBuilder &b, bool isProducer);
-  LogicalResult splitRoles(Block &entry, Operation *firstOp);
+  LogicalResult specializeWarps(Block &entry, Operation *firstOp);
 
-  void lowerProducerFences(Operation *role, bool isProducer);
+  void lowerProducerFences(Operation *branch, bool isProducer);
   std::array<std::pair<Value, const WgmmaOperand *>, 2>
   getOperands(tile::MatmulOp op, const WgmmaPlan &plan);
   OperandMap getMap(Value buffer, const WgmmaOperand &operand);
@@ -127,7 +127,7 @@ private:
     return arith::IndexCastOp::create(b, b.getI32Type(), value);
   }
 
-  /// The index of a matmul's plan; the same in both roles.
+  /// The index of a matmul's plan; the same in both kinds of warps.
   static constexpr StringLiteral kNumberAttr = "iris.matmul";
 
   FunctionOpInterface function;

@@ -181,7 +181,7 @@ bool WgmmaLowering::hasTensorMaps(tile::MatmulOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Roles
+// Warp specialization
 //===----------------------------------------------------------------------===//
 
 void WgmmaLowering::emitPrologue(LocBuilder &b) {
@@ -215,7 +215,7 @@ void WgmmaLowering::emitPrologue(LocBuilder &b) {
     b.setInsertionPointToStart(first.thenBlock());
     ring->emitInit(b, producers, numWarps);
   }
-  // All threads: the only barrier shared by both roles.
+  // All threads: the only barrier shared by both kinds of warps.
   NVVM::Barrier0Op::create(b);
 }
 
@@ -231,16 +231,16 @@ void WgmmaLowering::emitRegisterLimit(LocBuilder &b, bool isProducer) {
                                      : NVVM::SetMaxRegisterAction::increase);
 }
 
-LogicalResult WgmmaLowering::splitRoles(Block &entry, Operation *firstOp) {
+LogicalResult WgmmaLowering::specializeWarps(Block &entry, Operation *firstOp) {
   LocBuilder b(loc, firstOp);
   Value isProducer = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, warp,
                                            constant(b, numWarps));
-  auto roles = scf::IfOp::create(b, isProducer, /*withElseRegion=*/true);
-  Block *consumers = roles.elseBlock();
+  auto specialized = scf::IfOp::create(b, isProducer, /*withElseRegion=*/true);
+  Block *consumers = specialized.elseBlock();
   consumers->getOperations().splice(consumers->begin(), entry.getOperations(),
                                     firstOp->getIterator(),
                                     entry.getTerminator()->getIterator());
-  b.setInsertionPointToStart(roles.thenBlock());
+  b.setInsertionPointToStart(specialized.thenBlock());
   emitRegisterLimit(b, /*isProducer=*/true);
   Value works =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ult, producer, producers);
@@ -253,26 +253,27 @@ LogicalResult WgmmaLowering::splitRoles(Block &entry, Operation *firstOp) {
     return failure();
 
   lowerProducerFences(active, /*isProducer=*/true);
-  lowerProducerFences(roles, /*isProducer=*/false);
+  lowerProducerFences(specialized, /*isProducer=*/false);
 
   SmallVector<tile::MatmulOp> ops;
   active.walk([&](tile::MatmulOp op) { ops.push_back(op); });
   for (tile::MatmulOp op : ops)
     lowerProducer(op);
   ops.clear();
-  roles.getElseRegion().walk([&](tile::MatmulOp op) { ops.push_back(op); });
+  specialized.getElseRegion().walk(
+      [&](tile::MatmulOp op) { ops.push_back(op); });
   for (tile::MatmulOp op : ops)
     lowerConsumer(op);
   b.setInsertionPointToStart(consumers);
   emitRegisterLimit(b, /*isProducer=*/false);
-  widenStores(roles, lane);
+  widenStores(specialized, lane);
   return success();
 }
 
 /// Producers abort at a fence whose wait has failed.
-void WgmmaLowering::lowerProducerFences(Operation *role, bool isProducer) {
+void WgmmaLowering::lowerProducerFences(Operation *branch, bool isProducer) {
   SmallVector<ProducerFenceOp> ops;
-  role->walk([&](ProducerFenceOp op) { ops.push_back(op); });
+  branch->walk([&](ProducerFenceOp op) { ops.push_back(op); });
   for (ProducerFenceOp op : ops) {
     LocBuilder b(loc, op);
     if (!isProducer) {
@@ -294,7 +295,7 @@ LogicalResult WgmmaLowering::run() {
   Operation *firstOp = &entry.front();
   LocBuilder b(loc, firstOp);
   emitPrologue(b);
-  if (failed(splitRoles(entry, firstOp)))
+  if (failed(specializeWarps(entry, firstOp)))
     return failure();
   function->setAttr(kProducerWarpsAttr, b.getI64IntegerAttr(kWarpgroupWarps));
   function->setAttr(
@@ -338,7 +339,8 @@ public:
     return 0;
   }
 
-  /// A single op cannot be lowered, because its lowering needs two roles.
+  /// A single op cannot be lowered, because its lowering needs two kinds of
+  /// warps.
   FailureOr<Value> emit(tile::MatmulOp op, ThreadBuilder &,
                         Value) const override {
     return op.emitOpError("is lowered separately; expected its whole kernel "

@@ -19,7 +19,7 @@ static constexpr int64_t kWordBytes = 4;
 static constexpr int64_t kWaveSize = 32;
 
 namespace {
-/// Exchanges the roles of a lane bit and a register bit in a layout.
+/// Exchanges the meanings of a lane bit and a register bit in a layout.
 struct Swap {
   unsigned laneBit, registerBit;
 };

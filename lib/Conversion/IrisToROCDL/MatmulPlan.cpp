@@ -179,7 +179,7 @@ static bool fillsHalves(const OperandTileCopy &fill, unsigned elementBytes) {
          2 * fill.ks * elementBytes == kChunkBytes;
 }
 
-/// `kDim` is the dimension of `buffer` along which k lies.
+/// `kDim` is the dimension of `buffer` along which k runs.
 static OperandTileCopy planFill(MemRefType buffer, unsigned kDim, unsigned rows,
                                 const ChipInfo &chip, const MatmulPlan &plan) {
   OperandTileCopy fill;
@@ -245,7 +245,7 @@ static OperandTileCopy planFill(MemRefType buffer, unsigned kDim, unsigned rows,
   return fill;
 }
 
-/// The bit in which two rows differ whose halves of chunks should lie together:
+/// The bit in which two rows differ whose halves of chunks should be together:
 /// a thread stores both, and each is an operand of its own.
 static std::optional<unsigned> getPairedBit(const OperandTileCopy &fill,
                                             const MatmulPlan &plan) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What is decided about a matmul before any code is emitted: which wave
-// computes what, how operand tiles lie in workgroup memory and who fills them.
+// computes what, how operand tiles are laid out in LDS, and which threads copy
+// them.
 //
 // The *rows* of an operand tile are those of a, or the columns of b; in
 // workgroup memory both have k along their rows. The instructions see b as
@@ -40,7 +41,7 @@ struct RowMap {
 /// number that depends on the row, so that lanes which read the same chunk of
 /// neighbouring rows, and threads that fill them, use different banks.
 ///
-/// Where `paired` is given, two rows that differ in this bit lie together: each
+/// Where `paired` is given, two rows that differ in this bit are adjacent: each
 /// chunk holds half a chunk of the one and the same half of the other.
 class OperandTileMemory {
 public:
@@ -57,7 +58,7 @@ public:
   /// Offset of byte `byte` of row `row`. Linear: the offset of an exclusive-or
   /// is the exclusive-or of the offsets.
   uint64_t getOffset(uint64_t row, uint64_t byte) const;
-  /// What that is exclusive-or'ed with: the byte of the row that lies at its
+  /// What that is exclusive-or'ed with: the byte of the row that is at its
   /// begin.
   uint64_t getSwizzle(uint64_t row) const;
 
@@ -117,7 +118,7 @@ struct OperandTilePlan {
 struct MatmulPlan {
   MatrixInstruction instruction;
   unsigned numWarps = 0, warpSize = 0;
-  /// True if buffer loads behind the end of a resource give 0.
+  /// True if buffer loads past the end of a resource give 0.
   bool buffersCheckBounds = false;
   unsigned elementBytes = 0;
   /// Values of k of a block.
@@ -125,7 +126,7 @@ struct MatmulPlan {
   /// Bytes that a lane reads of a row at a time, and such steps in a block.
   unsigned laneBytes = 0, numSteps = 0;
   OperandTilePlan a, b;
-  /// Blocks that lie in workgroup memory at the same time.
+  /// Blocks that are in LDS at the same time.
   unsigned stages = 1;
 
   unsigned getStageBytes() const {

@@ -371,9 +371,9 @@ void OperandTileEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
   }
 }
 
-void OperandTileEmitter::emitFill(ThreadBuilder &t,
-                                  const OperandTileStart &place, Value left,
-                                  Value stage) const {
+void OperandTileEmitter::emitElementCopy(ThreadBuilder &t,
+                                         const OperandTileStart &place,
+                                         Value left, Value stage) const {
   ElementFill fill;
   fill.rows = operandTile.rows;
   fill.block = plan.block;

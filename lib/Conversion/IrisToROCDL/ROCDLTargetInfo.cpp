@@ -104,7 +104,7 @@ private:
   ///    global stores (in this mode all waves of a workgroup share one L1, so
   ///    that workgroup scope does not need it; a later release by another wave
   ///    does);
-  ///  * once such a wait stands before the barrier, it assumes that nothing is
+  ///  * once such a wait precedes the barrier, it assumes that nothing is
   ///    outstanding and drops the one after `buffer_wbl2`, whose completion it
   ///    does not count.
   /// From gfx10 on the fences wait: a workgroup may span two L0 caches.

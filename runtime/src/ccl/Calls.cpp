@@ -275,7 +275,7 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
   return Status::success();
 }
 
-/// A call with counts, which are in device memory: nobody here knows them.
+/// A call with counts, which are in device memory: no rank here knows them.
 Status Communicator::Impl::launchCounted(const Call &call,
                                          const CheckedCall &checked,
                                          const Chosen &chosen) {
@@ -316,15 +316,16 @@ Status Communicator::Impl::launchCounted(const Call &call,
 }
 
 /// An all-gather by the device's copy engines: no processor works for it but
-/// for the barriers.  Behind the first all inputs are complete, and nobody uses
-/// an output any more; the last one says that nobody copies from here.
+/// for the barriers.  After the first barrier all inputs are complete and no
+/// rank uses an output of an earlier call; after the last one no rank copies
+/// from this one.
 Status Communicator::Impl::copyParts(const Call &call,
                                      const CheckedCall &checked,
                                      const Chosen &chosen) {
-  Call meeting;
-  meeting.op = Op::barrier;
-  meeting.stream = call.stream;
-  IRISRT_RETURN_IF_ERROR(launch(meeting, CheckedCall(), chosen));
+  Call barrierCall;
+  barrierCall.op = Op::barrier;
+  barrierCall.stream = call.stream;
+  IRISRT_RETURN_IF_ERROR(launch(barrierCall, CheckedCall(), chosen));
   const auto size = static_cast<uint32_t>(group.ranks.size());
   const auto me = static_cast<uint32_t>(group.index);
   auto copy = [&](uint32_t member, Stream stream) -> Status {
@@ -348,7 +349,7 @@ Status Communicator::Impl::copyParts(const Call &call,
     IRISRT_RETURN_IF_ERROR(copy((me + i) % size, call.stream));
   if (!checked.inPlace)
     IRISRT_RETURN_IF_ERROR(side.join(call.stream));
-  return launch(meeting, CheckedCall(), chosen);
+  return launch(barrierCall, CheckedCall(), chosen);
 }
 
 /// In a group of one rank every collective is a copy; a reduction returns its

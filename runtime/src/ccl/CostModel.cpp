@@ -47,7 +47,7 @@ namespace {
 /// What a variant does, by the bytes of a chunk.  benchmarks/fit-cost-model.py
 /// has the same formulas.
 struct Work {
-  /// Among how many members the tiles of a chunk are dealt out.
+  /// The number of ranks that share the tiles of a chunk.
   double ways = 1;
   /// Bytes that cross the busiest rank's links.
   double link = 0;
@@ -55,7 +55,7 @@ struct Work {
   double local = 0;
   double barriers = 2;
   double packets = 0;
-  /// Barriers of each turn.
+  /// Barriers of each iteration.
   double barriersInTurn = 0;
   /// Data are loaded from peers.
   bool pulls = false;
@@ -101,7 +101,7 @@ static Work workOf(Op op, const std::string &variant, double size) {
     work.link = 4 * peers;
     work.barriers = 3;
   } else if (variant == "partitioned") {
-    work.ways = 1 / size; // a turn is a tile for one member
+    work.ways = 1 / size; // an iteration is a tile for one rank
     work.local = size;
   } else if (op == Op::broadcast && variant == "scatter") {
     work.ways = std::max(peers, 1.0);

@@ -326,7 +326,7 @@ MatmulEstimate Estimation::copiedPartialSums(const MatmulTime &own,
     together = std::max(together + sending / std::max(groups, 1.0),
                         chip.startUs + own.tileUs + moving);
   }
-  // A program that adds up reads the shares of its tiles.
+  // A program that reduces reads the partial sums of its tiles.
   together += partialSumBytes / chip.memoryBytesPerUs;
   together += chip.copyOverlapLoss * std::min(own.us, moving);
   return finish(own, moving, together + barriers(resultBytes != 0));
@@ -388,7 +388,7 @@ MatmulEstimate Estimation::sum() {
       divideUp(problem.m, static_cast<uint64_t>(config.tileM)) *
       divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
   if (isSpecialized) {
-    // Owners read the shares of a tile where they are.
+    // Owners read the partial sums of a tile from the ranks that have them.
     double part = scatters ? all : all / members;
     double turns = (scatters ? tiles : tiles / members) / by;
     double bytes = peers() * part * (scatters ? share : share + result);
@@ -437,8 +437,7 @@ Expected<MatmulEstimate> Estimation::unfused() {
 Status Estimation::check() const {
   if ((hasUnits(problem.kind, config.variant) || isCopied(config.variant)) &&
       problem.kind == MatmulKind::allGatherMatmul && problem.aIsColumnMajor)
-    return makeStatus(StatusCode::invalidArgument,
-                      "copies a as it lies in memory");
+    return makeStatus(StatusCode::invalidArgument, "copies row-major a");
   if (isCopied(config.variant) && config.shard == "n")
     return makeStatus(StatusCode::invalidArgument,
                       "copies whole rows of the result");

@@ -32,7 +32,7 @@ public:
   /// The address of an exported symbol.
   Expected<void *> find(const char *symbol) const;
 
-  /// Keeps the image loaded for ever, for code that still runs.
+  /// Keeps the image loaded forever, for code that still runs.
   void leak();
 
 private:

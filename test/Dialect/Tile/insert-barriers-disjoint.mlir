@@ -72,7 +72,7 @@ func.func @some_half(%b: memref<2001xf32>, %n: i32, %m: i32,
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Chunks of the own member and of the next one. What is accessed of either ends
+// Chunks of this rank and of the next one. What is accessed of either ends
 // with the chunk.
 // CHECK-LABEL: @other_chunk
 // CHECK-NOT: gpu.barrier
@@ -248,7 +248,7 @@ func.func @other_member(%ctx: !iris.ctx, %b: memref<?xf32, #iris.symmetric>,
   return %w : tensor<256xf32, #l>
 }
 
-// A member that may be the own one.
+// A rank that may be this one.
 // CHECK-LABEL: @some_member
 // CHECK: tile.store
 // CHECK-NEXT: gpu.barrier
@@ -290,7 +290,7 @@ func.func @rank_or_member(%ctx: !iris.ctx, %b: memref<?xf32, #iris.symmetric>,
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
-// Windows of different views lie on one grid of their buffer: each element is
+// Windows of different views are on one grid of their buffer: each element is
 // one thread's, in every iteration.
 // CHECK-LABEL: @grid_of_views
 // CHECK-NOT: gpu.barrier
@@ -383,7 +383,7 @@ func.func @starts_again(%b: memref<?xf32>, %count: index,
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c512 = arith.constant 512 : index
-  scf.for %turn = %c0 to %count step %c1 {
+  scf.for %iteration = %c0 to %count step %c1 {
     scf.for %start = %c0 to %count step %c512 {
       tile.store %v, %b[%start] : tensor<512xf32, #l>, memref<?xf32>
       gpu.barrier

@@ -3,7 +3,7 @@
 that are empty, ragged and in any order, and several calls with other counts.
 
 Kernels fill the input with a hash of (rank, index), write the tables, and
-compare the whole output: what nobody sends keeps its old value.
+compare the whole output: what no rank sends keeps its old value.
 """
 from collectives import (FILL, SHAPE, Cases, Data, extent_of, for_elements,
                          members, rank_of, storage)
@@ -22,7 +22,7 @@ def count_of(k, operation, source, target):
     if operation == "all_gather_v":
         target = k.index(0)
     mixed = k.add(k.add(k.mul(source, k.index(5)), k.mul(target, k.index(3))),
-                  k.mul("%turn", k.index(7)))
+                  k.mul("%iteration", k.index(7)))
     count = k.rem(k.mul(k.add(mixed, k.index(1)), k.index(7919)),
                   k.add("%most", k.index(1)))
     empty = k.compare("eq", (), "index", k.rem(mixed, k.index(4)), k.index(3))
@@ -34,13 +34,13 @@ def in_offset_of(k, operation, size, target):
     if operation == "all_gather_v":
         return k.index(0)
     place = k.rem(k.add(target, k.index(1)), size)
-    return k.add(k.mul(place, "%most"), k.rem("%turn", k.index(3)))
+    return k.add(k.mul(place, "%most"), k.rem("%iteration", k.index(3)))
 
 
 def out_offset_of(k, size, source, target):
     place = k.sub(k.sub(size, k.index(1)), source)
     return k.add(k.mul(place, "%most"),
-                 k.rem(k.add(target, "%turn"), k.index(4)))
+                 k.rem(k.add(target, "%iteration"), k.index(4)))
 
 
 def tables_kernel(operation):
@@ -108,12 +108,12 @@ def check_kernel(operation, element):
     return body
 
 
-def case(cases, operation, variant, most, config, turns=3):
+def case(cases, operation, variant, most, config, iterations=3):
     p, element = cases.p, cases.element
     type_ = buffer(storage(element))
     memory = [("in", type_), ("out", type_)]
     tables = [(name, TABLE) for name in NAMES]
-    numbers = [("most", "index"), ("turn", "index")]
+    numbers = [("most", "index"), ("iteration", "index")]
     fill = p.kernel("fill", memory + numbers[1:], fill_kernel(element))
     write = p.kernel(f"tables_{operation}", tables + numbers,
                      tables_kernel(operation))
@@ -130,16 +130,16 @@ def case(cases, operation, variant, most, config, turns=3):
     settings = ", ".join(f"{k} = {v}" for k, v in
                          dict(config, variant=f'"{variant}"').items())
     stands_for = f" as {element}" if storage(element) != element else ""
-    for turn in range(turns):
-        cases.launch(fill, *buffers, turn)
-        cases.launch(write, *entries, (limit, "index"), turn)
+    for iteration in range(iterations):
+        cases.launch(fill, *buffers, iteration)
+        cases.launch(write, *entries, (limit, "index"), iteration)
         p.emit(f"iris.{operation} %ctx, {buffers[0][0]}{chunks}, "
                f"{buffers[1][0]} chunks({texts[2]}, {texts[3]}){stands_for}"
                f"{cases.clause()} {{{settings}}} : {type_}, {type_}, {TABLE}")
-        cases.launch(check, *buffers, (limit, "index"), turn)
+        cases.launch(check, *buffers, (limit, "index"), iteration)
     for each in buffers + entries:
         p.dealloc(each)
-    p.cases += turns
+    p.cases += iterations
 
 
 def counted(element, full, group=None):

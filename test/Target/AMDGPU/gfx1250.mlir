@@ -6,7 +6,7 @@
 // the k. No emulator executes it: these checks hold the orderings.
 
 gpu.module @kernels {
-  // Every wave waits for its stores, all meet; then one thread writes back,
+  // Every wave waits for its stores, then a barrier; then one thread writes back,
   // waits for that, and publishes.
   // CHECK-LABEL: {{^}}release:
   // CHECK: global_store_b32
@@ -29,7 +29,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The leader polls at system scope and invalidates; nobody loads before.
+  // The leader polls at system scope and invalidates; no thread loads before.
   // CHECK-LABEL: {{^}}acquire:
   // CHECK: global_load_b32 {{.*}} scope:SCOPE_SYS
   // CHECK: global_inv scope:SCOPE_SYS

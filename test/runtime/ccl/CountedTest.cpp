@@ -39,7 +39,7 @@ struct Counted {
     uint64_t h = hash(from, isGather() ? 0 : to, seed);
     return h % 5 == 0 ? 0 : h / 5 % (most + 1);
   }
-  /// Chunks lie apart, and in another order than the members.
+  /// Chunks are apart, and in another order than the members.
   uint64_t inOffset(uint32_t, uint32_t to) const {
     return isGather() ? 0 : (to + 1) % size * most + seed % 3;
   }
@@ -60,7 +60,7 @@ struct Memory {
 } // namespace
 
 static constexpr uint8_t fill = 0xcd;
-/// Bytes behind the output that nobody may write.
+/// Bytes after the output that no rank may write.
 static constexpr uint64_t guardBytes = 64;
 
 /// Counts and offsets of the input, then of the output.
@@ -133,7 +133,7 @@ static std::string check(World &world, Communicator &comm, const Counted &p,
                              fresh(want.size(), fill);
   const std::vector<int64_t> tables = tablesOf(p, me);
   RANK_TRY(upload(world, memory, input, fresh, tables));
-  RANK_TRY(meet(world, comm)); // nobody writes to an output that is not reset
+  RANK_TRY(meet(world, comm)); // no rank writes to an output that is not reset
   RANK_TRY(enqueue());
   std::vector<uint8_t> got(want.size()), after(input.size());
   RANK_TRY(world.copyToHost(got.data(), memory.out, got.size()));

@@ -102,7 +102,7 @@ TEST(MatmulSelector, AgreesWithMeasurements) {
     MatmulConfig &config = s.problem.config;
     config.variant = each.variant;
     config.shard = each.shard;
-    config.partialType = each.share;
+    config.partialType = each.partialType;
     config.tileM = 128, config.tileN = 256;
     config.numFetchPrograms = each.fetch;
     config.tilesPerCommProgram = each.tilesPerCommProgram;

@@ -6,7 +6,7 @@ Ranks, launchers and compilers are killed, stopped and asked to end at random
 times; jobs get too few descriptors or threads, too little memory, files that may
 not grow, foreign things in their directories, wrong tokens, damaged packages, output
 that cannot be written. Every job has to end in bounded time, blame the rank that was
-hit and nobody else, crash nowhere, and leave nothing: no process, no temporary
+hit and no other, crash nowhere, and leave nothing: no process, no temporary
 file, no socket, no shared memory.
 
   inject.py --bin=build/bin --faults=300 --seed=1

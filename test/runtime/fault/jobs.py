@@ -88,7 +88,7 @@ class Job:
 
     def limit_threads(self):
         """The limit counts all of a user's threads, and none of root's: root runs
-        the job as a user that nobody is."""
+        the job as an unused user."""
         if os.geteuid() == 0:
             self.user = os.getpid() * 1000 + Job.count
         else:

@@ -82,7 +82,7 @@ struct Config {
   int64_t programs = 0;
   /// Chiplets that programs go to in round-robin order: 1 to 64.
   int64_t xcds = 0;
-  /// Take the kernel whose buffers may lie anywhere and be the same, also where
+  /// Take the kernel whose buffers may be anywhere and be the same, also where
   /// that is not necessary.
   bool staged = false;
 

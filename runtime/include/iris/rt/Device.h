@@ -19,7 +19,7 @@ enum class DeviceKind : int32_t { host = 0, hip = 1, cuda = 2 };
 struct DeviceAttributes {
   /// "host", "gfx942", "sm_90a".
   std::string target;
-  /// Product name: "NVIDIA H200".
+  /// Marketing name: "NVIDIA H200".
   std::string name;
   /// SMs, compute units, or threads; 0: not known.
   uint32_t processors = 0;

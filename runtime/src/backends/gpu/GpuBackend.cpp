@@ -93,7 +93,7 @@ Status GpuBackend::initialize() {
 }
 
 /// The first memset or copy of a process loads code to the device, which may
-/// wait for running kernels: for ever, if one of them waits for the host's next
+/// wait for running kernels: forever, if one of them waits for the host's next
 /// step. So each operation that may run concurrently with kernels runs once
 /// here.
 Status GpuBackend::warmUp() {

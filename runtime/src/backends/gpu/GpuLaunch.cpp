@@ -235,7 +235,7 @@ Status GpuBackend::beginCapture(StreamHandle stream) {
 }
 
 /// Ends the capture of the streams after a failed endCapture. CUDA does so
-/// itself; HIP leaves streams capturing for ever if their work was not joined,
+/// itself; HIP leaves streams capturing forever if their work was not joined,
 /// so that nothing on them ever runs. Such streams are replaced; their handles
 /// stay valid.
 void GpuBackend::leaveCapture(StreamHandle origin) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Finds out, by trying, how a device's heap can be made: with placed mappings
-// (then every rank's heap lies at a uniform stride) or with memory shared by
+// (then every rank's heap is at a uniform stride) or with memory shared by
 // IPC handles, and of which kind the memory is.  What drivers claim about this
 // has not been reliable across versions; what they do is.
 #include "backends/gpu/GpuBackend.h"

@@ -128,7 +128,7 @@ def Iris_AllGatherOp : Iris_CollectiveCallOp<"all_gather", "AllGather", 0, 0> {
   let summary = "Gives every rank the inputs of all ranks";
   let description = [{
     The output holds the inputs of the group's members, one after the other.
-    In place: the input is the own chunk of the output.
+    In place: the input is this rank's chunk of the output.
 
     `group` names the ranks that take part, at most 8 in any order; the
     default is the world, of at most 8 ranks. The config is that of
@@ -165,7 +165,7 @@ def Iris_ReduceScatterOp : Iris_CollectiveCallOp<"reduce_scatter", "ReduceScatte
   let summary = "Gives every rank its chunk of the reduction";
   let description = [{
     The input holds a chunk for every member of the group; the output is the
-    reduction of all members' chunks for the own place in the group.
+    reduction of all members' chunks for this rank's index in the group.
 
     Example:
 

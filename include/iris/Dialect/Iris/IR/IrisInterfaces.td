@@ -40,7 +40,7 @@ def CollectiveCallOpInterface : OpInterface<"CollectiveCallOpInterface"> {
     InterfaceMethod<"Counts and offsets of the chunks of the input, then of "
                     "the output, where they have some.",
                     "::llvm::SmallVector<::mlir::Value>", "getChunkTables">,
-    InterfaceMethod<"The element type that stands behind the buffers' one.",
+    InterfaceMethod<"The element type that the buffers' element type encodes.",
                     "::std::optional<::mlir::Type>", "getElement">,
     InterfaceMethod<"The ranks of the group; null for all ranks.",
                     "::mlir::DenseI32ArrayAttr", "getGroupAttr">,

@@ -10,7 +10,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 /// The effects keep the op in its position.
 def Iris_TraceOp : Iris_Op<"trace", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Marks the begin or the end of a trace span";
+  let summary = "Marks the start or the end of a trace span";
   let description = [{
     Spans have a name and may nest; an `end` closes the program's last open span
     of that name. `bytes` is the number of bytes moved in the span. The time is

@@ -4,7 +4,10 @@
 #include "BackendGuard.h"
 #include "ExactSelection.h"
 #include "Linker.h"
+#include "LoadsBeforeBarriers.h"
 #include "ScalarPressure.h"
+#include "ShortNegation.h"
+#include "WaitsInLoops.h"
 #include "iris/Target/Metadata.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
@@ -26,6 +29,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/RegisterTargetPassConfigCallback.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
@@ -288,6 +292,16 @@ LogicalResult ModuleToObject::optimize() {
             if (level != llvm::OptimizationLevel::O0)
               passes.addPass(llvm::createModuleToFunctionPassAdaptor(
                   ScalarPressurePass()));
+            // Last: it looks at where values are used.
+            passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+                LoadsBeforeBarriersPass()));
+          });
+    if (target.kind == TargetKind::NVPTX)
+      builder.registerOptimizerLastEPCallback(
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
+             llvm::ThinOrFullLTOPhase) {
+            passes.addPass(
+                llvm::createModuleToFunctionPassAdaptor(ShortNegationPass()));
           });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
@@ -323,6 +337,13 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
     passes.add(new llvm::TargetLibraryInfoWrapperPass(getLibraryInfo(target)));
     auto type = toObject ? llvm::CodeGenFileType::ObjectFile
                          : llvm::CodeGenFileType::AssemblyFile;
+    // LLVM calls it for every target machine of the process.
+    llvm::RegisterTargetPassConfigCallback callback(
+        [&](llvm::TargetMachine &other, llvm::legacy::PassManagerBase &,
+            llvm::TargetPassConfig *config) {
+          if (&other == machine.get() && target.kind == TargetKind::AMDGPU)
+            keepWaitsInLoops(*config);
+        });
     // The translation has verified the module.
     supported = !machine->addPassesToEmitFile(passes, os, /*DwoOut=*/nullptr,
                                               type, /*DisableVerify=*/true);

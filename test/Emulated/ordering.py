@@ -31,6 +31,7 @@ import time
 import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
 
+import matmul
 import ordering_kernels as kernels
 import ordering_ops as ops
 import ordering_program
@@ -334,10 +335,16 @@ class Runner:
         return arena.differences(wanted), machine
 
 
+def load_emulator():
+    emulator = emulate.load_emulator()
+    matmul.teach_nop(emulator)
+    return emulator
+
+
 def run_group(arguments):
     """Some batches of one target: a process prepares its instructions once."""
     entries, folder, policies, seed, verbose, removes = arguments
-    emulator = emulate.load_emulator()
+    emulator = load_emulator()
     total = dict(target=entries[0]["target"], kernels=0, differ=0, runs=0,
                  instructions=0, barriers=0, executed=0, necessary=0)
     for entry in entries:
@@ -433,7 +440,9 @@ def add_choice(command):
     command.add_argument("--batch", type=int, default=20)
     command.add_argument("--ranks", default=[1, 2, 3], type=numbers)
     command.add_argument("--with", dest="with_", type=names, default=[],
-                         help="overlap: arguments that are the same memory")
+                         help="overlap: arguments that are the same memory; "
+                         "matmul: matmuls, and f16; warpgroups: 4 "
+                         "warps or 8, as sm_90a multiplies")
 
 
 def parse():

@@ -13,6 +13,7 @@ import numpy as np
 
 import ordering_ops as ops
 from ordering_control import ControlFlow
+from ordering_matmuls import Matmuls
 from ordering_operands import Operands, Param, SINK, SPACE
 from ordering_ops import Line, Ref, TYPES
 from ordering_ranks import Exchanges, FLAG_STRIDE, SITES
@@ -26,7 +27,7 @@ class View:
         self.type, self.param = type_, param
 
 
-class Kernel(Operands, Statements, ControlFlow, Exchanges):
+class Kernel(Operands, Statements, ControlFlow, Matmuls, Exchanges):
     """The kernel number `number` of a seed, for waves of `wave` threads and a
     world of `ranks`; the same but for pinned layouts whatever the wave."""
 
@@ -38,6 +39,8 @@ class Kernel(Operands, Statements, ControlFlow, Exchanges):
         rng = self.rng
         self.salt = rng.randrange(2**31)
         self.warps = rng.choice([1, 2, 2, 4, 4, 4, 8])
+        if "warpgroups" in self.options:
+            self.warps = max(self.warps, 4)
         self.programs = rng.choice([1, 1, 1, 2])
         self.names, self.constants, self.sites, self.sunk = 0, {}, 0, 0
         self.budget = rng.randrange(8, 20)
@@ -99,6 +102,8 @@ class Kernel(Operands, Statements, ControlFlow, Exchanges):
             whole = (shape[0] * self.programs,) + shape[1:]
             self.params.append(Param("%%b%d" % number, whole, element,
                                      self.often(0.4)))
+        if "matmul" in self.options:
+            self.make_operands()
         if "overlap" in self.options:
             same = rng.choice(self.params)
             shift = 0
@@ -260,6 +265,8 @@ class Kernel(Operands, Statements, ControlFlow, Exchanges):
                  (0.2, self.fence), (1, self.reduce), (1, self.convert),
                  (0.8, self.transfer), (0.8, self.own_by_rank),
                  (0.8, self.narrow)]
+        if "matmul" in self.options:
+            kinds += [(6, self.multiply), (4, self.multiply_again)]
         if self.depth < 3:
             kinds += [(2.5, self.loop), (1.8, self.branch), (0.4, self.while_)]
         if self.is_uniform() and self.sites < 6 and self.trips <= 6:

@@ -16,6 +16,7 @@ from ordering_owners import ELEMENTS, owners, shape_and_element
 
 ALL = (1 << 20) - 1  # any bit of a thread's number may be set
 MANY, NOBODY = -2, -1
+TERMINATORS = ("scf.yield", "scf.condition", "gpu.return", "tile.yield")
 
 
 class Memory:
@@ -114,7 +115,7 @@ class Interpreter:
     def block(self, block):
         """Gives what its terminator carries."""
         for op in block.ops:
-            if op.name in ("scf.yield", "scf.condition", "gpu.return"):
+            if op.name in TERMINATORS:
                 return [self.values[o] for o in op.operands]
             waiting = self.execute(op)
             if waiting is not None:
@@ -313,6 +314,36 @@ class Interpreter:
             self.values[mask[0]] if mask else None)
         data = self.touch(view, where, own.thread[chosen], 0, op, True, False)
         data[where] = self.values[tile[0]][chosen]
+
+    def do_tile_matmul(self, op):
+        """Any thread may read any element of the operands."""
+        a, a_at, b, b_at, k, init = op.segments()
+        shape, element = shape_and_element(op.result_types[0])
+        dtype, k = ELEMENTS[element], int(self.values[k[0]])
+        block = int(op.attribute("block").split()[0])
+        body = op.regions[0] if op.regions and op.regions[0].ops else None
+        views = [self.values[a[0]], self.values[b[0]]]
+        places = [self.offsets(a_at), self.offsets(b_at)]
+        total = self.values[init[0]] if init else np.zeros(shape, dtype)
+        for turn in range(-(-k // block)):
+            first, last = turn * block, min(k, (turn + 1) * block)
+            now, at = list(views), [[places[0][0], places[0][1] + first],
+                                    [places[1][0] + first, places[1][1]]]
+            if body:
+                self.values[body.arguments[0]] = np.int64(turn)
+                named = yield from self.block(body)
+                for side in range(len(named) // 3):
+                    now[side] = named[3 * side]
+                    at[side] = [int(n) for n in named[3 * side + 1:3 * side + 3]]
+            tiles = []
+            for side, extent in enumerate([(shape[0], last - first),
+                                           (last - first, shape[1])]):
+                inside, _ = ops.window(now[side].data[0], at[side], extent)
+                data = self.touch(now[side], inside, 0, ALL, op, False, True)
+                tiles.append(ops.load(data, at[side], extent).astype(dtype))
+            with np.errstate(over="ignore"):
+                total = total + tiles[0] @ tiles[1]
+        self.values[op.results[0]] = total
 
     def do_memref_load(self, op):
         view, at = self.operand(op), tuple(self.offsets(op.operands[1:]))

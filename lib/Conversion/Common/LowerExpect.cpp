@@ -41,12 +41,18 @@ void SyncLowering::emitStoreField(Builder &b, Value record, int64_t offset,
   LLVM::StoreOp::create(b, value, address);
 }
 
-void SyncLowering::emitStoreProgram(Builder &b, Value record, int64_t offset) {
+void SyncLowering::emitOrigin(Builder &b, Value record, Value ctx, int64_t site,
+                              OriginOffsets offsets) {
+  emitStoreField(b, record, offsets.site, emitI32(b, site));
   for (auto dim : {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z}) {
     Value id = arith::IndexCastOp::create(b, b.getI32Type(),
                                           gpu::BlockIdOp::create(b, dim));
-    emitStoreField(b, record, offset + 4 * static_cast<int64_t>(dim), id);
+    emitStoreField(b, record, offsets.program + 4 * static_cast<int64_t>(dim),
+                   id);
   }
+  emitStoreField(b, record, offsets.launchId, emitField(b, "launchId", ctx));
+  emitStoreField(b, record, offsets.kernelHash,
+                 emitI64(b, static_cast<int64_t>(getKernelHash())));
 }
 
 void SyncLowering::emitSetAbort(Builder &b, Value control, int64_t reason) {
@@ -75,18 +81,10 @@ void SyncLowering::emitRecordExpect(Builder &b, Value ctx, Value checked,
     Value record =
         emitGlobalPointer(b, control, offsetof(IrisRtControl, expect));
     emitRecord(b, record, [&] {
-      auto store = [&](int64_t offset, Value value) {
-        emitStoreField(b, record, offset, value);
-      };
-      store(offsetof(IrisRtExpectRecord, site), emitI32(b, site));
-      emitStoreProgram(b, record, offsetof(IrisRtExpectRecord, program));
-      store(offsetof(IrisRtExpectRecord, launchId),
-            emitField(b, "launchId", ctx));
-      store(offsetof(IrisRtExpectRecord, element), element);
-      store(offsetof(IrisRtExpectRecord, got), got);
-      store(offsetof(IrisRtExpectRecord, want), want);
-      store(offsetof(IrisRtExpectRecord, kernelHash),
-            emitI64(b, static_cast<int64_t>(getKernelHash())));
+      emitOrigin<IrisRtExpectRecord>(b, record, ctx, site);
+      emitStoreField(b, record, offsetof(IrisRtExpectRecord, element), element);
+      emitStoreField(b, record, offsetof(IrisRtExpectRecord, got), got);
+      emitStoreField(b, record, offsetof(IrisRtExpectRecord, want), want);
     });
   });
 }
@@ -127,17 +125,9 @@ LogicalResult SyncLowering::lower(CheckOp op) {
     Value record =
         emitGlobalPointer(b, control, offsetof(IrisRtControl, check));
     emitRecord(b, record, [&] {
-      auto store = [&](int64_t offset, Value field) {
-        emitStoreField(b, record, offset, field);
-      };
-      store(offsetof(IrisRtCheckRecord, site), emitI32(b, site));
-      emitStoreProgram(b, record, offsetof(IrisRtCheckRecord, program));
-      store(offsetof(IrisRtCheckRecord, launchId),
-            emitField(b, "launchId", ctx));
-      store(offsetof(IrisRtCheckRecord, value), value);
-      store(offsetof(IrisRtCheckRecord, bound), bound);
-      store(offsetof(IrisRtCheckRecord, kernelHash),
-            emitI64(b, static_cast<int64_t>(getKernelHash())));
+      emitOrigin<IrisRtCheckRecord>(b, record, ctx, site);
+      emitStoreField(b, record, offsetof(IrisRtCheckRecord, value), value);
+      emitStoreField(b, record, offsetof(IrisRtCheckRecord, bound), bound);
     });
     emitSetAbort(b, control, IRISRT_ABORT_CHECK);
   });

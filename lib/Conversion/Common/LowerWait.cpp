@@ -169,18 +169,13 @@ void SyncLowering::emitHang(Builder &b, const Poll &poll, Value observed) {
       emitStoreField(b, record, offset, value);
     };
     Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), poll.address);
-    store(offsetof(IrisRtHangRecord, site), emitI32(b, poll.site));
-    emitStoreProgram(b, record, offsetof(IrisRtHangRecord, program));
+    emitOrigin<IrisRtHangRecord>(b, record, poll.ctx, poll.site);
     store(offsetof(IrisRtHangRecord, comparison),
           emitI32(b, static_cast<int64_t>(poll.comparison)));
     store(offsetof(IrisRtHangRecord, expected), signExtend(b, poll.want));
     store(offsetof(IrisRtHangRecord, observed), signExtend(b, observed));
     store(offsetof(IrisRtHangRecord, address), address);
     store(offsetof(IrisRtHangRecord, owedBy), poll.owedBy);
-    store(offsetof(IrisRtHangRecord, launchId),
-          emitField(b, "launchId", poll.ctx));
-    store(offsetof(IrisRtHangRecord, kernelHash),
-          emitI64(b, static_cast<int64_t>(getKernelHash())));
   });
   emitSetAbort(b, control, IRISRT_ABORT_HANG);
 }

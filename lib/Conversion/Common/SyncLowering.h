@@ -159,8 +159,19 @@ private:
   void emitSetAbort(Builder &b, Value control, int64_t reason);
   /// Stores to a field of a record.
   void emitStoreField(Builder &b, Value record, int64_t offset, Value value);
-  /// Stores the block id, three i32.
-  void emitStoreProgram(Builder &b, Value record, int64_t offset);
+  /// Stores what records of every kind say of where they come from: site,
+  /// program, launch and kernel.
+  template <typename RecordT>
+  void emitOrigin(Builder &b, Value record, Value ctx, int64_t site) {
+    emitOrigin(b, record, ctx, site,
+               {offsetof(RecordT, site), offsetof(RecordT, program),
+                offsetof(RecordT, launchId), offsetof(RecordT, kernelHash)});
+  }
+  struct OriginOffsets {
+    int64_t site, program, launchId, kernelHash;
+  };
+  void emitOrigin(Builder &b, Value record, Value ctx, int64_t site,
+                  OriginOffsets offsets);
 
   //===--------------------------------------------------------------------===//
   // Traces (LowerTrace.cpp)

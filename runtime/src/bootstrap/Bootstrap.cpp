@@ -192,6 +192,7 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
       return fail(from, late.status().message(), nobody);
     std::lock_guard<std::mutex> lock(mutex_);
     late_ = *late;
+    ++numAnswers_;
     changed_.notify_all();
     return;
   }

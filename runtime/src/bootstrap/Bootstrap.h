@@ -112,6 +112,7 @@ private:
   Status lateMembers(const std::vector<uint32_t> &members,
                      const GroupRound &round,
                      std::chrono::nanoseconds limit) const;
+  bool doesHubAnswer(std::unique_lock<std::mutex> &lock);
   void tellWhoIsLate(uint32_t asker, uint32_t sequence);
   Status askWhoIsLate(uint32_t sequence, const char *collective,
                       std::chrono::nanoseconds limit);
@@ -157,8 +158,10 @@ private:
   /// taken from their inboxes.
   uint32_t roundAtHub_ = 0;
   uint64_t takenAtHub_ = 0;
-  /// Elsewhere: rank 0's answer to askWhoIsLate.
+  /// Elsewhere: rank 0's last answer to the question who is late, and how many
+  /// have come: each shows that rank 0's listening thread runs.
   std::optional<uint64_t> late_;
+  uint32_t numAnswers_ = 0;
   /// Rounds of groups, by channel and sequence.
   std::map<std::pair<uint32_t, uint32_t>, GroupRound> groups_;
   std::map<uint32_t, uint32_t> groupSequences_; // by channel

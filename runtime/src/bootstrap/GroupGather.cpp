@@ -3,12 +3,17 @@
 // Collectives of some of the ranks.  A member's part goes to rank 0, which
 // passes it on to all members, whatever it does itself; so every member sees
 // who is missing.  Its own part comes back to a member as well: as long as it
-// has not, nothing says that others are late.
+// has not, nothing says that others are late.  Rank 0 may also stop after it
+// has passed that part on: a member whose time is over asks whether it still
+// runs.
 #include "bootstrap/Bootstrap.h"
 
 #include <algorithm>
 
 using namespace iris::rt;
+
+/// A member's time is over by then; rank 0 needs time on a busy machine.
+static constexpr auto hubAnswerLimit = std::chrono::seconds(2);
 
 static uint64_t bitOf(uint32_t rank) { return uint64_t(1) << rank; }
 
@@ -75,6 +80,21 @@ void Bootstrap::sendUnsent(uint32_t to) {
   }
 }
 
+/// Whether rank 0 still passes parts on. `lock` holds mutex_, but not while
+/// this waits.
+bool Bootstrap::doesHubAnswer(std::unique_lock<std::mutex> &lock) {
+  const uint32_t before = numAnswers_;
+  lock.unlock();
+  send(0, {MessageKind::whoIsLate, rank_, 0, 0}, {}, {},
+       Deadline(hubAnswerLimit))
+      .ignore("then there is no answer");
+  lock.lock();
+  changed_.wait_for(lock, hubAnswerLimit, [&] {
+    return numAnswers_ != before || !failure_.ok() || departed_[0];
+  });
+  return numAnswers_ != before;
+}
+
 /// The error that names every member whose part is missing, or rank 0 if it
 /// passes nothing on.
 Status Bootstrap::lateMembers(const std::vector<uint32_t> &members,
@@ -132,6 +152,7 @@ Bootstrap::gatherAmong(uint32_t channel, const std::vector<uint32_t> &members,
   std::unique_lock<std::mutex> lock(mutex_);
   GroupRound &round = groups_[{channel, sequence}];
   std::map<uint32_t, Bytes> &parts = round.parts;
+  auto isComplete = [&] { return parts.size() == members.size() - 1; };
   auto someoneLeft = [&] { // without its part
     if (rank_ != 0)
       return departed_[0] ? std::optional<uint32_t>(0) : std::nullopt;
@@ -141,10 +162,12 @@ Bootstrap::gatherAmong(uint32_t channel, const std::vector<uint32_t> &members,
     return std::optional<uint32_t>();
   };
   changed_.wait_until(lock, deadline.time(), [&] {
-    return parts.size() == members.size() - 1 || !failure_.ok() ||
-           someoneLeft();
+    return isComplete() || !failure_.ok() || someoneLeft();
   });
-  if (parts.size() != members.size() - 1) {
+  if (!isComplete() && failure_.ok() && rank_ != 0 && round.isPassedOn &&
+      !someoneLeft())
+    round.isPassedOn = doesHubAnswer(lock);
+  if (!isComplete()) {
     if (!failure_.ok())
       return failure_;
     if (!sent.ok())

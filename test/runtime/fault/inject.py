@@ -3,9 +3,9 @@
 """Injects faults into jobs and checks how these end.
 
 Ranks, launchers and compilers are killed, stopped and asked to end at random
-times; jobs get too few descriptors, too little memory, files that may not grow,
-foreign things in their directories, wrong tokens, damaged packages, output that
-cannot be written. Every job has to end in bounded time, blame the rank that was
+times; jobs get too few descriptors or threads, too little memory, files that may
+not grow, foreign things in their directories, wrong tokens, damaged packages, output
+that cannot be written. Every job has to end in bounded time, blame the rank that was
 hit and nobody else, crash nowhere, and leave nothing: no process, no temporary
 file, no socket, no shared memory.
 
@@ -19,62 +19,11 @@ import shutil
 import signal
 import socket
 import sys
-import tempfile
 import time
 
-from jobs import CRASH, LIMITS, Job, adapt, listing
+from jobs import CRASH, LIMITS, STARTS, Job, Tools, listing
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 RANKS = 3
-
-
-class Tools:
-    """The programs, and what they run."""
-
-    def __init__(self, folder):
-        self.compile, self.run, self.bench = (
-            os.path.join(os.path.abspath(folder), name)
-            for name in ("iris-compile", "iris-run", "iris-bench"))
-        self.source = os.path.join(HERE, "rounds.mlir")
-        self.bench_args = ["--ops=all_reduce", "--sizes=1K:4K", "--samples=3",
-                           "--warmups=1", "--calls=3", "--modes=eager"]
-        self.scratch = tempfile.mkdtemp(prefix="iris-faults-")
-        self.package = os.path.join(self.scratch, "rounds.iris")
-        self.cache = os.path.join(self.scratch, "cache")
-        os.mkdir(self.cache, 0o700)
-
-    def prepare(self):
-        """Compiles, fills the cache, and measures how long jobs take."""
-        self.seconds = {}
-        job = Job(self, RANKS)
-        job.spawn([self.compile, self.source, "--target=host", "-o", self.package])
-        self.settle(job, "iris-compile")
-        for start in STARTS:
-            job = Job(self, RANKS)
-            STARTS[start](job)
-            self.settle(job, start)
-            self.seconds[start] = job.seconds
-            if start == "bench, cold":
-                shutil.copytree(job.path("cache"), self.cache, dirs_exist_ok=True)
-            job.remove()
-        adapt(max(self.seconds.values()))
-
-    @staticmethod
-    def settle(job, what):
-        job.wait()
-        job.finish()
-        if any(job.statuses) or job.left:
-            sys.exit(f"{what} fails without a fault: {job.statuses} {job.left}\n{job.text}")
-
-
-STARTS = {
-    "run package": lambda job: job.run(job.tools.package),
-    "run source": lambda job: job.run(job.tools.source),
-    "bench, cold": lambda job: job.bench(cold=True),
-    "bench, warm": lambda job: job.bench(cold=False),
-    "shell, cold": lambda job: job.shell(cold=True),
-    "shell, warm": lambda job: job.shell(cold=False),
-}
 
 
 class Fault:
@@ -110,7 +59,9 @@ class Fault:
     def failed(self, job, victim, but=None):
         """A job of which a rank was hit: all that speak blame that rank."""
         blamed = job.blamed(but)
-        if not any(job.statuses):
+        others = job.statuses[:victim] + job.statuses[victim + 1:]
+        if not any(job.statuses) or others and not any(others):
+            # The others need nothing of it any more.
             self.late = True
             self.expect(not blamed, f"succeeds, but blames {blamed}")
             return
@@ -408,6 +359,7 @@ FILES = ("open files", "Error 24", "cannot open shared object", "error while loa
          "Too many")
 MEMORY = ("IRIS_HEAP_SIZE", "Cannot allocate memory", "no memory", "cannot start",
           "temporarily unavailable", "failed to map segment", "error while loading")
+THREADS = ("cannot start a thread", "cannot start rank", "temporarily unavailable")
 SIZES = ("File too large", "File size limit")
 # kind: (weight of 300, how)
 FAULTS = {
@@ -421,6 +373,7 @@ FAULTS = {
     "kill the compiler": (15, hit_compiler),
     "few descriptors": (20, limited(resource.RLIMIT_NOFILE, (3, 20), FILES)),
     "little memory": (15, limited(resource.RLIMIT_AS, (1 << 26, 1 << 30), MEMORY)),
+    "few threads": (15, limited(resource.RLIMIT_NPROC, (1, 30), THREADS)),
     "short files": (10, limited(resource.RLIMIT_FSIZE, (0, 1 << 17), SIZES)),
     "stale names": (12, stale),
     "wrong token": (8, wrong_token),
@@ -451,7 +404,7 @@ def main():
     p.add_argument("--only", help="part of a fault's name")
     p.add_argument("-v", action="store_true", help="a line for each fault")
     args = p.parse_args()
-    tools = Tools(args.bin)
+    tools = Tools(args.bin, RANKS)
     shared = set(os.listdir("/dev/shm"))
     results = {kind: [] for kind in FAULTS}
     try:

@@ -7,9 +7,12 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Seconds; enough for jobs without faults. adapt() makes them small, so that what
 # waits for a rank that never comes ends soon, but not smaller than this machine
@@ -45,6 +48,17 @@ def folders(folder):
                   if os.path.isdir(os.path.join(folder, name)))
 
 
+def threads_of(user):
+    count = 0
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == user:
+                count += len(os.listdir(f"/proc/{name}/task"))
+        except OSError:
+            continue  # it has ended
+    return count
+
+
 class Job:
     """One start of a program, in folders of its own."""
     count = 0
@@ -56,7 +70,9 @@ class Job:
         self.root = tempfile.mkdtemp(prefix="iris-faults-")
         for name in ("tmp", "run", "cache"):
             os.mkdir(os.path.join(self.root, name), 0o700)
-        self.limits = limits or {}
+        self.limits, self.user = dict(limits or {}), None
+        if resource.RLIMIT_NPROC in self.limits:
+            self.limit_threads()
         self.env = {k: v for k, v in os.environ.items()
                     if not k.startswith(("IRIS_", "XDG_"))}
         self.env.update(IRIS_FAULT_TAG=self.tag, TMPDIR=self.path("tmp"),
@@ -70,6 +86,20 @@ class Job:
         self.processes, self.readers, self.texts = [], [], []
         self.began = time.monotonic()
 
+    def limit_threads(self):
+        """The limit counts all of a user's threads, and none of root's: root runs
+        the job as a user that nobody is."""
+        if os.geteuid() == 0:
+            self.user = os.getpid() * 1000 + Job.count
+        else:
+            self.limits[resource.RLIMIT_NPROC] += threads_of(os.geteuid())
+
+    def own(self):
+        """Gives the job's folders to its user."""
+        for path, names, files in os.walk(self.root):
+            for name in [".", *names, *files]:
+                os.lchown(os.path.join(path, name), self.user, self.user)
+
     def path(self, *names):
         return os.path.join(self.root, *names)
 
@@ -78,6 +108,12 @@ class Job:
         def limit():
             for kind, value in self.limits.items():
                 resource.setrlimit(kind, (value, value))
+            if self.user is not None:
+                os.setgroups([])
+                os.setgid(self.user)
+                os.setuid(self.user)
+        if self.user is not None:
+            self.own()
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=stdout or subprocess.PIPE,
             stderr=subprocess.STDOUT if stdout is None else subprocess.PIPE,
@@ -199,3 +235,54 @@ class Job:
     def remove(self):
         subprocess.run(["chmod", "-R", "u+rwx", self.root], check=False)
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+class Tools:
+    """The programs, and what they run."""
+
+    def __init__(self, folder, ranks):
+        self.ranks = ranks
+        self.compile, self.run, self.bench = (
+            os.path.join(os.path.abspath(folder), name)
+            for name in ("iris-compile", "iris-run", "iris-bench"))
+        self.source = os.path.join(HERE, "rounds.mlir")
+        self.bench_args = ["--ops=all_reduce", "--sizes=1K:4K", "--samples=3",
+                           "--warmups=1", "--calls=3", "--modes=eager"]
+        self.scratch = tempfile.mkdtemp(prefix="iris-faults-")
+        os.chmod(self.scratch, 0o711)  # jobs may run as other users
+        self.package = os.path.join(self.scratch, "rounds.iris")
+        self.cache = os.path.join(self.scratch, "cache")
+        os.mkdir(self.cache, 0o700)
+
+    def prepare(self):
+        """Compiles, fills the cache, and measures how long jobs take."""
+        self.seconds = {}
+        job = Job(self, self.ranks)
+        job.spawn([self.compile, self.source, "--target=host", "-o", self.package])
+        self.settle(job, "iris-compile")
+        for start in STARTS:
+            job = Job(self, self.ranks)
+            STARTS[start](job)
+            self.settle(job, start)
+            self.seconds[start] = job.seconds
+            if start == "bench, cold":
+                shutil.copytree(job.path("cache"), self.cache, dirs_exist_ok=True)
+            job.remove()
+        adapt(max(self.seconds.values()))
+
+    @staticmethod
+    def settle(job, what):
+        job.wait()
+        job.finish()
+        if any(job.statuses) or job.left:
+            sys.exit(f"{what} fails without a fault: {job.statuses} {job.left}\n{job.text}")
+
+
+STARTS = {
+    "run package": lambda job: job.run(job.tools.package),
+    "run source": lambda job: job.run(job.tools.source),
+    "bench, cold": lambda job: job.bench(cold=True),
+    "bench, warm": lambda job: job.bench(cold=False),
+    "shell, cold": lambda job: job.shell(cold=True),
+    "shell, warm": lambda job: job.shell(cold=False),
+}

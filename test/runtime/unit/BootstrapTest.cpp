@@ -167,6 +167,44 @@ TEST(Bootstrap, RankZeroThatPassesNothingOnIsNamed) {
   EXPECT_EQ("", complaints(runProcesses(3, body)));
 }
 
+TEST(Bootstrap, RankZeroThatStopsPassingOnIsNamed) {
+  // Rank 2's part and rank 0's are passed on, so that rank 1 has all it needs;
+  // rank 1's own part finds rank 0 stopped.
+  int isDone[2];
+  ASSERT_EQ(::pipe(isDone), 0);
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+    RANK_ASSIGN(auto pids, boot->allGather(CollectiveTag::user,
+                                           toBytes(::getpid()), limit));
+    int hub = 0;
+    std::memcpy(&hub, pids[0].data(), sizeof(hub));
+    auto meet = [&](std::chrono::milliseconds time) {
+      return boot->gatherAmong(5, {0, 1, 2}, {}, time).status().message();
+    };
+    char byte = 0;
+    if (launch.rank == 0) {
+      (void)meet(std::chrono::milliseconds(300));
+      ::raise(SIGSTOP);
+    } else if (launch.rank == 1) {
+      awaitStop(hub);
+      (void)meet(std::chrono::milliseconds(200));
+      RANK_CHECK(::write(isDone[1], &byte, 1) == 1);
+    } else {
+      std::string said = meet(std::chrono::seconds(3));
+      RANK_CHECK(said == "rank 0, which passes on what the ranks of a group "
+                         "(0, 1, 2) tell each other, did not answer within "
+                         "3 s");
+      RANK_CHECK(::read(isDone[0], &byte, 1) == 1);
+      ::kill(hub, SIGCONT);
+    }
+    RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
+    return "";
+  };
+  EXPECT_EQ("", complaints(runProcesses(3, body)));
+  ::close(isDone[0]);
+  ::close(isDone[1]);
+}
+
 TEST(Bootstrap, Collectives) {
   for (uint32_t n : {1u, 2u, 5u, 8u, 64u})
     EXPECT_EQ(

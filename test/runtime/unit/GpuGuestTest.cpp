@@ -105,6 +105,13 @@ TEST_P(GpuGuest, LeavesTheThreadsDevice) {
       } args = {*words, 1, 0};
       KEPT_OK(gpu->maxCoresident(*kernel, config));
       KEPT_OK(gpu->launch(*stream, *kernel, config, &args, sizeof(args)));
+      // Before each launch of a kernel that has tensor maps.
+      TensorMapSpec map;
+      map.address = *words;
+      alignas(128) uint8_t words128[128];
+      auto encoded = KEPT(gpu->encodeTensorMap(map, words128));
+      ASSERT_OK(encoded);
+      EXPECT_EQ(*encoded, cuda());
       KEPT_OK(gpu->record(*stop, *stream));
       KEPT_OK(gpu->synchronize(*stream, std::chrono::seconds(20)));
       KEPT_OK(gpu->query(*stream));

@@ -15,6 +15,7 @@
 #include "backends/gpu/GpuApi.h"
 #include "backends/gpu/RecentHandles.h"
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -143,6 +144,8 @@ private:
   // GpuProbe.cpp
   void probeMemory();
   Status probePlacedMappings(int32_t allocationType);
+  Status mapWhile(MemoryHandle handle, const char *what,
+                  const std::function<Status(Address)> &use);
   Status probeMapping(const AllocationProperties &properties);
   Status probeImport(MemoryHandle handle);
   Status probeMappedKind(Address address);

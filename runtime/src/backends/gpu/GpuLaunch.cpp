@@ -163,6 +163,9 @@ Expected<bool> GpuBackend::encodeTensorMap(const TensorMapSpec &spec,
   std::optional<int> element = tensorMapElement(spec.element);
   if (!api_->encodeTensorMap || !element)
     return false;
+  // The driver looks up the address in the thread's context.
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   TensorMap map = {};
   const uint32_t box[3] = {spec.box[0], spec.box[1], 1};
   const uint32_t steps[3] = {1, 1, 1};

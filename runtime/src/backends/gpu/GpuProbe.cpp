@@ -123,33 +123,36 @@ Status GpuBackend::probePlacedMappings(int32_t allocationType) {
   return probeMapping(properties);
 }
 
+/// Maps a granule of memory at an address of its own while `use` runs; `what`
+/// is in the errors.
+Status GpuBackend::mapWhile(MemoryHandle handle, const char *what,
+                            const std::function<Status(Address)> &use) {
+  Address address = 0;
+  IRISRT_RETURN_IF_ERROR(checkDone(
+      api_->addressReserve(&address, granularity_, granularity_, /*hint=*/0,
+                           /*flags=*/0),
+      "reserve address space"));
+  Status status = checkDone(
+      api_->memoryMap(address, granularity_, /*offset=*/0, handle, 0), what);
+  if (status.ok()) {
+    status = setAccess(address, granularity_);
+    if (status.ok())
+      status = use(address);
+    (void)api_->memoryUnmap(address, granularity_);
+  }
+  (void)api_->addressFree(address, granularity_);
+  return status;
+}
+
 Status GpuBackend::probeMapping(const AllocationProperties &properties) {
   MemoryHandle handle = 0;
   IRISRT_RETURN_IF_ERROR(checkDone(
       api_->memoryCreate(&handle, granularity_, &properties, /*flags=*/0),
       "create mappable memory"));
-  Address address = 0;
-  Status status = checkDone(api_->addressReserve(&address, granularity_,
-                                                 granularity_, /*hint=*/0,
-                                                 /*flags=*/0),
-                            "reserve address space");
-  if (status.ok()) {
-    status = checkDone(
-        api_->memoryMap(address, granularity_, /*offset=*/0, handle, 0),
-        "map memory");
-    if (status.ok()) {
-      AccessDescription access = {{locationDevice, device_}, accessReadWrite};
-      status =
-          checkDone(api_->memorySetAccess(address, granularity_, &access, 1),
-                    "make mapped memory accessible");
-      if (status.ok())
-        status = probeMappedKind(address);
-      if (status.ok())
-        status = probeImport(handle);
-      (void)api_->memoryUnmap(address, granularity_);
-    }
-    (void)api_->addressFree(address, granularity_);
-  }
+  Status status = mapWhile(handle, "map memory", [&](Address address) {
+    IRISRT_RETURN_IF_ERROR(probeMappedKind(address));
+    return probeImport(handle);
+  });
   (void)api_->memoryRelease(handle);
   return status;
 }
@@ -166,21 +169,8 @@ Status GpuBackend::probeImport(MemoryHandle handle) {
     UniqueFd owned(fd);
     IRISRT_ASSIGN_OR_RETURN(imported, importFd(owned.get()));
   }
-  Address address = 0;
-  Status status = checkDone(api_->addressReserve(&address, granularity_,
-                                                 granularity_, /*hint=*/0,
-                                                 /*flags=*/0),
-                            "reserve address space");
-  if (status.ok()) {
-    status = checkDone(
-        api_->memoryMap(address, granularity_, /*offset=*/0, imported, 0),
-        "map imported memory");
-    if (status.ok()) {
-      status = setAccess(address, granularity_);
-      (void)api_->memoryUnmap(address, granularity_);
-    }
-    (void)api_->addressFree(address, granularity_);
-  }
+  Status status = mapWhile(imported, "map imported memory",
+                           [](Address) { return Status::success(); });
   Status released =
       checkDone(api_->memoryRelease(imported), "release imported memory");
   return status.ok() ? released : status;

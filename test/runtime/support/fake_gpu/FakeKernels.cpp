@@ -268,7 +268,7 @@ Result fake_encode_tensor_map(TensorMap *map, int element, unsigned rank,
                               const uint64_t *strides, const uint32_t *box,
                               const uint32_t *elementStrides, int interleave,
                               int swizzle, int /*l2Promotion*/, int oobFill) {
-  FAKE_ENTER("encodeTensorMap");
+  FAKE_ENTER_BOUND("encodeTensorMap");
   auto base = reinterpret_cast<uintptr_t>(address);
   if (reinterpret_cast<uintptr_t>(map) % 128 != 0 || rank != 3 ||
       base % 16 != 0 || interleave != 0 || oobFill != 0)

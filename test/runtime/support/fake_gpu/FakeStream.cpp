@@ -116,7 +116,7 @@ extern "C" {
 
 Result fake_set_bytes(Address address, unsigned char value, size_t bytes,
                       Stream stream) {
-  FAKE_ENTER("setBytes");
+  FAKE_ENTER_BOUND("setBytes");
   return enqueue(stream, [=] {
     std::memset(reinterpret_cast<void *>(address), value, bytes);
     return true;
@@ -133,18 +133,18 @@ static Result copy(uint64_t to, uint64_t from, size_t bytes, Stream stream) {
 
 Result fake_copy_to_device(Address to, const void *from, size_t bytes,
                            Stream stream) {
-  FAKE_ENTER("copyToDevice");
+  FAKE_ENTER_BOUND("copyToDevice");
   return copy(to, reinterpret_cast<uintptr_t>(from), bytes, stream);
 }
 
 Result fake_copy_to_host(void *to, Address from, size_t bytes, Stream stream) {
-  FAKE_ENTER("copyToHost");
+  FAKE_ENTER_BOUND("copyToHost");
   return copy(reinterpret_cast<uintptr_t>(to), from, bytes, stream);
 }
 
 Result fake_copy_on_device(Address to, Address from, size_t bytes,
                            Stream stream) {
-  FAKE_ENTER("copyOnDevice");
+  FAKE_ENTER_BOUND("copyOnDevice");
   return copy(to, from, bytes, stream);
 }
 
@@ -184,7 +184,7 @@ Result fake_event_destroy(Event event) {
 }
 
 Result fake_event_record(Event event, Stream stream) {
-  FAKE_ENTER("eventRecord");
+  FAKE_ENTER_BOUND("eventRecord");
   auto *e = static_cast<FakeEvent *>(event);
   FakeStream *s = toStream(stream);
   uint64_t generation;
@@ -210,7 +210,7 @@ Result fake_event_record(Event event, Stream stream) {
 }
 
 Result fake_stream_wait_event(Stream stream, Event event, unsigned) {
-  FAKE_ENTER("streamWaitEvent");
+  FAKE_ENTER_BOUND("streamWaitEvent");
   auto *e = static_cast<FakeEvent *>(event);
   FakeStream *s = toStream(stream);
   std::shared_ptr<FakeCapture> capture;
@@ -250,13 +250,13 @@ static Result waitValue(Stream stream, Address address, uint32_t value,
 
 Result fake_stream_wait_value(Stream stream, Address address, uint32_t value,
                               unsigned flags) {
-  FAKE_ENTER("streamWaitValue");
+  FAKE_ENTER_BOUND("streamWaitValue");
   return waitValue(stream, address, value, flags);
 }
 
 Result fake_stream_wait_masked(Stream stream, Address address, uint32_t value,
                                unsigned flags, uint32_t mask) {
-  FAKE_ENTER("streamWaitMasked");
+  FAKE_ENTER_BOUND("streamWaitMasked");
   if (mask != 0xffffffff)
     return misuse("the mask of a wait for a word");
   return waitValue(stream, address, value, flags);
@@ -278,7 +278,7 @@ Result fake_event_elapsed(float *milliseconds, Event start, Event end) {
 }
 
 Result fake_begin_capture(Stream stream, int) {
-  FAKE_ENTER("beginCapture");
+  FAKE_ENTER_BOUND("beginCapture");
   FakeStream *s = toStream(stream);
   if (s->isCaptured())
     return misuse("beginCapture of a captured stream");
@@ -287,7 +287,7 @@ Result fake_begin_capture(Stream stream, int) {
 }
 
 static Result endCapture(Stream stream, Graph *graph, bool leavesAlways) {
-  FAKE_ENTER("endCapture");
+  FAKE_ENTER_BOUND("endCapture");
   FakeStream *s = toStream(stream);
   if (!s->isCaptured())
     return errorInvalidValue;
@@ -325,14 +325,14 @@ Result fake_stream_capture_info(Stream stream, int *status,
 
 Result fake_graph_instantiate(GraphExec *exec, Graph graph,
                               unsigned long long) {
-  FAKE_ENTER("graphInstantiate");
+  FAKE_ENTER_BOUND("graphInstantiate");
   *exec = new FakeGraph(*static_cast<FakeGraph *>(graph));
   ++control().graphs;
   return success;
 }
 
 Result fake_graph_launch(GraphExec exec, Stream stream) {
-  FAKE_ENTER("graphLaunch");
+  FAKE_ENTER_BOUND("graphLaunch");
   for (const Work &work : static_cast<FakeGraph *>(exec)->work)
     if (Result result = enqueue(stream, work))
       return result;

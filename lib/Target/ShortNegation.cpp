@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ShortNegation.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
+
+using llvm::Instruction;
+using llvm::Value;
+
+namespace {
+/// A negation or an absolute value whose operand may be -32768.
+struct ShortOperation {
+  Value *operand;
+  bool isAbsolute;
+};
+} // namespace
+
+static std::optional<ShortOperation> matchShort(Instruction &op) {
+  using namespace llvm::PatternMatch;
+  if (!op.getType()->isIntOrIntVectorTy(16))
+    return std::nullopt;
+  Value *operand;
+  if (match(&op, m_Neg(m_Value(operand))))
+    // Of -32768 the result is poison.
+    return op.hasNoSignedWrap()
+               ? std::nullopt
+               : std::optional<ShortOperation>(ShortOperation{operand, false});
+  if (match(&op, m_Intrinsic<llvm::Intrinsic::abs>(m_Value(operand), m_Zero())))
+    return ShortOperation{operand, true};
+  return std::nullopt;
+}
+
+static void rewrite(Instruction &op, ShortOperation from) {
+  llvm::IRBuilder<> b(&op);
+  llvm::Type *type = op.getType(), *wide = type->getExtendedType();
+  Value *upper = b.CreateShl(b.CreateZExt(from.operand, wide), 16);
+  Value *result =
+      from.isAbsolute
+          ? b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, upper, b.getFalse())
+          : b.CreateNeg(upper);
+  result = b.CreateTrunc(b.CreateAShr(result, 16), type);
+  result->takeName(&op);
+  op.replaceAllUsesWith(result);
+  op.eraseFromParent();
+}
+
+llvm::PreservedAnalyses
+mlir::iris::ShortNegationPass::run(llvm::Function &function,
+                                   llvm::FunctionAnalysisManager &) {
+  bool changed = false;
+  for (Instruction &op :
+       llvm::make_early_inc_range(llvm::instructions(function)))
+    if (std::optional<ShortOperation> found = matchShort(op)) {
+      rewrite(op, *found);
+      changed = true;
+    }
+  if (!changed)
+    return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses preserved;
+  preserved.preserveSet<llvm::CFGAnalyses>();
+  return preserved;
+}

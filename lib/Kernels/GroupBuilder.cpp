@@ -4,6 +4,7 @@
 #include "iris/Kernels/GroupBuilder.h"
 
 #include "iris/Analysis/ArgumentOverlaps.h"
+#include "iris/Dialect/Iris/IR/GroupBounds.h"
 #include "iris/Kernels/TileSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,7 +36,10 @@ GroupBuilder::GroupBuilder(gpu::GPUModuleOp module, TypeRange arguments,
   Type index = b.getIndexType();
   size = knownSize ? this->index(knownSize)
                    : GroupSizeOp::create(b, index, ctx).getResult();
-  me = GroupIndexOp::create(b, index, ctx);
+  auto place = GroupIndexOp::create(b, index, ctx);
+  if (knownSize)
+    place->setAttr(kUpperBoundAttr, b.getIndexAttr(knownSize));
+  me = place;
 }
 
 void GroupBuilder::setDescription(DictionaryAttr description) {

@@ -15,6 +15,8 @@ class DataFlowSolver;
 
 namespace mlir::iris {
 
+class CommonElements;
+
 /// An access that other threads may not have seen yet.
 struct PendingAccess : MemoryAccess {
   PendingAccess(const MemoryAccess &access, Operation *op)
@@ -26,6 +28,9 @@ struct PendingAccess : MemoryAccess {
   Operation *staleIn = nullptr;
   /// Only waits come before it: see OrderedAccesses::ButNeighbours.
   bool onlyForWaits = false;
+
+  /// True if `value` is the same now as when the access was made.
+  bool isCurrent(Value value) const;
 
   bool operator==(const PendingAccess &other) const {
     return op == other.op && staleIn == other.staleIn &&
@@ -69,17 +74,11 @@ public:
   static Value getRoot(Value buffer);
 
 private:
-  struct Range;
-  Range getRange(Value value);
-  Range getBytes(Value buffer);
   bool mayConflict(const PendingAccess &before, const PendingAccess &now);
-  bool areWindowsApart(const PendingAccess &before, const PendingAccess &now);
-  bool isMultipleApart(const PendingAccess &before, Value then, Value here,
-                       uint64_t extent);
-  bool isEachThreadsOwn(const PendingAccess &before, const PendingAccess &now);
 
   Divisibility divisors;
   std::unique_ptr<DataFlowSolver> solver;
+  std::unique_ptr<CommonElements> elements;
 };
 
 } // namespace mlir::iris

@@ -47,10 +47,11 @@ func.func @shifted(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>, %i: 
 func.func @carried(%ctx: !iris.ctx, %f: memref<?xi32>, %x: memref<?xi32>, %z: memref<?xi32>, %n: index, %e: i32) {
   %c0 = arith.constant 0 : index
   %c256 = arith.constant 256 : index
+  %c300 = arith.constant 300 : index
   scf.for %i = %c0 to %n step %c256 {
     %a = tile.load %x[%i] : memref<?xi32> -> tensor<256xi32, #l>
     tile.store %a, %z[%i] : tensor<256xi32, #l>, memref<?xi32>
-    iris.signal set %ctx, %e, %f[%i] : i32, memref<?xi32>
+    iris.signal set %ctx, %e, %f[%c300] : i32, memref<?xi32>
   }
   return
 }

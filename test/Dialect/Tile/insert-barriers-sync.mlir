@@ -237,6 +237,6 @@ func.func @bytes(%ctx: !iris.ctx, %w: memref<?xi8>, %n: index, %e: i32, %i: inde
   iris.signal set %ctx, %e, %flags[%i] : i32, memref<?xi32>
   %v = tile.load %data[%i] : memref<?xf32> -> tensor<256xf32, #l>
   iris.signal set %ctx, %e, %more[%i] : i32, memref<?xi32>
-  %x = tile.load %data[%i] : memref<?xf32> -> tensor<256xf32, #l>
+  %x = tile.load %data[%c0] : memref<?xf32> -> tensor<256xf32, #l>
   return %v, %x : tensor<256xf32, #l>, tensor<256xf32, #l>
 }

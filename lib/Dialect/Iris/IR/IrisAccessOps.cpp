@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- IrisAccessOps.cpp - Translation and remote access ------------------===//
 
+#include "iris/Dialect/Iris/IR/GroupBounds.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 
 #include "mlir/IR/Builders.h"
@@ -58,7 +59,10 @@ void GroupSizeOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
 
 void GroupIndexOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
                                      SetIntRangeFn setResultRange) {
-  setResultRange(getResult(), getIndexRange(0, kMaxRanks - 1));
+  auto bound = (*this)->getAttrOfType<IntegerAttr>(kUpperBoundAttr);
+  bool isBound = bound && bound.getInt() > 0 && bound.getInt() <= kMaxGroup;
+  uint64_t most = (isBound ? bound.getInt() : kMaxRanks) - 1;
+  setResultRange(getResult(), getIndexRange(0, most));
 }
 
 void GroupMemberOp::inferResultRanges(ArrayRef<ConstantIntRanges>,

@@ -6,7 +6,7 @@
 #include "Linker.h"
 #include "LoadsBeforeBarriers.h"
 #include "ScalarPressure.h"
-#include "ShortNegation.h"
+#include "ShortIntegers.h"
 #include "WaitsInLoops.h"
 #include "iris/Target/Metadata.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -302,7 +302,7 @@ LogicalResult ModuleToObject::optimize() {
           [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
              llvm::ThinOrFullLTOPhase) {
             passes.addPass(
-                llvm::createModuleToFunctionPassAdaptor(ShortNegationPass()));
+                llvm::createModuleToFunctionPassAdaptor(ShortIntegersPass()));
           });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);

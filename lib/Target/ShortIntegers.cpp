@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ShortNegation.h"
+#include "ShortIntegers.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -46,14 +46,38 @@ static void rewrite(Instruction &op, ShortOperation from) {
   op.eraseFromParent();
 }
 
+/// A sum of a vector that becomes additions of two 16-bit halves.
+static bool isPackedSum(const Instruction &op) {
+  return op.getOpcode() == Instruction::Add && op.getType()->isVectorTy() &&
+         op.getType()->getScalarSizeInBits() <= 16;
+}
+
+static void addElements(Instruction &op) {
+  llvm::IRBuilder<> b(&op);
+  auto *type = llvm::cast<llvm::FixedVectorType>(op.getType());
+  Value *result = llvm::PoisonValue::get(type);
+  for (unsigned i = 0; i < type->getNumElements(); ++i) {
+    Value *sum = b.CreateAdd(b.CreateExtractElement(op.getOperand(0), i),
+                             b.CreateExtractElement(op.getOperand(1), i), "",
+                             op.hasNoUnsignedWrap(), op.hasNoSignedWrap());
+    result = b.CreateInsertElement(result, sum, i);
+  }
+  result->takeName(&op);
+  op.replaceAllUsesWith(result);
+  op.eraseFromParent();
+}
+
 llvm::PreservedAnalyses
-mlir::iris::ShortNegationPass::run(llvm::Function &function,
+mlir::iris::ShortIntegersPass::run(llvm::Function &function,
                                    llvm::FunctionAnalysisManager &) {
   bool changed = false;
   for (Instruction &op :
        llvm::make_early_inc_range(llvm::instructions(function)))
     if (std::optional<ShortOperation> found = matchShort(op)) {
       rewrite(op, *found);
+      changed = true;
+    } else if (isPackedSum(op)) {
+      addElements(op);
       changed = true;
     }
   if (!changed)

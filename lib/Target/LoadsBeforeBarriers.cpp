@@ -101,6 +101,23 @@ private:
 };
 } // namespace
 
+/// Uses the value as 32-bit words, one by one: selection cannot legalise a fake
+/// use of other types.
+static void createFakeUses(llvm::IRBuilder<> &b, llvm::Value *value) {
+  const llvm::DataLayout &layout = b.GetInsertBlock()->getDataLayout();
+  if (value->getType()->isPtrOrPtrVectorTy())
+    value = b.CreatePtrToInt(value, layout.getIntPtrType(value->getType()));
+  unsigned bits = value->getType()->getPrimitiveSizeInBits().getFixedValue();
+  unsigned words = llvm::divideCeil(bits, 32);
+  value = b.CreateBitCast(value, b.getIntNTy(bits));
+  value = b.CreateZExt(value, b.getIntNTy(32 * words));
+  value =
+      b.CreateBitCast(value, llvm::FixedVectorType::get(b.getInt32Ty(), words));
+  for (unsigned word = 0; word < words; ++word)
+    b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::fake_use,
+                      {b.CreateExtractElement(value, word)});
+}
+
 /// Adds uses in front of `ordering` of the loads that could pass it.
 static bool holdLoads(Instruction &ordering, llvm::ArrayRef<LoadInst *> loads,
                       const DominatorTree &dominators) {
@@ -119,10 +136,9 @@ static bool holdLoads(Instruction &ordering, llvm::ArrayRef<LoadInst *> loads,
   }
   if (held.empty())
     return false;
-  // One each: a fake use of several values would wait for all of them at once.
   llvm::IRBuilder<> b(&ordering);
   for (llvm::Value *load : held)
-    b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::fake_use, {load});
+    createFakeUses(b, load);
   return true;
 }
 

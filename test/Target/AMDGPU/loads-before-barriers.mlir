@@ -21,6 +21,12 @@
 // CHECK: s_barrier
 // CHECK-NOT: s_load
 // CHECK: global_store
+
+// CHECK-LABEL: {{^}}bytes:
+// CHECK: global_load_{{ubyte|u8|d16_u8}}
+// CHECK: s_barrier
+// CHECK-NOT: global_load
+// CHECK: global_store_{{byte|b8}}
 gpu.module @kernels {
   gpu.func @uniform(%ctx: !iris.ctx, %a: memref<64xi32, #iris.symmetric>) kernel
       attributes {iris.num_warps = 4 : i32} {
@@ -53,6 +59,21 @@ gpu.module @kernels {
       %splat = tensor.splat %scaled : tensor<64xi32>
       %sum = arith.addi %range, %splat : tensor<64xi32>
       tile.store %sum, %a[%c0] : tensor<64xi32>, memref<64xi32, #iris.symmetric>
+    }
+    gpu.return
+  }
+
+  // Types that instruction selection has to legalise.
+  gpu.func @bytes(%ctx: !iris.ctx, %a: memref<64xi8, #iris.symmetric>,
+                  %isStored: i1) kernel
+      attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    %value = memref.load %a[%c0] : memref<64xi8, #iris.symmetric>
+    %tile = tile.load %a[%c0] : memref<64xi8, #iris.symmetric> -> tensor<64xi8>
+    %splat = tensor.splat %value : tensor<64xi8>
+    %sum = arith.addi %tile, %splat : tensor<64xi8>
+    scf.if %isStored {
+      tile.store %sum, %a[%c0] : tensor<64xi8>, memref<64xi8, #iris.symmetric>
     }
     gpu.return
   }

@@ -160,8 +160,16 @@ TEST(Bootstrap, RankZeroThatPassesNothingOnIsNamed) {
           "rank 0, which passes on what the ranks of a group (1, 2) tell "
           "each other, did not answer within 0.2 s");
     }
-    if (launch.rank == 1)
+    // Rank 0 goes on when both have given their answer, not before.
+    if (launch.rank == 2)
+      ::raise(SIGSTOP);
+    if (launch.rank == 1) {
+      int last = 0;
+      std::memcpy(&last, pids[2].data(), sizeof(last));
+      awaitStop(last);
+      ::kill(last, SIGCONT);
       ::kill(paused, SIGCONT);
+    }
     RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
     return "";
   };

@@ -59,10 +59,10 @@ Value OperandTileEmitter::emitCanLoad(ThreadBuilder &t,
   unsigned rowDim = getRowDim();
   Value pitch = t.mul(view.getStride(fill.alongK ? rowDim : getKDim()),
                       plan.elementBytes);
-  Value start = t.mul(t.add(view.getOffset(), emitStartOffset(t, view, place)),
+  Value first = t.mul(t.add(view.getOffset(), emitStartOffset(t, view, start)),
                       plan.elementBytes);
   // Divisors are powers of two, so one `or` collects what must be multiples.
-  Value address = t.add(view.getOwnAddress(), start);
+  Value address = t.add(view.getOwnAddress(), first);
   Value together = t.b.createOrFold<arith::OrIOp>(t.loc, address, pitch);
   Value rest =
       t.b.createOrFold<arith::AndIOp>(t.loc, together, t.index(loadBytes - 1));
@@ -124,13 +124,13 @@ Value OperandTileEmitter::emitWindow(ThreadBuilder &t,
   // A resource must be in scalar registers.
   ImplicitLocOpBuilder b(t.loc, t.b);
   return target.emitUniform(
-      b, view.getPointer(t, emitStartOffset(t, view, place)));
+      b, view.getPointer(t, emitStartOffset(t, view, start)));
 }
 
 Value OperandTileEmitter::emitNextWindow(ThreadBuilder &t,
                                          const OperandTileStart &start,
                                          Value window) const {
-  BufferView view(place.buffer, t);
+  BufferView view(start.buffer, t);
   Value next = emitByteOffset(
       t, window,
       t.toI64(t.mul(view.getStride(getKDim()),
@@ -211,7 +211,7 @@ SmallVector<Value> OperandTileEmitter::emitLoads(ThreadBuilder &t,
                                                  const OperandTileStart &start,
                                                  Value window) const {
   const OperandTileCopy &fill = operandTile.fill;
-  Source source = getSource(t, place, window, /*permuted=*/false);
+  Source source = getSource(t, start, window, /*permuted=*/false);
   bool hasResources = plan.buffersCheckBounds;
   Value resource = hasResources ? emitResource(t, source.window) : Value();
   Type type = getLoadTypes(t.b.getContext()).front();
@@ -372,7 +372,7 @@ void OperandTileEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
 }
 
 void OperandTileEmitter::emitElementCopy(ThreadBuilder &t,
-                                         const OperandTileStart &place,
+                                         const OperandTileStart &start,
                                          Value left, Value stage) const {
   ElementFill fill;
   fill.rows = operandTile.rows;
@@ -386,7 +386,7 @@ void OperandTileEmitter::emitElementCopy(ThreadBuilder &t,
     fill.kBases.push_back(
         operandTile.memory.getOffset(0, bit * plan.elementBytes));
   fill.start = getStageOffset();
-  emitElementFill(t, fill, place, left, t.kernel.scratch, stage);
+  emitElementFill(t, fill, start, left, t.kernel.scratch, stage);
 }
 
 //===----------------------------------------------------------------------===//

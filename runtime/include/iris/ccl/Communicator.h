@@ -114,7 +114,7 @@ struct Call {
   /// Of operations with counts, in the place of `count`: elements of the
   /// buffers, the same on all members.
   uint64_t inSize = 0, outSize = 0;
-  ChunkTable inChunks, outChunks;
+  ChunkTable inChunks = {}, outChunks = {};
   uint64_t rowElements = 1;
 };
 

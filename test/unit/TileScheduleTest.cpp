@@ -71,9 +71,9 @@ TEST(TileSchedule, MapsProgramsOneToOne) {
     for (int64_t chiplets = 1; chiplets <= 17; ++chiplets) {
       std::vector<int> seen(programs);
       for (int64_t program = 0; program < programs; ++program) {
-        int64_t place = remapXcd(n, program, programs, chiplets);
-        ASSERT_TRUE(0 <= place && place < programs);
-        ASSERT_EQ(++seen[place], 1) << programs << " on " << chiplets;
+        int64_t position = remapXcd(n, program, programs, chiplets);
+        ASSERT_TRUE(0 <= position && position < programs);
+        ASSERT_EQ(++seen[position], 1) << programs << " on " << chiplets;
       }
     }
 }
@@ -83,8 +83,8 @@ TEST(TileSchedule, AssignsAdjacentTilesToOneChiplet) {
   // second.
   std::vector<int64_t> positions;
   for (int64_t program = 0; program < 10; ++program)
-    places.push_back(remapXcd(n, program, int64_t(10), 4));
-  EXPECT_EQ(places, (std::vector<int64_t>{0, 3, 6, 8, 1, 4, 7, 9, 2, 5}));
+    positions.push_back(remapXcd(n, program, int64_t(10), 4));
+  EXPECT_EQ(positions, (std::vector<int64_t>{0, 3, 6, 8, 1, 4, 7, 9, 2, 5}));
 }
 
 TEST(TileSchedule, VisitsGroupsColumnByColumn) {

@@ -176,7 +176,7 @@ static void printVersion(llvm::raw_ostream &os) {
 
 static void printTargets() {
   for (const TargetSpec &target : getKnownTargets())
-    llvm::outs() << llvm::left_justify(target.name, 9) << target.matmuls << ": "
+    llvm::outs() << llvm::left_justify(target.name, 9) << target.gpus << ": "
                  << target.image << "\n";
 }
 

@@ -133,7 +133,8 @@ static std::string check(World &world, Communicator &comm, const Counted &p,
                              fresh(want.size(), fill);
   const std::vector<int64_t> tables = tablesOf(p, me);
   RANK_TRY(upload(world, memory, input, fresh, tables));
-  RANK_TRY(meet(world, comm)); // no rank writes to an output that is not reset
+  // No rank writes to an output that is not reset.
+  RANK_TRY(deviceBarrier(world, comm));
   RANK_TRY(enqueue());
   std::vector<uint8_t> got(want.size()), after(input.size());
   RANK_TRY(world.copyToHost(got.data(), memory.out, got.size()));

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks who includes whom (docs/internals/architecture.md), that only the table of chips
-names chips, and that every source file has an SPDX line. Prints each violation; exits with status 1 if there is one."""
+"""Checks who includes whom (docs/internals/architecture.md), that only the table
+of chips names chips, and that every source file has an SPDX line. Prints each
+violation; exits with status 1 if there is one."""
 import pathlib
 import re
 import subprocess

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LoadsBeforeBarriers.h"
 
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsAMDGPU.h"
 
-using llvm::BasicBlock;
 using llvm::DominatorTree;
 using llvm::Instruction;
 using llvm::LoadInst;
@@ -37,8 +35,22 @@ static bool mayEndBlock(const Instruction &instruction) {
          llvm::isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction);
 }
 
+/// True if selection makes a store of the assembly: LLVM IR has unknown effects
+/// for all assembly, selection for that which clobbers memory.
+static bool clobbersMemory(const llvm::InlineAsm &assembly) {
+  return llvm::any_of(assembly.ParseConstraints(),
+                      [](const llvm::InlineAsm::ConstraintInfo &constraint) {
+                        return constraint.Type == llvm::InlineAsm::isClobber &&
+                               llvm::is_contained(constraint.Codes, "{memory}");
+                      });
+}
+
 /// True for what MachineSink moves no load over.
 static bool isStore(const Instruction &instruction) {
+  const auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  if (call && call->isInlineAsm())
+    return clobbersMemory(
+        *llvm::cast<llvm::InlineAsm>(call->getCalledOperand()));
   return !isOrdering(instruction) && !mayEndBlock(instruction) &&
          instruction.mayWriteToMemory();
 }

@@ -38,7 +38,7 @@ public:
       if (!cycles.getCycle(&block))
         continue;
       // Ordinary waits after which nothing has been accessed: the same wait
-      // again, as behind a barrier, remains soft, and is removed.
+      // again, as after a barrier, remains soft, and is removed.
       llvm::SmallVector<const llvm::MachineInstr *> done;
       for (llvm::MachineInstr &instruction : block) {
         if (instruction.mayLoadOrStore() || instruction.isCall())

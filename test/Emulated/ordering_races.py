@@ -28,7 +28,7 @@ class Memory:
         self.index = np.arange(data.size).reshape(data.shape)
         size = data.size
         self.write_time, self.read_time = (np.full(size, -1) for _ in range(2))
-        self.writer, self.reader = (np.full(size, NONE) for _ in range(2))
+        self.writer, self.reader = (np.full(size, NO_THREAD) for _ in range(2))
         self.write_op, self.read_op = (np.full(size, None, object)
                                        for _ in range(2))
 

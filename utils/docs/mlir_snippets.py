@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 
+import pages
+
 COLLECTIVES = [each["op"] for each in json.loads(subprocess.run(
     ["iris-compile", "--list-collectives"], check=True,
     stdout=subprocess.PIPE).stdout) if each["op"]]

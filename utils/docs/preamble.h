@@ -18,3 +18,6 @@ extern uint64_t inAddress, outAddress;
 extern size_t count;
 extern uint32_t root;
 extern Stream stream;
+extern Communicator &comm;
+extern uint64_t inSize, outSize, hidden;
+extern const int64_t *inCounts, *inOffsets, *outCounts, *outOffsets;

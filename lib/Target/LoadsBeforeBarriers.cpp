@@ -35,8 +35,8 @@ static bool mayEndBlock(const Instruction &instruction) {
          llvm::isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction);
 }
 
-/// True if selection makes a store of the assembly: LLVM IR has unknown effects
-/// for all assembly, selection for that which clobbers memory.
+/// True if selection makes a store of the assembly. In LLVM IR all assembly has
+/// unknown effects; selection asks whether it clobbers memory.
 static bool clobbersMemory(const llvm::InlineAsm &assembly) {
   return llvm::any_of(assembly.ParseConstraints(),
                       [](const llvm::InlineAsm::ConstraintInfo &constraint) {

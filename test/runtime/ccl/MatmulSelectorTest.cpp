@@ -296,7 +296,7 @@ TEST(MatmulSelector, RejectsImpossibleRequests) {
   EXPECT_EQ("", says(s, "shard 'n'; expected one of k, m"));
   s.problem.config.shard = "";
   s.problem.config.partialType = "result";
-  EXPECT_EQ("", says(s, "share 'result'; expected none"));
+  EXPECT_EQ("", says(s, "partial_type 'result'; expected none"));
   s.problem.config.partialType = "";
   s.problem.config.variant = "unfused";
   s.problem.config.kPerFlag = 4;
@@ -785,6 +785,6 @@ TEST(MatmulSelector, UsesCopyEnginesWhereSupported) {
       choice = select(s);
       EXPECT_EQ(StatusCode::failedPrecondition, choice.status().code());
       EXPECT_NE(std::string::npos,
-                choice.status().message().find("expected another variant"));
+                choice.status().message().find("use another variant"));
     }
 }

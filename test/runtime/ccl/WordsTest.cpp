@@ -206,13 +206,13 @@ TEST(Spec, WrongFactsAreRefused) {
   EXPECT_NE(message(kernelOf(with("true", "1"))), "");
   // Another signature.
   KernelInfo kernel = kernelOf(goodFacts, /*symmetric=*/false);
-  EXPECT_NE(message(kernel).find("is no collective"), std::string::npos);
+  EXPECT_NE(message(kernel).find("is not a collective"), std::string::npos);
   kernel = kernelOf(goodFacts);
   kernel.args.pop_back();
-  EXPECT_NE(message(kernel).find("is no collective"), std::string::npos);
+  EXPECT_NE(message(kernel).find("is not a collective"), std::string::npos);
   kernel = kernelOf(goodFacts);
   kernel.args[2].element = IRISRT_ELT_F32;
-  EXPECT_NE(message(kernel).find("is no collective"), std::string::npos);
+  EXPECT_NE(message(kernel).find("is not a collective"), std::string::npos);
 }
 
 //===----------------------------------------------------------------------===//

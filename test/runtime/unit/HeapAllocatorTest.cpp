@@ -74,7 +74,7 @@ TEST(HeapAllocator, FullHeapSaysSizes) {
   HeapAllocator heap(1 << 20);
   Status full = heap.allocate((1 << 20) + 1, 1).status();
   EXPECT_EQ(full.code(), StatusCode::outOfMemory);
-  EXPECT_NE(full.message().find("1048577 bytes asked for"), std::string::npos);
+  EXPECT_NE(full.message().find("1048577 bytes requested"), std::string::npos);
   EXPECT_NE(full.message().find("largest free block has 1048576"),
             std::string::npos);
   EXPECT_EQ(heap.allocate(~0ull, 1).status().code(), StatusCode::outOfMemory);

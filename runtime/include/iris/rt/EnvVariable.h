@@ -4,6 +4,8 @@
 #ifndef IRIS_RT_ENVVARIABLE_H
 #define IRIS_RT_ENVVARIABLE_H
 
+#pragma GCC visibility push(default)
+
 namespace iris::rt {
 
 /// One variable of the environment, as `iris-run --help-env` prints it.
@@ -20,5 +22,7 @@ struct EnvVariable {
 };
 
 } // namespace iris::rt
+
+#pragma GCC visibility pop
 
 #endif // IRIS_RT_ENVVARIABLE_H

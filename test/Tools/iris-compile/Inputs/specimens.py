@@ -399,6 +399,8 @@ FIXED = {
         "%w = iris.packet_load %ctx, %n[%i] flag(%v) : "
         f"memref<?xi32, #iris.symmetric> -> {T}" + PUT),
     "iris.trace": fixed('iris.trace begin %ctx, "span"\n    iris.trace end %ctx, "span"'),
+    "iris.check": fixed(
+        'iris.check %ctx, %i below %i of "tile.load" "accesses $value"'),
     "iris.expect_eq": fixed(TILE + f'iris.expect_eq %t, %t, "same" : {T}'),
     "tile.load": fixed(TILE.replace("%t", "%w").rstrip() + PUT),
     "tile.store": fixed(TILE.replace("%t", "%w").rstrip() + PUT),

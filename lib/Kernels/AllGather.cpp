@@ -25,7 +25,7 @@ using namespace mlir::iris;
 
 /// Loads every tile once and stores it to all members, in rotated order, so
 /// that no two ranks store to the same receiver at once.
-static void buildPush(KernelBuilder &k) {
+static void buildAllGatherPush(KernelBuilder &k) {
   Value own = k.chunk(k.out, k.me);
   Value from = k.window(k.in, k.index(0), k.count);
   k.barrier();
@@ -39,7 +39,7 @@ static void buildPush(KernelBuilder &k) {
 
 /// Distributes (member, tile) pairs over programs: each program has a single
 /// receiver if the number of programs is a multiple of the group size.
-static void buildPartitioned(KernelBuilder &k) {
+static void buildAllGatherPartitioned(KernelBuilder &k) {
   Value own = k.chunk(k.out, k.me);
   k.barrier();
   Value pairs = k.mul(k.tilesIn(k.count), k.size);
@@ -52,7 +52,7 @@ static void buildPartitioned(KernelBuilder &k) {
 }
 
 /// Every rank loads the chunks of all members.
-static void buildPull(KernelBuilder &k) {
+static void buildAllGatherPull(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   k.barrier();
   k.gatherParts(from, k.index(0), k.count);
@@ -61,7 +61,7 @@ static void buildPull(KernelBuilder &k) {
 
 /// Slot (tile, source) of the workspace. If the tiles of all members are
 /// received together, this rank's own tile goes through a slot as well.
-static void buildPacket(KernelBuilder &k) {
+static void buildAllGatherPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     Value from = k.window(k.in, start, length);
     Value own = k.part(k.out, k.me, start, length);
@@ -80,7 +80,7 @@ static void buildPacket(KernelBuilder &k) {
 /// Goes through slots in the receivers' workspaces. No barrier is needed first,
 /// because the receivers' outputs may still be in use, and those outputs need
 /// not be in the heap.
-static void buildBuffered(KernelBuilder &k) {
+static void buildAllGatherBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value from = k.window(k.in, start, length);
     Value own = k.part(k.out, k.me, start, length);
@@ -101,12 +101,12 @@ static void buildBuffered(KernelBuilder &k) {
 void mlir::iris::buildAllGather(KernelBuilder &k) {
   StringRef variant = k.config.variant;
   if (variant == "packet")
-    return buildPacket(k);
+    return buildAllGatherPacket(k);
   if (variant == "buffered" || k.config.staged)
-    return buildBuffered(k);
+    return buildAllGatherBuffered(k);
   if (variant == "partitioned")
-    return buildPartitioned(k);
+    return buildAllGatherPartitioned(k);
   if (variant == "pull")
-    return buildPull(k);
-  buildPush(k);
+    return buildAllGatherPull(k);
+  buildAllGatherPush(k);
 }

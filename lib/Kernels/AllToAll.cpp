@@ -16,25 +16,25 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-static void buildPush(KernelBuilder &k) {
-  Value place = k.chunk(k.out, k.me);
+static void buildAllToAllPush(KernelBuilder &k) {
+  Value mine = k.chunk(k.out, k.me);
   k.barrier();
   k.forTiles(k.count, [&](Value, Value offset) {
     k.forPeers(0, k.index(0), k.count, offset, [&](Value peer, Value tile) {
-      k.storeTo(peer, tile, place, offset);
+      k.storeTo(peer, tile, mine, offset);
     });
   });
   k.barrier();
 }
 
-static void buildPull(KernelBuilder &k) {
+static void buildAllToAllPull(KernelBuilder &k) {
   Value mine = k.chunk(k.in, k.me);
   k.barrier();
   k.gatherParts(mine, k.index(0), k.count);
   k.barrier();
 }
 
-static void buildPacket(KernelBuilder &k) {
+static void buildAllToAllPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     k.forTiles(length, [&](Value t, Value offset) {
       k.forPeers(k.receivesAll() ? 0 : 1, start, length, offset,
@@ -49,7 +49,7 @@ static void buildPacket(KernelBuilder &k) {
   });
 }
 
-static void buildBuffered(KernelBuilder &k) {
+static void buildAllToAllBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value ownFrom = k.part(k.in, k.me, start, length);
     Value ownTo = k.part(k.out, k.me, start, length);
@@ -69,10 +69,10 @@ static void buildBuffered(KernelBuilder &k) {
 void mlir::iris::buildAllToAll(KernelBuilder &k) {
   StringRef variant = k.config.variant;
   if (variant == "packet")
-    return buildPacket(k);
+    return buildAllToAllPacket(k);
   if (variant == "buffered" || k.config.staged)
-    return buildBuffered(k);
+    return buildAllToAllBuffered(k);
   if (variant == "pull")
-    return buildPull(k);
-  buildPush(k);
+    return buildAllToAllPull(k);
+  buildAllToAllPush(k);
 }

@@ -66,7 +66,7 @@ private:
 };
 } // namespace
 
-static void buildPush(MatmulBuilder &k) {
+static void buildMatmulAllGatherPush(MatmulBuilder &k) {
   OwnPart own(k);
   k.barrier();
   own.forTiles(k.evenTilesForProgram(own.count()),
@@ -101,7 +101,7 @@ static void buildSpecialized(MatmulBuilder &k) {
 }
 
 /// The kernel stores nothing to peers.
-static void buildCopied(MatmulBuilder &k) {
+static void buildMatmulAllGatherCopied(MatmulBuilder &k) {
   OwnPart own(k);
   Value numFlags = own.numFlags();
   k.beginCleared(numFlags);
@@ -118,6 +118,6 @@ void mlir::iris::buildMatmulAllGather(MatmulBuilder &k) {
   if (k.config.variant == "specialized")
     return buildSpecialized(k);
   if (k.config.isCopied())
-    return buildCopied(k);
-  buildPush(k);
+    return buildMatmulAllGatherCopied(k);
+  buildMatmulAllGatherPush(k);
 }

@@ -180,7 +180,7 @@ void SumTiles::addUp(const SumTile &tile,
 // Pushed partial sums
 //===----------------------------------------------------------------------===//
 
-static void buildPush(MatmulBuilder &k) {
+static void buildMatmulReducePush(MatmulBuilder &k) {
   SumTiles tiles(k);
   k.barrier();
   tiles.forPartialSums(k.evenTilesForProgram(tiles.numPartialSums()),
@@ -302,7 +302,7 @@ static void buildAtomic(MatmulBuilder &k) {
 
 void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
   if (k.config.variant == "push")
-    return buildPush(k);
+    return buildMatmulReducePush(k);
   if (k.config.isCopied())
     return buildCopiedSum(k);
   buildShots(k);

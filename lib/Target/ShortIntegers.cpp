@@ -6,37 +6,35 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 
-using llvm::Instruction;
-using llvm::Value;
-
 namespace {
 /// A negation or an absolute value whose operand may be -32768.
 struct ShortOperation {
-  Value *operand;
+  llvm::Value *operand;
   bool isAbsolute;
 };
 } // namespace
 
-static std::optional<ShortOperation> matchShort(Instruction &op) {
+static std::optional<ShortOperation> matchShort(llvm::Instruction &op) {
   using namespace llvm::PatternMatch;
   if (!op.getType()->isIntOrIntVectorTy(16))
     return std::nullopt;
-  Value *operand;
+  llvm::Value *operand;
   if (match(&op, m_Neg(m_Value(operand))))
     // Of -32768 the result is poison.
     return op.hasNoSignedWrap()
                ? std::nullopt
                : std::optional<ShortOperation>(ShortOperation{operand, false});
-  if (match(&op, m_Intrinsic<llvm::Intrinsic::abs>(m_Value(operand), m_Zero())))
+  if (match(&op, m_Intrinsic<llvm::Intrinsic::abs>(
+                     m_Value(operand), llvm::PatternMatch::m_Zero())))
     return ShortOperation{operand, true};
   return std::nullopt;
 }
 
-static void rewrite(Instruction &op, ShortOperation from) {
+static void rewrite(llvm::Instruction &op, ShortOperation from) {
   llvm::IRBuilder<> b(&op);
   llvm::Type *type = op.getType(), *wide = type->getExtendedType();
-  Value *upper = b.CreateShl(b.CreateZExt(from.operand, wide), 16);
-  Value *result =
+  llvm::Value *upper = b.CreateShl(b.CreateZExt(from.operand, wide), 16);
+  llvm::Value *result =
       from.isAbsolute
           ? b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, upper, b.getFalse())
           : b.CreateNeg(upper);
@@ -47,19 +45,21 @@ static void rewrite(Instruction &op, ShortOperation from) {
 }
 
 /// A sum of a vector that becomes additions of two 16-bit halves.
-static bool isPackedSum(const Instruction &op) {
-  return op.getOpcode() == Instruction::Add && op.getType()->isVectorTy() &&
+static bool isPackedSum(const llvm::Instruction &op) {
+  return op.getOpcode() == llvm::Instruction::Add &&
+         op.getType()->isVectorTy() &&
          op.getType()->getScalarSizeInBits() <= 16;
 }
 
-static void addElements(Instruction &op) {
+static void addElements(llvm::Instruction &op) {
   llvm::IRBuilder<> b(&op);
   auto *type = llvm::cast<llvm::FixedVectorType>(op.getType());
-  Value *result = llvm::PoisonValue::get(type);
+  llvm::Value *result = llvm::PoisonValue::get(type);
   for (unsigned i = 0; i < type->getNumElements(); ++i) {
-    Value *sum = b.CreateAdd(b.CreateExtractElement(op.getOperand(0), i),
-                             b.CreateExtractElement(op.getOperand(1), i), "",
-                             op.hasNoUnsignedWrap(), op.hasNoSignedWrap());
+    llvm::Value *sum =
+        b.CreateAdd(b.CreateExtractElement(op.getOperand(0), i),
+                    b.CreateExtractElement(op.getOperand(1), i), "",
+                    op.hasNoUnsignedWrap(), op.hasNoSignedWrap());
     result = b.CreateInsertElement(result, sum, i);
   }
   result->takeName(&op);
@@ -71,7 +71,7 @@ llvm::PreservedAnalyses
 mlir::iris::ShortIntegersPass::run(llvm::Function &function,
                                    llvm::FunctionAnalysisManager &) {
   bool changed = false;
-  for (Instruction &op :
+  for (llvm::Instruction &op :
        llvm::make_early_inc_range(llvm::instructions(function)))
     if (std::optional<ShortOperation> found = matchShort(op)) {
       rewrite(op, *found);

@@ -3,6 +3,7 @@
 #include "Matmuls.h"
 
 #include "MatmulData.h"
+#include "Measure.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -116,10 +117,6 @@ ccl::MatmulTuningKey iris::bench::tuningKeyOf(const Options &options,
 //===----------------------------------------------------------------------===//
 // Cases
 //===----------------------------------------------------------------------===//
-
-static bool asksForAll(const Options &options) {
-  return !options.variants.empty() && options.variants.front() == "all";
-}
 
 static std::vector<std::string>
 variantsFor(const Options &options, MatmulKind kind, const MatmulProblem &p) {

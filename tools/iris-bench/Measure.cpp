@@ -43,7 +43,7 @@ static ccl::Config chooseConfig(const Options &options, Op op, ccl::DType dtype,
   return ccl::select(tuningKeyOf(options, op, dtype, bytes)).config;
 }
 
-static bool asksForAll(const Options &options) {
+bool iris::bench::asksForAll(const Options &options) {
   return !options.variants.empty() && options.variants.front() == "all";
 }
 

@@ -10,6 +10,7 @@
 
 #include "MatmulPipeline.h"
 
+#include "Warp.h"
 #include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,7 +20,6 @@ using namespace mlir::iris;
 
 static constexpr StringLiteral kRingName = "__iris_matmul_ring";
 static constexpr int64_t kBarrierBytes = 8;
-static constexpr unsigned kSharedSpace = 3;
 
 static Value i32(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantIntOp::create(b, value, 32);

@@ -25,6 +25,7 @@
 
 #include "MmaOperandEmitter.h"
 #include "MmaPlan.h"
+#include "Warp.h"
 #include "WidenStores.h"
 #include "iris/Analysis/WorkgroupMemory.h"
 #include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
@@ -39,7 +40,6 @@ using namespace mlir;
 using namespace mlir::iris;
 
 static constexpr StringLiteral kStagesName = "__iris_matmul_stages";
-static constexpr unsigned kSharedSpace = 3;
 /// A row of banks, which the swizzle permutes.
 static constexpr unsigned kStagesAlignment = 128;
 /// More stages do not hide more of the latency of global memory.

@@ -3,6 +3,7 @@
 
 #include "iris/Conversion/IrisToNVVM.h"
 
+#include "Warp.h"
 #include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -18,7 +19,6 @@ using namespace mlir::iris;
 
 /// Barrier 0 includes all warps.
 static constexpr int64_t kConsumerBarrier = 1;
-static constexpr int64_t kWaveSize = 32;
 
 namespace {
 struct NameBarriersPass
@@ -28,7 +28,7 @@ struct NameBarriersPass
       if (!kernel->hasAttr(kProducerWarpsAttr))
         continue;
       auto warps = kernel->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
-      int64_t threads = (warps ? warps.getInt() : kDefaultNumWarps) * kWaveSize;
+      int64_t threads = (warps ? warps.getInt() : kDefaultNumWarps) * kWarpSize;
       SmallVector<gpu::BarrierOp> barriers;
       kernel.walk([&](gpu::BarrierOp op) { barriers.push_back(op); });
       for (gpu::BarrierOp op : barriers) {

@@ -11,6 +11,7 @@
 
 #include "ArgumentView.h"
 #include "MatmulPipeline.h"
+#include "Warp.h"
 #include "WgmmaPlan.h"
 #include "iris/Conversion/MatmulTarget.h"
 #include "iris/Dialect/Iris/IR/IrisWarpGroups.h"
@@ -22,8 +23,6 @@
 #include <optional>
 
 namespace mlir::iris {
-
-inline constexpr int64_t kWaveSize = 32;
 
 /// A tensor map, and whether it is valid at run time (i1); null if the operand
 /// cannot have one.
@@ -109,7 +108,7 @@ private:
   KernelInfo getThreadInfo() const {
     KernelInfo kernel;
     kernel.numWarps = numWarps;
-    kernel.warpSize = kWaveSize;
+    kernel.warpSize = kWarpSize;
     kernel.lane = lane;
     kernel.warp = warp;
     return kernel;

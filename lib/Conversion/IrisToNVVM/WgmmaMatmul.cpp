@@ -187,8 +187,8 @@ bool WgmmaLowering::hasTensorMaps(tile::MatmulOp op) {
 void WgmmaLowering::emitPrologue(LocBuilder &b) {
   mapPoint = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   Value thread = toI32(b, mapPoint->getResult(0));
-  lane = arith::AndIOp::create(b, thread, constant(b, kWaveSize - 1));
-  Value shift = constant(b, llvm::Log2_64(kWaveSize));
+  lane = arith::AndIOp::create(b, thread, constant(b, kWarpSize - 1));
+  Value shift = constant(b, llvm::Log2_64(kWarpSize));
   warp = emitFromFirstLane(b, arith::ShRUIOp::create(b, thread, shift));
   producer = arith::SubIOp::create(b, warp, constant(b, numWarps));
   isFirstLane =
@@ -220,7 +220,7 @@ void WgmmaLowering::emitPrologue(LocBuilder &b) {
 }
 
 void WgmmaLowering::emitRegisterLimit(LocBuilder &b, bool isProducer) {
-  int64_t threads = (numWarps + kWarpgroupWarps) * kWaveSize;
+  int64_t threads = (numWarps + kWarpgroupWarps) * kWarpSize;
   int64_t given = kRegisters / threads / kRegisterUnit * kRegisterUnit;
   int64_t most = getConsumerRegisters(numWarps);
   if (most <= given)

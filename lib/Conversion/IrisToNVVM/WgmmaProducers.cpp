@@ -403,8 +403,8 @@ void WgmmaLowering::emitThreadCopies(LocBuilder &b, const WgmmaOperand &operand,
                     : operand.contiguous == static_cast<int>(kDim);
   int64_t inner = kFirst ? plan.stageK : operand.extent;
   Value start = arith::AddIOp::create(
-      b, lane, arith::MulIOp::create(b, producer, constant(b, kWaveSize)));
-  Value step = arith::MulIOp::create(b, producers, constant(b, kWaveSize));
+      b, lane, arith::MulIOp::create(b, producer, constant(b, kWarpSize)));
+  Value step = arith::MulIOp::create(b, producers, constant(b, kWarpSize));
   scf::ForOp::create(
       b, start, constant(b, operand.extent * plan.stageK), step, ValueRange(),
       [&](OpBuilder &builder, Location, Value i, ValueRange) {

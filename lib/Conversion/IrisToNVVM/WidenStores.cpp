@@ -3,6 +3,7 @@
 
 #include "WidenStores.h"
 
+#include "Warp.h"
 #include "iris/Analysis/TileLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -16,7 +17,6 @@ using namespace mlir::iris;
 
 static constexpr int64_t kWideBytes = 16;
 static constexpr int64_t kWordBytes = 4;
-static constexpr int64_t kWaveSize = 32;
 
 namespace {
 /// Exchanges the meanings of a lane bit and a register bit in a layout.
@@ -119,7 +119,7 @@ static void emitSwap(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &words,
     Value &x = words[low], &y = words[low | size_t(1) << wordBit];
     Value sent = arith::SelectOp::create(b, isUpper, x, y);
     Value got =
-        gpu::ShuffleOp::create(b, sent, constant(partner), constant(kWaveSize),
+        gpu::ShuffleOp::create(b, sent, constant(partner), constant(kWarpSize),
                                gpu::ShuffleMode::XOR)
             .getShuffleResult();
     Value newX = arith::SelectOp::create(b, isUpper, got, x);

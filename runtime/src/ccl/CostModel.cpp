@@ -2,6 +2,7 @@
 #include "ccl/CostModel.h"
 
 #include "ccl/Spec.h"
+#include "core/Strings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,15 +10,11 @@
 
 using namespace iris::ccl;
 using iris::rt::DeviceKind;
+using iris::rt::endsWith;
 
 //===----------------------------------------------------------------------===//
 // Variants
 //===----------------------------------------------------------------------===//
-
-static bool endsWith(const std::string &text, const std::string &end) {
-  return text.size() >= end.size() &&
-         text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 static bool usesPackets(const std::string &variant) {
   return endsWith(variant, "packet");

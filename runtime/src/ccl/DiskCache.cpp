@@ -4,6 +4,7 @@
 
 #include "core/Files.h"
 #include "core/Log.h"
+#include "core/Strings.h"
 #include "iris/rt/Package.h"
 
 #include <algorithm>
@@ -22,11 +23,6 @@ static const char entrySuffix[] = ".iris";
 static const char temporarySuffix[] = ".part";
 /// Older temporary files were left by a killed process.
 static constexpr time_t abandonedSeconds = 3600;
-
-static bool endsWith(const std::string &text, const std::string &end) {
-  return text.size() >= end.size() &&
-         text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 Expected<DiskCache> DiskCache::open(const std::string &directory,
                                     uint64_t maxBytes) {

@@ -10,9 +10,13 @@
 
 namespace iris::rt::test {
 
-/// The number of ranks that can have a device of their own; the host serves any
-/// number. Queries once, in a separate process: a driver that was initialized
-/// before fork does not work after it.
+/// IRIS_TEST_ONE_GPU=1: all ranks use the first GPU, which time-slices them.
+/// Results are those of several GPUs, times are not.
+bool sharesOneGpu();
+
+/// The number of ranks that can have a device; the host and a shared GPU serve
+/// any number. Queries once, in a separate process: a driver that was
+/// initialized before fork does not work after it.
 uint32_t devicesOf(DeviceKind kind);
 
 } // namespace iris::rt::test

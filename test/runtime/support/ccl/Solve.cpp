@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/ccl/Solve.h"
 
+#include "support/Devices.h"
 #include "support/Ranks.h"
 #include "support/ccl/Kernels.h"
 
@@ -23,6 +24,8 @@ WorldOptions iris::rt::test::worldOptions(DeviceKind kind,
   WorldOptions options;
   options.device = kind;
   options.launch = launch;
+  if (kind != DeviceKind::host && sharesOneGpu())
+    options.launch->localRank = 0;
   options.heapBytes = 256 << 20;
   options.heapChunkBytes = 64 << 20;
   // On the host, many programs run on few cores.

@@ -12,6 +12,10 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
+#ifdef IRIS_INCLUDE_TESTS
+#include "TestPasses.h"
+#endif
+
 static void printVersion(llvm::raw_ostream &os) {
   os << "Iris " << IRIS_VERSION << "\nABI " << IRISRT_ABI_VERSION_MAJOR << "."
      << IRISRT_ABI_VERSION_MINOR << "\n";
@@ -21,6 +25,9 @@ int main(int argc, char **argv) {
   llvm::cl::AddExtraVersionPrinter(printVersion);
   mlir::registerAllPasses();
   mlir::iris::registerAllPasses();
+#ifdef IRIS_INCLUDE_TESTS
+  mlir::iris::test::registerTestPasses();
+#endif
 
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);

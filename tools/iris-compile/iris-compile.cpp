@@ -6,6 +6,7 @@
 #include "Hints.h"
 #include "Output.h"
 #include "Signals.h"
+#include "debug-log/DebugLog.h"
 
 #include "iris-c/RuntimeABI.h"
 #include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
@@ -431,6 +432,7 @@ int main(int argc, char **argv) {
   timespec used = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 
+  registerDebugLogOption(category);
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter(printVersion);
   cl::ParseCommandLineOptions(argc, argv, overview);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- iris-opt.cpp - mlir-opt with the Iris dialects and pipelines -------===//
 
+#include "debug-log/DebugLog.h"
+
 #include "iris/InitAllDialects.h"
 #include "iris/InitAllPasses.h"
 
@@ -23,6 +25,7 @@ static void printVersion(llvm::raw_ostream &os) {
 
 int main(int argc, char **argv) {
   llvm::cl::AddExtraVersionPrinter(printVersion);
+  mlir::iris::registerDebugLogOption(llvm::cl::getGeneralCategory());
   mlir::registerAllPasses();
   mlir::iris::registerAllPasses();
 #ifdef IRIS_INCLUDE_TESTS

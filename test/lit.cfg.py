@@ -33,6 +33,10 @@ if "address" in config.iris_sanitize:
     config.available_features.add("asan")
     config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
 
+# The passes' debug log is in builds with assertions.
+if config.iris_build_type == "Debug":
+    config.available_features.add("debug-log")
+
 config.substitutions += [
     ("%iris_obj_root", config.iris_obj_root),
     ("%iris_src_root", config.iris_src_root),

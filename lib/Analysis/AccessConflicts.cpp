@@ -121,16 +121,20 @@ static bool haveSameOwners(const PendingAccess &before,
 // Conflicts
 //===----------------------------------------------------------------------===//
 
-/// True unless the kinds of both accesses say that they need no order.
-static bool matters(const MemoryAccess &before, const MemoryAccess &now) {
+/// Why the kinds of both accesses say that they need no order; none if they do
+/// not say so.
+static std::optional<AccessOrder> getKindOrder(const MemoryAccess &before,
+                                               const MemoryAccess &now) {
   if (!before.writes && !now.writes)
-    return false;
+    return AccessOrder::NoWrite;
   if (before.threads == Threads::Leader && now.threads == Threads::Leader)
-    return false;
+    return AccessOrder::OneThread;
   // A load waits for the store that it means. A store that comes after a load
   // of the same place is kept after it by the `iris.leave_if_failed` between
   // them, where all threads have received what they waited for.
-  return !before.isPacket || !now.isPacket;
+  if (before.isPacket && now.isPacket)
+    return AccessOrder::Packets;
+  return std::nullopt;
 }
 
 /// True if the accesses conflict where their roots are the same memory.
@@ -143,7 +147,7 @@ bool AccessConflicts::mayConflict(const PendingAccess &before,
 
 bool AccessConflicts::needsOrder(const PendingAccess &before,
                                  const PendingAccess &now) {
-  if (!matters(before, now))
+  if (getKindOrder(before, now))
     return false;
   Value a = getRoot(before.buffer), b = getRoot(now.buffer);
   if (a && b && a != b)
@@ -151,11 +155,56 @@ bool AccessConflicts::needsOrder(const PendingAccess &before,
   return mayConflict(before, now);
 }
 
+std::optional<std::pair<const PendingAccess *, const PendingAccess *>>
+AccessConflicts::findConflict(ArrayRef<PendingAccess> accesses,
+                              ArrayRef<PendingAccess> pending) {
+  for (const PendingAccess &now : accesses)
+    for (const PendingAccess &before : pending)
+      if (needsOrder(before, now))
+        return std::pair(&before, &now);
+  return std::nullopt;
+}
+
+AccessOrder AccessConflicts::explain(const PendingAccess &before,
+                                     const PendingAccess &now) {
+  if (std::optional<AccessOrder> order = getKindOrder(before, now))
+    return *order;
+  Value a = getRoot(before.buffer), b = getRoot(now.buffer);
+  if (a && b && a != b)
+    return AccessOrder::OtherBuffer;
+  if (!before.buffer || !now.buffer)
+    return AccessOrder::Conflict;
+  if (!elements->mayExist(before, now, /*isGrid=*/false))
+    return AccessOrder::NoCommonElement;
+  return mayConflict(before, now) ? AccessOrder::Conflict
+                                  : AccessOrder::SameThreads;
+}
+
+StringRef mlir::iris::describe(AccessOrder order) {
+  switch (order) {
+  case AccessOrder::NoWrite:
+    return "neither writes";
+  case AccessOrder::OneThread:
+    return "thread 0 makes both";
+  case AccessOrder::Packets:
+    return "the flags of packets order them";
+  case AccessOrder::OtherBuffer:
+    return "their arguments or allocations differ";
+  case AccessOrder::NoCommonElement:
+    return "they touch no common element";
+  case AccessOrder::SameThreads:
+    return "each common element is one thread's";
+  case AccessOrder::Conflict:
+    return "different threads may touch one element";
+  }
+  llvm_unreachable("an order of two accesses");
+}
+
 Overlap AccessConflicts::getNeededOverlap(const PendingAccess &before,
                                           const PendingAccess &now) {
   Value a = getRoot(before.buffer), b = getRoot(now.buffer);
-  if (!matters(before, now) || !getArgumentNumber(a) || !getArgumentNumber(b) ||
-      a == b)
+  if (getKindOrder(before, now) || !getArgumentNumber(a) ||
+      !getArgumentNumber(b) || a == b)
     return Overlap::Any;
   return mayConflict(before, now) ? Overlap::Disjoint : Overlap::SameOrDisjoint;
 }

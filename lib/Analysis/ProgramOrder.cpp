@@ -10,6 +10,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/InterleavedRange.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -266,6 +267,35 @@ SmallVector<MemoryAccess> mlir::iris::getMemoryAccesses(Operation *op) {
   else
     addEffects(op, accesses);
   return accesses;
+}
+
+std::string mlir::iris::describe(const MemoryAccess &access) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << (!access.writes ? "reads" : access.reads ? "updates" : "writes");
+  if (access.isPacket)
+    os << " packets of";
+  if (!access.buffer)
+    os << " unknown memory";
+  else if (access.tile)
+    os << " a window of shape "
+       << llvm::interleaved(access.tile.getShape(), "x") << " of a buffer";
+  else if (!access.offsets.empty())
+    os << " one element of a buffer";
+  else
+    os << " any element of a buffer";
+  switch (access.threads) {
+  case Threads::Every:
+    os << ", in every thread";
+    break;
+  case Threads::Owners:
+    os << ", in the threads that hold the elements";
+    break;
+  case Threads::Leader:
+    os << ", in thread 0";
+    break;
+  }
+  return text;
 }
 
 void mlir::iris::registerProgramOrderModels(DialectRegistry &registry) {

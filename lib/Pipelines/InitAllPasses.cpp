@@ -15,6 +15,7 @@
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 #include "iris/Kernels/Passes.h"
+#include "iris/Pipelines/Passes.h"
 #include "iris/Pipelines/Pipelines.h"
 
 void mlir::iris::registerAllPasses() {
@@ -23,6 +24,7 @@ void mlir::iris::registerAllPasses() {
   registerIrisKernelsPasses();
   registerIrisMathToIntrinsicsPasses();
   registerIrisMatmulPasses();
+  registerIrisPipelinesPasses();
   registerIrisSyncPasses();
   registerIrisToNVVMPasses();
   registerIrisToROCDLPasses();

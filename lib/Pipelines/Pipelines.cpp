@@ -16,6 +16,7 @@
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 #include "iris/Kernels/Passes.h"
+#include "iris/Pipelines/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
@@ -60,6 +61,20 @@ static uint64_t maxScratchBytes(const IrisPipelineOptions &options) {
   return chip ? chip->staticSharedBytes : least;
 }
 
+#ifdef NDEBUG
+const bool mlir::iris::kVerifyStagesByDefault = false;
+#else
+const bool mlir::iris::kVerifyStagesByDefault = true;
+#endif
+
+/// Checks after `stage` what it promises.
+static void addVerifier(OpPassManager &pm, const IrisPipelineOptions &options,
+                        StringRef stage) {
+  if (options.verifyStages)
+    pm.addPass(
+        createIrisVerifyStagePass({stage.str(), options.target.getValue()}));
+}
+
 static void addCleanup(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -70,9 +85,10 @@ static void addCleanup(OpPassManager &pm) {
 //===----------------------------------------------------------------------===//
 
 void mlir::iris::buildIrisExpandPipeline(OpPassManager &pm,
-                                         const IrisPipelineOptions &) {
+                                         const IrisPipelineOptions &options) {
   pm.addPass(createIrisExpandCollectivesPass());
   pm.addPass(createIrisExpandMatmulsPass());
+  addVerifier(pm, options, "expand");
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,6 +134,7 @@ void mlir::iris::buildIrisTranslatePipeline(
   kernels.addPass(arith::createArithIntRangeNarrowing(narrowing));
   addCleanup(kernels);
   kernels.addPass(createLoopInvariantCodeMotionPass());
+  addVerifier(kernels, options, "translate");
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,6 +154,7 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
     kernels.addPass(tile::createTileAssignLayoutsPass({waveSize(options)}));
     // Needs the layouts to know which thread accesses what, and whole windows.
     kernels.addPass(tile::createTileInsertBarriersPass());
+    addVerifier(kernels, options, "barriers");
     // Needs the barriers to lie outside of the loops that it makes.
     kernels.addPass(
         createTileLowerMatmulPass({options.target.getValue(), waveSize(options),
@@ -153,6 +171,7 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
   kernels.addPass(createLoopInvariantCodeMotionPass());
   if (!isHost(options))
     kernels.addPass(createIrisUnswitchLoopsPass());
+  addVerifier(kernels, options, "tiles");
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,6 +197,7 @@ void mlir::iris::buildIrisSyncPipeline(OpPassManager &pm,
   if (isHost(options))
     kernels.addPass(createIrisLegalizeHostFloatsPass());
   addCleanup(kernels);
+  addVerifier(kernels, options, "sync");
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,6 +212,7 @@ void mlir::iris::buildIrisABIPipeline(OpPassManager &pm,
   // Waits call the clock through an argument that kernels have only now.
   if (isHost(options))
     kernels.addPass(createIrisLowerHostCallbacksPass());
+  addVerifier(kernels, options, "abi");
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,6 +251,7 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
   // Last: it looks at what is left between stores.
   if (isAMD(options))
     kernels.addPass(createIrisROCDLGatherStoresPass());
+  addVerifier(kernels, options, "llvm");
 }
 
 //===----------------------------------------------------------------------===//
@@ -263,6 +285,7 @@ void mlir::iris::buildIrisMainPipeline(OpPassManager &pm,
                                        const IrisPipelineOptions &options) {
   buildIrisExpandPipeline(pm, options);
   buildHostProgramPipeline(pm);
+  addVerifier(pm, options, "main");
 }
 
 void mlir::iris::registerIrisPipelines() {

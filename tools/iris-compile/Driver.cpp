@@ -107,6 +107,7 @@ LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
   pipeline.trace = options.trace;
   pipeline.allowNonportable = options.allowNonportable;
   pipeline.debug = options.debug;
+  pipeline.verifyStages = options.verifyStages;
   if (!options.until.empty())
     pipeline.until = options.until;
   if (mainProgram)

@@ -36,6 +36,8 @@ struct DriverOptions {
   bool allowNonportable = false;
   /// Check remote and synchronizing accesses at run time; host only.
   bool debug = false;
+  /// Check the post-conditions of the pipeline's stages.
+  bool verifyStages = false;
   CodegenOptions codegen;
 };
 

@@ -6,11 +6,13 @@
 #include "Hints.h"
 #include "Output.h"
 #include "Signals.h"
+#include "debug-log/DebugLog.h"
 
 #include "iris-c/RuntimeABI.h"
 #include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
 #include "iris/InitAllDialects.h"
 #include "iris/Pipelines/Pipelines.h"
+#include "iris/Pipelines/PostConditions.h"
 #include "iris/Plan/Collectives.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Remarks.h"
@@ -93,6 +95,13 @@ static cl::opt<bool> debugChecks(
              "(iris-run --debug)"),
     cl::init(false), cl::cat(category));
 
+static cl::opt<bool> verifyStages(
+    "verify-stages",
+    cl::desc("Check after each stage of the pipeline what it promises (see "
+             "--list-stages); in builds with assertions, unless "
+             "--verify-stages=false"),
+    cl::init(kVerifyStagesByDefault), cl::ZeroOrMore, cl::cat(category));
+
 static cl::opt<unsigned> codeObjectVersion(
     "code-object-version",
     cl::desc("AMD code object version: 5 (default; HIP 5 to 7) or 6"),
@@ -128,6 +137,12 @@ static cl::opt<bool>
                     cl::desc("Print the table of collectives as JSON: buffers, "
                              "variants and what these can do"),
                     cl::init(false), cl::cat(category));
+
+static cl::opt<bool>
+    listStages("list-stages",
+               cl::desc("Print what holds after each stage of the pipeline, "
+                        "and exit"),
+               cl::cat(category));
 
 static cl::opt<bool> listOps(
     "list-ops",
@@ -272,6 +287,7 @@ static llvm::Error readFlags(Invocation &invocation) {
   options.trace = trace;
   options.allowNonportable = allowNonportable;
   options.debug = debugChecks;
+  options.verifyStages = verifyStages;
   for (const TargetSpec &target : options.targets)
     if (options.debug && target.kind != TargetKind::Host)
       return llvm::createStringError(
@@ -416,6 +432,7 @@ int main(int argc, char **argv) {
   timespec used = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 
+  registerDebugLogOption(category);
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter(printVersion);
   cl::ParseCommandLineOptions(argc, argv, overview);
@@ -425,6 +442,10 @@ int main(int argc, char **argv) {
   }
   if (listCollectives) {
     llvm::outs() << ::irisplan::listCollectivesAsJson();
+    return 0;
+  }
+  if (listStages) {
+    printPostConditions(llvm::outs());
     return 0;
   }
   if (listOps) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- iris-opt.cpp - mlir-opt with the Iris dialects and pipelines -------===//
 
+#include "debug-log/DebugLog.h"
+
 #include "iris/InitAllDialects.h"
 #include "iris/InitAllPasses.h"
 
@@ -12,6 +14,10 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
+#ifdef IRIS_INCLUDE_TESTS
+#include "TestPasses.h"
+#endif
+
 static void printVersion(llvm::raw_ostream &os) {
   os << "Iris " << IRIS_VERSION << "\nABI " << IRISRT_ABI_VERSION_MAJOR << "."
      << IRISRT_ABI_VERSION_MINOR << "\n";
@@ -19,8 +25,12 @@ static void printVersion(llvm::raw_ostream &os) {
 
 int main(int argc, char **argv) {
   llvm::cl::AddExtraVersionPrinter(printVersion);
+  mlir::iris::registerDebugLogOption(llvm::cl::getGeneralCategory());
   mlir::registerAllPasses();
   mlir::iris::registerAllPasses();
+#ifdef IRIS_INCLUDE_TESTS
+  mlir::iris::test::registerTestPasses();
+#endif
 
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);

@@ -8,6 +8,7 @@
 #include "iris/Analysis/ProgramOrder.h"
 #include "mlir/IR/Value.h"
 #include <memory>
+#include <optional>
 
 namespace mlir {
 class DataFlowSolver;
@@ -39,6 +40,27 @@ struct PendingAccess : MemoryAccess {
   }
 };
 
+/// Why two accesses need no order, or that they do.
+enum class AccessOrder {
+  /// Neither writes.
+  NoWrite,
+  /// Thread 0 makes both.
+  OneThread,
+  /// Both are packet accesses, which their flags order.
+  Packets,
+  /// They are made through different arguments or allocations.
+  OtherBuffer,
+  /// No element is touched by both.
+  NoCommonElement,
+  /// Each element that both touch is accessed by one thread.
+  SameThreads,
+  /// Different threads may touch one element, and one of them writes.
+  Conflict,
+};
+
+/// What `order` means, as the end of a sentence.
+StringRef describe(AccessOrder order);
+
 /// What two accesses through different arguments of a kernel rely on.
 enum class Overlap {
   /// Nothing.
@@ -63,6 +85,15 @@ public:
   /// writes. Different arguments of a kernel are taken to be different memory;
   /// see `getNeededOverlap`.
   bool needsOrder(const PendingAccess &before, const PendingAccess &now);
+
+  /// A pending access and the one of `accesses` that has to come after it, if
+  /// there are such.
+  std::optional<std::pair<const PendingAccess *, const PendingAccess *>>
+  findConflict(ArrayRef<PendingAccess> accesses,
+               ArrayRef<PendingAccess> pending);
+
+  /// Why `needsOrder` answers as it does. Slower: asks more.
+  AccessOrder explain(const PendingAccess &before, const PendingAccess &now);
 
   /// What makes the answer of `needsOrder` right for two accesses through
   /// different arguments; Any for all other ones.

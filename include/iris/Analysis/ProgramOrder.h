@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "llvm/ADT/SmallVector.h"
+#include <string>
 
 namespace mlir::iris {
 
@@ -62,6 +63,10 @@ struct MemoryAccess {
            isPacket == other.isPacket;
   }
 };
+
+/// What the access is, as the end of a sentence: "writes one element of a
+/// buffer, in thread 0".
+std::string describe(const MemoryAccess &access);
 
 /// The accesses of `op` without those of its regions: from
 /// ProgramOrderOpInterface, or else from the op's memory effects.

@@ -14,6 +14,10 @@
 
 namespace mlir::iris {
 
+/// Whether pipelines check the post-conditions of stages: in builds with
+/// assertions.
+extern const bool kVerifyStagesByDefault;
+
 struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
   PassOptions::Option<std::string> target{
       *this, "target",
@@ -37,6 +41,12 @@ struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
       llvm::cl::desc("Check ranks, indices and sizes at run time; on the "
                      "host only"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> verifyStages{
+      *this, "verify-stages",
+      llvm::cl::desc("Check after each stage what it promises "
+                     "(iris-verify-stage); in builds with assertions, unless "
+                     "this is false"),
+      llvm::cl::init(kVerifyStagesByDefault)};
   PassOptions::Option<std::string> until{
       *this, "until",
       llvm::cl::desc(

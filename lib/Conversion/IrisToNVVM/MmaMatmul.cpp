@@ -34,7 +34,10 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "tile-lower-matmul"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -333,6 +336,13 @@ LogicalResult MmaMatmulTarget::lowerKernel(FunctionOpInterface function,
       return failure();
     remarkMisses(op, *plan);
     unsigned numStages = getNumStages(*plan, room);
+    LDBG() << op.getResult().getType() << ": "
+           << (plan->usesTensorCores() ? StringRef(plan->intrinsic) : "FMAs")
+           << ", " << plan->warpRows << "x" << plan->warpColumns << " warps, "
+           << numStages << " stages of " << plan->getStageBytes()
+           << " bytes; a by "
+           << (plan->a.hasContiguousLines ? "cp.async" : "threads") << ", b by "
+           << (plan->b.hasContiguousLines ? "cp.async" : "threads");
     if (numStages == 0)
       return op.emitOpError("needs ")
              << plan->getStageBytes()

@@ -31,7 +31,10 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "tile-lower-matmul"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -87,6 +90,16 @@ LogicalResult WgmmaLowering::planAll() {
     if (failed(plan) || failed(verifyProducerRegion(op)))
       return WalkResult::interrupt();
     remarkMisses(op, *plan);
+    LDBG() << op.getResult().getType() << ": "
+           << (plan->usesTensorCores ? "WGMMA" : "FMAs") << " of " << plan->mmaN
+           << " columns, " << (plan->isExchanged ? "operands exchanged, " : "")
+           << (plan->isPadded ? "padded, " : "") << plan->getSlotBytes()
+           << " bytes per stage; a by "
+           << (plan->a.contiguous >= 0 ? "TMA if its buffer is an argument"
+                                       : "threads")
+           << ", b by "
+           << (plan->b.contiguous >= 0 ? "TMA if its buffer is an argument"
+                                       : "threads");
     op->setAttr(kNumberAttr, b.getI64IntegerAttr(plans.size()));
     slotBytes = std::max(slotBytes, plan->getSlotBytes());
     if (plan->isPadded)
@@ -102,6 +115,8 @@ LogicalResult WgmmaLowering::planAll() {
   while (stages < kMaxStages &&
          MatmulPipeline::getBytes(stages + 1, slotBytes) <= room)
     ++stages;
+  LDBG() << stages << " stages of " << slotBytes << " bytes in " << room
+         << " bytes of shared memory";
   if (stages < 2)
     return function.emitOpError("needs ")
            << slotBytes << " bytes of shared memory per stage for the operand "

@@ -30,6 +30,9 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "tile-lower-matmul"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -560,6 +563,16 @@ public:
     if (failed(plan))
       return failure();
     remarkMisses(op, *plan);
+    auto describeCopy = [&](const OperandTileCopy &copy) -> StringRef {
+      if (plan->isDirect())
+        return "loads to LDS";
+      return copy.hasWideLoads(plan->elementBytes) ? "loads to registers"
+                                                   : "single elements";
+    };
+    LDBG() << op.getResult().getType() << ": " << plan->instruction.intrinsic
+           << ", " << plan->stages << " stages of " << plan->getStageBytes()
+           << " bytes; a by " << describeCopy(plan->a.fill) << ", b by "
+           << describeCopy(plan->b.fill);
     return MatmulEmitter(op, *target, *plan, makeDirectScopes(op.getContext()))
         .emit(t, init);
   }

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "iris-elide-fences"
 
@@ -33,6 +34,7 @@ static void mark(Operation *op, StringRef attr) {
 }
 
 static void report(Operation *op, StringRef what) {
+  LDBG() << *op << ": " << what;
   remark::passed(op->getLoc(),
                  remark::RemarkOpts::name("shared").category(DEBUG_TYPE))
       << what;

@@ -6,7 +6,10 @@
 #include "iris/Analysis/TileLayout.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "convert-tile-to-threads"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -200,6 +203,16 @@ void mlir::iris::remarkAccess(Operation *op, const AccessPlan &plan) {
   auto opts = RemarkOpts::name("access").category("tile-vectorize-access");
   int64_t bytes =
       plan.neverInside ? plan.elementBytes : plan.width * plan.elementBytes;
+  LDBG() << *op << ": " << bytes << " bytes per access"
+         << (plan.missed.empty() ? "" : ", because ") << plan.missed
+         << "; checks at run time:" << (plan.checkPointer ? " pointer" : "")
+         << (plan.checkBufferOffset ? " buffer offset" : "")
+         << (plan.checkLastOffset ? " window offset" : "")
+         << (plan.alignedStrides.empty() ? "" : " row pitch")
+         << (plan.smallStrides.empty() ? "" : " 31-bit offsets")
+         << (plan.lowerBounds.empty() && plan.upperBounds.empty() ? ""
+                                                                  : " bounds")
+         << (plan.hasChecks() ? "" : " none");
   if (plan.missed.empty()) {
     passed(op->getLoc(), opts) << metric("bytesPerAccess", bytes)
                                << metric("runtimeCheck", plan.hasChecks());

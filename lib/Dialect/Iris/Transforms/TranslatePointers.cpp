@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "iris-translate-pointers"
 
@@ -156,6 +157,21 @@ static void expandAccess(RankedAccessOpInterface op, RewriterBase &rewriter) {
 // Pass
 //===----------------------------------------------------------------------===//
 
+/// What `op` becomes, for the log; empty if it is not such an op.
+static StringRef describeAccess(Operation *op) {
+  if (isa<iris::LoadOp, iris::StoreOp>(op))
+    return "a window at a translated address";
+  if (isa<iris::GatherOp, iris::ScatterOp>(op))
+    return "elements at a translated address";
+  if (isa<GetOp, PutOp, CopyOp>(op))
+    return "a load and a store, one or both at translated addresses";
+  auto access = dyn_cast<RankedAccessOpInterface>(op);
+  if (!access)
+    return "";
+  return access.getAccessedRank() ? "at a translated address"
+                                  : "on this rank, not translated";
+}
+
 namespace {
 struct TranslatePointersPass
     : iris::impl::IrisTranslatePointersPassBase<TranslatePointersPass> {
@@ -163,6 +179,8 @@ struct TranslatePointersPass
     IRRewriter rewriter(&getContext());
     getOperation()->walk([&](Operation *op) {
       rewriter.setInsertionPoint(op);
+      if (StringRef kind = describeAccess(op); !kind.empty())
+        LDBG() << *op << ": " << kind;
       llvm::TypeSwitch<Operation *>(op)
           .Case<iris::LoadOp, iris::StoreOp, iris::GatherOp, iris::ScatterOp,
                 GetOp, PutOp, CopyOp, RankedAccessOpInterface>(

@@ -24,6 +24,10 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/InterleavedRange.h"
+
+#define DEBUG_TYPE "tile-assign-layouts"
 
 namespace mlir::tile {
 #define GEN_PASS_DEF_TILEASSIGNLAYOUTSPASS
@@ -387,6 +391,8 @@ void LayoutAssigner::assign() {
           (flow.worseForAccess && group.accessBytes))
         continue;
       group.layout = flow.derive(groups[flow.from].layout);
+      LDBG() << "tiles of shape " << llvm::interleaved(group.shape, "x") << ": "
+             << group.layout << ", derived from " << groups[flow.from].layout;
     }
     if (group.layout)
       continue;
@@ -398,6 +404,10 @@ void LayoutAssigner::assign() {
     group.layout = iris::getDefaultLayout(
         function.getContext(), group.shape, vectorSize, numWarps, warpSize,
         /*minSize=*/std::max<int64_t>(1, group.packetElements));
+    LDBG() << "tiles of shape " << llvm::interleaved(group.shape, "x") << ": "
+           << group.layout << ", for accesses of " << vectorSize
+           << " elements of " << bytes << " bytes"
+           << (group.packetElements ? ", as packets" : "");
   }
 }
 

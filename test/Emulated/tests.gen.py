@@ -169,9 +169,12 @@ def scripts():
         fused = script == "fused.py"
         # Single targets, on which some of these matmuls are not portable.
         single = "--allow-nonportable " * (script == "matmul.py")
+        # argparse takes optional files directly after the other positionals.
+        first, dashes, rest = arguments.partition("--")
         for chip in chips.split():
-            check = [HERE + script, "check", *arguments.split(), *options.split(),
-                     *["%t.main"] * fused, "%t." + chip]
+            check = [HERE + script, "check", *first.split(),
+                     *["%t.main"] * fused, "%t." + chip, *(dashes + rest).split(),
+                     *options.split()]
             yield test(name, chip, single,
                        [f"%python {HERE}{script} generate {arguments} > %t.mlir",
                         *[EXPAND] * fused],

@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 
-import lit.formats
 import lit.util
 
+sys.path.insert(0, os.path.dirname(__file__))
+import generated_tests
+
 config.name = "Iris"
-config.test_format = lit.formats.ShTest(execute_external=True)
+config.test_format = generated_tests.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "lib", "unit", "runtime", "fuzz", "install"]
 config.test_source_root = os.path.dirname(__file__)

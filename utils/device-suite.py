@@ -23,6 +23,7 @@ import json
 import os
 import queue
 import re
+import runpy
 import shlex
 import signal
 import subprocess
@@ -33,29 +34,39 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUITES = ("test/Execution", "test/Examples")
 
 
-def run_lines(path):
+def tests_of(folder):
+    """(path, name, text) of the lit tests of a folder and of its tables."""
+    for file in sorted(os.listdir(folder)):
+        path = os.path.join(folder, file)
+        if file.endswith(".gen.py"):
+            for name, text in runpy.run_path(path)["tests"]():
+                yield path, name, text
+        elif file.endswith((".mlir", ".test")):
+            with open(path, encoding="utf-8") as test:
+                yield path, os.path.splitext(file)[0], test.read()
+
+
+def run_lines(text):
     """The commands of a lit test, continued lines joined."""
     lines, open_line = [], ""
-    with open(path, encoding="utf-8") as file:
-        for text in file:
-            match = re.match(r"\s*(?://|#)\s*RUN:\s*(.*)", text)
-            if not match:
-                continue
-            open_line += match.group(1).rstrip()
-            if open_line.endswith("\\"):
-                open_line = open_line[:-1]
-                continue
-            lines.append(open_line)
-            open_line = ""
+    for line in text.splitlines():
+        match = re.match(r"\s*(?://|#)\s*RUN:\s*(.*)", line)
+        if not match:
+            continue
+        open_line += match.group(1).rstrip()
+        if open_line.endswith("\\"):
+            open_line = open_line[:-1]
+            continue
+        lines.append(open_line)
+        open_line = ""
     return lines
 
 
-def checks_of(path):
+def checks_of(text):
     """The patterns of FileCheck's default prefix, as regular expressions, in
     order."""
-    with open(path, encoding="utf-8") as file:
-        lines = re.findall(r"(?://|#)\s*CHECK(?:-SAME)?:\s*(.*?)\s*$",
-                           file.read(), re.MULTILINE)
+    lines = re.findall(r"(?://|#)\s*CHECK(?:-SAME)?:\s*(.*?)\s*$", text,
+                       re.MULTILINE)
     def regex(line):
         parts = re.split(r"\{\{(.*?)\}\}", line)
         return "".join(part if i % 2 else re.escape(part)
@@ -63,12 +74,12 @@ def checks_of(path):
     return [regex(line) for line in lines]
 
 
-def programs_of(path, name):
+def programs_of(path, name, text):
     """(program, generator or None, source or None, numbers of ranks); for
     expected failures also ranks, options, and the expected output."""
     programs = {}
     here = os.path.dirname(path)
-    for line in run_lines(path):
+    for line in run_lines(text):
         line = (line.replace("%S", here).replace("%s", path)
                 .replace("%iris_src_root", SOURCE)
                 .replace("%python", sys.executable))
@@ -78,7 +89,7 @@ def programs_of(path, name):
         if failing and failing[3] in programs:
             programs[failing[3]]["failing"] = {
                 "ranks": [int(failing[1])], "options": failing[2].split(),
-                "says": checks_of(path)}
+                "says": checks_of(text)}
         if "|" in line or "not " in line:
             continue
         words = shlex.split(line)
@@ -128,14 +139,10 @@ def pack(args):
     os.makedirs(args.output, exist_ok=True)
     programs = {}
     for suite in SUITES:
-        folder = os.path.join(SOURCE, suite)
-        for file in sorted(os.listdir(folder)):
-            stem, extension = os.path.splitext(file)
-            if extension not in (".mlir", ".test"):
+        for path, name, text in tests_of(os.path.join(SOURCE, suite)):
+            if name.endswith("-full") and not args.full:
                 continue
-            if stem.endswith("-full") and not args.full:
-                continue
-            for program in programs_of(os.path.join(folder, file), stem):
+            for program in programs_of(path, name, text):
                 known = programs.setdefault(program["name"], program)
                 known["ranks"] = sorted({*known["ranks"], *program["ranks"]})
     chosen = [p for p in programs.values() if re.search(args.filter, p["name"])]

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- fit-matmul-model.cpp - Fits the matmul model to measurements -------===//
 //
-// Fits the parameters of a ProcessorModel to lines of `iris-bench --json`, and
-// prints its errors. Not built by default.
-//
-//   fit-matmul-model [--judge] FILE...
-//
-// Prints the parameters as runtime/src/ccl/models has them, starting from those
-// of the library or of IRIS_COST_MODEL.
+// Not built by default.
 //
 // Coordinate descent: increases and decreases each parameter, and keeps changes
 // that reduce the loss, with decreasing steps. The loss is the mean of
 // |log(estimate / measured)|, with smaller weights for configs that are slower
-// than the best one of their problem, because they are never selected. --judge
-// only prints the errors of the library's parameters.
+// than the best one of their problem, because they are never selected.
+#include "CommandLine.h"
 #include "Matmuls.h"
 
 #include "ccl/MatmulModel.h"
@@ -190,15 +184,43 @@ static void judge(const ProcessorModel &chip, std::vector<Sample> samples) {
                 near[i].name.c_str());
 }
 
+static const char overview[] =
+    R"(fit-matmul-model: fits the parameters of a ProcessorModel to measurements
+
+usage: fit-matmul-model [options] FILE...
+
+Reads lines of `iris-bench --json`. Prints the parameters as
+runtime/src/ccl/models has them, starting from those of the library or of
+IRIS_COST_MODEL, and the errors of their estimates.
+
+)";
+
+static int fail(const std::string &message) {
+  std::fprintf(stderr, "fit-matmul-model: error: %s\n", message.c_str());
+  return 1;
+}
+
 int main(int argc, char **argv) {
+  std::vector<std::string> files;
+  bool onlyJudge = false, help = false;
+  run::CommandLine line;
+  line.section("options");
+  line.flag({"--judge"}, onlyJudge,
+            "only print the errors of the starting parameters");
+  line.flag({"-h", "--help"}, help, "print this text");
+  line.positional("FILE", run::fileNames(files));
+  rt::Status status = line.parse({argv + 1, argv + argc});
+  if (!status.ok())
+    return fail(status.message());
+  if (help) {
+    std::printf("%s%s", overview, line.help().c_str());
+    return 0;
+  }
   std::vector<Sample> samples;
-  bool onlyJudge = false;
-  for (int i = 1; i < argc; ++i) {
-    if (std::string(argv[i]) == "--judge") {
-      onlyJudge = true;
-      continue;
-    }
-    std::ifstream file(argv[i]);
+  for (const std::string &name : files) {
+    std::ifstream file(name);
+    if (!file)
+      return fail("cannot read " + name);
     for (std::string text; std::getline(file, text);) {
       auto line = nlohmann::json::parse(text, nullptr, false);
       Sample sample;
@@ -206,11 +228,8 @@ int main(int argc, char **argv) {
         samples.push_back(std::move(sample));
     }
   }
-  if (samples.empty()) {
-    std::fprintf(stderr, "fit-matmul-model: error: no measurements; expected "
-                         "files of iris-bench --json\n");
-    return 1;
-  }
+  if (samples.empty())
+    return fail("no measurements; expected files of iris-bench --json");
   std::map<std::string, double> best;
   for (const Sample &sample : samples) {
     double &least =

@@ -2,18 +2,20 @@
 //===- Options.cpp - Command line of iris-run -----------------------------===//
 #include "Options.h"
 
+#include "CommandLine.h"
+
 #include "iris-c/RuntimeABI.h"
 #include "iris/rt/Env.h"
 
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 
 using namespace iris;
 using namespace iris::run;
+using rt::Status;
 using rt::StatusCode;
 
-const char iris::run::helpText[] =
+static const char overview[] =
     R"(iris-run: runs a self-checking Iris program on several ranks of this machine
 
 usage: iris-run [options] PROGRAM
@@ -27,33 +29,9 @@ kernels and a host function
 that every rank runs: it allocates on the symmetric heap, launches kernels and
 synchronizes.  Kernels check their results with iris.expect_eq.
 
-options:
-  -n N                  ranks to start (default 2)
-  --device=host|hip|cuda
-                        device of the ranks: CPU threads (default), AMD GPUs
-                        or NVIDIA GPUs, one per rank
-  --ranks=processes|threads
-                        one process per rank (default), or all ranks as threads
-                        of one process, for debuggers and sanitizers
-  --heap=SIZE           symmetric heap of one rank, such as 512M or 4G
-  --timeout=S           time limit of one wait in a kernel, in seconds; the
-                        program then fails and reports the wait (default 30;
-                        0: unlimited)
-  --debug               host only: check every rank, index and size in remote,
-                        atomic and synchronizing accesses; the first invalid
-                        one ends the run and is reported (a package must be
-                        compiled with iris-compile --debug)
-  --trace=FILE          write the spans of iris.trace, waits and barriers to
-                        FILE for ui.perfetto.dev, and a summary to standard
-                        output (a package must be compiled with iris-compile
-                        --trace)
-  --trace-events=N      number of latest events to keep for each program
-                        (default 512, at most 32768; each takes 40 bytes of the
-                        heap, for 512 programs)
-  -v                    log the steps of the runtime
-  --help, --version
-  --help-env            print every environment variable that the runtime reads
+)";
 
+static const char remarks[] = R"(
 exit status: 0 if every check on every rank held and at least one ran, else 1.
 
 environment: IRIS_COMPILE is the path of the compiler (default: iris-compile
@@ -65,138 +43,84 @@ examples:
   iris-run -n 2 --device=cuda ag.pkg
 )";
 
-/// The value of "--name=value" or "--name value"; none for other options.
-static std::optional<std::string> valueOf(const std::string &name, int argc,
-                                          char **argv, int &index) {
-  std::string arg = argv[index];
-  if (arg.rfind(name + "=", 0) == 0)
-    return arg.substr(name.size() + 1);
-  if (arg == name && index + 1 < argc)
-    return std::string(argv[++index]);
-  return std::nullopt;
+static Value seconds(std::optional<double> &target) {
+  return {
+      [&target](const std::string &option, const std::string &text) -> Status {
+        char *end = nullptr;
+        double value = std::strtod(text.c_str(), &end);
+        if (text.empty() || *end != '\0' || !std::isfinite(value) || value < 0)
+          return rt::makeStatus(StatusCode::invalidArgument,
+                                "%s; expected seconds, 0 or more",
+                                spelled(option, text).c_str());
+        target = value;
+        return {};
+      }};
 }
 
-static rt::Expected<uint64_t> parseCount(const std::string &text, uint64_t most,
-                                         const char *what) {
-  char *end = nullptr;
-  errno = 0;
-  unsigned long long value = std::strtoull(text.c_str(), &end, 10);
-  if (text.empty() || text[0] == '-' || *end != '\0' || errno != 0 ||
-      value > most)
-    return rt::makeStatus(StatusCode::invalidArgument,
-                          "%s '%s'; expected a number up to %llu", what,
-                          text.c_str(), static_cast<unsigned long long>(most));
-  return static_cast<uint64_t>(value);
-}
-
-static rt::Status parseRanks(const std::string &text, Options &options) {
-  IRISRT_ASSIGN_OR_RETURN(uint64_t ranks,
-                          parseCount(text, IRISRT_MAX_RANKS, "-n"));
-  if (ranks == 0)
-    return rt::makeStatus(StatusCode::invalidArgument,
-                          "-n 0; expected 1 to %d ranks", IRISRT_MAX_RANKS);
-  options.numRanks = static_cast<uint32_t>(ranks);
-  return {};
-}
-
-static rt::Status parseSeconds(const std::string &text, Options &options) {
-  char *end = nullptr;
-  double seconds = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !std::isfinite(seconds) || seconds < 0)
-    return rt::makeStatus(StatusCode::invalidArgument,
-                          "--timeout=%s; expected seconds", text.c_str());
-  options.waitLimit = seconds;
-  return {};
-}
-
-/// Parses argv[index], and argv[index + 1] if it is the value.
-static rt::Status parseOne(int argc, char **argv, int &index,
-                           Options &options) {
-  std::string arg = argv[index];
-  if (arg == "--help" || arg == "-h") {
-    options.help = true;
-    return {};
-  }
-  if (arg == "--help-env") {
-    options.helpEnv = true;
-    return {};
-  }
-  if (arg == "--version") {
-    options.version = true;
-    return {};
-  }
-  if (arg == "-v" || arg == "--verbose") {
-    options.verbose = true;
-    return {};
-  }
-  if (arg == "--debug") {
-    options.debug = true;
-    return {};
-  }
-  if (arg == "--print-target") {
-    options.printTarget = true;
-    return {};
-  }
-  if (arg.rfind("-n", 0) == 0 && arg.size() > 2)
-    return parseRanks(arg.substr(2), options);
-  if (auto value = valueOf("-n", argc, argv, index))
-    return parseRanks(*value, options);
-  if (auto value = valueOf("--device", argc, argv, index)) {
-    IRISRT_ASSIGN_OR_RETURN(options.device, rt::parseDeviceKind(*value));
-    return {};
-  }
-  if (auto value = valueOf("--ranks", argc, argv, index)) {
-    if (*value != "processes" && *value != "threads")
+static Value program(std::string &target) {
+  return {[&target](const std::string &, const std::string &text) -> Status {
+    if (!target.empty())
       return rt::makeStatus(StatusCode::invalidArgument,
-                            "--ranks=%s; expected processes or threads",
-                            value->c_str());
-    options.threads = *value == "threads";
+                            "two programs, '%s' and '%s'; expected one",
+                            target.c_str(), text.c_str());
+    target = text;
     return {};
-  }
-  if (auto value = valueOf("--heap", argc, argv, index)) {
-    IRISRT_ASSIGN_OR_RETURN(options.heapBytes, rt::parseByteSize(*value));
-    return {};
-  }
-  if (auto value = valueOf("--timeout", argc, argv, index))
-    return parseSeconds(*value, options);
-  if (auto value = valueOf("--trace", argc, argv, index)) {
-    if (value->empty())
-      return rt::makeStatus(StatusCode::invalidArgument,
-                            "--trace=; expected the name of a file");
-    options.trace = *value;
-    return {};
-  }
-  if (auto value = valueOf("--trace-events", argc, argv, index)) {
-    IRISRT_ASSIGN_OR_RETURN(
-        uint64_t events,
-        parseCount(*value, 1u << IRISRT_TRACE_MAX_LOG2, "--trace-events"));
-    if (events == 0)
-      return rt::makeStatus(StatusCode::invalidArgument,
-                            "--trace-events=0; expected 1 or more");
-    options.traceEvents = static_cast<uint32_t>(events);
-    return {};
-  }
-  if (auto value = valueOf("--result-fd", argc, argv, index)) {
-    IRISRT_ASSIGN_OR_RETURN(uint64_t fd,
-                            parseCount(*value, 1 << 20, "--result-fd"));
-    options.resultFd = static_cast<int>(fd);
-    return {};
-  }
-  if (arg.size() > 1 && arg[0] == '-')
-    return rt::makeStatus(StatusCode::invalidArgument,
-                          "unknown option '%s'; see --help", arg.c_str());
-  if (!options.program.empty())
-    return rt::makeStatus(StatusCode::invalidArgument,
-                          "two programs, '%s' and '%s'; expected one",
-                          options.program.c_str(), arg.c_str());
-  options.program = arg;
-  return {};
+  }};
+}
+
+static CommandLine describe(Options &options) {
+  CommandLine line;
+  line.section("options");
+  line.option("-n", "N", number(options.numRanks, 1, IRISRT_MAX_RANKS),
+              "ranks to start");
+  line.option("--device", "host|hip|cuda", device(options.device),
+              "device of the ranks: CPU threads, AMD GPUs or NVIDIA GPUs, one "
+              "per rank");
+  line.option(
+      "--ranks", "processes|threads",
+      word(options.threads, std::vector<bool>{false, true},
+           [](bool threads) { return threads ? "threads" : "processes"; }),
+      "one process per rank, or all ranks as threads of one process, "
+      "for debuggers and sanitizers");
+  line.option("--heap", "SIZE", byteSize(options.heapBytes),
+              "symmetric heap of one rank, such as 512M or 4G");
+  line.option("--timeout", "S", seconds(options.waitLimit),
+              "time limit of one wait in a kernel, in seconds; the program "
+              "then fails and reports the wait (default 30; 0: unlimited)");
+  line.flag({"--debug"}, options.debug,
+            "host only: check every rank, index and size in remote, atomic and "
+            "synchronizing accesses; the first invalid one ends the run and is "
+            "reported (a package must be compiled with iris-compile --debug)");
+  line.option("--trace", "FILE", fileName(options.trace),
+              "write the spans of iris.trace, waits and barriers to FILE for "
+              "ui.perfetto.dev, and a summary to standard output (a package "
+              "must be compiled with iris-compile --trace)");
+  line.option("--trace-events", "N",
+              number(options.traceEvents, 1, 1u << IRISRT_TRACE_MAX_LOG2),
+              "number of latest events to keep for each program (default 512, "
+              "at most 32768; each takes 40 bytes of the heap, for 512 "
+              "programs)");
+  line.flag({"-v", "--verbose"}, options.verbose,
+            "log the steps of the runtime");
+  line.flag({"-h", "--help"}, options.help, "print this text");
+  line.flag({"--version"}, options.version, "print the version");
+  line.flag({"--help-env"}, options.helpEnv,
+            "print every environment variable that the runtime reads");
+  // What iris-run passes to itself.
+  line.option("--result-fd", "FD", number(options.resultFd, 0, 1 << 20), "");
+  line.flag({"--print-target"}, options.printTarget, "");
+  line.positional("PROGRAM", program(options.program));
+  return line;
+}
+
+std::string iris::run::helpText() {
+  Options options;
+  return overview + describe(options).help() + remarks;
 }
 
 rt::Expected<Options> iris::run::parseOptions(int argc, char **argv) {
   Options options;
-  for (int index = 1; index < argc; ++index)
-    IRISRT_RETURN_IF_ERROR(parseOne(argc, argv, index, options));
+  IRISRT_RETURN_IF_ERROR(describe(options).parse({argv + 1, argv + argc}));
   if (options.program.empty() && !options.help && !options.helpEnv &&
       !options.version && !options.printTarget)
     return rt::makeStatus(StatusCode::invalidArgument,

@@ -40,7 +40,7 @@ struct Options {
 rt::Expected<Options> parseOptions(int argc, char **argv);
 
 /// The text of --help.
-extern const char helpText[];
+std::string helpText();
 
 } // namespace iris::run
 

@@ -104,7 +104,7 @@ static int runTool(int argc, char **argv) {
     return 0;
   }
   if (options->help) {
-    std::fputs(helpText, stdout);
+    std::fputs(helpText().c_str(), stdout);
     return 0;
   }
   if (options->version) {

@@ -81,7 +81,7 @@ for matmuls (docs/guides/fused-matmuls.md):
   --resume              skip problems that are in the table
 where and how:
   -n N                  ranks (default 2)
-  --device=host|cuda|hip
+  --device=host|cuda|hip|emulated:CHIP
   --target=TARGET       target of --explain and --requests for matmuls: sm_90a,
                         gfx942 or gfx950 (default: by the device)
   --calls=N             maximum number of calls per sample (default 20); fewer
@@ -353,7 +353,7 @@ static Expected<bool> parseValue(const std::string &name,
   if (name == "-n") {
     status = count(1, IRISRT_MAX_GROUP, options.numRanks);
   } else if (name == "--device") {
-    IRISRT_ASSIGN_OR_RETURN(options.device, rt::parseDeviceKind(value));
+    IRISRT_ASSIGN_OR_RETURN(options.device, rt::parseDevice(value));
   } else if (name == "--target") {
     options.target = value;
   } else if (name == "--ops") {

@@ -29,9 +29,11 @@ synchronizes.  Kernels check their results with iris.expect_eq.
 
 options:
   -n N                  ranks to start (default 2)
-  --device=host|hip|cuda
-                        device of the ranks: CPU threads (default), AMD GPUs
-                        or NVIDIA GPUs, one per rank
+  --device=host|hip|cuda|emulated:CHIP
+                        device of the ranks: CPU threads (default), AMD GPUs,
+                        NVIDIA GPUs, one per rank, or an emulator that executes
+                        the code of an AMD chip, such as emulated:gfx942, found
+                        by IRIS_EMULATOR
   --ranks=processes|threads
                         one process per rank (default), or all ranks as threads
                         of one process, for debuggers and sanitizers
@@ -142,7 +144,7 @@ static rt::Status parseOne(int argc, char **argv, int &index,
   if (auto value = valueOf("-n", argc, argv, index))
     return parseRanks(*value, options);
   if (auto value = valueOf("--device", argc, argv, index)) {
-    IRISRT_ASSIGN_OR_RETURN(options.device, rt::parseDeviceKind(*value));
+    IRISRT_ASSIGN_OR_RETURN(options.device, rt::parseDevice(*value));
     return {};
   }
   if (auto value = valueOf("--ranks", argc, argv, index)) {
@@ -201,7 +203,7 @@ rt::Expected<Options> iris::run::parseOptions(int argc, char **argv) {
       !options.version && !options.printTarget)
     return rt::makeStatus(StatusCode::invalidArgument,
                           "no program; see --help");
-  if (options.debug && options.device != rt::DeviceKind::host)
+  if (options.debug && options.device.kind != rt::DeviceKind::host)
     return rt::makeStatus(
         StatusCode::invalidArgument,
         "--debug checks accesses on the host only; expected --device=host");

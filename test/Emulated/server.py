@@ -32,6 +32,10 @@ OK, OCCUPIED, FAILED = range(3)
 (HELLO, RESERVE, RELEASE, MAP, UNMAP, LOAD, UNLOAD, FIND, LAUNCH,
  PING) = range(1, 11)
 
+# How long the end of a kernel, which publishes its stores, may be late with
+# weak memory: a peer that relies on it instead of a release reads old data.
+DELAYS = (0, 0.02, 0.2)
+
 # Workgroups of a launch that run at the same time; others wait.
 MOST_GROUPS = 256
 SYSTEM_SCOPE = 3
@@ -174,16 +178,22 @@ class Group:
 
 
 class Dispatch:
-    """A launch that has not ended. It begins after a pause."""
+    """A launch that has not ended. It begins after a pause, and ends with a
+    delay."""
 
-    def __init__(self, request, launch, pause):
+    def __init__(self, request, launch, pause, delay):
         self.request, self.launch, self.pause = request, launch, pause
         self.pending = list(itertools.product(*map(range, launch.grid)))
         self.pending.reverse()
         self.groups, self.views, self.has_begun = [], [], False
+        self.delay, self.end = delay, None
 
     def has_ended(self):
-        return self.has_begun and not self.pending and not self.groups
+        if not self.has_begun or self.pending or self.groups:
+            return False
+        if self.end is None:
+            self.end = time.monotonic() + self.delay
+        return time.monotonic() >= self.end
 
 
 class Server:
@@ -317,7 +327,8 @@ class Server:
         launch = self.emulator.Launch(code, symbol, grid, workgroup, arguments,
                                       self.memory, dyn_lds=dynamic_lds)
         pause = self.rng.choice((0, 0, self.rng.randrange(300)))
-        self.dispatches.append(Dispatch(number, launch, pause))
+        delay = self.rng.choice(DELAYS) if self.weak else 0
+        self.dispatches.append(Dispatch(number, launch, pause, delay))
 
     def fill(self, dispatch):
         """Starts workgroups while there is room."""

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t count = 100 * 1000 + 7; // not a multiple of the tile size
 
 struct Arguments {
-  DeviceKind device = DeviceKind::host;
+  DeviceSpec device;
   std::string package;
   uint32_t numRanks = 0; // 0: set by the launcher (torchrun, mpirun, ...)
 };
@@ -133,10 +133,10 @@ bool parse(int argc, char **argv, Arguments &arguments) {
         return false;
       arguments.numRanks = static_cast<uint32_t>(ranks);
     } else if (word.rfind("--device=", 0) == 0) {
-      Expected<DeviceKind> kind = parseDeviceKind(word.substr(9));
-      if (!kind.ok())
+      Expected<DeviceSpec> device = parseDevice(word.substr(9));
+      if (!device.ok())
         return false;
-      arguments.device = *kind;
+      arguments.device = *device;
     } else if (word[0] != '-' && arguments.package.empty()) {
       arguments.package = word;
     } else {
@@ -152,8 +152,8 @@ int main(int argc, char **argv) {
   Arguments arguments;
   if (!parse(argc, argv, arguments)) {
     std::fprintf(stderr,
-                 "usage: embed-cpp [-n RANKS] [--device=host|cuda|hip] "
-                 "PACKAGE\n"
+                 "usage: embed-cpp [-n RANKS] "
+                 "[--device=host|cuda|hip|emulated:CHIP] PACKAGE\n"
                  "Without -n, a launcher (torchrun, mpirun, srun, iris-run) "
                  "starts the ranks.\n");
     return 2;

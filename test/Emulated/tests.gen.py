@@ -41,9 +41,6 @@ PROGRAMS = [
     ("elements", "f16", "", "gfx942", ("--ranks=2 --seeds=1 " + HEAP,)),
     ("elements", "f16", "--full", "gfx950 gfx90a gfx1100 gfx1201",
      ("--ranks=2 --seeds=1 " + HEAP,)),
-    # Scratch buffers in LDS.
-    ("memory", "f16", "", "gfx942 gfx1100", ("--ranks=2 --seeds=1",)),
-    ("memory", "i32", "", "gfx950", ("--ranks=2 --seeds=1",)),
     # All-to-all over wrapping epochs, buffer edges.
     ("packets-short", "bf16", "", CDNA3, (f"--ranks=4 --seeds=2 {HEAP} {ALL}",)),
     ("packets-short", "f64", "", CDNA3,
@@ -68,8 +65,8 @@ KERNELS = [
           ("message-passing-atomic-handshake",
            "examples/01-message-passing/atomic_handshake.mlir"),
           ("all-gather", "examples/02-all-gather/all_gather.mlir"))
-      # The caches of the other chips are not modelled.
-      for chips, options in ((CDNA3, ALL), ("gfx90a gfx1100 gfx1201", "--seeds=1"))),
+      # The caches of the other chips are not modelled: other-chips.test.
+      for chips, options in ((CDNA3, ALL),)),
     # A matmul that waits for its k-blocks.
     ("matmul-wait", "test/Emulated/Inputs/matmul-wait.mlir", CDNA3,
      "--ranks=2 " + ALL),

@@ -104,13 +104,15 @@ ccl::MatmulTuningKey iris::bench::tuningKeyOf(const Options &options,
   ccl::MatmulTuningKey tuningKey;
   tuningKey.problem = problem;
   tuningKey.groupSize = options.numRanks;
-  tuningKey.device = options.device;
+  tuningKey.device = options.device.kind;
   tuningKey.target = options.target;
   tuningKey.attributes = options.attributesOrNull();
   if (options.target.empty())
-    tuningKey.target = options.device == rt::DeviceKind::cuda  ? "sm_90a"
-                       : options.device == rt::DeviceKind::hip ? "gfx942"
-                                                               : "host";
+    tuningKey.target = options.device.kind == rt::DeviceKind::cuda  ? "sm_90a"
+                       : options.device.kind == rt::DeviceKind::hip ? "gfx942"
+                       : options.device.kind == rt::DeviceKind::emulated
+                           ? options.device.chip
+                           : "host";
   return tuningKey;
 }
 

@@ -30,7 +30,7 @@ ccl::TuningKey iris::bench::tuningKeyOf(const Options &options, Op op,
   tuningKey.dtype = dtype;
   tuningKey.bytes = bytes;
   tuningKey.groupSize = options.numRanks;
-  tuningKey.device = options.device;
+  tuningKey.device = options.device.kind;
   tuningKey.attributes = options.attributesOrNull();
   tuningKey.alignment = bytes & ~(bytes - 1);
   tuningKey.inPlace = options.inPlace;

@@ -309,7 +309,7 @@ static void addRun(CommandLine &line, Options &options) {
   line.section("where and how");
   line.option("-n", "N", number(options.numRanks, 1, IRISRT_MAX_GROUP),
               "ranks");
-  line.option("--device", "host|hip|cuda", device(options.device),
+  line.option("--device", "host|hip|cuda|emulated:CHIP", device(options.device),
               "CPU threads or GPUs");
   line.option("--target", "TARGET", text(options.target),
               "target of --explain and --requests for matmuls: sm_90a, gfx942 "

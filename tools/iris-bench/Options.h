@@ -28,7 +28,7 @@ struct Shape {
 
 struct Options {
   uint32_t numRanks = 2;
-  rt::DeviceKind device = rt::DeviceKind::host;
+  rt::DeviceSpec device;
   /// "sm_90a"; empty: the device's target, or its kind's best-measured one.
   std::string target;
   /// What the device that is measured says of itself; empty with --explain.

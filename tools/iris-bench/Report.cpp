@@ -334,10 +334,10 @@ void iris::bench::explain(const Options &options) {
     explain(part);
   if (!options.plan.empty() || options.ops.empty())
     return;
-  std::printf(
-      "%u ranks on %s; parameters of the model: %s\n", options.numRanks,
-      std::string(rt::deviceKindName(options.device)).c_str(),
-      ccl::choiceSource(options.device, options.attributesOrNull()).c_str());
+  std::printf("%u ranks on %s; parameters of the model: %s\n", options.numRanks,
+              rt::deviceName(options.device).c_str(),
+              ccl::choiceSource(options.device.kind, options.attributesOrNull())
+                  .c_str());
   for (Op op : options.ops)
     for (ccl::DType dtype : options.dtypes)
       for (uint64_t bytes : options.sizes)

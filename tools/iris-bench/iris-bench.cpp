@@ -213,7 +213,7 @@ static int runTool(int argc, char **argv) {
                                                 std::max(*devices, 1));
   if (!attributes.ok())
     return report(attributes.status());
-  rt::Status costModel = ccl::checkCostModel(options->device);
+  rt::Status costModel = ccl::checkCostModel(options->device.kind);
   if (!costModel.ok())
     return report(costModel);
   auto prepare = [&](Options &part) {

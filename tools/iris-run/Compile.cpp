@@ -48,12 +48,11 @@ static rt::Expected<std::string> outputOf(Supervisor &supervisor,
 /// never opens a device.
 static rt::Expected<std::string> findTarget(Supervisor &supervisor,
                                             const Options &options) {
-  if (options.device == rt::DeviceKind::host)
+  if (options.device.kind == rt::DeviceKind::host)
     return std::string(IRISRT_ARCH_HOST);
   ChildSpec spec;
   spec.path = rt::selfPath();
-  spec.args = {"--print-target",
-               "--device=" + std::string(rt::deviceKindName(options.device))};
+  spec.args = {"--print-target", "--device=" + rt::deviceName(options.device)};
   IRISRT_ASSIGN_OR_RETURN(
       std::string target,
       outputOf(supervisor, spec, "the query of the device"));

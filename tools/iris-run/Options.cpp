@@ -73,9 +73,10 @@ static CommandLine describe(Options &options) {
   line.section("options");
   line.option("-n", "N", number(options.numRanks, 1, IRISRT_MAX_RANKS),
               "ranks to start");
-  line.option("--device", "host|hip|cuda", device(options.device),
-              "device of the ranks: CPU threads, AMD GPUs or NVIDIA GPUs, one "
-              "per rank");
+  line.option("--device", "host|hip|cuda|emulated:CHIP", device(options.device),
+              "device of the ranks: CPU threads, AMD GPUs, NVIDIA GPUs, one per "
+              "rank, or an emulator that executes the code of an AMD chip, such "
+              "as emulated:gfx942, found by IRIS_EMULATOR");
   line.option(
       "--ranks", "processes|threads",
       word(options.threads, std::vector<bool>{false, true},
@@ -125,7 +126,7 @@ rt::Expected<Options> iris::run::parseOptions(int argc, char **argv) {
       !options.version && !options.printTarget)
     return rt::makeStatus(StatusCode::invalidArgument,
                           "no program; see --help");
-  if (options.debug && options.device != rt::DeviceKind::host)
+  if (options.debug && options.device.kind != rt::DeviceKind::host)
     return rt::makeStatus(
         StatusCode::invalidArgument,
         "--debug checks accesses on the host only; expected --device=host");

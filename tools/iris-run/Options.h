@@ -14,7 +14,7 @@ namespace iris::run {
 
 struct Options {
   uint32_t numRanks = 2;
-  rt::DeviceKind device = rt::DeviceKind::host;
+  rt::DeviceSpec device;
   bool threads = false;
   bool verbose = false;
   uint64_t heapBytes = 0;

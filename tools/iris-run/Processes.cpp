@@ -15,7 +15,7 @@ static ChildSpec commandOf(const Options &options, int packageFd,
                            int resultFd) {
   ChildSpec spec;
   spec.path = rt::selfPath();
-  spec.args = {"--device=" + std::string(rt::deviceKindName(options.device)),
+  spec.args = {"--device=" + rt::deviceName(options.device),
                "--result-fd=" + std::to_string(resultFd),
                "--heap=" + std::to_string(options.heapBytes),
                "/proc/self/fd/" + std::to_string(packageFd)};

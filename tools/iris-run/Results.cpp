@@ -75,7 +75,7 @@ int iris::run::summarize(const Options &options,
   }
   std::string where = std::to_string(results.size()) +
                       (results.size() == 1 ? " rank" : " ranks") + " on " +
-                      std::string(rt::deviceKindName(options.device));
+                      rt::deviceName(options.device);
   if (badRanks != 0) {
     std::fprintf(stderr,
                  "iris-run: FAILED on %zu of %s (%" PRIu64 " of %" PRIu64

@@ -277,16 +277,16 @@ Value iris::run::byteSize(uint64_t &target) {
       }};
 }
 
-Value iris::run::device(rt::DeviceKind &target) {
+Value iris::run::device(rt::DeviceSpec &target) {
   return {
       [&target](const std::string &option, const std::string &text) -> Status {
-        Expected<rt::DeviceKind> kind = rt::parseDeviceKind(text);
-        if (!kind.ok())
-          return kind.status().withContext(option);
-        target = *kind;
+        Expected<rt::DeviceSpec> device = rt::parseDevice(text);
+        if (!device.ok())
+          return device.status().withContext(option);
+        target = *device;
         return {};
       },
-      std::string(rt::deviceKindName(target))};
+      rt::deviceName(target)};
 }
 
 Value iris::run::numbers(std::vector<int64_t> &target, uint64_t most) {

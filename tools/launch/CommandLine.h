@@ -93,7 +93,7 @@ Value fileName(std::string &target);
 /// Each occurrence of the option appends.
 Value fileNames(std::vector<std::string> &target);
 Value byteSize(uint64_t &target);
-Value device(rt::DeviceKind &target);
+Value device(rt::DeviceSpec &target);
 /// Numbers from 1 to `most`, separated by commas.
 Value numbers(std::vector<int64_t> &target, uint64_t most);
 

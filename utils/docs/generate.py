@@ -164,7 +164,10 @@ def environment_page(build):
             "\n`iris-compile` looks for `ptxas` on `PATH` and in "
             "`/usr/local/cuda/bin`. The tests also read `AMDEMU`, "
             "`TINYGRAD_DIR` and `IRIS_TEST_PACKAGES` "
-            "([test/README.md](../../test/README.md)).\n")
+            "([test/README.md](../../test/README.md)), and the emulator "
+            "`test/Emulated/server.py` reads `IRIS_EMULATOR_SEED` and "
+            "`IRIS_EMULATOR_MEMORY` ([Debugging](../guides/debugging.md"
+            "#running-amd-code-without-an-amd-gpu)).\n")
 
 
 def header_section(path):

@@ -51,7 +51,8 @@ typedef struct IrisRtKernel IrisRtKernel;
 typedef enum IrisRtDevice {
   IRISRT_DEVICE_HOST = 0,
   IRISRT_DEVICE_HIP = 1,
-  IRISRT_DEVICE_CUDA = 2
+  IRISRT_DEVICE_CUDA = 2,
+  IRISRT_DEVICE_EMULATED = 3
 } IrisRtDevice;
 
 /* Zero everything but structBytes for the defaults. */
@@ -81,6 +82,8 @@ typedef struct IrisRtWorldOptions {
    * IRIS_REFUSE_HOST_CODE is set. */
   uint32_t refuseHostCode;
   uint32_t reserved; /* 0 */
+  /* IRISRT_DEVICE_EMULATED: the AMD chip, such as "gfx942"; otherwise NULL. */
+  const char *emulatedChip;
 } IrisRtWorldOptions;
 
 /* Collective.  `options` may be NULL. */

@@ -2,6 +2,7 @@
 //===- Backend.cpp - Functions common to all back ends --------------------===//
 #include "backends/Backend.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace iris::rt;
@@ -30,6 +31,9 @@ Status Backend::writeNow(StreamHandle stream, uint64_t to, const void *from,
   return status;
 }
 
+static constexpr DeviceKind allKinds[] = {
+    DeviceKind::host, DeviceKind::hip, DeviceKind::cuda, DeviceKind::emulated};
+
 std::string_view iris::rt::deviceKindName(DeviceKind kind) {
   switch (kind) {
   case DeviceKind::host:
@@ -38,45 +42,76 @@ std::string_view iris::rt::deviceKindName(DeviceKind kind) {
     return "hip";
   case DeviceKind::cuda:
     return "cuda";
+  case DeviceKind::emulated:
+    return "emulated";
   }
   return "unknown";
 }
 
-Expected<DeviceKind> iris::rt::parseDeviceKind(std::string_view name) {
-  for (DeviceKind kind : {DeviceKind::host, DeviceKind::hip, DeviceKind::cuda})
-    if (name == deviceKindName(kind))
-      return kind;
+std::string iris::rt::deviceName(const DeviceSpec &device) {
+  std::string name(deviceKindName(device.kind));
+  return device.chip.empty() ? name : name + ":" + device.chip;
+}
+
+Expected<DeviceSpec> iris::rt::parseDevice(std::string_view name) {
+  size_t colon = std::min(name.find(':'), name.size());
+  std::string chip(name.substr(std::min(colon + 1, name.size())));
+  for (DeviceKind kind : allKinds)
+    if (name.substr(0, colon) == deviceKindName(kind) &&
+        (colon < name.size()) == (kind == DeviceKind::emulated) &&
+        chip.empty() == (kind != DeviceKind::emulated))
+      return DeviceSpec(kind, std::move(chip));
   return makeStatus(StatusCode::invalidArgument,
-                    "unknown device '%.*s'; expected host, hip or cuda",
+                    "unknown device '%.*s'; expected host, hip, cuda, or "
+                    "emulated:CHIP such as emulated:gfx942",
                     static_cast<int>(name.size()), name.data());
 }
 
 Expected<std::unique_ptr<Backend>>
-iris::rt::createBackend(DeviceKind kind, int index, bool placeMappings) {
-  if (kind == DeviceKind::host)
+iris::rt::createBackend(const DeviceSpec &device, int index,
+                        bool placeMappings) {
+  switch (device.kind) {
+  case DeviceKind::host:
     return createHostBackend(index, placeMappings);
-  return createGpuBackend(kind, index, placeMappings);
+  case DeviceKind::emulated:
+    return createEmulatedBackend(device.chip, index, placeMappings);
+  case DeviceKind::hip:
+  case DeviceKind::cuda:
+    break;
+  }
+  return createGpuBackend(device.kind, index, placeMappings);
 }
 
-Expected<int> iris::rt::countDevices(DeviceKind kind) {
-  if (kind == DeviceKind::host)
+Expected<int> iris::rt::countDevices(const DeviceSpec &device) {
+  switch (device.kind) {
+  case DeviceKind::host:
     return 1;
-  return countGpuDevices(kind);
+  case DeviceKind::emulated:
+    return countEmulatedDevices();
+  case DeviceKind::hip:
+  case DeviceKind::cuda:
+    break;
+  }
+  return countGpuDevices(device.kind);
 }
 
-Expected<int> iris::rt::deviceCount(DeviceKind kind) {
-  return countDevices(kind);
+Expected<int> iris::rt::deviceCount(const DeviceSpec &device) {
+  return countDevices(device);
 }
 
-Expected<DeviceAttributes> iris::rt::deviceAttributes(DeviceKind kind,
+Expected<DeviceAttributes> iris::rt::deviceAttributes(const DeviceSpec &device,
                                                       int index) {
   IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                          createBackend(kind, index));
+                          createBackend(device, index));
   return static_cast<const DeviceAttributes &>(backend->info());
 }
 
-Expected<std::string> iris::rt::deviceTarget(DeviceKind kind, int index) {
+Expected<std::string> iris::rt::deviceTarget(const DeviceSpec &device,
+                                             int index) {
+  // Known without starting an emulator.
+  if (device.kind == DeviceKind::emulated)
+    return device.chip;
   IRISRT_ASSIGN_OR_RETURN(DeviceAttributes attributes,
-                          deviceAttributes(kind, index));
+                          deviceAttributes(device, index));
   return attributes.target;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Backend.h - Device interface -----------------------------*- C++ -*-===//
 //
-// The interface to devices.  Two classes implement it: the host back end
-// (backends/host) and the GPU back end (backends/gpu), which calls HIP or CUDA
-// through a table of symbols from dlopen.  test/runtime/conformance tests both.
+// The interface to devices.  Implementations: the host back end
+// (backends/host), which the emulated back end (backends/emulated) extends by
+// AMD code that another process executes, and the GPU back end (backends/gpu),
+// which calls HIP or CUDA through a table of symbols from dlopen.
+// test/runtime/conformance tests all of them.
 //
 // Rules for implementers:
 //   * a Backend belongs to one World; its methods may be called from any
@@ -197,7 +199,8 @@ public:
   /// not end within the limit. Afterwards the memory and code that it may use
   /// stay allocated: functions that free or unmap memory or unload a module
   /// succeed without effect, and so does the destructor. On GPUs the same
-  /// applies while work is running for which synchronize has timed out.
+  /// applies while work is running for which synchronize has timed out. A back
+  /// end that can end the work does so, and returns `aborted`.
   virtual Status destroyStream(StreamHandle stream,
                                std::chrono::nanoseconds limit) = 0;
   Status destroyStream(StreamHandle stream) {
@@ -269,19 +272,22 @@ private:
   std::vector<std::unique_ptr<uint8_t[]>> kept_;
 };
 
-/// Opens device `index` of `kind`. Without `placeMappings` it shares memory by
+/// Opens device `index` of a kind. Without `placeMappings` it shares memory by
 /// handles even if it could place mappings, so that kernels translate addresses
 /// through a table.
-Expected<std::unique_ptr<Backend>> createBackend(DeviceKind kind, int index,
-                                                 bool placeMappings = true);
+Expected<std::unique_ptr<Backend>>
+createBackend(const DeviceSpec &device, int index, bool placeMappings = true);
 
-/// The number of devices of `kind`; `unavailable` if the kind cannot be used at
-/// all (no library, no driver).
-Expected<int> countDevices(DeviceKind kind);
+/// The number of devices of a kind; `unavailable` if the kind cannot be used at
+/// all (no library, no driver, no emulator).
+Expected<int> countDevices(const DeviceSpec &device);
 
-// The factories of the two back ends.
+// The factories of the back ends.
 Expected<std::unique_ptr<Backend>> createHostBackend(int index,
                                                      bool placeMappings);
+Expected<std::unique_ptr<Backend>>
+createEmulatedBackend(const std::string &chip, int index, bool placeMappings);
+Expected<int> countEmulatedDevices();
 Expected<std::unique_ptr<Backend>> createGpuBackend(DeviceKind kind, int index,
                                                     bool placeMappings);
 Expected<int> countGpuDevices(DeviceKind kind);

@@ -26,6 +26,11 @@ static constexpr uint64_t mostFileBytes = 1 << 20;
 // Fields
 //===----------------------------------------------------------------------===//
 
+/// An emulated device executes code for AMD's GPUs.
+static DeviceKind modelKind(DeviceKind device) {
+  return device == DeviceKind::emulated ? DeviceKind::hip : device;
+}
+
 namespace {
 /// A number of a model: its key and where it is kept.
 template <typename ModelT>
@@ -231,9 +236,9 @@ Expected<DeviceModel> iris::ccl::parseDeviceModel(const std::string &text,
   DeviceModel model = {};
   model.name = json.member("name").string();
   std::string kind = json.member("device").string();
-  Expected<DeviceKind> device = parseDeviceKind(kind);
-  if (device.ok())
-    model.kind = *device;
+  Expected<DeviceSpec> device = parseDevice(kind);
+  if (device.ok() && device->kind == modelKind(device->kind))
+    model.kind = device->kind;
   else
     json.member("device").fail("is '" + kind + "'; expected host, cuda or hip");
   JsonValue targets = json.member("targets");
@@ -292,13 +297,13 @@ Status iris::ccl::checkCostModel(DeviceKind device) {
   const Expected<std::optional<DeviceModel>> &model = fromEnvironment();
   if (!model.ok())
     return model.status();
-  if (*model && (*model)->kind != device)
+  if (*model && (*model)->kind != modelKind(device))
     return makeStatus(StatusCode::invalidArgument,
                       "IRIS_COST_MODEL: '%s' is a model of %s; expected one of "
                       "%s",
                       (*model)->name.c_str(),
                       std::string(deviceKindName((*model)->kind)).c_str(),
-                      std::string(deviceKindName(device)).c_str());
+                      std::string(deviceKindName(modelKind(device))).c_str());
   return Status::success();
 }
 
@@ -354,8 +359,9 @@ static DeviceModel scaleModel(const DeviceModel &from,
 }
 
 const DeviceModel &
-iris::ccl::deviceModelOf(DeviceKind kind, const std::string &target,
+iris::ccl::deviceModelOf(DeviceKind device, const std::string &target,
                          const DeviceAttributes *attributes) {
+  const DeviceKind kind = modelKind(device);
   const Expected<std::optional<DeviceModel>> &named = fromEnvironment();
   if (named.ok() && *named && (*named)->kind == kind)
     return **named;
@@ -377,7 +383,9 @@ iris::ccl::deviceModelOf(DeviceKind kind, const std::string &target,
       Key(kind, attributes->target, attributes->name, attributes->processors));
   if (isNew) {
     found->second = scaleModel(nearest, *attributes);
-    Log().warning("%s", found->second.links.source.c_str());
+    // The times of an emulator mean nothing, so no model would serve it better.
+    if (device != DeviceKind::emulated)
+      Log().warning("%s", found->second.links.source.c_str());
   }
   return found->second;
 }

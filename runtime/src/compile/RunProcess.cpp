@@ -68,8 +68,8 @@ struct ChildStart {
     action.sa_flags = 0;
     ::sigaction(signal, &action, nullptr);
   }
-  // End the compiler if the requesting process ends. SIGTERM, so that it can
-  // remove its temporary files.
+  // End the child if the requesting process ends. SIGTERM, so that a compiler
+  // can remove its temporary files.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != start.parent)
     ::_exit(127);
@@ -101,8 +101,8 @@ struct ChildStart {
   return pid;
 }
 
-static Expected<pid_t> spawn(const std::vector<std::string> &argv, int in,
-                             int out, int messages) {
+Expected<pid_t> iris::rt::startProcess(const std::vector<std::string> &argv,
+                                       int in, int out, int messages) {
   std::vector<std::string> strings = argv;
   std::vector<char *> pointers;
   for (std::string &text : strings)
@@ -158,8 +158,8 @@ Status iris::rt::runProcess(const std::vector<std::string> &argv,
   // In-memory files, which are freed however this process ends.
   IRISRT_ASSIGN_OR_RETURN(UniqueFd in, makeMemoryFile("iris-input", input));
   IRISRT_ASSIGN_OR_RETURN(UniqueFd out, makeMemoryFile("iris-output", ""));
-  IRISRT_ASSIGN_OR_RETURN(pid_t pid,
-                          spawn(argv, in.get(), out.get(), writeEnd.get()));
+  IRISRT_ASSIGN_OR_RETURN(
+      pid_t pid, startProcess(argv, in.get(), out.get(), writeEnd.get()));
   writeEnd.reset();
 
   Deadline deadline(limit);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RunProcess.h - Child processes ---------------------------*- C++ -*-===//
 //
-// Runs one child process to its end, without changing the signal handling of
-// the host program.
+// Runs child processes without changing the signal handling of the host
+// program.
 #ifndef IRIS_RT_COMPILE_RUNPROCESS_H
 #define IRIS_RT_COMPILE_RUNPROCESS_H
 
@@ -11,12 +11,19 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace iris::rt {
 
 /// "exited with status 3", "was killed by signal 9 (Killed)".
 std::string describeExit(int waitStatus);
+
+/// Starts `argv` (argv[0] is a path) with these descriptors as standard input,
+/// output and error, and no others. The child gets SIGTERM if the calling
+/// thread ends first. The caller must wait for it.
+Expected<pid_t> startProcess(const std::vector<std::string> &argv, int in,
+                             int out, int messages);
 
 /// The output of a child process.
 struct ProcessOutput {

@@ -45,11 +45,19 @@ static Expected<WorldOptions> convert(const IrisRtWorldOptions &from) {
                       "IrisRtWorldOptions.structBytes is %llu; expected %zu",
                       static_cast<unsigned long long>(from.structBytes),
                       sizeof(IrisRtWorldOptions));
-  if (from.device < IRISRT_DEVICE_HOST || from.device > IRISRT_DEVICE_CUDA)
+  if (from.device < IRISRT_DEVICE_HOST || from.device > IRISRT_DEVICE_EMULATED)
     return makeStatus(StatusCode::invalidArgument, "unknown device %d",
                       static_cast<int>(from.device));
   WorldOptions to;
-  to.device = static_cast<DeviceKind>(from.device);
+  if ((from.device == IRISRT_DEVICE_EMULATED) != (from.emulatedChip != nullptr))
+    return makeStatus(StatusCode::invalidArgument,
+                      "IrisRtWorldOptions.emulatedChip is '%s' and .device %d; "
+                      "expected a chip for IRISRT_DEVICE_EMULATED and NULL for "
+                      "other devices",
+                      from.emulatedChip ? from.emulatedChip : "NULL",
+                      static_cast<int>(from.device));
+  to.device = DeviceSpec(static_cast<DeviceKind>(from.device),
+                         from.emulatedChip ? from.emulatedChip : "");
   if (from.deviceIndexPlusOne != 0)
     to.deviceIndex = from.deviceIndexPlusOne - 1;
   if (from.job || from.numRanks != 0) {

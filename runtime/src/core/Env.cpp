@@ -224,6 +224,7 @@ Env Env::read(const Lookup &lookup) {
     warn("IRIS_LOG", text, "off, error, warning, info or debug");
 
   env.compiler_ = var("IRIS_COMPILE");
+  env.emulator_ = var("IRIS_EMULATOR");
   env.searchPath_ = var("PATH");
 
   // A relative path would denote a different directory in each process.

@@ -36,12 +36,12 @@ static Expected<int> chooseDevice(const WorldOptions &options,
                                   const LaunchInfo &launch) {
   if (options.deviceIndex)
     return *options.deviceIndex;
-  if (options.device == DeviceKind::host)
+  if (options.device.kind == DeviceKind::host)
     return 0;
   IRISRT_ASSIGN_OR_RETURN(int count, countDevices(options.device));
   if (count <= 0)
     return makeStatus(StatusCode::unavailable, "no %s device is visible",
-                      deviceKindName(options.device).data());
+                      deviceName(options.device).c_str());
   return static_cast<int>(launch.localRank % static_cast<uint32_t>(count));
 }
 
@@ -278,7 +278,8 @@ Status World::destroy() { return impl_->destroy(); }
 
 uint32_t World::rank() const { return impl_->launch.rank; }
 uint32_t World::numRanks() const { return impl_->launch.numRanks; }
-DeviceKind World::deviceKind() const { return impl_->options.device; }
+DeviceKind World::deviceKind() const { return impl_->options.device.kind; }
+const DeviceSpec &World::device() const { return impl_->options.device; }
 const std::string &World::target() const {
   return impl_->backend->info().target;
 }

@@ -55,15 +55,19 @@ again:
 Expected<std::unique_ptr<Backend>> DeviceUnderTest::open() const {
   if (kind == DeviceKind::host)
     return std::unique_ptr<Backend>(new HostBackend(!table));
-  return createBackend(kind, 0);
+  return createBackend(spec(), 0, /*placeMappings=*/!table);
+}
+
+DeviceSpec DeviceUnderTest::spec() const {
+  return {kind, kind == DeviceKind::emulated ? "gfx942" : ""};
 }
 
 std::string DeviceUnderTest::image() const {
   if (kind == DeviceKind::cuda)
     return std::string(storeIdsPtx, sizeof(storeIdsPtx)); // with its zero
   std::string path = IRIS_TEST_KERNELS;
-  if (kind == DeviceKind::hip) {
-    Expected<std::string> target = deviceTarget(kind, 0);
+  if (kind == DeviceKind::hip || kind == DeviceKind::emulated) {
+    Expected<std::string> target = deviceTarget(spec(), 0);
     if (!target.ok())
       return "";
     path = IRIS_TEST_IMAGES "/store_ids." + *target + ".hsaco";
@@ -93,7 +97,7 @@ std::string DeviceUnderTest::spinPackage(const std::string &target) const {
 
 std::string DeviceUnderTest::boundTo() const {
   const bool isCuda = kind == DeviceKind::cuda;
-  void *library = kind == DeviceKind::host
+  void *library = kind == DeviceKind::host || kind == DeviceKind::emulated
                       ? nullptr
                       : ::dlopen(isCuda ? "libcuda.so.1" : "libamdhip64.so",
                                  RTLD_NOW | RTLD_LOCAL);
@@ -113,5 +117,7 @@ std::vector<DeviceUnderTest> iris::rt::test::devicesUnderTest() {
   return {{"host", DeviceKind::host, false},
           {"host_table", DeviceKind::host, true},
           {"cuda", DeviceKind::cuda, false},
-          {"hip", DeviceKind::hip, false}};
+          {"hip", DeviceKind::hip, false},
+          {"emulated", DeviceKind::emulated, false},
+          {"emulated_table", DeviceKind::emulated, true}};
 }

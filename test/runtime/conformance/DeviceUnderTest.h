@@ -20,6 +20,8 @@ struct DeviceUnderTest {
   DeviceKind kind = DeviceKind::host;
   bool table = false;
 
+  /// As options name it.
+  DeviceSpec spec() const;
   /// A new back end; `unavailable` without such a device.
   Expected<std::unique_ptr<Backend>> open() const;
   /// An image that exports `store_ids` and `spin_until_set`; empty if there is

@@ -16,6 +16,13 @@ int irisTestCApi(const char *job, uint32_t rank, uint32_t numRanks,
   CHECK(irisrtWorldCreate(&options, &world) == IRISRT_INVALID_ARGUMENT);
   CHECK(strstr(irisrtLastError(), "structBytes"));
   CHECK(strcmp(irisrtStatusName(IRISRT_TIMEOUT), "timeout") == 0);
+  options.structBytes = sizeof(options);
+  options.device = IRISRT_DEVICE_EMULATED; /* without a chip */
+  CHECK(irisrtWorldCreate(&options, &world) == IRISRT_INVALID_ARGUMENT);
+  options.device = IRISRT_DEVICE_HOST;
+  options.emulatedChip = "gfx942";
+  CHECK(irisrtWorldCreate(&options, &world) == IRISRT_INVALID_ARGUMENT);
+  memset(&options, 0, sizeof(options));
 
   options.structBytes = sizeof(options);
   options.job = job;

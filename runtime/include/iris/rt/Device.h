@@ -8,12 +8,25 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
 /// A family of devices.
-enum class DeviceKind : int32_t { host = 0, hip = 1, cuda = 2 };
+enum class DeviceKind : int32_t { host = 0, hip = 1, cuda = 2, emulated = 3 };
+
+/// A device as options name it.
+struct DeviceSpec {
+  DeviceKind kind = DeviceKind::host;
+  /// Of an emulated device: the AMD chip whose code it executes, "gfx942".
+  std::string chip;
+
+  DeviceSpec() = default;
+  // Implicit: only an emulated device needs more than its kind.
+  DeviceSpec(DeviceKind kind, std::string chip = "")
+      : kind(kind), chip(std::move(chip)) {}
+};
 
 /// What a device says of itself.
 struct DeviceAttributes {
@@ -25,21 +38,25 @@ struct DeviceAttributes {
   uint32_t processors = 0;
 };
 
-/// "host", "hip" or "cuda".
+/// "host", "hip", "cuda" or "emulated".
 std::string_view deviceKindName(DeviceKind kind);
 
-/// The kind with that name.
-Expected<DeviceKind> parseDeviceKind(std::string_view name);
+/// "host", "hip", "cuda" or "emulated:gfx942".
+std::string deviceName(const DeviceSpec &device);
+
+/// The device with that name.
+Expected<DeviceSpec> parseDevice(std::string_view name);
 
 /// The number of devices of a kind; `unavailable` if the kind cannot be used at
-/// all (no library, no driver).
-Expected<int> deviceCount(DeviceKind kind);
+/// all (no library, no driver, no emulator).
+Expected<int> deviceCount(const DeviceSpec &device);
 
 /// The attributes of a device.
-Expected<DeviceAttributes> deviceAttributes(DeviceKind kind, int index);
+Expected<DeviceAttributes> deviceAttributes(const DeviceSpec &device,
+                                            int index);
 
 /// The target name of a device: "host", "gfx942", "sm_90a".
-Expected<std::string> deviceTarget(DeviceKind kind, int index);
+Expected<std::string> deviceTarget(const DeviceSpec &device, int index);
 
 } // namespace iris::rt
 #pragma GCC visibility pop

@@ -74,6 +74,8 @@ public:
   /// IRIS_COMPILE: the iris-compile that iris-run and the collectives run; may
   /// be empty.
   const std::string &compiler() const { return compiler_; }
+  /// IRIS_EMULATOR: the program that emulates AMD devices; may be empty.
+  const std::string &emulator() const { return emulator_; }
   /// PATH; may be empty.
   const std::string &searchPath() const { return searchPath_; }
   /// IRIS_CACHE_DIR, else $XDG_CACHE_HOME/iris, else $HOME/.cache/iris; empty
@@ -115,8 +117,8 @@ private:
   Expected<LaunchInfo> launch_;
   LogLevel logLevel_ = LogLevel::warning;
   std::vector<std::string> rendezvousDirs_;
-  std::string compiler_, warning_, searchPath_, cacheDir_, matmulTable_,
-      costModel_;
+  std::string compiler_, emulator_, warning_, searchPath_, cacheDir_,
+      matmulTable_, costModel_;
   bool checkCollectives_ = false, refuseHostCode_ = false;
   std::optional<double> waitLimit_, joinLimit_, collectiveLimit_;
   std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;

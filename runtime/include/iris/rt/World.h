@@ -58,7 +58,7 @@ class World;
 struct ClockSample;
 
 struct WorldOptions {
-  DeviceKind device = DeviceKind::host;
+  DeviceSpec device;
   /// The device index; default: the launcher's local rank modulo the number of
   /// devices.
   std::optional<int> deviceIndex;
@@ -154,6 +154,7 @@ public:
   uint32_t rank() const;
   uint32_t numRanks() const;
   DeviceKind deviceKind() const;
+  const DeviceSpec &device() const;
   /// Target name of the device: "host", "gfx942", "sm_90a".
   const std::string &target() const;
   const std::string &deviceName() const;

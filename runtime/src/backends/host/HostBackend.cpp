@@ -39,10 +39,14 @@ HostBackend::HostBackend(bool placeMappings)
   info_.memoryStartsZero = true;
 }
 
-HostBackend::~HostBackend() {
+void HostBackend::destroyStreams() {
   while (!streams_.entries.empty())
     destroyStream({streams_.entries.begin()->first})
         .ignore("stuck_ records a timeout");
+}
+
+HostBackend::~HostBackend() {
+  destroyStreams();
   if (stuck_) {
     for (auto &[id, image] : modules_.entries)
       image.leak();

@@ -22,7 +22,8 @@ namespace iris::rt {
 /// The maximum number of programs of a launch that can run concurrently.
 constexpr uint32_t maxHostCoresident = 1024;
 
-class HostBackend final : public Backend {
+/// A derived back end may execute kernels in another process (the hooks below).
+class HostBackend : public Backend {
 public:
   /// Without `placeMappings` the back end behaves like a device that cannot
   /// place mappings, to test table translation anywhere.
@@ -87,6 +88,38 @@ public:
   Status launchGraph(GraphHandle graph, StreamHandle stream) override;
   Status destroyGraph(GraphHandle graph) override;
 
+protected:
+  // Hooks for a back end whose kernels run in another process, which must have
+  // the same memory at the same addresses. They are called for all memory that
+  // kernels may use, after it is mapped here and before it is unmapped.
+
+  /// False if the other process already uses the addresses; the back end then
+  /// chooses others.
+  virtual Expected<bool> reserved(uint64_t address, uint64_t bytes) {
+    (void)address, (void)bytes;
+    return true;
+  }
+  virtual Expected<bool> mapped(int fd, uint64_t address, uint64_t bytes) {
+    (void)fd, (void)address, (void)bytes;
+    return true;
+  }
+  virtual void unmapping(uint64_t address, uint64_t bytes) {
+    (void)address, (void)bytes;
+  }
+  virtual void unreserving(uint64_t address, uint64_t bytes) {
+    (void)address, (void)bytes;
+  }
+  /// Whether kernels run in this process.
+  virtual bool runsKernelsHere() const { return true; }
+
+  /// Appends a task to a stream.
+  Status enqueue(StreamHandle stream, HostTask task);
+  /// Ends all streams; for destructors.
+  void destroyStreams();
+  /// A launch failed; shared with the tasks that wait for memory values.
+  const std::shared_ptr<std::atomic<bool>> launchFailed_ =
+      std::make_shared<std::atomic<bool>>(false);
+
 private:
   /// The mark of an event's last record, shared with the tasks that set and
   /// read it.
@@ -109,7 +142,7 @@ private:
     }
   };
 
-  Status enqueue(StreamHandle stream, HostTask task);
+  Expected<uint64_t> mapAnywhere(int fd, uint64_t bytes);
   Expected<std::shared_ptr<HostStream>> findStream(StreamHandle stream);
   Expected<std::shared_ptr<EventState>> findEvent(EventHandle event);
 
@@ -130,9 +163,6 @@ private:
   std::map<uint64_t, uint64_t> reservations_;
   std::shared_ptr<ThreadTeam> team_;
   uint32_t workers_ = 1;
-  /// A launch failed; shared with the tasks that wait for memory values.
-  std::shared_ptr<std::atomic<bool>> launchFailed_ =
-      std::make_shared<std::atomic<bool>>(false);
   /// A kernel did not end, so the memory that it may use must stay.
   bool stuck_ = false;
 };

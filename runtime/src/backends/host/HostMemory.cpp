@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace iris::rt;
 
@@ -30,7 +31,33 @@ uint64_t HostBackend::granularity() const { return hostGranularity; }
 // Reservations and chunks
 //===----------------------------------------------------------------------===//
 
-Expected<uint64_t> HostBackend::reserve(uint64_t bytes, uint64_t alignment) {
+/// Calls `attempt`, which takes a range of addresses, until `accept` returns
+/// true for one, and releases the others with `release`. They stay taken until
+/// then, so that every attempt gets another range.
+template <typename Attempt, typename Accept, typename Release>
+static Expected<uint64_t> placeWhereAccepted(Attempt attempt, Accept accept,
+                                             Release release) {
+  constexpr size_t maxAttempts = 64;
+  std::vector<uint64_t> rejected;
+  Expected<uint64_t> result = makeStatus(
+      StatusCode::outOfMemory,
+      "no addresses are free in two processes after %zu attempts", maxAttempts);
+  for (bool isDone = false; !isDone && rejected.size() < maxAttempts;) {
+    Expected<uint64_t> address = attempt();
+    Expected<bool> accepted =
+        address.ok() ? accept(*address) : address.status();
+    if (address.ok() && !(accepted.ok() && *accepted))
+      rejected.push_back(*address);
+    isDone = !accepted.ok() || *accepted;
+    if (isDone)
+      result = accepted.ok() ? address : accepted.status();
+  }
+  for (uint64_t address : rejected)
+    release(address);
+  return result;
+}
+
+static Expected<uint64_t> reserveAnywhere(uint64_t bytes, uint64_t alignment) {
   uint64_t padded = bytes + alignment;
   if (padded < bytes)
     return makeStatus(StatusCode::invalidArgument,
@@ -47,9 +74,18 @@ Expected<uint64_t> HostBackend::reserve(uint64_t bytes, uint64_t alignment) {
     ::munmap(raw, aligned - start);
   if (start + padded != aligned + bytes)
     ::munmap(pointer(aligned + bytes), start + padded - aligned - bytes);
-  std::lock_guard<std::mutex> lock(mutex_);
-  reservations_[aligned] = bytes;
   return aligned;
+}
+
+Expected<uint64_t> HostBackend::reserve(uint64_t bytes, uint64_t alignment) {
+  IRISRT_ASSIGN_OR_RETURN(
+      uint64_t address,
+      placeWhereAccepted([&] { return reserveAnywhere(bytes, alignment); },
+                         [&](uint64_t at) { return reserved(at, bytes); },
+                         [&](uint64_t at) { ::munmap(pointer(at), bytes); }));
+  std::lock_guard<std::mutex> lock(mutex_);
+  reservations_[address] = bytes;
+  return address;
 }
 
 Status HostBackend::unreserve(uint64_t address, uint64_t bytes) {
@@ -63,6 +99,7 @@ Status HostBackend::unreserve(uint64_t address, uint64_t bytes) {
   }
   if (stuck_)
     return Status::success(); // leaked until the process ends
+  unreserving(address, bytes);
   if (::munmap(pointer(address), bytes) != 0)
     return makeErrnoStatus(StatusCode::internal, errno,
                            "cannot unmap address space");
@@ -142,22 +179,24 @@ Status HostBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
   if (!inside)
     return makeStatus(StatusCode::invalidArgument,
                       "the mapping is not within a reservation");
-  void *mapped = ::mmap(pointer(address), bytes, PROT_READ | PROT_WRITE,
+  void *memory = ::mmap(pointer(address), bytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_FIXED, found->second.get(), 0);
-  if (mapped == MAP_FAILED)
+  if (memory == MAP_FAILED)
     return makeErrnoStatus(StatusCode::outOfMemory, errno,
                            "cannot map %llu bytes",
                            static_cast<unsigned long long>(bytes));
-  return Status::success();
+  // Never rejected: the range is reserved in both processes.
+  return mapped(found->second.get(), address, bytes).status();
 }
 
 Status HostBackend::unmap(uint64_t address, uint64_t bytes) {
   if (stuck_)
     return Status::success(); // a running kernel may use it
-  void *mapped =
+  unmapping(address, bytes);
+  void *memory =
       ::mmap(pointer(address), bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  if (mapped == MAP_FAILED)
+  if (memory == MAP_FAILED)
     return makeErrnoStatus(StatusCode::internal, errno, "cannot unmap");
   return Status::success();
 }
@@ -182,14 +221,19 @@ struct HostIpc {
 };
 } // namespace
 
-static Expected<uint64_t> mapAnywhere(int fd, uint64_t bytes) {
-  void *mapped =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (mapped == MAP_FAILED)
-    return makeErrnoStatus(StatusCode::outOfMemory, errno,
-                           "cannot map %llu bytes",
-                           static_cast<unsigned long long>(bytes));
-  return addressOf(mapped);
+Expected<uint64_t> HostBackend::mapAnywhere(int fd, uint64_t bytes) {
+  auto mapHere = [&]() -> Expected<uint64_t> {
+    void *memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED)
+      return makeErrnoStatus(StatusCode::outOfMemory, errno,
+                             "cannot map %llu bytes",
+                             static_cast<unsigned long long>(bytes));
+    return addressOf(memory);
+  };
+  return placeWhereAccepted(
+      mapHere, [&](uint64_t at) { return mapped(fd, at, bytes); },
+      [&](uint64_t at) { ::munmap(pointer(at), bytes); });
 }
 
 Expected<uint64_t> HostBackend::allocateShareable(uint64_t bytes) {
@@ -225,7 +269,7 @@ Expected<uint64_t> HostBackend::openMemory(const IpcHandle &handle) {
     return makeStatus(StatusCode::invalidArgument, "malformed memory handle");
   // Ranks of one process share one mapping, because a second one would hide
   // their data races from sanitizers.
-  if (handle.pid == ::getpid()) {
+  if (handle.pid == ::getpid() && runsKernelsHere()) {
     std::lock_guard<std::mutex> lock(mutex_);
     borrowed_.insert(handle.address);
     return handle.address;
@@ -253,8 +297,10 @@ Status HostBackend::closeMemory(uint64_t address) {
   if (found == mappings_.end())
     return makeStatus(StatusCode::invalidArgument,
                       "no shared memory at that address");
-  if (!stuck_)
+  if (!stuck_) {
+    unmapping(address, found->second.bytes);
     ::munmap(pointer(address), found->second.bytes);
+  }
   mappings_.erase(found);
   return Status::success();
 }

@@ -136,9 +136,9 @@ struct Recorder {
 private:
   Recorder() {
     std::string name = variable("IRIS_TEST_RECORD_FOR");
-    Expected<DeviceKind> parsed = parseDeviceKind(name);
+    Expected<DeviceSpec> parsed = parseDevice(name);
     if (parsed.ok())
-      kind = *parsed;
+      kind = parsed->kind;
     else if (!name.empty())
       stop("IRIS_TEST_RECORD_FOR: " + parsed.status().message());
     std::error_code error;

@@ -128,7 +128,7 @@ class Matmuls:
         element, block = RESULT_ELEMENT[a.element], rng.choice(BLOCKS[a.element])
         at, to = self.corner(a), self.corner(b)
         count = rng.choice([16, 32, 32, 48, 40])
-        limit = self.place(count + 1) if self.often(0.15) else self.index(count)
+        limit = self.index_in(count + 1) if self.often(0.15) else self.index(count)
         tile = Tile(None, shape, element, "")
         start = self.tile(element, 2, shape) if self.often(0.3) else None
         start = start if start and start.type == tile.type else None

@@ -103,6 +103,13 @@ static constexpr NVIDIAChipInfo getBlackwell() {
 // The table
 //===----------------------------------------------------------------------===//
 
+// With this feature, which gfx11 has by default, LLVM 22.1.8 allocates halves
+// of registers, and its selection confuses them with whole ones: an i16 that
+// becomes a part of 64 bits is copied as if it had 64 bits, which ends as a
+// v_mov_b32 of no register. The assembly printer crashes on it; in an object
+// file it reads any register.
+static constexpr llvm::StringLiteral kNoRealTrue16 = "-real-true16";
+
 // PTX versions are the lowest that have what the chip's lowering uses: 8.1
 // (CUDA 12.1) is the first with multimem, 8.6 (CUDA 12.7) with sm_100a.
 static constexpr ChipInfo chips[] = {
@@ -112,8 +119,8 @@ static constexpr ChipInfo chips[] = {
      160 * kKiB, 160 * kKiB, getGFX950()},
     {"gfx90a", ChipVendor::AMD, "AMD Instinct MI210, MI250, MI250X", "", 64,
      64 * kKiB, 64 * kKiB, getGFX90A()},
-    {"gfx1100", ChipVendor::AMD, "AMD Radeon RX 7900, PRO W7900", "", 32,
-     64 * kKiB, 64 * kKiB, getGFX1100()},
+    {"gfx1100", ChipVendor::AMD, "AMD Radeon RX 7900, PRO W7900", kNoRealTrue16,
+     32, 64 * kKiB, 64 * kKiB, getGFX1100()},
     {"gfx1201", ChipVendor::AMD, "AMD Radeon RX 9070, AI PRO R9700", "", 32,
      64 * kKiB, 64 * kKiB, getGFX1201()},
     {"gfx1250", ChipVendor::AMD, "AMD Instinct MI400 series", "", 32,

@@ -22,6 +22,7 @@ import re
 import sys
 import time
 
+import accesses
 import buffers
 import exchanges
 import floats
@@ -55,6 +56,7 @@ def load_emulator():
     floats.teach(module)
     halves.teach(module)
     idle_lanes.teach(module)
+    accesses.teach(module)
     wide_atomics.teach(module)
     return module
 

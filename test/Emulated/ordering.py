@@ -325,9 +325,7 @@ class Runner:
         arena.reset()
         machine = self.machine(arena.memory, model=model if model == "rdna" else None,
                                weak=model if model == "device" else None,
-                               seed=seed, budget=BUDGET, narrow=any(
-                                   arena.width(p) < 4
-                                   for p in arena.kernel.params))
+                               seed=seed, budget=BUDGET)
         machine.prog = self.image.decoded
         try:
             waves.run(machine, arena.launches(), waves.Order(policy, seed),

@@ -130,12 +130,11 @@ def machine(emulator):
 
     class Machine(emulator.Emu):
         """`model`: None, or "rdna" for the caches and stores of gfx11 and
-        gfx12, with a view of memory for each wave. `narrow`: some buffers
-        have elements of less than 4 bytes."""
+        gfx12, with a view of memory for each wave."""
 
-        def __init__(self, memory, model=None, narrow=True, **options):
+        def __init__(self, memory, model=None, **options):
             super().__init__(memory, check=False, **options)
-            self.model, self.caches, self.narrow = model, [], narrow
+            self.model, self.caches = model, []
             self.executed = {}
 
         def start_wg(self, launch, number):
@@ -171,16 +170,6 @@ def machine(emulator):
                     self.drain(wave, int(entry[4].simm16))
                 elif kind == 8 or name == "S_ENDPGM":
                     self.drain(wave, 0)
-            elif self.narrow and pc != emulator.E.ENDPGM_PC:
-                entry = self.fetch(wave.L, pc)
-                if entry[2] == 1 and width(self.SZ, entry[5]) > 2:
-                    addresses = self.addrs(wave, entry[4])
-                    if any(address % 4 for _, address in addresses):
-                        assert entry[3] < 3, "coherent and misaligned"
-                        wave.n += 1
-                        self.move(wave, entry, addresses,
-                                  self.mem.delta(wave.view))
-                        return True
             going = super().step(wave)
             if wave.at_bar:
                 wave.stopped_at = pc - wave.L.entry
@@ -188,30 +177,6 @@ def machine(emulator):
                 self.executed[where] = self.executed.get(where, 0) + (
                     wave.wi == 0)
             return going
-
-        def move(self, wave, entry, addresses, distance):
-            """A load or store of whole registers at an unaligned address,
-            which AMD's hardware supports and the emulator rounds down."""
-            instruction, name = entry[4], entry[5]
-            state, size = wave.st, width(self.SZ, name)
-            is_store = "STORE" in name
-            operand = (getattr(instruction, "data", None) or instruction.vsrc
-                       if is_store else instruction.vdst)
-            assert name.startswith("GLOBAL") and not int(
-                getattr(instruction, "acc", 0) or 0), name
-            first, lanes = operand.offset - 256, state.wave_size
-            vectors = state._vgpr_mv
-            for lane, address in addresses:
-                words = (ctypes.c_uint32 * (size // 4))()
-                if is_store:
-                    for n in range(size // 4):
-                        words[n] = vectors[(first + n) * lanes + lane]
-                    ctypes.memmove(address + distance, words, size)
-                else:
-                    ctypes.memmove(words, address + distance, size)
-                    for n in range(size // 4):
-                        vectors[(first + n) * lanes + lane] = words[n]
-            state.pc = state.pc + instruction.size()
 
         # gfx11 and gfx12 ------------------------------------------------------
 
@@ -258,15 +223,8 @@ def machine(emulator):
             is_store = "STORE" in name
             is_coherent = kind == 2 or scope or (
                 not is_store and int(getattr(instruction, "glc", 0) or 0))
-            misaligned = size > 2 and any(a % 4 for _, a in addresses)
-            assert not misaligned or not is_coherent, "coherent and misaligned"
-            if misaligned and not is_store:
-                self.fill(wave, addresses, size)
-            if misaligned:
-                self.move(wave, entry, addresses, wave.vmem[1].value)
-                if is_store:
-                    wave.cache.pending.append([(a, size) for _, a in addresses])
-                return True
+            assert not is_coherent or not any(
+                a % min(size, 4) for _, a in addresses), "coherent and misaligned"
             if is_store:
                 self.in_view(wave, function, parameters, pc)
                 wave.cache.pending.append([(a, size) for _, a in addresses])

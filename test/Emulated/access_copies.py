@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Executes the kernel of accesses.mlir on an emulated AMD device.
+
+    access_copies.py HSACO
+
+AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
+uses.
+"""
+import sys
+
+import emulate  # first: it switches to an interpreter that has NumPy
+import numpy as np
+
+FROM_STRIDE, TO_STRIDE, COPIED, STORED = 65, 67, 34, 48
+
+
+def wanted(source):
+    """The bytes that one thread stores."""
+    words = [int.from_bytes(source[:2], "little"),
+             int.from_bytes(source[2:4], "little", signed=True) & 0xFFFFFFFF]
+    byte = int.from_bytes(source[10:11], "little", signed=True)
+    return (b"".join(word.to_bytes(4, "little") for word in words)
+            + source[4:32] + source[4:6] + source[32:34]
+            + source[4:6] + source[8:10]
+            + source[4:6] + byte.to_bytes(2, "little", signed=True))
+
+
+def main():
+    emulator = emulate.load_emulator()
+    image = emulate.Image(emulator, sys.argv[1])
+    threads = image.code.kernels["pieces"][".max_flat_workgroup_size"]
+    memory = emulator.Memory(1 << 16)
+    # Half of all words of 16 bits are negative.
+    source = emulate.hash_of(1, np.arange(FROM_STRIDE * threads), 24).astype(
+        np.uint8)
+    # Where no thread stores, the bytes stay.
+    target = np.full(TO_STRIDE * threads, 0xA5, np.uint8)
+    addresses = memory.put(source), memory.put(target)
+    launch = emulator.Launch(
+        image.code, "pieces", (1, 1, 1), (threads, 1, 1),
+        [addresses[0], source.size, addresses[1], target.size], memory)
+    # Its check takes unaligned accesses for errors.
+    image.emulation(memory, 1, None, check=False).run([launch])
+
+    for thread in range(threads):
+        first = FROM_STRIDE * thread
+        data = wanted(source[first:first + COPIED].tobytes())
+        assert len(data) == STORED
+        target[TO_STRIDE * thread:][:STORED] = np.frombuffer(data, np.uint8)
+    got = memory.get(addresses[1], np.uint8, target.size)
+    wrong = np.nonzero(got != target)[0]
+    if wrong.size:
+        print("%s: %d of %d bytes differ, the first is byte %d of thread %d" % (
+            image.code.arch, wrong.size, target.size, wrong[0] % TO_STRIDE,
+            wrong[0] // TO_STRIDE))
+    return wrong.size != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Executes the kernel of test/Target/AMDGPU/register-halves.mlir: sums of the
+rows of a 32x16 window on a matrix of bytes, which has zeros outside.
+
+    register_halves.py HSACO
+
+AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
+uses.
+"""
+import sys
+
+import emulate  # first: it switches to an interpreter that has NumPy
+import numpy as np
+
+ROWS, COLUMNS, WINDOW = 64, 16, 32
+
+
+def main():
+    emulator = emulate.load_emulator()
+    image = emulate.Image(emulator, sys.argv[1])
+    threads = image.code.kernels["pairs"][".max_flat_workgroup_size"]
+    memory = emulator.Memory(1 << 16)
+    matrix = emulate.hash_of(1, np.arange(ROWS * COLUMNS), 24).astype(
+        np.uint8).view(np.int8).reshape(ROWS, COLUMNS)
+    source, target = memory.put(matrix), memory.alloc(4 * WINDOW)
+    padded = np.zeros((ROWS + WINDOW, 2 * COLUMNS), np.int32)
+    padded[:ROWS, :COLUMNS] = matrix
+    failed = False
+    for row, column in ((0, 0), (8, 8), (1, 5), (40, 0), (63, 15)):
+        wanted = padded[row:row + WINDOW, column:column + COLUMNS].sum(axis=1)
+        launch = emulator.Launch(image.code, "pairs", (1, 1, 1), (threads, 1, 1),
+                                 [source, target, row, column], memory)
+        # Its check takes unaligned accesses for errors.
+        image.emulation(memory, 1, None, check=False).run([launch])
+        got = memory.get(target, np.int32, WINDOW)
+        wrong = np.nonzero(got != wanted)[0]
+        if wrong.size:
+            failed = True
+            print("%s: window at %d, %d: %d sums differ, the first is %d, not %d"
+                  % (image.code.arch, row, column, wrong.size, got[wrong[0]],
+                     wanted[wrong[0]]))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

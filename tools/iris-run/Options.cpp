@@ -73,10 +73,11 @@ static CommandLine describe(Options &options) {
   line.section("options");
   line.option("-n", "N", number(options.numRanks, 1, IRISRT_MAX_RANKS),
               "ranks to start");
-  line.option("--device", "host|hip|cuda|emulated:CHIP", device(options.device),
-              "device of the ranks: CPU threads, AMD GPUs, NVIDIA GPUs, one per "
-              "rank, or an emulator that executes the code of an AMD chip, such "
-              "as emulated:gfx942, found by IRIS_EMULATOR");
+  line.option(
+      "--device", "host|hip|cuda|emulated:CHIP", device(options.device),
+      "device of the ranks: CPU threads, AMD GPUs, NVIDIA GPUs, one per "
+      "rank, or an emulator that executes the code of an AMD chip, such "
+      "as emulated:gfx942, found by IRIS_EMULATOR");
   line.option(
       "--ranks", "processes|threads",
       word(options.threads, std::vector<bool>{false, true},

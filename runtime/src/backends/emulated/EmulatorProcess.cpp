@@ -23,7 +23,7 @@ using Kind = EmulatorRequestKind;
 /// How much of the process's last output an error quotes.
 static constexpr size_t maxMessages = 4096;
 /// The time that a process has to end after its socket is closed.
-static constexpr auto endGrace = std::chrono::seconds(2);
+static constexpr auto emulatorEndGrace = std::chrono::seconds(2);
 /// The interval between two checks whether the process has been silent.
 static constexpr int pollMs = 200;
 
@@ -226,7 +226,7 @@ void EmulatorProcess::readMessages() {
 }
 
 std::string EmulatorProcess::reap() {
-  Deadline grace(endGrace);
+  Deadline grace(emulatorEndGrace);
   int waitStatus = 0;
   bool wasKilled = false;
   pid_t ended = 0;
@@ -327,7 +327,8 @@ EmulatorProcess::request(EmulatorRequest request, std::string_view name,
   std::unique_lock<std::mutex> lock(mutex_);
   if (!sent.ok()) {
     // A process that has ended explains itself soon.
-    changed_.wait_for(lock, 2 * endGrace, [&] { return !failure_.ok(); });
+    changed_.wait_for(lock, 2 * emulatorEndGrace,
+                      [&] { return !failure_.ok(); });
     pending_.erase(request.id);
     return failure_.ok() ? sent : failure_;
   }

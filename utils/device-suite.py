@@ -123,7 +123,11 @@ def pack_one(program, args):
     if not source:
         source = os.path.join(args.output, program["name"] + ".mlir")
         with open(source, "w", encoding="utf-8") as file:
-            subprocess.run(program["generator"], stdout=file, check=True)
+            # The generators ask iris-compile which collectives there are.
+            path = os.path.join(os.path.abspath(args.build), "bin")
+            subprocess.run(program["generator"], stdout=file, check=True,
+                           env={**os.environ, "PATH": path + os.pathsep
+                                + os.environ["PATH"]})
     package = program["name"] + ".iris"
     start = time.monotonic()
     command = [os.path.join(args.build, "bin", "iris-compile"), source,

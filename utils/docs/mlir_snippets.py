@@ -8,14 +8,17 @@ it has ops of host programs. Undefined values become arguments; their types
 are taken from the parser's errors, which name the expected type.
 """
 import json
+import os
 import re
 import subprocess
 import sys
 
 import pages
 
+# iris-compile is beside iris-opt.
 COLLECTIVES = [each["op"] for each in json.loads(subprocess.run(
-    ["iris-compile", "--list-collectives"], check=True,
+    [os.path.join(os.path.dirname(sys.argv[1]), "iris-compile"),
+     "--list-collectives"], check=True,
     stdout=subprocess.PIPE).stdout) if each["op"]]
 HOST_OPS = re.compile(
     r"\biris\.(alloc|dealloc|launch|sync|" + "|".join(COLLECTIVES) + "|"

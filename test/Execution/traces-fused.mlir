@@ -54,7 +54,7 @@
 // PICTURE: | 0 | multiply | 3 | {{.*}} | 0 |
 // PICTURE: | 1 | move | 2 | {{.*}} | 19200 |
 // FEW: events, {{[1-9][0-9]*}} dropped
-// NONE: --trace-events=0; expected 1 or more
+// NONE: --trace-events=0; expected a number from 1 to 32768
 // CLOCK-COUNT-1: .entry __iris_clock
 // CLOCK-NOT: .entry __iris_clock
 // SPANS: iris.trace begin %{{.*}}, "fetch"

@@ -138,7 +138,7 @@ CopiedChunk<Number> getCopiedChunk(Arithmetic &n, const MatmulForm &form,
 ///   done      tiles of a group that are done (reductions)
 template <typename Number>
 struct CopiedFlags {
-  Number arrived, missing, entered, done, count;
+  Number arrived, missing, entered, count;
 };
 
 /// `groups`: of one member. The result has the index of the first flag of each
@@ -148,13 +148,18 @@ CopiedFlags<Number> getCopiedFlags(Arithmetic &n, const MatmulForm &form,
                                    Number groups, Number size) {
   Number none = n.index(0), one = n.index(1);
   if (form.kind == MatmulKind::MatmulAllGather)
-    return {none, none, groups, n.add(groups, one), n.add(groups, one)};
+    return {none, none, groups, n.add(groups, one)};
   Number flags = n.mul(size, groups);
   if (form.kind == MatmulKind::AllGatherMatmul)
-    return {none, flags, flags, flags, flags};
-  Number entered = n.mul(n.index(2), flags);
-  return {none, flags, entered, n.add(entered, one),
-          n.add(n.mul(n.index(3), flags), one)};
+    return {none, flags, flags, flags};
+  Number count = n.add(n.mul(n.index(3), flags), one);
+  return {none, flags, n.mul(n.index(2), flags), count};
+}
+
+/// The index of the first `done` flag of a reduction.
+template <typename Arithmetic, typename Number>
+Number getDoneFlag(Arithmetic &n, const CopiedFlags<Number> &flags) {
+  return n.add(flags.entered, n.index(1));
 }
 
 /// The variant copy_engine. An all-gather: the members' shards of a, below each

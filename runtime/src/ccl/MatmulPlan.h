@@ -64,7 +64,10 @@ struct CopiedLayout {
   uint64_t numMissing() const { return number(flags.entered - flags.missing); }
   uint64_t missing() const { return number(flags.missing); }
   uint64_t entered() const { return number(flags.entered); }
-  uint64_t done() const { return number(flags.done); }
+  uint64_t done() const {
+    plan::IntegerArithmetic n;
+    return number(plan::getDoneFlag(n, flags));
+  }
   uint64_t numFlags() const { return number(flags.count); }
   uint64_t flagValue() const { return numFlags(); }
   uint64_t initialValues() const { return flagValue() + 1; }

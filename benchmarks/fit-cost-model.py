@@ -3,7 +3,7 @@
 """Fits the cost model of the collectives' selector to measurements.
 
     fit-cost-model.py RESULTS.jsonl... [--older=OLD.jsonl]... [--device=NAME]
-        [--most=N] [--misses=N]
+        [--most=N] [--misses=N] [--model=FILE.json] [--compiler=iris-compile]
 
 Reads the lines of `iris-bench --json` (graph replay, buffers on the heap, not
 in place; all others are skipped) and prints the "kernels" of a model in
@@ -26,8 +26,12 @@ well. So this term is what more programs reduce.
 * with: the sum, or for kernels whose iterations overlap with the transfer the
 root of the sum of the squares, whichever fits better.
 
-`ways` and `link_chunks` below are the formulas for iterations and bytes;
-CostModel.cpp has the same ones. The constants are the non-negative ones with
+What follows from the variant alone (how many ranks share the tiles, how many
+chunks cross the link, how large a chunk fits into the workspace, the default
+tile, whether the selector may choose it) is in the table that `iris-compile
+--list-collectives` prints, from include/iris/Plan/CollectiveWork.h; the
+numbers of programs and the accepted slowdown are in the device's model, which
+the library embeds. The constants are the non-negative ones with
 the least squares of relative errors. A measurement has the less weight the
 slower it is relative to the best of its size, since such a kernel is not
 selected. As long as all measurements of a kernel have one group size, the
@@ -70,65 +74,68 @@ import argparse
 import collections
 import json
 import math
+import pathlib
+import re
 import statistics
+import subprocess
 import sys
 
 from measurements import read_lines
 
-# Largest numbers of programs of a launch that the selector considers, and the
-# slowdown that it accepts for using fewer. As in Selector.cpp.
-PROGRAMS = (16, 32, 64, 128)
-SLACK = 1.01
-# 1/32 of the workspace's data region.
-WORKSPACE_UNIT = ((56 << 20) - (256 << 10)) // 32
 TOLERANCE = 1.05
 SMALL_US = 20  # for --older
 
-DEFAULT_TILE_BYTES = 8192
-DEFAULT_SLOT_BYTES = 2048  # for packets and buffered variants
-DEFAULT_WARPS = 4
-
-DTYPE_BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2,
-               "i16": 2}
-REDUCING = ("all_reduce", "reduce_scatter", "reduce")
-IN_ANY_ORDER = ("atomic", "spinlock")
+MODELS = pathlib.Path(__file__).parent.parent / "runtime/src/ccl/models"
 
 
-def ways(op, variant, size):
-    """Number of ranks among which the tiles of a chunk are distributed."""
-    if variant in ("two_shot", "two_shot_push", "two_shot_packet", "ring"):
-        return size
-    if op == "broadcast" and variant == "scatter":
-        return max(size - 1, 1)
-    if variant == "partitioned":
-        return 1 / size  # an iteration is a tile for one rank
-    return 1
+class Table:
+    """What the library knows of the collectives and of the device's links."""
+
+    def __init__(self, compiler, model):
+        rows = json.loads(subprocess.run(
+            [compiler, "--list-collectives"], check=True,
+            capture_output=True, text=True).stdout)
+        self.variants = {(row["name"], variant["name"]): variant
+                         for row in rows for variant in row["variants"]}
+        self.reducing = {row["name"] for row in rows if row["reduces"]}
+        links = json.loads(pathlib.Path(model).read_text())["links"]
+        self.programs = links["programs"]
+        self.accepted_slowdown = links["acceptedSlowdown"]
+
+    def variant(self, op, name):
+        if (op, name) not in self.variants:
+            sys.exit(f"{op} has no variant {name}; measure again, or use the "
+                     "compiler of the measurements (--compiler)")
+        return self.variants[op, name]
+
+    def ways(self, kernel, size):
+        """Number of ranks among which the tiles of a chunk are distributed."""
+        return self.variant(kernel.op, kernel.variant)["ways"][size - 1]
+
+    def link_chunks(self, kernel, size):
+        """Bytes that cross the busiest rank's links, in units of a chunk."""
+        return self.variant(kernel.op, kernel.variant)["link_chunks"][size - 1]
+
+    def round_bytes(self, kernel, size):
+        """The largest chunk that fits into the workspace at once."""
+        rounds = self.variant(kernel.op, kernel.variant).get("round_bytes")
+        return rounds[size - 1] if rounds else math.inf
+
+    def uses_workspace(self, kernel):
+        return "round_bytes" in self.variant(kernel.op, kernel.variant)
+
+    def eligible(self, op, name):
+        """Whether the selector may use the variant by default."""
+        variant = self.variant(op, name)
+        return not variant["only_by_name"] and not variant["any_order"]
 
 
-def link_chunks(op, variant, size):
-    """Bytes that cross the busiest rank's links, in units of a chunk."""
-    peers = size - 1
-    if variant == "fifo":
-        return 1
-    if variant in IN_ANY_ORDER:
-        return 4 * peers
-    if op == "broadcast" and variant == "scatter":
-        return min(peers, 1)
-    chunks = peers
-    if variant in ("two_shot", "two_shot_push", "two_shot_packet", "ring"):
-        chunks = 2 * peers / size
-    # Packets have as many flags as data.
-    return 2 * chunks if variant.endswith("packet") else chunks
+TABLE = None  # set by main()
 
 
-def eligible(op, variant):
-    """Whether the selector may use the variant by default."""
-    if variant in IN_ANY_ORDER + ("ring", "partitioned"):
-        return False
-    if op in ("all_gather", "all_to_all") and variant == "pull":
-        return False
-    # Only the root knows whether its buffers are the same.
-    return (op, variant) not in (("gather", "pull"), ("scatter", "push"))
+def dtype_bytes(name):
+    """Bytes of "f64", "bf16", "f8e4m3fn"."""
+    return int(re.search(r"\d+", name).group()) // 8
 
 
 Kernel = collections.namedtuple("Kernel", "op variant tile warps")
@@ -143,15 +150,13 @@ class Point:
         self.bytes, self.ranks = entry["bytes"], entry["ranks"]
         self.programs, self.us = entry["programs"], entry["us"]
         self.element = 1
-        if self.op in REDUCING:
-            self.element = DTYPE_BYTES.get(entry["dtype"], 1)
-        tile = entry["tile"] * self.element
-        if not tile:
-            tile = (DEFAULT_SLOT_BYTES
-                    if self.variant.endswith(("packet", "buffered"))
-                    else DEFAULT_TILE_BYTES)
-        self.kernel = Kernel(self.op, self.variant, tile,
-                             entry["warps"] or DEFAULT_WARPS)
+        if self.op in TABLE.reducing:
+            self.element = dtype_bytes(entry["dtype"])
+        defaults = TABLE.variant(self.op, self.variant)
+        self.kernel = Kernel(
+            self.op, self.variant,
+            entry["tile"] * self.element or defaults["tile_bytes"],
+            entry["warps"] or defaults["warps"])
         self.case = (self.op, self.ranks, self.bytes)
         self.weight = 1.0
 
@@ -203,21 +208,20 @@ def read(paths, device):
 
 def iterations_of(kernel, ranks, size, programs):
     tiles = -(-size // kernel.tile)
-    return math.ceil(math.ceil(tiles / ways(kernel.op, kernel.variant, ranks))
-                     / programs)
+    return math.ceil(math.ceil(tiles / TABLE.ways(kernel, ranks)) / programs)
 
 
 def features(kernel, ranks, size, programs):
     peers = (ranks - 1) / 7
     iterations = iterations_of(kernel, ranks, size, programs)
-    link = link_chunks(kernel.op, kernel.variant, ranks) * size
+    link = TABLE.link_chunks(kernel, ranks) * size
     return (1, peers, iterations, iterations * peers, programs, link / 1e6)
 
 
 def partial_elements(kernel, ranks, size, element):
     """Elements and peers that a thread stores one by one after whole tiles:
     none if the last tile ends at a multiple of 16 bytes."""
-    if size % 16 == 0 or kernel.variant.endswith(("packet", "buffered")):
+    if size % 16 == 0 or TABLE.uses_workspace(kernel):
         return 0
     return kernel.tile / element / (32 * kernel.warps) * (ranks - 1)
 
@@ -355,13 +359,7 @@ def fit_sum(cases, link, factors, sibling):
 
 def serves(kernel, ranks, size):
     """Whether chunks of that size fit into the kernel's workspace at once."""
-    if kernel.variant.endswith("buffered"):
-        return size <= 20 * WORKSPACE_UNIT // 16
-    if kernel.variant == "two_shot_packet":
-        return size <= 5 * WORKSPACE_UNIT // 4
-    if kernel.variant.endswith("packet"):
-        return size <= 5 * WORKSPACE_UNIT // (2 * ranks)
-    return True
+    return size <= TABLE.round_bytes(kernel, ranks)
 
 
 class Model:
@@ -417,14 +415,14 @@ class Model:
         times = {}
         for kernel in self.constants:
             if kernel.op == op and serves(kernel, ranks, size):
-                for programs in PROGRAMS:
+                for programs in TABLE.programs:
                     times[kernel, programs] = self.estimate(
                         kernel, ranks, size, programs, element)
         if not times:
             return None
         kernel, best = min(times, key=times.get)
-        return kernel, min(p for p in PROGRAMS if times[kernel, p]
-                           <= SLACK * times[kernel, best])
+        return kernel, min(p for p in TABLE.programs if times[kernel, p]
+                           <= TABLE.accepted_slowdown * times[kernel, best])
 
 
 # --- Which kernels ----------------------------------------------------------
@@ -449,7 +447,7 @@ def pick_kernels(model, points, most):
                 elif serves(k, case[1], case[2]) and case[2] > least[k]:
                     us = min(model.estimate(k, case[1], case[2], programs,
                                             here[0].element)
-                             for programs in PROGRAMS)
+                             for programs in TABLE.programs)
                     times[k] = max(us / best, 1.0)
             cases.append(times)
 
@@ -568,13 +566,19 @@ def main():
                         help="how many of the worst to print")
     parser.add_argument("--all", action="store_true",
                         help="judge all variants, eligible or not")
+    parser.add_argument("--model", default=MODELS / "nvidia-h200.json",
+                        help="the device's model, for numbers of programs")
+    parser.add_argument("--compiler", default="iris-compile",
+                        help="lists the collectives")
     options = parser.parse_args()
+    global TABLE
+    TABLE = Table(options.compiler, options.model)
     points = read(options.files, options.device)
     points = weigh(points + carry_over(read(options.older, options.device),
                                        points))
     if not points:
         sys.exit(f"no measurements of {options.device}")
-    judged = [p for p in points if options.all or eligible(p.op, p.variant)]
+    judged = [p for p in points if options.all or TABLE.eligible(p.op, p.variant)]
     model = Model(points, options.link)
     kernels = pick_kernels(model, judged, options.most)
     model.keep(kernels)

@@ -11,7 +11,7 @@
 
 #include "iris/Chips/MatrixInstruction.h"
 
-namespace mlir::iris {
+namespace irischips {
 
 //===----------------------------------------------------------------------===//
 // Rows of the result
@@ -35,9 +35,9 @@ inline constexpr RowBit gfx12Rows[] = {{RowBit::Register, 0},
 //===----------------------------------------------------------------------===//
 
 // MFMA: three broadcasts. WMMA on integers: signed A, signed B, no clamping.
-inline constexpr llvm::StringLiteral kMfmaOperands = "abcwww";
-inline constexpr llvm::StringLiteral kWmmaOperands = "abc";
-inline constexpr llvm::StringLiteral kWmmaIntegerOperands = "1a1bc0";
+inline constexpr std::string_view kMfmaOperands = "abcwww";
+inline constexpr std::string_view kWmmaOperands = "abc";
+inline constexpr std::string_view kWmmaIntegerOperands = "1a1bc0";
 
 inline constexpr MatrixInstructionInfo gfx90aInstructions[] = {
     {MatrixElement::F16, "mfma.f32.16x16x16f16", kMfmaOperands, 4,
@@ -110,9 +110,9 @@ inline constexpr MatrixInstructionInfo gfx1201Instructions[] = {
 
 // With modifiers: negation of A and B, modifier of C, reuse of A and of B. f8
 // and integers have fewer.
-inline constexpr llvm::StringLiteral kWmmaModifierOperands = "0a0bhc00";
-inline constexpr llvm::StringLiteral kWmmaFloat8Operands = "abhc00";
-inline constexpr llvm::StringLiteral kWmmaIntegerReuseOperands = "1a1bc000";
+inline constexpr std::string_view kWmmaModifierOperands = "0a0bhc00";
+inline constexpr std::string_view kWmmaFloat8Operands = "abhc00";
+inline constexpr std::string_view kWmmaIntegerReuseOperands = "1a1bc000";
 
 inline constexpr MatrixInstructionInfo gfx1250Instructions[] = {
     {MatrixElement::F16, "wmma.f32.16x16x32.f16", kWmmaModifierOperands, 16,
@@ -129,6 +129,6 @@ inline constexpr MatrixInstructionInfo gfx1250Instructions[] = {
      OperandElement::I32},
 };
 
-} // namespace mlir::iris
+} // namespace irischips
 
 #endif // IRIS_LIB_CHIPS_AMDMATRIXUNITS_H

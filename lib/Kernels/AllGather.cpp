@@ -99,7 +99,7 @@ static void buildAllGatherBuffered(KernelBuilder &k) {
 }
 
 void mlir::iris::buildAllGather(KernelBuilder &k) {
-  StringRef variant = k.config.variant;
+  StringRef variant = k.config.variant->name;
   if (variant == "packet")
     return buildAllGatherPacket(k);
   if (variant == "buffered" || k.config.staged)

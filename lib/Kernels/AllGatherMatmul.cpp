@@ -196,8 +196,7 @@ static void buildPull(MatmulBuilder &k) {
 
 /// The number of flags for copies of shards.
 static Value numFlagsOf(MatmulBuilder &k, Parts &parts) {
-  return getFusedSizes(k, k.config,
-                       {parts.rows, parts.depth, k.columnsOf(k.b_), k.size})
+  return k.fusedSizes({parts.rows, parts.depth, k.columnsOf(k.b_), k.size})
       .numFlags;
 }
 
@@ -282,7 +281,7 @@ Value Staging::unitBytes(Value rowTile, Value group) {
 void Staging::await(Value source, Value rowTile, Value kb) {
   k.ifThen(k.equal(k.rem(kb, blocks), k.index(0)), [&] {
     Value place = flag(source, rowTile, k.div(kb, blocks));
-    if (k.config.variant == "push")
+    if (k.config.variant->name == "push")
       k.await(place, source);
     else
       k.awaitHere(place);
@@ -392,7 +391,7 @@ static void buildCopied(MatmulBuilder &k) {
   Parts parts(k);
   k.beginCleared(numFlagsOf(k, parts));
   Value groupRows = k.index(k.config.groupM);
-  Value groups = getCopiedParts(k, k.config, parts.rows, k.size).groups;
+  Value groups = k.copiedChunk(parts.rows).groups;
   parts.multiply(
       k.evenTilesForProgram(parts.tiles().count()),
       [&](Value source, Value row) {
@@ -451,7 +450,7 @@ static void buildGathered(MatmulBuilder &k) {
 }
 
 void mlir::iris::buildAllGatherMatmul(MatmulBuilder &k) {
-  StringRef variant = k.config.variant;
+  StringRef variant = k.config.variant->name;
   if (variant == "gathered")
     return buildGathered(k);
   if (variant == "hbm_buffer")

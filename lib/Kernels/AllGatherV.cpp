@@ -34,7 +34,7 @@ static void buildPush(KernelBuilder &k, CountedChunks &chunks) {
 
 void mlir::iris::buildAllGatherV(KernelBuilder &k) {
   CountedChunks chunks(k);
-  StringRef variant = k.config.variant;
+  StringRef variant = k.config.variant->name;
   if (variant == "buffered" || k.config.staged)
     return chunks.buildBuffered();
   if (variant == "pull")

@@ -113,7 +113,7 @@ static void buildTwoShot(KernelBuilder &k) {
 static void buildTwoShotPush(KernelBuilder &k) {
   bool staged = k.config.sendsResults();
   // A full round has the same number of tiles for every program of a launch.
-  Value room = k.div(k.index(k.slotTiles() / (staged ? 2 : 1)), k.size);
+  Value room = k.div(k.index(k.config.slotTiles() / (staged ? 2 : 1)), k.size);
   Value uneven = k.rem(room, k.programs);
   Value turns = k.select(k.less(room, k.programs), room, k.sub(room, uneven));
   Value tiles = k.mul(turns, k.size);
@@ -174,7 +174,7 @@ static void buildTwoShotPacket(KernelBuilder &k) {
     // results of a last, short round do not overwrite inputs of an earlier
     // round that peers still read.
     Value most =
-        k.ceilDiv(k.index(k.config.packetRound / k.config.tile), k.size);
+        k.ceilDiv(k.index(k.config.packetRound() / k.config.tile), k.size);
     Value firstResult = k.mul(k.size, most);
     auto resultSlot = [&](Value t) { return k.add(firstResult, t); };
 
@@ -341,7 +341,7 @@ static void buildSpinlock(KernelBuilder &k) {
 }
 
 void mlir::iris::buildAllReduce(KernelBuilder &k) {
-  StringRef variant = k.config.variant;
+  StringRef variant = k.config.variant->name;
   if (variant == "one_shot_packet")
     return buildOneShotPacket(k);
   if (variant == "two_shot_packet")

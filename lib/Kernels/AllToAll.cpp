@@ -67,7 +67,7 @@ static void buildAllToAllBuffered(KernelBuilder &k) {
 }
 
 void mlir::iris::buildAllToAll(KernelBuilder &k) {
-  StringRef variant = k.config.variant;
+  StringRef variant = k.config.variant->name;
   if (variant == "packet")
     return buildAllToAllPacket(k);
   if (variant == "buffered" || k.config.staged)

@@ -14,7 +14,7 @@ using namespace mlir::iris;
 
 void mlir::iris::buildAllToAllV(KernelBuilder &k) {
   CountedChunks chunks(k);
-  StringRef variant = k.config.variant;
+  StringRef variant = k.config.variant->name;
   if (variant == "buffered" || k.config.staged)
     return chunks.buildBuffered();
   if (variant == "pull")

@@ -6,7 +6,6 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -30,21 +29,20 @@ LogicalResult ConfigReader::readName(StringRef key, ArrayRef<StringRef> allowed,
   return success();
 }
 
-LogicalResult ConfigReader::readInteger(StringRef key, int64_t min, int64_t max,
-                                        bool powerOfTwo, int64_t &value) {
-  Attribute attr = take(key);
+LogicalResult ConfigReader::readInteger(const irisplan::ConfigNumber &number,
+                                        int64_t &value) {
+  Attribute attr = take(number.key);
   auto integer = dyn_cast_or_null<IntegerAttr>(attr);
   bool fits = integer && integer.getValue().getSignificantBits() <= 64;
   int64_t given = fits ? integer.getValue().getSExtValue() : value;
-  if ((attr && !fits) || given < min || given > max ||
-      (powerOfTwo && !llvm::isPowerOf2_64(given))) {
-    InFlightDiagnostic diag = op->emitOpError("config has ") << key << " = ";
+  if ((attr && !fits) || !number.accepts(given)) {
+    InFlightDiagnostic diag = op->emitOpError("config has ")
+                              << StringRef(number.key) << " = ";
     if (attr)
       diag << attr;
     else
       diag << value << " by default";
-    return diag << "; expected " << (powerOfTwo ? "a power of two from " : "")
-                << min << " to " << max;
+    return diag << "; expected " << number.describe();
   }
   value = given;
   return success();

@@ -4,6 +4,7 @@
 #ifndef IRIS_LIB_KERNELS_CONFIGREADER_H
 #define IRIS_LIB_KERNELS_CONFIGREADER_H
 
+#include "iris/Plan/ConfigNumber.h"
 #include "mlir/IR/Operation.h"
 
 namespace mlir::iris {
@@ -28,8 +29,23 @@ public:
     value = static_cast<EnumT>(llvm::find(allowed, name) - allowed.begin());
     return success();
   }
-  LogicalResult readInteger(StringRef key, int64_t min, int64_t max,
-                            bool powerOfTwo, int64_t &value);
+  /// As `readName`, for the name of an element of `all`; `value` is the
+  /// default.
+  template <typename ListT, typename ElementT>
+  LogicalResult readNamed(StringRef key, const ListT &all, StringRef what,
+                          const ElementT *&value) {
+    SmallVector<StringRef> allowed;
+    for (const ElementT &each : all)
+      if (each.hasKernel())
+        allowed.push_back(each.name);
+    std::string name(value->name);
+    if (failed(readName(key, allowed, what, name)))
+      return failure();
+    value = all.find(name);
+    return success();
+  }
+  LogicalResult readInteger(const irisplan::ConfigNumber &number,
+                            int64_t &value);
   LogicalResult readBool(StringRef key, bool &value);
   /// Reports an error if an entry has not been read.
   LogicalResult finish(StringRef expectedKeys);

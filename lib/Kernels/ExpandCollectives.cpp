@@ -137,41 +137,29 @@ LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
   if (config->staged)
     return call->emitOpError("config has staged = true; expected none in a "
                              "host program, whose buffers are in the heap");
-  if (call.getInput() == call.getOutput() && !config->inPlace)
+  if (call.getInput() == call.getOutput() && !config->canBeInPlace())
     return call->emitOpError("output is the input, which variant ")
-           << config->variant << " of " << stringifyCollectiveKind(config->kind)
-           << " does not support";
+           << StringRef(config->variant->name) << " of "
+           << stringifyCollectiveKind(config->kind) << " does not support";
   Value workspace = findWorkspace(call, config->workspace.bytes);
 
-  ImplicitLocOpBuilder b(call.getLoc(), call);
+  ScalarBuilder n(call.getLoc());
+  ImplicitLocOpBuilder &b = n.b;
+  b.setInsertionPoint(call);
   Type index = b.getIndexType();
   DenseI32ArrayAttr group = call.getGroupAttr();
-  Value size = group
-                   ? arith::ConstantIndexOp::create(b, group.size()).getResult()
-                   : NumRanksOp::create(b, index, call.getCtx()).getResult();
+  Value size = group ? n.index(group.size())
+                     : NumRanksOp::create(b, index, call.getCtx()).getResult();
   SmallVector<Value> tables;
   for (Value table : call.getChunkTables())
     tables.push_back(flatten(b, table));
   // With counts, a row is an element, and the number of programs that of the
   // larger buffer.
   Value elements = countElements(b, call, size);
-  Value count = tables.empty()
-                    ? elements
-                    : arith::ConstantIndexOp::create(b, 1).getResult();
-  Value zero = arith::ConstantIndexOp::create(b, 0);
-  Value one = arith::ConstantIndexOp::create(b, 1);
-  Value root = call.getRootMember() ? call.getRootMember() : zero;
-  // One program per tile, but at least one: a barrier without elements still
-  // has to run.
-  Value tile = arith::ConstantIndexOp::create(b, config->tile);
-  Value tiles = arith::DivUIOp::create(
-      b,
-      arith::AddIOp::create(
-          b, elements, arith::ConstantIndexOp::create(b, config->tile - 1)),
-      tile);
-  Value most = arith::ConstantIndexOp::create(b, config->programs);
-  Value programs = arith::MaxUIOp::create(
-      b, one, arith::MinUIOp::create(b, most, tiles).getResult());
+  Value count = tables.empty() ? elements : n.index(1);
+  Value root = call.getRootMember() ? call.getRootMember() : n.index(0);
+  Value programs = plan::countPrograms<ScalarBuilder>(
+      n, n.ceilDiv(elements, n.index(config->tile)), n.index(config->programs));
   auto kernel = SymbolRefAttr::get(collective.getAttr(), collective);
   SmallVector<Value> arguments = {call.getCtx(),
                                   flatten(b, call.getInput()),

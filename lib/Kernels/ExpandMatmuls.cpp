@@ -145,6 +145,20 @@ static Value allocate(ImplicitLocOpBuilder &b, MemRefType type, Value rows,
       ArrayRef<OpFoldResult>{b.getIndexAttr(1), rows});
 }
 
+static plan::MatmulShape<Value> getShape(ScalarBuilder &n,
+                                         MatmulCallOpInterface call) {
+  auto extent = [&](Value matrix, int64_t dim) -> Value {
+    return memref::DimOp::create(n.b, matrix, dim);
+  };
+  DenseI32ArrayAttr group = call.getGroupAttr();
+  Value size = group
+                   ? n.index(group.size())
+                   : NumRanksOp::create(n.b, n.b.getIndexType(), call.getCtx())
+                         .getResult();
+  return {extent(call.getA(), 0), extent(call.getA(), 1),
+          extent(call.getB(), 1), size};
+}
+
 /// Calls of one kernel on the same matrices share the staging buffer and the
 /// workspace, because other matrices may have other shapes. They are allocated
 /// after the definitions of the matrices.
@@ -164,18 +178,8 @@ void MatmulExpansion::appendMemory(MatmulCallOpInterface call,
 
   ScalarBuilder n(call.getLoc());
   setInsertionPointAfter(n.b, matrices);
-  auto extent = [&](Value matrix, int64_t dim) -> Value {
-    return memref::DimOp::create(n.b, matrix, dim);
-  };
-  DenseI32ArrayAttr group = call.getGroupAttr();
-  Value size = group
-                   ? n.index(group.size())
-                   : NumRanksOp::create(n.b, n.b.getIndexType(), call.getCtx())
-                         .getResult();
-  FusedSizes sizes =
-      getFusedSizes(n, config,
-                    {extent(call.getA(), 0), extent(call.getA(), 1),
-                     extent(call.getB(), 1), size});
+  plan::FusedSizes<Value> sizes =
+      plan::getFusedSizes<ScalarBuilder>(n, config, getShape(n, call));
   SmallVector<Value> buffers;
   if (config.hasStaging())
     buffers.push_back(allocate(n.b, config.stagingType(), sizes.stagingRows,
@@ -186,7 +190,7 @@ void MatmulExpansion::appendMemory(MatmulCallOpInterface call,
   buffers.push_back(AllocOp::create(
       n.b, bytes, ValueRange{FusedWorkspace::bytes(n, sizes.numFlags)}));
   arguments.append(buffers);
-  memory.push_back({kernel, matrices, group, buffers});
+  memory.push_back({kernel, matrices, call.getGroupAttr(), buffers});
 }
 
 LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
@@ -203,7 +207,7 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
     return call->emitOpError("config has variant = \"copy_engine\", whose "
                              "kernel needs copies by its "
                              "caller; expected another variant in a call");
-  if (config->isGathered())
+  if (config->has(plan::takesGathered))
     return call->emitOpError(
         "config has variant = \"gathered\", whose kernel expects gathered "
         "shards; expected pull, hbm_buffer or push in a call");
@@ -221,17 +225,8 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
        llvm::zip_equal(arguments, config->argumentTypes()))
     if (argument.getType() != type)
       argument = memref::CastOp::create(n.b, type, argument);
-  // One program per tile or split of a tile, but at least one.
-  auto tiles = [&](int64_t dim, int64_t extent) {
-    Value size = memref::DimOp::create(n.b, call.getC(), dim);
-    return n.ceilDiv(size, n.index(extent));
-  };
-  Value count = n.mul(n.mul(tiles(0, config->tileM), tiles(1, config->tileN)),
-                      n.index(config->splitK));
-  Value programs = n.index(config->programs);
-  // Communication programs are needed whatever the number of tiles.
-  if (!config->hasCommPrograms())
-    programs = n.max(n.index(1), n.min(programs, count));
+  Value programs = plan::countPrograms<ScalarBuilder>(
+      n, *config, getShape(n, call), n.index(config->programs));
   arguments.insert(arguments.begin(), call.getCtx());
   LaunchOp::create(
       n.b,

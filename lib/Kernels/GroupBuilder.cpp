@@ -5,7 +5,7 @@
 
 #include "iris/Analysis/ArgumentOverlaps.h"
 #include "iris/Dialect/Iris/IR/GroupBounds.h"
-#include "iris/Kernels/TileSchedule.h"
+#include "iris/Plan/TileSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -32,7 +32,8 @@ GroupBuilder::GroupBuilder(gpu::GPUModuleOp module, TypeRange arguments,
   ctx = kernel.getArgument(0);
   programs = gpu::GridDimOp::create(b, gpu::Dimension::x);
   program = gpu::BlockIdOp::create(b, gpu::Dimension::x);
-  program = remapXcd<ScalarBuilder>(*this, program, programs, launch.xcds);
+  program =
+      plan::remapXcd<ScalarBuilder>(*this, program, programs, launch.xcds);
   Type index = b.getIndexType();
   size = knownSize ? this->index(knownSize)
                    : GroupSizeOp::create(b, index, ctx).getResult();

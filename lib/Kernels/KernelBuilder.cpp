@@ -31,7 +31,7 @@ static SmallVector<Type> argumentTypes(const CollectiveConfig &config) {
   auto bytes = MemRefType::get({dynamic}, IntegerType::get(context, 8),
                                AffineMap(), heap);
   Type index = IndexType::get(context);
-  const plan::Collective &collective = config.collective();
+  const plan::Collective &collective = *config.collective;
   SmallVector<Type> types = {data(config.staged || collective.in.isOnlyOnRoot),
                              data(config.staged || collective.out.isOnlyOnRoot),
                              bytes, index, index};
@@ -57,11 +57,11 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
     table = {kernel.getArgument(next), kernel.getArgument(next + 1)};
     next += 2;
   };
-  takeTable(config.collective().in, inChunks);
-  takeTable(config.collective().out, outChunks);
-  if (config.collective().hasRoot()) {
-    isElsewhere = notLess(root, index(kRootIsElsewhere));
-    root = rem(root, index(kRootIsElsewhere));
+  takeTable(config.collective->in, inChunks);
+  takeTable(config.collective->out, outChunks);
+  if (config.collective->hasRoot()) {
+    isElsewhere = notLess(root, index(plan::rootIsElsewhere));
+    root = rem(root, index(plan::rootIsElsewhere));
   }
   barrierState = words(Workspace::barrier, Workspace::barrierBytes);
 }
@@ -79,7 +79,7 @@ void KernelBuilder::forMembersLoaded(
   // wave size.
   constexpr int64_t mostBytes = 256, waveSize = 32;
   int64_t threads = config.warps * waveSize;
-  int64_t each = llvm::divideCeil(config.tile * config.elementBytes(), threads);
+  int64_t each = llvm::divideCeil(config.tile * config.elementBytes, threads);
   int64_t batch = std::max<int64_t>(mostBytes / each, 1);
   for (int64_t start = first; start < config.size; start += batch) {
     SmallVector<std::pair<Value, Value>> loaded;
@@ -138,7 +138,7 @@ Value KernelBuilder::bytesOf(Value first, Value step, Value length) {
   Value tiles = ceilDiv(sub(max(whole, first), first), step);
   Value cut =
       select(equal(rem(whole, step), first), rem(length, tileSize()), index(0));
-  return mul(add(mul(tiles, tileSize()), cut), index(config.elementBytes()));
+  return mul(add(mul(tiles, tileSize()), cut), index(config.elementBytes));
 }
 
 void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
@@ -149,7 +149,7 @@ void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
   // significant part of a small kernel's time.
   constexpr int64_t fewSteps = 64,
                     mostSteps = Workspace::maxPrograms * Workspace::maxMembers;
-  int64_t most = kSectionBytes / (config.tile * config.elementBytes());
+  int64_t most = kSectionBytes / (config.tile * config.elementBytes);
   Value steps = select(less(step, index(fewSteps + 1)), index(most / fewSteps),
                        index(most / mostSteps));
   // This bound lets passes prove that offsets fit in 32 bits.
@@ -243,11 +243,6 @@ Value KernelBuilder::fifoSlot(Value which) {
   return view(offset, tileSize(), config.storage);
 }
 
-int64_t KernelBuilder::scratchTiles() const {
-  return config.workspace.scratchBytes() /
-         (config.tile * config.elementBytes());
-}
-
 //===----------------------------------------------------------------------===//
 // Buffers whose location differs between members
 //===----------------------------------------------------------------------===//
@@ -338,7 +333,7 @@ void KernelBuilder::unlock(Value member, Value locks, Value place) {
 
 void KernelBuilder::forPacketRounds(
     llvm::function_ref<void(Value, Value)> body) {
-  Value most = index(config.packetRound);
+  Value most = index(config.packetRound());
   forEpochs(most, count, [&](Value start) {
     // Within a kernel only a barrier frees the slots of the previous round.
     ifThen(notEqual(start, index(0)), [&] { barrier(); });
@@ -351,7 +346,7 @@ void KernelBuilder::forPacketRounds(
 
 /// Words of one tile's packets: data and flags alternate.
 static Value packetWords(KernelBuilder &k) {
-  return k.index(2 * k.config.tile * k.config.elementBytes() / 4);
+  return k.index(2 * k.config.tile * k.config.elementBytes / 4);
 }
 
 void KernelBuilder::sendPacket(Value member, Value value, Value slot) {

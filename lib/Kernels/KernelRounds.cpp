@@ -33,8 +33,8 @@ void KernelBuilder::forStagedRounds(
 
 void KernelBuilder::forStagedInputs(
     llvm::function_ref<void(Value, Value, Value)> body) {
-  Value stage = scratch(index(0), index(scratchTiles() * config.tile));
-  forStagedRounds(scratchTiles(), [&](Value start, Value length) {
+  Value stage = scratch(index(0), index(config.scratchTiles() * config.tile));
+  forStagedRounds(config.scratchTiles(), [&](Value start, Value length) {
     copy(window(in, start, length), stage, length);
     barrier();
     body(start, length, stage);
@@ -43,7 +43,7 @@ void KernelBuilder::forStagedInputs(
 
 void KernelBuilder::forStagedChunks(
     llvm::function_ref<void(Value, Value, Value)> body) {
-  int64_t tilesEach = scratchTiles() / Workspace::maxMembers;
+  int64_t tilesEach = config.scratchTiles() / Workspace::maxMembers;
   Value most = index(tilesEach * config.tile);
   auto stage = [&](Value member) { return scratch(mul(member, most), most); };
   forStagedRounds(tilesEach, [&](Value start, Value length) {
@@ -104,26 +104,11 @@ Value KernelBuilder::lastParity() { return sub(index(1), parity); }
 //===----------------------------------------------------------------------===//
 
 Value KernelBuilder::firstSlot(Value parity) {
-  // The halves are the same for every tile size: consecutive calls may use
-  // different ones.
-  int64_t half = config.workspace.scratchBytes() / 2 / config.elementBytes();
-  return mul(parity, index(half));
-}
-
-int64_t KernelBuilder::slotTiles() const { return scratchTiles() / 2; }
-
-int64_t KernelBuilder::slotElements() const {
-  int64_t members = config.size ? config.size : Workspace::maxMembers;
-  int64_t tiles = config.workspace.scratchBytes() / 2 / members /
-                  (config.tile * config.elementBytes());
-  // A full round has the same number of tiles for every program of a launch.
-  if (tiles > Workspace::maxPrograms)
-    tiles -= tiles % Workspace::maxPrograms;
-  return tiles * config.tile;
+  return mul(parity, index(config.oddSlots()));
 }
 
 Value KernelBuilder::bufferSlot(Value parity, Value source, Value length) {
-  Value most = index(slotElements());
+  Value most = index(config.slotRound());
   return scratch(add(firstSlot(parity), mul(source, most)), length);
 }
 
@@ -172,7 +157,7 @@ KernelBuilder::TileBody KernelBuilder::storeSlots(Value start, Value length) {
 //===----------------------------------------------------------------------===//
 
 void KernelBuilder::forBufferedRounds(RoundTiles send, RoundTiles receive) {
-  Value most = index(slotElements());
+  Value most = index(config.slotRound());
   auto oneRound = [&](RoundTiles tiles, Value start) {
     Value length = roundLength(start, most);
     forTiles(length, tiles(start, length));
@@ -202,7 +187,7 @@ void KernelBuilder::forBufferedRounds(RoundTiles send, RoundTiles receive) {
 }
 
 void KernelBuilder::forSlotRounds(RoundBody send, RoundBody receive) {
-  Value most = index(slotElements());
+  Value most = index(config.slotRound());
   auto iteration = [&](Value start) {
     ifThen(less(start, count), [&] { send(start, roundLength(start, most)); });
     ifThen(notEqual(start, index(0)), [&] {

@@ -36,8 +36,11 @@ public:
 
   Value count() { return k.mul(rowTiles, columnTiles); }
   Value numFlags() {
-    return getFusedSizes(k, k.config, {rows, k.columnsOf(k.a), columns, k.size})
-        .numFlags;
+    return k.fusedSizes({rows, k.columnsOf(k.a), columns, k.size}).numFlags;
+  }
+  plan::CopiedFlags<Value> copiedFlags() {
+    return plan::getCopiedFlags<ScalarBuilder>(
+        k, k.config, k.copiedChunk(rows).groups, k.size);
   }
   /// The group of tile rows that a tile is in.
   Value groupOf(Value number) {
@@ -103,19 +106,18 @@ static void buildSpecialized(MatmulBuilder &k) {
 /// The kernel stores nothing to peers.
 static void buildMatmulAllGatherCopied(MatmulBuilder &k) {
   OwnPart own(k);
-  Value numFlags = own.numFlags();
-  k.beginCleared(numFlags);
-  own.forTiles(k.evenTilesForProgram(own.count()),
-               [&](MatrixOffset place, Value number) {
-                 k.store(own.compute(place), place);
-                 k.countDown(own.groupOf(number));
-                 barrierBeforeCopies(k, k.equal(number, k.index(0)),
-                                     k.sub(numFlags, k.index(1)));
-               });
+  plan::CopiedFlags<Value> flags = own.copiedFlags();
+  k.beginCleared(flags.count);
+  own.forTiles(k.evenTilesForProgram(own.count()), [&](MatrixOffset place,
+                                                       Value number) {
+    k.store(own.compute(place), place);
+    k.countDown(own.groupOf(number));
+    barrierBeforeCopies(k, k.equal(number, k.index(0)), flags.entered);
+  });
 }
 
 void mlir::iris::buildMatmulAllGather(MatmulBuilder &k) {
-  if (k.config.variant == "specialized")
+  if (k.config.variant->name == "specialized")
     return buildSpecialized(k);
   if (k.config.isCopied())
     return buildMatmulAllGatherCopied(k);

@@ -58,6 +58,15 @@ void MatmulBuilder::forTiles(Value rows, Value columns,
   order(rows, columns).forTiles(program, programs, body);
 }
 
+plan::FusedSizes<Value>
+MatmulBuilder::fusedSizes(const plan::MatmulShape<Value> &shape) {
+  return plan::getFusedSizes<ScalarBuilder>(*this, config, shape);
+}
+
+plan::CopiedChunk<Value> MatmulBuilder::copiedChunk(Value aRows) {
+  return plan::getCopiedChunk<ScalarBuilder>(*this, config, aRows, size);
+}
+
 static Value window(ImplicitLocOpBuilder &b, Value matrix,
                     ArrayRef<OpFoldResult> first,
                     ArrayRef<OpFoldResult> count) {

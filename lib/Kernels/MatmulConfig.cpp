@@ -4,9 +4,7 @@
 #include "iris/Kernels/MatmulConfig.h"
 
 #include "ConfigReader.h"
-#include "iris/Plan/FusedWorkspace.h"
 #include "mlir/IR/Builders.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -20,55 +18,6 @@ static constexpr StringLiteral kKeys =
     "first_stage_fetch_programs, "
     "staged_layout or share";
 static constexpr StringRef kLayouts[] = {"row", "pitched", "column", "strided"};
-
-ArrayRef<StringRef> mlir::iris::getVariants(MatmulKind kind) {
-  static constexpr StringRef alone[] = {"tiles"};
-  static constexpr StringRef gathers[] = {"pull", "hbm_buffer", "push",
-                                          "gathered", "copy_engine"};
-  static constexpr StringRef gathersResult[] = {"push", "specialized",
-                                                "copy_engine"};
-  static constexpr StringRef scatters[] = {"push", "specialized",
-                                           "copy_engine"};
-  static constexpr StringRef reduces[] = {"two_shot", "one_shot", "atomic",
-                                          "specialized", "copy_engine"};
-  switch (kind) {
-  case MatmulKind::Matmul:
-    return alone;
-  case MatmulKind::AllGatherMatmul:
-    return gathers;
-  case MatmulKind::MatmulAllGather:
-    return gathersResult;
-  case MatmulKind::MatmulReduceScatter:
-    return scatters;
-  case MatmulKind::MatmulAllReduce:
-    return reduces;
-  }
-  llvm_unreachable("all kinds are listed");
-}
-
-/// The dimensions that may be sharded; the first is the default.
-static ArrayRef<StringRef> getShards(MatmulKind kind) {
-  static constexpr StringRef inputs[] = {"k", "m"};
-  static constexpr StringRef outputs[] = {"m", "n"};
-  static constexpr StringRef rows[] = {"m"};
-  static constexpr StringRef sums[] = {"k"};
-  switch (kind) {
-  case MatmulKind::AllGatherMatmul:
-    return inputs;
-  case MatmulKind::MatmulAllGather:
-    return outputs;
-  case MatmulKind::Matmul:
-  case MatmulKind::MatmulReduceScatter:
-    return rows;
-  case MatmulKind::MatmulAllReduce:
-    return sums;
-  }
-  llvm_unreachable("all kinds are listed");
-}
-
-int64_t MatmulConfig::getTileWidth() const {
-  return static_cast<int64_t>(llvm::PowerOf2Ceil(tileN));
-}
 
 StringRef mlir::iris::stringifyLayout(Layout layout) {
   return kLayouts[static_cast<size_t>(layout)];
@@ -120,21 +69,21 @@ SmallVector<Type> MatmulConfig::argumentTypes() const {
 /// Rejects combinations that no generator supports.
 static LogicalResult checkCombination(MatmulKernelOp op,
                                       const MatmulConfig &config) {
-  if (config.isNarrow() && config.tileN % MatmulConfig::columnUnit != 0)
+  if (!plan::isTileWidth(config.tileN))
     return op.emitOpError("config has tile_n = ")
            << config.tileN << "; expected a power of two or a multiple of "
-           << MatmulConfig::columnUnit << ", from 1 to 256";
-  if (config.isGathered() && config.shard != "k")
+           << plan::matmulColumnUnit << ", from 1 to 256";
+  if (config.has(plan::takesGathered) && config.shard != "k")
     return op.emitOpError("variant gathered takes shards that are below each "
                           "other; with shard = \"")
            << config.shard << "\" they are one matrix, expected matmul";
-  if (config.isCopied() && config.kind == MatmulKind::MatmulAllGather &&
-      config.shard == "n")
+  if (config.copiesRowsOfC() && config.shard == "n")
     return op.emitOpError("variant copy_engine copies whole rows of c; with "
                           "shard = \"n\" expected push or specialized");
-  if ((config.isStaged() || config.isGathered()) && config.a != Layout::Row)
+  if (config.copiesA() && config.a != Layout::Row)
     return op.emitOpError("variant ")
-           << config.variant << " copies a in its memory layout; expected a = "
+           << config.variantName()
+           << " copies a in its memory layout; expected a = "
            << "\"row\", not \"" << stringifyLayout(config.a) << "\"";
   if (config.firstStageFetchPrograms < config.fetchPrograms)
     return op.emitOpError("config has first_stage_fetch_programs = ")
@@ -149,7 +98,7 @@ static LogicalResult checkCombination(MatmulKernelOp op,
   if (config.partialType != config.sum && config.sum.isInteger())
     return op.emitOpError("config has partial_type = \"result\" for sums of ")
            << config.sum << "; expected \"sum\"";
-  if (config.variant != "atomic")
+  if (!config.has(plan::addsInResult))
     return success();
   if (config.result != config.sum ||
       config.activation != MatmulConfig::Activation::None)
@@ -171,13 +120,17 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
   config.partialType = config.sum;
   config.size = op.getSize().value_or(0);
 
+  namespace numbers = plan::matmul_numbers;
   ConfigReader reader(op, op.getConfigAttr());
   StringRef kind = op.getKind();
-  ArrayRef<StringRef> variants = getVariants(config.kind);
-  config.variant = variants.front().str();
-  ArrayRef<StringRef> shards = getShards(config.kind);
+  config.variant = config.matmul().begin();
+  SmallVector<StringRef> shards;
+  for (std::string_view shard : config.matmul().shards)
+    if (!shard.empty())
+      shards.push_back(shard);
   config.shard = shards.front().str();
-  if (failed(reader.readName("variant", variants, kind, config.variant)) ||
+  if (failed(
+          reader.readNamed("variant", config.matmul(), kind, config.variant)) ||
       failed(reader.readName("shard", shards, kind, config.shard)) ||
       failed(reader.readEnum("a", kLayouts, "matrices", config.a)) ||
       failed(reader.readEnum("b", kLayouts, "matrices", config.b)) ||
@@ -187,38 +140,38 @@ FailureOr<MatmulConfig> mlir::iris::getConfig(MatmulKernelOp op) {
                              "activations", config.activation)) ||
       failed(reader.readBool("scale", config.scale)))
     return failure();
-  constexpr bool powerOfTwo = true;
-  constexpr int64_t most = plan::FusedWorkspace::maxPrograms;
-  if (failed(reader.readInteger("tile_m", 1, 256, powerOfTwo, config.tileM)) ||
-      failed(reader.readInteger("tile_n", 1, 256, false, config.tileN)) ||
-      failed(reader.readInteger("tile_k", 16, 256, powerOfTwo, config.tileK)) ||
-      failed(reader.readInteger("group_m", 1, 1024, false, config.groupM)) ||
-      failed(reader.readInteger("xcds", 1, 64, false, config.xcds)) ||
-      failed(reader.readInteger("warps", 1, 16, powerOfTwo, config.warps)) ||
-      failed(reader.readInteger("programs", 1, most, false, config.programs)))
+  if (failed(reader.readInteger(numbers::tileM, config.tileM)) ||
+      failed(reader.readInteger(numbers::tileN, config.tileN)) ||
+      failed(reader.readInteger(numbers::tileK, config.tileK)) ||
+      failed(reader.readInteger(numbers::groupM, config.groupM)) ||
+      failed(reader.readInteger(numbers::xcds, config.xcds)) ||
+      failed(reader.readInteger(numbers::warps, config.warps)) ||
+      failed(reader.readInteger(numbers::programs, config.programs)))
     return failure();
-  if (config.kind == MatmulKind::Matmul &&
-      failed(reader.readInteger("split_k", 1, 32, powerOfTwo, config.splitK)))
+  if (config.has(plan::splitsK) &&
+      failed(reader.readInteger(numbers::splitK, config.splitK)))
     return failure();
+  // Communication programs are some of the programs.
+  auto readCommPrograms = [&](plan::ConfigNumber number, int64_t &value) {
+    number.most = config.programs;
+    return reader.readInteger(number, value);
+  };
   if (config.hasCommPrograms()) {
     config.fetchPrograms =
         std::clamp<int64_t>(config.programs / 4, 1, config.fetchPrograms);
-    if (failed(reader.readInteger("num_fetch_programs", 1, config.programs,
-                                  false, config.fetchPrograms)) ||
-        failed(reader.readInteger("tiles_per_comm_program", 0, 1 << 20, false,
+    if (failed(
+            readCommPrograms(numbers::fetchPrograms, config.fetchPrograms)) ||
+        failed(reader.readInteger(numbers::tilesPerCommProgram,
                                   config.tilesPerCommProgram)))
       return failure();
     config.firstStageFetchPrograms = config.fetchPrograms;
   }
-  if (config.movesUnits()) {
+  if (config.has(plan::movesUnits)) {
     bool isColumn = false;
-    if (failed(reader.readInteger("k_per_flag", 1, 1024, false,
-                                  config.kPerFlag)) ||
-        failed(reader.readInteger("num_fetch_stages", 1, 1024, false,
-                                  config.fetchStages)) ||
-        failed(reader.readInteger("first_stage_fetch_programs", 1,
-                                  config.programs, false,
-                                  config.firstStageFetchPrograms)) ||
+    if (failed(reader.readInteger(numbers::kPerFlag, config.kPerFlag)) ||
+        failed(reader.readInteger(numbers::fetchStages, config.fetchStages)) ||
+        failed(readCommPrograms(numbers::firstStageFetchPrograms,
+                                config.firstStageFetchPrograms)) ||
         failed(reader.readEnum("staged_layout",
                                {"k_contiguous", "m_contiguous"}, "the staging",
                                isColumn)))

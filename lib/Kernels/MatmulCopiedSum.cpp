@@ -29,15 +29,13 @@ class CopiedSum {
 public:
   explicit CopiedSum(MatmulBuilder &k)
       : k(k), isScatter(k.config.kind == MatmulKind::MatmulReduceScatter),
-        allRows(k.rowsOf(k.a)),
-        parts(getCopiedParts(k, k.config, allRows, k.size)),
+        allRows(k.rowsOf(k.a)), parts(k.copiedChunk(allRows)),
         columnTiles(k.columnTiles(k.columnsOf(k.c))) {
     Value numFlags =
-        getFusedSizes(k, k.config,
-                      {allRows, k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
+        k.fusedSizes({allRows, k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
             .numFlags;
-    flags = k.mul(k.size, parts.groups);
-    entered = k.mul(k.index(2), flags);
+    flags =
+        plan::getCopiedFlags<ScalarBuilder>(k, k.config, parts.groups, k.size);
     k.beginCleared(numFlags);
   }
   void build();
@@ -63,11 +61,12 @@ private:
   }
   /// The flag that counts the tiles still missing in the tile's group.
   Value missing(const Tile &tile) {
-    return k.add(flags, groupAt(tile.distance, tile));
+    return k.add(flags.missing, groupAt(tile.distance, tile));
   }
   /// The flag that counts the finished tiles of the tile's group.
   Value done(const Tile &tile) {
-    return k.add(k.add(entered, k.index(1)), groupAt(tile.distance, tile));
+    return k.add(plan::getDoneFlag<ScalarBuilder>(k, flags),
+                 groupAt(tile.distance, tile));
   }
   /// The number of tiles in the group of a tile of this rank's chunk.
   Value groupTiles(const Tile &tile);
@@ -76,8 +75,9 @@ private:
   MatmulBuilder &k;
   bool isScatter;
   Value allRows;
-  CopiedParts parts;
-  Value columnTiles, flags, entered;
+  plan::CopiedChunk<Value> parts;
+  plan::CopiedFlags<Value> flags;
+  Value columnTiles;
 };
 } // namespace
 
@@ -86,21 +86,22 @@ private:
 void CopiedSum::forTiles(llvm::function_ref<void(const Tile &)> body) {
   TileOrder<ScalarBuilder> order(k, k.mul(k.size, parts.rowTiles), columnTiles,
                                  k.config.groupM, parts.rowTiles);
-  order.forTiles(k.evenTilesForProgram(order.count()), [&](Value place,
-                                                           Value column) {
-    Value distance = k.add(k.div(place, parts.rowTiles), k.index(1));
-    Value rowTile = k.rem(place, parts.rowTiles);
-    Tile tile{distance, k.mul(k.rotate(k.me, distance), parts.rows),
-              k.mul(rowTile, k.tileRows()), k.mul(column, k.tileColumns()),
-              k.div(rowTile, k.index(k.config.groupM))};
-    if (isScatter)
-      body(tile);
-    else
-      k.ifThen(k.less(k.add(tile.start, tile.row), allRows),
-               [&] { body(tile); });
-    // The order's first tile has both numbers 0.
-    barrierBeforeCopies(k, k.equal(k.add(place, column), k.index(0)), entered);
-  });
+  order.forTiles(
+      k.evenTilesForProgram(order.count()), [&](Value place, Value column) {
+        Value distance = k.add(k.div(place, parts.rowTiles), k.index(1));
+        Value rowTile = k.rem(place, parts.rowTiles);
+        Tile tile{distance, k.mul(k.rotate(k.me, distance), parts.rows),
+                  k.mul(rowTile, k.tileRows()), k.mul(column, k.tileColumns()),
+                  k.div(rowTile, k.index(k.config.groupM))};
+        if (isScatter)
+          body(tile);
+        else
+          k.ifThen(k.less(k.add(tile.start, tile.row), allRows),
+                   [&] { body(tile); });
+        // The order's first tile has both numbers 0.
+        barrierBeforeCopies(k, k.equal(k.add(place, column), k.index(0)),
+                            flags.entered);
+      });
 }
 
 void CopiedSum::sendPartialSum(Value sum, const Tile &tile) {

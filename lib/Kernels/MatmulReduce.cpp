@@ -61,9 +61,8 @@ public:
         rows(k.rowsOf(k.c)), columns(k.columnsOf(k.c)),
         rowTiles(k.rowTiles(rows)), columnTiles(k.columnTiles(columns)),
         partTiles(k.mul(rowTiles, columnTiles)) {
-    k.beginEpoch(getFusedSizes(k, k.config,
-                               {k.rowsOf(k.a), k.columnsOf(k.a),
-                                k.columnsOf(k.b_), k.size})
+    k.beginEpoch(k.fusedSizes({k.rowsOf(k.a), k.columnsOf(k.a),
+                               k.columnsOf(k.b_), k.size})
                      .numFlags);
   }
 
@@ -213,7 +212,7 @@ static void buildMatmulReducePush(MatmulBuilder &k) {
 /// Signals this rank's partial sum to the ranks that add up the tile.
 static void signalPartialSum(MatmulBuilder &k, SumTiles &tiles,
                              const SumTile &tile) {
-  if (k.config.variant != "one_shot")
+  if (k.config.variant->name != "one_shot")
     return k.raise(tile.owner, tiles.flag(k.me, tile));
   k.forMembers(
       0, [&](Value i) { k.raise(k.rotate(k.me, i), tiles.flag(k.me, tile)); });
@@ -224,7 +223,7 @@ static void signalPartialSum(MatmulBuilder &k, SumTiles &tiles,
 static void addPartialSums(MatmulBuilder &k, SumTiles &tiles,
                            const SumTile &tile) {
   bool isForAll = k.config.kind == MatmulKind::MatmulAllReduce &&
-                  k.config.variant != "one_shot";
+                  k.config.variant->name != "one_shot";
   tiles.addUp(
       tile,
       [&](Value source, Value column) {
@@ -247,7 +246,7 @@ static void addPartialSums(MatmulBuilder &k, SumTiles &tiles,
 /// first.
 static void buildShots(MatmulBuilder &k) {
   SumTiles tiles(k);
-  bool isOneShot = k.config.variant == "one_shot";
+  bool isOneShot = k.config.variant->name == "one_shot";
   bool hasCommPrograms = k.config.hasCommPrograms();
   Value commPrograms = hasCommPrograms ? k.commPrograms() : k.programs;
   tiles.forPartialSums(
@@ -301,7 +300,7 @@ static void buildAtomic(MatmulBuilder &k) {
 }
 
 void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
-  if (k.config.variant == "push")
+  if (k.config.variant->name == "push")
     return buildMatmulReducePush(k);
   if (k.config.isCopied())
     return buildCopiedSum(k);
@@ -309,7 +308,7 @@ void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
 }
 
 void mlir::iris::buildMatmulAllReduce(MatmulBuilder &k) {
-  if (k.config.variant == "atomic")
+  if (k.config.variant->name == "atomic")
     return buildAtomic(k);
   if (k.config.isCopied())
     return buildCopiedSum(k);

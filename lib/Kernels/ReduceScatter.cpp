@@ -64,9 +64,9 @@ static void buildPacket(KernelBuilder &k) {
 }
 
 void mlir::iris::buildReduceScatter(KernelBuilder &k) {
-  if (k.config.variant == "packet")
+  if (k.config.variant->name == "packet")
     return buildPacket(k);
-  if (k.config.variant == "buffered" || k.config.staged)
+  if (k.config.variant->name == "buffered" || k.config.staged)
     return buildBuffered(k);
   buildPull(k);
 }

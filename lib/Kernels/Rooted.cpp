@@ -94,8 +94,8 @@ static void buildBroadcastScatter(KernelBuilder &k) {
 
 static void buildBroadcastStaged(KernelBuilder &k) {
   Value stage =
-      k.scratch(k.index(0), k.index(k.scratchTiles() * k.config.tile));
-  k.forStagedRounds(k.scratchTiles(), [&](Value start, Value length) {
+      k.scratch(k.index(0), k.index(k.config.scratchTiles() * k.config.tile));
+  k.forStagedRounds(k.config.scratchTiles(), [&](Value start, Value length) {
     k.ifThen(k.equal(k.me, k.root), [&] {
       Value from = k.window(k.in, start, length);
       k.copy(from, stage, length);
@@ -328,7 +328,7 @@ static void buildRootedPacket(KernelBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 void mlir::iris::buildRooted(KernelBuilder &k) {
-  StringRef variant = k.config.variant;
+  StringRef variant = k.config.variant->name;
   if (k.config.usesPackets())
     return buildRootedPacket(k);
   bool staged = k.config.staged, pull = variant == "pull";

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "iris/Kernels/TileSchedule.h"
+#include "iris/Plan/TileSchedule.h"
 
 #include "gtest/gtest.h"
 
 #include <random>
 #include <vector>
 
-using namespace mlir::iris;
+using namespace irisplan;
 
 using Order = TileOrder<IntegerArithmetic>;
 

@@ -1,91 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ChipInfo.h - What the compiler knows about a chip --------*- C++ -*-===//
-//
-// One row for each GPU that Iris compiles for. The rows are the only code that
-// knows chips by name: lowerings ask for a property, never for a name, and
-// utils/check-dependencies.py rejects names elsewhere.
-// docs/internals/adding-a-chip.md says how to add a row.
-//
-// No MLIR here: any library of the compiler may include this header.
-//
-//===----------------------------------------------------------------------===//
+//===- ChipInfo.h - The table of chips in the compiler ----------*- C++ -*-===//
 
 #ifndef IRIS_CHIPS_CHIPINFO_H
 #define IRIS_CHIPS_CHIPINFO_H
 
-#include "iris/Chips/MatrixInstruction.h"
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
-#include <cstdint>
-#include <string>
+#include "iris/Chips/ChipTable.h"
 
 namespace mlir::iris {
 
-enum class ChipVendor { AMD, NVIDIA };
-
-/// Properties of AMD GPUs.
-struct AMDChipInfo {
-  /// The `aux` operands of buffer loads and stores that reach memory which all
-  /// agents of the system see, as relaxed atomics of system scope do.
-  uint32_t systemLoadBits = 0, systemStoreBits = 0;
-  /// The last word of a raw buffer resource of 32-bit elements without bounds
-  /// check.
-  uint32_t bufferFlags = 0;
-  /// True if buffer loads past the end of the resource give 0.
-  bool buffersCheckBounds = false;
-  /// True if a release of the whole program needs waits that LLVM's fences do
-  /// not emit: all waves of a workgroup share one L1, so that LLVM's workgroup
-  /// fence does not wait for global stores.
-  bool needsReleaseWaits = false;
-  /// True if lanes half a wave apart can exchange registers
-  /// (v_permlane32_swap).
-  bool hasPermlane32Swap = false;
-  /// Widest load from global memory straight to LDS, in bytes; 0 if there is
-  /// none worth using.
-  unsigned directLoadBytes = 0;
-  MatrixUnit matrix{};
-};
-
-/// Properties of NVIDIA GPUs.
-struct NVIDIAChipInfo {
-  /// True if there is `atom.add.noftz.bf16`; otherwise it is a loop.
-  bool hasBF16AtomicAdd = false;
-  /// True if there are warpgroup matrix instructions and the tensor memory
-  /// accelerator (TMA) of Hopper. Without them matmuls use `mma.sync`.
-  bool hasWgmma = false;
-  /// True if `mma.sync` multiplies f8E4M3FN and f8E5M2.
-  bool hasFloat8Mma = false;
-};
-
-/// One GPU. Rows live as long as the process.
-struct ChipInfo {
-  /// The name that users type, LLVM's name of the processor, and the `arch` of
-  /// a package: "gfx942", "sm_90a".
-  llvm::StringLiteral name;
-  ChipVendor vendor;
-  /// GPUs with this chip, for people.
-  llvm::StringLiteral gpus;
-  /// LLVM's subtarget features beyond what the processor implies.
-  llvm::StringLiteral llvmFeatures;
-  /// Threads that execute in step.
-  unsigned waveSize;
-  /// Bytes of shared memory (LDS) of a program: declared by the kernel, and at
-  /// most, when the launch asks for it.
-  unsigned staticSharedBytes, maxSharedBytes;
-  AMDChipInfo amd{};
-  NVIDIAChipInfo nvidia{};
-
-  bool isAMD() const { return vendor == ChipVendor::AMD; }
-};
-
-/// Every chip, first class ones first.
-llvm::ArrayRef<ChipInfo> getKnownChips();
-
-/// The chip called `name`; null if there is none.
-const ChipInfo *findChip(llvm::StringRef name);
-
-/// "unknown target 'NAME'; expected one of gfx942, ..., host".
-std::string describeUnknownTarget(llvm::StringRef name);
+using irischips::AMDChipInfo;
+using irischips::ChipInfo;
+using irischips::ChipVendor;
+using irischips::describeUnknownTarget;
+using irischips::findChip;
+using irischips::getKnownChips;
+using irischips::MatrixElement;
+using irischips::MatrixInstructionInfo;
+using irischips::MatrixUnit;
+using irischips::NVIDIAChipInfo;
+using irischips::OperandElement;
+using irischips::RowBit;
 
 } // namespace mlir::iris
 

@@ -12,10 +12,29 @@
 #ifndef IRIS_CHIPS_MATRIXINSTRUCTION_H
 #define IRIS_CHIPS_MATRIXINSTRUCTION_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
+#include <cstddef>
+#include <string_view>
 
-namespace mlir::iris {
+namespace irischips {
+
+/// A constant array that lives as long as the process.
+template <typename T>
+class Array {
+public:
+  constexpr Array() = default;
+  template <size_t count>
+  constexpr Array(const T (&elements)[count])
+      : elements(elements), count(count) {}
+
+  constexpr const T *data() const { return elements; }
+  constexpr size_t size() const { return count; }
+  constexpr const T *begin() const { return elements; }
+  constexpr const T *end() const { return elements + count; }
+
+private:
+  const T *elements = nullptr;
+  size_t count = 0;
+};
 
 /// Where a bit of the row of D comes from.
 struct RowBit {
@@ -33,10 +52,10 @@ enum class OperandElement { F16, BF16, F32, I16, I32, I64 };
 struct MatrixInstructionInfo {
   MatrixElement element;
   /// LLVM's name behind `llvm.amdgcn.`; `%` stands for the types of A and B.
-  llvm::StringLiteral intrinsic;
+  std::string_view intrinsic;
   /// The intrinsic's operands in order: `a`, `b`, `c`, and immediates: `0` and
   /// `1` of i1, `h` for the i16 0, `w` for the i32 0.
-  llvm::StringLiteral operands;
+  std::string_view operands;
   /// A and B of a lane: so many elements of this type.
   unsigned operandCount;
   OperandElement operandElement;
@@ -45,14 +64,14 @@ struct MatrixInstructionInfo {
 /// The matrix instructions of a chip.
 struct MatrixUnit {
   /// For each element type the instructions with the largest k come first.
-  llvm::ArrayRef<MatrixInstructionInfo> instructions;
+  Array<MatrixInstructionInfo> instructions;
   /// Groups of lanes that hold different values of k.
   unsigned groups;
   /// Elements of D in a lane.
   unsigned accumulators;
-  llvm::ArrayRef<RowBit> rowBits;
+  Array<RowBit> rowBits;
 };
 
-} // namespace mlir::iris
+} // namespace irischips
 
 #endif // IRIS_CHIPS_MATRIXINSTRUCTION_H

@@ -93,8 +93,6 @@ public:
   /// `elements` elements of the scratch from element `offset` on; the default
   /// type is the buffers' element type.
   Value scratch(Value offset, Value elements, Type type = {});
-  /// Number of tiles that fit in the scratch.
-  int64_t scratchTiles() const;
   /// The address of a buffer's first element, as an index.
   Value addressOf(Value buffer);
   /// FIFO slot `which`; it holds one tile.
@@ -179,8 +177,6 @@ public:
   /// Tile `number` of the slots, for accesses at offset 0.
   Value sentTile(Value number);
   Value receivedTile(Value number);
-  /// Number of tiles that the slots of one parity hold.
-  int64_t slotTiles() const;
   /// Rounds through packets. A round covers as many elements as the packet
   /// slots hold; `body(start, length)` uses `sendPacket` and `receivePacket`. A
   /// single round needs no barrier; see Packets in
@@ -236,8 +232,6 @@ private:
   Value slotTile(Value parity, Value number);
   /// The parity of the previous epoch.
   Value lastParity();
-  /// Number of elements in a slot of a buffered round.
-  int64_t slotElements() const;
   /// Iterations that start at 0, most, ... below `end`, each with its own
   /// epoch. Epochs continue from kernel to kernel. Without `countsLast`, the
   /// next kernel reuses the last iteration's epoch.

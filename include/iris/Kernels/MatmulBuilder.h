@@ -6,12 +6,14 @@
 
 #include "iris/Kernels/GroupBuilder.h"
 #include "iris/Kernels/MatmulConfig.h"
-#include "iris/Kernels/TileSchedule.h"
 #include "iris/Plan/FusedWorkspace.h"
+#include "iris/Plan/TileSchedule.h"
 
 namespace mlir::iris {
 
 using plan::FusedWorkspace;
+using plan::TileOrder;
+using plan::TileRange;
 using plan::Workspace;
 
 /// A place in a matrix.
@@ -53,15 +55,19 @@ public:
   /// The range of the `tiles` that this program computes. Communication
   /// programs compute their tiles after communication (`isLate`) or before it.
   TileRange<Value> tilesForProgram(Value tiles, bool isLate) {
-    return assignTiles(static_cast<ScalarBuilder &>(*this), program, programs,
-                       index(config.fetchPrograms), config.tilesPerCommProgram,
-                       tiles, isLate);
+    return plan::assignTiles(static_cast<ScalarBuilder &>(*this), program,
+                             programs, index(config.fetchPrograms),
+                             config.tilesPerCommProgram, tiles, isLate);
   }
   /// The range of the `tiles` that this program computes if all programs do the
   /// same work.
   TileRange<Value> evenTilesForProgram(Value tiles) {
     return {program, tiles, programs};
   }
+  /// The flags and the staging buffer.
+  plan::FusedSizes<Value> fusedSizes(const plan::MatmulShape<Value> &shape);
+  /// The variant copy_engine: what a member owns of so many rows of a.
+  plan::CopiedChunk<Value> copiedChunk(Value aRows);
   /// Rows `first` to first + count of a matrix; accesses are bounded to them.
   Value rows(Value matrix, Value first, Value count);
   Value columns(Value matrix, Value first, Value count);

@@ -21,28 +21,6 @@ void buildMatmulAllReduce(MatmulBuilder &k);
 /// The variant copy_engine of the last two.
 void buildCopiedSum(MatmulBuilder &k);
 
-/// The sizes of the flags and of the staging buffer of a kernel.
-struct FusedSizes {
-  Value numFlags, stagingRows, stagingColumns;
-};
-/// Rows and columns of a and b, and the number of ranks in the group.
-struct MatmulShape {
-  Value aRows, aColumns, bColumns, size;
-};
-/// `n` may generate code in a kernel or in a host program.
-FusedSizes getFusedSizes(ScalarBuilder &n, const MatmulConfig &config,
-                         const MatmulShape &shape);
-
-/// The variant copy_engine: the rows that one member owns, the tile rows in
-/// them, and the groups of tile rows; each group is one copy. An all-reduce
-/// divides whole tiles among the members, so the last members may own fewer
-/// rows.
-struct CopiedParts {
-  Value rows, rowTiles, groups;
-};
-/// `rows`: the number of rows of a.
-CopiedParts getCopiedParts(ScalarBuilder &n, const MatmulConfig &config,
-                           Value rows, Value size);
 /// In the variants that send by copy engine: the program that computes the
 /// first tile runs a barrier with its peer programs after that tile, and then
 /// signals the caller through `entered`. Copies write memory that earlier calls

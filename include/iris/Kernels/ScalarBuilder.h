@@ -3,7 +3,7 @@
 //
 // The common base of all kernel builders: index arithmetic and loops, so that a
 // generator reads like the kernel it generates. The class implements the
-// arithmetic interface that TileSchedule.h is written against.
+// arithmetic interface of iris/Plan/Arithmetic.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,13 +11,13 @@
 //
 // In the variant copy_engine, the caller of the kernel resets the flags before
 // every call, waits for some of them, and places further flags after them: see
-// beginCleared, countDown, and CopiedParts in the runtime's MatmulPlan.h.
+// beginCleared, countDown, and CopiedLayout in the runtime's MatmulPlan.h.
 //
 // Staged matrices are in a separate buffer, the staging buffer.
 //
-// The number of flags is known only at run time. It is computed with the
-// arithmetic of TileSchedule.h, so that host programs and kernels share the
-// code.
+// The number of flags is known only at run time. MatmulForm.h computes it
+// over an arithmetic (Arithmetic.h), so that the runtime, host programs and
+// kernels share the code.
 //
 //===----------------------------------------------------------------------===//
 

@@ -114,9 +114,9 @@ mlir::iris::getMatrixInstruction(const ChipInfo &chip, tile::MatmulOp op) {
     if (operandBytes * unit.groups > blockBytes)
       continue;
     MatrixInstruction result;
-    auto [before, after] = info.intrinsic.split('%');
-    result.intrinsic = ("llvm.amdgcn." + before).str();
-    if (info.intrinsic.contains('%'))
+    StringRef intrinsic = info.intrinsic;
+    result.intrinsic = ("llvm.amdgcn." + intrinsic.split('%').first).str();
+    if (intrinsic.contains('%'))
       result.intrinsic += (getFloat8Name(op.getBElementType()) + "." +
                            getFloat8Name(op.getAElementType()))
                               .str();

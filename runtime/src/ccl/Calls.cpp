@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Calls.cpp - From a collective call to a launch ---------------------===//
 #include "ccl/CommunicatorImpl.h"
+#include "iris/Plan/CollectiveForm.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -9,8 +10,6 @@ using namespace iris::ccl;
 using namespace iris::rt;
 
 static constexpr size_t maxChoices = 4096;
-/// Must equal kRootIsElsewhere of include/iris/Kernels/CollectiveConfig.h.
-static constexpr uint64_t rootIsElsewhere = 256;
 
 static bool isOfAllMembers(Op op) {
   return !getCollective(op).isPointToPoint();
@@ -125,7 +124,7 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
                                                 const CheckedCall &checked,
                                                 const TuningKey &tuningKey) {
   Spec spec = specOf(call, tuningKey);
-  bool copies = isCopied(spec.config.variant);
+  const bool copies = usesCopyEngine(spec.op, spec.config.variant);
   if (copies && spec.config.staged)
     return makeStatus(StatusCode::invalidArgument,
                       "%s: variant %s copies from where peers' buffers lie; "
@@ -221,6 +220,15 @@ static IrisRtArg vectorArg(IrisRtElement element, const Extent &extent,
   return arg;
 }
 
+/// Programs of a launch on a chunk of `count` elements.
+static uint64_t programsFor(uint64_t count, const LoadedKernel &kernel,
+                            const Chosen &chosen) {
+  plan::IntegerArithmetic n;
+  return static_cast<uint64_t>(plan::countPrograms(
+      n, plan::ceilDiv(static_cast<int64_t>(count), kernel.facts.tile),
+      static_cast<int64_t>(chosen.programs)));
+}
+
 Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
                                   const Chosen &chosen) {
   const LoadedKernel &loaded = *chosen.kernel;
@@ -257,9 +265,7 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
         extent = {extent.address + done * width, count * width};
       return extent;
     };
-    uint64_t tiles = (count + facts.tile - 1) / facts.tile;
-    uint64_t programs[3] = {std::clamp<uint64_t>(tiles, 1, chosen.programs), 1,
-                            1};
+    uint64_t programs[3] = {programsFor(count, loaded, chosen), 1, 1};
     IrisRtArg args[6] = {
         makeContextArg(),
         vectorArg(element, part(checked.in), info.args[1].symmetric),
@@ -267,7 +273,7 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
         vectorArg(info.args[3].element, workspaceExtent, true),
         makeScalarArg(IRISRT_ELT_INDEX, count),
         makeScalarArg(IRISRT_ELT_INDEX,
-                      call.root + (isElsewhere ? rootIsElsewhere : 0))};
+                      call.root + (isElsewhere ? plan::rootIsElsewhere : 0))};
     IRISRT_RETURN_IF_ERROR(world.launchOnHeap(loaded.kernel, programs, args, 6,
                                               call.stream, &group));
     done += count;
@@ -288,9 +294,7 @@ Status Communicator::Impl::launchCounted(const Call &call,
   };
   uint64_t row = call.rowElements * dtypeBytes(call.dtype) / width;
   uint64_t largest = std::max(checked.in.bytes, checked.out.bytes) / width;
-  uint64_t tile = static_cast<uint64_t>(loaded.facts.tile);
-  uint64_t programs[3] = {
-      std::clamp<uint64_t>(largest / tile, 1, chosen.programs), 1, 1};
+  uint64_t programs[3] = {programsFor(largest, loaded, chosen), 1, 1};
   std::vector<IrisRtArg> args = {
       makeContextArg(),
       vectorArg(element, onHeapIfEmpty(checked.in), info.args[1].symmetric),
@@ -383,7 +387,7 @@ Status Communicator::Impl::run(const Call &call) {
   if (size == 1 && !collective.hasCounts())
     return runAlone(call, checked);
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
-  if (chosen.isCopied)
+  if (chosen.usesCopyEngine)
     return copyParts(call, checked, chosen);
   return collective.hasCounts() ? launchCounted(call, checked, chosen)
                                 : launch(call, checked, chosen);

@@ -231,7 +231,8 @@ Communicator::Impl::configsToPrepare(const Call &call,
   std::vector<Config> configs;
   if (!config.variant.empty()) {
     configs = {config};
-    if (isAnywhere && !isCopied(config.variant) && !config.staged) {
+    if (isAnywhere && !usesCopyEngine(call.op, config.variant) &&
+        !config.staged) {
       configs.push_back(config);
       configs.back().staged = true;
     }
@@ -265,7 +266,7 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
     spec.isSelected = isOpen(config);
     IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel,
                             kernelOf(spec, /*together=*/true));
-    if (isCopied(each.variant)) {
+    if (usesCopyEngine(call.op, each.variant)) {
       IRISRT_RETURN_IF_ERROR(side.open());
       continue;
     }

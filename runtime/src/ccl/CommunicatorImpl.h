@@ -31,7 +31,7 @@ struct Chosen {
   uint64_t programs = 1;
   /// Copy engines move the data; the kernel is the barrier before and after the
   /// copies.
-  bool isCopied = false;
+  bool usesCopyEngine = false;
 };
 
 /// The properties of a call that select the kernel.

@@ -2,13 +2,14 @@
 //
 // What a kernel of a collective is expected to take:
 //
-//   start + programs * program + (turns * turn with bytes / rate)
+//   start + programs * program + (iterations * iteration with bytes / rate)
 //
-// Turns are the tiles that the busiest program does one after another, bytes
-// those that cross the busiest link; "with" is the sum, or the root of the sum
-// of squares where the two overlap.  How many there are follows from the
-// variant; the constants are measured where there are measurements, and
-// otherwise derived from a few numbers of the device.
+// Iterations are the tiles that the busiest program does one after another,
+// bytes those that cross the busiest link; "with" is the sum, or the root of
+// the sum of squares where the two overlap.  How many there are follows from
+// the variant (iris/Plan/CollectiveWork.h); the constants are measured where
+// there are measurements, and otherwise derived from a few numbers of the
+// device.
 #ifndef IRIS_RT_CCL_COSTMODEL_H
 #define IRIS_RT_CCL_COSTMODEL_H
 
@@ -25,7 +26,7 @@ std::vector<KernelModel> kernelModelsOf(const DeviceModel &device, Op op,
 
 /// Whether all that peers get goes through the workspace: buffers may be
 /// anywhere, and nothing is staged for it.
-bool isThroughWorkspace(const std::string &variant);
+bool isThroughWorkspace(Op op, const std::string &variant);
 
 /// What is asked for, in elements as Config::tile is.
 int64_t tileOf(const KernelModel &kernel, DType dtype, int64_t warpSize);

@@ -4,6 +4,7 @@
 #include "ccl/EmbeddedModels.h"
 #include "core/Files.h"
 #include "core/Log.h"
+#include "iris/Chips/ChipTable.h"
 #include "iris/rt/Env.h"
 #include "package/JsonReader.h"
 
@@ -52,6 +53,7 @@ static const NumberField<LinkModel> linkNumbers[] = {
     {"pullBytesPerUs", &LinkModel::pullBytesPerUs, true},
     {"localBytesPerUs", &LinkModel::localBytesPerUs, true},
     {"unalignedElementUs", &LinkModel::unalignedElementUs, false},
+    {"acceptedSlowdown", &LinkModel::acceptedSlowdown, true},
 };
 
 static const NumberField<KernelModel> kernelNumbers[] = {
@@ -64,6 +66,8 @@ static const NumberField<KernelModel> kernelNumbers[] = {
 };
 
 static const NumberField<ProcessorModel> processorNumbers[] = {
+    {"clockMHz", &ProcessorModel::clockMHz, true},
+    {"memoryPeakBytesPerUs", &ProcessorModel::memoryPeakBytesPerUs, true},
     {"processorOpsPerUs", &ProcessorModel::processorOpsPerUs, true},
     {"deviceOpsPerUs", &ProcessorModel::deviceOpsPerUs, false},
     {"nonPow2Efficiency", &ProcessorModel::nonPow2Efficiency, false},
@@ -307,53 +311,92 @@ Status iris::ccl::checkCostModel(DeviceKind device) {
   return Status::success();
 }
 
-/// Characters that two names of targets begin with alike: gfx90a is nearer to
-/// gfx942 than to gfx1100.
-static size_t commonPrefix(const std::string &a, const std::string &b) {
-  size_t length = std::min(a.size(), b.size());
-  return static_cast<size_t>(
-      std::mismatch(a.begin(), a.begin() + static_cast<ptrdiff_t>(length),
-                    b.begin())
-          .first -
-      a.begin());
-}
-
-/// The embedded model whose targets are the nearest; never null.
-static const DeviceModel &nearestModel(DeviceKind kind,
-                                       const std::string &target) {
-  const DeviceModel *nearest = nullptr;
-  size_t most = 0;
-  for (const DeviceModel &model : embeddedDeviceModels())
-    if (model.kind == kind)
-      for (const std::string &each : model.targets) {
-        size_t length = 1 + commonPrefix(each, target);
-        if (length > most)
-          nearest = &model, most = length;
-      }
-  return *nearest;
-}
-
-/// A model for a GPU that has none: compute scales with the processors; links
-/// and memory are not known.
-static DeviceModel scaleModel(const DeviceModel &from,
-                              const DeviceAttributes &attributes) {
-  DeviceModel model = from;
-  ProcessorModel &processor = model.processor;
-  double ratio = 1;
-  if (attributes.processors != 0) {
-    ratio = static_cast<double>(attributes.processors) /
-            static_cast<double>(processor.processors);
-    processor.processors = attributes.processors;
+const DeviceModel *
+iris::ccl::findDeviceModel(DeviceKind kind, const std::string &target,
+                           const DeviceAttributes *attributes) {
+  for (const DeviceModel &model : embeddedDeviceModels()) {
+    bool hasTarget = std::find(model.targets.begin(), model.targets.end(),
+                               target) != model.targets.end();
+    if (model.kind == kind && hasTarget &&
+        (!attributes || attributes->name.find(model.gpu) != std::string::npos))
+      return &model;
   }
-  processor.deviceOpsPerUs *= ratio;
-  processor.deviceLoadBytesPerUs *= ratio;
+  return nullptr;
+}
+
+/// Threads of a warp; 0: not known.
+static int64_t warpSizeOf(const std::string &target,
+                          const DeviceAttributes *attributes) {
+  if (attributes && attributes->warpSize != 0)
+    return attributes->warpSize;
+  const irischips::ChipInfo *chip = irischips::findChip(target);
+  return chip ? chip->waveSize : 0;
+}
+
+/// The embedded model from which that of another GPU is made: of the same
+/// target, else the first with the same warp size, else the first of the kind.
+static const DeviceModel &referenceModel(DeviceKind kind,
+                                         const std::string &target,
+                                         const DeviceAttributes *attributes) {
+  if (const DeviceModel *model = findDeviceModel(kind, target, nullptr))
+    return *model;
+  const int64_t warpSize = warpSizeOf(target, attributes);
+  const DeviceModel *first = nullptr;
+  for (const DeviceModel &model : embeddedDeviceModels()) {
+    if (model.kind != kind)
+      continue;
+    if (model.links.warpSize == warpSize)
+      return model;
+    first = first ? first : &model;
+  }
+  // There is a model of every kind: a unit test.
+  return *first;
+}
+
+/// `value` relative to that of the reference; 1 if it is not known.
+static double ratioOf(double value, double reference) {
+  return value == 0 ? 1 : value / reference;
+}
+
+/// A model of a GPU that has none. Processors, clock and memory are its own;
+/// what is left of the reference are efficiencies, tiles and the times of
+/// links. Kernels and copy engines that were measured on the reference are not
+/// taken over: the selector then compares all variants by the links' times.
+static DeviceModel modelFromAttributes(const DeviceModel &reference,
+                                       const DeviceAttributes &attributes) {
+  DeviceModel model = reference;
+  ProcessorModel &processor = model.processor;
+  const double processors =
+      ratioOf(attributes.processors, static_cast<double>(processor.processors));
+  const double clock = ratioOf(attributes.clockMHz, processor.clockMHz);
+  const double memory =
+      ratioOf(static_cast<double>(attributes.memoryBytesPerUs),
+              processor.memoryPeakBytesPerUs);
+  if (attributes.processors != 0)
+    processor.processors = attributes.processors;
+  processor.clockMHz *= clock;
+  processor.processorOpsPerUs *= clock;
+  processor.processorLoadBytesPerUs *= clock;
+  processor.deviceOpsPerUs *= processors * clock;
+  processor.deviceLoadBytesPerUs *= processors * clock;
+  processor.memoryPeakBytesPerUs *= memory;
+  processor.memoryBytesPerUs *= memory;
+  processor.copyEngineBytesPerUs = 0;
+  if (attributes.warpSize != 0)
+    model.links.warpSize = attributes.warpSize;
+  model.kernels.clear();
+  model.stagedKernels.clear();
   std::string source = formatString(
-      "no cost model for '%s' (%s): that of %s with %lld processors; links and "
-      "memory are taken to be the same; measure and set IRIS_COST_MODEL, or "
-      "tune (iris-bench --tune)",
-      attributes.name.c_str(), attributes.target.c_str(), from.name.c_str(),
-      static_cast<long long>(processor.processors));
+      "no cost model for '%s' (%s): modelled from its attributes, %lld "
+      "processors at %.0f MHz and %.0f GB/s of memory, with the efficiencies "
+      "and links of %s; measure and set IRIS_COST_MODEL, or tune (iris-bench "
+      "--tune)",
+      attributes.name.c_str(), attributes.target.c_str(),
+      static_cast<long long>(processor.processors), processor.clockMHz,
+      processor.memoryPeakBytesPerUs / 1000, reference.name.c_str());
   model.name = attributes.name;
+  model.targets = {attributes.target};
+  model.gpu = attributes.name;
   model.links.source = processor.source = source;
   return model;
 }
@@ -365,24 +408,20 @@ iris::ccl::deviceModelOf(DeviceKind device, const std::string &target,
   const Expected<std::optional<DeviceModel>> &named = fromEnvironment();
   if (named.ok() && *named && (*named)->kind == kind)
     return **named;
-  const DeviceModel &nearest = nearestModel(kind, target);
   if (!attributes)
-    return nearest;
-  for (const DeviceModel &model : embeddedDeviceModels()) {
-    bool hasTarget = std::find(model.targets.begin(), model.targets.end(),
-                               attributes->target) != model.targets.end();
-    if (model.kind == kind && hasTarget &&
-        attributes->name.find(model.gpu) != std::string::npos)
-      return model;
-  }
+    return referenceModel(kind, target, nullptr);
+  if (const DeviceModel *model =
+          findDeviceModel(kind, attributes->target, attributes))
+    return *model;
   using Key = std::tuple<DeviceKind, std::string, std::string, uint32_t>;
   static std::mutex mutex;
-  static std::map<Key, DeviceModel> scaled;
+  static std::map<Key, DeviceModel> made;
   std::lock_guard<std::mutex> lock(mutex);
-  auto [found, isNew] = scaled.try_emplace(
+  auto [found, isNew] = made.try_emplace(
       Key(kind, attributes->target, attributes->name, attributes->processors));
   if (isNew) {
-    found->second = scaleModel(nearest, *attributes);
+    found->second = modelFromAttributes(
+        referenceModel(kind, attributes->target, attributes), *attributes);
     // The times of an emulator mean nothing, so no model would serve it better.
     if (device != DeviceKind::emulated)
       Log().warning("%s", found->second.links.source.c_str());

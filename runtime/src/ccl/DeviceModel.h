@@ -41,6 +41,9 @@ struct LinkModel {
   double unalignedElementUs;
   /// Threads of a warp.
   int64_t warpSize;
+  /// How much slower than the best a call may be, as a factor, with fewer
+  /// programs: the rest of the device is left to other kernels.
+  double acceptedSlowdown;
   /// Numbers of programs to choose from, in ascending order.
   std::vector<int64_t> programs;
 };
@@ -74,6 +77,9 @@ struct ProcessorModel {
   std::string source;
   /// Programs that compute at once; a config's 0 stands for as many.
   int64_t processors;
+  /// What the driver says of the clock and of the memory of the GPU that the
+  /// constants are of: the model of another GPU is scaled by these.
+  double clockMHz, memoryPeakBytesPerUs;
   /// Operations on 16-bit elements of one processor, and of all together where
   /// power limits them; 0: no such limit.
   double processorOpsPerUs, deviceOpsPerUs;
@@ -148,10 +154,18 @@ rt::Expected<DeviceModel> parseDeviceModel(const std::string &text,
 /// The models that the library embeds.
 const std::vector<DeviceModel> &embeddedDeviceModels();
 
-/// The model of a device: the file of IRIS_COST_MODEL, an embedded one of its
-/// target and name, or, for a GPU without one, the embedded one of the nearest
-/// target, whose compute rates are scaled to the number of processors; `source`
-/// then says so. Without attributes the first model of the target serves.
+/// The embedded model of exactly this GPU, by target and name; null if there is
+/// none. Without attributes, that of the target.
+const DeviceModel *findDeviceModel(rt::DeviceKind kind,
+                                   const std::string &target,
+                                   const rt::DeviceAttributes *attributes);
+
+/// The model of a device: the file of IRIS_COST_MODEL, or the embedded one of
+/// this GPU. A GPU without one is modelled from its attributes: the rates of an
+/// embedded model with the same warp size are scaled by processors, clock and
+/// memory, and nothing that was measured on that GPU is used; `source` and one
+/// line of the log say so. Without attributes and for an empty or unknown
+/// target, the first model of the warp size or of the kind serves.
 const DeviceModel &deviceModelOf(rt::DeviceKind kind, const std::string &target,
                                  const rt::DeviceAttributes *attributes);
 

@@ -16,6 +16,9 @@ struct EmbeddedModel {
 
 const std::vector<EmbeddedModel> &embeddedModelTexts();
 
+/// The tables of tuned matmuls, one JSON object per line.
+const char *tunedMatmulText();
+
 } // namespace iris::ccl
 
 #endif // IRIS_RT_CCL_EMBEDDEDMODELS_H

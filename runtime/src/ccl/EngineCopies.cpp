@@ -10,6 +10,8 @@ using namespace iris::rt;
 
 using Matrix = EngineCopy::Matrix;
 
+static constexpr uint64_t lineBytes = plan::FusedWorkspace::line;
+
 //===----------------------------------------------------------------------===//
 // Copy plan
 //===----------------------------------------------------------------------===//
@@ -18,7 +20,7 @@ namespace {
 class Planner {
 public:
   Planner(const MatmulProblem &p, uint32_t rank, uint32_t size)
-      : p(p), rank(rank), size(size), parts(copiedParts(p, size)),
+      : p(p), rank(rank), size(size), parts(copiedLayout(p, size)),
         columnTiles(divideUp(p.n, static_cast<uint64_t>(p.config.tileN))) {}
 
   void gatherParts();
@@ -50,7 +52,7 @@ private:
 
   const MatmulProblem &p;
   const uint32_t rank, size;
-  const CopiedParts parts;
+  const CopiedLayout parts;
   const uint64_t columnTiles;
 };
 } // namespace
@@ -87,7 +89,7 @@ void Planner::sendPartialSums() {
   uint32_t bytes = dtypeBytes(
       p.config.partialType == "result" ? p.result : sumType(p.element));
   const uint64_t rowBytes = p.n * bytes, sliceBytes = parts.rows * rowBytes;
-  plan.tiles.assign(parts.counts, 0);
+  plan.tiles.assign(parts.numMissing(), 0);
   for (uint32_t i = 1; i <= size; ++i)
     for (uint64_t group = 0; group < parts.groups; ++group) {
       const uint32_t owner = member(i);
@@ -112,7 +114,7 @@ void Planner::sendPartialSums() {
 /// Copies this rank's rows of C to all peers, group by group.
 void Planner::sendResults(uint64_t firstCount) {
   const uint64_t rowBytes = p.n * dtypeBytes(p.result);
-  plan.tiles.resize(parts.counts);
+  plan.tiles.resize(parts.numMissing());
   for (uint64_t group = 0; group < parts.groups; ++group) {
     const uint32_t tiles = tilesOf(rank, group);
     plan.tiles[firstCount + group] = tiles;
@@ -143,7 +145,7 @@ EnginePlan iris::ccl::planEngineCopies(const MatmulProblem &p, uint32_t rank,
     break;
   case MatmulKind::matmulAllReduce:
     planner.sendPartialSums();
-    planner.sendResults((groupSize - 1) * copiedParts(p, groupSize).groups);
+    planner.sendResults((groupSize - 1) * copiedLayout(p, groupSize).groups);
     break;
   default:
     planner.gatherParts();
@@ -157,7 +159,7 @@ EnginePlan iris::ccl::planEngineCopies(const MatmulProblem &p, uint32_t rank,
 
 EngineCopies::EngineCopies(World &world, const MatmulProblem &p)
     : world_(world), plan_(planEngineCopies(p, world.rank(), world.numRanks())),
-      parts_(copiedParts(p, world.numRanks())), side_(world) {}
+      layout_(copiedLayout(p, world.numRanks())), side_(world) {}
 
 Expected<std::unique_ptr<EngineCopies>>
 EngineCopies::create(World &world, const std::shared_ptr<KernelCache> &cache,
@@ -190,22 +192,24 @@ Status EngineCopies::destroy() {
 }
 
 Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
-  words_ = workspace + matmulWorkspaceBase;
+  words_ = workspace + plan::FusedWorkspace::flags;
   staging_ = staging;
-  constexpr uint64_t lineWords = matmulFlagBytes / sizeof(uint32_t);
-  std::vector<uint32_t> lines((1 + parts_.numMutable()) * lineWords);
+  constexpr uint64_t lineWords = lineBytes / sizeof(uint32_t);
+  std::vector<uint32_t> lines((1 + layout_.numFlags()) * lineWords);
   lines[0] = 1; // the value of a set flag
   for (size_t i = 0; i < plan_.tiles.size(); ++i)
-    lines[(1 + parts_.flags + i) * lineWords] = plan_.tiles[i];
-  lines[(1 + parts_.entered()) * lineWords] = 1;
-  IRISRT_RETURN_IF_ERROR(world_.writeNow(word(parts_.flagValue()), lines.data(),
+    lines[(1 + layout_.missing() + i) * lineWords] = plan_.tiles[i];
+  if (waits())
+    lines[(1 + layout_.entered()) * lineWords] = 1;
+  IRISRT_RETURN_IF_ERROR(world_.writeNow(word(layout_.flagValue()),
+                                         lines.data(),
                                          lines.size() * sizeof(uint32_t)));
   if (!waits())
     return Status::success();
   // Run one stream wait now, so that the first call does not discover that the
   // driver cannot do it. No call has set the word yet.
   IRISRT_RETURN_IF_ERROR(
-      world_.waitEqual(word(parts_.entered()), 0, side_.stream()));
+      world_.waitEqual(word(layout_.entered()), 0, side_.stream()));
   return world_.synchronize(side_.stream());
 }
 
@@ -221,8 +225,8 @@ Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
     return matrix == Matrix::a ? a : matrix == Matrix::c ? c : staging_;
   };
   if (copy.missing)
-    IRISRT_RETURN_IF_ERROR(world_.waitEqual(word(parts_.flags + *copy.missing),
-                                            0, side_.stream()));
+    IRISRT_RETURN_IF_ERROR(world_.waitEqual(
+        word(layout_.missing() + *copy.missing), 0, side_.stream()));
   IRISRT_ASSIGN_OR_RETURN(uint64_t from,
                           world_.translate(at(copy.from), copy.source));
   IRISRT_ASSIGN_OR_RETURN(uint64_t to,
@@ -232,7 +236,7 @@ Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
   if (!copy.flag)
     return Status::success();
   uint64_t number =
-      copy.missing ? parts_.doneCounts() + *copy.missing : parts_.flagValue();
+      copy.missing ? layout_.done() + *copy.missing : layout_.flagValue();
   IRISRT_ASSIGN_OR_RETURN(uint64_t value,
                           world_.translate(word(number), copy.source));
   IRISRT_ASSIGN_OR_RETURN(uint64_t flag,
@@ -251,8 +255,8 @@ Status EngineCopies::begin(uint64_t a, uint64_t c, Stream stream) {
   if (world_.numRanks() == 1)
     return Status::success();
   IRISRT_RETURN_IF_ERROR(
-      world_.copyOnDevice(words_, word(parts_.initialValues()),
-                          parts_.numMutable() * matmulFlagBytes, stream));
+      world_.copyOnDevice(words_, word(layout_.initialValues()),
+                          layout_.numFlags() * lineBytes, stream));
   if (!waits())
     IRISRT_RETURN_IF_ERROR(communicator_->barrier(stream));
   IRISRT_RETURN_IF_ERROR(side_.fork(stream));
@@ -274,11 +278,11 @@ Status EngineCopies::end(uint64_t a, uint64_t c, Stream stream) {
     return Status::success();
   if (!waits())
     return side_.join(stream);
-  Status status = world_.waitEqual(word(parts_.entered()), 0, side_.stream());
+  Status status = world_.waitEqual(word(layout_.entered()), 0, side_.stream());
   if (status.ok())
     status = copyAll(a, c);
-  Status cleared = world_.zero(word(parts_.flags),
-                               (parts_.counts + 1) * matmulFlagBytes, stream);
+  Status cleared = world_.zero(word(layout_.missing()),
+                               (layout_.numMissing() + 1) * lineBytes, stream);
   if (status.ok())
     status = std::move(cleared);
   if (status.ok())

@@ -88,17 +88,17 @@ private:
   rt::Status open(const std::shared_ptr<KernelCache> &cache,
                   Agreement &agreement);
   uint64_t word(uint64_t number) const {
-    return words_ + number * matmulFlagBytes;
+    return words_ + number * plan::FusedWorkspace::line;
   }
   rt::Status copy(const EngineCopy &copy, uint64_t a, uint64_t c);
   /// Submits all copies and the final barrier.
   rt::Status copyAll(uint64_t a, uint64_t c);
   /// The copies wait for the kernel, and not the kernel for all copies.
-  bool waits() const { return parts_.counts != 0; }
+  bool waits() const { return layout_.numMissing() != 0; }
 
   rt::World &world_;
   const EnginePlan plan_;
-  const CopiedParts parts_;
+  const CopiedLayout layout_;
   uint64_t words_ = 0, staging_ = 0;
   /// Runs concurrently with the caller's stream. There is one, because
   /// concurrent copies take longer than consecutive ones.

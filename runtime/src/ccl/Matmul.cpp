@@ -184,7 +184,7 @@ Status Matmul::Impl::load() {
 
 /// Creates the collective or the copies, so that calls can be captured.
 Status Matmul::Impl::prepareCommunication() {
-  if (isCopied(problem.config.variant)) {
+  if (plan.form.isCopied()) {
     IRISRT_ASSIGN_OR_RETURN(
         copies, EngineCopies::create(world, cache, problem, agreement()));
     return Status::success();
@@ -310,11 +310,7 @@ Status Matmul::Impl::launch(uint64_t a, uint64_t b, uint64_t c, uint64_t bias,
   if (plan.workspaceBytes != 0)
     args.push_back(makeMemrefArg(IRISRT_ELT_I8, workspace,
                                  {static_cast<int64_t>(plan.workspaceBytes)}));
-  // Communication programs run in addition to one program per tile.
-  uint64_t count = plan.hasCommPrograms
-                       ? programs
-                       : std::clamp<uint64_t>(plan.tiles, 1, programs);
-  uint64_t grid[3] = {count, 1, 1};
+  uint64_t grid[3] = {plan.programs(programs), 1, 1};
   return world.launch(kernel, grid, args.data(), args.size(), stream, &group);
 }
 

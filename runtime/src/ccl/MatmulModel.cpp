@@ -22,13 +22,20 @@ int64_t iris::ccl::tileKOf(const TileShape &tile, DType element) {
   return tile.kBytes / std::max<int64_t>(dtypeBytes(element), 1);
 }
 
-uint64_t iris::ccl::tilesOf(MatmulKind kind, const MatmulProblem &problem,
+uint64_t iris::ccl::tilesOf(const MatmulProblem &problem,
                             const MatmulConfig &config, uint64_t groupSize) {
-  bool isWhole = kind == MatmulKind::matmulReduceScatter ||
-                 (kind == MatmulKind::allGatherMatmul && config.shard == "m");
-  uint64_t rows = isWhole ? groupSize * problem.m : problem.m;
-  return divideUp(rows, static_cast<uint64_t>(config.tileM)) *
-         divideUp(problem.n, static_cast<uint64_t>(config.tileN));
+  MatmulProblem whole = problem;
+  whole.config = config;
+  plan::MatmulForm form = formOf(whole);
+  form.splitK = 1;
+  plan::IntegerArithmetic n;
+  const auto m = static_cast<int64_t>(problem.m), size = int64_t(groupSize);
+  bool isWhole = problem.kind == MatmulKind::matmulReduceScatter ||
+                 form.has(plan::takesGathered);
+  return static_cast<uint64_t>(plan::countTiles<plan::IntegerArithmetic>(
+      n, form,
+      {isWhole ? size * m : m, static_cast<int64_t>(problem.k),
+       static_cast<int64_t>(problem.n), size}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -52,7 +59,7 @@ static double speedOf(const ProcessorModel &chip, DType element) {
 }
 
 static bool hasNonPow2Columns(const MatmulConfig &config) {
-  return (config.tileN & (config.tileN - 1)) != 0;
+  return !plan::isPowerOfTwo(config.tileN);
 }
 
 /// Columns that the instructions compute for a tile.
@@ -61,10 +68,7 @@ static int64_t computedColumns(const ProcessorModel &chip,
   if (!hasNonPow2Columns(config) ||
       (chip.nonPow2Efficiency != 0 && element != DType::f32))
     return config.tileN;
-  int64_t columns = 1;
-  while (columns < config.tileN)
-    columns *= 2;
-  return columns;
+  return plan::nextPowerOfTwo(config.tileN);
 }
 
 /// What goes on at the same time: at least as long as the longest of it.
@@ -92,16 +96,14 @@ static double blockTime(const ProcessorModel &chip, const MatmulConfig &config,
   return overlapped(chip, {multiplying, loading}) + chip.kStepUs;
 }
 
-/// A matmul of m x n over `depths` parts of depth k each, by `programs`, with
-/// `elsewhere` tiles that others compute.
+/// A matmul of m x n, in so many tiles, over `depths` parts of depth k each, by
+/// `programs`, with `elsewhere` tiles that others compute.
 static MatmulTime matmulTimeOf(const ProcessorModel &chip,
                                const MatmulConfig &config, DType element,
-                               DType result, uint64_t rows, uint64_t columns,
-                               uint64_t k, uint64_t depths, double programs,
-                               double elsewhere) {
-  auto tiles = static_cast<double>(
-      divideUp(rows, static_cast<uint64_t>(config.tileM)) *
-      divideUp(columns, static_cast<uint64_t>(config.tileN)));
+                               DType result, uint64_t tileCount, uint64_t rows,
+                               uint64_t columns, uint64_t k, uint64_t depths,
+                               double programs, double elsewhere) {
+  auto tiles = static_cast<double>(tileCount);
   auto blocks = static_cast<double>(
       depths * divideUp(k, static_cast<uint64_t>(config.tileK)));
   const auto splits = static_cast<double>(std::max<int64_t>(config.splitK, 1));
@@ -156,6 +158,7 @@ public:
 
 private:
   Status check() const;
+  plan::MatmulForm form() const { return formOf(problem); }
   double programs() const {
     auto asked = static_cast<double>(config.programs);
     auto all = static_cast<double>(chip.processors);
@@ -181,8 +184,9 @@ private:
   }
   MatmulTime matmul(uint64_t rows, uint64_t columns, uint64_t k,
                     uint64_t depths, double by, double elsewhere = 0) const {
-    return matmulTimeOf(chip, config, problem.element, problem.result, rows,
-                        columns, k, depths, by, elsewhere);
+    return matmulTimeOf(chip, config, problem.element, problem.result,
+                        tilesOf(problem, config, size), rows, columns, k,
+                        depths, by, elsewhere);
   }
   /// Tiles of each that moves, and of all of them.
   double ownTiles() const {
@@ -196,7 +200,7 @@ private:
   MatmulEstimate copiedPartialSums(const MatmulTime &own,
                                    double partialSumBytes,
                                    double resultBytes) const;
-  CopiedParts parts() const;
+  CopiedLayout layout() const;
   double copying(double copies, double bytes) const;
   MatmulEstimate gatherLast();
   MatmulEstimate sum();
@@ -237,7 +241,7 @@ MatmulEstimate Estimation::gatherFirst() {
         transfer(columns * peers() * part, link.pullBytesPerUs, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
-  if (isCopied(config.variant))
+  if (form().isCopied())
     return copiedParts(matmul(rows, problem.n, problem.k, depths, programs()),
                        peers() * part);
   MatmulTime own = matmul(rows, problem.n, problem.k, depths, multipliers(),
@@ -259,11 +263,8 @@ MatmulEstimate Estimation::gatherFirst() {
   return finish(own, moving, together + waiting + barriers(2));
 }
 
-CopiedParts Estimation::parts() const {
-  MatmulProblem whole = problem;
-  if (whole.config.groupM == 0)
-    whole.config.groupM = defaultGroupM;
-  return iris::ccl::copiedParts(whole, static_cast<uint32_t>(size));
+CopiedLayout Estimation::layout() const {
+  return copiedLayout(problem, static_cast<uint32_t>(size));
 }
 
 /// Microseconds of copies, one after another, of `bytes` in all.
@@ -277,7 +278,7 @@ double Estimation::copying(double copies, double bytes) const {
 /// and with shard k for its last part.
 MatmulEstimate Estimation::copiedParts(const MatmulTime &own,
                                        double bytes) const {
-  CopiedParts p = parts();
+  CopiedLayout p = layout();
   double moving = chip.copyEngineStartUs +
                   copying(peers() * static_cast<double>(p.groups), bytes);
   auto lastTiles = static_cast<double>(
@@ -295,7 +296,7 @@ MatmulEstimate Estimation::copiedParts(const MatmulTime &own,
 /// A group leaves when its tiles are finished: the last one after the matmul.
 MatmulEstimate Estimation::copiedResults(const MatmulTime &own,
                                          double bytes) const {
-  auto groups = static_cast<double>(parts().groups);
+  auto groups = static_cast<double>(layout().groups);
   double moving =
       groups * chip.copyEngineWaitUs + copying(peers() * groups, bytes);
   double together = std::max(own.us + moving / std::max(groups, 1.0),
@@ -310,7 +311,7 @@ MatmulEstimate Estimation::copiedResults(const MatmulTime &own,
 MatmulEstimate Estimation::copiedPartialSums(const MatmulTime &own,
                                              double partialSumBytes,
                                              double resultBytes) const {
-  auto groups = static_cast<double>(parts().groups);
+  auto groups = static_cast<double>(layout().groups);
   double copies = peers() * groups;
   double leaving =
       copies * chip.copyEngineWaitUs + copying(copies, partialSumBytes);
@@ -342,7 +343,7 @@ MatmulEstimate Estimation::gatherLast() {
     double moving = transfer(bytes, link.pushBytesPerUs, programs());
     return finish(own, moving, own.us + moving + barriers(2));
   }
-  if (isCopied(config.variant))
+  if (form().isCopied())
     return copiedResults(matmul(problem.m, problem.n, problem.k, 1, programs()),
                          bytes);
   MatmulTime own = matmul(problem.m, problem.n, problem.k, 1, multipliers(),
@@ -378,7 +379,7 @@ MatmulEstimate Estimation::sum() {
                           isSpecialized ? multipliers() : programs(),
                           isSpecialized ? tilesPerCommProgram() : 0);
   auto members = static_cast<double>(size);
-  if (isCopied(config.variant)) {
+  if (form().isCopied()) {
     double part = scatters ? all : all / members;
     return copiedPartialSums(own, peers() * part * share,
                              scatters ? 0 : peers() * part * result);
@@ -426,19 +427,19 @@ MatmulEstimate Estimation::sum() {
 Expected<MatmulEstimate> Estimation::unfused() {
   IRISRT_ASSIGN_OR_RETURN(UnfusedPlan plan, planUnfused(problem, key));
   bool isGathered = plan.matmul.kind == MatmulKind::allGatherMatmul;
-  MatmulTime own = matmul(plan.matmul.m, plan.matmul.n, plan.matmul.k,
-                          isGathered ? size : 1, programs());
+  const MatmulProblem &p = plan.matmul;
+  MatmulTime own = matmulTimeOf(chip, config, p.element, p.result,
+                                tilesOf(p, p.config, size), p.m, p.n, p.k,
+                                isGathered ? size : 1, programs(), 0);
   double moving = peers() == 0 ? 0 : plan.collectiveUs;
   return finish(own, moving, own.us + moving);
 }
 
-/// What the generators do not make is no candidate: see checkCombination in
-/// lib/Kernels/MatmulConfig.cpp.
+/// What the generators do not make is no candidate.
 Status Estimation::check() const {
-  if ((hasUnits(problem.kind, config.variant) || isCopied(config.variant)) &&
-      problem.kind == MatmulKind::allGatherMatmul && problem.aIsColumnMajor)
+  if (form().copiesA() && problem.aIsColumnMajor)
     return makeStatus(StatusCode::invalidArgument, "copies row-major a");
-  if (isCopied(config.variant) && config.shard == "n")
+  if (form().copiesRowsOfC() && config.shard == "n")
     return makeStatus(StatusCode::invalidArgument,
                       "copies whole rows of the result");
   return Status::success();

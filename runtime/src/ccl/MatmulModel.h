@@ -24,8 +24,8 @@ namespace iris::ccl {
 int64_t tileKOf(const TileShape &tile, DType element);
 
 /// Tiles that one rank multiplies, of the config's shape.
-uint64_t tilesOf(MatmulKind kind, const MatmulProblem &problem,
-                 const MatmulConfig &config, uint64_t groupSize);
+uint64_t tilesOf(const MatmulProblem &problem, const MatmulConfig &config,
+                 uint64_t groupSize);
 
 /// The estimate of one complete config; an error where it cannot be done.
 rt::Expected<MatmulEstimate> estimate(const MatmulTuningKey &tuningKey,

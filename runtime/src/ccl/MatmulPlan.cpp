@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulPlan.cpp - Shapes and memory of matmuls ----------------------===//
 //
-// Must match lib/Kernels/MatmulKernels.cpp, the compiler's side.
+// The formulas are the compiler's: iris/Plan/MatmulForm.h.
 #include "ccl/MatmulPlan.h"
 
 #include "ccl/Spec.h"
@@ -13,33 +13,26 @@
 using namespace iris::ccl;
 using namespace iris::rt;
 
-const char *iris::ccl::kindName(MatmulKind kind) {
-  switch (kind) {
-  case MatmulKind::matmul:
-    return "matmul";
-  case MatmulKind::allGatherMatmul:
-    return "all_gather_matmul";
-  case MatmulKind::matmulAllGather:
-    return "matmul_all_gather";
-  case MatmulKind::matmulReduceScatter:
-    return "matmul_reduce_scatter";
-  case MatmulKind::matmulAllReduce:
-    return "matmul_all_reduce";
-  }
-  return "unknown";
+#define IRIS_MATMUL(Kind, kind, ...)                                           \
+  static_assert(static_cast<int>(MatmulKind::kind) ==                          \
+                static_cast<int>(plan::MatmulKind::Kind));
+#include "iris/Plan/Matmuls.def"
+
+static const plan::Matmul *findMatmul(MatmulKind kind) {
+  return plan::findMatmul(static_cast<int32_t>(kind));
 }
 
-static const char *defaultVariant(MatmulKind kind) {
-  switch (kind) {
-  case MatmulKind::matmul:
-    return "tiles";
-  case MatmulKind::allGatherMatmul:
-    return "pull";
-  case MatmulKind::matmulAllReduce:
-    return "two_shot";
-  default:
-    return "push";
-  }
+const char *iris::ccl::kindName(MatmulKind kind) {
+  // Names are string literals.
+  return findMatmul(kind) ? findMatmul(kind)->name.data() : "unknown";
+}
+
+const plan::MatmulVariant &iris::ccl::getVariant(MatmulKind kind,
+                                                 const std::string &variant) {
+  static constexpr plan::MatmulVariant none = {};
+  const plan::Matmul *matmul = findMatmul(kind);
+  const plan::MatmulVariant *found = matmul ? matmul->find(variant) : nullptr;
+  return found ? *found : none;
 }
 
 uint64_t iris::ccl::divideUp(uint64_t a, uint64_t b) {
@@ -62,61 +55,47 @@ bool MatmulConfig::operator==(const MatmulConfig &other) const {
 }
 
 const std::vector<std::string> &iris::ccl::variantsOf(MatmulKind kind) {
-  static const std::vector<std::string> alone = {"tiles"};
-  static const std::vector<std::string> gathers = {"pull", "hbm_buffer", "push",
-                                                   "copy_engine", "unfused"};
-  static const std::vector<std::string> gathersResult = {
-      "push", "specialized", "copy_engine", "unfused"};
-  static const std::vector<std::string> scatters = {"push", "specialized",
-                                                    "copy_engine", "unfused"};
-  static const std::vector<std::string> reduces = {"two_shot",    "one_shot",
-                                                   "atomic",      "specialized",
-                                                   "copy_engine", "unfused"};
-  switch (kind) {
-  case MatmulKind::allGatherMatmul:
-    return gathers;
-  case MatmulKind::matmulAllGather:
-    return gathersResult;
-  case MatmulKind::matmulReduceScatter:
-    return scatters;
-  case MatmulKind::matmulAllReduce:
-    return reduces;
-  default:
-    return alone;
-  }
+  static const auto table = [] {
+    std::vector<std::vector<std::string>> all;
+    for (const plan::Matmul &each : plan::matmuls) {
+      all.emplace_back();
+      for (const plan::MatmulVariant &variant : each)
+        if (variant.isPublic())
+          all.back().emplace_back(variant.name);
+    }
+    return all;
+  }();
+  return table[findMatmul(kind) ? static_cast<size_t>(kind) : 0];
 }
 
 bool iris::ccl::hasUnits(MatmulKind kind, const std::string &variant) {
-  return kind == MatmulKind::allGatherMatmul &&
-         (variant == "hbm_buffer" || variant == "push");
+  return getVariant(kind, variant).has(plan::movesUnits);
 }
 
 bool iris::ccl::hasCommPrograms(MatmulKind kind, const std::string &variant) {
-  return hasUnits(kind, variant) || variant == "specialized";
+  return getVariant(kind, variant).has(plan::hasCommPrograms);
 }
 
 bool iris::ccl::hasSplits(MatmulKind kind, const std::string &variant) {
-  return kind == MatmulKind::matmul || variant == "unfused";
+  return getVariant(kind, variant).has(plan::splitsK);
+}
+
+bool iris::ccl::usesCopyEngine(MatmulKind kind, const std::string &variant) {
+  return getVariant(kind, variant).has(plan::copiedByEngine);
 }
 
 /// The dimensions by which the operands can be sharded; the first is the
 /// default.
 static std::vector<std::string> shardsOf(MatmulKind kind) {
-  switch (kind) {
-  case MatmulKind::allGatherMatmul:
-    return {"k", "m"};
-  case MatmulKind::matmulAllGather:
-    return {"m", "n"};
-  case MatmulKind::matmulAllReduce:
-    return {"k"};
-  default:
-    return {"m"};
-  }
+  std::vector<std::string> shards;
+  for (std::string_view shard : getMatmul(kind).shards)
+    if (!shard.empty())
+      shards.emplace_back(shard);
+  return shards;
 }
 
 static bool hasPartialSums(MatmulKind kind) {
-  return kind == MatmulKind::matmulReduceScatter ||
-         kind == MatmulKind::matmulAllReduce;
+  return getMatmul(kind).reduces();
 }
 
 /// Checks that a named field of the config is empty or one of `all`.
@@ -141,8 +120,7 @@ static Status checkWords(const MatmulProblem &p) {
       checkWord(p.kind, "variant", config.variant, variantsOf(p.kind)));
   IRISRT_RETURN_IF_ERROR(
       checkWord(p.kind, "shard", config.shard, shardsOf(p.kind)));
-  if (p.kind == MatmulKind::matmulAllGather && config.shard == "n" &&
-      isCopied(config.variant))
+  if (config.shard == "n" && formOf(p).copiesRowsOfC())
     return makeStatus(StatusCode::invalidArgument,
                       "%s: copy_engine copies whole rows; expected shard m, or "
                       "another variant",
@@ -186,19 +164,20 @@ Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
                       "%s: element type %d, result type %d; expected DTypes",
                       name, static_cast<int>(p.element),
                       static_cast<int>(p.result));
-  for (int64_t value : {p.config.tileM, p.config.tileN, p.config.tileK,
-                        p.config.groupM, p.config.kPerFlag})
-    if (value < 0 || value > 1024)
+  for (const MatmulNumber &field : matmulNumbers) {
+    const int64_t value = p.config.*field.value;
+    if (value != 0 && !field.number.accepts(value))
       return makeStatus(StatusCode::invalidArgument,
-                        "%s: the config has a tile or group of %" PRId64
-                        "; expected 0 to 1024",
-                        name, value);
-  const int64_t splits = p.config.splitK;
-  if (splits < 0 || splits > mostSplits || (splits & (splits - 1)) != 0)
+                        "%s: the config's %s is %" PRId64
+                        "; expected %s, or 0 to have it chosen",
+                        name, field.key().c_str(), value,
+                        field.number.describe().c_str());
+  }
+  if (p.config.tileN != 0 && !plan::isTileWidth(p.config.tileN))
     return makeStatus(StatusCode::invalidArgument,
-                      "%s: split_k = %" PRId64
-                      "; expected a power of two, at most %" PRId64,
-                      name, splits, mostSplits);
+                      "%s: the config's tile_n is %" PRId64
+                      "; expected a power of two or a multiple of %" PRId64,
+                      name, p.config.tileN, plan::matmulColumnUnit);
   return checkWords(p);
 }
 
@@ -206,114 +185,118 @@ void iris::ccl::fillSemantics(MatmulProblem &p) {
   if (p.config.shard.empty())
     p.config.shard = shardsOf(p.kind).front();
   if (hasPartialSums(p.kind) && p.config.partialType.empty() &&
-      p.config.variant != "atomic")
+      !getVariant(p.kind, p.config.variant).has(plan::addsInResult))
     p.config.partialType = "sum";
   // The same, which kernels call by the first name.
   if (p.config.partialType == "result" && p.result == sumType(p.element))
     p.config.partialType = "sum";
 }
 
-CopiedParts iris::ccl::copiedParts(const MatmulProblem &p, uint32_t groupSize) {
-  const uint64_t size = groupSize;
-  const auto tileRows = static_cast<uint64_t>(p.config.tileM);
-  CopiedParts parts;
-  parts.rows = p.m;
-  if (p.kind == MatmulKind::matmulAllReduce)
-    parts.rows = divideUp(divideUp(p.m, tileRows), size) * tileRows;
-  parts.groupRows = static_cast<uint64_t>(p.config.groupM) * tileRows;
-  parts.groups = divideUp(parts.rows, parts.groupRows);
-  parts.hasPartialSums = hasPartialSums(p.kind);
-  if (p.kind != MatmulKind::matmulAllGather)
-    parts.flags = size * parts.groups;
-  if (p.kind == MatmulKind::matmulAllGather)
-    parts.counts = parts.groups;
-  else if (parts.hasPartialSums)
-    parts.counts = parts.flags;
-  return parts;
+plan::MatmulForm iris::ccl::formOf(const MatmulProblem &p) {
+  const MatmulConfig &config = p.config;
+  const plan::Matmul &matmul = getMatmul(p.kind);
+  plan::MatmulForm form;
+  form.kind = matmul.kind;
+  form.variant = config.variant.empty() ? matmul.begin()
+                                        : &getVariant(p.kind, config.variant);
+  form.shard = config.shard.empty() ? matmul.shards[0] : config.shard;
+  auto take = [](int64_t &number, int64_t requested) {
+    number = requested == 0 ? number : requested;
+  };
+  take(form.tileM, config.tileM);
+  take(form.tileN, config.tileN);
+  take(form.tileK, config.tileK);
+  take(form.groupM, config.groupM);
+  take(form.kPerFlag, config.kPerFlag);
+  if (form.has(plan::splitsK))
+    take(form.splitK, config.splitK);
+  return form;
 }
 
-Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
-  MatmulConfig &config = p.config;
-  auto setDefault = [](int64_t &value, int64_t defaultValue) {
-    value = value == 0 ? defaultValue : value;
-  };
-  if (config.variant.empty())
-    config.variant = defaultVariant(p.kind);
-  fillSemantics(p);
-  setDefault(config.tileM, defaultTile);
-  setDefault(config.tileN, defaultTile);
-  setDefault(config.tileK, defaultTileK);
-  const uint64_t size = groupSize;
-  MatmulPlan plan;
+CopiedLayout iris::ccl::copiedLayout(const MatmulProblem &p,
+                                     uint32_t groupSize) {
+  plan::IntegerArithmetic n;
+  const plan::MatmulForm form = formOf(p);
+  const auto m = static_cast<int64_t>(p.m), size = int64_t(groupSize);
+  const int64_t aRows =
+      p.kind == MatmulKind::matmulReduceScatter ? size * m : m;
+  plan::CopiedChunk<int64_t> chunk = plan::getCopiedChunk(n, form, aRows, size);
+  CopiedLayout layout;
+  layout.rows = static_cast<uint64_t>(chunk.rows);
+  layout.groupRows = static_cast<uint64_t>(form.groupM * form.tileM);
+  layout.groups = static_cast<uint64_t>(chunk.groups);
+  layout.flags = plan::getCopiedFlags(n, form, chunk.groups, size);
+  return layout;
+}
+
+static plan::MatmulShape<int64_t> shapeOf(const MatmulPlan &plan) {
+  return {static_cast<int64_t>(plan.a.rows),
+          static_cast<int64_t>(plan.a.columns),
+          static_cast<int64_t>(plan.b.columns), int64_t(plan.groupSize)};
+}
+
+uint64_t MatmulPlan::programs(uint64_t most) const {
+  plan::IntegerArithmetic n;
+  return static_cast<uint64_t>(
+      plan::countPrograms(n, form, shapeOf(*this), static_cast<int64_t>(most)));
+}
+
+/// The sizes of the matrices that a call passes.
+static void planMatrices(const MatmulProblem &p, MatmulPlan &plan) {
+  const uint64_t size = plan.groupSize;
   plan.a = {p.m, p.k};
   plan.b = {p.k, p.n};
   plan.c = {p.m, p.n};
-  bool isGathered = config.variant == "gathered";
-  bool isUnfused = config.variant == "unfused";
-  bool isStaged = hasUnits(p.kind, config.variant);
-  if (isGathered)
+  if (plan.form.has(plan::takesGathered))
     plan.a.rows *= size;
-  if (p.kind == MatmulKind::allGatherMatmul && config.shard == "k")
+  if (p.kind == MatmulKind::allGatherMatmul && p.config.shard == "k")
     plan.b.rows *= size;
   else if (p.kind == MatmulKind::allGatherMatmul)
     plan.c.rows *= size;
-  else if (p.kind == MatmulKind::matmulAllGather && config.shard == "m")
+  else if (p.kind == MatmulKind::matmulAllGather && p.config.shard == "m")
     plan.c.rows *= size;
   else if (p.kind == MatmulKind::matmulAllGather)
     plan.c.columns *= size;
   else if (p.kind == MatmulKind::matmulReduceScatter)
     plan.a.rows *= size;
+}
 
-  const uint64_t rowTiles = divideUp(p.m, config.tileM);
-  const uint64_t columnTiles = divideUp(p.n, config.tileN);
-  uint64_t flags = 0;
-  // In a reduce-scatter every rank computes tiles of all parts.
-  bool isScatter = p.kind == MatmulKind::matmulReduceScatter;
-  plan.tiles = (isScatter ? size : 1) * divideUp(plan.c.rows, config.tileM) *
-               divideUp(plan.c.columns, config.tileN);
-  // The partial sums of all splits, stacked by rows, and a count for each tile.
-  if (p.kind == MatmulKind::matmul && config.splitK > 1) {
-    const auto splits = static_cast<uint64_t>(config.splitK);
-    plan.staging = {splits * p.m, p.n};
-    plan.stagingBytes = plan.staging.rows * plan.staging.columns *
-                        dtypeBytes(sumType(p.element));
-    plan.workspaceBytes = matmulWorkspaceBase + plan.tiles * matmulFlagBytes;
-    plan.tiles *= splits;
+Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
+  MatmulConfig &config = p.config;
+  if (config.variant.empty())
+    config.variant = variantsOf(p.kind).front();
+  fillSemantics(p);
+  MatmulPlan plan;
+  plan.form = formOf(p);
+  plan.groupSize = groupSize;
+  const plan::MatmulForm &form = plan.form;
+  // Sizes depend on these, so requests have them.
+  config.tileM = form.tileM;
+  config.tileN = form.tileN;
+  config.tileK = form.tileK;
+  if (form.isCopied())
+    config.groupM = form.groupM;
+  if (form.has(plan::movesUnits))
+    config.kPerFlag = form.kPerFlag;
+  planMatrices(p, plan);
+  if (!form.variant->hasKernel())
     return plan;
+  plan::IntegerArithmetic n;
+  plan::FusedSizes<int64_t> sizes = plan::getFusedSizes(n, form, shapeOf(plan));
+  if (form.hasStaging()) {
+    plan.staging = {static_cast<uint64_t>(sizes.stagingRows),
+                    static_cast<uint64_t>(sizes.stagingColumns)};
+    const DType staged = form.isStaged()                  ? p.element
+                         : config.partialType == "result" ? p.result
+                                                          : sumType(p.element);
+    plan.stagingBytes =
+        plan.staging.rows * plan.staging.columns * dtypeBytes(staged);
   }
-  if (isGathered || isUnfused || p.kind == MatmulKind::matmul)
-    return plan;
-  // The element size of partial sums.
-  uint32_t stagedBytes =
-      config.partialType == "result" ? dtypeBytes(p.result) : 4;
-  if (isCopied(config.variant)) {
-    setDefault(config.groupM, defaultGroupM);
-    CopiedParts parts = copiedParts(p, groupSize);
-    flags = parts.words();
-    if (p.kind == MatmulKind::allGatherMatmul) {
-      plan.staging = {size * p.m, p.k};
-      stagedBytes = dtypeBytes(p.element);
-    } else if (hasPartialSums(p.kind)) {
-      // Outgoing and incoming partial sums.
-      plan.staging = {std::max<uint64_t>(2 * (size - 1), 1) * parts.rows, p.n};
-    }
-  } else if (isStaged) {
-    setDefault(config.kPerFlag, defaultKPerFlag);
-    flags = size * rowTiles * divideUp(p.k, config.kPerFlag * config.tileK);
-    plan.staging = {size * p.m, p.k};
-    stagedBytes = dtypeBytes(p.element);
-  } else if (p.kind == MatmulKind::matmulReduceScatter) {
-    flags = size * rowTiles * columnTiles;
-    plan.staging = {size * p.m, p.n};
-  } else if (p.kind == MatmulKind::matmulAllReduce &&
-             config.variant != "atomic") {
-    flags = size * rowTiles * columnTiles;
-    plan.staging = {p.m, p.n};
-  } else if (config.variant == "specialized") {
-    flags = rowTiles * columnTiles;
-  }
-  plan.stagingBytes = plan.staging.rows * plan.staging.columns * stagedBytes;
-  plan.workspaceBytes = matmulWorkspaceBase + flags * matmulFlagBytes;
-  plan.hasCommPrograms = hasCommPrograms(p.kind, config.variant);
+  int64_t flags = sizes.numFlags;
+  if (form.isCopied())
+    flags = static_cast<int64_t>(copiedLayout(p, groupSize).words());
+  if (form.hasWorkspace())
+    plan.workspaceBytes =
+        static_cast<uint64_t>(plan::FusedWorkspace::bytes(n, flags));
   return plan;
 }

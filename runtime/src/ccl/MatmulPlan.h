@@ -3,7 +3,7 @@
 #ifndef IRIS_RT_CCL_MATMULPLAN_H
 #define IRIS_RT_CCL_MATMULPLAN_H
 
-#include "iris/Plan/FusedWorkspace.h"
+#include "iris/Plan/MatmulForm.h"
 #include "iris/ccl/MatmulSelector.h"
 
 namespace iris::ccl {
@@ -17,9 +17,11 @@ struct MatmulPlan {
   Extents a, b, c, staging;
   uint64_t stagingBytes = 0;
   uint64_t workspaceBytes = 0;
-  /// The number of programs that have work, whatever the launch asks for.
-  uint64_t tiles = 1;
-  bool hasCommPrograms = false;
+  /// Programs of a launch that has at most `most`.
+  uint64_t programs(uint64_t most) const;
+
+  plan::MatmulForm form;
+  uint32_t groupSize = 1;
 };
 
 /// Checks the problem before a config is selected.
@@ -32,39 +34,49 @@ void fillSemantics(MatmulProblem &problem);
 /// the sizes.
 rt::Expected<MatmulPlan> makePlan(MatmulProblem &problem, uint32_t groupSize);
 
-/// Defaults of a config, equal to the generators': rows and columns of a tile,
-/// elements of k per step, rows of tiles in a group, k-steps that share a flag.
-constexpr int64_t defaultTile = 128, defaultTileK = 64;
-constexpr int64_t defaultGroupM = 8, defaultKPerFlag = 4;
-/// The maximum number of programs that split the k-steps of a tile; a power of
-/// two.
-constexpr int64_t mostSplits = 32;
+/// What is known of a kind; the value must be one.
+constexpr const plan::Matmul &getMatmul(MatmulKind kind) {
+  return plan::getMatmul(static_cast<plan::MatmulKind>(kind));
+}
+/// What is known of a variant; one without traits if there is none of that
+/// name.
+const plan::MatmulVariant &getVariant(MatmulKind kind,
+                                      const std::string &variant);
 
-/// Workspace of the variant copy_engine.  A rank's part of a matrix has `rows`
-/// rows in groups of `groupRows`; each group is one copy.  The workspace is an
-/// array of words, one cache line each, in this order:
-///   flags           set when a copy has arrived
-///   counts          tiles that are not done yet
-///   entered         nonzero until the kernel has passed its entry barrier
-///   doneCounts      tiles that are done; only with partial sums
-///   flagValue       the value that flags of parts are set to
-///   initialValues   values of all of the above but flagValue at a call's start
-/// See lib/Kernels/MatmulKernels.cpp and MatmulCopiedSum.cpp.
-struct CopiedParts {
+/// Whether copy engines move the data while the kernel runs.
+bool usesCopyEngine(MatmulKind kind, const std::string &variant);
+
+/// The problem's tiles and memory, with the kernel generators' defaults for
+/// what its config leaves open.
+plan::MatmulForm formOf(const MatmulProblem &problem);
+
+/// The flags of the variant copy_engine, one cache line each: those of the
+/// kernel (plan::CopiedFlags), and the host's:
+///   flagValue       the value of a set flag
+///   initialValues   values of the kernel's flags at the start of a call
+/// Each rank owns `rows` rows of a matrix in groups of `groupRows`; each group
+/// is one copy.
+struct CopiedLayout {
   uint64_t rows = 0, groupRows = 1, groups = 0;
-  uint64_t flags = 0, counts = 0;
-  bool hasPartialSums = false;
-  uint64_t entered() const { return flags + counts; }
-  uint64_t doneCounts() const { return entered() + 1; }
-  uint64_t numMutable() const {
-    return doneCounts() + (hasPartialSums ? counts : 0);
+  plan::CopiedFlags<int64_t> flags = {};
+
+  uint64_t numArrived() const { return number(flags.missing); }
+  uint64_t numMissing() const { return number(flags.entered - flags.missing); }
+  uint64_t missing() const { return number(flags.missing); }
+  uint64_t entered() const { return number(flags.entered); }
+  uint64_t done() const {
+    plan::IntegerArithmetic n;
+    return number(plan::getDoneFlag(n, flags));
   }
-  uint64_t flagValue() const { return numMutable(); }
+  uint64_t numFlags() const { return number(flags.count); }
+  uint64_t flagValue() const { return numFlags(); }
   uint64_t initialValues() const { return flagValue() + 1; }
-  uint64_t words() const { return initialValues() + numMutable(); }
+  uint64_t words() const { return initialValues() + numFlags(); }
+
+private:
+  static uint64_t number(int64_t value) { return static_cast<uint64_t>(value); }
 };
-/// Requires a complete config.
-CopiedParts copiedParts(const MatmulProblem &problem, uint32_t groupSize);
+CopiedLayout copiedLayout(const MatmulProblem &problem, uint32_t groupSize);
 
 /// "matmul f16 -> f16 size 8 {variant = ...}"; equal texts mean equal kernels.
 std::string describeRequest(const MatmulProblem &problem, uint32_t groupSize);
@@ -79,39 +91,35 @@ DType sumType(DType element);
 
 uint64_t divideUp(uint64_t a, uint64_t b);
 
-/// Of the workspace: bytes of a flag, most programs, bytes before the flags.
-constexpr uint64_t matmulFlagBytes = plan::FusedWorkspace::line;
-constexpr uint64_t matmulMaxPrograms = plan::FusedWorkspace::maxPrograms;
-constexpr uint64_t matmulWorkspaceBase = plan::FusedWorkspace::flags;
-
-/// A numeric field of a config: its name in requests, kernels and tables, the
-/// maximum in a table, and the default. The default of `programs` is set in
-/// requests, all others by the generators (MatmulConfig of the compiler). -1:
-/// the default depends on other fields.
+/// A numeric field of a config, with its key, range and default. The default of
+/// `programs` is set in requests, all others by the generators; that of
+/// communication programs depends on other fields.
 struct MatmulNumber {
-  const char *key;
+  plan::ConfigNumber number;
   int64_t MatmulConfig::*value;
-  uint64_t most;
-  int64_t defaultValue;
+  bool hasDefault = true;
+
+  std::string key() const { return std::string(number.key); }
 };
 
 /// All numeric fields, in the order of requests.
 inline constexpr MatmulNumber matmulNumbers[] = {
-    {"tile_m", &MatmulConfig::tileM, 256, defaultTile},
-    {"tile_n", &MatmulConfig::tileN, 256, defaultTile},
-    {"tile_k", &MatmulConfig::tileK, 256, defaultTileK},
-    {"group_m", &MatmulConfig::groupM, 1024, defaultGroupM},
-    {"xcds", &MatmulConfig::xcds, 64, 1},
-    {"warps", &MatmulConfig::warps, 16, 4},
-    {"programs", &MatmulConfig::programs, matmulMaxPrograms, matmulMaxPrograms},
-    {"k_per_flag", &MatmulConfig::kPerFlag, 1024, defaultKPerFlag},
-    {"num_fetch_programs", &MatmulConfig::numFetchPrograms, matmulMaxPrograms,
-     -1},
-    {"tiles_per_comm_program", &MatmulConfig::tilesPerCommProgram, 1 << 20, 0},
-    {"split_k", &MatmulConfig::splitK, mostSplits, 1},
-    {"num_fetch_stages", &MatmulConfig::numFetchStages, 1024, 1},
-    {"first_stage_fetch_programs", &MatmulConfig::firstStageFetchPrograms,
-     matmulMaxPrograms, -1},
+    {plan::matmul_numbers::tileM, &MatmulConfig::tileM},
+    {plan::matmul_numbers::tileN, &MatmulConfig::tileN},
+    {plan::matmul_numbers::tileK, &MatmulConfig::tileK},
+    {plan::matmul_numbers::groupM, &MatmulConfig::groupM},
+    {plan::matmul_numbers::xcds, &MatmulConfig::xcds},
+    {plan::matmul_numbers::warps, &MatmulConfig::warps},
+    {plan::matmul_numbers::programs, &MatmulConfig::programs},
+    {plan::matmul_numbers::kPerFlag, &MatmulConfig::kPerFlag},
+    {plan::matmul_numbers::fetchPrograms, &MatmulConfig::numFetchPrograms,
+     /*hasDefault=*/false},
+    {plan::matmul_numbers::tilesPerCommProgram,
+     &MatmulConfig::tilesPerCommProgram},
+    {plan::matmul_numbers::splitK, &MatmulConfig::splitK},
+    {plan::matmul_numbers::fetchStages, &MatmulConfig::numFetchStages},
+    {plan::matmul_numbers::firstStageFetchPrograms,
+     &MatmulConfig::firstStageFetchPrograms, /*hasDefault=*/false},
 };
 
 } // namespace iris::ccl

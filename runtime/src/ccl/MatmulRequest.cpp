@@ -28,10 +28,10 @@ std::string iris::ccl::describeRequest(const MatmulProblem &p,
   addName("variant", config.variant);
   addName("shard", config.shard);
   if (config.programs == 0)
-    config.programs = matmulMaxPrograms;
+    config.programs = plan::matmul_numbers::maxPrograms;
   for (const MatmulNumber &number : matmulNumbers)
     if (config.*number.value != 0)
-      add(number.key, std::to_string(config.*number.value));
+      add(number.key().c_str(), std::to_string(config.*number.value));
   addName("staged_layout", config.stagedLayout);
   addName("partial_type", config.partialType);
   addName("a", p.aIsColumnMajor ? "column" : "");
@@ -73,12 +73,12 @@ bool iris::ccl::isKernelOf(const KernelInfo &kernel, const MatmulProblem &p,
   // An open number means the generators' default: a package may hold several
   // kernels that differ only in this number.
   auto isNumber = [&](const MatmulNumber &number) {
-    auto found = json.find(number.key);
+    auto found = json.find(number.key());
     int64_t requested = p.config.*number.value;
     if (requested != 0)
       return found != json.end() && *found == requested;
-    return found == json.end() || number.defaultValue < 0 ||
-           *found == number.defaultValue;
+    return found == json.end() || !number.hasDefault ||
+           *found == number.number.defaultValue;
   };
   const MatmulConfig &config = p.config;
   static const char *const biases[] = {"none", "row", "column"};

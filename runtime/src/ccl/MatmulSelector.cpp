@@ -31,8 +31,9 @@ static bool copiesResults(const MatmulTuningKey &s) {
 /// programs.
 static bool isEligible(const MatmulTuningKey &s, const std::string &variant) {
   const ProcessorModel &chip = deviceModelOf(s).processor;
-  return variant != "atomic" &&
-         (!isCopied(variant) ||
+  const plan::MatmulVariant &traits = getVariant(s.problem.kind, variant);
+  return !traits.has(plan::addsInResult) &&
+         (!traits.has(plan::copiedByEngine) ||
           (chip.copyEngineBytesPerUs != 0 && !chip.copiesUseProcessors &&
            !(s.hasFewQueues && copiesResults(s))));
 }
@@ -48,7 +49,7 @@ static bool fillsTiles(const MatmulTuningKey &s, const std::string &variant,
   bool hasParts =
       p.kind == MatmulKind::matmulReduceScatter ||
       (p.kind == MatmulKind::allGatherMatmul && p.config.shard == "m") ||
-      isCopied(variant);
+      usesCopyEngine(p.kind, variant);
   return !hasParts || p.m >= static_cast<uint64_t>(tile.m);
 }
 
@@ -74,15 +75,17 @@ static bool agrees(int64_t requested, int64_t value) {
 /// tile, with the generators' defaults for open fields.
 static std::vector<TileShape> tilesFor(const ProcessorModel &chip,
                                        const MatmulConfig &requested) {
+  namespace numbers = plan::matmul_numbers;
   std::vector<TileShape> tiles;
   for (const TileShape &tile : chip.tiles)
     if (agrees(requested.tileM, tile.m) && agrees(requested.tileN, tile.n) &&
         agrees(requested.warps, tile.warps))
       tiles.push_back(tile);
   if (tiles.empty())
-    tiles.push_back({requested.tileM ? requested.tileM : 128,
-                     requested.tileN ? requested.tileN : 128, 128,
-                     requested.warps ? requested.warps : 4});
+    tiles.push_back(
+        {requested.tileM ? requested.tileM : numbers::tileM.defaultValue,
+         requested.tileN ? requested.tileN : numbers::tileN.defaultValue, 128,
+         requested.warps ? requested.warps : numbers::warps.defaultValue});
   return tiles;
 }
 
@@ -103,13 +106,13 @@ static std::vector<int64_t> commTilesFor(const MatmulTuningKey &s,
   std::vector<int64_t> choices = {0};
   if (computePrograms <= 0)
     return choices;
-  auto tiles = static_cast<int64_t>(
-      tilesOf(s.problem.kind, s.problem, config, s.groupSize));
-  auto ceil = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  auto tiles = static_cast<int64_t>(tilesOf(s.problem, config, s.groupSize));
   constexpr int64_t maxChoices = 8;
-  for (int64_t waves = ceil(tiles, computePrograms) - 1, i = 0;
-       waves >= ceil(tiles, config.programs) && i < maxChoices; --waves, ++i)
-    choices.push_back(ceil(tiles - waves * computePrograms, commPrograms));
+  for (int64_t waves = plan::ceilDiv(tiles, computePrograms) - 1, i = 0;
+       waves >= plan::ceilDiv(tiles, config.programs) && i < maxChoices;
+       --waves, ++i)
+    choices.push_back(
+        plan::ceilDiv(tiles - waves * computePrograms, commPrograms));
   return choices;
 }
 
@@ -120,14 +123,14 @@ static std::vector<int64_t> splitsFor(const MatmulTuningKey &s,
   if (s.problem.config.splitK != 0)
     return {s.problem.config.splitK};
   const MatmulProblem &p = s.problem;
-  auto tiles = static_cast<int64_t>(tilesOf(p.kind, p, config, s.groupSize));
+  auto tiles = static_cast<int64_t>(tilesOf(p, config, s.groupSize));
   auto blocks =
       static_cast<int64_t>(divideUp(p.k, static_cast<uint64_t>(config.tileK)));
   constexpr int64_t leastBlocks = 4;
   std::vector<int64_t> choices = {1};
   for (int64_t splits = 2;
-       splits <= mostSplits && tiles * splits / 2 < config.programs &&
-       splits * leastBlocks <= blocks;
+       splits <= plan::matmul_numbers::splitK.most &&
+       tiles * splits / 2 < config.programs && splits * leastBlocks <= blocks;
        splits *= 2)
     choices.push_back(splits);
   return choices;
@@ -149,9 +152,10 @@ static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
     config.programs = chip.processors;
   if (config.xcds == 0 && chip.xcds > 1)
     config.xcds = chip.xcds;
-  if (isCopied(variant)) {
+  if (usesCopyEngine(p.kind, variant)) {
     // Incoming parts: 8 rows of tiles per copy measured best of 4, 8 and 16.
-    const std::vector<int64_t> rowsOfParts = {defaultGroupM};
+    const std::vector<int64_t> rowsOfParts = {
+        plan::matmul_numbers::groupM.defaultValue};
     bool isFirst = p.kind == MatmulKind::allGatherMatmul;
     for (int64_t rows :
          choicesOf(p.config.groupM, isFirst ? rowsOfParts : chip.copyGroups)) {
@@ -294,8 +298,7 @@ std::string iris::ccl::describe(const MatmulConfig &config) {
   add(config.tilesPerCommProgram, " and multiply %lld tiles");
   add(config.kPerFlag, ", %lld k-blocks a flag");
   add(config.splitK > 1 ? config.splitK : 0, ", split-K by %lld");
-  if (isCopied(config.variant))
-    add(config.groupM, ", %lld rows of tiles a copy");
+  add(config.groupM, ", groups of %lld tile rows");
   return text;
 }
 
@@ -353,7 +356,7 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
             : "communication programs (num_fetch_programs, "
               "tiles_per_comm_program, k_per_flag, num_fetch_stages, "
               "first_stage_fetch_programs, staged_layout)");
-  if (isCopied(requested.variant) &&
+  if (usesCopyEngine(s.problem.kind, requested.variant) &&
       deviceModelOf(s).processor.copiesUseProcessors)
     return makeStatus(StatusCode::failedPrecondition,
                       "%s: copy_engine needs copies that run concurrently with "
@@ -361,7 +364,8 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
                       "uses kernels for stream waits and for copies of up to "
                       "1 MiB; use another variant",
                       kindName(s.problem.kind));
-  if (s.hasFewQueues && isCopied(requested.variant) && copiesResults(s))
+  if (s.hasFewQueues && usesCopyEngine(s.problem.kind, requested.variant) &&
+      copiesResults(s))
     return makeStatus(StatusCode::failedPrecondition,
                       "%s: copy_engine needs 8 hardware queues, or its stream "
                       "waits may never end after a failure; set "
@@ -372,8 +376,10 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
   IRISRT_RETURN_IF_ERROR(own.status());
   if (const MatmulEntry *entry = findEntry(*own, s))
     return choiceOf(*entry, s, "IRIS_MATMUL_TABLE");
-  if (const MatmulEntry *entry = findEntry(MatmulTable::builtIn(), s))
-    return choiceOf(*entry, s, "built in");
+  // What was tuned on another GPU of the same target says little about this.
+  if (findDeviceModel(s.device, s.target, s.attributes))
+    if (const MatmulEntry *entry = findEntry(MatmulTable::builtIn(), s))
+      return choiceOf(*entry, s, "built in");
   if (s.problem.config.variant == "unfused")
     IRISRT_RETURN_IF_ERROR(planUnfused(s.problem, s).status());
   std::vector<MatmulEstimate> all = estimates(s);
@@ -401,7 +407,7 @@ iris::ccl::kernelSources(const MatmulTuningKey &tuningKey) {
   MatmulProblem p = tuningKey.problem;
   if (!makePlan(p, tuningKey.groupSize).ok())
     return {};
-  if (isCopied(p.config.variant)) {
+  if (usesCopyEngine(p.kind, p.config.variant)) {
     TuningKey barrier;
     barrier.op = Op::barrier;
     barrier.groupSize = tuningKey.groupSize;
@@ -424,7 +430,7 @@ iris::ccl::kernelSources(const MatmulTuningKey &tuningKey) {
 Expected<uint64_t> iris::ccl::sharedBytes(const MatmulTuningKey &tuningKey) {
   MatmulProblem p = tuningKey.problem;
   IRISRT_ASSIGN_OR_RETURN(MatmulPlan plan, makePlan(p, tuningKey.groupSize));
-  if (isCopied(p.config.variant))
+  if (usesCopyEngine(p.kind, p.config.variant))
     return plan.stagingBytes + plan.workspaceBytes + defaultWorkspaceBytes;
   if (p.config.variant != "unfused")
     return plan.stagingBytes + plan.workspaceBytes;

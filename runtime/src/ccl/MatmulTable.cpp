@@ -12,8 +12,10 @@
 // wrong.
 #include "iris/ccl/MatmulSelector.h"
 
+#include "ccl/EmbeddedModels.h"
 #include "ccl/MatmulPlan.h"
 #include "core/Files.h"
+#include "core/Log.h"
 #include "iris/rt/Env.h"
 #include "package/JsonReader.h"
 
@@ -86,9 +88,10 @@ static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
   config.stagedLayout =
       readName(json, "staged_layout", {"k_contiguous", "m_contiguous"});
   for (const MatmulNumber &field : matmulNumbers)
-    if (json.has(field.key))
-      config.*field.value =
-          static_cast<int64_t>(json.member(field.key).integer(1, field.most));
+    if (json.has(field.key().c_str()))
+      config.*field.value = static_cast<int64_t>(
+          json.member(field.key().c_str())
+              .integer(1, static_cast<uint64_t>(field.number.most)));
   // An entry without split_k was tuned without splits.
   if (config.splitK == 0 && hasSplits(kind, config.variant))
     config.splitK = 1;
@@ -96,12 +99,13 @@ static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
     if (!json.has(key))
       (void)json.member(key);
   for (int64_t tile : {config.tileM, config.tileK, config.warps, config.splitK})
-    if ((tile & (tile - 1)) != 0)
+    if (tile != 0 && !plan::isPowerOfTwo(tile))
       json.fail("has a tile, warps or split_k of " + std::to_string(tile) +
                 "; expected powers of two");
-  if ((config.tileN & (config.tileN - 1)) != 0 && config.tileN % 16 != 0)
+  if (!plan::isTileWidth(config.tileN))
     json.fail("has tile_n = " + std::to_string(config.tileN) +
-              "; expected a power of two or a multiple of 16");
+              "; expected a power of two or a multiple of " +
+              std::to_string(plan::matmulColumnUnit));
   return config;
 }
 
@@ -170,7 +174,7 @@ static std::string lineOf(const MatmulEntry &entry) {
   config["variant"] = entry.config.variant;
   for (const MatmulNumber &field : matmulNumbers)
     if (entry.config.*field.value != 0)
-      config[field.key] = entry.config.*field.value;
+      config[field.key()] = entry.config.*field.value;
   if (!entry.config.stagedLayout.empty())
     config["staged_layout"] = entry.config.stagedLayout;
   Json json;
@@ -258,6 +262,19 @@ Status MatmulTable::write(const std::string &path) const {
   if (!status.ok())
     ::unlink(temporary.c_str());
   return status;
+}
+
+const MatmulTable &MatmulTable::builtIn() {
+  static const MatmulTable table = [] {
+    Expected<MatmulTable> read =
+        parse(tunedMatmulText(), "the library's table");
+    // A unit test parses it.
+    if (read.ok())
+      return read.take();
+    Log().error("%s", read.status().message().c_str());
+    return MatmulTable();
+  }();
+  return table;
 }
 
 const Expected<MatmulTable> &MatmulTable::fromEnvironment() {

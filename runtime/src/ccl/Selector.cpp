@@ -13,9 +13,6 @@ using iris::rt::DeviceAttributes;
 using iris::rt::DeviceKind;
 using iris::rt::formatString;
 
-/// The accepted slowdown of a call, to leave compute units to other kernels.
-static constexpr double acceptedSlowdown = 1.01;
-
 /// Whether a variant may be chosen without being asked for: its result is the
 /// same in every run.
 static bool isEligible(Op op, const std::string &name, bool onHeap) {
@@ -63,7 +60,7 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
                        const Config &config, const TuningKey &tuningKey) {
   Estimate best;
   best.config = config;
-  if (isCopied(kernel.variant)) {
+  if (usesCopyEngine(kernel.op, kernel.variant)) {
     best.us = estimate(link, kernel, tuningKey, /*programs=*/1);
     return best;
   }
@@ -81,7 +78,7 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
   for (int64_t programs : numbers) {
     best.config.programs = programs;
     best.us = timeWith(programs);
-    if (best.us <= least * acceptedSlowdown)
+    if (best.us <= least * link.acceptedSlowdown)
       break;
   }
   return best;

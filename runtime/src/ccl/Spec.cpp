@@ -103,12 +103,13 @@ Config iris::ccl::complete(Config config, const Config &chosen) {
   return config;
 }
 
-bool iris::ccl::isCopied(const std::string &variant) {
-  return variant == "copy_engine";
+bool iris::ccl::usesCopyEngine(Op op, const std::string &variant) {
+  const plan::Variant *found = getCollective(op).find(variant);
+  return found && found->has(plan::copyEngine);
 }
 
 Spec iris::ccl::kernelSpec(Spec spec) {
-  if (isCopied(spec.config.variant)) {
+  if (usesCopyEngine(spec.op, spec.config.variant)) {
     Config config;
     config.variant = variantsOf(Op::barrier).front();
     spec =

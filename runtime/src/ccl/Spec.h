@@ -51,7 +51,7 @@ Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
 
 /// Whether copy engines move the data between two barriers. There is no kernel
 /// for it, and the buffers must be on the symmetric heap.
-bool isCopied(const std::string &variant);
+bool usesCopyEngine(Op op, const std::string &variant);
 
 /// The spec of the kernel that runs a spec. One kernel serves any number of
 /// programs, which the launch decides on; only the ring divides its scratch

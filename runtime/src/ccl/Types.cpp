@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "iris/ccl/Types.h"
 
-#include "ccl/Spec.h"
+#include "iris/Plan/CollectiveForm.h"
 
 #include <algorithm>
 
@@ -80,22 +80,15 @@ bool iris::ccl::hasStagedForm(Op op, const std::string &variant) {
 // Config
 //===----------------------------------------------------------------------===//
 
-static bool isPowerOfTwo(int64_t value) {
-  return value > 0 && (value & (value - 1)) == 0;
-}
-
-static Status checkNumber(Op op, const char *key, int64_t value, int64_t most,
-                          int64_t least = 1, bool powerOfTwo = false) {
-  if (value == 0 ||
-      (value >= least && value <= most && (!powerOfTwo || isPowerOfTwo(value))))
+static Status checkNumber(Op op, const plan::ConfigNumber &number,
+                          int64_t value) {
+  if (value == 0 || number.accepts(value))
     return Status::success();
   return makeStatus(StatusCode::invalidArgument,
-                    "%s: the config's %s is %lld; expected %s%lld to %lld, or "
-                    "0 to have it chosen",
-                    opName(op).data(), key, static_cast<long long>(value),
-                    powerOfTwo ? "a power of two from " : "",
-                    static_cast<long long>(least),
-                    static_cast<long long>(most));
+                    "%s: the config's %s is %lld; expected %s, or 0 to have it "
+                    "chosen",
+                    opName(op).data(), std::string(number.key).c_str(),
+                    static_cast<long long>(value), number.describe().c_str());
 }
 
 Status iris::ccl::checkConfig(Op op, DType dtype, const Config &config) {
@@ -109,12 +102,14 @@ Status iris::ccl::checkConfig(Op op, DType dtype, const Config &config) {
                       "%s has no variant '%s'; expected %s", opName(op).data(),
                       config.variant.c_str(), allowed.c_str());
   }
+  const plan::Collective &collective = getCollective(op);
+  const plan::Variant *variant = collective.find(config.variant);
   int64_t bytes = reduces(op) ? std::max(dtypeBytes(dtype), 1u) : 1;
-  IRISRT_RETURN_IF_ERROR(checkNumber(op, "tile", config.tile, 16384 / bytes,
-                                     16 / bytes, /*powerOfTwo=*/true));
+  IRISRT_RETURN_IF_ERROR(checkNumber(
+      op, plan::getTileNumber(variant ? *variant : *collective.begin(), bytes),
+      config.tile));
+  IRISRT_RETURN_IF_ERROR(checkNumber(op, plan::collectiveWarps, config.warps));
   IRISRT_RETURN_IF_ERROR(
-      checkNumber(op, "warps", config.warps, 16, 1, /*powerOfTwo=*/true));
-  IRISRT_RETURN_IF_ERROR(checkNumber(op, "programs", config.programs,
-                                     getCollective(op).maxPrograms()));
-  return checkNumber(op, "xcds", config.xcds, 64);
+      checkNumber(op, plan::getProgramsNumber(collective), config.programs));
+  return checkNumber(op, plan::collectiveXcds, config.xcds);
 }

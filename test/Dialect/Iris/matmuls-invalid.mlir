@@ -4,7 +4,7 @@
 //
 // RUN: iris-opt %s --iris-expand-matmuls --split-input-file --verify-diagnostics
 
-// expected-error @below {{'iris.matmul_kernel' op is of kind matmul_gather; expected matmul, all_gather_matmul, matmul_all_gather, matmul_reduce_scatter or matmul_all_reduce}}
+// expected-error @below {{'iris.matmul_kernel' op is of kind matmul_gather; expected one of matmul, all_gather_matmul, matmul_all_gather, matmul_reduce_scatter, matmul_all_reduce}}
 iris.matmul_kernel @k matmul_gather f16 -> f16
 
 // -----

@@ -149,4 +149,69 @@ TEST(DeviceModel, AnUnknownGpuIsNotTakenForAnother) {
   EXPECT_EQ(
       deviceModelOf(DeviceKind::cuda, "sm_103a", &b300).processor.processors,
       148);
+  // Nothing that was measured on H200 is used.
+  ASSERT_FALSE(h200.kernels.empty());
+  EXPECT_TRUE(model.kernels.empty());
+  EXPECT_TRUE(model.stagedKernels.empty());
+  EXPECT_EQ(model.processor.copyEngineBytesPerUs, 0);
+  EXPECT_EQ(findDeviceModel(DeviceKind::cuda, "sm_90a", &h100), nullptr);
+  TuningKey call;
+  call.op = Op::allReduce;
+  call.groupSize = 4;
+  call.bytes = 1 << 20;
+  call.device = DeviceKind::cuda;
+  call.attributes = &h100;
+  for (const Estimate &each : estimates(call))
+    EXPECT_NE(each.config.variant, "copy_engine");
+  EXPECT_FALSE(estimates(call).empty());
+}
+
+TEST(DeviceModel, AnUnknownGpuIsModelledFromItsAttributes) {
+  struct Gpu {
+    DeviceKind kind;
+    DeviceAttributes attributes;
+    const char *reference;
+  };
+  const Gpu gpus[] = {
+      {DeviceKind::hip,
+       {"gfx90a", "AMD Instinct MI210", 104, 64, 1700, 0},
+       "MI300X"},
+      // A name that begins like another chip's says nothing.
+      {DeviceKind::hip,
+       {"gfx1250", "AMD Instinct MI450", 256, 32, 2400, 0},
+       "RX 7900 XTX"},
+      {DeviceKind::hip, {"gfx1399", "AMD Radeon", 60, 64, 2000, 0}, "MI300X"},
+      {DeviceKind::cuda,
+       {"sm_80", "NVIDIA A100", 108, 32, 1410, 1555000},
+       "H200"},
+  };
+  for (const Gpu &gpu : gpus) {
+    SCOPED_TRACE(gpu.attributes.name);
+    const DeviceModel &model =
+        deviceModelOf(gpu.kind, gpu.attributes.target, &gpu.attributes);
+    const DeviceModel *reference = nullptr;
+    for (const DeviceModel &each : embeddedDeviceModels())
+      if (each.name.find(gpu.reference) != std::string::npos)
+        reference = &each;
+    ASSERT_NE(reference, nullptr);
+    EXPECT_NE(model.links.source.find(reference->name), std::string::npos)
+        << model.links.source;
+    EXPECT_EQ(model.processor.processors, gpu.attributes.processors);
+    EXPECT_EQ(model.links.warpSize, gpu.attributes.warpSize);
+    double clock = gpu.attributes.clockMHz / reference->processor.clockMHz;
+    EXPECT_DOUBLE_EQ(model.processor.processorOpsPerUs,
+                     reference->processor.processorOpsPerUs * clock);
+    double memory = gpu.attributes.memoryBytesPerUs == 0
+                        ? 1
+                        : static_cast<double>(gpu.attributes.memoryBytesPerUs) /
+                              reference->processor.memoryPeakBytesPerUs;
+    EXPECT_DOUBLE_EQ(model.processor.memoryBytesPerUs,
+                     reference->processor.memoryBytesPerUs * memory);
+    EXPECT_TRUE(model.kernels.empty());
+  }
+}
+
+TEST(DeviceModel, EveryKindHasAModel) {
+  for (DeviceKind kind : {DeviceKind::host, DeviceKind::hip, DeviceKind::cuda})
+    EXPECT_EQ(deviceModelOf(kind, "no such target", nullptr).kind, kind);
 }

@@ -156,7 +156,7 @@ TEST(MatmulSelector, SplitsKWhereTilesAreFew) {
     auto choice = select(s);
     ASSERT_TRUE(choice.ok());
     EXPECT_GT(choice->config.splitK, 1) << choice->reason;
-    auto tiles = tilesOf(s.problem.kind, s.problem, choice->config, 1);
+    auto tiles = tilesOf(s.problem, choice->config, 1);
     EXPECT_LT(tiles * static_cast<uint64_t>(choice->config.splitK), 2 * 132u);
     s.problem.config = choice->config;
     auto plan = makePlan(s.problem, 1);
@@ -578,7 +578,7 @@ namespace {
 struct CopiedCase {
   MatmulProblem problem;
   uint32_t size;
-  CopiedParts parts;
+  CopiedLayout parts;
   std::string name;
 };
 } // namespace
@@ -597,7 +597,7 @@ static std::vector<CopiedCase> copiedCases(MatmulKind kind, const char *shard) {
         p.config.tileM = 128;
         p.config.tileN = 64;
         p.config.groupM = group;
-        cases.push_back({p, size, copiedParts(p, size),
+        cases.push_back({p, size, copiedLayout(p, size),
                          "m = " + std::to_string(m) +
                              ", group_m = " + std::to_string(group) + ", " +
                              std::to_string(size) + " ranks"});
@@ -629,7 +629,7 @@ TEST(EngineCopies, CopyEveryRemoteChunkOnce) {
           EXPECT_LE(copy.bytes, groupBytes);
           ends[copy.source] = copy.fromOffset + copy.bytes;
           EXPECT_TRUE(flags.insert(*copy.flag).second);
-          EXPECT_LT(*copy.flag, c.parts.flags);
+          EXPECT_LT(*copy.flag, c.parts.numArrived());
           // The kernel's flag index: by chunk, then by group.
           EXPECT_EQ(copy.source * c.parts.groups + copy.fromOffset / groupBytes,
                     *copy.flag);
@@ -666,7 +666,7 @@ TEST(EngineCopies, CopyEveryPartialSumToItsOwner) {
         const uint64_t slice = c.parts.rows * rowBytes;
         EnginePlan plan = planEngineCopies(c.problem, rank, c.size);
         EXPECT_EQ(kind == MatmulKind::matmulAllReduce, plan.barrierAfter);
-        ASSERT_EQ(c.parts.counts, plan.tiles.size());
+        ASSERT_EQ(c.parts.numMissing(), plan.tiles.size());
         std::map<uint32_t, uint64_t> rows;
         for (const EngineCopy &copy : plan.copies) {
           if (copy.from != EngineCopy::Matrix::staging)
@@ -716,7 +716,8 @@ TEST(EngineCopies, CopyResultsToAllPeers) {
           uint64_t group = rows[copy.target] / c.parts.groupRows;
           rows[copy.target] += copy.bytes / rowBytes;
           EXPECT_EQ(groupTiles(c, rank, group), plan.tiles[*copy.missing]);
-          EXPECT_EQ(c.parts.counts - c.parts.groups + group, *copy.missing);
+          EXPECT_EQ(c.parts.numMissing() - c.parts.groups + group,
+                    *copy.missing);
           EXPECT_FALSE(copy.flag.has_value());
         }
         for (uint32_t other = 0; other < c.size; ++other)

@@ -36,6 +36,11 @@ SAME(cudaDialect.launchParamEnd, CU_LAUNCH_PARAM_END_AS_INT);
 SAME(cudaDialect.attributeProcessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 SAME(cudaDialect.attributeSharedPerBlock,
      CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+SAME(cudaDialect.attributeWarpSize, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+SAME(cudaDialect.attributeClock, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+SAME(cudaDialect.attributeMemoryClock, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+SAME(cudaDialect.attributeMemoryBits,
+     CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
 SAME(cudaDialect.hostAllocFlags,
      CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 SAME(cudaAttributeCapabilityMajor,

@@ -35,6 +35,8 @@ SAME(hipMallocFineGrained, hipDeviceMallocFinegrained);
 SAME(hipDialect.attributeProcessors, hipDeviceAttributeMultiprocessorCount);
 SAME(hipDialect.attributeSharedPerBlock,
      hipDeviceAttributeMaxSharedMemoryPerBlock);
+SAME(hipDialect.attributeWarpSize, hipDeviceAttributeWarpSize);
+SAME(hipDialect.attributeClock, hipDeviceAttributeClockRate);
 SAME(hipDialect.hostAllocFlags,
      hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent);
 SAME(sizeof(Device), sizeof(hipDevice_t));

@@ -4,7 +4,7 @@
 #include "iris/Dialect/Iris/IR/IrisMatmul.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -19,29 +19,14 @@ using namespace mlir::iris;
 //===----------------------------------------------------------------------===//
 
 StringRef mlir::iris::stringifyMatmulKind(MatmulKind kind) {
-  switch (kind) {
-  case MatmulKind::Matmul:
-    return "matmul";
-  case MatmulKind::AllGatherMatmul:
-    return "all_gather_matmul";
-  case MatmulKind::MatmulAllGather:
-    return "matmul_all_gather";
-  case MatmulKind::MatmulReduceScatter:
-    return "matmul_reduce_scatter";
-  case MatmulKind::MatmulAllReduce:
-    return "matmul_all_reduce";
-  }
-  llvm_unreachable("all kinds are listed");
+  return plan::getMatmul(kind).name;
 }
 
 std::optional<MatmulKind> mlir::iris::symbolizeMatmulKind(StringRef name) {
-  return llvm::StringSwitch<std::optional<MatmulKind>>(name)
-      .Case("matmul", MatmulKind::Matmul)
-      .Case("all_gather_matmul", MatmulKind::AllGatherMatmul)
-      .Case("matmul_all_gather", MatmulKind::MatmulAllGather)
-      .Case("matmul_reduce_scatter", MatmulKind::MatmulReduceScatter)
-      .Case("matmul_all_reduce", MatmulKind::MatmulAllReduce)
-      .Default(std::nullopt);
+  for (const plan::Matmul &each : plan::matmuls)
+    if (name == StringRef(each.name))
+      return each.kind;
+  return std::nullopt;
 }
 
 ParseResult mlir::iris::parseMatmulKind(OpAsmParser &parser, StringAttr &kind) {
@@ -86,11 +71,14 @@ static LogicalResult verifyElements(Operation *op, Type element, Type result) {
 }
 
 LogicalResult MatmulKernelOp::verify() {
-  if (!symbolizeMatmulKind(getKind()))
-    return emitOpError("is of kind ")
-           << getKind()
-           << "; expected matmul, all_gather_matmul, matmul_all_gather, "
-              "matmul_reduce_scatter or matmul_all_reduce";
+  if (!symbolizeMatmulKind(getKind())) {
+    InFlightDiagnostic diag = emitOpError("is of kind ")
+                              << getKind() << "; expected one of ";
+    llvm::interleaveComma(plan::matmuls, diag, [&](const plan::Matmul &each) {
+      diag << StringRef(each.name);
+    });
+    return diag;
+  }
   if (getSize() && (*getSize() < 1 || *getSize() > kMaxGroup))
     return emitOpError("is for a group of ")
            << *getSize() << " ranks; expected 1 to " << kMaxGroup;

@@ -36,6 +36,10 @@ struct DeviceAttributes {
   std::string name;
   /// SMs, compute units, or threads; 0: not known.
   uint32_t processors = 0;
+  /// Threads that execute in step, the clock of the processors at most, and the
+  /// peak rate of the memory; 0: not known.
+  uint32_t warpSize = 0, clockMHz = 0;
+  uint64_t memoryBytesPerUs = 0;
 };
 
 /// "host", "hip", "cuda" or "emulated".

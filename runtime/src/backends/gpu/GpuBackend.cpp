@@ -85,11 +85,27 @@ Status GpuBackend::initialize() {
                     &value, api_->dialect.attributeSharedPerBlock, device_),
                 "get the shared memory size"));
   sharedPerBlock_ = static_cast<uint32_t>(std::max(value, 0));
+  describeSpeed();
   info_.clockHz = options_.kind == DeviceKind::cuda ? IRISRT_CLOCK_HZ_NVPTX
                                                     : IRISRT_CLOCK_HZ_AMDGPU;
   info_.canCapture = api_->hasGraphs();
   probeMemory();
   return warmUp();
+}
+
+/// For cost models of GPUs that have none. Drivers need not tell any of it.
+void GpuBackend::describeSpeed() {
+  auto ask = [this](int attribute) -> uint64_t {
+    int value = 0;
+    bool isKnown = attribute != 0 &&
+                   api_->deviceAttribute(&value, attribute, device_) == 0;
+    return isKnown && value > 0 ? static_cast<uint64_t>(value) : 0;
+  };
+  const GpuDialect &dialect = api_->dialect;
+  info_.warpSize = static_cast<uint32_t>(ask(dialect.attributeWarpSize));
+  info_.clockMHz = static_cast<uint32_t>(ask(dialect.attributeClock) / 1000);
+  info_.memoryBytesPerUs = ask(dialect.attributeMemoryClock) * 2 *
+                           (ask(dialect.attributeMemoryBits) / 8) / 1000;
 }
 
 /// The first memset or copy of a process loads code to the device, which may

@@ -128,6 +128,7 @@ private:
 
   // GpuBackend.cpp
   Status initialize();
+  void describeSpeed();
   Status warmUp();
   /// Called first in every function.
   DeviceBinding bind() const {

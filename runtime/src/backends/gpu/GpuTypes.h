@@ -148,6 +148,13 @@ struct GpuDialect {
   /// Device attributes.
   int attributeProcessors;
   int attributeSharedPerBlock;
+  int attributeWarpSize;
+  /// In kHz.
+  int attributeClock;
+  /// The memory's clock, in kHz, with two transfers each, and the bits of one.
+  /// 0: HIP gives the clock of the memory's controller, which is another
+  /// fraction of the rate for every kind of memory.
+  int attributeMemoryClock, attributeMemoryBits;
   /// Terminates the list of launch options; the other two are 1 and 2 in both.
   uintptr_t launchParamEnd;
   /// Flags for pinned host memory that is coherent with devices.
@@ -160,6 +167,10 @@ constexpr GpuDialect cudaDialect = {
     /*attributeProcessors=*/16,
     // The maximum that a kernel can opt in to.
     /*attributeSharedPerBlock=*/97,
+    /*attributeWarpSize=*/10,
+    /*attributeClock=*/13,
+    /*attributeMemoryClock=*/36,
+    /*attributeMemoryBits=*/37,
     /*launchParamEnd=*/0,
     /*hostAllocFlags=*/0x1 | 0x2, // portable, device-mapped
 };
@@ -171,6 +182,10 @@ constexpr int cudaAttributeVirtualMemory = 102;
 constexpr GpuDialect hipDialect = {
     /*attributeProcessors=*/63,
     /*attributeSharedPerBlock=*/74,
+    /*attributeWarpSize=*/87,
+    /*attributeClock=*/5,
+    /*attributeMemoryClock=*/0,
+    /*attributeMemoryBits=*/0,
     /*launchParamEnd=*/3,
     /*hostAllocFlags=*/0x1 | 0x2 | 0x40000000, // ..., coherent
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- HipApi.cpp - Loads HIP and queries device targets ------------------===//
 #include "backends/gpu/GpuApi.h"
+#include "iris/Chips/ChipTable.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -79,9 +80,11 @@ Expected<std::string> GpuApi::targetName(Device device, int index) const {
     IRISRT_RETURN_IF_ERROR(
         check(deviceAttribute(&minor, cudaAttributeCapabilityMinor, device),
               "get the compute capability"));
-    // From Hopper on, tensor instructions require the architecture-specific
-    // "a".
-    return formatString("sm_%d%d%s", major, minor, major >= 9 ? "a" : "");
+    // The table's name of the chip, which has an "a" where its lowering uses
+    // instructions of one architecture. An unknown one runs code for older
+    // chips.
+    std::string name = formatString("sm_%d%d", major, minor);
+    return irischips::findChip(name + "a") ? name + "a" : name;
   }
   std::vector<char> properties(propertiesBytes, '\0');
   auto *query = deviceProperties6 ? deviceProperties6 : deviceProperties;

@@ -114,7 +114,8 @@ Result fake_device_memory(size_t *bytes, Device) {
 
 Result fake_cuda_attribute(int *value, int attribute, Device) {
   static const std::map<int, int> values = {
-      {16, 132}, {75, 9}, {76, 0}, {97, 232448}};
+      {10, 32},   {13, 1980000}, {16, 132}, {36, 3201000},
+      {37, 6144}, {75, 9},       {76, 0},   {97, 232448}};
   if (attribute == 102 || attribute == 103) {
     *value = control().virtualMemory;
     return success;
@@ -127,7 +128,8 @@ Result fake_cuda_attribute(int *value, int attribute, Device) {
 }
 
 Result fake_hip_attribute(int *value, int attribute, Device) {
-  static const std::map<int, int> values = {{63, 304}, {74, 65536}};
+  static const std::map<int, int> values = {
+      {5, 2100000}, {63, 304}, {74, 65536}, {87, 64}};
   auto found = values.find(attribute);
   if (found == values.end())
     return misuse("unknown HIP device attribute");

@@ -10,16 +10,11 @@
 #define IRIS_DIALECT_IRIS_IR_IRISMATMUL_H
 
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Plan/Matmuls.h"
 
 namespace mlir::iris {
 
-enum class MatmulKind {
-  Matmul,
-  AllGatherMatmul,
-  MatmulAllGather,
-  MatmulReduceScatter,
-  MatmulAllReduce
-};
+using plan::MatmulKind;
 
 /// The name of a kind, which is the mnemonic of its call.
 StringRef stringifyMatmulKind(MatmulKind kind);

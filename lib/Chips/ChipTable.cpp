@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ChipInfo.cpp - The table of chips ----------------------------------===//
+//===- ChipTable.cpp - The table of chips ---------------------------------===//
 
-#include "iris/Chips/ChipInfo.h"
+#include "iris/Chips/ChipTable.h"
 
 #include "AMDMatrixUnits.h"
-#include "llvm/ADT/STLExtras.h"
 
-using namespace mlir::iris;
+using namespace irischips;
 
 //===----------------------------------------------------------------------===//
 // AMD
@@ -108,7 +107,7 @@ static constexpr NVIDIAChipInfo getBlackwell() {
 // becomes a part of 64 bits is copied as if it had 64 bits, which ends as a
 // v_mov_b32 of no register. The assembly printer crashes on it; in an object
 // file it reads any register.
-static constexpr llvm::StringLiteral kNoRealTrue16 = "-real-true16";
+static constexpr std::string_view kNoRealTrue16 = "-real-true16";
 
 // PTX versions are the lowest that have what the chip's lowering uses: 8.1
 // (CUDA 12.1) is the first with multimem, 8.6 (CUDA 12.7) with sm_100a.
@@ -192,17 +191,19 @@ static constexpr ChipInfo chips[] = {
      getBlackwell()},
 };
 
-llvm::ArrayRef<ChipInfo> mlir::iris::getKnownChips() { return chips; }
+Array<ChipInfo> irischips::getKnownChips() { return chips; }
 
-const ChipInfo *mlir::iris::findChip(llvm::StringRef name) {
-  const ChipInfo *found = llvm::find_if(
-      chips, [&](const ChipInfo &chip) { return chip.name == name; });
-  return found == std::end(chips) ? nullptr : found;
+const ChipInfo *irischips::findChip(std::string_view name) {
+  for (const ChipInfo &chip : chips)
+    if (chip.name == name)
+      return &chip;
+  return nullptr;
 }
 
-std::string mlir::iris::describeUnknownTarget(llvm::StringRef name) {
-  std::string text = "unknown target '" + name.str() + "'; expected one of ";
+std::string irischips::describeUnknownTarget(std::string_view name) {
+  std::string text =
+      "unknown target '" + std::string(name) + "'; expected one of ";
   for (const ChipInfo &chip : chips)
-    text += chip.name.str() + ", ";
+    text += std::string(chip.name) + ", ";
   return text + "host";
 }

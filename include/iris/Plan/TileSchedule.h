@@ -2,44 +2,18 @@
 //===- TileSchedule.h - Assignment of tiles to programs ---------*- C++ -*-===//
 //
 // Orders of output tiles, and their assignment to programs. A schedule is a
-// template over an arithmetic with the methods of `IntegerArithmetic`: with
-// that class it computes numbers, with `ScalarBuilder` it generates the ops of
-// a kernel. The property test therefore covers the code of the kernels: every
-// tile exactly once, for any shape and any number of programs.
+// template over an arithmetic (Arithmetic.h), so the property test on numbers
+// covers the code of the kernels: every tile exactly once, for any shape and
+// any number of programs.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef IRIS_KERNELS_TILESCHEDULE_H
-#define IRIS_KERNELS_TILESCHEDULE_H
+#ifndef IRIS_PLAN_TILESCHEDULE_H
+#define IRIS_PLAN_TILESCHEDULE_H
 
-#include <algorithm>
-#include <cstdint>
+#include "iris/Plan/Arithmetic.h"
 
-namespace mlir::iris {
-
-/// Arithmetic on known numbers; all are >= 0.
-struct IntegerArithmetic {
-  using Number = int64_t;
-
-  Number index(int64_t value) { return value; }
-  Number add(Number a, Number b) { return a + b; }
-  Number sub(Number a, Number b) { return a - b; }
-  Number mul(Number a, Number b) { return a * b; }
-  Number div(Number a, Number b) { return a / b; }
-  Number rem(Number a, Number b) { return a % b; }
-  Number ceilDiv(Number a, Number b) { return (a + b - 1) / b; }
-  Number min(Number a, Number b) { return std::min(a, b); }
-  Number max(Number a, Number b) { return std::max(a, b); }
-  /// a < b ? x : y.
-  Number ifLess(Number a, Number b, Number x, Number y) {
-    return a < b ? x : y;
-  }
-  template <typename BodyT>
-  void loop(Number from, Number to, Number step, BodyT body) {
-    for (Number i = from; i < to; i += step)
-      body(i);
-  }
-};
+namespace irisplan {
 
 /// XCD remap: the index of `program` after the remap. The hardware assigns
 /// programs to `chiplets` round-robin; the remap gives the programs of one
@@ -184,6 +158,6 @@ private:
   bool hasStages = true;
 };
 
-} // namespace mlir::iris
+} // namespace irisplan
 
-#endif // IRIS_KERNELS_TILESCHEDULE_H
+#endif // IRIS_PLAN_TILESCHEDULE_H

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CollectiveForm.h - A collective's use of the workspace ---*- C++ -*-===//
+//
+// How large the tiles of a collective may be, and how much of a chunk a kernel
+// processes in one round. The compiler generates kernels by these formulas; the
+// runtime checks configs and selects variants by them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IRIS_PLAN_COLLECTIVEFORM_H
+#define IRIS_PLAN_COLLECTIVEFORM_H
+
+#include "iris/Plan/Collectives.h"
+#include "iris/Plan/ConfigNumber.h"
+
+#include <string_view>
+
+namespace irisplan {
+
+/// What the root adds to its number in the last argument of its launch if peers
+/// cannot reach the buffer that only it has.
+inline constexpr int64_t rootIsElsewhere = 256;
+
+/// Bytes that a program moves at once, at least and at most.
+inline constexpr int64_t minTileBytes = 16, maxTileBytes = 16384;
+/// Bytes of a tile that no config sets: 16 bytes a thread for 256 threads,
+/// twice. Less in packets and slots, whose tiles of all members are waited for
+/// at once.
+inline constexpr int64_t defaultTileBytes = 8192, defaultSlotTileBytes = 2048;
+
+/// Numbers of a collective's config. `programs` is the maximum of a launch.
+inline constexpr ConfigNumber collectiveWarps = {"warps", 1, 16, true, 4};
+inline constexpr ConfigNumber collectiveXcds = {"xcds", 1, 64, false, 1};
+inline constexpr ConfigNumber collectiveWorkspace = {
+    "workspace", Workspace::minBytes, Workspace::maxBytes, false,
+    Workspace::defaultBytes};
+
+/// Whether all data for peers goes through their workspaces, in packets or
+/// slots.
+constexpr bool usesWorkspace(const Variant &variant) {
+  return variant.has(packets) || variant.has(slots);
+}
+
+constexpr int64_t getDefaultTileBytes(const Variant &variant) {
+  return usesWorkspace(variant) ? defaultSlotTileBytes : defaultTileBytes;
+}
+
+/// In elements of `elementBytes`, which is a power of two.
+constexpr ConfigNumber getTileNumber(const Variant &variant,
+                                     int64_t elementBytes) {
+  return {"tile", std::max<int64_t>(minTileBytes / elementBytes, 1),
+          maxTileBytes / elementBytes, true,
+          getDefaultTileBytes(variant) / elementBytes};
+}
+
+constexpr ConfigNumber getProgramsNumber(const Collective &collective) {
+  int64_t most = collective.maxPrograms();
+  return {"programs", 1, most, false, std::min<int64_t>(32, most)};
+}
+
+/// Elements of a tile that a program of `threads` threads reduces at once:
+/// sums are in registers, at most 32 in a thread; sums of packets go through
+/// shared memory (LDS), with 8 bytes for each of 8 members in 48 KiB.
+constexpr int64_t getLargestReducedTile(const Variant &variant,
+                                        int64_t threads) {
+  constexpr int64_t sumsOfThread = 32, packetSums = 512;
+  return variant.has(packets) ? packetSums : sumsOfThread * threads;
+}
+
+/// What decides how a kernel uses the workspace. Chunks and tiles are in
+/// elements.
+struct CollectiveForm {
+  const Collective *collective = nullptr;
+  const Variant *variant = nullptr;
+  /// Members of the group; 0: any number up to Workspace::maxMembers.
+  int64_t size = 0;
+  /// Elements that a program moves at once, and bytes of one.
+  int64_t tile = 1, elementBytes = 1;
+  /// Input and output may be anywhere, and be the same.
+  bool staged = false;
+  /// What the kernel shares with others of its communicator.
+  Workspace workspace;
+
+  bool usesPackets() const { return variant->has(packets); }
+  bool usesSlots() const { return variant->has(slots); }
+  /// Whether sums go back to the members through slots as well: staged
+  /// all-reduces in two shots.
+  bool sendsResults() const;
+  /// Whether the output may be where the input is, as the operation defines it.
+  bool canBeInPlace() const {
+    return (staged && !collective->hasCounts()) || variant->has(inPlace);
+  }
+  /// Members to reserve space for.
+  int64_t maxMembers() const { return size ? size : Workspace::maxMembers; }
+  int64_t tileBytes() const { return tile * elementBytes; }
+
+  /// The part of the workspace that bounds a tile, for messages ("" where none
+  /// does), and the bytes of the largest tile.
+  struct TileRoom {
+    std::string_view what;
+    int64_t bytes;
+  };
+  TileRoom tileRoom() const;
+  /// `tile`, halved until the workspace has room for it.
+  int64_t largestTile() const;
+
+  /// Elements of a chunk that packets carry in one round.
+  int64_t packetRound() const;
+  /// Elements of a chunk that the slot of one member holds.
+  int64_t slotRound() const;
+  /// Tiles that fit into the scratch part of the workspace, and into the half
+  /// of one epoch.
+  int64_t scratchTiles() const {
+    return workspace.scratchBytes() / tileBytes();
+  }
+  int64_t slotTiles() const { return scratchTiles() / 2; }
+  /// Elements from the beginning of the scratch part to the half of odd epochs.
+  /// The halves are the same for every tile size: consecutive calls may use
+  /// different ones.
+  int64_t oddSlots() const {
+    return workspace.scratchBytes() / 2 / elementBytes;
+  }
+};
+
+} // namespace irisplan
+
+#endif // IRIS_PLAN_COLLECTIVEFORM_H

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CollectiveForm.cpp - A collective's use of the workspace -----------===//
+
+#include "iris/Plan/CollectiveForm.h"
+
+using namespace irisplan;
+
+/// Bytes of packets in the half of one epoch, without those that announce
+/// arrivals. Packets are twice as large as their data.
+static int64_t getPacketBytes(const CollectiveForm &form) {
+  int64_t bytes = form.workspace.packetBytes();
+  return form.collective->hasRoot() ? bytes - Workspace::allArrivalBytes
+                                    : bytes;
+}
+
+bool CollectiveForm::sendsResults() const {
+  bool isTwoShot =
+      variant->name == "two_shot" || variant->name == "two_shot_push";
+  return collective->kind == CollectiveKind::AllReduce && isTwoShot && staged;
+}
+
+CollectiveForm::TileRoom CollectiveForm::tileRoom() const {
+  int64_t members = maxMembers();
+  if (collective->isPointToPoint())
+    return {"fifo boxes", workspace.fifoSlotBytes()};
+  if (usesPackets()) {
+    // Results of two shots have as many slots as inputs; where the size is not
+    // known, rounding up may take another group's.
+    int64_t slots = members;
+    if (variant->name == "two_shot_packet")
+      slots = size ? 2 * members : members + 1;
+    return {"packets", getPacketBytes(*this) / (2 * slots)};
+  }
+  int64_t half = workspace.scratchBytes() / 2;
+  if (variant->name == "two_shot_push" || usesSlots() ||
+      (staged && !collective->hasRoot()))
+    return {"slots", half / (sendsResults() ? 2 * members : members)};
+  if (staged)
+    return {"staged tiles", workspace.scratchBytes() / Workspace::maxMembers};
+  return {"", maxTileBytes};
+}
+
+int64_t CollectiveForm::largestTile() const {
+  int64_t least = getTileNumber(*variant, elementBytes).least;
+  int64_t most = tileRoom().bytes / elementBytes, largest = tile;
+  while (largest > least && largest > most)
+    largest /= 2;
+  return largest;
+}
+
+int64_t CollectiveForm::packetRound() const {
+  int64_t members = maxMembers();
+  int64_t tiles = getPacketBytes(*this) / (2 * tileBytes());
+  if (variant->name != "two_shot_packet")
+    return tiles / members * tile;
+  // members * ceil(tiles / members) slots of inputs, as many tiles of results.
+  // Where the size is not known, rounding up takes at most maxMembers - 1.
+  if (!size)
+    return std::max<int64_t>(tiles - (members - 1), 0) / 2 * tile;
+  return tiles / (2 * members) * members * tile;
+}
+
+int64_t CollectiveForm::slotRound() const {
+  int64_t tiles = workspace.scratchBytes() / 2 / maxMembers() / tileBytes();
+  // A full round has the same number of tiles for every program of a launch.
+  if (tiles > Workspace::maxPrograms)
+    tiles -= tiles % Workspace::maxPrograms;
+  return tiles * tile;
+}

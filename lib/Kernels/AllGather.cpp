@@ -3,14 +3,13 @@
 //
 // in: count elements; out: count elements of every member, in group order.
 //
-// Why `push`, `pull` and `partitioned` are correct. The first barrier
-// guarantees that every peer's stream has reached this call: its input is
-// complete, and no earlier work reads its output any more. The second barrier
-// releases this program's stores and acquires those of its peer programs. A
-// program leaves it only after all its peer programs have arrived, so the
-// kernel ends only after all programs of all peers are done: the output is
-// complete, and no peer reads the input any more. In place, a rank stores its
-// own chunk over itself.
+// Why `push` and `pull` are correct. The first barrier guarantees that every
+// peer's stream has reached this call: its input is complete, and no earlier
+// work reads its output any more. The second barrier releases this program's
+// stores and acquires those of its peer programs. A program leaves it only
+// after all its peer programs have arrived, so the kernel ends only after all
+// programs of all peers are done: the output is complete, and no peer reads the
+// input any more. In place, a rank stores its own chunk over itself.
 //
 // Why `packet` and `buffered` are correct: see Packets and Buffers in
 // docs/internals/collectives.md. A tile is loaded before it is sent and stored,
@@ -33,20 +32,6 @@ static void buildAllGatherPush(KernelBuilder &k) {
     Value tile = k.load(from, offset);
     k.forMembers(
         0, [&](Value i) { k.storeTo(k.rotate(k.me, i), tile, own, offset); });
-  });
-  k.barrier();
-}
-
-/// Distributes (member, tile) pairs over programs: each program has a single
-/// receiver if the number of programs is a multiple of the group size.
-static void buildAllGatherPartitioned(KernelBuilder &k) {
-  Value own = k.chunk(k.out, k.me);
-  k.barrier();
-  Value pairs = k.mul(k.tilesIn(k.count), k.size);
-  k.loop(k.program, pairs, k.programs, [&](Value pair) {
-    Value offset = k.mul(k.div(pair, k.size), k.tileSize());
-    Value tile = k.load(k.in, offset);
-    k.storeTo(k.rotate(k.me, k.rem(pair, k.size)), tile, own, offset);
   });
   k.barrier();
 }
@@ -104,8 +89,6 @@ void mlir::iris::buildAllGather(KernelBuilder &k) {
     return buildAllGatherPacket(k);
   if (variant == "buffered" || k.config.staged)
     return buildAllGatherBuffered(k);
-  if (variant == "partitioned")
-    return buildAllGatherPartitioned(k);
   if (variant == "pull")
     return buildAllGatherPull(k);
   buildAllGatherPush(k);

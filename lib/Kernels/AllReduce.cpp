@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- AllReduce.cpp - All-reduce -----------------------------------------===//
 //
-// in, out: count elements. Except for `atomic` and `spinlock`, every element is
-// computed once, or in the same order on every rank: all ranks get the same
-// bits.
+// in, out: count elements. Except for `atomic`, every element is computed once,
+// or in the same order on every rank: all ranks get the same bits.
 //
 // `one_shot`: every rank reads the inputs of all ranks. The first barrier
 // guarantees that the inputs are complete, the second that no peer reads this
@@ -290,53 +289,29 @@ static void buildRing(KernelBuilder &k) {
 }
 
 //===----------------------------------------------------------------------===//
-// atomic, spinlock
+// atomic
 //===----------------------------------------------------------------------===//
 
 /// Every rank adds its tiles to the outputs of all ranks, which are zeroed
 /// first. A program processes the same tiles in all phases, so that the
 /// barriers order the accesses. Sums are rounded at each addition, in no
 /// particular order.
-static void
-buildByAddition(KernelBuilder &k,
-                llvm::function_ref<void(Value t, Value offset)> addTile) {
+static void buildAtomic(KernelBuilder &k) {
   Value zero = zeroTile(k);
   k.forTiles(k.count,
              [&](Value, Value offset) { k.store(zero, k.out, offset); });
   k.barrier();
-  k.forTiles(k.count, addTile);
+  k.forTiles(k.count, [&](Value, Value offset) {
+    Value tile = k.load(k.in, offset);
+    k.forMembers(
+        0, [&](Value i) { k.addTo(k.rotate(k.me, i), tile, k.out, offset); });
+  });
   k.barrier();
   if (*k.config.reduction != Reduction::Avg)
     return;
   k.forTiles(k.count, [&](Value, Value offset) {
     Value sum = widen(k, k.load(k.out, offset));
     k.store(narrow(k, conclude(k, sum)), k.out, offset);
-  });
-}
-
-static void buildAtomic(KernelBuilder &k) {
-  buildByAddition(k, [&](Value, Value offset) {
-    Value tile = k.load(k.in, offset);
-    k.forMembers(
-        0, [&](Value i) { k.addTo(k.rotate(k.me, i), tile, k.out, offset); });
-  });
-}
-
-/// One lock per tile, on the rank whose output it protects; several tiles share
-/// a lock. A program holds at most one lock at a time.
-static void buildSpinlock(KernelBuilder &k) {
-  Value locks = k.words(Workspace::locks, Workspace::lockBytes);
-  buildByAddition(k, [&](Value t, Value offset) {
-    Value tile = widen(k, k.load(k.in, offset));
-    Value place = k.mul(k.rem(t, k.index(Workspace::numLocks)),
-                        k.index(Workspace::line / 4));
-    k.forMembers(0, [&](Value i) {
-      Value peer = k.rotate(k.me, i);
-      k.lock(peer, locks, place);
-      Value sum = combine(k, widen(k, k.loadFrom(peer, k.out, offset)), tile);
-      k.storeTo(peer, narrow(k, sum), k.out, offset);
-      k.unlock(peer, locks, place);
-    });
   });
 }
 
@@ -355,8 +330,6 @@ void mlir::iris::buildAllReduce(KernelBuilder &k) {
     return buildRing(k);
   if (variant == "atomic")
     return buildAtomic(k);
-  if (variant == "spinlock")
-    return buildSpinlock(k);
   if (variant == "two_shot_push" || k.config.staged)
     return buildTwoShotPush(k);
   buildTwoShot(k);

@@ -303,31 +303,6 @@ void KernelBuilder::ifAnnounced(Value elements,
 }
 
 //===----------------------------------------------------------------------===//
-// Synchronisation
-//===----------------------------------------------------------------------===//
-
-void KernelBuilder::lock(Value member, Value locks, Value place) {
-  Value rank = rankOf(member), zero = i32(0), one = i32(1);
-  auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
-  OpBuilder::InsertionGuard guard(b);
-  b.createBlock(&loop.getBefore());
-  Value before =
-      AtomicCASOp::create(b, zero.getType(), ctx, zero, one, locks, place, rank,
-                          MemSemantic::Acquire, Scope::Sys);
-  scf::ConditionOp::create(b, notEqual(before, zero), ValueRange());
-  b.createBlock(&loop.getAfter());
-  // Bounded; polls without writing.
-  WaitOp::create(b, zero.getType(), ctx, locks, place, Comparison::EQ, zero,
-                 rank, rank, MemSemantic::Relaxed, Scope::Sys);
-  scf::YieldOp::create(b);
-}
-
-void KernelBuilder::unlock(Value member, Value locks, Value place) {
-  SignalOp::create(b, SignalKind::Set, ctx, i32(0), locks, place,
-                   rankOf(member), MemSemantic::Release, Scope::Sys);
-}
-
-//===----------------------------------------------------------------------===//
 // Packets
 //===----------------------------------------------------------------------===//
 

@@ -55,9 +55,6 @@ CollectiveWork irisplan::getWork(const Collective &collective,
     // Every element is read and written on every rank.
     work.linkChunks = 4 * peers;
     work.barriers = 3;
-  } else if (name == "partitioned") {
-    work.ways = 1 / size; // an iteration is a tile for one rank
-    work.localChunks = size;
   } else if (collective.kind == CollectiveKind::Broadcast &&
              name == "scatter") {
     work.ways = std::max(peers, 1.0);

@@ -122,8 +122,7 @@ def get_cases(reductions):
         cases += [Case(operation, variant, reduction)
                   for operation, variants in REDUCES.items()
                   for variant in variants
-                  if reduction == "sum"
-                  or variant not in ("atomic", "spinlock")]
+                  if reduction == "sum" or variant != "atomic"]
     first = reductions[0]
     for table, how in ((IN_PLACE, "in_place"), (STAGED, "staged")):
         cases += [Case(operation, variant,

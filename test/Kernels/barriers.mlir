@@ -11,8 +11,6 @@
 
 // CHECK-DAG: {{^}}all_gather_push: 0 1{{$}}
 iris.collective @all_gather_push all_gather f16 size 4 {variant = "push", tile = 1024, warps = 2, programs = 2, workspace = 786432}
-// CHECK-DAG: {{^}}all_gather_partitioned: 0{{$}}
-iris.collective @all_gather_partitioned all_gather f16 size 4 {variant = "partitioned", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}all_gather_pull: 0 1{{$}}
 iris.collective @all_gather_pull all_gather f16 size 4 {variant = "pull", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}all_gather_packet: 1 0 2{{$}}
@@ -63,8 +61,6 @@ iris.collective @all_reduce_one_shot_buffered_sum all_reduce sum f16 size 4 {var
 iris.collective @all_reduce_ring_sum all_reduce sum f16 size 4 {variant = "ring", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}all_reduce_atomic_sum: 0 2{{$}}
 iris.collective @all_reduce_atomic_sum all_reduce sum f16 size 4 {variant = "atomic", tile = 1024, warps = 2, programs = 2, workspace = 786432}
-// CHECK-DAG: {{^}}all_reduce_spinlock_sum: 0 2{{$}}
-iris.collective @all_reduce_spinlock_sum all_reduce sum f16 size 4 {variant = "spinlock", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}reduce_scatter_pull_sum: 0 1{{$}}
 iris.collective @reduce_scatter_pull_sum reduce_scatter sum f16 size 4 {variant = "pull", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}reduce_scatter_packet_sum: 1 0 2{{$}}

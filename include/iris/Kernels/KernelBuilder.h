@@ -120,10 +120,6 @@ public:
   // Synchronisation
   //===--------------------------------------------------------------------===//
 
-  /// Acquires and releases the lock at `locks[place]` on a member. The lock is
-  /// 0 while it is free.
-  void lock(Value member, Value locks, Value place);
-  void unlock(Value member, Value locks, Value place);
   /// Runs `body(start, length)` in rounds that cover a chunk, each of at most
   /// `tiles` tiles, with a barrier after each round.
   void forStagedRounds(int64_t tiles,

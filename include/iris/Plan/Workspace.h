@@ -9,7 +9,6 @@
 //                   that used packets or buffers so far
 //   places          two words per program and member, where it announces a
 //                   buffer: the distance in bytes from the workspace
-//   locks           one line each, of the spinlock variant
 //   FIFO counters   of send and recv: two lines per program and member
 //   FIFO boxes      their FIFO slots: two per program and sender
 //   packets         two halves, for even and odd epochs
@@ -36,7 +35,7 @@ namespace irisplan {
 struct Workspace {
   /// The number of the layout: kernels of different layouts must not share a
   /// workspace.
-  static constexpr int64_t layout = 5;
+  static constexpr int64_t layout = 6;
   /// A cache line of its own.
   static constexpr int64_t line = 128;
   /// Most programs of a launch, and most members of a group.
@@ -49,10 +48,7 @@ struct Workspace {
   static constexpr int64_t epochBytes = 4 * maxPrograms;
   static constexpr int64_t places = epochs + epochBytes;
   static constexpr int64_t placeBytes = 8 * maxPrograms * maxMembers;
-  static constexpr int64_t locks = places + placeBytes;
-  static constexpr int64_t numLocks = 256;
-  static constexpr int64_t lockBytes = line * numLocks;
-  static constexpr int64_t fifoCounters = locks + lockBytes;
+  static constexpr int64_t fifoCounters = places + placeBytes;
   static constexpr int64_t fifoPrograms = 16;
   static constexpr int64_t fifoCounterBytes =
       2 * line * fifoPrograms * maxMembers;

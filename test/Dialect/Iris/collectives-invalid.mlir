@@ -21,7 +21,7 @@ iris.collective @k all_gather i8 size 9
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op config has variant = "fast"; expected one of two_shot, two_shot_push, one_shot, one_shot_packet, two_shot_packet, one_shot_buffered, ring, atomic, spinlock for all_reduce}}
+// expected-error @+1 {{'iris.collective' op config has variant = "fast"; expected one of two_shot, two_shot_push, one_shot, one_shot_packet, two_shot_packet, one_shot_buffered, ring, atomic for all_reduce}}
 iris.collective @k all_reduce sum f32 {variant = "fast"}
 
 // -----
@@ -76,8 +76,8 @@ iris.collective @k all_reduce sum f8E5M2 {variant = "atomic"}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op variant spinlock works on the symmetric heap; expected no staging}}
-iris.collective @k all_reduce sum f32 {variant = "spinlock", staged = true}
+// expected-error @+1 {{'iris.collective' op variant ring works on the symmetric heap; expected no staging}}
+iris.collective @k all_reduce sum f32 {variant = "ring", staged = true}
 
 // -----
 
@@ -86,7 +86,7 @@ iris.collective @k all_reduce sum f32 {variant = "ring", staged = true}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op variant ring has two slots of 65536 bytes for each of 128 programs; expected at most 524800 bytes in all}}
+// expected-error @+1 {{'iris.collective' op variant ring has two slots of 65536 bytes for each of 128 programs; expected at most 545280 bytes in all}}
 iris.collective @k all_reduce sum f8E5M2 {variant = "ring", tile = 16384, programs = 128, workspace = 1048576}
 
 // -----

@@ -231,12 +231,9 @@ def check_kernel(operation, element, reduction):
 
 def valid(operation, variant, element, reduction):
     """Whether a kernel exists for it (CollectiveConfig.cpp)."""
-    if variant in ("atomic", "spinlock"):
-        if reduction not in ("sum", "avg"):
-            return False
-        # These sums round at each addition; here they are exact.
-        return variant == "spinlock" or element not in FLOAT8 + ["ui8"]
-    return True
+    # These sums round at each addition; here they are exact.
+    return variant != "atomic" or (reduction in ("sum", "avg")
+                                   and element not in FLOAT8 + ["ui8"])
 
 
 class Cases:

@@ -820,7 +820,7 @@ TEST(Communicator, ChoicesAreKeptForEachConfig) {
     // differs. The first may be equal to the default.
     std::vector<Config> configs(7);
     configs[1].variant = "pull";
-    configs[2].variant = "partitioned";
+    configs[2].variant = "push";
     configs[3].tile = 128;
     configs[4].warps = 2;
     configs[5].xcds = 2;

@@ -28,7 +28,7 @@ TEST(Config, UnsupportedRequestsAreNamed) {
       check(Op::allReduce, DType::f32, [](Config &c) { c.variant = "magic"; }),
       "all_reduce has no variant 'magic'; expected two_shot, "
       "two_shot_push, one_shot, one_shot_packet, two_shot_packet, "
-      "one_shot_buffered, ring, atomic, spinlock");
+      "one_shot_buffered, ring, atomic");
   expectMessage(
       check(Op::allReduce, DType::f32, [](Config &c) { c.tile = 48; }),
       "all_reduce: the config's tile is 48; expected a power of two from 4 to "

@@ -149,8 +149,8 @@ def Iris_AllReduceOp : Iris_CollectiveCallOp<"all_reduce", "AllReduce", 1, 0> {
   let description = [{
     Sums of f16, bf16 and fp8 accumulate in f32; `avg` divides once, after the
     sum, and truncates towards zero for integers. The result is the same, bit
-    for bit, on all ranks and from run to run, but for the variants `atomic`
-    and `spinlock`. The output may be the input.
+    for bit, on all ranks and from run to run, but for the variant `atomic`. The
+    output may be the input.
 
     Example:
 

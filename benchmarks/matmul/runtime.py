@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The subset of the runtime's C API (iris/iris.h) that benchmarks need."""
 import ctypes
-from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, \
+from ctypes import Structure, byref, c_char_p, c_double, c_int32, \
     c_int64, c_uint32, c_uint64, c_void_p
 
 MAX_DIMS = 6

@@ -74,7 +74,7 @@ class Kernel:
         outputs = [(f"o{n}", element)
                    for n, (_, element) in enumerate(self.results)]
         step = {"wide": PAIRS, "single": self.shape, "scalar": SCALAR_STEP}
-        lines = [f"%zero = arith.constant 0 : index",
+        lines = ["%zero = arith.constant 0 : index",
                  f"%pairs = arith.constant {PAIRS} : index",
                  f"%step = arith.constant {step[self.form]} : index",
                  "scf.for %i = %zero to %pairs step %step {",

@@ -16,7 +16,6 @@ uses. Further variables:
 import ctypes
 import itertools
 import os
-import random
 import select
 import socket
 import struct

@@ -2,6 +2,8 @@
 //===- Backend.cpp - Functions common to all back ends --------------------===//
 #include "backends/Backend.h"
 
+#include "iris/Chips/ChipTable.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -61,10 +63,14 @@ Expected<DeviceSpec> iris::rt::parseDevice(std::string_view name) {
         (colon < name.size()) == (kind == DeviceKind::emulated) &&
         chip.empty() == (kind != DeviceKind::emulated))
       return DeviceSpec(kind, std::move(chip));
+  std::string chips;
+  for (const irischips::ChipInfo &known : irischips::getKnownChips())
+    if (known.isAMD())
+      chips += (chips.empty() ? "" : ", ") + std::string(known.name);
   return makeStatus(StatusCode::invalidArgument,
                     "unknown device '%.*s'; expected host, hip, cuda, or "
-                    "emulated:CHIP such as emulated:gfx942",
-                    static_cast<int>(name.size()), name.data());
+                    "emulated:CHIP where CHIP is one of %s",
+                    static_cast<int>(name.size()), name.data(), chips.c_str());
 }
 
 Expected<std::unique_ptr<Backend>>

@@ -26,9 +26,7 @@ const std::vector<EnvVariable> &Env::variables() {
       {"IRIS_COMPILE", "path", "beside the program, beside the library, PATH",
        "The iris-compile that makes kernels at run time.", true},
       {"IRIS_EMULATOR", "path", "none",
-       "The program that executes AMD code for devices such as "
-       "emulated:gfx942.",
-       true},
+       "The program that executes AMD code for devices emulated:CHIP.", true},
       {"IRIS_CACHE_DIR", "absolute path, mode 0700",
        "$XDG_CACHE_HOME/iris, ~/.cache/iris", "Cache of compiled kernels.",
        true},

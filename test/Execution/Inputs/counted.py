@@ -7,7 +7,7 @@ compare the whole output: what no rank sends keeps its old value.
 """
 from collectives import (FILL, SHAPE, Cases, Data, extent_of, for_elements,
                          members, rank_of, storage)
-from tilegen import BITS, Program, buffer
+from tilegen import BITS, buffer
 from variants import COLLECTIVES
 
 OPERATIONS = {each["op"]: each for each in COLLECTIVES

@@ -8,7 +8,7 @@ their chunk of c with sums of the products of the same hashes. Sums are exact
 in any order.
 """
 import matmul
-from tilegen import Program, buffer, tile
+from tilegen import Program, tile
 
 SHAPE = (1, 64)  # shape of the tiles in check kernels
 FILL = (16, 16)

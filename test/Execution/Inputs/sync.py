@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Signals, waits and barriers, with the data that they order."""
-from tilegen import BITS, Program, buffer, literal, tile
+from tilegen import BITS, Program, buffer, tile
 
 FLAG_STRIDE = 32  # words between flags: one cache line of 128 bytes
 DATA = 256

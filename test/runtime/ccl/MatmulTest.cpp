@@ -386,7 +386,7 @@ static std::string refusals(const LaunchInfo &launch) {
   p.k = 8;
   p.config.tileM = 48;
   RANK_CHECK(says(Matmul::create(*world, p, cache).status(),
-                  "config has tile_m = 48"));
+                  "the config's tile_m is 48; expected a power of two"));
   p.config.tileM = 0;
   p.config.variant = "pull";
   RANK_CHECK(says(Matmul::create(*world, p, cache).status(),

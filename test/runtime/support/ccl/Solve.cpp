@@ -38,8 +38,8 @@ Expected<Buffers> Buffers::create(World &world, uint64_t bytes) {
   Buffers buffers;
   IRISRT_ASSIGN_OR_RETURN(buffers.in, world.allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(buffers.out, world.allocate(bytes));
-  // The default of World if each rank has its own device.
-  int index = world.deviceKind() == DeviceKind::host
+  // The device of the rank's world.
+  int index = world.deviceKind() == DeviceKind::host || sharesOneGpu()
                   ? 0
                   : static_cast<int>(world.rank());
   IRISRT_ASSIGN_OR_RETURN(buffers.backend,

@@ -36,7 +36,7 @@ struct Fifo {
   Value putBy(Value sender) { return line(sender, 0); }
   Value takenBy(Value receiver) { return line(receiver, 1); }
 
-  Value box(Value sender, Value number) {
+  Value slot(Value sender, Value number) {
     Value pair =
         k.add(k.mul(k.program, k.index(Workspace::maxMembers)), sender);
     Value parity = arith::AndIOp::create(k.b, number, k.i32(1));
@@ -89,7 +89,7 @@ static void buildSend(KernelBuilder &k) {
                    Comparison::GE, before,
                    /*rank=*/Value(), /*owedBy=*/peer, MemSemantic::Acquire,
                    Scope::Sys);
-    k.storeTo(k.root, tile, fifo.box(k.me, number), k.index(0));
+    k.storeTo(k.root, tile, fifo.slot(k.me, number), k.index(0));
     SignalOp::create(k.b, SignalKind::Set, k.ctx, number, fifo.counters, put,
                      peer, MemSemantic::Release, Scope::Sys);
   });
@@ -104,7 +104,7 @@ static void buildRecv(KernelBuilder &k) {
                    Comparison::GE, number,
                    /*rank=*/Value(), /*owedBy=*/peer, MemSemantic::Acquire,
                    Scope::Sys);
-    k.store(k.load(fifo.box(k.root, number), k.index(0)), k.out, offset);
+    k.store(k.load(fifo.slot(k.root, number), k.index(0)), k.out, offset);
     SignalOp::create(k.b, SignalKind::Set, k.ctx, number, fifo.counters, taken,
                      peer, MemSemantic::Release, Scope::Sys);
   });

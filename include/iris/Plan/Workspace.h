@@ -10,7 +10,7 @@
 //   places          two words per program and member, where it announces a
 //                   buffer: the distance in bytes from the workspace
 //   FIFO counters   of send and recv: two lines per program and member
-//   FIFO boxes      their FIFO slots: two per program and sender
+//   FIFO slots      two per program and sender
 //   packets         two halves, for even and odd epochs
 //   scratch         staged inputs and outputs, ring slots; in two halves, for
 //                   even and odd epochs, slots of buffered variants and of

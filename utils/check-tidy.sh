@@ -61,7 +61,10 @@ for line in sys.stdin:
             files.setdefault(name, []).append([first, first + count - 1])
 print(json.dumps([{"name": n, "lines": l} for n, l in files.items()]))')
 
-# GCC's precompiled headers are none of Clang's: it reads their text.
+# GCC's precompiled headers are none of Clang's: it reads their text. The
+# database of a unity build names only the generated files that include the
+# sources; without a command of its own, a source would be checked with that
+# of a file whose name is like it, in another library.
 database=$(mktemp -d)
 trap 'rm -rf "$database"' EXIT
 python3 - "$build" "$database" <<'END'
@@ -76,9 +79,17 @@ def text_of(match):
     return f"-include {headers[path]}"
 with open(f"{build}/compile_commands.json", encoding="utf-8") as file:
     commands = json.load(file)
+sources = []
 for command in commands:
     command["command"] = re.sub(r"-include (\S+cmake_pch\.h(?:xx)?)", text_of,
                                 command["command"].replace("-Winvalid-pch ", ""))
+    unity = command["file"]
+    if "/Unity/unity_" in unity:
+        with open(unity, encoding="utf-8") as file:
+            sources += [{**command, "file": source,
+                         "command": command["command"].replace(unity, source)}
+                        for source in re.findall(r'#include "(.+)"', file.read())]
+commands += sources
 with open(f"{out}/compile_commands.json", "w", encoding="utf-8") as file:
     json.dump(commands, file)
 END

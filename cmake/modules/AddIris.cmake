@@ -27,8 +27,10 @@ endfunction()
 # mlir_target_link_libraries, which turns them into libMLIR.so.
 #   add_iris_library(IrisFoo Foo.cpp MLIR_LIBS MLIRIR LINK_LIBS IrisBar
 #                    DEPENDS MLIRFooIncGen)
+# DIALECT marks a library of generated classes of operations. Their code is
+# large and seldom runs: in release builds it is optimized for a short build.
 function(add_iris_library name)
-  cmake_parse_arguments(ARG "" "" "MLIR_LIBS;LINK_LIBS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "DIALECT" "" "MLIR_LIBS;LINK_LIBS;DEPENDS" ${ARGN})
   add_mlir_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS}
     DISABLE_INSTALL
     DEPENDS ${ARG_DEPENDS})
@@ -37,6 +39,9 @@ function(add_iris_library name)
   endif()
   target_precompile_headers(obj.${name} REUSE_FROM IrisMLIRHeaders)
   iris_unity_build(obj.${name})
+  if(ARG_DIALECT)
+    target_compile_options(obj.${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   if(ARG_MLIR_LIBS)
     mlir_target_link_libraries(${name} PUBLIC ${ARG_MLIR_LIBS})
   endif()

@@ -4,6 +4,8 @@
 #include "iris/InitAllDialects.h"
 
 #include "iris/Analysis/ProgramOrder.h"
+#include "iris/Conversion/IrisToNVVM.h"
+#include "iris/Conversion/IrisToROCDL.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Tile/IR/Tile.h"
 
@@ -22,8 +24,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -40,11 +40,13 @@ void iris::registerIrisDialects(DialectRegistry &registry) {
 
 void iris::registerAllDialects(DialectRegistry &registry) {
   registerIrisDialects(registry);
-  registry.insert<affine::AffineDialect, arith::ArithDialect,
-                  cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  NVVM::NVVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
-                  tensor::TensorDialect, vector::VectorDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect,
+              cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
+              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+              scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+  registerNVVMDialect(registry);
+  registerROCDLDialect(registry);
   // Helper functions of kernels and of @main are inlined.
   func::registerInlinerExtension(registry);
   // The conversions to LLVM, ROCDL and NVVM query each dialect for its

@@ -13,8 +13,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -181,11 +179,11 @@ static bool isNotLLVM(Operation *op) {
 }
 
 static bool isNotROCDL(Operation *op) {
-  return isNotLLVM(op) && !isOf<ROCDL::ROCDLDialect>(op);
+  return isNotLLVM(op) && op->getName().getDialectNamespace() != "rocdl";
 }
 
 static bool isNotNVVM(Operation *op) {
-  return isNotLLVM(op) && !isOf<NVVM::NVVMDialect>(op);
+  return isNotLLVM(op) && op->getName().getDialectNamespace() != "nvvm";
 }
 
 static bool isNotLLVMProgram(Operation *op) {

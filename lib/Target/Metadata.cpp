@@ -3,8 +3,6 @@
 
 #include "iris-c/RuntimeABI.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
@@ -76,8 +74,7 @@ SmallVector<Operation *> mlir::iris::getExportedFunctions(Operation *module) {
     if (function.isExternal())
       continue;
     if (function->hasAttr(kernelMetaAttrName) ||
-        function->hasAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName()) ||
-        function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) ||
+        function->hasAttr("rocdl.kernel") || function->hasAttr("nvvm.kernel") ||
         function.getSymName() == IRISRT_SYM_MAIN)
       functions.push_back(function);
   }

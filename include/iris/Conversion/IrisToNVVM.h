@@ -12,6 +12,10 @@ namespace mlir::iris {
 /// The NVIDIA GPU called `name`; null for other names.
 std::unique_ptr<TargetInfo> createNVVMTargetInfo(StringRef name);
 
+/// Adds the NVVM dialect, for those that need none of its operations: the
+/// header of these takes ten seconds to compile.
+void registerNVVMDialect(DialectRegistry &registry);
+
 /// Its matrix instructions: WGMMA where the chip has them, otherwise
 /// `mma.sync`. Null for other names.
 std::unique_ptr<MatmulTarget> createNVVMMatmulTarget(StringRef name);

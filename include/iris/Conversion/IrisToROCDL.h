@@ -12,6 +12,10 @@ namespace mlir::iris {
 /// The AMD GPU called `name`; null for other names.
 std::unique_ptr<TargetInfo> createROCDLTargetInfo(StringRef name);
 
+/// Adds the ROCDL dialect, for those that need none of its operations: the
+/// header of these takes ten seconds to compile.
+void registerROCDLDialect(DialectRegistry &registry);
+
 /// Its matrix instructions.
 std::unique_ptr<MatmulTarget> createROCDLMatmulTarget(StringRef name);
 

@@ -80,8 +80,7 @@ def IrisLowerSyncPass : Pass<"iris-lower-sync"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
     "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::iris::IrisDialect", "::mlir::LLVM::LLVMDialect",
-    "::mlir::NVVM::NVVMDialect", "::mlir::ROCDL::ROCDLDialect"
+    "::mlir::iris::IrisDialect", "::mlir::LLVM::LLVMDialect"
   ];
 }
 

@@ -287,6 +287,10 @@ SmallVector<Value> NVVMTargetInfo::emitPacketLoads(ImplicitLocOpBuilder &b,
 // Creation
 //===----------------------------------------------------------------------===//
 
+void mlir::iris::registerNVVMDialect(DialectRegistry &registry) {
+  registry.insert<NVVM::NVVMDialect>();
+}
+
 std::unique_ptr<TargetInfo> mlir::iris::createNVVMTargetInfo(StringRef name) {
   const ChipInfo *chip = findChip(name);
   if (!chip || chip->isAMD())

@@ -288,6 +288,10 @@ SmallVector<Value> ROCDLTargetInfo::emitPacketLoads(ImplicitLocOpBuilder &b,
 // Creation
 //===----------------------------------------------------------------------===//
 
+void mlir::iris::registerROCDLDialect(DialectRegistry &registry) {
+  registry.insert<ROCDL::ROCDLDialect>();
+}
+
 std::unique_ptr<TargetInfo> mlir::iris::createROCDLTargetInfo(StringRef name) {
   const ChipInfo *chip = findChip(name);
   if (!chip || !chip->isAMD())

@@ -5,13 +5,13 @@
 
 #include "iris/Analysis/TileLayout.h"
 #include "iris/Analysis/WorkgroupMemory.h"
+#include "iris/Conversion/IrisToNVVM.h"
+#include "iris/Conversion/IrisToROCDL.h"
 #include "iris/Conversion/MatmulTarget.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -123,6 +123,12 @@ namespace {
 struct TileLowerMatmulPass
     : iris::impl::TileLowerMatmulPassBase<TileLowerMatmulPass> {
   using TileLowerMatmulPassBase::TileLowerMatmulPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    TileLowerMatmulPassBase::getDependentDialects(registry);
+    registerNVVMDialect(registry);
+    registerROCDLDialect(registry);
+  }
 
   void runOnOperation() override {
     std::unique_ptr<MatmulTarget> matmul = createMatmulTarget(target);

@@ -4,12 +4,12 @@
 #include "iris/Conversion/Sync.h"
 
 #include "iris/Chips/ChipInfo.h"
+#include "iris/Conversion/IrisToNVVM.h"
+#include "iris/Conversion/IrisToROCDL.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #define DEBUG_TYPE "iris-lower-sync"
@@ -25,6 +25,12 @@ using namespace mlir::iris;
 namespace {
 struct LowerSyncPass : iris::impl::IrisLowerSyncPassBase<LowerSyncPass> {
   using IrisLowerSyncPassBase::IrisLowerSyncPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    IrisLowerSyncPassBase::getDependentDialects(registry);
+    registerNVVMDialect(registry);
+    registerROCDLDialect(registry);
+  }
 
   void runOnOperation() override {
     std::unique_ptr<TargetInfo> info = createTargetInfo(target);

@@ -29,7 +29,7 @@ def wanted(source):
 def main():
     emulator = emulate.load_emulator()
     image = emulate.Image(emulator, sys.argv[1])
-    threads = image.code.kernels["pieces"][".max_flat_workgroup_size"]
+    threads = image.threads("pieces")
     memory = emulator.Memory(1 << 16)
     # Half of all words of 16 bits are negative.
     source = emulate.hash_of(1, np.arange(FROM_STRIDE * threads), 24).astype(
@@ -37,11 +37,8 @@ def main():
     # Where no thread stores, the bytes stay.
     target = np.full(TO_STRIDE * threads, 0xA5, np.uint8)
     addresses = memory.put(source), memory.put(target)
-    launch = emulator.Launch(
-        image.code, "pieces", (1, 1, 1), (threads, 1, 1),
-        [addresses[0], source.size, addresses[1], target.size], memory)
-    # Its check takes unaligned accesses for errors.
-    image.emulation(memory, 1, None, check=False).run([launch])
+    image.run_program("pieces", memory, [addresses[0], source.size,
+                                         addresses[1], target.size])
 
     for thread in range(threads):
         first = FROM_STRIDE * thread

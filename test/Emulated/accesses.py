@@ -13,6 +13,8 @@ import ctypes
 import re
 import types
 
+import instructions
+
 WORD = ctypes.c_uint32
 REGISTERS, FIRST_REGISTER, FIRST_SPECIAL = 256, 256, 124
 # Bytes in memory, whether the sign is extended.
@@ -153,17 +155,12 @@ class Access:
 
 def teach(emulator):
     """Patches the module `emulator`."""
-    machine = emulator.Emu
-    original_fetch, original_addresses = machine.fetch, machine.addrs
+    original_addresses = emulator.Emu.addrs
 
-    def fetch(self, launch, pc):
-        is_known = pc in self.prog
-        entry = original_fetch(self, launch, pc)
-        form = None if is_known or not entry[0] else form_of(entry[5])
-        if form:
-            entry = (Access(emulator, original_addresses, launch, entry, form),
-                     tuple(range(6)), *entry[2:])
-            self.prog[pc] = entry
-        return entry
+    def make(launch, _, entry):
+        form = form_of(entry[5]) if entry[0] else None
+        return form and (
+            Access(emulator, original_addresses, launch, entry, form),
+            tuple(range(6)), *entry[2:])
 
-    machine.fetch = fetch
+    instructions.replace(emulator, make)

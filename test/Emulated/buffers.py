@@ -5,6 +5,8 @@ The emulator executes them directly on memory: past the caches of weak memory,
 and without checking what is allocated. This module turns them into global
 accesses to the addresses in their descriptors.
 """
+import instructions
+
 CONSTANTS = 128  # operands from here on are inline constants, not registers
 
 
@@ -43,17 +45,14 @@ class Access:
 def teach(emulator):
     """Patches the module `emulator`."""
     machine, execution_mask = emulator.Emu, emulator.E.EXEC_LO.offset
-    original_fetch, original_addresses = machine.fetch, machine.addrs
+    original_addresses = machine.addrs
 
-    def fetch(self, launch, pc):
-        is_known = pc in self.prog
-        entry = original_fetch(self, launch, pc)
-        if not is_known and isinstance(entry[4], emulator.irc.MUBUF) and \
-                entry[5].startswith(("BUFFER_LOAD", "BUFFER_STORE")):
-            function, operands, _, scope, instruction, name = entry
-            entry = (function, operands, 1, scope, Access(instruction), name)
-            self.prog[pc] = entry
-        return entry
+    def make(_launch, _pc, entry):
+        function, operands, _, scope, instruction, name = entry
+        if isinstance(instruction, emulator.irc.MUBUF) and name.startswith(
+                ("BUFFER_LOAD", "BUFFER_STORE")):
+            return function, operands, 1, scope, Access(instruction), name
+        return None
 
     def addresses(self, wave, instruction):
         if not isinstance(instruction, Access):
@@ -64,4 +63,5 @@ def teach(emulator):
             lanes |= scalars[execution_mask + 1] << 32
         return instruction.addresses(wave.st, lanes)
 
-    machine.fetch, machine.addrs = fetch, addresses
+    instructions.replace(emulator, make)
+    machine.addrs = addresses

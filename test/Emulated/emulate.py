@@ -83,6 +83,18 @@ class Image:
         emulation.prog = self.decoded
         return emulation
 
+    def threads(self, kernel):
+        """Of a workgroup."""
+        return self.code.kernels[kernel][".max_flat_workgroup_size"]
+
+    def run_program(self, kernel, memory, arguments):
+        """Runs one program without the emulator's check, which takes unaligned
+        accesses for errors."""
+        launch = self.emulator.Launch(
+            self.code, kernel, (1, 1, 1), (self.threads(kernel), 1, 1),
+            arguments, memory)
+        self.emulation(memory, 1, None, check=False).run([launch])
+
 
 class Buffer:
     """A symmetric buffer: the same offset in every rank's heap."""
@@ -176,11 +188,10 @@ class World:
                 packed += argument.arguments(rank)
             else:
                 packed.append(argument)
-        code = self.image.code
-        threads = code.kernels[kernel][".max_flat_workgroup_size"]
-        return self.image.emulator.Launch(code, kernel, (programs, 1, 1),
-                                          (threads, 1, 1), packed, self.memory,
-                                          device=rank)
+        return self.image.emulator.Launch(
+            self.image.code, kernel, (programs, 1, 1),
+            (self.image.threads(kernel), 1, 1), packed, self.memory,
+            device=rank)
 
     def run(self, launches):
         """Runs launches at the same time, then waits for all of them."""

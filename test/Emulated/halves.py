@@ -11,6 +11,8 @@ operands: the emulator keeps the sign there.
 """
 import ctypes
 
+import instructions
+
 LONG = 0b110100 << 26  # VOP3A
 # Offsets of the short encodings' opcodes in the long encoding.
 COMPARE, BINARY, UNARY = 0, 0x100, 0x140
@@ -73,29 +75,27 @@ def has_upper_register(instruction):
 
 def teach(emulator):
     """Patches the module `emulator`."""
-    machine, decoder, isa = emulator.Emu, emulator.E, emulator.irc
-    original_fetch, original_word = machine.fetch, decoder._val_to_u32
-    types = decoder.dtypes
+    decoder, isa = emulator.E, emulator.irc
+    original_word, types = decoder._val_to_u32, decoder.dtypes
     # The emulator reads the operands of these as specified.
     selected = (isa.VOP1_SDWA, isa.VOP2_SDWA, isa.VOP2_SDWA_SDST,
                 isa.VOPC_SDWA_SDST)
 
-    def fetch(self, launch, pc):
-        is_known = pc in self.prog
-        entry = original_fetch(self, launch, pc)
+    def make(launch, pc, entry):
         instruction, name = entry[4], entry[5]
-        if not is_known and launch.arch == "cdna" and isinstance(
-                instruction, (isa.VOP1, isa.VOP2, isa.VOPC)) and not isinstance(
-                    instruction, selected) and has_upper_register(instruction):
-            if isinstance(instruction, (isa.VOP1_DPP16, isa.VOP2_DPP16)) or (
-                    "MK_F16" in name or "AK_F16" in name):
-                raise RuntimeError(f"{name} with upper registers not modelled")
-            entry = (LongForm(decoder, launch, pc), tuple(range(6)), *entry[2:])
-            self.prog[pc] = entry
-        return entry
+        if launch.arch != "cdna" or not isinstance(
+                instruction, (isa.VOP1, isa.VOP2, isa.VOPC)) or isinstance(
+                    instruction, selected) or not has_upper_register(
+                        instruction):
+            return None
+        if isinstance(instruction, (isa.VOP1_DPP16, isa.VOP2_DPP16)) or (
+                "MK_F16" in name or "AK_F16" in name):
+            raise RuntimeError(f"{name} with upper registers not modelled")
+        return LongForm(decoder, launch, pc), tuple(range(6)), *entry[2:]
 
     def to_word(value):
         return original_word(value.bitcast(types.uint16)
                              if value.dtype == types.int16 else value)
 
-    machine.fetch, decoder._val_to_u32 = fetch, to_word
+    instructions.replace(emulator, make)
+    decoder._val_to_u32 = to_word

@@ -6,6 +6,8 @@ anything: these are set to 0 while an instruction is executed.
 """
 import ctypes
 
+import instructions
+
 REGISTERS, FIRST_REGISTER = 256, 256
 WORD = ctypes.c_uint32
 
@@ -42,18 +44,13 @@ class Guarded:
 
 def teach(emulator):
     """Patches the module `emulator`."""
-    machine, decoder = emulator.Emu, emulator.E
-    original = machine.fetch
     kinds = tuple(isa.DS for isa in (emulator.irc, emulator.ir3, emulator.ir4)
                   if hasattr(isa, "DS"))
 
-    def fetch(self, launch, pc):
-        is_known = pc in self.prog
-        entry = original(self, launch, pc)
-        if not is_known and isinstance(entry[4], kinds) and entry[0]:
-            lanes = 64 if launch.arch == "cdna" else 32
-            self.prog[pc] = entry = (Guarded(decoder, entry, lanes),
-                                     tuple(range(6)), *entry[2:])
-        return entry
+    def make(launch, _, entry):
+        if not isinstance(entry[4], kinds) or not entry[0]:
+            return None
+        lanes = 64 if launch.arch == "cdna" else 32
+        return (Guarded(emulator.E, entry, lanes), tuple(range(6)), *entry[2:])
 
-    machine.fetch = fetch
+    instructions.replace(emulator, make)

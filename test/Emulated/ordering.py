@@ -257,7 +257,7 @@ class Arena:
             for param in kernel.params:
                 packed += [self.address(param, rank), *param.sizes()]
             code = self.image.code
-            threads = code.kernels[kernel.name][".max_flat_workgroup_size"]
+            threads = self.image.threads(kernel.name)
             result.append(self.image.emulator.Launch(
                 code, kernel.name, (kernel.programs, 1, 1), (threads, 1, 1),
                 packed, self.memory, device=rank))
@@ -315,7 +315,7 @@ class Runner:
 
     def prepare(self, kernel, model):
         width = 64 if self.image.code.arch.startswith("gfx9") else 32
-        threads = self.image.code.kernels[kernel.name][".max_flat_workgroup_size"]
+        threads = self.image.threads(kernel.name)
         count = kernel.ranks * kernel.programs * -(-threads // width)
         arena = Arena(self.image, kernel, model, count)
         return arena, arena.wanted()

@@ -19,7 +19,6 @@ ROWS, COLUMNS, WINDOW = 64, 16, 32
 def main():
     emulator = emulate.load_emulator()
     image = emulate.Image(emulator, sys.argv[1])
-    threads = image.code.kernels["pairs"][".max_flat_workgroup_size"]
     memory = emulator.Memory(1 << 16)
     matrix = emulate.hash_of(1, np.arange(ROWS * COLUMNS), 24).astype(
         np.uint8).view(np.int8).reshape(ROWS, COLUMNS)
@@ -29,10 +28,7 @@ def main():
     failed = False
     for row, column in ((0, 0), (8, 8), (1, 5), (40, 0), (63, 15)):
         wanted = padded[row:row + WINDOW, column:column + COLUMNS].sum(axis=1)
-        launch = emulator.Launch(image.code, "pairs", (1, 1, 1), (threads, 1, 1),
-                                 [source, target, row, column], memory)
-        # Its check takes unaligned accesses for errors.
-        image.emulation(memory, 1, None, check=False).run([launch])
+        image.run_program("pairs", memory, [source, target, row, column])
         got = memory.get(target, np.int32, WINDOW)
         wrong = np.nonzero(got != wanted)[0]
         if wrong.size:

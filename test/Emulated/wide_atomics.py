@@ -9,6 +9,8 @@ import ctypes
 import struct
 import types
 
+import instructions
+
 WORD = ctypes.c_uint32
 
 
@@ -73,19 +75,12 @@ class Atomic:
 
 def teach(emulator):
     """Patches the module `emulator`."""
-    machine = emulator.Emu
-    original_fetch, original_addresses = machine.fetch, machine.addrs
+    original_addresses = emulator.Emu.addrs
 
-    def fetch(self, launch, pc):
-        is_known = pc in self.prog
-        entry = original_fetch(self, launch, pc)
-        kind = entry[5].split("_", 1)[-1]
-        if not is_known and kind in KINDS:
-            _, _, access, scope, instruction, name = entry
-            atomic = Atomic(emulator, original_addresses, launch, instruction,
-                            KINDS[kind])
-            entry = (atomic, (0, 1, 2), access, scope, instruction, name)
-            self.prog[pc] = entry
-        return entry
+    def make(launch, _, entry):
+        kind = KINDS.get(entry[5].split("_", 1)[-1])
+        return kind and (
+            Atomic(emulator, original_addresses, launch, entry[4], kind),
+            (0, 1, 2), *entry[2:])
 
-    machine.fetch = fetch
+    instructions.replace(emulator, make)

@@ -63,14 +63,11 @@ Expected<DeviceSpec> iris::rt::parseDevice(std::string_view name) {
         (colon < name.size()) == (kind == DeviceKind::emulated) &&
         chip.empty() == (kind != DeviceKind::emulated))
       return DeviceSpec(kind, std::move(chip));
-  std::string chips;
-  for (const irischips::ChipInfo &known : irischips::getKnownChips())
-    if (known.isAMD())
-      chips += (chips.empty() ? "" : ", ") + std::string(known.name);
   return makeStatus(StatusCode::invalidArgument,
                     "unknown device '%.*s'; expected host, hip, cuda, or "
-                    "emulated:CHIP where CHIP is one of %s",
-                    static_cast<int>(name.size()), name.data(), chips.c_str());
+                    "emulated:CHIP, such as emulated:%s",
+                    static_cast<int>(name.size()), name.data(),
+                    irischips::getKnownChips().begin()->name.data());
 }
 
 Expected<std::unique_ptr<Backend>>

@@ -4,7 +4,6 @@
 
 #include "core/Files.h"
 #include "core/Log.h"
-#include "core/Strings.h"
 #include "iris/rt/Package.h"
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <cerrno>
 #include <ctime>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -23,6 +23,11 @@ static const char entrySuffix[] = ".iris";
 static const char temporarySuffix[] = ".part";
 /// Older temporary files were left by a killed process.
 static constexpr time_t abandonedSeconds = 3600;
+
+static bool endsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() &&
+         text.substr(text.size() - end.size()) == end;
+}
 
 Expected<DiskCache> DiskCache::open(const std::string &directory,
                                     uint64_t maxBytes) {

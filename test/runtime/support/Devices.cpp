@@ -14,6 +14,11 @@ bool iris::rt::test::sharesOneGpu() {
   return value && value == std::string("1");
 }
 
+int iris::rt::test::deviceIndexOf(DeviceKind kind, uint32_t rank) {
+  return kind == DeviceKind::host || sharesOneGpu() ? 0
+                                                    : static_cast<int>(rank);
+}
+
 uint32_t iris::rt::test::devicesOf(DeviceKind kind) {
   if (kind == DeviceKind::host)
     return IRISRT_MAX_RANKS;

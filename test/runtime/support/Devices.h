@@ -14,6 +14,9 @@ namespace iris::rt::test {
 /// Results are those of several GPUs, times are not.
 bool sharesOneGpu();
 
+/// The device of `rank` when all ranks are on this machine.
+int deviceIndexOf(DeviceKind kind, uint32_t rank);
+
 /// The number of ranks that can have a device; the host and a shared GPU serve
 /// any number. Queries once, in a separate process: a driver that was
 /// initialized before fork does not work after it.

@@ -24,8 +24,7 @@ WorldOptions iris::rt::test::worldOptions(DeviceKind kind,
   WorldOptions options;
   options.device = kind;
   options.launch = launch;
-  if (kind != DeviceKind::host && sharesOneGpu())
-    options.launch->localRank = 0;
+  options.deviceIndex = deviceIndexOf(kind, launch.rank);
   options.heapBytes = 256 << 20;
   options.heapChunkBytes = 64 << 20;
   // On the host, many programs run on few cores.
@@ -38,12 +37,10 @@ Expected<Buffers> Buffers::create(World &world, uint64_t bytes) {
   Buffers buffers;
   IRISRT_ASSIGN_OR_RETURN(buffers.in, world.allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(buffers.out, world.allocate(bytes));
-  // The device of the rank's world.
-  int index = world.deviceKind() == DeviceKind::host || sharesOneGpu()
-                  ? 0
-                  : static_cast<int>(world.rank());
-  IRISRT_ASSIGN_OR_RETURN(buffers.backend,
-                          createBackend(world.deviceKind(), index));
+  IRISRT_ASSIGN_OR_RETURN(
+      buffers.backend,
+      createBackend(world.deviceKind(),
+                    deviceIndexOf(world.deviceKind(), world.rank())));
   IRISRT_ASSIGN_OR_RETURN(buffers.ordinaryIn, buffers.backend->allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(buffers.ordinaryOut,
                           buffers.backend->allocate(bytes));

@@ -14,7 +14,7 @@ ranks=${1:-4}
 program=examples/02-all-gather/all_gather.mlir
 
 iris_setup
-iris_build release iris-compile iris-run iris-opt
+iris_build release iris-compile iris-run iris-opt iris-bench
 
 echo "==> running the all-gather on $ranks CPU ranks"
 build/bin/iris-run -n "$ranks" "$program"
@@ -29,6 +29,7 @@ Done.
   build/bin/iris-compile            compiles .mlir kernels
   build/bin/iris-run                runs programs on N ranks
   build/bin/iris-opt                runs single passes
+  build/bin/iris-bench              times the collectives and matmuls
   build/all_gather.gfx942.hsaco     the all-gather's AMD code object
 Next: build/bin/iris-run --help, examples/, docs/.
 END

@@ -16,7 +16,10 @@
 namespace irisplan {
 
 /// a / b, rounded up; a >= 0, b > 0. Does not overflow.
-constexpr int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+template <typename Integer>
+constexpr Integer ceilDiv(Integer a, Integer b) {
+  return a / b + (a % b != 0);
+}
 
 constexpr bool isPowerOfTwo(int64_t value) {
   return value > 0 && (value & (value - 1)) == 0;

@@ -21,7 +21,8 @@ class Planner {
 public:
   Planner(const MatmulProblem &p, uint32_t rank, uint32_t size)
       : p(p), rank(rank), size(size), parts(copiedLayout(p, size)),
-        columnTiles(divideUp(p.n, static_cast<uint64_t>(p.config.tileN))) {}
+        columnTiles(plan::ceilDiv(p.n, static_cast<uint64_t>(p.config.tileN))) {
+  }
 
   void gatherParts();
   void sendPartialSums();
@@ -46,7 +47,7 @@ private:
   }
   uint32_t tilesOf(uint32_t owner, uint64_t group) const {
     auto tileRows = static_cast<uint64_t>(p.config.tileM);
-    return static_cast<uint32_t>(divideUp(rowsOf(owner, group), tileRows) *
+    return static_cast<uint32_t>(plan::ceilDiv(rowsOf(owner, group), tileRows) *
                                  columnTiles);
   }
 

@@ -105,7 +105,7 @@ static MatmulTime matmulTimeOf(const ProcessorModel &chip,
                                double programs, double elsewhere) {
   auto tiles = static_cast<double>(tileCount);
   auto blocks = static_cast<double>(
-      depths * divideUp(k, static_cast<uint64_t>(config.tileK)));
+      depths * plan::ceilDiv(k, static_cast<uint64_t>(config.tileK)));
   const auto splits = static_cast<double>(std::max<int64_t>(config.splitK, 1));
   tiles *= splits;
   blocks = std::ceil(blocks / splits);
@@ -236,7 +236,7 @@ MatmulEstimate Estimation::gatherFirst() {
     MatmulTime own = matmul(rows, problem.n, problem.k, depths, programs());
     // Every column of tiles reads the parts again.
     auto columns = static_cast<double>(
-        divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
+        plan::ceilDiv(problem.n, static_cast<uint64_t>(config.tileN)));
     double moving =
         transfer(columns * peers() * part, link.pullBytesPerUs, programs());
     return finish(own, moving, own.us + moving + barriers(2));
@@ -250,11 +250,11 @@ MatmulEstimate Estimation::gatherFirst() {
   // than stores.
   double moving = transfer(peers() * part, link.pushBytesPerUs, commPrograms());
   // Flags: by who moves, and by who multiplies before each unit.
-  auto rowUnits = static_cast<double>(divideUp(
+  auto rowUnits = static_cast<double>(plan::ceilDiv(
       problem.k, static_cast<uint64_t>(config.tileK * config.kPerFlag)));
   auto units = peers() * rowUnits *
-               static_cast<double>(
-                   divideUp(problem.m, static_cast<uint64_t>(config.tileM)));
+               static_cast<double>(plan::ceilDiv(
+                   problem.m, static_cast<uint64_t>(config.tileM)));
   moving += units / commPrograms() * chip.signalUs;
   double waiting = own.waves * rowUnits * static_cast<double>(depths) *
                    (peers() == 0 ? 0 : chip.waitUs);
@@ -282,9 +282,9 @@ MatmulEstimate Estimation::copiedParts(const MatmulTime &own,
   double moving = chip.copyEngineStartUs +
                   copying(peers() * static_cast<double>(p.groups), bytes);
   auto lastTiles = static_cast<double>(
-      divideUp(std::min(p.rows, p.groupRows),
-               static_cast<uint64_t>(config.tileM)) *
-      divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
+      plan::ceilDiv(std::min(p.rows, p.groupRows),
+                    static_cast<uint64_t>(config.tileM)) *
+      plan::ceilDiv(problem.n, static_cast<uint64_t>(config.tileN)));
   double last = own.tileUs * std::ceil(lastTiles / programs());
   if (config.shard == "k")
     last /= peers() + 1;
@@ -386,8 +386,8 @@ MatmulEstimate Estimation::sum() {
   }
   double moving = 0;
   auto tiles = static_cast<double>(
-      divideUp(problem.m, static_cast<uint64_t>(config.tileM)) *
-      divideUp(problem.n, static_cast<uint64_t>(config.tileN)));
+      plan::ceilDiv(problem.m, static_cast<uint64_t>(config.tileM)) *
+      plan::ceilDiv(problem.n, static_cast<uint64_t>(config.tileN)));
   if (isSpecialized) {
     // Owners read the partial sums of a tile from the ranks that have them.
     double part = scatters ? all : all / members;

@@ -35,10 +35,6 @@ const plan::MatmulVariant &iris::ccl::getVariant(MatmulKind kind,
   return found ? *found : none;
 }
 
-uint64_t iris::ccl::divideUp(uint64_t a, uint64_t b) {
-  return a / b + (a % b != 0);
-}
-
 DType iris::ccl::sumType(DType element) {
   return element == DType::i8 ? DType::i32 : DType::f32;
 }

@@ -89,8 +89,6 @@ bool isKernelOf(const rt::KernelInfo &kernel, const MatmulProblem &problem,
 /// The accumulator type.
 DType sumType(DType element);
 
-uint64_t divideUp(uint64_t a, uint64_t b);
-
 /// A numeric field of a config, with its key, range and default. The default of
 /// `programs` is set in requests, all others by the generators; that of
 /// communication programs depends on other fields.

@@ -124,8 +124,8 @@ static std::vector<int64_t> splitsFor(const MatmulTuningKey &s,
     return {s.problem.config.splitK};
   const MatmulProblem &p = s.problem;
   auto tiles = static_cast<int64_t>(tilesOf(p, config, s.groupSize));
-  auto blocks =
-      static_cast<int64_t>(divideUp(p.k, static_cast<uint64_t>(config.tileK)));
+  auto blocks = static_cast<int64_t>(
+      plan::ceilDiv(p.k, static_cast<uint64_t>(config.tileK)));
   constexpr int64_t leastBlocks = 4;
   std::vector<int64_t> choices = {1};
   for (int64_t splits = 2;
@@ -176,8 +176,8 @@ static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
     return;
   }
   // A flag cannot cover more k-steps than there are.
-  auto blocks =
-      static_cast<int64_t>(divideUp(p.k, static_cast<uint64_t>(config.tileK)));
+  auto blocks = static_cast<int64_t>(
+      plan::ceilDiv(p.k, static_cast<uint64_t>(config.tileK)));
   for (int64_t commPrograms :
        choicesOf(p.config.numFetchPrograms, chip.commPrograms)) {
     if (p.config.numFetchPrograms == 0 && config.programs != 0)

@@ -2,6 +2,8 @@
 //===- HeapAllocator.cpp - Allocator of symmetric heap offsets ------------===//
 #include "core/HeapAllocator.h"
 
+#include "core/Align.h"
+
 #include <algorithm>
 #include <string>
 
@@ -9,13 +11,9 @@ using namespace iris::rt;
 
 static unsigned long long number(uint64_t value) { return value; }
 
-static uint64_t alignUp(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
-
 /// The size of a block for a request: a nonzero multiple of minAlignment.
 static uint64_t paddedSize(uint64_t bytes) {
-  return std::max(alignUp(bytes, HeapAllocator::minAlignment),
+  return std::max(alignTo(bytes, HeapAllocator::minAlignment),
                   HeapAllocator::minAlignment);
 }
 
@@ -95,7 +93,7 @@ Expected<std::optional<uint64_t>> HeapAllocator::allocate(uint64_t bytes,
   // Best fit; among equal sizes, the lowest offset.
   for (auto it = bySize_.lower_bound({size, 0}); it != bySize_.end(); ++it) {
     auto [blockBytes, offset] = *it;
-    uint64_t start = alignUp(offset, align);
+    uint64_t start = alignTo(offset, align);
     if (start - offset > blockBytes - size)
       continue;
     removeFree(offset, blockBytes);
@@ -122,7 +120,7 @@ uint64_t HeapAllocator::missingBytes(uint64_t bytes, uint64_t alignment) const {
     if (last->first + last->second == mapped_)
       start = last->first;
   }
-  uint64_t end = alignUp(start, align) + paddedSize(bytes);
+  uint64_t end = alignTo(start, align) + paddedSize(bytes);
   return end > mapped_ ? end - mapped_ : 0;
 }
 

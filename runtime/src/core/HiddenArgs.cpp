@@ -2,6 +2,8 @@
 //===- HiddenArgs.cpp - Launch arguments that the runtime creates ---------===//
 #include "core/HiddenArgs.h"
 
+#include "core/Align.h"
+
 #include <cstring>
 
 using namespace iris::rt;
@@ -34,8 +36,7 @@ iris::rt::describeTensorMap(const HiddenArgInfo &hidden,
   spec.sizes[0] = static_cast<uint64_t>(arg.sizes[near]);
   spec.sizes[1] = static_cast<uint64_t>(arg.sizes[far]);
   // The stride of a dimension with one element is unused, but it must be valid.
-  spec.strides[0] = (spec.sizes[0] * bytes + tensorMapAlignment - 1) /
-                    tensorMapAlignment * tensorMapAlignment;
+  spec.strides[0] = alignTo(spec.sizes[0] * bytes, tensorMapAlignment);
   if (arg.sizes[far] > 1) {
     if (arg.strides[far] <= 0 ||
         static_cast<uint64_t>(arg.strides[far]) >= maxTensorMapStride / bytes)

@@ -2,6 +2,8 @@
 //===- SymmetricHeap.cpp - The symmetric heap of one rank -----------------===//
 #include "core/SymmetricHeap.h"
 
+#include "core/Align.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -11,10 +13,6 @@ using namespace iris::rt;
 static constexpr uint64_t defaultShareableBytes = uint64_t(1) << 30;
 /// A multiple of every device's huge page size.
 static constexpr uint64_t heapAlignment = 2 << 20;
-
-static uint64_t alignUp(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
 
 template <typename T>
 static Bootstrap::Bytes toBytes(const T &value) {
@@ -90,7 +88,7 @@ SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
                       bootstrap.numRanks(), (unsigned long long)agreed.bytes);
   std::unique_ptr<SymmetricHeap> heap(
       new SymmetricHeap(backend, bootstrap, options, agreed.granularity,
-                        alignUp(agreed.bytes, unit)));
+                        alignTo(agreed.bytes, unit)));
   heap->options_.chunkBytes = agreed.chunkBytes;
   IRISRT_ASSIGN_OR_RETURN(heap->stream_, backend.createStream());
   IRISRT_RETURN_IF_ERROR(canPlace ? heap->reserve() : heap->share());
@@ -106,7 +104,7 @@ SymmetricHeap::SymmetricHeap(Backend &backend, Bootstrap &bootstrap,
 
 Status SymmetricHeap::reserve() {
   const uint64_t unit = std::max(heapAlignment, granularity_);
-  stride_ = alignUp(allocator_.capacity(), unit);
+  stride_ = alignTo(allocator_.capacity(), unit);
   Expected<uint64_t> reserved =
       backend_.reserve(stride_ * bootstrap_.numRanks(), unit);
   if (!reserved.ok())
@@ -198,7 +196,7 @@ Status SymmetricHeap::mapChunk(ChunkHandle chunk, uint32_t rank,
 /// needs them. The caller holds callMutex_, or no other thread knows the heap.
 Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
   uint64_t offset = allocator_.mapped();
-  uint64_t size = alignUp(std::max(bytes, options_.chunkBytes), granularity_);
+  uint64_t size = alignTo(std::max(bytes, options_.chunkBytes), granularity_);
   size = std::min(size, allocator_.capacity() - offset);
 
   IRISRT_ASSIGN_OR_RETURN(ChunkHandle own, backend_.createChunk(size));

@@ -5,6 +5,7 @@
 #ifndef IRIS_RT_PACKAGE_ARGLAYOUT_H
 #define IRIS_RT_PACKAGE_ARGLAYOUT_H
 
+#include "core/Align.h"
 #include "iris/rt/Kernel.h"
 
 #include <cstdint>
@@ -20,9 +21,6 @@ struct ArgExtent {
 
 /// The extent of an argument; the previous argument ends at `end`.
 inline ArgExtent placeArg(const ArgInfo &arg, uint64_t end) {
-  auto alignTo = [](uint64_t value, uint64_t alignment) {
-    return (value + alignment - 1) / alignment * alignment;
-  };
   switch (arg.kind) {
   case IRISRT_ARG_CONTEXT: {
     uint64_t begin = alignTo(end, alignof(IrisRtContext));

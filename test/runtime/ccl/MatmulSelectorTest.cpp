@@ -41,10 +41,8 @@ static MatmulTuningKey onH200(MatmulKind kind, uint64_t m, uint64_t n,
 }
 
 static uint64_t tilesOf(const MatmulConfig &config, uint64_t m, uint64_t n) {
-  auto divideUp = [](uint64_t a, int64_t b) {
-    return (a + static_cast<uint64_t>(b) - 1) / static_cast<uint64_t>(b);
-  };
-  return divideUp(m, config.tileM) * divideUp(n, config.tileN);
+  return plan::ceilDiv(m, static_cast<uint64_t>(config.tileM)) *
+         plan::ceilDiv(n, static_cast<uint64_t>(config.tileN));
 }
 
 //===----------------------------------------------------------------------===//
@@ -653,7 +651,8 @@ static uint64_t groupTiles(const CopiedCase &c, uint32_t owner,
                            uint64_t group) {
   uint64_t first = group * c.parts.groupRows, all = ownedRows(c, owner);
   uint64_t rows = std::min(c.parts.groupRows, all - std::min(all, first));
-  return divideUp(rows, 128) * divideUp(c.problem.n, 64);
+  return plan::ceilDiv<uint64_t>(rows, 128) *
+         plan::ceilDiv<uint64_t>(c.problem.n, 64);
 }
 
 TEST(EngineCopies, CopyEveryPartialSumToItsOwner) {

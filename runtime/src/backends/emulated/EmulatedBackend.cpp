@@ -2,6 +2,7 @@
 //===- EmulatedBackend.cpp - Back end for emulated devices ----------------===//
 #include "backends/emulated/EmulatedBackend.h"
 
+#include "core/Align.h"
 #include "iris/rt/Env.h"
 
 #include <algorithm>
@@ -110,7 +111,7 @@ void EmulatedBackend::unreserving(uint64_t address, uint64_t bytes) {
 
 /// Private memory is shared with the emulator, too.
 Expected<uint64_t> EmulatedBackend::allocate(uint64_t bytes) {
-  uint64_t rounded = (bytes + pageBytes - 1) / pageBytes * pageBytes;
+  uint64_t rounded = alignTo(bytes, pageBytes);
   if (rounded < bytes)
     return makeStatus(StatusCode::outOfMemory, "cannot allocate %llu bytes",
                       static_cast<unsigned long long>(bytes));

@@ -2,6 +2,8 @@
 //===- GpuMemory.cpp - Memory of GPU back ends ----------------------------===//
 #include "backends/gpu/GpuBackend.h"
 
+#include "core/Align.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
@@ -25,10 +27,6 @@ struct SharedInProcess {
 static SharedInProcess &sharedInProcess() {
   static SharedInProcess *shared = new SharedInProcess; // never destroyed
   return *shared;
-}
-
-static uint64_t roundUp(uint64_t bytes, uint64_t granularity) {
-  return (bytes + granularity - 1) & ~(granularity - 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -62,7 +60,7 @@ Expected<uint64_t> GpuBackend::reserve(uint64_t bytes, uint64_t alignment) {
                                        granularity_, /*hint=*/0, /*flags=*/0),
                   "reserve address space"));
   }
-  uint64_t address = roundUp(held.driverAddress, alignment);
+  uint64_t address = alignTo(held.driverAddress, alignment);
   std::lock_guard<std::mutex> lock(mutex_);
   reservations_[address] = held;
   return address;
@@ -283,7 +281,7 @@ Expected<uint64_t> GpuBackend::allocateShareable(uint64_t bytes) {
   IRISRT_RETURN_IF_ERROR(bound.status());
   // The driver places small allocations in shared blocks, and a handle exports
   // the whole block; allocations of whole granules have separate blocks.
-  bytes = roundUp(bytes, granularity_);
+  bytes = alignTo(bytes, granularity_);
   IRISRT_ASSIGN_OR_RETURN(uint64_t address, allocateOfKind(askedKind_, bytes));
   std::lock_guard<std::mutex> lock(mutex_);
   shareable_[address] = bytes;

@@ -2,6 +2,8 @@
 //===- HostMemory.cpp - Memory of the host back end -----------------------===//
 #include "backends/host/HostBackend.h"
 
+#include "core/Align.h"
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -69,7 +71,7 @@ static Expected<uint64_t> reserveAnywhere(uint64_t bytes, uint64_t alignment) {
                            "cannot reserve %llu bytes of address space",
                            static_cast<unsigned long long>(padded));
   uint64_t start = addressOf(raw);
-  uint64_t aligned = (start + alignment - 1) / alignment * alignment;
+  uint64_t aligned = alignTo(start, alignment);
   if (aligned != start)
     ::munmap(raw, aligned - start);
   if (start + padded != aligned + bytes)

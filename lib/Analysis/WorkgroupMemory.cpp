@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "iris/Analysis/WorkgroupMemory.h"
 
+#include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -8,10 +9,8 @@ using namespace mlir;
 using namespace mlir::iris;
 
 uint64_t mlir::iris::getBufferBytes(MemRefType type) {
-  Type element = type.getElementType();
-  uint64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return static_cast<uint64_t>(type.getNumElements()) *
-         llvm::divideCeil(bits, 8);
+  return static_cast<uint64_t>(type.getNumElements() *
+                               getElementBytes(type.getElementType()));
 }
 
 uint64_t

@@ -51,13 +51,12 @@ static void packMemRef(RewriterBase &rewriter, Location loc,
                    offsetof(IrisRtArg, symmetric));
 
   MemRefDescriptor buffer(value);
-  int64_t bytes =
-      element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
   Type i64 = rewriter.getI64Type();
   Value address = LLVM::PtrToIntOp::create(rewriter, loc, i64,
                                            buffer.alignedPtr(rewriter, loc));
-  Value offset = LLVM::MulOp::create(
-      rewriter, loc, buffer.offset(rewriter, loc), calls.constant(64, bytes));
+  Value offset =
+      LLVM::MulOp::create(rewriter, loc, buffer.offset(rewriter, loc),
+                          calls.constant(64, getElementBytes(element)));
   address = LLVM::AddOp::create(rewriter, loc, address, offset);
   calls.storeField(address, slot, offsetof(IrisRtArg, value));
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {

@@ -46,7 +46,7 @@ static constexpr StringLiteral kStagesName = "__iris_matmul_stages";
 /// A row of banks, which the swizzle permutes.
 static constexpr unsigned kStagesAlignment = 128;
 /// More stages do not hide more of the latency of global memory.
-static constexpr unsigned kMaxStages = 4;
+static constexpr unsigned kMaxMmaStages = 4;
 
 //===----------------------------------------------------------------------===//
 // One matmul
@@ -247,7 +247,7 @@ Value MmaEmitter::emit(ThreadBuilder &t, Value init) {
 
 /// Stages of a plan that fit in `bytes`; 0 if none do.
 static unsigned getNumStages(const MmaPlan &plan, uint64_t bytes) {
-  return std::min<uint64_t>(kMaxStages, bytes / plan.getStageBytes());
+  return std::min<uint64_t>(kMaxMmaStages, bytes / plan.getStageBytes());
 }
 
 static LLVM::GlobalOp getStagesGlobal(FunctionOpInterface function) {

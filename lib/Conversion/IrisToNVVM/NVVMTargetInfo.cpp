@@ -9,6 +9,7 @@
 
 #include "iris/Conversion/IrisToNVVM.h"
 
+#include "PTX.h"
 #include "iris-c/RuntimeABI.h"
 #include "iris/Chips/ChipInfo.h"
 #include "iris/Conversion/EmitHelpers.h"
@@ -230,15 +231,6 @@ Value NVVMTargetInfo::emitAtomicRMW(ImplicitLocOpBuilder &b, RMWKind kind,
 // two of 64 bits, each of which is whole. LLVM has no such atomic.
 //===----------------------------------------------------------------------===//
 
-static LLVM::InlineAsmOp emitPTX(ImplicitLocOpBuilder &b, TypeRange result,
-                                 ValueRange operands, StringRef text,
-                                 StringRef constraints) {
-  return LLVM::InlineAsmOp::create(
-      b, result, operands, text, constraints, /*has_side_effects=*/true,
-      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-      LLVM::AsmDialectAttr(), ArrayAttr());
-}
-
 static Value emitByteAddress(ImplicitLocOpBuilder &b, Value base,
                              Value offset) {
   Value distance = arith::ExtUIOp::create(b, b.getI64Type(), offset);
@@ -252,7 +244,7 @@ void NVVMTargetInfo::emitPacketStores(ImplicitLocOpBuilder &b, ValueRange words,
   if (words.size() == offsets.size())
     return TargetInfo::emitPacketStores(b, words, flag, base, offsets);
   for (auto [i, offset] : llvm::enumerate(offsets))
-    emitPTX(b, TypeRange(),
+    emitPTX(b, Type(),
             {emitByteAddress(b, base, offset), words[2 * i], words[2 * i + 1],
              flag},
             "{ .reg .b64 lo, hi; mov.b64 lo, {$1, $3}; mov.b64 hi, {$2, $3}; "
@@ -274,8 +266,7 @@ SmallVector<Value> NVVMTargetInfo::emitPacketLoads(ImplicitLocOpBuilder &b,
                              "{ .reg .b64 lo, hi; "
                              "ld.relaxed.sys.global.v2.b64 {lo, hi}, [$4]; "
                              "mov.b64 {$0, $1}, lo; mov.b64 {$2, $3}, hi; }",
-                             "=r,=r,=r,=r,l,~{memory}")
-                         .getRes());
+                             "=r,=r,=r,=r,l,~{memory}"));
   for (Value vector : loaded)
     for (int64_t i = 0; i < 4; ++i)
       result.push_back(

@@ -42,7 +42,7 @@ using namespace mlir::iris;
 using LocBuilder = WgmmaLowering::LocBuilder;
 
 /// Enough for the smallest tiles to have what the memory needs on its way.
-static constexpr int64_t kMaxStages = 13;
+static constexpr int64_t kMaxWgmmaStages = 13;
 
 //===----------------------------------------------------------------------===//
 // Plans
@@ -112,7 +112,7 @@ LogicalResult WgmmaLowering::planAll() {
   // Shared words of the synchronization ops come on top of the scratch memory.
   int64_t declared = getWorkgroupAttributionBytes(function);
   int64_t room = maxSharedBytes - scratchBytes - declared - 256;
-  while (stages < kMaxStages &&
+  while (stages < kMaxWgmmaStages &&
          MatmulPipeline::getBytes(stages + 1, slotBytes) <= room)
     ++stages;
   LDBG() << stages << " stages of " << slotBytes << " bytes in " << room

@@ -63,15 +63,6 @@ static unsigned lastUse(Value value, Block *block,
   return last;
 }
 
-static int64_t sizeInBytes(MemRefType type) {
-  Type element = type.getElementType();
-  int64_t bytes =
-      element.isIndex()
-          ? 8
-          : int64_t(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
-  return type.getNumElements() * bytes;
-}
-
 /// The lowest offset for `buffer` that does not overlap buffers live at the
 /// same time.
 static int64_t findOffset(const Placement &buffer,
@@ -105,7 +96,7 @@ static SmallVector<Placement> assignOffsets(func::FuncOp func) {
   func.walk<WalkOrder::PreOrder>([&](memref::AllocOp alloc) {
     Placement buffer{alloc, starts.lookup(alloc),
                      lastUse(alloc, alloc->getBlock(), ends), 0,
-                     sizeInBytes(alloc.getType())};
+                     static_cast<int64_t>(getBufferBytes(alloc.getType()))};
     buffer.end = std::max(buffer.start, buffer.end);
     if (alloc->hasAttr(kProgramMemoryAttr)) {
       buffer.start = 0;

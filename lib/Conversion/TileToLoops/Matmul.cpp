@@ -36,22 +36,18 @@ static constexpr int64_t kMicroColumns = 16;
 /// Number of elements copied to an operand tile at once.
 static constexpr int64_t kCopyElements = 16;
 
-static Value index(ImplicitLocOpBuilder &b, int64_t value) {
-  return arith::ConstantIndexOp::create(b, value);
-}
-
 /// x * factor + y.
 static Value scaledSum(ImplicitLocOpBuilder &b, Value x, int64_t factor,
                        Value y) {
-  return arith::AddIOp::create(b, arith::MulIOp::create(b, x, index(b, factor)),
-                               y);
+  return arith::AddIOp::create(
+      b, arith::MulIOp::create(b, x, constantIndex(b, factor)), y);
 }
 
 /// A loop from 0 to `count`; afterwards the builder is after the loop.
 static void forSteps(ImplicitLocOpBuilder &b, int64_t count, int64_t step,
                      function_ref<void(Value)> body) {
-  auto loop =
-      scf::ForOp::create(b, index(b, 0), index(b, count), index(b, step));
+  auto loop = scf::ForOp::create(
+      b, constantIndex(b, 0), constantIndex(b, count), constantIndex(b, step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
@@ -92,7 +88,7 @@ public:
     if (kDim == 1)
       return scaledSum(b, coordinates[1 - innerDim()], innerExtent(),
                        coordinates[innerDim()]);
-    Value width = index(b, innerExtent());
+    Value width = constantIndex(b, innerExtent());
     Value group = arith::DivUIOp::create(b, coordinates[1], width);
     Value column = arith::RemUIOp::create(b, coordinates[1], width);
     Value row = scaledSum(b, group, extents[0], coordinates[0]);
@@ -190,7 +186,7 @@ void OperandTile::copyPart(ImplicitLocOpBuilder &b, const Window &window,
            [&](Value i) { memref::StoreOp::create(b, zero, buffer, i); });
   SmallVector<Bound> bounds = window.insideBounds(b);
   bounds[kDim].high = arith::MinSIOp::create(b, bounds[kDim].high, kLength);
-  Value one = index(b, 1);
+  Value one = constantIndex(b, 1);
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Value> coordinates(2);
   for (int64_t dim : {1 - innerDim(), innerDim()}) {
@@ -205,7 +201,7 @@ void OperandTile::copyPart(ImplicitLocOpBuilder &b, const Window &window,
 void OperandTile::copyFrom(ImplicitLocOpBuilder &b, const Window &window,
                            Value kLength) {
   Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, kLength,
-                                        index(b, extents[kDim]));
+                                        constantIndex(b, extents[kDim]));
   isWhole = arith::AndIOp::create(b, isWhole, window.isInside(b));
   auto branch = scf::IfOp::create(b, isWhole, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -238,14 +234,15 @@ static void multiplyOperandTiles(ImplicitLocOpBuilder &b, const OperandTile &a,
     forSteps(b, shape[0], rows, [&](Value row) {
       SmallVector<Value> offsets, initial, rowNumbers;
       for (int64_t r = 0; r < rows; ++r) {
-        rowNumbers.push_back(arith::AddIOp::create(b, row, index(b, r)));
+        rowNumbers.push_back(
+            arith::AddIOp::create(b, row, constantIndex(b, r)));
         offsets.push_back(scaledSum(b, rowNumbers.back(), shape[1], column));
         initial.push_back(
             vector::LoadOp::create(b, vectorType, sums, offsets.back()));
       }
-      auto loop =
-          scf::ForOp::create(b, index(b, 0), kLength, index(b, 1), initial,
-                             [](OpBuilder &, Location, Value, ValueRange) {});
+      auto loop = scf::ForOp::create(
+          b, constantIndex(b, 0), kLength, constantIndex(b, 1), initial,
+          [](OpBuilder &, Location, Value, ValueRange) {});
       {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(loop.getBody());
@@ -335,17 +332,18 @@ void TileLowering::lowerMatmul(tile::MatmulOp op) {
   aTile.buffer = allocate(b, aExtents, type.getElementType());
   bTile.buffer = allocate(b, bExtents, type.getElementType());
 
-  auto loop = scf::ForOp::create(b, index(b, 0), op.getK(), index(b, block));
+  auto loop = scf::ForOp::create(b, constantIndex(b, 0), op.getK(),
+                                 constantIndex(b, block));
   b.setInsertionPointToStart(loop.getBody());
   Value start = loop.getInductionVar();
   BlockStart aStart{op.getA(), op.getAOffsets()},
       bStart{op.getB(), op.getBOffsets()};
   aStart.offsets[1] = arith::AddIOp::create(b, aStart.offsets[1], start);
   bStart.offsets[0] = arith::AddIOp::create(b, bStart.offsets[0], start);
-  runRegion(b, op, arith::DivUIOp::create(b, start, index(b, block)), aStart,
-            bStart);
+  runRegion(b, op, arith::DivUIOp::create(b, start, constantIndex(b, block)),
+            aStart, bStart);
   Value length = arith::MinSIOp::create(
-      b, arith::SubIOp::create(b, op.getK(), start), index(b, block));
+      b, arith::SubIOp::create(b, op.getK(), start), constantIndex(b, block));
   for (auto [operandTile, blockStart, extents] :
        {std::tuple(&aTile, &aStart, &aExtents),
         std::tuple(&bTile, &bStart, &bExtents)}) {

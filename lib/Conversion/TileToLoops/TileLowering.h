@@ -57,6 +57,10 @@ inline RankedTensorType tileType(Value tile) {
   return cast<RankedTensorType>(tile.getType());
 }
 
+inline Value constantIndex(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+
 /// An op that only rearranges elements.
 bool isViewOp(Operation *op);
 /// An op whose elements are free to recompute.

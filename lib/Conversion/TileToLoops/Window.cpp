@@ -10,10 +10,6 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-static Value index(ImplicitLocOpBuilder &b, int64_t value) {
-  return arith::ConstantIndexOp::create(b, value);
-}
-
 /// The strides and the offset of a buffer, in elements.
 static void describeLayout(ImplicitLocOpBuilder &b,
                            TypedValue<MemRefType> buffer, ValueRange sizes,
@@ -22,8 +18,8 @@ static void describeLayout(ImplicitLocOpBuilder &b,
   unsigned rank = type.getRank();
   strides.resize(rank);
   if (type.getLayout().isIdentity()) {
-    offset = index(b, 0);
-    strides[rank - 1] = index(b, 1);
+    offset = constantIndex(b, 0);
+    strides[rank - 1] = constantIndex(b, 1);
     for (unsigned dim = rank - 1; dim-- > 0;)
       strides[dim] = arith::MulIOp::create(b, strides[dim + 1], sizes[dim + 1]);
     return;
@@ -34,11 +30,11 @@ static void describeLayout(ImplicitLocOpBuilder &b,
   // The ops' verifiers reject layouts without strides.
   (void)type.getStridesAndOffset(staticStrides, staticOffset);
   offset = ShapedType::isDynamic(staticOffset) ? metadata.getOffset()
-                                               : index(b, staticOffset);
+                                               : constantIndex(b, staticOffset);
   for (unsigned dim = 0; dim < rank; ++dim)
     strides[dim] = ShapedType::isDynamic(staticStrides[dim])
                        ? metadata.getStrides()[dim]
-                       : index(b, staticStrides[dim]);
+                       : constantIndex(b, staticStrides[dim]);
 }
 
 Window::Window(ImplicitLocOpBuilder &b, TypedValue<MemRefType> buffer,
@@ -86,9 +82,9 @@ Value Window::isInside(ImplicitLocOpBuilder &b) const {
   Value inside = arith::ConstantIntOp::create(b, 1, 1);
   for (auto [offset, size, extent] : llvm::zip(offsets, sizes, extents)) {
     // Sizes are not negative, so the difference cannot wrap.
-    Value last = arith::SubIOp::create(b, size, index(b, extent));
+    Value last = arith::SubIOp::create(b, size, constantIndex(b, extent));
     Value low = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, offset,
-                                      index(b, 0));
+                                      constantIndex(b, 0));
     Value high =
         arith::CmpIOp::create(b, arith::CmpIPredicate::sle, offset, last);
     inside = arith::AndIOp::create(b, inside, low);
@@ -99,15 +95,16 @@ Value Window::isInside(ImplicitLocOpBuilder &b) const {
 
 SmallVector<Bound> Window::insideBounds(ImplicitLocOpBuilder &b) const {
   SmallVector<Bound> bounds;
-  Value zero = index(b, 0);
+  Value zero = constantIndex(b, 0);
   for (auto [offset, size, extent] : llvm::zip(offsets, sizes, extents)) {
     // A window that ends before the buffer starts is empty, however far away it
     // is; clamping its start keeps the differences from wrapping.
-    Value start = arith::MaxSIOp::create(b, offset, index(b, -int64_t(extent)));
+    Value start =
+        arith::MaxSIOp::create(b, offset, constantIndex(b, -int64_t(extent)));
     Value low = arith::SubIOp::create(b, zero, start);
     low = arith::MaxSIOp::create(b, low, zero);
     Value high = arith::SubIOp::create(b, size, start);
-    high = arith::MinSIOp::create(b, high, index(b, extent));
+    high = arith::MinSIOp::create(b, high, constantIndex(b, extent));
     high = arith::MaxSIOp::create(b, high, low);
     bounds.push_back({low, high});
   }

@@ -59,12 +59,6 @@ static std::string describeBuffer(Value buffer) {
   return (prefix + "argument " + Twine(argument.getArgNumber())).str();
 }
 
-static int64_t bytesOf(Type element) {
-  return element.isIndex()
-             ? 8
-             : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-}
-
 //===----------------------------------------------------------------------===//
 // Checks of one op
 //===----------------------------------------------------------------------===//
@@ -267,7 +261,7 @@ void Inserter::insert(Operation *op) {
       .Case([&](memref::SubViewOp view) { checkView(b, view); })
       .Case([&](memref::ViewOp view) {
         MemRefType type = view.getType();
-        Value bytes = constant(b, bytesOf(type.getElementType()));
+        Value bytes = constant(b, getElementBytes(type.getElementType()));
         auto sizes = view.getSizes().begin();
         for (int64_t size : type.getShape())
           bytes = arith::MulIOp::create(

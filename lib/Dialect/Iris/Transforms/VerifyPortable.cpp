@@ -70,12 +70,6 @@ static uint32_t elementOf(Type type) {
   return 0;
 }
 
-static int64_t bytesOf(Type element) {
-  if (element.isIndex())
-    return 8;
-  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-}
-
 namespace {
 /// Checks one op; each method reports errors and returns failure.
 class OpChecker {
@@ -134,7 +128,7 @@ LogicalResult OpChecker::checkTile(RankedTensorType type) {
     return refuse(type) << "tiles of static extents that are powers of two";
   if (failed(checkElement(type, OnTiles)))
     return failure();
-  int64_t bytes = bytesOf(type.getElementType()), elements = 1;
+  int64_t bytes = getElementBytes(type.getElementType()), elements = 1;
   for (int64_t extent : type.getShape()) {
     // Extents are at most 2^62, so this cannot overflow.
     elements = extent > kMostTileElements ? extent : elements * extent;

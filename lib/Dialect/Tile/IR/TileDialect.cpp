@@ -138,6 +138,12 @@ Type mlir::tile::maskTypeOf(Type tile) {
   return i1;
 }
 
+int64_t mlir::tile::getElementBytes(Type element) {
+  if (element.isIndex())
+    return 8;
+  return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
 LogicalResult mlir::tile::verifyTileShape(Operation *op,
                                           RankedTensorType tile) {
   for (auto [dim, extent] : llvm::enumerate(tile.getShape()))

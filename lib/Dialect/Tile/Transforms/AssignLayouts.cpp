@@ -53,13 +53,6 @@ static RankedTensorType withLayout(RankedTensorType type, Attribute layout) {
   return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
 }
 
-/// Bytes of an element in memory and, approximately, in registers.
-static int64_t getElementBytes(Type type) {
-  if (type.isIndex())
-    return 8;
-  return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8);
-}
-
 static SmallVector<Value> getTiles(ValueRange values) {
   return llvm::filter_to_vector(values,
                                 [](Value v) { return bool(getTileType(v)); });

@@ -27,6 +27,9 @@ namespace mlir::tile {
 /// elements; i1 for a scalar.
 Type maskTypeOf(Type tile);
 
+/// Bytes of an element in memory.
+int64_t getElementBytes(Type element);
+
 /// Verifies that a window of `tile`'s shape at `numOffsets` offsets of `buffer`
 /// is valid: equal ranks and element types, and power-of-two extents. `tile`
 /// may be a scalar: a single element.
@@ -65,6 +68,7 @@ void printKeyword(OpAsmPrinter &printer, Operation *, EnumAttrT attr) {
 } // namespace mlir::tile
 
 namespace mlir::iris {
+using tile::getElementBytes;
 using tile::parseKeyword;
 using tile::printKeyword;
 } // namespace mlir::iris

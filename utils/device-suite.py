@@ -99,7 +99,8 @@ def programs_of(path, name, text):
         elif words[0] == "iris-compile" and "-o" in words:
             source = next(w for w in words[1:] if w.endswith(".mlir"))
             out = words[words.index("-o") + 1]
-            if "--emit=obj" in words:
+            # Machine code alone, and programs of the host alone.
+            if {"--emit=obj", "--allow-nonportable"} & set(words):
                 continue
             programs[out] = programs.pop(source, {"source": source, "ranks": []})
         elif words[0] == "iris-run" and words[1] == "-n" and len(words) == 4:

@@ -11,9 +11,6 @@
 using namespace iris::rt;
 using namespace iris::rt::gpu;
 
-/// CUDA kernels must opt in to more dynamic shared memory than this.
-static constexpr uint32_t defaultMaxShared = 48 * 1024;
-
 /// CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, hipErrorStreamCaptureUnmatched: another
 /// stream began the capture, which continues.
 static constexpr Result errorCaptureUnmatched = 903;
@@ -89,7 +86,7 @@ Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
   std::lock_guard<std::mutex> lock(mutex_);
   // The driver returns the same function for the same name.
   kernels_.emplace(fromPointer(function),
-                   KernelState{module.value, defaultMaxShared});
+                   KernelState{module.value, /*allowedShared=*/0});
   return KernelHandle{fromPointer(function)};
 }
 
@@ -97,14 +94,15 @@ Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Raises a kernel's limit of dynamic shared memory to `bytes`.
+/// Raises a kernel's limit of dynamic shared memory to `bytes`. On CUDA the
+/// default is 48 KiB less what the kernel has without its launch's.
 Status GpuBackend::allowShared(KernelHandle kernel, uint32_t bytes) {
   if (bytes > sharedPerBlock_)
     return makeStatus(StatusCode::invalidArgument,
                       "the kernel needs %" PRIu32 " bytes of shared memory; "
                       "this device has %" PRIu32 " per workgroup",
                       bytes, sharedPerBlock_);
-  if (!api_->setFunctionAttribute || bytes <= defaultMaxShared)
+  if (!api_->setFunctionAttribute || bytes == 0)
     return Status::success();
   {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -21,10 +21,14 @@ using namespace fakegpu;
 
 namespace {
 
+/// Shared memory that every kernel has without its launch's.
+constexpr int staticShared = 8 * 1024;
+
 struct FakeFunction {
   std::string name;
   IrisRtHostKernel host = nullptr;
-  int dynamicShared = 48 * 1024;
+  /// CUDA: the limit of a launch until more is allowed.
+  int dynamicShared = 48 * 1024 - staticShared;
 };
 
 struct FakeModule {
@@ -179,7 +183,8 @@ Result launch(Function function, const std::vector<unsigned> &grid,
     auto *bytes = static_cast<const char *>(extra[1]);
     block.assign(bytes, bytes + *static_cast<size_t *>(extra[3]));
   }
-  if (int(dynamicShared) > f->dynamicShared)
+  bool cuda = endOfExtra == 0;
+  if (int(dynamicShared) > (cuda ? f->dynamicShared : 64 * 1024 - staticShared))
     return errorInvalidValue;
   return enqueue(stream, [name = f->name, host = f->host, block, grid] {
     ++fakeGpuControl()->kernelsRunning;

@@ -28,7 +28,8 @@ TEST(Plan, NumbersOfConfigsHaveRanges) {
   EXPECT_TRUE(isTileWidth(224));
   EXPECT_TRUE(isTileWidth(8));
   EXPECT_FALSE(isTileWidth(24));
-  EXPECT_EQ(ceilDiv(std::numeric_limits<int64_t>::max(), 2), int64_t(1) << 62);
+  EXPECT_EQ(ceilDiv<int64_t>(std::numeric_limits<int64_t>::max(), 2),
+            int64_t(1) << 62);
 }
 
 TEST(Plan, EveryLaunchHasAProgram) {

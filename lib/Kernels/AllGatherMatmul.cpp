@@ -98,12 +98,12 @@ Value Parts::multiplyBlocks(Value rowTile, Value column, LocateFn locate,
   Value own = multiplyOwn(row, k.mul(k.me, depth), column);
   Value blocks = k.div(depth, k.index(k.config.tileK));
   Value others = k.sub(k.size, k.index(1));
-  int64_t mostOthers =
+  int64_t maxOthers =
       (k.config.size ? k.config.size : Workspace::maxMembers) - 1;
   return k.multiplyAt(
       locate(k.me, row), {k.b_, k.index(0), column}, k.mul(others, depth), own,
       [&](Value kb) -> MatmulBuilder::OperandOffsets {
-        Value passed = k.divUpTo(kb, blocks, mostOthers - 1);
+        Value passed = k.divUpTo(kb, blocks, maxOthers - 1);
         Value source = k.rotate(k.me, k.add(passed, k.index(1)));
         Value block = k.sub(kb, k.mul(passed, blocks));
         if (before)

@@ -77,10 +77,10 @@ void KernelBuilder::forMembersLoaded(
     return forMembers(first, [&](Value i) { use(i, load(i)); });
   // The bytes of registers per thread available for tiles, and the smallest
   // wave size.
-  constexpr int64_t mostBytes = 256, waveSize = 32;
+  constexpr int64_t maxBytes = 256, waveSize = 32;
   int64_t threads = config.warps * waveSize;
   int64_t each = llvm::divideCeil(config.tile * config.elementBytes, threads);
-  int64_t batch = std::max<int64_t>(mostBytes / each, 1);
+  int64_t batch = std::max<int64_t>(maxBytes / each, 1);
   for (int64_t start = first; start < config.size; start += batch) {
     SmallVector<std::pair<Value, Value>> loaded;
     int64_t end = std::min(start + batch, config.size);
@@ -148,10 +148,10 @@ void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
   // a step. It is selected from two constants: the remainder of a division is a
   // significant part of a small kernel's time.
   constexpr int64_t fewSteps = 64,
-                    mostSteps = Workspace::maxPrograms * Workspace::maxMembers;
+                    maxSteps = Workspace::maxPrograms * Workspace::maxMembers;
   int64_t most = kSectionBytes / (config.tile * config.elementBytes);
   Value steps = select(less(step, index(fewSteps + 1)), index(most / fewSteps),
-                       index(most / mostSteps));
+                       index(most / maxSteps));
   // This bound lets passes prove that offsets fit in 32 bits.
   Value sectionTiles = min(mul(step, steps), index(most));
   Value sectionSize = mul(sectionTiles, tileSize());

@@ -300,8 +300,8 @@ static double quantile(const std::vector<double> &sorted, double fraction) {
 
 /// The number of calls per sample, reduced if a sample would take too long.
 static uint32_t callsOf(const Options &options, double callMs) {
-  constexpr double mostMs = 20;
-  double calls = std::clamp(mostMs / std::max(callMs, 1e-6), 1.0,
+  constexpr double maxMs = 20;
+  double calls = std::clamp(maxMs / std::max(callMs, 1e-6), 1.0,
                             static_cast<double>(options.calls));
   return static_cast<uint32_t>(calls);
 }

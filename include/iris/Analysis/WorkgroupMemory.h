@@ -15,7 +15,7 @@ inline constexpr uint64_t kWorkgroupAlignment = 16;
 
 /// A buffer that is larger is refused on every target, also on those with more
 /// shared memory: kernels compile for all of them.
-inline constexpr uint64_t kMostWorkgroupBytes = 227 << 10;
+inline constexpr uint64_t kMaxWorkgroupBytes = 227 << 10;
 
 /// Marks a host allocation that represents workgroup memory: it lives as long
 /// as the program, independent of its uses.

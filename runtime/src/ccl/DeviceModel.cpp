@@ -19,9 +19,9 @@ using namespace iris::ccl;
 using namespace iris::rt;
 
 /// Bounds that keep sums and products of an estimate finite.
-static constexpr double mostNumber = 1e15;
-static constexpr uint64_t mostInteger = uint64_t(1) << 30;
-static constexpr uint64_t mostFileBytes = 1 << 20;
+static constexpr double maxNumber = 1e15;
+static constexpr uint64_t maxInteger = uint64_t(1) << 30;
+static constexpr uint64_t maxFileBytes = 1 << 20;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -102,11 +102,11 @@ static const NumberField<ProcessorModel> processorNumbers[] = {
 
 static double readNumber(const JsonValue &json, bool isPositive) {
   double value = json.number();
-  bool isInRange = value >= 0 && value <= mostNumber;
+  bool isInRange = value >= 0 && value <= maxNumber;
   if (!isInRange || (isPositive && value == 0))
     json.fail(formatString("is %g; expected a number %s and at most %g", value,
                            isPositive ? "above 0" : "of at least 0",
-                           mostNumber));
+                           maxNumber));
   return value;
 }
 
@@ -130,7 +130,7 @@ static void expectKeys(const JsonValue &json,
 }
 
 static int64_t readInteger(const JsonValue &json) {
-  return static_cast<int64_t>(json.integer(1, mostInteger));
+  return static_cast<int64_t>(json.integer(1, maxInteger));
 }
 
 static std::vector<int64_t> readIntegers(const JsonValue &json) {
@@ -210,7 +210,7 @@ static KernelModel readKernel(const JsonValue &json) {
                                 std::string(opName(kernel.op)) +
                                 " has no such variant");
   kernel.tileBytes =
-      static_cast<int64_t>(json.member("tileBytes").integer(0, mostInteger));
+      static_cast<int64_t>(json.member("tileBytes").integer(0, maxInteger));
   kernel.warps = static_cast<int64_t>(json.member("warps").integer(0, 32));
   readNumbers(json, kernelNumbers, kernel);
   kernel.overlaps = json.member("overlaps").boolean();
@@ -286,7 +286,7 @@ static const Expected<std::optional<DeviceModel>> &fromEnvironment() {
     if (path.empty())
       return std::optional<DeviceModel>();
     Expected<std::string> text =
-        readOwnFile(path, "the cost model", mostFileBytes);
+        readOwnFile(path, "the cost model", maxFileBytes);
     if (!text.ok())
       return text.status().withContext("IRIS_COST_MODEL");
     Expected<DeviceModel> parsed = parseDeviceModel(*text, path);

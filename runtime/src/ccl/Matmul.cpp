@@ -116,7 +116,7 @@ Expected<uint64_t> Matmul::Impl::loadAlone() {
     return makeStatus(
         StatusCode::internal, "the kernel from %s is another one: %s",
         originName(compiled.origin), kernel.info().signature().c_str());
-  uint64_t most = kernel.info().mostPrograms.value_or(1);
+  uint64_t most = kernel.info().maxPrograms.value_or(1);
   if (!kernel.info().coresident)
     return most;
   IRISRT_ASSIGN_OR_RETURN(uint32_t fit, world.maxCoresident(kernel));
@@ -144,7 +144,7 @@ Status Matmul::Impl::choose() {
   reason = choice.reason;
   IRISRT_ASSIGN_OR_RETURN(matrices, makePlan(problem, world.numRanks()));
   part = problem;
-  if (problem.config.variant == "unfused") {
+  if (isUnfused(problem.kind, problem.config.variant)) {
     IRISRT_ASSIGN_OR_RETURN(unfused, planUnfused(problem, tuningKey()));
     part = unfused->matmul;
     reason += "; " + std::string(opName(unfused->op)) + " " +

@@ -447,7 +447,7 @@ Status Estimation::check() const {
 
 Expected<MatmulEstimate> Estimation::run() {
   IRISRT_RETURN_IF_ERROR(check());
-  if (config.variant == "unfused")
+  if (isUnfused(problem.kind, config.variant))
     return unfused();
   switch (problem.kind) {
   case MatmulKind::allGatherMatmul:

@@ -76,6 +76,10 @@ bool iris::ccl::hasSplits(MatmulKind kind, const std::string &variant) {
   return getVariant(kind, variant).has(plan::splitsK);
 }
 
+bool iris::ccl::isUnfused(MatmulKind kind, const std::string &variant) {
+  return getVariant(kind, variant).has(plan::separateKernels);
+}
+
 bool iris::ccl::usesCopyEngine(MatmulKind kind, const std::string &variant) {
   return getVariant(kind, variant).has(plan::copiedByEngine);
 }

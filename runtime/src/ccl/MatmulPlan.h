@@ -43,6 +43,9 @@ constexpr const plan::Matmul &getMatmul(MatmulKind kind) {
 const plan::MatmulVariant &getVariant(MatmulKind kind,
                                       const std::string &variant);
 
+/// Whether a matmul and a separate collective replace the fused kernel.
+bool isUnfused(MatmulKind kind, const std::string &variant);
+
 /// Whether copy engines move the data while the kernel runs.
 bool usesCopyEngine(MatmulKind kind, const std::string &variant);
 

@@ -44,7 +44,7 @@ static bool isEligible(const MatmulTuningKey &s, const std::string &variant) {
 static bool fillsTiles(const MatmulTuningKey &s, const std::string &variant,
                        const TileShape &tile) {
   const MatmulProblem &p = s.problem;
-  if (variant == "unfused" || p.kind == MatmulKind::matmul)
+  if (isUnfused(p.kind, variant) || p.kind == MatmulKind::matmul)
     return true;
   bool hasParts =
       p.kind == MatmulKind::matmulReduceScatter ||
@@ -320,7 +320,8 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
                     return agrees(requested.*number.value, has.*number.value);
                   });
   fits = fits && (!requested.variant.empty() || isEligible(s, has.variant));
-  if (!fits || (has.variant == "unfused" && !planUnfused(s.problem, s).ok()))
+  if (!fits || (isUnfused(s.problem.kind, has.variant) &&
+                !planUnfused(s.problem, s).ok()))
     return nullptr;
   return entry;
 }
@@ -380,7 +381,7 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
   if (findDeviceModel(s.device, s.target, s.attributes))
     if (const MatmulEntry *entry = findEntry(MatmulTable::builtIn(), s))
       return choiceOf(*entry, s, "built in");
-  if (s.problem.config.variant == "unfused")
+  if (isUnfused(s.problem.kind, s.problem.config.variant))
     IRISRT_RETURN_IF_ERROR(planUnfused(s.problem, s).status());
   std::vector<MatmulEstimate> all = estimates(s);
   if (all.empty())
@@ -417,7 +418,7 @@ iris::ccl::kernelSources(const MatmulTuningKey &tuningKey) {
             kernelSource(Op::barrier, DType::i8, ReduceOp::sum,
                          tuningKey.groupSize, select(barrier).config)};
   }
-  if (p.config.variant != "unfused")
+  if (!isUnfused(p.kind, p.config.variant))
     return {kernelSource(p, tuningKey.groupSize)};
   Expected<UnfusedPlan> plan = planUnfused(p, tuningKey);
   if (!plan.ok())
@@ -432,7 +433,7 @@ Expected<uint64_t> iris::ccl::sharedBytes(const MatmulTuningKey &tuningKey) {
   IRISRT_ASSIGN_OR_RETURN(MatmulPlan plan, makePlan(p, tuningKey.groupSize));
   if (usesCopyEngine(p.kind, p.config.variant))
     return plan.stagingBytes + plan.workspaceBytes + defaultWorkspaceBytes;
-  if (p.config.variant != "unfused")
+  if (!isUnfused(p.kind, p.config.variant))
     return plan.stagingBytes + plan.workspaceBytes;
   IRISRT_ASSIGN_OR_RETURN(UnfusedPlan unfused, planUnfused(p, tuningKey));
   IRISRT_ASSIGN_OR_RETURN(MatmulPlan matmul,

@@ -29,7 +29,7 @@ using namespace iris::rt;
 using Json = nlohmann::ordered_json;
 
 /// The maximum size of a file, for about ten thousand entries.
-static constexpr uint64_t mostBytes = 4 << 20;
+static constexpr uint64_t maxBytes = 4 << 20;
 
 //===----------------------------------------------------------------------===//
 // Names
@@ -242,7 +242,7 @@ std::string MatmulTable::text() const {
 
 Expected<MatmulTable> MatmulTable::read(const std::string &path) {
   IRISRT_ASSIGN_OR_RETURN(std::string text,
-                          readOwnFile(path, "the table", mostBytes));
+                          readOwnFile(path, "the table", maxBytes));
   return parse(text, path);
 }
 

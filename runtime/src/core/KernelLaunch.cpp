@@ -25,8 +25,8 @@ Expected<uint32_t> World::maxCoresident(const Kernel &kernel) const {
 
 Expected<uint32_t> World::Impl::maxCoresident(const Kernel &kernel) {
   IRISRT_RETURN_IF_ERROR(owner.check());
-  if (kernel.mostCoresident_ != 0)
-    return kernel.mostCoresident_;
+  if (kernel.maxCoresident_ != 0)
+    return kernel.maxCoresident_;
   {
     std::lock_guard<std::mutex> lock(mutex);
     auto found = coresidentLimits.find(kernel.handle_);
@@ -97,8 +97,8 @@ static Status checkGroup(const KernelInfo &info, size_t size) {
 /// A collective's workspace limits its number of programs.
 static Status checkPrograms(const KernelInfo &info,
                             const uint64_t programs[3]) {
-  if (!info.mostPrograms || (programs[0] <= *info.mostPrograms &&
-                             programs[1] == 1 && programs[2] == 1))
+  if (!info.maxPrograms || (programs[0] <= *info.maxPrograms &&
+                            programs[1] == 1 && programs[2] == 1))
     return Status::success();
   return makeStatus(
       StatusCode::invalidArgument,
@@ -106,7 +106,7 @@ static Status checkPrograms(const KernelInfo &info,
       "collective was generated for at most %u x 1 x 1",
       info.fullName().c_str(), static_cast<unsigned long long>(programs[0]),
       static_cast<unsigned long long>(programs[1]),
-      static_cast<unsigned long long>(programs[2]), *info.mostPrograms);
+      static_cast<unsigned long long>(programs[2]), *info.maxPrograms);
 }
 
 /// Checks everything about a launch except its arguments, and fills in its

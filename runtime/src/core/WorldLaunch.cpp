@@ -83,7 +83,7 @@ Expected<Kernel> Module::kernel(std::string_view name) const {
   // can never run is reported by the launch.
   if (kernel.info_->coresident) {
     Expected<uint32_t> most = world_->maxCoresident(kernel);
-    kernel.mostCoresident_ = most.ok() ? *most : 0;
+    kernel.maxCoresident_ = most.ok() ? *most : 0;
   }
   return kernel;
 }

@@ -346,7 +346,7 @@ KernelInfo readKernel(const JsonValue &value) {
       kernel.groupSize = static_cast<uint32_t>(
           config.member("group").integer(0, IRISRT_MAX_GROUP));
       if (config.has("programs"))
-        kernel.mostPrograms = static_cast<uint32_t>(
+        kernel.maxPrograms = static_cast<uint32_t>(
             config.member("programs").integer(1, INT32_MAX));
     }
   }

@@ -11,7 +11,7 @@ using namespace iris::rt;
 /// parts per million, which closer samples cannot measure.
 static constexpr double minDistanceUs = 100e3;
 /// A larger difference of the clock rates indicates an invalid sample.
-static constexpr double mostDrift = 1e-3;
+static constexpr double maxDrift = 1e-3;
 
 ClockLine::ClockLine(const std::optional<ClockSample> &first,
                      const ClockSample &last, double hz)
@@ -22,7 +22,7 @@ ClockLine::ClockLine(const std::optional<ClockSample> &first,
     return;
   double measured = (last.hostUs - first->hostUs) /
                     static_cast<double>(last.ticks - first->ticks);
-  if (std::abs(measured / usPerTick_ - 1) > mostDrift)
+  if (std::abs(measured / usPerTick_ - 1) > maxDrift)
     return;
   usPerTick_ = measured;
   errorUs_ = std::max(errorUs_, first->errorUs);

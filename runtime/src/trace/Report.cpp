@@ -131,7 +131,7 @@ static void sumPrograms(const RankTrace &rank, uint32_t number,
   std::sort(times.begin(), times.end());
   row.programs = times.size();
   row.medianUs = times[times.size() / 2];
-  row.mostUs = times.back();
+  row.maxUs = times.back();
   summary.exposed.push_back(row);
 }
 
@@ -165,7 +165,7 @@ TraceSummary summarizeTrace(const std::vector<RankTrace> &ranks) {
       sum.row.span = name;
       sum.row.programs = times.size();
       sum.row.medianUs = times[times.size() / 2];
-      sum.row.mostUs = times.back();
+      sum.row.maxUs = times.back();
       summary.rows.push_back(sum.row);
     }
     sumPrograms(rank, static_cast<uint32_t>(i), summary);
@@ -183,7 +183,7 @@ std::string TraceSummary::toString() const {
           "%4u  %-16s %8llu %8llu %12.2f %12.2f %14llu\n", row.rank,
           row.span.c_str(), static_cast<unsigned long long>(row.count),
           static_cast<unsigned long long>(row.programs), row.medianUs,
-          row.mostUs, static_cast<unsigned long long>(row.bytes));
+          row.maxUs, static_cast<unsigned long long>(row.bytes));
   text += formatString("%llu events, %llu dropped; times are per program; "
                        "clocks differ by at most %.1f us\n",
                        static_cast<unsigned long long>(events),

@@ -19,5 +19,5 @@ TEST(CclCApi, EveryFunction) {
     return line == 0 ? "" : "CApiTest.c:" + std::to_string(line);
   };
   for (uint32_t n : {2u, 3u, 8u})
-    EXPECT_EQ("", complaints(runProcesses(n, body))) << n;
+    EXPECT_EQ("", failures(runProcesses(n, body))) << n;
 }

@@ -67,10 +67,10 @@ IRIS_ON_DEVICES(Collectives, 1u, 2u, 3u, 5u, 8u);
 
 TEST_P(Collectives, EveryOperationOnThreads) {
   // In a separate process, so that this one may fork later.
-  EXPECT_EQ("", complaints(runProcesses(
+  EXPECT_EQ("", failures(runProcesses(
                     1,
                     [&](const LaunchInfo &) {
-                      return complaints(
+                      return failures(
                           runThreads(ranks(), [&](const LaunchInfo &launch) {
                             return everyOperation(kind(), launch, false);
                           }));

@@ -129,8 +129,8 @@ TEST(Communicator, WholeWorlds) {
     };
   };
   for (uint32_t n : {1u, 2u, 3u, 5u, 8u}) {
-    EXPECT_EQ("", complaints(runThreads(n, body(false)))) << n;
-    EXPECT_EQ("", complaints(runProcesses(n, body(n == 3)))) << n;
+    EXPECT_EQ("", failures(runThreads(n, body(false)))) << n;
+    EXPECT_EQ("", failures(runProcesses(n, body(n == 3)))) << n;
   }
 }
 
@@ -171,8 +171,8 @@ TEST(Communicator, GroupsInAnyOrder) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runThreads(8, body)));
-  EXPECT_EQ("", complaints(runProcesses(8, body)));
+  EXPECT_EQ("", failures(runThreads(8, body)));
+  EXPECT_EQ("", failures(runProcesses(8, body)));
 }
 
 TEST(Communicator, WrongOptions) {
@@ -205,7 +205,7 @@ TEST(Communicator, WrongOptions) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runThreads(2, body)));
+  EXPECT_EQ("", failures(runThreads(2, body)));
 }
 
 TEST(Communicator, FailuresOfOneRankFailAllRanks) {
@@ -245,8 +245,8 @@ TEST(Communicator, FailuresOfOneRankFailAllRanks) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runThreads(4, body)));
-  EXPECT_EQ("", complaints(runProcesses(4, body)));
+  EXPECT_EQ("", failures(runThreads(4, body)));
+  EXPECT_EQ("", failures(runProcesses(4, body)));
 }
 
 TEST(Communicator, MembersThatDiffer) {
@@ -288,7 +288,7 @@ TEST(Communicator, MembersThatDiffer) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runThreads(3, body)));
+  EXPECT_EQ("", failures(runThreads(3, body)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -346,8 +346,8 @@ TEST(Communicator, ConfigsOfSomeMembersOnly) {
     RANK_CHECK(secondsSince(begin) < 10);
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(3, body)));
-  EXPECT_EQ("", complaints(runThreads(3, body)));
+  EXPECT_EQ("", failures(runProcesses(3, body)));
+  EXPECT_EQ("", failures(runThreads(3, body)));
 }
 
 /// One kernel serves any number of programs, but all ranks must launch equally
@@ -373,7 +373,7 @@ TEST(Communicator, ProgramsOfMembersThatDiffer) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(3, body)));
+  EXPECT_EQ("", failures(runProcesses(3, body)));
 }
 
 TEST(Communicator, CallsThatOneMemberRefuses) {
@@ -403,7 +403,7 @@ TEST(Communicator, CallsThatOneMemberRefuses) {
     RANK_CHECK(secondsSince(begin) < 15);
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(3, body)));
+  EXPECT_EQ("", failures(runProcesses(3, body)));
 }
 
 TEST(Communicator, PreparationsOfSomeMembersOnly) {
@@ -442,7 +442,7 @@ TEST(Communicator, PreparationsOfSomeMembersOnly) {
     RANK_CHECK(secondsSince(begin) < 2.5);
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(3, body)));
+  EXPECT_EQ("", failures(runProcesses(3, body)));
 }
 
 TEST(Communicator, CompilersOfOneMember) {
@@ -511,8 +511,8 @@ TEST(Communicator, CompilersOfOneMember) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(3, body)));
-  EXPECT_EQ("", complaints(runThreads(3, body)));
+  EXPECT_EQ("", failures(runProcesses(3, body)));
+  EXPECT_EQ("", failures(runThreads(3, body)));
 }
 
 TEST(Communicator, OptionsOfSomeRanksOnly) {
@@ -534,7 +534,7 @@ TEST(Communicator, OptionsOfSomeRanksOnly) {
     RANK_CHECK(!world->sync().ok());
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(2, body)));
+  EXPECT_EQ("", failures(runProcesses(2, body)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -564,7 +564,7 @@ TEST(Communicator, CallsThatAreRefused) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runThreads(2, body)));
+  EXPECT_EQ("", failures(runThreads(2, body)));
 }
 
 TEST(Communicator, CapturesNeedPreparedKernels) {
@@ -608,7 +608,7 @@ TEST(Communicator, CapturesNeedPreparedKernels) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(3, body)));
+  EXPECT_EQ("", failures(runProcesses(3, body)));
 }
 
 TEST(Communicator, CapturesOfBuffersThatWerePreparedFor) {
@@ -680,7 +680,7 @@ TEST(Communicator, CapturesOfBuffersThatWerePreparedFor) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(2, body)));
+  EXPECT_EQ("", failures(runProcesses(2, body)));
 }
 
 TEST(Communicator, PackagesThatWereCompiledAhead) {
@@ -718,7 +718,7 @@ TEST(Communicator, PackagesThatWereCompiledAhead) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(2, body)));
+  EXPECT_EQ("", failures(runProcesses(2, body)));
 }
 
 /// The file of a package with the kernels of these requests, one per line.
@@ -763,7 +763,7 @@ TEST(Communicator, PackagesOfManyKernelsAreLoadedOnce) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(2, body)));
+  EXPECT_EQ("", failures(runProcesses(2, body)));
 }
 
 TEST(Communicator, LaunchesByHandAreChecked) {
@@ -775,7 +775,7 @@ TEST(Communicator, LaunchesByHandAreChecked) {
     RANK_ASSIGN(Package package, Package::fromFile(path));
     RANK_ASSIGN(Module module, world->load(package));
     RANK_ASSIGN(Kernel kernel, module.kernel("a::kernel"));
-    RANK_CHECK(kernel.info().mostPrograms == 3u);
+    RANK_CHECK(kernel.info().maxPrograms == 3u);
     RANK_ASSIGN(uint64_t workspace, world->allocate(65536));
     std::vector<IrisRtArg> args = {
         makeContextArg(),
@@ -803,7 +803,7 @@ TEST(Communicator, LaunchesByHandAreChecked) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(2, body)));
+  EXPECT_EQ("", failures(runProcesses(2, body)));
 }
 
 TEST(Communicator, ChoicesAreKeptForEachConfig) {
@@ -841,7 +841,7 @@ TEST(Communicator, ChoicesAreKeptForEachConfig) {
     RANK_TRY(world->sync());
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(2, body)));
+  EXPECT_EQ("", failures(runProcesses(2, body)));
 }
 
 TEST(Communicator, ManyCallsBackToBack) {
@@ -871,5 +871,5 @@ TEST(Communicator, ManyCallsBackToBack) {
                                static_cast<uint32_t>(valueOf(1, i % 16, 0))));
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(2, body, 120)));
+  EXPECT_EQ("", failures(runProcesses(2, body, 120)));
 }

@@ -399,7 +399,7 @@ TEST(Counted, IsCalledFromC) {
     return line == 0 ? "" : "CountedCApiTest.c:" + std::to_string(line);
   };
   for (uint32_t n : {1u, 3u})
-    EXPECT_EQ("", complaints(runProcesses(n, body))) << n;
+    EXPECT_EQ("", failures(runProcesses(n, body))) << n;
 }
 
 /// What the host can see is wrong before anything runs.

@@ -234,7 +234,7 @@ TEST(KernelCache, ManyProcessesAtOnce) {
       }
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(6, body)));
+  EXPECT_EQ("", failures(runProcesses(6, body)));
   for (const std::string &file : folder.files())
     EXPECT_EQ(file.find(".part"), std::string::npos) << file;
 }
@@ -242,7 +242,7 @@ TEST(KernelCache, ManyProcessesAtOnce) {
 TEST(KernelCache, ThreadsCompileOnce) {
   CacheFolder folder;
   KernelCache cache(folder.options());
-  EXPECT_EQ("", complaints(runThreads(8, [&](const LaunchInfo &) {
+  EXPECT_EQ("", failures(runThreads(8, [&](const LaunchInfo &) {
               auto found = cache.find(requestOf());
               return found.ok() ? "" : found.status().message();
             })));
@@ -288,7 +288,7 @@ TEST(KernelCache, LeavesTheProgramsChildrenAlone) {
     RANK_CHECK(!status.ok());
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(1, body)));
+  EXPECT_EQ("", failures(runProcesses(1, body)));
 }
 
 TEST(KernelCache, RegisteredPackagesComeFirst) {

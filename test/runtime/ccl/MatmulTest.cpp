@@ -309,11 +309,11 @@ TEST_P(Matmuls, OfRanksThatAreThreads) {
                     "not time-sliced, and these wait for each other";
   // In a separate process, so that this one may fork later.
   auto body = [&](const LaunchInfo &) {
-    return complaints(runThreads(ranks(), [&](const LaunchInfo &launch) {
+    return failures(runThreads(ranks(), [&](const LaunchInfo &launch) {
       return runProblems(kind(), launch, everyVariant(), /*replays=*/true);
     }));
   };
-  EXPECT_EQ("", complaints(runProcesses(1, body, 280)));
+  EXPECT_EQ("", failures(runProcesses(1, body, 280)));
 }
 
 /// One rank creates the matmul and never calls it. The other ranks' kernels
@@ -436,7 +436,7 @@ static std::string refusals(const LaunchInfo &launch) {
 
 TEST(Matmul, RejectsUnsupportedProblems) {
   (void)communicatorOptions();
-  EXPECT_EQ("", complaints(runProcesses(2, refusals, 120)));
+  EXPECT_EQ("", failures(runProcesses(2, refusals, 120)));
 }
 
 /// A compiler without collectives.
@@ -482,7 +482,7 @@ static std::string failuresKeepNothing(const LaunchInfo &launch) {
 }
 
 TEST(Matmul, FailuresKeepNothing) {
-  EXPECT_EQ("", complaints(runProcesses(2, failuresKeepNothing, 120)));
+  EXPECT_EQ("", failures(runProcesses(2, failuresKeepNothing, 120)));
 }
 
 extern "C" int irisTestMatmulCApi(const char *job, uint32_t rank,
@@ -497,5 +497,5 @@ TEST(Matmul, IsCalledFromC) {
     return line == 0 ? "" : "MatmulCApiTest.c:" + std::to_string(line);
   };
   for (uint32_t n : {1u, 3u})
-    EXPECT_EQ("", complaints(runProcesses(n, body))) << n;
+    EXPECT_EQ("", failures(runProcesses(n, body))) << n;
 }

@@ -40,7 +40,7 @@ protected:
 
   /// Runs the body on every rank as a process.
   void expectGood(const RankBody &body, double seconds = 280) const {
-    EXPECT_EQ("", complaints(runProcesses(ranks(), body, seconds)));
+    EXPECT_EQ("", failures(runProcesses(ranks(), body, seconds)));
   }
 };
 

@@ -49,7 +49,7 @@ std::string nameOf(const testing::TestParamInfo<DeviceUnderTest> &info) {
 TEST_P(WorldConformance, PeersSeeEachOthersMemory) {
   EXPECT_EQ(
       "",
-      complaints(runProcesses(2, [&](const LaunchInfo &launch) -> std::string {
+      failures(runProcesses(2, [&](const LaunchInfo &launch) -> std::string {
         RANK_ASSIGN(auto world, World::create(options(launch)));
         // The second allocation makes the heap grow.
         for (uint64_t bytes : {1u << 20, 8u << 20}) {
@@ -75,7 +75,7 @@ TEST_P(WorldConformance, PeersSeeEachOthersMemory) {
 TEST_P(WorldConformance, RecycledMemoryIsZero) {
   EXPECT_EQ(
       "",
-      complaints(runProcesses(2, [&](const LaunchInfo &launch) -> std::string {
+      failures(runProcesses(2, [&](const LaunchInfo &launch) -> std::string {
         RANK_ASSIGN(auto world, World::create(options(launch)));
         std::mt19937 random(7);
         std::vector<uint32_t> dirt(256 << 10, 0xeeeeeeee);
@@ -154,12 +154,12 @@ TEST_P(WorldConformance, OutlivedByItsKernel) {
     RANK_TRY(beside->destroyStream(stream));
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(1, body)));
+  EXPECT_EQ("", failures(runProcesses(1, body)));
 }
 
 TEST_P(WorldConformance, ManyWorldsInOneProcess) {
   int rounds = GetParam().kind == DeviceKind::host ? 100 : 5;
-  EXPECT_EQ("", complaints(runProcesses(
+  EXPECT_EQ("", failures(runProcesses(
                     2, [&](const LaunchInfo &launch) -> std::string {
                       for (int i = 0; i < rounds; ++i) {
                         RANK_ASSIGN(auto world, World::create(options(launch)));

@@ -143,7 +143,7 @@ TEST(Fork, EveryCallInTheChildIsRefused) {
     RANK_TRY(world->destroy());
     return "";
   });
-  EXPECT_EQ(complaints(ends), "");
+  EXPECT_EQ(failures(ends), "");
 }
 
 TEST(Fork, AFailedWorldIsDestroyedInTheChild) {
@@ -164,7 +164,7 @@ TEST(Fork, AFailedWorldIsDestroyedInTheChild) {
                std::string::npos);
     return "";
   });
-  EXPECT_EQ(complaints(ends), "");
+  EXPECT_EQ(failures(ends), "");
 }
 
 TEST(Fork, LocksThatAreHeldDoNotMatter) {
@@ -189,7 +189,7 @@ TEST(Fork, LocksThatAreHeldDoNotMatter) {
     busy.join();
     return result;
   });
-  EXPECT_EQ(complaints(ends), "");
+  EXPECT_EQ(failures(ends), "");
 }
 
 TEST(Fork, TheEndOfARankIsNoticedWhateverItsChildDoes) {
@@ -244,7 +244,7 @@ TEST(Fork, ChildrenHaveWorldsOfTheirOwn) {
     RANK_TRY(world->destroy());
     return "";
   });
-  EXPECT_EQ(complaints(ends), "");
+  EXPECT_EQ(failures(ends), "");
 }
 
 TEST(Fork, OwnersAreDistinguished) {

@@ -237,7 +237,7 @@ TEST_F(WorldFault, WrongLaunches) {
     RANK_TRY(world->sync());
     return "";
   });
-  EXPECT_EQ(complaints(ends), "");
+  EXPECT_EQ(failures(ends), "");
 }
 
 TEST_F(WorldFault, PackageOfAnotherTarget) {

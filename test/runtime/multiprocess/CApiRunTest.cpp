@@ -13,12 +13,11 @@ extern "C" int irisTestCApi(const char *job, uint32_t rank, uint32_t numRanks,
 TEST(CApi, GathersOnEveryNumberOfRanks) {
   std::string bytes = testPackageBytes();
   for (uint32_t n : {1u, 2u, 4u})
-    EXPECT_EQ("", complaints(runProcesses(
-                      n, [&](const LaunchInfo &launch) -> std::string {
-                        int line = irisTestCApi(launch.job.c_str(), launch.rank,
-                                                launch.numRanks, bytes.data(),
-                                                bytes.size());
-                        return line == 0 ? ""
-                                         : "CApiTest.c:" + std::to_string(line);
-                      })));
+    EXPECT_EQ(
+        "",
+        failures(runProcesses(n, [&](const LaunchInfo &launch) -> std::string {
+          int line = irisTestCApi(launch.job.c_str(), launch.rank,
+                                  launch.numRanks, bytes.data(), bytes.size());
+          return line == 0 ? "" : "CApiTest.c:" + std::to_string(line);
+        })));
 }

@@ -118,7 +118,7 @@ TEST_P(GpuWorlds, GatherWhileTheHeapGrows) {
     RANK_TRY(world->destroy());
     return "";
   });
-  EXPECT_EQ(complaints(ends), "");
+  EXPECT_EQ(failures(ends), "");
 }
 
 TEST_P(GpuWorlds, SynchronizeInBarriers) {
@@ -133,7 +133,7 @@ TEST_P(GpuWorlds, SynchronizeInBarriers) {
     }
     return "";
   });
-  EXPECT_EQ(complaints(ends), "");
+  EXPECT_EQ(failures(ends), "");
 }
 
 TEST_P(GpuWorlds, ReportWaitsThatTimeOut) {
@@ -193,7 +193,7 @@ TEST_P(GpuWorlds, CopyIntoMemoryOfTheirOwn) {
     RANK_CHECK(!status.ok());
     return "";
   });
-  EXPECT_EQ(complaints(ends), "");
+  EXPECT_EQ(failures(ends), "");
 }
 
 TEST_P(GpuWorlds, OutliveAKilledRank) {

@@ -42,9 +42,9 @@ std::string nameOf(const testing::TestParamInfo<Shape> &info) {
 class Worlds : public testing::TestWithParam<Shape> {
 protected:
   std::string run(const RankBody &body) {
-    return complaints(GetParam().threads
-                          ? runThreads(GetParam().numRanks, body)
-                          : runProcesses(GetParam().numRanks, body));
+    return failures(GetParam().threads
+                        ? runThreads(GetParam().numRanks, body)
+                        : runProcesses(GetParam().numRanks, body));
   }
   WorldOptions options(const LaunchInfo &launch) const {
     WorldOptions result;
@@ -159,7 +159,7 @@ TEST(World, LaunchesWhileTheHeapGrows) {
   for (uint32_t numRanks : {2u, 4u}) {
     std::atomic<uint32_t> launched{0};
     EXPECT_EQ("",
-              complaints(runThreads(
+              failures(runThreads(
                   numRanks, [&](const LaunchInfo &launch) -> std::string {
                     RANK_ASSIGN(Package package,
                                 Package::fromBytes(bytes.data(), bytes.size()));
@@ -177,7 +177,7 @@ TEST(World, LaunchesWhileTheHeapGrows) {
 TEST(World, AgreesOnTheSizeOfChunks) {
   EXPECT_EQ(
       "",
-      complaints(runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+      failures(runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
         WorldOptions options;
         options.launch = launch;
         options.heapBytes = 64 << 20;
@@ -315,7 +315,7 @@ TEST(WorldRepetition, TwoHundredWorldsInOneProcess) {
   leaveStaleSocket("fedcba9876543210");
   EXPECT_EQ(
       "",
-      complaints(runProcesses(2, [&](const LaunchInfo &launch) -> std::string {
+      failures(runProcesses(2, [&](const LaunchInfo &launch) -> std::string {
         for (int i = 0; i < 200; ++i) {
           RANK_ASSIGN(auto world, World::create(smallWorld(launch)));
           RANK_ASSIGN(uint64_t address, world->allocate(1000));
@@ -331,7 +331,7 @@ TEST(WorldRepetition, TwoHundredWorldsInOneProcess) {
 TEST(WorldRepetition, TwoWorldsAtOnce) {
   EXPECT_EQ(
       "",
-      complaints(runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+      failures(runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
         RANK_ASSIGN(auto first, World::create(smallWorld(launch)));
         RANK_ASSIGN(auto second, World::create(smallWorld(launch)));
         RANK_ASSIGN(uint64_t a, first->allocate(100));
@@ -348,7 +348,7 @@ TEST(WorldRepetition, TwoWorldsAtOnce) {
 }
 
 TEST(WorldRepetition, NamedWorldsInAnyOrder) {
-  EXPECT_EQ("", complaints(runProcesses(
+  EXPECT_EQ("", failures(runProcesses(
                     2, [&](const LaunchInfo &launch) -> std::string {
                       std::string texts[2];
                       auto make = [&](int which) {
@@ -417,7 +417,7 @@ TEST(WorldPackages, AreLoadedOnce) {
     RANK_CHECK(loadedImages() == 0);
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(1, body)));
+  EXPECT_EQ("", failures(runProcesses(1, body)));
 }
 
 TEST(WorldPackages, AreLoadedOnceByThreads) {
@@ -437,5 +437,5 @@ TEST(WorldPackages, AreLoadedOnceByThreads) {
     RANK_CHECK(loadedImages() == 1);
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(1, body)));
+  EXPECT_EQ("", failures(runProcesses(1, body)));
 }

@@ -134,7 +134,7 @@ std::vector<RankEnd> iris::rt::test::runThreads(uint32_t numRanks,
   return ends;
 }
 
-std::string iris::rt::test::complaints(const std::vector<RankEnd> &ends) {
+std::string iris::rt::test::failures(const std::vector<RankEnd> &ends) {
   std::string text;
   for (size_t rank = 0; rank < ends.size(); ++rank) {
     const RankEnd &end = ends[rank];

@@ -40,7 +40,7 @@ std::vector<RankEnd> runThreads(uint32_t numRanks, const RankBody &body);
 
 /// "" if every rank returned "" and exited normally, else a list of the
 /// failures.
-std::string complaints(const std::vector<RankEnd> &ends);
+std::string failures(const std::vector<RankEnd> &ends);
 
 /// Names of the files in the rendezvous directory.
 std::vector<std::string> rendezvousLeftovers();

@@ -64,8 +64,8 @@ TEST(Bootstrap, GroupsOfSomeRanks) {
     RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
     return "";
   };
-  EXPECT_EQ("", complaints(runThreads(8, body)));
-  EXPECT_EQ("", complaints(runProcesses(8, body)));
+  EXPECT_EQ("", failures(runThreads(8, body)));
+  EXPECT_EQ("", failures(runProcesses(8, body)));
 }
 
 TEST(Bootstrap, LateMembersOfAGroupAreNamed) {
@@ -83,7 +83,7 @@ TEST(Bootstrap, LateMembersOfAGroupAreNamed) {
     RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
     return "";
   };
-  EXPECT_EQ("", complaints(runThreads(4, body)));
+  EXPECT_EQ("", failures(runThreads(4, body)));
 }
 
 /// Waits until a process is stopped.
@@ -137,7 +137,7 @@ TEST(Bootstrap, PausedMembersLoseNothing) {
     RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(4, body)));
+  EXPECT_EQ("", failures(runProcesses(4, body)));
 }
 
 TEST(Bootstrap, RankZeroThatPassesNothingOnIsNamed) {
@@ -173,7 +173,7 @@ TEST(Bootstrap, RankZeroThatPassesNothingOnIsNamed) {
     RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(3, body)));
+  EXPECT_EQ("", failures(runProcesses(3, body)));
 }
 
 TEST(Bootstrap, RankZeroThatStopsPassingOnIsNamed) {
@@ -209,7 +209,7 @@ TEST(Bootstrap, RankZeroThatStopsPassingOnIsNamed) {
     RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
     return "";
   };
-  EXPECT_EQ("", complaints(runProcesses(3, body)));
+  EXPECT_EQ("", failures(runProcesses(3, body)));
   ::close(isDone[0]);
   ::close(isDone[1]);
 }
@@ -218,7 +218,7 @@ TEST(Bootstrap, Collectives) {
   for (uint32_t n : {1u, 2u, 5u, 8u, 64u})
     EXPECT_EQ(
         "",
-        complaints(runThreads(
+        failures(runThreads(
             n,
             [&](const LaunchInfo &launch) -> std::string {
               RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
@@ -245,7 +245,7 @@ TEST(Bootstrap, Collectives) {
 TEST(Bootstrap, FdsReachEveryRank) {
   EXPECT_EQ(
       "",
-      complaints(runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
+      failures(runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
         RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
         UniqueFd mine(::memfd_create("test", MFD_CLOEXEC));
         std::string text = "I am " + std::to_string(launch.rank);
@@ -469,7 +469,7 @@ TEST(Bootstrap, StaleSocketsOfDeadJobsAreReplaced) {
       10, job);
   EXPECT_EQ(dead[0].signal, SIGALRM);
   EXPECT_EQ(rendezvousLeftovers().size(), 2u); // socket and lock
-  EXPECT_EQ("", complaints(runProcesses(
+  EXPECT_EQ("", failures(runProcesses(
                     2,
                     [&](const LaunchInfo &launch) -> std::string {
                       RANK_ASSIGN(auto boot,
@@ -668,7 +668,7 @@ TEST_F(RendezvousLocation, LongPathsWork) {
     RANK_TRY(boot->barrier(CollectiveTag::barrier, limit));
     return "";
   });
-  EXPECT_EQ(complaints(ends), "");
+  EXPECT_EQ(failures(ends), "");
 }
 
 TEST_F(RendezvousLocation, FilesAtTheSocketPathAreReplacedOrNamed) {

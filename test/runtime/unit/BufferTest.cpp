@@ -32,7 +32,7 @@ TEST(Elements, Encoding) {
 
 TEST(Buffers, Contents) {
   EXPECT_EQ(
-      "", complaints(runThreads(2, [](const LaunchInfo &launch) -> std::string {
+      "", failures(runThreads(2, [](const LaunchInfo &launch) -> std::string {
         WorldOptions options;
         options.launch = launch;
         options.heapBytes = 64 << 20;

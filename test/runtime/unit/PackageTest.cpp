@@ -419,14 +419,14 @@ TEST(Package, ReadsWhatBoundsACollective) {
   };
   KernelInfo plain = kernelOf(R"({"programs": 4, "group": 2})");
   EXPECT_FALSE(plain.groupSize.has_value());
-  EXPECT_FALSE(plain.mostPrograms.has_value());
+  EXPECT_FALSE(plain.maxPrograms.has_value());
   KernelInfo collective =
       kernelOf(R"({"collective": "barrier", "group": 8, "programs": 32})");
   EXPECT_EQ(collective.groupSize, 8u);
-  EXPECT_EQ(collective.mostPrograms, 32u);
+  EXPECT_EQ(collective.maxPrograms, 32u);
   KernelInfo open = kernelOf(R"({"collective": "barrier", "group": 0})");
   EXPECT_EQ(open.groupSize, 0u);
-  EXPECT_FALSE(open.mostPrograms.has_value());
+  EXPECT_FALSE(open.maxPrograms.has_value());
   for (const char *programs : {"0", "-1", "2147483648", "\"4\""})
     EXPECT_HAS(metaError(edited(R"({"num_warps": 4})",
                                 R"({"collective": "barrier", "group": 8,

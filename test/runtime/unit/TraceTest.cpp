@@ -192,5 +192,5 @@ TEST(Trace, DistinguishesProducerWarps) {
   EXPECT_DOUBLE_EQ(summary.programs[0].exposedUs, 6);
   EXPECT_EQ(summary.programs[0].bytes, 7u);
   ASSERT_EQ(summary.exposed.size(), 1u);
-  EXPECT_DOUBLE_EQ(summary.exposed[0].mostUs, 6);
+  EXPECT_DOUBLE_EQ(summary.exposed[0].maxUs, 6);
 }

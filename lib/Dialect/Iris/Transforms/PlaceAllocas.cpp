@@ -122,11 +122,11 @@ static LogicalResult lowerAlloca(gpu::GPUFuncOp kernel, memref::AllocaOp op) {
 /// Also checked on the host, because kernels must compile for all targets.
 static LogicalResult verifyBytes(gpu::GPUFuncOp kernel) {
   uint64_t bytes = getWorkgroupAttributionBytes(kernel);
-  if (bytes <= kMostWorkgroupBytes)
+  if (bytes <= kMaxWorkgroupBytes)
     return success();
   return kernel.emitOpError("has ")
          << bytes << " bytes of buffers of the program (memref.alloca); "
-         << "expected at most " << kMostWorkgroupBytes
+         << "expected at most " << kMaxWorkgroupBytes
          << ", the maximum of all targets";
 }
 

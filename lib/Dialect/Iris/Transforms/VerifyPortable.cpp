@@ -131,13 +131,13 @@ LogicalResult OpChecker::checkTile(RankedTensorType type) {
   int64_t bytes = getElementBytes(type.getElementType()), elements = 1;
   for (int64_t extent : type.getShape()) {
     // Extents are at most 2^62, so this cannot overflow.
-    elements = extent > kMostTileElements ? extent : elements * extent;
-    if (elements > kMostTileElements)
+    elements = extent > kMaxTileElements ? extent : elements * extent;
+    if (elements > kMaxTileElements)
       break;
   }
-  if (elements > kMostTileElements || elements * bytes > kMostTileBytes)
-    return refuse(type) << "tiles of at most " << kMostTileElements
-                        << " elements and " << kMostTileBytes
+  if (elements > kMaxTileElements || elements * bytes > kMaxTileBytes)
+    return refuse(type) << "tiles of at most " << kMaxTileElements
+                        << " elements and " << kMaxTileBytes
                         << " bytes, which a program can hold in registers; "
                            "take a large tile in steps";
   return success();
@@ -145,10 +145,10 @@ LogicalResult OpChecker::checkTile(RankedTensorType type) {
 
 LogicalResult OpChecker::checkVector(VectorType type) {
   if (type.getRank() != 1 || type.isScalable() ||
-      type.getNumElements() > kMostVectorElements)
+      type.getNumElements() > kMaxVectorElements)
     return refuse(type) << "tiles (tensors), or vectors of one dimension and "
                            "a fixed length of at most "
-                        << kMostVectorElements;
+                        << kMaxVectorElements;
   return checkElement(type, OnVectors);
 }
 

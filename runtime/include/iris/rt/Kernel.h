@@ -126,7 +126,7 @@ struct KernelInfo {
   std::optional<uint32_t> groupSize;
   /// Of a generated kernel: the maximum number of programs of a launch, which
   /// is one-dimensional. The workspace has no room for more.
-  std::optional<uint32_t> mostPrograms;
+  std::optional<uint32_t> maxPrograms;
   std::vector<BarrierInfo> barriers;
   /// The kernel checks its remote and synchronizing accesses.
   bool debug = false;

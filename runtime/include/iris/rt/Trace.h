@@ -35,7 +35,7 @@ struct TraceRow {
   /// The number of programs with such spans, and the time per program in us.
   uint64_t programs = 0;
   double medianUs = 0;
-  double mostUs = 0;
+  double maxUs = 0;
   /// The bytes that the spans report as moved.
   uint64_t bytes = 0;
 };

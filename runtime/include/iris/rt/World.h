@@ -115,7 +115,7 @@ private:
   uint64_t handle_ = 0;
   /// The maximum number of programs that run concurrently, for kernels whose
   /// programs wait for each other; 0: unknown.
-  uint32_t mostCoresident_ = 0;
+  uint32_t maxCoresident_ = 0;
 };
 
 /// A package that is loaded on a world's device; valid as long as the world.

@@ -70,11 +70,11 @@ struct KernelOp {
 
 /// Maximum number of elements in a tile: what a GPU program can hold in its
 /// registers, 256 x 256 of 32 bits.
-inline constexpr int64_t kMostTileElements = 65536;
+inline constexpr int64_t kMaxTileElements = 65536;
 /// Maximum number of bytes in a tile.
-inline constexpr int64_t kMostTileBytes = 256 << 10;
+inline constexpr int64_t kMaxTileBytes = 256 << 10;
 /// Maximum number of elements in a vector.
-inline constexpr int64_t kMostVectorElements = 64;
+inline constexpr int64_t kMaxVectorElements = 64;
 
 /// The page that describes the language.
 inline constexpr StringRef kKernelLanguagePage =

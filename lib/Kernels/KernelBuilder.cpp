@@ -79,7 +79,8 @@ void KernelBuilder::forMembersLoaded(
   // wave size.
   constexpr int64_t maxBytes = 256, waveSize = 32;
   int64_t threads = config.warps * waveSize;
-  int64_t each = llvm::divideCeil(config.tile * config.elementBytes, threads);
+  int64_t each = std::max<int64_t>(
+      llvm::divideCeil(config.tile * config.elementBytes, threads), 1);
   int64_t batch = std::max<int64_t>(maxBytes / each, 1);
   for (int64_t start = first; start < config.size; start += batch) {
     SmallVector<std::pair<Value, Value>> loaded;

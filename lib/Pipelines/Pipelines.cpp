@@ -61,6 +61,14 @@ static uint64_t maxScratchBytes(const IrisPipelineOptions &options) {
   return chip ? chip->staticSharedBytes : least;
 }
 
+/// The defects of MLIR to work around.
+[[maybe_unused]] static GuardSet getGuards(const IrisPipelineOptions &options) {
+  GuardSet guards = GuardSet::needed();
+  for (const std::string &name : options.disabledGuards)
+    guards.remove(StringRef(name));
+  return guards;
+}
+
 #ifdef NDEBUG
 const bool mlir::iris::kVerifyStagesByDefault = false;
 #else

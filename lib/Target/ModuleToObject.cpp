@@ -286,18 +286,21 @@ LogicalResult ModuleToObject::optimize() {
         [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(target)); });
     if (target.kind == TargetKind::AMDGPU)
       builder.registerOptimizerLastEPCallback(
-          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel level,
-             llvm::ThinOrFullLTOPhase) {
-            passes.addPass(
-                llvm::createModuleToFunctionPassAdaptor(ExactSelectionPass()));
+          [&](llvm::ModulePassManager &passes, llvm::OptimizationLevel level,
+              llvm::ThinOrFullLTOPhase) {
+            if (options.guards.contains(Guard::ExactSelection))
+              passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+                  ExactSelectionPass()));
             if (level != llvm::OptimizationLevel::O0)
               passes.addPass(llvm::createModuleToFunctionPassAdaptor(
                   ScalarPressurePass()));
             // Last: it looks at where values are used.
-            passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                LoadsBeforeBarriersPass()));
+            if (options.guards.contains(Guard::LoadsBeforeBarriers))
+              passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+                  LoadsBeforeBarriersPass()));
           });
-    if (target.kind == TargetKind::NVPTX)
+    if (target.kind == TargetKind::NVPTX &&
+        options.guards.contains(Guard::ShortIntegers))
       builder.registerOptimizerLastEPCallback(
           [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
              llvm::ThinOrFullLTOPhase) {
@@ -342,7 +345,8 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
     llvm::RegisterTargetPassConfigCallback callback(
         [&](llvm::TargetMachine &other, llvm::legacy::PassManagerBase &,
             llvm::TargetPassConfig *config) {
-          if (&other == machine.get() && target.kind == TargetKind::AMDGPU)
+          if (&other == machine.get() && target.kind == TargetKind::AMDGPU &&
+              options.guards.contains(Guard::WaitsInLoops))
             keepWaitsInLoops(*config);
         });
     // The translation has verified the module.

@@ -108,6 +108,8 @@ LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
   pipeline.allowNonportable = options.allowNonportable;
   pipeline.debug = options.debug;
   pipeline.verifyStages = options.verifyStages;
+  for (Guard guard : options.disabledGuards)
+    pipeline.disabledGuards.push_back(getGuardInfo(guard).name.str());
   if (!options.until.empty())
     pipeline.until = options.until;
   if (mainProgram)

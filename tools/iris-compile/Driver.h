@@ -38,6 +38,8 @@ struct DriverOptions {
   bool debug = false;
   /// Check the post-conditions of the pipeline's stages.
   bool verifyStages = false;
+  /// Guards against defects of MLIR and LLVM that are off.
+  SmallVector<Guard, 4> disabledGuards;
   CodegenOptions codegen;
 };
 

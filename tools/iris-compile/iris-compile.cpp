@@ -102,6 +102,19 @@ static cl::opt<bool> verifyStages(
              "--verify-stages=false"),
     cl::init(kVerifyStagesByDefault), cl::ZeroOrMore, cl::cat(category));
 
+static cl::list<Guard> disabledGuards(
+    "disable-guards",
+    cl::desc("Do not work around these defects of MLIR and LLVM (see "
+             "--list-guards), which makes results wrong: to see whether a "
+             "version of LLVM has a defect"),
+    cl::value_desc("names"), cl::CommaSeparated,
+    cl::ValuesClass({
+#define IRIS_GUARD(Name, name, report, fixedIn, what)                          \
+  clEnumValN(Guard::Name, name, what),
+#include "iris/Guards/Guards.def"
+    }),
+    cl::cat(category));
+
 static cl::opt<unsigned> codeObjectVersion(
     "code-object-version",
     cl::desc("AMD code object version: 5 (default; HIP 5 to 7) or 6"),
@@ -148,6 +161,12 @@ static cl::opt<bool> listOps(
     "list-ops",
     cl::desc("Print the ops that kernels may use, with their types, and exit"),
     cl::cat(category));
+
+static cl::opt<bool>
+    listGuards("list-guards",
+               cl::desc("Print the defects of MLIR and LLVM that the compiler "
+                        "works around, and exit"),
+               cl::cat(category));
 
 static constexpr const char *overview =
     "Compiles multi-GPU kernels written in MLIR.\n\n"
@@ -288,6 +307,10 @@ static llvm::Error readFlags(Invocation &invocation) {
   options.allowNonportable = allowNonportable;
   options.debug = debugChecks;
   options.verifyStages = verifyStages;
+  for (Guard guard : disabledGuards) {
+    options.disabledGuards.push_back(guard);
+    options.codegen.guards.remove(guard);
+  }
   for (const TargetSpec &target : options.targets)
     if (options.debug && target.kind != TargetKind::Host)
       return llvm::createStringError(
@@ -446,6 +469,10 @@ int main(int argc, char **argv) {
   }
   if (listStages) {
     printPostConditions(llvm::outs());
+    return 0;
+  }
+  if (listGuards) {
+    printGuards(llvm::outs());
     return 0;
   }
   if (listOps) {

@@ -9,6 +9,7 @@
 #ifndef IRIS_PIPELINES_PIPELINES_H
 #define IRIS_PIPELINES_PIPELINES_H
 
+#include "iris/Guards/Guards.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -47,6 +48,11 @@ struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
                      "(iris-verify-stage); in builds with assertions, unless "
                      "this is false"),
       llvm::cl::init(kVerifyStagesByDefault)};
+  PassOptions::ListOption<std::string> disabledGuards{
+      *this, "disable-guards",
+      llvm::cl::desc("Names of guards against defects of MLIR that are not to "
+                     "be used, which makes results wrong (iris-compile "
+                     "--list-guards)")};
   PassOptions::Option<std::string> until{
       *this, "until",
       llvm::cl::desc(

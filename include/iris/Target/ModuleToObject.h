@@ -5,6 +5,7 @@
 #ifndef IRIS_TARGET_MODULETOOBJECT_H
 #define IRIS_TARGET_MODULETOOBJECT_H
 
+#include "iris/Guards/Guards.h"
 #include "iris/Target/TargetRegistry.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Operation.h"
@@ -32,6 +33,8 @@ struct CodegenOptions {
   /// NVPTX: the path of `ptxas`, which assembles PTX to a cubin; if empty, the
   /// image is PTX.
   std::string ptxas;
+  /// The defects of LLVM to work around.
+  GuardSet guards = GuardSet::needed();
 };
 
 /// Machine code in the form that a driver loads.

@@ -15,6 +15,7 @@
 #include "iris/Conversion/TileToThreads.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
+#include "iris/Guards/Canonicalizer.h"
 #include "iris/Kernels/Passes.h"
 #include "iris/Pipelines/Passes.h"
 
@@ -62,7 +63,7 @@ static uint64_t maxScratchBytes(const IrisPipelineOptions &options) {
 }
 
 /// The defects of MLIR to work around.
-[[maybe_unused]] static GuardSet getGuards(const IrisPipelineOptions &options) {
+static GuardSet getGuards(const IrisPipelineOptions &options) {
   GuardSet guards = GuardSet::needed();
   for (const std::string &name : options.disabledGuards)
     guards.remove(StringRef(name));
@@ -83,9 +84,20 @@ static void addVerifier(OpPassManager &pm, const IrisPipelineOptions &options,
         createIrisVerifyStagePass({stage.str(), options.target.getValue()}));
 }
 
-static void addCleanup(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
+static void addCleanup(OpPassManager &pm, const IrisPipelineOptions &options) {
+  pm.addPass(createCanonicalizerPass(getGuards(options)));
   pm.addPass(createCSEPass());
+}
+
+static void addNarrowing(OpPassManager &pm,
+                         const IrisPipelineOptions &options) {
+  if (getGuards(options).contains(Guard::Narrowing)) {
+    pm.addPass(createIrisNarrowIntegersPass());
+    return;
+  }
+  arith::ArithIntRangeNarrowingOptions narrowing;
+  narrowing.bitwidthsSupported = {32};
+  pm.addPass(arith::createArithIntRangeNarrowing(narrowing));
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,7 +133,7 @@ void mlir::iris::buildIrisTranslatePipeline(
   kernels.addPass(createIrisResolveDimsPass());
   if (options.debug) {
     // Accesses by affine maps become ones that the checks know.
-    addCleanup(kernels);
+    addCleanup(kernels, options);
     kernels.addPass(createIrisVerifyAffinePass());
     kernels.addPass(createLowerAffinePass());
     kernels.addPass(createIrisInsertChecksPass());
@@ -129,7 +141,7 @@ void mlir::iris::buildIrisTranslatePipeline(
   kernels.addPass(createIrisTranslatePointersPass());
   // One translation for all accesses to a buffer, outside of the tile loops:
   // it is pure address arithmetic.
-  addCleanup(kernels);
+  addCleanup(kernels, options);
   // Constants are part of the affine maps now. The analysis of ranges divides
   // by what they divide by, also where it only finds out that that is 0.
   kernels.addPass(createIrisVerifyAffinePass());
@@ -137,10 +149,8 @@ void mlir::iris::buildIrisTranslatePipeline(
   // Ranks are small: a peer's number, (rank + k) mod ranks, costs a 32-bit
   // division, not a 64-bit one.
   kernels.addPass(arith::createIntRangeOptimizationsPass());
-  arith::ArithIntRangeNarrowingOptions narrowing;
-  narrowing.bitwidthsSupported = {32};
-  kernels.addPass(arith::createArithIntRangeNarrowing(narrowing));
-  addCleanup(kernels);
+  addNarrowing(kernels, options);
+  addCleanup(kernels, options);
   kernels.addPass(createLoopInvariantCodeMotionPass());
   addVerifier(kernels, options, "translate");
 }
@@ -153,7 +163,7 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
                                         const IrisPipelineOptions &options) {
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
   if (isHost(options)) {
-    buildTileToLoopsPipeline(kernels);
+    buildTileToLoopsPipeline(kernels, getGuards(options));
   } else {
     // Each thread waits for its own packets.
     kernels.addPass(createIrisCheckWaitStatusPass());
@@ -174,7 +184,9 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
     // No target has a libm to link.
     kernels.addPass(createIrisExpandMathPass());
   }
-  addCleanup(kernels);
+  if (getGuards(options).contains(Guard::IntegersToBf16))
+    kernels.addPass(createIrisExpandConversionsPass());
+  addCleanup(kernels, options);
   // The accesses' uniform checks and addresses leave the loops.
   kernels.addPass(createLoopInvariantCodeMotionPass());
   if (!isHost(options))
@@ -204,7 +216,7 @@ void mlir::iris::buildIrisSyncPipeline(OpPassManager &pm,
   // all conversions of f16 and bf16.
   if (isHost(options))
     kernels.addPass(createIrisLegalizeHostFloatsPass());
-  addCleanup(kernels);
+  addCleanup(kernels, options);
   addVerifier(kernels, options, "sync");
 }
 
@@ -233,7 +245,7 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
   // Subviews become arithmetic on the base; affine maps become arith.
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
-  addCleanup(kernels);
+  addCleanup(kernels, options);
   // The conversions to ROCDL and NVVM would call libraries that nothing links.
   if (!isHost(options))
     kernels.addPass(createIrisMathToIntrinsicsPass());
@@ -255,7 +267,7 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
   }
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createIrisApplyLoopAnnotationsPass());
-  addCleanup(kernels);
+  addCleanup(kernels, options);
   // Last: it looks at what is left between stores.
   if (isAMD(options))
     kernels.addPass(createIrisROCDLGatherStoresPass());
@@ -292,7 +304,7 @@ void mlir::iris::buildIrisPipeline(OpPassManager &pm,
 void mlir::iris::buildIrisMainPipeline(OpPassManager &pm,
                                        const IrisPipelineOptions &options) {
   buildIrisExpandPipeline(pm, options);
-  buildHostProgramPipeline(pm);
+  buildHostProgramPipeline(pm, getGuards(options));
   addVerifier(pm, options, "main");
 }
 

@@ -5,6 +5,7 @@
 #ifndef IRIS_CONVERSION_HOSTPROGRAM_H
 #define IRIS_CONVERSION_HOSTPROGRAM_H
 
+#include "iris/Guards/Guards.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
@@ -18,7 +19,7 @@ namespace mlir::iris {
 
 /// Converts `@main` of a module to IrisRtMain of RuntimeABI.h in the LLVM
 /// dialect, and removes the kernels.
-void buildHostProgramPipeline(OpPassManager &pm);
+void buildHostProgramPipeline(OpPassManager &pm, GuardSet guards);
 
 } // namespace mlir::iris
 

@@ -6,6 +6,7 @@
 #ifndef IRIS_CONVERSION_TILETOLOOPS_H
 #define IRIS_CONVERSION_TILETOLOOPS_H
 
+#include "iris/Guards/Guards.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/Pass.h"
 
@@ -24,7 +25,7 @@ inline constexpr StringLiteral kArenaBytesAttr = "iris.arena_bytes";
 
 /// Stage `tiles` of the host target, on a gpu.module: converts kernels to
 /// func.func without tiles.
-void buildTileToLoopsPipeline(OpPassManager &pm);
+void buildTileToLoopsPipeline(OpPassManager &pm, GuardSet guards);
 
 } // namespace mlir::iris
 

@@ -4,6 +4,7 @@
 #include "iris/Conversion/HostProgram.h"
 #include "iris/Conversion/TileToLoops.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
+#include "iris/Guards/Canonicalizer.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -15,23 +16,25 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-void mlir::iris::buildHostProgramPipeline(OpPassManager &pm) {
+void mlir::iris::buildHostProgramPipeline(OpPassManager &pm, GuardSet guards) {
   // Inline helper functions, which would otherwise have to propagate the
   // runtime's errors. No canonicalization before dimensions are resolved.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   OpPassManager &inlined = pm.nest<func::FuncOp>();
   inlined.addPass(createIrisResolveDimsPass());
-  inlined.addPass(createCanonicalizerPass());
+  inlined.addPass(iris::createCanonicalizerPass(guards));
   pm.addPass(createIrisVerifyHostProgramPass());
   OpPassManager &main = pm.nest<func::FuncOp>();
   // Views become affine maps on the address, and those become arith ops.
   main.addPass(memref::createExpandStridedMetadataPass());
   main.addPass(createLowerAffinePass());
-  main.addPass(createCanonicalizerPass());
+  main.addPass(iris::createCanonicalizerPass(guards));
+  if (guards.contains(Guard::IntegersToBf16))
+    main.addPass(createIrisExpandConversionsPass());
   main.addPass(createIrisLegalizeHostFloatsPass());
   // A failed call returns from @main at any point.
   main.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertIrisHostProgramPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(iris::createCanonicalizerPass(guards));
   pm.addPass(createCSEPass());
 }

@@ -4,6 +4,7 @@
 #include "iris/Conversion/TileToLoops.h"
 
 #include "iris/Dialect/Iris/Transforms/Passes.h"
+#include "iris/Guards/Canonicalizer.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -11,13 +12,13 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-void mlir::iris::buildTileToLoopsPipeline(OpPassManager &pm) {
+void mlir::iris::buildTileToLoopsPipeline(OpPassManager &pm, GuardSet guards) {
   pm.addPass(createIrisOutlineKernelsPass());
   pm.addPass(createConvertTileToLoopsPass());
   // Must follow immediately: lifetimes are derived from the order of ops, which
   // CSE and LICM of addresses would change.
   pm.addPass(createIrisAssignArenaPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(iris::createCanonicalizerPass(guards));
   pm.addPass(createCSEPass());
   // Math ops now apply to single elements. f16 and bf16 are legalized later,
   // because the lowering of synchronization also emits arithmetic on them.

@@ -271,6 +271,52 @@ def IrisResolveDimsPass : Pass<"iris-resolve-dims"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def IrisNarrowIntegersPass : Pass<"iris-narrow-integers"> {
+  let summary = "Compute with 32 bits where the values allow it";
+  let description = [{
+    Integers wider than 32 bits, and `index`, become i32 in operations and loops
+    whose result stays the same. That depends on what the operation takes its
+    values for: signed operations need values that fit in signed 32 bits,
+    unsigned ones in unsigned 32 bits; sums and the like need either; shift
+    amounts are below 32; loops do not wrap at their last step.
+
+    In place of upstream's `arith-int-range-narrowing`, which does not
+    distinguish them.
+
+    Before, where `%rank` and `%n` are below 2^31:
+
+    ```mlir
+    %peer = arith.remui %rank, %n : index
+    ```
+
+    After:
+
+    ```mlir
+    %0 = arith.index_cast %rank : index to i32
+    %1 = arith.index_cast %n : index to i32
+    %2 = arith.remui %0, %1 : i32
+    %peer = arith.index_castui %2 : i32 to index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def IrisExpandConversionsPass : Pass<"iris-expand-conversions"> {
+  let summary = "Convert integers to bf16 with one rounding";
+  let description = [{
+    Conversions of integers with more than 24 bits to bf16 become a conversion
+    to f32 that rounds to odd, and one of f32 to bf16. No target rounds them
+    once by itself, except NVIDIA GPUs since sm_90. Works on scalars, vectors
+    and tensors.
+
+    Example: `arith.sitofp %x : i32 to bf16` takes the first 24 bits of the
+    magnitude, sets the last of them if a bit behind them is set, and scales.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def IrisExpandMathPass : Pass<"iris-expand-math"> {
   let summary = "Expand math functions to arithmetic";
   let description = [{

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ExpandConversions.cpp - Integers to bf16, rounded once -------------===//
+//
+// LLVM converts integers to bf16 by way of f32 or f64, and rounds twice: 2^24 +
+// 2^16 + 1 becomes 2^24 + 2^16 in f32, a tie, which is rounded to 2^24.
+//
+//===----------------------------------------------------------------------===//
+
+#include "iris/Dialect/Iris/Transforms/Passes.h"
+
+#include "Arithmetic.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#define DEBUG_TYPE "iris-expand-conversions"
+
+namespace mlir::iris {
+#define GEN_PASS_DEF_IRISEXPANDCONVERSIONSPASS
+#include "iris/Dialect/Iris/Transforms/Passes.h.inc"
+} // namespace mlir::iris
+
+using namespace mlir;
+using namespace mlir::iris;
+
+/// Bits of precision of f32.
+static constexpr unsigned kPrecision = 24;
+static constexpr unsigned kFractionBits = kPrecision - 1;
+static constexpr unsigned kExponentBias = 127;
+
+/// Converts `magnitude`, an unsigned integer of `bits` bits, to f32, rounded to
+/// odd: its first 24 bits, of which the last is set if any other bit is.
+/// Rounding the result again gives what rounding once does.
+static Value convertToOdd(Arithmetic &a, Value magnitude, unsigned bits) {
+  ImplicitLocOpBuilder &b = a.b;
+  Type i32 = a.like(b.getI32Type());
+  Value zeros = math::CountLeadingZerosOp::create(b, magnitude);
+  Value shift =
+      arith::SubIOp::create(b, a.integer(bits, bits - kPrecision), zeros);
+  shift = arith::MaxSIOp::create(b, shift, a.integer(bits, 0));
+  Value kept = arith::ShRUIOp::create(b, magnitude, shift);
+  Value back = arith::ShLIOp::create(b, kept, shift);
+  Value isInexact =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, back, magnitude);
+  Value sticky = arith::ExtUIOp::create(b, kept.getType(), isInexact);
+  Value odd = arith::OrIOp::create(b, kept, sticky);
+  if (bits > 32) {
+    odd = arith::TruncIOp::create(b, i32, odd);
+    shift = arith::TruncIOp::create(b, i32, shift);
+  }
+  Value number = arith::UIToFPOp::create(b, a.like(b.getF32Type()), odd);
+  Value exponent =
+      arith::AddIOp::create(b, shift, a.integer(32, kExponentBias));
+  exponent = arith::ShLIOp::create(b, exponent, a.integer(32, kFractionBits));
+  Value scale = arith::BitcastOp::create(b, a.like(b.getF32Type()), exponent);
+  return a.mul(number, scale);
+}
+
+namespace {
+template <typename OpT>
+struct ConvertOnce : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    constexpr bool isSigned = std::is_same_v<OpT, arith::SIToFPOp>;
+    Value value = op.getIn();
+    unsigned width =
+        getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+    if (!getElementTypeOrSelf(op.getType()).isBF16() || width <= kPrecision ||
+        width > 64)
+      return rewriter.notifyMatchFailure(op, "f32 holds the integer");
+    Arithmetic a(op.getLoc(), rewriter, op.getType());
+    unsigned bits = width > 32 ? 64 : 32;
+    if (width != bits) {
+      Type wide = a.like(rewriter.getIntegerType(bits));
+      value = isSigned ? arith::ExtSIOp::create(a.b, wide, value).getResult()
+                       : arith::ExtUIOp::create(a.b, wide, value).getResult();
+    }
+    Value result;
+    if (isSigned) {
+      Value zero = a.integer(bits, 0);
+      Value isNegative =
+          arith::CmpIOp::create(a.b, arith::CmpIPredicate::slt, value, zero);
+      Value negated = arith::SubIOp::create(a.b, zero, value);
+      result = convertToOdd(a, a.select(isNegative, negated, value), bits);
+      result = a.select(isNegative, arith::NegFOp::create(a.b, result), result);
+    } else {
+      result = convertToOdd(a, value, bits);
+    }
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), result);
+    return success();
+  }
+};
+
+struct ExpandConversionsPass
+    : iris::impl::IrisExpandConversionsPassBase<ExpandConversionsPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ConvertOnce<arith::SIToFPOp>, ConvertOnce<arith::UIToFPOp>>(
+        &getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -16,7 +16,7 @@ using namespace mlir::iris;
 /// CountedChunks::buildPush.
 static void buildPush(KernelBuilder &k, CountedChunks &chunks) {
   chunks.exchange(
-      [](const CountedChunks::Peer &peer) { return peer.received; });
+      k.out, [](const CountedChunks::Peer &peer) { return peer.received; });
   chunks.forPeers(0, [&](const CountedChunks::Peer &peer) {
     chunks.checkPair(peer.sent, peer.announced);
   });

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -41,6 +42,10 @@ CountedChunks::CountedChunks(KernelBuilder &k) : k(k), unit(k.count) {
     });
 }
 
+static std::string opName(KernelBuilder &k) {
+  return ("iris." + stringifyCollectiveKind(k.config.kind)).str();
+}
+
 /// In rows.
 CountedChunks::Peer CountedChunks::read(Value member) {
   auto entry = [&](Value table, Value index) -> Value {
@@ -61,7 +66,7 @@ CountedChunks::Peer CountedChunks::read(Value member) {
 }
 
 void CountedChunks::check(const Range &rows, Value capacity, StringRef buffer) {
-  std::string op = ("iris." + stringifyCollectiveKind(k.config.kind)).str();
+  std::string op = opName(k);
   Value one = k.index(1);
   // Unsigned, so that a negative number is too large; nothing here wraps.
   CheckOp::create(k.b, k.ctx, rows.length, k.add(capacity, one),
@@ -79,7 +84,7 @@ void CountedChunks::check(const Range &rows, Value capacity, StringRef buffer) {
 }
 
 CountedChunks::Range CountedChunks::toElements(const Range &rows) {
-  return {k.mul(rows.offset, unit), k.mul(rows.length, unit), rows.length};
+  return {k.mul(rows.offset, unit), k.mul(rows.length, unit)};
 }
 
 void CountedChunks::forPeers(int64_t first,
@@ -130,11 +135,26 @@ Value CountedChunks::ownLength() {
 // Announcements
 //===----------------------------------------------------------------------===//
 
-/// Two words per program and member, where other kernels have one: such a
-/// kernel has half as many programs.
+/// The words of an announcement. Members whose rows or types differ compare
+/// bytes, which mean the same to all.
+enum Word : int64_t {
+  offsetWord, ///< in bytes
+  lengthWord, ///< in bytes
+  formWord,   ///< see formOf
+  placeWord,  ///< bytes from the workspace to the buffer that members access
+  numWords
+};
+
+/// Four words per program and member, where other kernels have two for twice as
+/// many programs.
+static_assert(numWords * 8 * (Workspace::maxPrograms / 2) *
+                  Workspace::maxMembers ==
+              Workspace::placeBytes);
+
+/// The first word that `member` writes.
 static Value wordOf(KernelBuilder &k, Value member) {
   return k.mul(k.add(k.mul(k.program, k.index(Workspace::maxMembers)), member),
-               k.index(2));
+               k.index(numWords));
 }
 
 static Value wordsOf(KernelBuilder &k) {
@@ -142,41 +162,89 @@ static Value wordsOf(KernelBuilder &k) {
                 k.b.getI64Type());
 }
 
-void CountedChunks::exchange(llvm::function_ref<Range(const Peer &)> announce) {
-  Value words = wordsOf(k), mine = wordOf(k, k.me);
+/// A number for all that decides which program of which member moves which
+/// elements, and when it waits.
+static Value formOf(KernelBuilder &k) {
+  const CollectiveConfig &config = k.config;
+  auto form = static_cast<int64_t>(config.kind);
+  auto append = [&form](int64_t number, int64_t end) {
+    assert(number < end && "numbers must not meet");
+    form = form * end + number;
+  };
+  append(config.variant - config.collective->begin(),
+         plan::Collective::maxVariants);
+  append(config.staged, 2);
+  append(llvm::Log2_64(config.elementBytes), 8);
+  append(llvm::Log2_64(config.tile), 64);
+  return k.add(k.index(form * (Workspace::maxPrograms + 1)), k.programs);
+}
+
+void CountedChunks::exchange(Value shared,
+                             llvm::function_ref<Range(const Peer &)> announce) {
+  Value words = wordsOf(k), mine = wordOf(k, k.me), form = formOf(k);
+  Value place = shared ? arith::IndexCastOp::create(k.b, k.b.getIndexType(),
+                                                    k.distanceTo(shared))
+                       : k.index(0);
+  Value bytes = k.index(k.config.elementBytes);
   forPeers(0, [&](const Peer &peer) {
     Range range = announce(peer);
-    auto tell = [&](Value number, Value word) {
+    auto tell = [&](Value number, Word which) {
       Value wide = arith::IndexCastOp::create(k.b, k.b.getI64Type(), number);
-      SignalOp::create(k.b, SignalKind::Set, k.ctx, wide, words, word,
-                       k.rankOf(peer.member), MemSemantic::Relaxed, Scope::Sys);
+      SignalOp::create(k.b, SignalKind::Set, k.ctx, wide, words,
+                       k.add(mine, k.index(which)), k.rankOf(peer.member),
+                       MemSemantic::Relaxed, Scope::Sys);
     };
-    tell(range.offset, mine);
-    tell(range.rows, k.add(mine, k.index(1)));
+    tell(k.mul(range.offset, bytes), offsetWord);
+    tell(k.mul(range.length, bytes), lengthWord);
+    tell(form, formWord);
+    tell(place, placeWord);
   });
   k.barrier();
   isExchanged = true;
+  // As in the constructor, loads come before checks.
   for (Peer &peer : peers)
     peer.announced = announcedBy(peer.member);
+  forPeers(0,
+           [&](const Peer &peer) { checkCall(peer.announced, form, place); });
 }
 
-CountedChunks::Range CountedChunks::announcedBy(Value member) {
-  Value words = wordsOf(k), word = wordOf(k, member);
-  auto load = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(
-        k.b, k.b.getIndexType(), memref::LoadOp::create(k.b, words, index));
+CountedChunks::Announcement CountedChunks::announcedBy(Value member) {
+  Value words = wordsOf(k), first = wordOf(k, member);
+  auto load = [&](Word which) -> Value {
+    Value word =
+        memref::LoadOp::create(k.b, words, k.add(first, k.index(which)));
+    return arith::IndexCastOp::create(k.b, k.b.getIndexType(), word);
   };
-  Value offset = load(word), rows = load(k.add(word, k.index(1)));
-  return {offset, k.mul(rows, unit), rows};
+  Value bytes = k.index(k.config.elementBytes);
+  return {{k.div(load(offsetWord), bytes), k.div(load(lengthWord), bytes)},
+          load(formWord),
+          load(placeWord)};
+}
+
+void CountedChunks::checkCall(const Announcement &announced, Value form,
+                              Value place) {
+  Value zero = k.index(0), one = k.index(1);
+  auto check = [&](Value theirs, Value mine, StringRef what) {
+    CheckOp::create(k.b, k.ctx, k.select(k.equal(theirs, mine), zero, one), one,
+                    /*atLeast=*/false, opName(k), what);
+  };
+  check(announced.form, form,
+        "meets a member that calls another operation or runs it by another "
+        "variant, tile, element size or number of programs; expected the same "
+        "of all members, and buffers of the same size");
+  check(announced.place, place,
+        "meets a member whose buffer is elsewhere on its heap; expected the "
+        "same offset on all members");
 }
 
 void CountedChunks::checkPair(const Range &sent, const Range &expected) {
-  std::string op = ("iris." + stringifyCollectiveKind(k.config.kind)).str();
-  CheckOp::create(k.b, k.ctx, sent.rows, k.add(expected.rows, k.index(1)),
-                  /*atLeast=*/false, op,
-                  "sends $value rows to a member that expects $last");
-  CheckOp::create(k.b, k.ctx, sent.rows, expected.rows, /*atLeast=*/true, op,
-                  "sends $value rows to a member that expects $bound");
+  Value bytes = k.index(k.config.elementBytes);
+  Value have = k.mul(sent.length, bytes), want = k.mul(expected.length, bytes);
+  CheckOp::create(k.b, k.ctx, have, k.add(want, k.index(1)),
+                  /*atLeast=*/false, opName(k),
+                  "sends $value bytes to a member that expects $last");
+  CheckOp::create(k.b, k.ctx, have, want, /*atLeast=*/true, opName(k),
+                  "sends $value bytes to a member that expects $bound");
 }
 
 void CountedChunks::forTiles(Value source, Value target, Value length,
@@ -195,12 +263,13 @@ void CountedChunks::forTiles(Value source, Value target, Value length,
 
 // Why `push` and `pull` are correct. The first barrier says of every peer that
 // its stream has come to this call, that its counts are right for its buffers,
-// and what it announced. The second one is as in AllGather.cpp; it also says
+// and what it announced: what is stored there is in its output if as many bytes
+// are sent as it expects. The second one is as in AllGather.cpp; it also says
 // that no rank reads the words of the announcements any more.
 
 /// Receivers announce where they want their chunks.
 void CountedChunks::buildPush() {
-  exchange([](const Peer &peer) { return peer.received; });
+  exchange(k.out, [](const Peer &peer) { return peer.received; });
   forPeers(0, [&](const Peer &peer) {
     const Range &sent = peer.sent, &wanted = peer.announced;
     checkPair(sent, wanted);
@@ -215,7 +284,7 @@ void CountedChunks::buildPush() {
 
 /// Senders announce where the chunks are.
 void CountedChunks::buildPull() {
-  exchange([](const Peer &peer) { return peer.sent; });
+  exchange(k.in, [](const Peer &peer) { return peer.sent; });
   forPeers(0, [&](const Peer &peer) {
     const Range &sent = peer.announced, &received = peer.received;
     checkPair(sent, received);
@@ -242,8 +311,8 @@ static Value lengthInRound(KernelBuilder &k, Value length, Value start,
 /// announcements any more; slots are as in docs/internals/collectives.md.
 void CountedChunks::buildBuffered() {
   Value largest = largestOf([](const Peer &peer) { return peer.sent.length; });
-  exchange([&](const Peer &peer) {
-    return Range{largest, Value(), peer.sent.rows};
+  exchange(/*shared=*/Value(), [&](const Peer &peer) {
+    return Range{largest, peer.sent.length};
   });
   Value most =
       largestOf([](const Peer &peer) { return peer.announced.offset; });

@@ -19,16 +19,21 @@ namespace mlir::iris {
 
 class CountedChunks {
 public:
-  /// Elements of a buffer, and the number of their rows.
+  /// Elements of a buffer.
   struct Range {
-    Value offset, length, rows;
+    Value offset, length;
+  };
+  /// What a member announces: a range, how it runs the call, and where the
+  /// buffer is that members access.
+  struct Announcement : Range {
+    Value form, place;
   };
   /// What this rank exchanges with a member.
   struct Peer {
     Value member;
     Range sent, received;
-    /// After `exchange`: what the member announced.
-    Range announced;
+    /// After `exchange`.
+    Announcement announced;
   };
 
   /// Reads the counts and offsets, and checks them against the buffers.
@@ -38,11 +43,13 @@ public:
   /// one (1).
   void forPeers(int64_t first, llvm::function_ref<void(const Peer &)> body);
   /// Announces a range to each member, and meets the peer programs: afterwards
-  /// every member's announcement is there. Once in a kernel, which has a
-  /// barrier after it.
-  void exchange(llvm::function_ref<Range(const Peer &)> announce);
-  /// Ends the kernel, and fails the world, where a sender's count is not the
-  /// receiver's.
+  /// every member's announcement is there, and known to come from the same
+  /// call. `shared`: the buffer that members access, at the same offset of
+  /// their heaps; null if none do. Once in a kernel, which has a barrier after
+  /// it.
+  void exchange(Value shared, llvm::function_ref<Range(const Peer &)> announce);
+  /// Ends the kernel, and fails the world, where a sender's bytes are not as
+  /// many as the receiver's.
   void checkPair(const Range &sent, const Range &expected);
   /// body(offset) for this program's tiles of `length` elements that `source`
   /// sends to `target`: the same program on both.
@@ -64,7 +71,9 @@ private:
   Value largestOf(llvm::function_ref<Value(const Peer &)> number);
   void check(const Range &rows, Value capacity, StringRef buffer);
   Range toElements(const Range &rows);
-  Range announcedBy(Value member);
+  Announcement announcedBy(Value member);
+  /// Ends the kernel, and fails the world, where a member makes another call.
+  void checkCall(const Announcement &announced, Value form, Value place);
 
   KernelBuilder &k;
   /// Elements of the buffers that one counted row has.

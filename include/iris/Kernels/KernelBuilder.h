@@ -95,6 +95,9 @@ public:
   Value scratch(Value offset, Value elements, Type type = {});
   /// The address of a buffer's first element, as an index.
   Value addressOf(Value buffer);
+  /// Bytes from the workspace to that element, as an i64; for a buffer on the
+  /// heap.
+  Value distanceTo(Value buffer);
   /// FIFO slot `which`; it holds one tile.
   Value fifoSlot(Value which);
 
@@ -212,7 +215,6 @@ private:
   /// Stores the distance of this rank's buffer from its workspace, in bytes, to
   /// `member`'s peer program.
   void announceTo(Value member, Value distance);
-  Value distanceTo(Value buffer);
   Value distanceOf(Value member);
   /// The index of a member's entry among the announced locations of this
   /// program.

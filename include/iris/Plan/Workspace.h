@@ -8,7 +8,8 @@
 //   epochs          a word per program, all the same between kernels: rounds
 //                   that used packets or buffers so far
 //   places          two words per program and member, where it announces a
-//                   buffer: the distance in bytes from the workspace
+//                   buffer: the distance in bytes from the workspace; or a
+//                   chunk, in four words for each of half the programs
 //   FIFO counters   of send and recv: two lines per program and member
 //   FIFO slots      two per program and sender
 //   packets         two halves, for even and odd epochs
@@ -35,7 +36,7 @@ namespace irisplan {
 struct Workspace {
   /// The number of the layout: kernels of different layouts must not share a
   /// workspace.
-  static constexpr int64_t layout = 6;
+  static constexpr int64_t layout = 7;
   /// A cache line of its own.
   static constexpr int64_t line = 128;
   /// Most programs of a launch, and most members of a group.
@@ -47,7 +48,7 @@ struct Workspace {
   static constexpr int64_t epochs = barrier + barrierBytes;
   static constexpr int64_t epochBytes = 4 * maxPrograms;
   static constexpr int64_t places = epochs + epochBytes;
-  static constexpr int64_t placeBytes = 8 * maxPrograms * maxMembers;
+  static constexpr int64_t placeBytes = 16 * maxPrograms * maxMembers;
   static constexpr int64_t fifoCounters = places + placeBytes;
   static constexpr int64_t fifoPrograms = 16;
   static constexpr int64_t fifoCounterBytes =

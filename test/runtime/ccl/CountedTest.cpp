@@ -379,8 +379,8 @@ TEST_P(WrongCounts, PairsDiffer) {
         if (status.ok())
           status = world->synchronize();
         RANK_CHECK(!status.ok());
-        std::string expected = "sends " + std::to_string(sent) +
-                               " rows to a member that expects 4";
+        std::string expected = "sends " + std::to_string(4 * sent) +
+                               " bytes to a member that expects 16";
         bool says = status.message().find(expected) != std::string::npos;
         return says ? "" : "'" + status.message() + "' has no " + expected;
       });

@@ -5,6 +5,8 @@
 #include "core/Files.h"
 #include "core/Log.h"
 #include "iris/Chips/ChipTable.h"
+#include "iris/Plan/CollectiveForm.h"
+#include "iris/Plan/Matmuls.h"
 #include "iris/rt/Env.h"
 #include "package/JsonReader.h"
 
@@ -17,6 +19,7 @@
 
 using namespace iris::ccl;
 using namespace iris::rt;
+namespace numbers = plan::matmul_numbers;
 
 /// Bounds that keep sums and products of an estimate finite.
 static constexpr double maxNumber = 1e15;
@@ -133,15 +136,47 @@ static int64_t readInteger(const JsonValue &json) {
   return static_cast<int64_t>(json.integer(1, maxInteger));
 }
 
-static std::vector<int64_t> readIntegers(const JsonValue &json) {
+/// A number of the configs that are chosen with the model; others would be
+/// refused in every call.
+static int64_t readConfigNumber(const JsonValue &json,
+                                const plan::ConfigNumber &number) {
+  int64_t value = readInteger(json);
+  if (!number.accepts(value))
+    json.fail("is " + std::to_string(value) + "; expected " +
+              number.describe());
+  return value;
+}
+
+/// The same, or 0 for what the compiler takes.
+static int64_t readOpenNumber(const JsonValue &json,
+                              const plan::ConfigNumber &number) {
+  int64_t value = static_cast<int64_t>(json.integer(0, maxInteger));
+  if (value != 0 && !number.accepts(value))
+    json.fail("is " + std::to_string(value) + "; expected 0 or " +
+              number.describe());
+  return value;
+}
+
+static std::vector<int64_t>
+readConfigNumbers(const JsonValue &json, const plan::ConfigNumber &number) {
   std::vector<int64_t> values;
   size_t size = json.arraySize(64);
   for (size_t i = 0; i < size; ++i)
-    values.push_back(readInteger(json.element(i)));
+    values.push_back(readConfigNumber(json.element(i), number));
   if (values.empty())
     json.fail("is empty; expected at least one integer");
   return values;
 }
+
+/// Of the collective that may have the most.
+static constexpr plan::ConfigNumber linkPrograms = {
+    "programs", 1, plan::Workspace::maxPrograms, false, 32};
+/// Of the smallest and of the largest elements.
+static constexpr plan::ConfigNumber kBytes = {
+    "kBytes", numbers::tileK.least, 8 * numbers::tileK.most, true, 128};
+static constexpr plan::ConfigNumber tileBytes = {
+    "tileBytes", plan::minTileBytes, plan::maxTileBytes, true,
+    plan::defaultTileBytes};
 
 static LinkModel readLinks(const JsonValue &json) {
   expectKeys(json, linkNumbers,
@@ -153,7 +188,7 @@ static LinkModel readLinks(const JsonValue &json) {
   links.peerBytesPerUs = peer.isNull() ? std::numeric_limits<double>::infinity()
                                        : readNumber(peer, /*isPositive=*/true);
   links.warpSize = readInteger(json.member("warpSize"));
-  links.programs = readIntegers(json.member("programs"));
+  links.programs = readConfigNumbers(json.member("programs"), linkPrograms);
   if (!std::is_sorted(links.programs.begin(), links.programs.end()))
     json.member("programs").fail("is not in ascending order");
   return links;
@@ -168,28 +203,32 @@ static ProcessorModel readProcessor(const JsonValue &json) {
   readNumbers(json, processorNumbers, model);
   model.processors = readInteger(json.member("processors"));
   model.copiesUseProcessors = json.member("copiesUseProcessors").boolean();
-  model.xcds = readInteger(json.member("xcds"));
+  model.xcds = readConfigNumber(json.member("xcds"), numbers::xcds);
   JsonValue tiles = json.member("tiles");
   size_t size = tiles.arraySize(64);
   for (size_t i = 0; i < size; ++i) {
     JsonValue tile = tiles.element(i);
     tile.expectKeys({"m", "n", "kBytes", "warps"});
-    model.tiles.push_back({readInteger(tile.member("m")),
-                           readInteger(tile.member("n")),
-                           readInteger(tile.member("kBytes")),
-                           readInteger(tile.member("warps"))});
+    model.tiles.push_back(
+        {readConfigNumber(tile.member("m"), numbers::tileM),
+         readConfigNumber(tile.member("n"), numbers::tileN),
+         readConfigNumber(tile.member("kBytes"), kBytes),
+         readConfigNumber(tile.member("warps"), numbers::warps)});
   }
   if (model.tiles.empty())
     tiles.fail("is empty; expected at least one tile");
-  model.commPrograms = readIntegers(json.member("commPrograms"));
-  model.kPerFlag = readIntegers(json.member("kPerFlag"));
-  model.copyGroups = readIntegers(json.member("copyGroups"));
+  model.commPrograms =
+      readConfigNumbers(json.member("commPrograms"), numbers::fetchPrograms);
+  model.kPerFlag =
+      readConfigNumbers(json.member("kPerFlag"), numbers::kPerFlag);
+  model.copyGroups =
+      readConfigNumbers(json.member("copyGroups"), numbers::groupM);
   return model;
 }
 
 static Op readOp(const JsonValue &json) {
   std::string name = json.string();
-  for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
+  for (int32_t op = 0; plan::findCollective(op); ++op)
     if (name == opName(static_cast<Op>(op)))
       return static_cast<Op>(op);
   json.fail("is '" + name + "'; expected the name of a collective");
@@ -209,9 +248,8 @@ static KernelModel readKernel(const JsonValue &json) {
     json.member("variant").fail("is '" + kernel.variant + "'; " +
                                 std::string(opName(kernel.op)) +
                                 " has no such variant");
-  kernel.tileBytes =
-      static_cast<int64_t>(json.member("tileBytes").integer(0, maxInteger));
-  kernel.warps = static_cast<int64_t>(json.member("warps").integer(0, 32));
+  kernel.tileBytes = readOpenNumber(json.member("tileBytes"), tileBytes);
+  kernel.warps = readOpenNumber(json.member("warps"), plan::collectiveWarps);
   readNumbers(json, kernelNumbers, kernel);
   kernel.overlaps = json.member("overlaps").boolean();
   return kernel;

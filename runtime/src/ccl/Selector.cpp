@@ -68,13 +68,18 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
   auto timeWith = [&](int64_t programs) {
     return estimate(link, kernel, tuningKey, programs);
   };
-  std::vector<int64_t> numbers = link.programs;
+  std::vector<int64_t> numbers;
   if (tuningKey.programs != 0)
     numbers = {std::min(tuningKey.programs, most)};
+  else
+    std::copy_if(link.programs.begin(), link.programs.end(),
+                 std::back_inserter(numbers),
+                 [most](int64_t programs) { return programs <= most; });
+  if (numbers.empty())
+    numbers = {most};
   double least = timeWith(numbers.front());
   for (int64_t programs : numbers)
-    if (programs <= most)
-      least = std::min(least, timeWith(programs));
+    least = std::min(least, timeWith(programs));
   for (int64_t programs : numbers) {
     best.config.programs = programs;
     best.us = timeWith(programs);

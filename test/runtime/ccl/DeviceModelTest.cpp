@@ -21,6 +21,13 @@ static nlohmann::json anyModel() {
   return nlohmann::json::parse(embeddedModelTexts().front().text);
 }
 
+static nlohmann::json anyKernel() {
+  return {{"op", "all_gather"}, {"variant", "push"}, {"tileBytes", 0},
+          {"warps", 4},         {"startUs", 1},      {"startPeersUs", 0},
+          {"tileUs", 0},        {"tilePeersUs", 0},  {"programUs", 0},
+          {"bytesPerUs", 1000}, {"overlaps", false}};
+}
+
 TEST(DeviceModel, EmbeddedFilesAreModels) {
   ASSERT_GE(embeddedModelTexts().size(), 5u);
   std::set<std::string> names;
@@ -58,6 +65,20 @@ TEST(DeviceModel, RefusesWhatIsNoModel) {
          m["links"]["programs"] = {64, 16};
        },
        "'links.programs' is not in ascending order"},
+      {[](Json &m) { m["links"]["programs"] = {1073741824}; },
+       "'links.programs[0]' is 1073741824; expected 1 to 128"},
+      {[](Json &m) { m["processor"]["tiles"][0]["m"] = 96; },
+       "'processor.tiles[0].m' is 96; expected a power of two from 1 to 256"},
+      {[](Json &m) {
+         m["processor"]["commPrograms"] = {1, 513};
+       },
+       "'processor.commPrograms[1]' is 513; expected 1 to 512"},
+      {[](Json &m) {
+         m["kernels"] = Json::array({anyKernel()});
+         m["kernels"][0]["tileBytes"] = 1 << 20;
+       },
+       "'kernels[0].tileBytes' is 1048576; expected 0 or a power of two from "
+       "16 to 16384"},
       {[](Json &m) { m["links"]["programs"] = Json::array(); },
        "'links.programs' is empty"},
       {[](Json &m) { m["processor"]["tiles"] = Json::array(); },
@@ -86,6 +107,24 @@ TEST(DeviceModel, RefusesWhatIsNoModel) {
   Expected<DeviceModel> parsed = parseDeviceModel("{\"name\":", "file");
   ASSERT_FALSE(parsed.ok());
   EXPECT_NE(parsed.status().message().find("not JSON"), std::string::npos);
+}
+
+/// A kernel of each collective, by each variant.
+TEST(DeviceModel, ReadsEveryCollective) {
+  nlohmann::json model = anyModel();
+  nlohmann::json kernel = anyKernel();
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const plan::Collective &collective : plan::collectives)
+    for (const plan::Variant &variant : collective) {
+      kernel["op"] = collective.name;
+      kernel["variant"] = variant.name;
+      kernels.push_back(kernel);
+    }
+  model["kernels"] = kernels;
+  Expected<DeviceModel> parsed = parseDeviceModel(model.dump(), "file");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_EQ(kernels.size(), parsed->kernels.size());
+  EXPECT_EQ(Op::allGatherV, parsed->kernels.back().op);
 }
 
 TEST(DeviceModel, ReadsALinkWithoutLimitPerPeer) {

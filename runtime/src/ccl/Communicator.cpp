@@ -3,6 +3,7 @@
 //
 // Calls.cpp has the operations.
 #include "ccl/CommunicatorImpl.h"
+#include "iris/Plan/CollectiveForm.h"
 
 #include <algorithm>
 
@@ -17,6 +18,19 @@ Communicator::Communicator(std::unique_ptr<Impl> impl)
     : impl_(std::move(impl)) {}
 Communicator::~Communicator() = default;
 
+/// The compiler generates no kernel for another workspace.
+static Status checkWorkspace(uint64_t bytes) {
+  const plan::ConfigNumber &number = plan::collectiveWorkspace;
+  if (bytes % 4 == 0 && bytes <= static_cast<uint64_t>(number.most) &&
+      number.accepts(static_cast<int64_t>(bytes)))
+    return Status::success();
+  return makeStatus(StatusCode::invalidArgument,
+                    "communicator: a workspace of %llu bytes; expected a "
+                    "multiple of 4, %s (CommunicatorOptions::workspaceBytes)",
+                    static_cast<unsigned long long>(bytes),
+                    number.describe().c_str());
+}
+
 Expected<std::unique_ptr<Communicator>>
 Communicator::create(World &world, const CommunicatorOptions &options) {
   // Take the channel before any check, so that a rank with invalid options
@@ -30,11 +44,7 @@ Communicator::create(World &world, const CommunicatorOptions &options) {
   if (!group.ok())
     return group.status().withContext("communicator");
   IRISRT_RETURN_IF_ERROR(checkCostModel(world.deviceKind()));
-  if (options.workspaceBytes == 0 || options.workspaceBytes % 4 != 0)
-    return makeStatus(StatusCode::invalidArgument,
-                      "communicator: a workspace of %llu bytes; expected a "
-                      "multiple of 4",
-                      static_cast<unsigned long long>(options.workspaceBytes));
+  IRISRT_RETURN_IF_ERROR(checkWorkspace(options.workspaceBytes));
   auto impl = std::make_unique<Impl>(world, options, group.take(), channel);
   Expected<uint64_t> workspace = world.allocate(options.workspaceBytes);
   if (!workspace.ok())

@@ -69,6 +69,8 @@ int irisTestCclCApi(const char *job, uint32_t rank, uint32_t numRanks,
   REFUSES(iriscclCommCreate(world, NULL, NULL), "'comm' is NULL");
   options.numRanks = 0;
   options.workspaceBytes = 65536;
+  REFUSES(iriscclCommCreate(world, &options, &comm), "65536 bytes; expected");
+  options.workspaceBytes = 1 << 20;
   options.cacheDirectory = cacheDirectory;
   options.compiler = compiler;
   options.checkCalls = 1;

@@ -67,9 +67,8 @@ struct CommunicatorOptions {
   /// is ranks[i]. Empty: all ranks of the world.
   std::vector<uint32_t> ranks;
   /// Bytes of the workspace on the symmetric heap, which the kernels share: a
-  /// multiple of 4, 512 KiB to 1 GiB for generated kernels. Kernels are
-  /// compiled for that size; packages that are compiled ahead of time must use
-  /// the same.
+  /// multiple of 4, 512 KiB to 1 GiB. Kernels are compiled for that size;
+  /// packages that are compiled ahead of time must use the same.
   uint64_t workspaceBytes = 56 << 20;
   /// The source of kernels; null: KernelCache::shared().
   std::shared_ptr<KernelCache> cache;

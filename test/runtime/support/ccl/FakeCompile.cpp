@@ -78,7 +78,7 @@ static std::string kernelOf(const std::string &request) {
          R"(, "programs": )" + valueOf(request, "programs", "1") +
          R"(, "staged": )" + (staged ? "true" : "false") + R"(, "in_place": )" +
          (op == "all_reduce" && !staged ? "false" : "true") +
-         R"(, "workspace_bytes": 65536, "max_count": )" +
+         R"(, "workspace_bytes": 1048576, "max_count": )" +
          (staged ? "1000" : "0") + "}}";
 }
 

@@ -194,6 +194,7 @@ static void addProblem(const Options &options, const MatmulProblem &problem,
     each.problem.config = config;
     each.chosen = chosen.ok() && chosen->config == config;
     each.status = status;
+    each.isUnsupported = !ccl::checkDevice(tuningKey).ok();
     cases.push_back(each);
   };
   if (options.tune != 0) {
@@ -317,6 +318,7 @@ Status iris::bench::explainMatmuls(const Options &options) {
   once.modes.resize(1);
   once.tune = 0;
   IRISRT_ASSIGN_OR_RETURN(std::vector<MatmulCase> cases, matmulsOf(once));
+  Status worst;
   for (const MatmulCase &each : cases) {
     const MatmulConfig &config = each.problem.config;
     std::string what = matmulName(each.problem);
@@ -327,6 +329,9 @@ Status iris::bench::explainMatmuls(const Options &options) {
                 static_cast<unsigned long long>(each.shape.k));
     if (!each.status.ok()) {
       std::printf("%s\n", each.status.message().c_str());
+      // As where it is measured: an error, unless every variant was asked for.
+      if (!each.mayBeImpossible && worst.ok())
+        worst = each.status;
       continue;
     }
     ccl::MatmulTuningKey tuningKey = tuningKeyOf(options, each.problem);
@@ -344,5 +349,5 @@ Status iris::bench::explainMatmuls(const Options &options) {
                     ccl::describe(other.config).c_str(), other.us, other.matmul,
                     other.moving);
   }
-  return {};
+  return worst;
 }

@@ -28,6 +28,8 @@ struct MatmulCase {
   size_t group = 0;
   /// Why the case is not possible, if known.
   rt::Status status;
+  /// Because the device lacks what the variant needs.
+  bool isUnsupported = false;
 };
 
 /// The result of a case.

@@ -30,6 +30,18 @@ static int report(const rt::Status &status) {
 // Ranks
 //===----------------------------------------------------------------------===//
 
+/// With "all" variants, an impossible case is not an error.
+static bool isImpossible(const Case &each, const rt::Status &status) {
+  return each.mayBeImpossible &&
+         status.code() == rt::StatusCode::invalidArgument;
+}
+
+static bool isImpossible(const MatmulCase &each, const rt::Status &status) {
+  return each.mayBeImpossible &&
+         (each.isUnsupported ||
+          status.code() == rt::StatusCode::invalidArgument);
+}
+
 /// Measures the cases in order; returns the last error.
 template <typename Each, typename Measure, typename Use>
 static rt::Status measureAll(const std::vector<Each> &cases,
@@ -46,9 +58,7 @@ static rt::Status measureAll(const std::vector<Each> &cases,
       use(cases[i], *timing);
       continue;
     }
-    // With "all" variants, an impossible case is not an error.
-    if (cases[i].mayBeImpossible &&
-        timing.status().code() == rt::StatusCode::invalidArgument) {
+    if (isImpossible(cases[i], timing.status())) {
       if (report)
         report->skip(cases[i], timing.status());
       continue;
@@ -112,6 +122,14 @@ static rt::Status measure(const Options &options) {
   if (report)
     IRISRT_RETURN_IF_ERROR(report->finish());
   return worst;
+}
+
+/// What the environment names must be usable, also where nothing is measured.
+static rt::Status checkEnvironment(const Options &options) {
+  IRISRT_RETURN_IF_ERROR(ccl::checkCostModel(options.device.kind));
+  // Tuning writes the table.
+  return options.tune != 0 ? rt::Status::success()
+                           : ccl::MatmulTable::fromEnvironment().status();
 }
 
 static rt::Status writeRequests(const Options &options) {
@@ -188,6 +206,11 @@ static int runTool(int argc, char **argv) {
     std::printf("iris-bench %s, ABI %d.%d\n", IRIS_VERSION,
                 IRISRT_ABI_VERSION_MAJOR, IRISRT_ABI_VERSION_MINOR);
     return 0;
+  }
+  if (options->explain || !options->requestsPath.empty()) {
+    rt::Status environment = checkEnvironment(*options);
+    if (!environment.ok())
+      return report(environment);
   }
   if (options->explain) {
     explain(*options);

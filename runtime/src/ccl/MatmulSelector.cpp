@@ -338,6 +338,27 @@ static MatmulChoice choiceOf(const MatmulEntry &entry, MatmulTuningKey s,
                                describe(config).c_str(), entry.us, where)};
 }
 
+Status iris::ccl::checkDevice(const MatmulTuningKey &s) {
+  const MatmulKind kind = s.problem.kind;
+  const std::string &variant = s.problem.config.variant;
+  if (usesCopyEngine(kind, variant) &&
+      deviceModelOf(s).processor.copiesUseProcessors)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "%s: copy_engine needs copies that run concurrently with "
+                      "a kernel that occupies the whole device; this device "
+                      "uses kernels for stream waits and for copies of up to "
+                      "1 MiB; use another variant",
+                      kindName(kind));
+  if (s.hasFewQueues && usesCopyEngine(kind, variant) && copiesResults(s))
+    return makeStatus(StatusCode::failedPrecondition,
+                      "%s: copy_engine needs 8 hardware queues, or its stream "
+                      "waits may never end after a failure; set "
+                      "CUDA_DEVICE_MAX_CONNECTIONS to 8 or more, or use "
+                      "another variant",
+                      kindName(kind));
+  return Status::success();
+}
+
 Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
   IRISRT_RETURN_IF_ERROR(checkCostModel(tuningKey.device));
   MatmulTuningKey s = tuningKey;
@@ -357,22 +378,7 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
             : "communication programs (num_fetch_programs, "
               "tiles_per_comm_program, k_per_flag, num_fetch_stages, "
               "first_stage_fetch_programs, staged_layout)");
-  if (usesCopyEngine(s.problem.kind, requested.variant) &&
-      deviceModelOf(s).processor.copiesUseProcessors)
-    return makeStatus(StatusCode::failedPrecondition,
-                      "%s: copy_engine needs copies that run concurrently with "
-                      "a kernel that occupies the whole device; this device "
-                      "uses kernels for stream waits and for copies of up to "
-                      "1 MiB; use another variant",
-                      kindName(s.problem.kind));
-  if (s.hasFewQueues && usesCopyEngine(s.problem.kind, requested.variant) &&
-      copiesResults(s))
-    return makeStatus(StatusCode::failedPrecondition,
-                      "%s: copy_engine needs 8 hardware queues, or its stream "
-                      "waits may never end after a failure; set "
-                      "CUDA_DEVICE_MAX_CONNECTIONS to 8 or more, or use "
-                      "another variant",
-                      kindName(s.problem.kind));
+  IRISRT_RETURN_IF_ERROR(checkDevice(s));
   const Expected<MatmulTable> &own = MatmulTable::fromEnvironment();
   IRISRT_RETURN_IF_ERROR(own.status());
   if (const MatmulEntry *entry = findEntry(*own, s))

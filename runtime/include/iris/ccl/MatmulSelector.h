@@ -98,6 +98,10 @@ bool hasSplits(MatmulKind kind, const std::string &variant);
 /// "all_gather_matmul"; "unknown" for an invalid value.
 const char *kindName(MatmulKind kind);
 
+/// Fails if the device lacks what the config's variant needs, such as copies
+/// beside a kernel.
+rt::Status checkDevice(const MatmulTuningKey &tuningKey);
+
 /// Completes the problem's config. Fails if no possible config matches it.
 rt::Expected<MatmulChoice> select(const MatmulTuningKey &tuningKey);
 

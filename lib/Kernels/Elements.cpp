@@ -28,8 +28,12 @@ Value mlir::iris::widen(KernelBuilder &k, Value tile) {
 
 Value mlir::iris::narrow(KernelBuilder &k, Value tile) {
   Type element = k.config.element;
+  // The smallest or largest input needs no rounding and is never too large.
+  bool isInput = k.config.reduction == Reduction::Min ||
+                 k.config.reduction == Reduction::Max;
   if (isFloat8(element))
-    return emitToFloat8(k.b, cast<FloatType>(element), tile);
+    return emitToFloat8(k.b, cast<FloatType>(element), tile,
+                        /*keepsInfinity=*/isInput);
   if (element.isF16() || element.isBF16())
     return arith::TruncFOp::create(k.b, k.config.tileType(), tile);
   return tile;

@@ -92,6 +92,7 @@ static float powerOfTwo(int exponent) {
 
 static constexpr int kFloatBias = 127;
 static constexpr unsigned kFloatMantissa = 23;
+static constexpr uint32_t kInfinity = 0x7f800000;
 
 Value mlir::iris::emitFromFloat8(ImplicitLocOpBuilder &b, FloatType type,
                                  Value bytes) {
@@ -108,11 +109,11 @@ Value mlir::iris::emitFromFloat8(ImplicitLocOpBuilder &b, FloatType type,
       b, small, t.constant(powerOfTwo(kFloatBias - format.bias)));
   Value bits = t.asInt(value);
   Value sign = t.shl(t.andI(code, 0x80), 24);
-  constexpr uint32_t infinity = 0x7f800000, quiet = 0x7fc00000;
+  constexpr uint32_t quiet = 0x7fc00000;
   if (format.hasInfinity) {
     uint32_t first = 0x1f << format.mantissa;
-    bits = t.select(t.is(Predicate::eq, magnitude, first), t.constant(infinity),
-                    bits);
+    bits = t.select(t.is(Predicate::eq, magnitude, first),
+                    t.constant(kInfinity), bits);
     bits = t.select(t.is(Predicate::ugt, magnitude, first), t.constant(quiet),
                     bits);
   } else if (!format.isUnsignedZero) {
@@ -126,7 +127,7 @@ Value mlir::iris::emitFromFloat8(ImplicitLocOpBuilder &b, FloatType type,
 }
 
 Value mlir::iris::emitToFloat8(ImplicitLocOpBuilder &b, FloatType type,
-                               Value values) {
+                               Value values, bool keepsInfinity) {
   using Predicate = arith::CmpIPredicate;
   Format format(type);
   Elements t(b, values);
@@ -161,6 +162,9 @@ Value mlir::iris::emitToFloat8(ImplicitLocOpBuilder &b, FloatType type,
                       << kFloatMantissa;
   Value code =
       t.select(t.is(Predicate::ult, magnitude, smallest), denormal, normal);
+  if (keepsInfinity && format.hasInfinity)
+    code = t.select(t.is(Predicate::eq, t.andI(bits, 0x7fffffff), kInfinity),
+                    t.constant(0x1fu << format.mantissa), code);
   if (format.isUnsignedZero)
     sign = t.select(t.is(Predicate::eq, code, 0), t.constant(0u), sign);
   code = t.orI(code, sign);

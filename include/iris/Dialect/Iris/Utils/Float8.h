@@ -16,9 +16,12 @@ namespace mlir::iris {
 /// Converts f8 of `type`, as i8 or a vector or tensor of i8, to f32, exactly.
 Value emitFromFloat8(ImplicitLocOpBuilder &b, FloatType type, Value bytes);
 /// Converts f32, or a vector or tensor of f32, to f8 of `type` as i8: rounds to
-/// nearest even; values that are too large, including infinities, become the
-/// largest finite value.
-Value emitToFloat8(ImplicitLocOpBuilder &b, FloatType type, Value values);
+/// nearest even; values that are too large become the largest finite value.
+/// `keepsInfinity`: infinities stay what they are in types that have them, as
+/// for values that come from f8 and were not computed with; otherwise they are
+/// too large as well.
+Value emitToFloat8(ImplicitLocOpBuilder &b, FloatType type, Value values,
+                   bool keepsInfinity = false);
 
 } // namespace mlir::iris
 

@@ -3,11 +3,15 @@
 
 #include "BackendGuard.h"
 #include "ExactSelection.h"
+#include "GuardedShifts.h"
+#include "HiddenOperands.h"
 #include "Linker.h"
 #include "LoadsBeforeBarriers.h"
 #include "ScalarPressure.h"
 #include "ShortIntegers.h"
+#include "ShortShifts.h"
 #include "WaitsInLoops.h"
+#include "WideDivisions.h"
 #include "iris/Target/Metadata.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
@@ -291,6 +295,12 @@ LogicalResult ModuleToObject::optimize() {
             if (options.guards.contains(Guard::ExactSelection))
               passes.addPass(llvm::createModuleToFunctionPassAdaptor(
                   ExactSelectionPass()));
+            // Makes divisions whose operands are to be hidden.
+            if (options.guards.contains(Guard::WideDivisions))
+              passes.addPass(
+                  llvm::createModuleToFunctionPassAdaptor(WideDivisionsPass()));
+            passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+                HiddenOperandsPass(options.guards)));
             if (level != llvm::OptimizationLevel::O0)
               passes.addPass(llvm::createModuleToFunctionPassAdaptor(
                   ScalarPressurePass()));
@@ -299,13 +309,16 @@ LogicalResult ModuleToObject::optimize() {
               passes.addPass(llvm::createModuleToFunctionPassAdaptor(
                   LoadsBeforeBarriersPass()));
           });
-    if (target.kind == TargetKind::NVPTX &&
-        options.guards.contains(Guard::ShortIntegers))
+    if (target.kind == TargetKind::NVPTX)
       builder.registerOptimizerLastEPCallback(
-          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
-             llvm::ThinOrFullLTOPhase) {
-            passes.addPass(
-                llvm::createModuleToFunctionPassAdaptor(ShortIntegersPass()));
+          [&](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
+              llvm::ThinOrFullLTOPhase) {
+            if (options.guards.contains(Guard::ShortIntegers))
+              passes.addPass(
+                  llvm::createModuleToFunctionPassAdaptor(ShortIntegersPass()));
+            if (options.guards.contains(Guard::GuardedShifts))
+              passes.addPass(
+                  llvm::createModuleToFunctionPassAdaptor(GuardedShiftsPass()));
           });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
@@ -345,9 +358,12 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
     llvm::RegisterTargetPassConfigCallback callback(
         [&](llvm::TargetMachine &other, llvm::legacy::PassManagerBase &,
             llvm::TargetPassConfig *config) {
-          if (&other == machine.get() && target.kind == TargetKind::AMDGPU &&
-              options.guards.contains(Guard::WaitsInLoops))
+          if (&other != machine.get() || target.kind != TargetKind::AMDGPU)
+            return;
+          if (options.guards.contains(Guard::WaitsInLoops))
             keepWaitsInLoops(*config);
+          if (options.guards.contains(Guard::ShortShifts))
+            keepShortShifts(*config);
         });
     // The translation has verified the module.
     supported = !machine->addPassesToEmitFile(passes, os, /*DwoOut=*/nullptr,

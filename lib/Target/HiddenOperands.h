@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef IRIS_TARGET_HIDDENOPERANDS_H
+#define IRIS_TARGET_HIDDENOPERANDS_H
+
+#include "iris/Guards/Guards.h"
+#include "llvm/IR/PassManager.h"
+
+namespace mlir::iris {
+
+/// Hides operands from code generation for AMD GPUs that it would combine with
+/// their users to code with other results. Applies to IR that is ready for code
+/// generation. LLVM 22.1.8:
+///   * divides numbers below 2^24 in f32, and corrects a quotient that is too
+///     small, but not one that is too large, which occurs from 2^22 on
+///     (`Guard::Divisions24`);
+///   * takes a byte of the sign of `ashr x, 8` for a byte of x
+///     (`Guard::SignBytes`);
+///   * replaces K in `select (fcmp one x, K), y, K` by x, which may be NaN
+///     (`Guard::SelectedConstants`);
+///   * adds the carry of `x + y` to that of `(x + y) + carry`
+///     (`Guard::Carries`).
+///
+/// A constant is hidden by a readfirstlane of it, any other value by `or` with
+/// a hidden 0. Both become constants again, and the `or` disappears, after
+/// instruction selection.
+///
+/// Only code generation may follow this pass.
+class HiddenOperandsPass : public llvm::PassInfoMixin<HiddenOperandsPass> {
+public:
+  explicit HiddenOperandsPass(GuardSet guards) : guards(guards) {}
+
+  llvm::PreservedAnalyses run(llvm::Function &function,
+                              llvm::FunctionAnalysisManager &);
+  /// Results must not depend on the optimization level.
+  static bool isRequired() { return true; }
+
+private:
+  GuardSet guards;
+};
+
+} // namespace mlir::iris
+
+#endif // IRIS_TARGET_HIDDENOPERANDS_H

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ShortShifts.h"
+
+#include "llvm/CodeGen/MachineFunctionPass.h"
+#include "llvm/CodeGen/MachineInstrBuilder.h"
+#include "llvm/CodeGen/MachineRegisterInfo.h"
+#include "llvm/CodeGen/TargetInstrInfo.h"
+#include "llvm/CodeGen/TargetOpcodes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/PassRegistry.h"
+
+using llvm::MachineFunction;
+using llvm::MachineInstr;
+
+namespace {
+class KeepShortShifts : public llvm::MachineFunctionPass {
+public:
+  static char ID;
+  KeepShortShifts() : MachineFunctionPass(ID) {}
+
+  llvm::StringRef getPassName() const override {
+    return "Iris: keep arithmetic shifts of 16 bits";
+  }
+
+  void getAnalysisUsage(llvm::AnalysisUsage &usage) const override {
+    usage.setPreservesCFG();
+    MachineFunctionPass::getAnalysisUsage(usage);
+  }
+
+  bool runOnMachineFunction(MachineFunction &function) override {
+    const llvm::TargetInstrInfo &instructions =
+        *function.getSubtarget().getInstrInfo();
+    llvm::SmallVector<MachineInstr *> shifts;
+    for (llvm::MachineBasicBlock &block : function)
+      for (MachineInstr &instruction : block)
+        if (isShortShift(instructions.getName(instruction.getOpcode())))
+          shifts.push_back(&instruction);
+    for (MachineInstr *shift : shifts)
+      hideAmount(*shift, instructions);
+    return !shifts.empty();
+  }
+
+private:
+  /// LLVM installs no header with AMD GPUs' opcodes, so they are found by name.
+  static bool isShortShift(llvm::StringRef name) {
+    return name == "V_ASHRREV_I16_e32" || name == "V_ASHRREV_I16_e64";
+  }
+
+  static const llvm::MCInstrDesc &
+  getMove(const llvm::TargetInstrInfo &instructions) {
+    for (unsigned opcode = 0; opcode < instructions.getNumOpcodes(); ++opcode)
+      if (instructions.getName(opcode) == "V_MOV_B32_e32")
+        return instructions.get(opcode);
+    llvm::reportFatalInternalError(
+        "LLVM has no instruction 'V_MOV_B32_e32' for this target");
+  }
+
+  /// The amount is the first source.
+  static void hideAmount(MachineInstr &shift,
+                         const llvm::TargetInstrInfo &instructions) {
+    llvm::MachineRegisterInfo &registers = shift.getMF()->getRegInfo();
+    const llvm::TargetRegisterClass *vectors =
+        registers.getRegClass(shift.getOperand(0).getReg());
+    auto build = [&](const llvm::MCInstrDesc &opcode) {
+      return llvm::BuildMI(*shift.getParent(), shift, shift.getDebugLoc(),
+                           opcode, registers.createVirtualRegister(vectors));
+    };
+    llvm::MachineOperand &amount = shift.getOperand(1);
+    // A copy takes registers only.
+    if (!amount.isReg()) {
+      llvm::Register moved =
+          build(getMove(instructions)).add(amount)->getOperand(0).getReg();
+      amount.ChangeToRegister(moved, /*isDef=*/false);
+    }
+    llvm::Register copied = build(instructions.get(llvm::TargetOpcode::COPY))
+                                .addReg(amount.getReg(), 0, amount.getSubReg())
+                                ->getOperand(0)
+                                .getReg();
+    amount.ChangeToRegister(copied, /*isDef=*/false);
+  }
+};
+} // namespace
+
+char KeepShortShifts::ID = 0;
+
+void mlir::iris::keepShortShifts(llvm::TargetPassConfig &config) {
+  // A string literal alone would be taken for an identifier.
+  const llvm::PassInfo *before =
+      llvm::PassRegistry::getPassRegistry()->getPassInfo(
+          llvm::StringRef("si-load-store-opt"));
+  if (!before)
+    llvm::reportFatalInternalError(
+        "LLVM has no pass 'si-load-store-opt', after which it makes operands "
+        "of bytes");
+  config.insertPass(before->getTypeInfo(), new KeepShortShifts());
+}

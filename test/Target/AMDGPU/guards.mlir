@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Guards against defects of LLVM (docs/internals/guards.md): with each guard the
+// defective code is gone, without it LLVM still has the defect.
+// Execution/guarded-arithmetic.mlir has the results.
+//
+// DEFINE: %{asm} = iris-compile %s --target=gfx942 --emit=asm
+// RUN: %{asm} | FileCheck %s
+// RUN: %{asm} --disable-guards=divisions-24 | FileCheck %s --check-prefix=DIVISIONS
+// RUN: %{asm} --disable-guards=wide-divisions | FileCheck %s --check-prefix=WIDE
+// RUN: %{asm} --disable-guards=sign-bytes | FileCheck %s --check-prefix=BYTES
+// RUN: %{asm} --disable-guards=short-shifts | FileCheck %s --check-prefix=SHORT
+// RUN: %{asm} --disable-guards=selected-constants | FileCheck %s --check-prefix=SELECT
+// RUN: %{asm} --disable-guards=carries | FileCheck %s --check-prefix=CARRY
+
+!v = memref<256xi32, #iris.symmetric>
+!b = memref<256xi8, #iris.symmetric>
+!t = tensor<256xi32>
+
+gpu.module @kernels {
+  // An f32 quotient is truncated; the division of 32 bits multiplies.
+  // CHECK-LABEL: {{^}}division:
+  // CHECK-NOT: v_trunc_f32
+  // CHECK: v_mul_hi_u32
+  // CHECK-NOT: v_trunc_f32
+  // CHECK: s_endpgm
+  // DIVISIONS-LABEL: {{^}}division:
+  // DIVISIONS: v_trunc_f32
+  gpu.func @division(%v: !v) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %v[%c0] : !v -> !t
+    %m24 = arith.constant dense<16777215> : !t
+    %m8 = arith.constant dense<255> : !t
+    %one = arith.constant dense<1> : !t
+    %n = arith.andi %x, %m24 : !t
+    %e = arith.andi %x, %m8 : !t
+    %d = arith.ori %e, %one : !t
+    %q = arith.divui %n, %d : !t
+    tile.store %q, %v[%c0] : !t, !v
+    gpu.return
+  }
+
+  // Below 2^22 the division in f32 is exact.
+  // CHECK-LABEL: {{^}}small_division:
+  // CHECK: v_trunc_f32
+  gpu.func @small_division(%v: !v) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %v[%c0] : !v -> !t
+    %m22 = arith.constant dense<4194303> : !t
+    %m8 = arith.constant dense<255> : !t
+    %one = arith.constant dense<1> : !t
+    %n = arith.andi %x, %m22 : !t
+    %e = arith.andi %x, %m8 : !t
+    %d = arith.ori %e, %one : !t
+    %q = arith.divui %n, %d : !t
+    tile.store %q, %v[%c0] : !t, !v
+    gpu.return
+  }
+
+  // The upper half of the quotient is not the sign of the lower one.
+  // CHECK-LABEL: {{^}}wide_division:
+  // CHECK: v_rcp_iflag_f32
+  // CHECK: v_subb_co_u32
+  // WIDE-LABEL: {{^}}wide_division:
+  // WIDE: v_rcp_iflag_f32
+  // WIDE-NOT: v_subb_co_u32
+  // WIDE: s_endpgm
+  gpu.func @wide_division(%v: !v, %w: memref<64xi64, #iris.symmetric>) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %v[%c0] : !v -> tensor<64xi32>
+    %c1 = arith.constant 1 : index
+    %y = tile.load %v[%c1] : !v -> tensor<64xi32>
+    %n = arith.extsi %x : tensor<64xi32> to tensor<64xi64>
+    %d = arith.extsi %y : tensor<64xi32> to tensor<64xi64>
+    %q = arith.divsi %n, %d : tensor<64xi64>
+    tile.store %q, %w[%c0] : tensor<64xi64>, memref<64xi64, #iris.symmetric>
+    gpu.return
+  }
+
+  // Byte 2 is one of the sign, not the lowest byte.
+  // CHECK-LABEL: {{^}}bytes:
+  // CHECK-NOT: 0x7000607
+  // CHECK: s_endpgm
+  // BYTES-LABEL: {{^}}bytes:
+  // BYTES: 0x7000607
+  gpu.func @bytes(%v: !v) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %v[%c0] : !v -> tensor<64xi32>
+    %c8 = arith.constant dense<8> : tensor<64xi32>
+    %c16 = arith.constant dense<16> : tensor<64xi32>
+    %m0 = arith.constant dense<255> : tensor<64xi32>
+    %m1 = arith.constant dense<65280> : tensor<64xi32>
+    %m2 = arith.constant dense<16711680> : tensor<64xi32>
+    %m3 = arith.constant dense<-16777216> : tensor<64xi32>
+    %s = arith.shrsi %x, %c8 : tensor<64xi32>
+    %s16 = arith.shrui %s, %c16 : tensor<64xi32>
+    %b0 = arith.andi %s16, %m0 : tensor<64xi32>
+    %b3 = arith.andi %x, %m3 : tensor<64xi32>
+    %x8 = arith.shrui %x, %c8 : tensor<64xi32>
+    %b1 = arith.andi %x8, %m1 : tensor<64xi32>
+    %s8 = arith.shrui %s, %c8 : tensor<64xi32>
+    %b2 = arith.andi %s8, %m2 : tensor<64xi32>
+    %r0 = arith.ori %b1, %b3 : tensor<64xi32>
+    %r1 = arith.ori %r0, %b0 : tensor<64xi32>
+    %r = arith.ori %r1, %b2 : tensor<64xi32>
+    tile.store %r, %v[%c0] : tensor<64xi32>, !v
+    gpu.return
+  }
+
+  // The shift clears the upper half of its register.
+  // CHECK-LABEL: {{^}}halves:
+  // CHECK-NOT: v_ffbh_u32_sdwa
+  // CHECK: v_ashrrev_i16_e32 v{{[0-9]+}}, 8,
+  // CHECK-NOT: v_ffbh_u32_sdwa
+  // CHECK: s_endpgm
+  // SHORT-LABEL: {{^}}halves:
+  // SHORT: v_ffbh_u32_sdwa v{{[0-9]+}}, sext(v{{[0-9]+}}) {{.*}}src0_sel:BYTE_1
+  gpu.func @halves(%b: !b, %v: !v) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %b[%c0] : !b -> tensor<256xi8>
+    %h = arith.extsi %x : tensor<256xi8> to tensor<256xi16>
+    %z = arith.extui %h : tensor<256xi16> to !t
+    %r = math.ctlz %z : !t
+    tile.store %r, %v[%c0] : !t, !v
+    gpu.return
+  }
+
+  // The selection is between %y and the constant, not between %y and %x.
+  // CHECK-LABEL: {{^}}selection:
+  // CHECK: v_cmp_{{(lg|nlg)}}_f32_e{{.*}} [[X:v[0-9]+]]
+  // CHECK-NOT: v_cndmask_b32_e{{.*}}[[X]]
+  // CHECK: s_endpgm
+  // SELECT-LABEL: {{^}}selection:
+  // SELECT: v_cmp_{{(lg|nlg)}}_f32_e{{.*}} [[X:v[0-9]+]]
+  // SELECT: v_cndmask_b32_e{{.*}}[[X]]
+  gpu.func @selection(%a: memref<64xf32, #iris.symmetric>) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %x = tile.load %a[%c0] : memref<64xf32, #iris.symmetric> -> tensor<64xf32>
+    %y = tile.load %a[%c1] : memref<64xf32, #iris.symmetric> -> tensor<64xf32>
+    %k = arith.constant dense<3.25> : tensor<64xf32>
+    %p = arith.cmpf one, %x, %k : tensor<64xf32>
+    %r = arith.select %p, %y, %k : tensor<64xi1>, tensor<64xf32>
+    tile.store %r, %a[%c0] : tensor<64xf32>, memref<64xf32, #iris.symmetric>
+    gpu.return
+  }
+
+  // x + y without its carry, then the carry in.
+  // CHECK-LABEL: {{^}}carry:
+  // CHECK: s_add_i32
+  // CHECK: s_endpgm
+  // CARRY-LABEL: {{^}}carry:
+  // CARRY-NOT: s_add_i32
+  // CARRY: s_endpgm
+  gpu.func @carry(%v: !v, %a: i32, %b: i32, %z: i32, %w: i32) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %low, %c = arith.addui_extended %z, %w : i32, i1
+    %carry = arith.extui %c : i1 to i32
+    %t = arith.addi %a, %b : i32
+    %sum, %over = arith.addui_extended %t, %carry : i32, i1
+    %o = arith.extui %over : i1 to i32
+    memref.store %sum, %v[%c0] : !v
+    memref.store %o, %v[%c1] : !v
+    gpu.return
+  }
+}

@@ -59,19 +59,22 @@ LogicalResult SyncLowering::lower(ReadPacketsOp op) {
 
   // Word, flag, word, flag, ..., as read by the last poll.
   SmallVector<Value> seen;
-  auto hasArrived = [&](unsigned word) -> Value {
+  auto hasArrived = [&](unsigned word, Value flag) -> Value {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                 seen[2 * word + 1], op.getFlag());
+                                 seen[2 * word + 1], flag);
   };
   auto probe = [&] {
     seen = target.emitPacketLoads(b, wordsEach, base, op.getOffsets());
-    Value all = hasArrived(0);
+    Value all = hasArrived(0, op.getFlag());
     for (unsigned word = 1; word < seen.size() / 2; ++word)
-      all = arith::AndIOp::create(b, all, hasArrived(word));
+      all = arith::AndIOp::create(b, all, hasArrived(word, op.getFlag()));
     return all;
   };
   auto report = [&] {
-    // Report the first missing flag.
+    // Report the first missing flag. A copy of the flag makes the comparisons
+    // other ones than those of the poll: a lane mask for each of them would be
+    // alive throughout the loop, which threads leave one by one, twice.
+    Value want = target.emitUniform(b, op.getFlag());
     Value observed, offset;
     for (unsigned word = seen.size() / 2; word-- > 0;) {
       Value flagOffset =
@@ -83,7 +86,7 @@ LogicalResult SyncLowering::lower(ReadPacketsOp op) {
         offset = flagOffset;
         continue;
       }
-      Value arrived = hasArrived(word);
+      Value arrived = hasArrived(word, want);
       observed = arith::SelectOp::create(b, arrived, observed, flag);
       offset = arith::SelectOp::create(b, arrived, offset, flagOffset);
     }

@@ -104,7 +104,7 @@ static constexpr Row rows[] = {
      "of a static shape; memory of the program"},
     {"memref",
      "cast collapse_shape expand_shape extract_aligned_pointer_as_index "
-     "reinterpret_cast subview view",
+     "reinterpret_cast subview transpose view",
      OnScalars | OnBuffers, EltAny, "strided layouts"},
     {"affine", "apply for if max min yield", OnNumbers | OnBuffers, EltAny,
      "maps divide by positive constants"},

@@ -279,6 +279,13 @@ def buffer_op(k, op, shape, element):
                         f"[{i}, 4] : {m} into {two}")
             x = k.op(f"memref.load {view}[{i}, {i}] : {two}")
             return k.op(f"memref.store {x}, {out}[{i}] : {m}", 0)
+    elif name == "transpose":
+        two = f"memref<?x4x{element}>"
+        b2 = k.argument(f"two_{element}", two)
+        to = f"memref<4x?x{element}, strided<[1, 4]>>"
+        view = k.op(f"memref.transpose {b2} (a, b) -> (b, a) : {two} to {to}")
+        x = k.op(f"memref.load {view}[{i}, {i}] : {to}")
+        return k.op(f"memref.store {x}, {out}[{i}] : {m}", 0)
     x = k.op(f"memref.load {view}[{i}] : {to}")
     k.op(f"memref.store {x}, {out}[{i}] : {m}", 0)
 
@@ -491,7 +498,8 @@ def families():
     add("affine", "apply max min", affine_map)
     add("affine", "load store", buffer_op)
     add("memref", "load store dim alloca cast subview collapse_shape "
-        "expand_shape reinterpret_cast view extract_aligned_pointer_as_index",
+        "expand_shape reinterpret_cast transpose view "
+        "extract_aligned_pointer_as_index",
         buffer_op)
     add("vector", "broadcast extract insert from_elements shuffle fma "
         "extract_strided_slice insert_strided_slice", vector_op)

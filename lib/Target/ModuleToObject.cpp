@@ -5,6 +5,7 @@
 #include "ExactSelection.h"
 #include "GuardedShifts.h"
 #include "HiddenOperands.h"
+#include "IntegersToBf16.h"
 #include "Linker.h"
 #include "LoadsBeforeBarriers.h"
 #include "ScalarPressure.h"
@@ -288,6 +289,14 @@ LogicalResult ModuleToObject::optimize() {
     llvm::PassBuilder builder(machine.get(), tuning);
     functions.registerPass(
         [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(target)); });
+    if (target.kind != TargetKind::Host &&
+        options.guards.contains(Guard::IntegersToBf16))
+      builder.registerOptimizerLastEPCallback(
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
+             llvm::ThinOrFullLTOPhase) {
+            passes.addPass(
+                llvm::createModuleToFunctionPassAdaptor(IntegersToBf16Pass()));
+          });
     if (target.kind == TargetKind::AMDGPU)
       builder.registerOptimizerLastEPCallback(
           [&](llvm::ModulePassManager &passes, llvm::OptimizationLevel level,

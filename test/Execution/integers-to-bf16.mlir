@@ -22,6 +22,9 @@ gpu.module @kernels {
     %once0 = arith.sitofp %a0 : i32 to bf16
     %o0 = arith.constant 0x3F80 : bf16
     iris.expect_eq %once0, %o0, "bf16(1)" : bf16
+    %d0 = arith.sitofp %a0 : i32 to f64
+    %e0 = arith.truncf %d0 : f64 to bf16
+    iris.expect_eq %e0, %o0, "bf16(f64(1))" : bf16
     %f0 = arith.sitofp %a0 : i32 to f32
     %twice0 = arith.truncf %f0 : f32 to bf16
     %t0 = arith.constant 0x3F80 : bf16
@@ -29,6 +32,9 @@ gpu.module @kernels {
     %once1 = arith.sitofp %a1 : i32 to bf16
     %o1 = arith.constant 0xC380 : bf16
     iris.expect_eq %once1, %o1, "bf16(-257)" : bf16
+    %d1 = arith.sitofp %a1 : i32 to f64
+    %e1 = arith.truncf %d1 : f64 to bf16
+    iris.expect_eq %e1, %o1, "bf16(f64(-257))" : bf16
     %f1 = arith.sitofp %a1 : i32 to f32
     %twice1 = arith.truncf %f1 : f32 to bf16
     %t1 = arith.constant 0xC380 : bf16
@@ -36,6 +42,9 @@ gpu.module @kernels {
     %once2 = arith.sitofp %a2 : i32 to bf16
     %o2 = arith.constant 0x4B81 : bf16
     iris.expect_eq %once2, %o2, "bf16(16842753)" : bf16
+    %d2 = arith.sitofp %a2 : i32 to f64
+    %e2 = arith.truncf %d2 : f64 to bf16
+    iris.expect_eq %e2, %o2, "bf16(f64(16842753))" : bf16
     %f2 = arith.sitofp %a2 : i32 to f32
     %twice2 = arith.truncf %f2 : f32 to bf16
     %t2 = arith.constant 0x4B80 : bf16
@@ -43,6 +52,9 @@ gpu.module @kernels {
     %once3 = arith.sitofp %a3 : i32 to bf16
     %o3 = arith.constant 0xCB81 : bf16
     iris.expect_eq %once3, %o3, "bf16(-16842753)" : bf16
+    %d3 = arith.sitofp %a3 : i32 to f64
+    %e3 = arith.truncf %d3 : f64 to bf16
+    iris.expect_eq %e3, %o3, "bf16(f64(-16842753))" : bf16
     %f3 = arith.sitofp %a3 : i32 to f32
     %twice3 = arith.truncf %f3 : f32 to bf16
     %t3 = arith.constant 0xCB80 : bf16
@@ -50,6 +62,9 @@ gpu.module @kernels {
     %once4 = arith.sitofp %a4 : i32 to bf16
     %o4 = arith.constant 0x4B80 : bf16
     iris.expect_eq %once4, %o4, "bf16(16842752)" : bf16
+    %d4 = arith.sitofp %a4 : i32 to f64
+    %e4 = arith.truncf %d4 : f64 to bf16
+    iris.expect_eq %e4, %o4, "bf16(f64(16842752))" : bf16
     %f4 = arith.sitofp %a4 : i32 to f32
     %twice4 = arith.truncf %f4 : f32 to bf16
     %t4 = arith.constant 0x4B80 : bf16
@@ -57,6 +72,9 @@ gpu.module @kernels {
     %once5 = arith.sitofp %a5 : i32 to bf16
     %o5 = arith.constant 0x4B82 : bf16
     iris.expect_eq %once5, %o5, "bf16(16973824)" : bf16
+    %d5 = arith.sitofp %a5 : i32 to f64
+    %e5 = arith.truncf %d5 : f64 to bf16
+    iris.expect_eq %e5, %o5, "bf16(f64(16973824))" : bf16
     %f5 = arith.sitofp %a5 : i32 to f32
     %twice5 = arith.truncf %f5 : f32 to bf16
     %t5 = arith.constant 0x4B82 : bf16
@@ -64,6 +82,9 @@ gpu.module @kernels {
     %once6 = arith.sitofp %a6 : i32 to bf16
     %o6 = arith.constant 0x4F00 : bf16
     iris.expect_eq %once6, %o6, "bf16(2147483647)" : bf16
+    %d6 = arith.sitofp %a6 : i32 to f64
+    %e6 = arith.truncf %d6 : f64 to bf16
+    iris.expect_eq %e6, %o6, "bf16(f64(2147483647))" : bf16
     %f6 = arith.sitofp %a6 : i32 to f32
     %twice6 = arith.truncf %f6 : f32 to bf16
     %t6 = arith.constant 0x4F00 : bf16
@@ -71,6 +92,9 @@ gpu.module @kernels {
     %once7 = arith.sitofp %a7 : i32 to bf16
     %o7 = arith.constant 0xCF00 : bf16
     iris.expect_eq %once7, %o7, "bf16(-2147483648)" : bf16
+    %d7 = arith.sitofp %a7 : i32 to f64
+    %e7 = arith.truncf %d7 : f64 to bf16
+    iris.expect_eq %e7, %o7, "bf16(f64(-2147483648))" : bf16
     %f7 = arith.sitofp %a7 : i32 to f32
     %twice7 = arith.truncf %f7 : f32 to bf16
     %t7 = arith.constant 0xCF00 : bf16
@@ -78,6 +102,9 @@ gpu.module @kernels {
     %once8 = arith.sitofp %a8 : i32 to bf16
     %o8 = arith.constant 0x4E81 : bf16
     iris.expect_eq %once8, %o8, "bf16(1077936129)" : bf16
+    %d8 = arith.sitofp %a8 : i32 to f64
+    %e8 = arith.truncf %d8 : f64 to bf16
+    iris.expect_eq %e8, %o8, "bf16(f64(1077936129))" : bf16
     %f8 = arith.sitofp %a8 : i32 to f32
     %twice8 = arith.truncf %f8 : f32 to bf16
     %t8 = arith.constant 0x4E80 : bf16
@@ -85,6 +112,9 @@ gpu.module @kernels {
     %once9 = arith.sitofp %a9 : i32 to bf16
     %o9 = arith.constant 0x4B80 : bf16
     iris.expect_eq %once9, %o9, "bf16(16777088)" : bf16
+    %d9 = arith.sitofp %a9 : i32 to f64
+    %e9 = arith.truncf %d9 : f64 to bf16
+    iris.expect_eq %e9, %o9, "bf16(f64(16777088))" : bf16
     %f9 = arith.sitofp %a9 : i32 to f32
     %twice9 = arith.truncf %f9 : f32 to bf16
     %t9 = arith.constant 0x4B80 : bf16
@@ -92,6 +122,9 @@ gpu.module @kernels {
     %once10 = arith.uitofp %a10 : i32 to bf16
     %o10 = arith.constant 0x4F80 : bf16
     iris.expect_eq %once10, %o10, "bf16(4294967295)" : bf16
+    %d10 = arith.uitofp %a10 : i32 to f64
+    %e10 = arith.truncf %d10 : f64 to bf16
+    iris.expect_eq %e10, %o10, "bf16(f64(4294967295))" : bf16
     %f10 = arith.uitofp %a10 : i32 to f32
     %twice10 = arith.truncf %f10 : f32 to bf16
     %t10 = arith.constant 0x4F80 : bf16
@@ -99,6 +132,9 @@ gpu.module @kernels {
     %once11 = arith.uitofp %a11 : i32 to bf16
     %o11 = arith.constant 0x4F01 : bf16
     iris.expect_eq %once11, %o11, "bf16(2164326401)" : bf16
+    %d11 = arith.uitofp %a11 : i32 to f64
+    %e11 = arith.truncf %d11 : f64 to bf16
+    iris.expect_eq %e11, %o11, "bf16(f64(2164326401))" : bf16
     %f11 = arith.uitofp %a11 : i32 to f32
     %twice11 = arith.truncf %f11 : f32 to bf16
     %t11 = arith.constant 0x4F01 : bf16
@@ -106,6 +142,9 @@ gpu.module @kernels {
     %once12 = arith.uitofp %a12 : i32 to bf16
     %o12 = arith.constant 0x4F01 : bf16
     iris.expect_eq %once12, %o12, "bf16(2164326400)" : bf16
+    %d12 = arith.uitofp %a12 : i32 to f64
+    %e12 = arith.truncf %d12 : f64 to bf16
+    iris.expect_eq %e12, %o12, "bf16(f64(2164326400))" : bf16
     %f12 = arith.uitofp %a12 : i32 to f32
     %twice12 = arith.truncf %f12 : f32 to bf16
     %t12 = arith.constant 0x4F01 : bf16

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""IEEE 754 arithmetic by exact fractions: no float of the host computes here.
+
+A float is its bits. Results are rounded to nearest even, once, from the exact
+value; denormals are kept. A NaN is NAN, whatever its bits.
+"""
+from fractions import Fraction
+from functools import lru_cache
+
+# Bits, and number of exponent and fraction bits.
+FORMATS = {"f16": (16, 5, 10), "bf16": (16, 8, 7), "f32": (32, 8, 23),
+           "f64": (64, 11, 52)}
+NAN = "nan"
+
+
+def infinity(t, negative=False):
+    bits, exponent, fraction = FORMATS[t]
+    return int(negative) << bits - 1 | ((1 << exponent) - 1) << fraction
+
+
+def is_negative(t, bits):
+    return bits >> FORMATS[t][0] - 1 == 1
+
+
+def is_infinite(t, bits):
+    return bits != NAN and bits & ~(1 << FORMATS[t][0] - 1) == infinity(t)
+
+
+def is_zero(t, bits):
+    return bits != NAN and bits & ~(1 << FORMATS[t][0] - 1) == 0
+
+
+def canonical(t, bits):
+    """The bits, or NAN."""
+    magnitude = bits & ~(1 << FORMATS[t][0] - 1)
+    return NAN if magnitude > infinity(t) else bits
+
+
+@lru_cache(maxsize=1 << 16)
+def value_of(t, bits):
+    """The exact value of a finite float."""
+    width, exponent_bits, fraction_bits = FORMATS[t]
+    bias = (1 << exponent_bits - 1) - 1
+    exponent = bits >> fraction_bits & (1 << exponent_bits) - 1
+    significand = bits & (1 << fraction_bits) - 1
+    if exponent:
+        significand |= 1 << fraction_bits
+    else:
+        exponent = 1
+    scale = exponent - bias - fraction_bits
+    value = (Fraction(significand << scale) if scale >= 0
+             else Fraction(significand, 1 << -scale))
+    return -value if bits >> width - 1 else value
+
+
+def rounded(t, value, negative_zero=False):
+    """The float nearest to an exact value; ties to even."""
+    width, exponent_bits, fraction_bits = FORMATS[t]
+    bias = (1 << exponent_bits - 1) - 1
+    if value == 0:
+        return int(negative_zero) << width - 1
+    negative, magnitude = value < 0, abs(value)
+    exponent = (magnitude.numerator.bit_length()
+                - magnitude.denominator.bit_length())
+    if magnitude < Fraction(2) ** exponent:
+        exponent -= 1
+    exponent = max(exponent, 1 - bias)  # denormals share the least exponent
+    shift = fraction_bits - exponent
+    scaled = (magnitude * (1 << shift) if shift >= 0
+              else magnitude / (1 << -shift))
+    whole = scaled.numerator // scaled.denominator
+    rest = scaled - whole
+    if rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole & 1):
+        whole += 1
+    # A significand that became 2^(fraction bits + 1) carries into the exponent.
+    bits = (exponent + bias - 1 << fraction_bits) + whole
+    bits = min(bits, infinity(t))
+    return int(negative) << width - 1 | bits
+
+
+def add(t, a, b):
+    if NAN in (a, b):
+        return NAN
+    if is_infinite(t, a) or is_infinite(t, b):
+        if is_infinite(t, a) and is_infinite(t, b) and a != b:
+            return NAN
+        return a if is_infinite(t, a) else b
+    both_negative = is_negative(t, a) and is_negative(t, b)
+    exact = value_of(t, a) + value_of(t, b)
+    # x + -x is +0; -0 + -0 is -0.
+    return rounded(t, exact, both_negative)
+
+
+def negate(t, a):
+    return NAN if a == NAN else a ^ 1 << FORMATS[t][0] - 1
+
+
+def absolute(t, a):
+    return NAN if a == NAN else a & ~(1 << FORMATS[t][0] - 1)
+
+
+def multiply(t, a, b):
+    if NAN in (a, b):
+        return NAN
+    negative = is_negative(t, a) != is_negative(t, b)
+    if is_infinite(t, a) or is_infinite(t, b):
+        return (NAN if is_zero(t, a) or is_zero(t, b)
+                else infinity(t, negative))
+    return rounded(t, value_of(t, a) * value_of(t, b), negative)
+
+
+def divide(t, a, b):
+    if NAN in (a, b):
+        return NAN
+    negative = is_negative(t, a) != is_negative(t, b)
+    if is_infinite(t, a):
+        return NAN if is_infinite(t, b) else infinity(t, negative)
+    if is_infinite(t, b):
+        return rounded(t, Fraction(0), negative)
+    if is_zero(t, b):
+        return NAN if is_zero(t, a) else infinity(t, negative)
+    return rounded(t, value_of(t, a) / value_of(t, b), negative)
+
+
+def fused(t, a, b, c):
+    """a * b + c, rounded once."""
+    if NAN in (a, b, c):
+        return NAN
+    if any(is_infinite(t, x) for x in (a, b, c)):
+        # Infinities and zeros of the product are exact.
+        return add(t, multiply(t, a, b), c) if (
+            is_infinite(t, a) or is_infinite(t, b)) else c
+    negative = is_negative(t, a) != is_negative(t, b)
+    exact = value_of(t, a) * value_of(t, b)
+    both_negative = negative and is_negative(t, c)
+    return rounded(t, exact + value_of(t, c), both_negative)
+
+
+def compare(t, a, b):
+    """'u', '<', '=' or '>'."""
+    if NAN in (a, b):
+        return "u"
+
+    def key(x):
+        return (1, 0) if x == infinity(t) else (
+            (-1, 0) if x == infinity(t, True) else (0, value_of(t, x)))
+    x, y = key(a), key(b)
+    return "<" if x < y else ">" if x > y else "="
+
+
+def extremum(t, a, b, largest):
+    """maximumf and minimumf: NaN if one is; -0 is below +0."""
+    if NAN in (a, b):
+        return NAN
+    order = compare(t, a, b)
+    if order == "=":
+        return (a & b if largest else a | b) if is_zero(t, a) else a
+    return a if (order == ">") == largest else b
+
+
+def convert(source, target, a):
+    """extf and truncf."""
+    if a == NAN:
+        return NAN
+    if is_infinite(source, a):
+        return infinity(target, is_negative(source, a))
+    return rounded(target, value_of(source, a), is_negative(source, a))

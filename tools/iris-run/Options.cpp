@@ -89,6 +89,9 @@ static CommandLine describe(Options &options) {
   line.option("--timeout", "S", seconds(options.waitLimit),
               "time limit of one wait in a kernel, in seconds; the program "
               "then fails and reports the wait (default 30; 0: unlimited)");
+  line.option("--compile-limit", "S", seconds(options.compileLimit),
+              "time limit of the compilation of an .mlir program, in seconds; "
+              "the compiler is then killed (default 240)");
   line.flag({"--debug"}, options.debug,
             "host only: check every rank, index and size in remote, atomic and "
             "synchronizing accesses; the first invalid one ends the run and is "

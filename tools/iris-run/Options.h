@@ -19,6 +19,8 @@ struct Options {
   bool verbose = false;
   uint64_t heapBytes = 0;
   std::optional<double> waitLimit;
+  /// The time limit of the compilation in seconds.
+  std::optional<double> compileLimit;
   /// The file of the trace; empty: no trace.
   std::string trace;
   /// Events that the ring of a program keeps; 0: the runtime's default.

@@ -70,6 +70,8 @@ Supervisor::~Supervisor() {
   ::prctl(PR_SET_PDEATHSIG, spec.deathSignal);
   if (::getppid() != parent)
     ::_exit(127);
+  if (spec.leadsGroup)
+    ::setpgid(0, 0);
   for (int fd : spec.keep)
     ::fcntl(fd, F_SETFD, 0);
   if (spec.outputFd >= 0)
@@ -112,6 +114,9 @@ rt::Expected<size_t> Supervisor::start(const ChildSpec &spec) {
     becomeChild(spec, argv.data(), envp.data(), parent);
   Child child;
   child.pid = pid;
+  child.leadsGroup = spec.leadsGroup;
+  if (spec.leadsGroup)
+    ::setpgid(pid, pid); // whichever process is first
   child.running = true;
   children_.push_back(child);
   return children_.size() - 1;
@@ -169,10 +174,17 @@ void Supervisor::endAll(std::chrono::milliseconds grace) {
   reap();
   if (!anyRunning())
     return;
+  std::vector<pid_t> groups;
+  for (const Child &child : children_)
+    if (child.running && child.leadsGroup)
+      groups.push_back(child.pid);
+  // A group may outlive its leader.
   auto signalAll = [&](int signal) {
     for (const Child &child : children_)
       if (child.running)
         ::kill(child.pid, signal);
+    for (pid_t group : groups)
+      ::kill(-group, signal);
   };
   signalAll(SIGTERM);
   auto end = std::chrono::steady_clock::now() + grace;

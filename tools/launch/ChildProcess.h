@@ -28,11 +28,15 @@ struct ChildSpec {
   /// The signal that the child gets when the launcher ends: SIGTERM for a
   /// program that must clean up.
   int deathSignal = SIGKILL;
+  /// The child leads a process group, which is ended with it: for a program
+  /// that starts others.
+  bool leadsGroup = false;
 };
 
 /// A child that is running or has ended.
 struct Child {
   pid_t pid = -1;
+  bool leadsGroup = false;
   bool running = false;
   int waitStatus = 0;
   /// The signal that stopped the child; 0 if it is not stopped. Kept if the
@@ -69,7 +73,8 @@ public:
   /// The signal that stopped the launcher, or 0.
   int stopSignal() const { return stopSignal_; }
 
-  /// Sends SIGTERM to all children, and SIGKILL after `grace`.
+  /// Sends SIGTERM to all children, and SIGKILL after `grace`; also to the
+  /// groups that they lead.
   void endAll(std::chrono::milliseconds grace);
 
 private:

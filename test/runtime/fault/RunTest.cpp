@@ -209,6 +209,26 @@ TEST_F(Run, KilledLauncherLeavesNoCompiler) {
   EXPECT_EQ(shell("sleep 0.2; pgrep -f 'sleep 60.062[5]'").text, "");
 }
 
+/// A compiler that hangs or is stopped, and the processes that it started, end
+/// at the limit.
+TEST_F(Run, CompilerThatDoesNotEndIsKilled) {
+  std::string compiler = directory + "/cc", source = directory + "/a.mlir";
+  std::ofstream(source) << "// source\n";
+  for (const char *body : {"exec sleep 60.0375", "kill -STOP $$",
+                           "trap '' TERM\nsleep 60.0375 &\nwait\nwait\n"
+                           "sleep 60.0375"}) {
+    std::ofstream(compiler) << "#!/bin/sh\n" << body << "\n";
+    ::chmod(compiler.c_str(), 0700);
+    RunEnd end = shell("timeout --signal=KILL 30 env IRIS_COMPILE=" + compiler +
+                       " " + command() + "--compile-limit=0.5 " + source);
+    EXPECT_EQ(end.status, 1) << body;
+    EXPECT_CONTAINS(end.text, "iris-compile ('" + compiler +
+                                  "') did not end within 0.5 s and was killed");
+    EXPECT_LT(end.seconds, 10);
+    EXPECT_EQ(shell("sleep 0.1; pgrep -f 'sleep 60.037[5]'").text, "");
+  }
+}
+
 TEST_F(Run, StoppedRankIsNamedAndEnded) {
   RunEnd end = run("-n 3 --timeout=4 " + package(11));
   EXPECT_EQ(end.status, 1);

@@ -107,6 +107,9 @@ Status SymmetricHeap::reserve() {
   stride_ = alignTo(allocator_.capacity(), unit);
   Expected<uint64_t> reserved =
       backend_.reserve(stride_ * bootstrap_.numRanks(), unit);
+  // A smaller heap does not help if the device has failed.
+  if (reserved.status().code() == StatusCode::unavailable)
+    return reserved.status();
   if (!reserved.ok())
     return makeStatus(reserved.status().code(),
                       "%s; every rank maps the heaps of %u ranks, %llu bytes "

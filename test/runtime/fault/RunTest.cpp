@@ -250,6 +250,25 @@ TEST_F(Run, ARankThatCannotStartIsNamed) {
   EXPECT_LT(end.seconds, 15);
 }
 
+/// An emulator that ends is no lack of memory.
+TEST_F(Run, EmulatorThatDiesGetsNoAdviceOnMemory) {
+  RunEnd end = shell("IRIS_EMULATOR=" IRIS_TEST_EMULATOR " " + command() +
+                     "-n 1 --device=emulated:dies_in_map " + package(0));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "exited with status 1: no memory for the waves");
+  EXPECT_EQ(end.text.find("IRIS_HEAP_SIZE"), std::string::npos) << end.text;
+}
+
+TEST_F(Run, LongErrorOfAnEmulatorIsReported) {
+  RunEnd end =
+      shell("IRIS_EMULATOR=" IRIS_TEST_EMULATOR " " + command() +
+            "-n 1 --device=emulated:refuses_with_controls " + package(0));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "first line\\x01\\x1b");
+  EXPECT_CONTAINS(end.text, "(the text has 61451 bytes)");
+  EXPECT_EQ(end.text.find('\x1b'), std::string::npos);
+}
+
 TEST_F(Run, LimitsAreNamed) {
   std::string program = package(0);
   RunEnd memory = shell("ulimit -v 4000000; " + command() + program);

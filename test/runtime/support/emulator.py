@@ -23,6 +23,8 @@ OK, OCCUPIED, FAILED = range(3)
 (HELLO, RESERVE, RELEASE, MAP, UNMAP, LOAD, UNLOAD, FIND, LAUNCH,
  PING) = range(1, 11)
 MOST_PROGRAMS = 1024
+# A text that is longer when it is escaped.
+CONTROLS = "first line\x01" + "\x1b" * (60 << 10)
 
 
 def dies(server, number):
@@ -54,6 +56,14 @@ def closes(server, number):
     time.sleep(1e6)
 
 
+def answers_pings_only(server, number):
+    pass
+
+
+def fails_with_controls(server, number):
+    server.reply(number, FAILED, text=CONTROLS)
+
+
 def traps(server, number):
     server.reply(number, FAILED, text="s_trap 2 in program 1")
 
@@ -61,7 +71,7 @@ def traps(server, number):
 # What a launch does instead.
 FAULTS = {fault.__name__: fault for fault in (
     dies, hangs, sends_garbage, sends_text, answers_another, fails_silently,
-    closes, traps)}
+    closes, traps, answers_pings_only, fails_with_controls)}
 
 
 class Server:
@@ -99,9 +109,19 @@ class Server:
             if address != VERSION or name == "unknown":
                 return self.reply(number, FAILED,
                                   text=f"no chip '{name}' here")
+            if name == "refuses_with_controls":
+                return self.reply(number, FAILED, text=CONTROLS)
             if name == "mute":
                 time.sleep(1e6)
+            self.chip = name
             self.fault, value = FAULTS.get(name), MOST_PROGRAMS
+        elif kind in (RESERVE, MAP) and self.chip == "dies_in_map":
+            dies(self, number)
+        elif kind in (RESERVE, MAP) and is_free and self.chip == "crowded" \
+                and self.is_crowded(address):
+            for file in files:
+                os.close(file)
+            return self.reply(number, OCCUPIED)
         elif kind in self.occupied and is_free:
             self.occupied.remove(kind)
             for file in files:
@@ -137,6 +157,11 @@ class Server:
             return self.launches.append(self.run(
                 number, self.kernels[address](self, shape[0], block)))
         return self.reply(number, value=value)
+
+    def is_crowded(self, address):
+        """This process uses 32 GiB around the first address."""
+        self.first = getattr(self, "first", address)
+        return abs(address - self.first) < 32 << 30
 
     def run(self, number, kernel):
         yield from kernel

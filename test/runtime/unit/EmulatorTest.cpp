@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 
 static constexpr const char *image = "store_ids spin_until_set";
 
-/// Time limits: a minute for the start, 2 s of silence later.
-static EmulatorLimits shortLimits() { return {60s, 2s}; }
+/// Time limits: a minute for the start, 2 s of silence later, 3 s of pings.
+static EmulatorLimits shortLimits() { return {60s, 2s, 3s}; }
 
 static Expected<std::unique_ptr<EmulatorProcess>>
 startEmulator(const std::string &chip, EmulatorLimits limits = shortLimits()) {
@@ -128,6 +128,7 @@ TEST_P(EmulatorFault, FailsTheLaunch) {
                                                  : StatusCode::unavailable);
     EXPECT_NE(status.message().find(GetParam().message), std::string::npos)
         << status.message();
+    EXPECT_LT(status.message().size(), 5000u); // however long its text is
     // Later requests fail with the first reason.
     Status later = emulator.load(image, std::strlen(image)).status();
     EXPECT_EQ(later.ok(), GetParam().survives) << later.message();
@@ -147,7 +148,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"sends_text", "sent a message that is no reply"},
                     Fault{"answers_another", "which is not pending"},
                     Fault{"fails_silently", "sent an error without a message"},
-                    Fault{"closes", "was killed by signal 9 (Killed)"},
+                    Fault{"closes", "closed its socket, but did not end "
+                                    "within 2 s and was killed"},
+                    Fault{"answers_pings_only",
+                          "answered only pings for 3 s, while 1 requests"},
+                    Fault{"fails_with_controls", "first line\\x01\\x1b",
+                          /*survives=*/true},
                     Fault{"traps", "s_trap 2 in program 1", /*survives=*/true}),
     [](const auto &info) { return info.param.chip; });
 
@@ -172,6 +178,21 @@ TEST(EmulatedBackend, ChoosesAddressesThatBothProcessesHave) {
   ASSERT_TRUE(memory.ok()) << memory.status().message();
   EXPECT_TRUE(backend.free(*memory).ok());
   EXPECT_TRUE(backend.unreserve(*base, 4 << 20).ok());
+}
+
+/// A large mapping of the emulator's process is where this process would place
+/// small ranges side by side.
+TEST(EmulatedBackend, GetsPastALargeMapping) {
+  auto opened = EmulatedBackend::create(IRIS_TEST_EMULATOR, "crowded",
+                                        /*placeMappings=*/true, shortLimits());
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  auto memory = (*opened)->allocate(100);
+  ASSERT_TRUE(memory.ok()) << memory.status().message();
+  auto base = (*opened)->reserve(4 << 20, 2 << 20);
+  ASSERT_TRUE(base.ok()) << base.status().message();
+  EXPECT_EQ(*base % (2 << 20), 0u);
+  EXPECT_TRUE((*opened)->free(*memory).ok());
+  EXPECT_TRUE((*opened)->unreserve(*base, 4 << 20).ok());
 }
 
 /// A kernel that never ends: its stream ends with the emulator, and nothing is

@@ -121,9 +121,10 @@ void EmulatorProcess::receiveAll() {
       if (more.ok() && !*more)
         break;
       status = more.status();
-    } else {
-      status = checkSilence();
     }
+    // Also after a message: a process may answer pings only.
+    if (status.ok())
+      status = checkSilence();
   }
   if (!status.ok())
     kill(status);
@@ -169,6 +170,7 @@ Expected<bool> EmulatorProcess::receive() {
   heard_ = Clock::now();
   if (reply.id == 0)
     return true; // to a ping
+  progressed_ = heard_;
   auto found = pending_.find(reply.id);
   if (found == pending_.end())
     return malformed(program_, formatString("a reply to request %u, which is "
@@ -177,7 +179,14 @@ Expected<bool> EmulatorProcess::receive() {
   Answer &answer = *found->second;
   answer.result = reply.result;
   answer.value = reply.value;
-  answer.text.assign(buffer + sizeof(reply), size - sizeof(reply));
+  // Escaped first: it makes a text longer.
+  answer.text =
+      escapeControls(std::string(buffer + sizeof(reply), size - sizeof(reply)));
+  if (answer.text.size() > maxMessages) {
+    answer.text.resize(maxMessages);
+    answer.text +=
+        formatString(" ... (the text has %zu bytes)", size - sizeof(reply));
+  }
   answer.isDone = true;
   isStarted_ = true;
   pending_.erase(found);
@@ -198,6 +207,14 @@ Status EmulatorProcess::checkSilence() {
       return makeStatus(
           StatusCode::unavailable, "the emulator '%s' was silent for %.3g s",
           program_.c_str(), std::chrono::duration<double>(limit).count());
+    if (Clock::now() - progressed_ > limits_.progress)
+      return makeStatus(
+          StatusCode::unavailable,
+          "the emulator '%s' answered only pings for %.3g s, while %zu "
+          "requests were pending",
+          program_.c_str(),
+          std::chrono::duration<double>(limits_.progress).count(),
+          pending_.size());
     shouldPing =
         isStarted_ && Clock::now() - std::max(heard_, pinged_) > limit / 4;
     if (shouldPing)
@@ -245,6 +262,11 @@ std::string EmulatorProcess::reap() {
     readMessages(); // it may wait for the pipe
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  if (wasKilled)
+    return formatString(
+        "closed its socket, but did not end within %.3g s "
+        "and was killed",
+        std::chrono::duration<double>(emulatorEndGrace).count());
   // The host program may have reaped the child, by ignoring SIGCHLD.
   return ended > 0 ? describeExit(waitStatus) : "ended";
 }
@@ -317,7 +339,7 @@ EmulatorProcess::request(EmulatorRequest request, std::string_view name,
     if (!failure_.ok())
       return failure_;
     if (pending_.empty())
-      heard_ = Clock::now(); // nothing was expected so far
+      heard_ = progressed_ = Clock::now(); // nothing was expected so far
     if (++nextId_ == 0)
       ++nextId_;
     request.id = nextId_;

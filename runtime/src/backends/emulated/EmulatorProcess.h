@@ -20,6 +20,9 @@ struct EmulatorLimits {
   std::chrono::milliseconds start = std::chrono::seconds(300);
   /// Without any message while a request is pending.
   std::chrono::milliseconds answer = std::chrono::seconds(120);
+  /// While a request is pending, without an answer to any request: answers to
+  /// pings do not show that a kernel makes progress.
+  std::chrono::milliseconds progress = std::chrono::hours(1);
 };
 
 /// An emulator, which is a child process, and requests to it. A thread starts
@@ -100,8 +103,9 @@ private:
   bool isStarted_ = false;
   std::map<uint32_t, Answer *> pending_;
   uint32_t nextId_ = 1;
-  /// The times of the last reply and of the last ping.
-  Deadline::Clock::time_point heard_, pinged_;
+  /// The times of the last reply, of the last ping, and of the last reply that
+  /// was not to a ping.
+  Deadline::Clock::time_point heard_, pinged_, progressed_;
   Status failure_;
 };
 

@@ -36,6 +36,10 @@ uint64_t HostBackend::granularity() const { return hostGranularity; }
 /// Calls `attempt`, which takes a range of addresses, until `accept` returns
 /// true for one, and releases the others with `release`. They stay taken until
 /// then, so that every attempt gets another range.
+///
+/// The argument of `attempt` is the preferred address; 0: any. The system
+/// places ranges side by side, so small ones would all meet the same large
+/// mapping of the other process; the distance doubles to get past it.
 template <typename Attempt, typename Accept, typename Release>
 static Expected<uint64_t> placeWhereAccepted(Attempt attempt, Accept accept,
                                              Release release) {
@@ -44,12 +48,16 @@ static Expected<uint64_t> placeWhereAccepted(Attempt attempt, Accept accept,
   Expected<uint64_t> result = makeStatus(
       StatusCode::outOfMemory,
       "no addresses are free in two processes after %zu attempts", maxAttempts);
+  uint64_t hint = 0, distance = hostGranularity;
   for (bool isDone = false; !isDone && rejected.size() < maxAttempts;) {
-    Expected<uint64_t> address = attempt();
+    Expected<uint64_t> address = attempt(hint);
     Expected<bool> accepted =
         address.ok() ? accept(*address) : address.status();
-    if (address.ok() && !(accepted.ok() && *accepted))
+    if (address.ok() && !(accepted.ok() && *accepted)) {
       rejected.push_back(*address);
+      hint = distance < *address / 2 ? *address - distance : 0;
+      distance = hint == 0 ? hostGranularity : 2 * distance;
+    }
     isDone = !accepted.ok() || *accepted;
     if (isDone)
       result = accepted.ok() ? address : accepted.status();
@@ -59,12 +67,13 @@ static Expected<uint64_t> placeWhereAccepted(Attempt attempt, Accept accept,
   return result;
 }
 
-static Expected<uint64_t> reserveAnywhere(uint64_t bytes, uint64_t alignment) {
+static Expected<uint64_t> reserveAnywhere(uint64_t hint, uint64_t bytes,
+                                          uint64_t alignment) {
   uint64_t padded = bytes + alignment;
   if (padded < bytes)
     return makeStatus(StatusCode::invalidArgument,
                       "the reservation exceeds the address space");
-  void *raw = ::mmap(nullptr, padded, PROT_NONE,
+  void *raw = ::mmap(pointer(hint), padded, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED)
     return makeErrnoStatus(StatusCode::outOfMemory, errno,
@@ -82,9 +91,12 @@ static Expected<uint64_t> reserveAnywhere(uint64_t bytes, uint64_t alignment) {
 Expected<uint64_t> HostBackend::reserve(uint64_t bytes, uint64_t alignment) {
   IRISRT_ASSIGN_OR_RETURN(
       uint64_t address,
-      placeWhereAccepted([&] { return reserveAnywhere(bytes, alignment); },
-                         [&](uint64_t at) { return reserved(at, bytes); },
-                         [&](uint64_t at) { ::munmap(pointer(at), bytes); }));
+      placeWhereAccepted(
+          [&](uint64_t hint) {
+            return reserveAnywhere(hint, bytes, alignment);
+          },
+          [&](uint64_t at) { return reserved(at, bytes); },
+          [&](uint64_t at) { ::munmap(pointer(at), bytes); }));
   std::lock_guard<std::mutex> lock(mutex_);
   reservations_[address] = bytes;
   return address;
@@ -224,9 +236,9 @@ struct HostIpc {
 } // namespace
 
 Expected<uint64_t> HostBackend::mapAnywhere(int fd, uint64_t bytes) {
-  auto mapHere = [&]() -> Expected<uint64_t> {
+  auto mapHere = [&](uint64_t hint) -> Expected<uint64_t> {
     void *memory =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        ::mmap(pointer(hint), bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
       return makeErrnoStatus(StatusCode::outOfMemory, errno,
                              "cannot map %llu bytes",

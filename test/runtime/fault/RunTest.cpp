@@ -252,11 +252,13 @@ TEST_F(Run, ARankThatCannotStartIsNamed) {
 
 /// An emulator that ends is no lack of memory.
 TEST_F(Run, EmulatorThatDiesGetsNoAdviceOnMemory) {
-  RunEnd end = shell("IRIS_EMULATOR=" IRIS_TEST_EMULATOR " " + command() +
-                     "-n 1 --device=emulated:dies_in_map " + package(0));
-  EXPECT_EQ(end.status, 1);
-  EXPECT_CONTAINS(end.text, "exited with status 1: no memory for the waves");
-  EXPECT_EQ(end.text.find("IRIS_HEAP_SIZE"), std::string::npos) << end.text;
+  for (const char *chip : {"dies_in_reserve", "dies_in_map"}) {
+    RunEnd end = shell("IRIS_EMULATOR=" IRIS_TEST_EMULATOR " " + command() +
+                       "-n 1 --device=emulated:" + chip + " " + package(0));
+    EXPECT_EQ(end.status, 1);
+    EXPECT_CONTAINS(end.text, "exited with status 1: no memory for the waves");
+    EXPECT_EQ(end.text.find("IRIS_HEAP_SIZE"), std::string::npos) << end.text;
+  }
 }
 
 TEST_F(Run, LongErrorOfAnEmulatorIsReported) {

@@ -115,7 +115,8 @@ class Server:
                 time.sleep(1e6)
             self.chip = name
             self.fault, value = FAULTS.get(name), MOST_PROGRAMS
-        elif kind in (RESERVE, MAP) and self.chip == "dies_in_map":
+        elif (kind == RESERVE and self.chip == "dies_in_reserve") or \
+                (kind == MAP and not is_free and self.chip == "dies_in_map"):
             dies(self, number)
         elif kind in (RESERVE, MAP) and is_free and self.chip == "crowded" \
                 and self.is_crowded(address):

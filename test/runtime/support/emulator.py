@@ -118,6 +118,9 @@ class Server:
         elif (kind == RESERVE and self.chip == "dies_in_reserve") or \
                 (kind == MAP and not is_free and self.chip == "dies_in_map"):
             dies(self, number)
+        elif kind == MAP and not is_free and self.chip == "occupied_inside":
+            os.close(files[0])
+            return self.reply(number, OCCUPIED)
         elif kind in (RESERVE, MAP) and is_free and self.chip == "crowded" \
                 and self.is_crowded(address):
             for file in files:

@@ -195,6 +195,18 @@ TEST(EmulatedBackend, GetsPastALargeMapping) {
   EXPECT_TRUE((*opened)->unreserve(*base, 4 << 20).ok());
 }
 
+/// A mapping that was not made must not look like one.
+TEST(EmulatedBackend, ReportsAnOccupiedMappingInAReservation) {
+  auto opened = EmulatedBackend::create(IRIS_TEST_EMULATOR, "occupied_inside",
+                                        /*placeMappings=*/true, shortLimits());
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  auto base = (*opened)->reserve(4 << 20, 2 << 20);
+  auto chunk = (*opened)->createChunk(2 << 20);
+  ASSERT_TRUE(base.ok() && chunk.ok());
+  EXPECT_EQ((*opened)->map(*chunk, *base, 2 << 20).code(),
+            StatusCode::unavailable);
+}
+
 /// A kernel that never ends: its stream ends with the emulator, and nothing is
 /// left running.
 TEST(EmulatedBackend, EndsAStreamWithARunningKernel) {

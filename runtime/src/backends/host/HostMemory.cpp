@@ -38,7 +38,7 @@ uint64_t HostBackend::granularity() const { return hostGranularity; }
 /// then, so that every attempt gets another range.
 ///
 /// The argument of `attempt` is the preferred address; 0: any. The system
-/// places ranges side by side, so small ones would all meet the same large
+/// places ranges side by side, so small ones would all overlap the same large
 /// mapping of the other process; the distance doubles to get past it.
 template <typename Attempt, typename Accept, typename Release>
 static Expected<uint64_t> placeWhereAccepted(Attempt attempt, Accept accept,
@@ -199,8 +199,17 @@ Status HostBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
     return makeErrnoStatus(StatusCode::outOfMemory, errno,
                            "cannot map %llu bytes",
                            static_cast<unsigned long long>(bytes));
-  // Never rejected: the range is reserved in both processes.
-  return mapped(found->second.get(), address, bytes).status();
+  // The range is reserved in both processes, but the other one may need more
+  // addresses than it.
+  IRISRT_ASSIGN_OR_RETURN(bool accepted,
+                          mapped(found->second.get(), address, bytes));
+  if (!accepted)
+    return makeStatus(StatusCode::unavailable,
+                      "the device's process already uses addresses that a "
+                      "mapping of %llu bytes in a reservation needs; start "
+                      "the program again",
+                      static_cast<unsigned long long>(bytes));
+  return Status::success();
 }
 
 Status HostBackend::unmap(uint64_t address, uint64_t bytes) {

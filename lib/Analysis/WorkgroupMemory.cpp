@@ -9,8 +9,18 @@ using namespace mlir;
 using namespace mlir::iris;
 
 uint64_t mlir::iris::getBufferBytes(MemRefType type) {
-  return static_cast<uint64_t>(type.getNumElements() *
-                               getElementBytes(type.getElementType()));
+  uint64_t bytes = getElementBytes(type.getElementType());
+  for (int64_t extent : type.getShape())
+    bytes = llvm::SaturatingMultiply<uint64_t>(bytes, extent);
+  return bytes;
+}
+
+/// The end of a buffer of `more` bytes after the first `bytes`; saturates.
+static uint64_t addBuffer(uint64_t bytes, uint64_t more) {
+  uint64_t end = llvm::SaturatingAdd<uint64_t>(bytes, more);
+  return end > kSaturatedBytes - kWorkgroupAlignment
+             ? kSaturatedBytes
+             : llvm::alignTo(end, kWorkgroupAlignment);
 }
 
 uint64_t
@@ -19,8 +29,8 @@ mlir::iris::getWorkgroupAttributionBytes(FunctionOpInterface function) {
   uint64_t bytes = 0;
   if (kernel)
     for (BlockArgument buffer : kernel.getWorkgroupAttributions())
-      bytes += llvm::alignTo(getBufferBytes(cast<MemRefType>(buffer.getType())),
-                             kWorkgroupAlignment);
+      bytes =
+          addBuffer(bytes, getBufferBytes(cast<MemRefType>(buffer.getType())));
   return bytes;
 }
 

@@ -21,11 +21,14 @@ inline constexpr uint64_t kMaxWorkgroupBytes = 227 << 10;
 /// as the program, independent of its uses.
 inline constexpr llvm::StringLiteral kProgramMemoryAttr = "iris.program_memory";
 
-/// Bytes of a buffer of static shape.
+/// The result for sizes that 64 bits cannot hold.
+inline constexpr uint64_t kSaturatedBytes = UINT64_MAX;
+
+/// Bytes of a buffer of static shape; kSaturatedBytes if there are more.
 uint64_t getBufferBytes(MemRefType type);
 
 /// Bytes of workgroup memory that `function` declares, including alignment
-/// padding; 0 if it is not a `gpu.func`.
+/// padding; 0 if it is not a `gpu.func`, kSaturatedBytes if there are more.
 uint64_t getWorkgroupAttributionBytes(FunctionOpInterface function);
 
 /// True if `type` is in workgroup memory.

@@ -25,6 +25,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/MathExtras.h"
 
 #define DEBUG_TYPE "iris-lower-kernel-abi"
 
@@ -372,7 +373,7 @@ static LogicalResult verifyWorkgroupMemory(FunctionOpInterface kernel,
         known.insert(global).second)
       taken += layout.getTypeSize(global.getType());
   });
-  if (declared + taken <= most)
+  if (llvm::SaturatingAdd(declared, taken) <= most)
     return success();
   return kernel.emitOpError("has ")
          << declared << " bytes of declared buffers (memref.alloca) and "

@@ -139,3 +139,35 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @+1 {{has at least 18446744073709551615 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
+  gpu.func @product() kernel {
+    %a = memref.alloca() : memref<4294967296x4294967296xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @+1 {{has at least 18446744073709551615 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
+  gpu.func @element_bytes() kernel {
+    %a = memref.alloca() : memref<9223372036854775807xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @+1 {{has at least 18446744073709551615 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
+  gpu.func @sum() kernel {
+    %a = memref.alloca() : memref<9223372036854775800xi8>
+    %b = memref.alloca() : memref<9223372036854775800xi8>
+    %c = memref.alloca() : memref<64xi8>
+    gpu.return
+  }
+}

@@ -125,7 +125,8 @@ static LogicalResult verifyBytes(gpu::GPUFuncOp kernel) {
   if (bytes <= kMaxWorkgroupBytes)
     return success();
   return kernel.emitOpError("has ")
-         << bytes << " bytes of buffers of the program (memref.alloca); "
+         << (bytes == kSaturatedBytes ? "at least " : "") << bytes
+         << " bytes of buffers of the program (memref.alloca); "
          << "expected at most " << kMaxWorkgroupBytes
          << ", the maximum of all targets";
 }

@@ -10,6 +10,7 @@
 #include "iris/Dialect/Iris/IR/IrisChecks.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -76,6 +77,23 @@ static LogicalResult addMemRef(FunctionOpInterface kernel, unsigned index,
   return success();
 }
 
+/// A name becomes a symbol of every target's image. PTX allows the least.
+static LogicalResult verifyName(FunctionOpInterface kernel) {
+  StringRef name = kernel.getName();
+  auto isLetter = [](char c) { return llvm::isAlpha(c) || c == '_'; };
+  auto isPart = [&](char c) {
+    return isLetter(c) || llvm::isDigit(c) || c == '$';
+  };
+  bool single = name.size() == 1 && name.front() == '_';
+  if (!name.empty() && isLetter(name.front()) && !single &&
+      llvm::all_of(name, isPart))
+    return success();
+  return kernel.emitOpError("has the name '")
+         << name
+         << "'; expected letters, digits, '_' and '$', a letter or '_' first, "
+            "and not '_' alone";
+}
+
 /// Memory that the kernel declares becomes an LLVM array, which supports
 /// neither dynamic extents nor layouts.
 static LogicalResult verifyAttributions(gpu::GPUFuncOp kernel) {
@@ -136,8 +154,22 @@ static LogicalResult layOutMaps(FunctionOpInterface kernel,
   return success();
 }
 
+/// Checked for all targets alike, because kernels must compile for all: some
+/// GPUs of NVIDIA take no more.
+static LogicalResult verifyArgumentBytes(FunctionOpInterface kernel,
+                                         int64_t bytes) {
+  constexpr int64_t most = 4096;
+  if (bytes <= most)
+    return success();
+  return kernel.emitOpError("has ")
+         << bytes << " bytes of arguments; expected at most " << most
+         << "; put the rest into a buffer";
+}
+
 FailureOr<BlockLayout> mlir::iris::layOutArguments(FunctionOpInterface kernel) {
   BlockBuilder builder{kernel.getContext(), {}};
+  if (failed(verifyName(kernel)))
+    return failure();
   if (auto func = dyn_cast<gpu::GPUFuncOp>(*kernel))
     if (failed(verifyAttributions(func)))
       return failure();
@@ -166,7 +198,8 @@ FailureOr<BlockLayout> mlir::iris::layOutArguments(FunctionOpInterface kernel) {
                 "float";
     }
   }
-  if (failed(layOutMaps(kernel, builder)))
+  if (failed(verifyArgumentBytes(kernel, builder.block.bytes)) ||
+      failed(layOutMaps(kernel, builder)))
     return failure();
   return std::move(builder.block);
 }

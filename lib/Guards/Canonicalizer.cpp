@@ -16,9 +16,16 @@ static constexpr const char *kDropRounding[] = {
     "(anonymous namespace)::TruncFSIToFPToSIToFP",
     "(anonymous namespace)::TruncFUIToFPToUIToFP"};
 
+/// index to i32 and back is not the index: its upper bits are gone.
+static constexpr const char *kDropTruncation[] = {
+    "(anonymous namespace)::IndexCastOfIndexCast",
+    "(anonymous namespace)::IndexCastUIOfIndexCastUI"};
+
 std::unique_ptr<Pass> mlir::iris::createCanonicalizerPass(GuardSet guards) {
   SmallVector<std::string> disabled;
   if (guards.contains(Guard::Roundings))
-    disabled.assign(std::begin(kDropRounding), std::end(kDropRounding));
+    disabled.append(std::begin(kDropRounding), std::end(kDropRounding));
+  if (guards.contains(Guard::IndexCasts))
+    disabled.append(std::begin(kDropTruncation), std::end(kDropTruncation));
   return mlir::createCanonicalizerPass(GreedyRewriteConfig(), disabled);
 }

@@ -185,7 +185,8 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
     kernels.addPass(createIrisExpandMathPass());
   }
   if (getGuards(options).contains(Guard::IntegersToBf16))
-    kernels.addPass(createIrisExpandConversionsPass());
+    kernels.addPass(
+        createIrisExpandConversionsPass({/*fmaBf16=*/isAMD(options)}));
   addCleanup(kernels, options);
   // The accesses' uniform checks and addresses leave the loops.
   kernels.addPass(createLoopInvariantCodeMotionPass());

@@ -8,6 +8,7 @@
 #include "IntegersToBf16.h"
 #include "Linker.h"
 #include "LoadsBeforeBarriers.h"
+#include "Magnitudes.h"
 #include "ScalarPressure.h"
 #include "ShortIntegers.h"
 #include "ShortShifts.h"
@@ -325,6 +326,9 @@ LogicalResult ModuleToObject::optimize() {
             if (options.guards.contains(Guard::ShortIntegers))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(ShortIntegersPass()));
+            if (options.guards.contains(Guard::Magnitudes))
+              passes.addPass(
+                  llvm::createModuleToFunctionPassAdaptor(MagnitudesPass()));
             if (options.guards.contains(Guard::GuardedShifts))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(GuardedShiftsPass()));

@@ -127,7 +127,7 @@ def fused(t, a, b, c):
     if NAN in (a, b, c):
         return NAN
     if any(is_infinite(t, x) for x in (a, b, c)):
-        # Infinities and zeros of the product are exact.
+        # Infinities and zeros of a * b are exact.
         return add(t, multiply(t, a, b), c) if (
             is_infinite(t, a) or is_infinite(t, b)) else c
     negative = is_negative(t, a) != is_negative(t, b)

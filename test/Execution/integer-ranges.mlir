@@ -8,6 +8,8 @@
 // MLIR still has the defects that the guard is for.
 // RUN: iris-compile %s --disable-guards=narrowing -o %t.iris
 // RUN: not iris-run -n 1 %t.iris 2>&1 | FileCheck %s
+// RUN: iris-compile %s --disable-guards=index-casts -o %t.casts.iris
+// RUN: not iris-run -n 1 %t.casts.iris 2>&1 | FileCheck %s
 // CHECK: checks failed
 
 gpu.module @kernels {
@@ -122,6 +124,21 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // %a = 2^32 + 2^31 + 5: index to i32 and back.
+  gpu.func @casts(%ctx: !iris.ctx, %a: i64) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %x = arith.index_cast %a : i64 to index
+    %s = arith.index_cast %x : index to i32
+    %t = arith.index_cast %s : i32 to index
+    %low = arith.constant -2147483643 : index
+    iris.expect_eq %t, %low, "index_cast to i32 and back" : index
+    %u = arith.index_castui %x : index to i32
+    %v = arith.index_castui %u : i32 to index
+    %high = arith.constant 2147483653 : index
+    iris.expect_eq %v, %high, "index_castui to i32 and back" : index
+    gpu.return
+  }
+
   // The same in tiles, whose values are loaded.
   gpu.func @tiles(%ctx: !iris.ctx, %buffer: memref<64xi32, #iris.symmetric>)
       kernel attributes {iris.num_warps = 1 : i32} {
@@ -160,6 +177,8 @@ func.func @main(%ctx: !iris.ctx) {
   iris.launch @kernels::@signed programs(%one) args(%ctx, %s, %least, %minus1 : !iris.ctx, i32, i32, i32)
   iris.launch @kernels::@shifts programs(%one) args(%ctx, %minus1, %c33, %h : !iris.ctx, i32, i32, i16)
   iris.launch @kernels::@loops programs(%one) args(%ctx, %far, %start, %back : !iris.ctx, i32, i32, i32)
+  %wide = arith.constant 6442450949 : i64
+  iris.launch @kernels::@casts programs(%one) args(%ctx, %wide : !iris.ctx, i64)
   iris.launch @kernels::@tiles programs(%one) args(%ctx, %buffer : !iris.ctx, memref<64xi32, #iris.symmetric>)
   iris.sync %ctx
   return

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Conversions of integers to bf16 round once; those by way of f32, twice. The
+// Conversions of integers to bf16, and fma, round once; those by way of f32, twice. The
 // expected values are exact: the integer rounded to 8 bits, or to 24 and then 8.
 //
 // RUN: iris-run -n 1 %s
@@ -236,6 +236,19 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // x * x + x of 1.3125 * 2^59 is just above a tie of bf16.
+  gpu.func @fma(%ctx: !iris.ctx, %x: bf16) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %r = math.fma %x, %x, %x : bf16
+    %want = arith.constant 0x7ADD : bf16
+    iris.expect_eq %r, %want, "x * x + x" : bf16
+    %t = tensor.splat %x : tensor<64xbf16>
+    %rt = math.fma %t, %t, %t : tensor<64xbf16>
+    %wt = arith.constant dense<0x7ADD> : tensor<64xbf16>
+    iris.expect_eq %rt, %wt, "x * x + x, tile" : tensor<64xbf16>
+    gpu.return
+  }
+
   gpu.func @tiles(%ctx: !iris.ctx, %b: !v) kernel
       attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
@@ -302,6 +315,8 @@ func.func @main(%ctx: !iris.ctx) {
   %a23 = arith.constant -9187343239835811839 : i64
   %a24 = arith.constant -9187343239835811840 : i64
   iris.launch @kernels::@scalars programs(%one) args(%ctx, %a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7, %a8, %a9, %a10, %a11, %a12, %a13, %a14, %a15, %a16, %a17, %a18, %a19, %a20, %a21, %a22, %a23, %a24 : !iris.ctx, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64)
+  %x = arith.constant 0x5D28 : bf16
+  iris.launch @kernels::@fma programs(%one) args(%ctx, %x : !iris.ctx, bf16)
   iris.launch @kernels::@tiles programs(%one) args(%ctx, %b : !iris.ctx, !v)
   iris.sync %ctx
   return

@@ -9,8 +9,8 @@
 
 namespace mlir::iris {
 
-/// MLIR's canonicalizer. With `Guard::Roundings`, without its patterns that
-/// change results.
+/// MLIR's canonicalizer. With `Guard::Roundings` and `Guard::IndexCasts`,
+/// without its patterns that change results.
 std::unique_ptr<Pass> createCanonicalizerPass(GuardSet guards);
 
 } // namespace mlir::iris

@@ -74,7 +74,8 @@ struct ConvertIntegerOnce : OpRewritePattern<OpT> {
   }
 };
 
-/// fma rounds once: f64 holds the product of two 16-bit floats exactly.
+/// fma rounds once. f64 holds the product of two 16-bit floats exactly, but not
+/// always the sum.
 struct WidenFma : OpRewritePattern<math::FmaOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -87,7 +88,7 @@ struct WidenFma : OpRewritePattern<math::FmaOp> {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(arith::ExtFOp::create(b, b.getF64Type(), operand));
-    Value sum = math::FmaOp::create(b, operands[0], operands[1], operands[2]);
+    Value sum = emitFmaRoundedToOdd(b, operands[0], operands[1], operands[2]);
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, sum);
     return success();
   }

@@ -36,9 +36,13 @@ func.func @narrow(%x: f64) -> f16 {
   return %y : f16
 }
 
-// fma rounds once as well: f64 represents the product of two f16 exactly.
+// fma rounds once as well: f64 represents the product of two f16 exactly, and
+// the sum is rounded to odd.
 // CHECK-LABEL: func.func @fma
-// CHECK: math.fma %{{.+}}, %{{.+}}, %{{.+}} : f64
+// CHECK: %[[P:.+]] = arith.mulf %{{.+}}, %{{.+}} : f64
+// CHECK: %[[S:.+]] = arith.addf %[[P]], %{{.+}} : f64
+// CHECK: %[[E:.+]] = arith.addf {{.+}} : f64
+// CHECK: arith.cmpf one, %[[E]], {{.+}} : f64
 func.func @fma(%a: f16, %b: f16, %c: f16) -> f16 {
   %y = math.fma %a, %b, %c : f16
   return %y : f16

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandConversions.cpp - Integers to bf16, rounded once -------------===//
+//===- ExpandConversions.cpp - bf16, rounded once -------------------------===//
 //
 // LLVM converts integers to bf16 by way of f32 or f64, and rounds twice: 2^24 +
 // 2^16 + 1 becomes 2^24 + 2^16 in f32, a tie, which is rounded to 2^24.
@@ -9,6 +9,7 @@
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 
 #include "Arithmetic.h"
+#include "iris/Dialect/Iris/Utils/RoundToOdd.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -92,12 +93,37 @@ struct ConvertOnce : OpRewritePattern<OpT> {
   }
 };
 
+/// LLVM computes fma of bf16 in f32, and rounds twice.
+struct FmaOnce : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isBF16())
+      return rewriter.notifyMatchFailure(op, "not on bf16");
+    Arithmetic a(op.getLoc(), rewriter, op.getType());
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(
+          arith::ExtFOp::create(a.b, a.like(rewriter.getF64Type()), operand));
+    Value sum = emitFmaRoundedToOdd(a.b, operands[0], operands[1], operands[2]);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(),
+                                                 emitRoundToOdd(a.b, sum));
+    return success();
+  }
+};
+
 struct ExpandConversionsPass
     : iris::impl::IrisExpandConversionsPassBase<ExpandConversionsPass> {
+  using Base = iris::impl::IrisExpandConversionsPassBase<ExpandConversionsPass>;
+  using Base::Base;
+
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ConvertOnce<arith::SIToFPOp>, ConvertOnce<arith::UIToFPOp>>(
         &getContext());
+    if (fmaBf16)
+      patterns.add<FmaOnce>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

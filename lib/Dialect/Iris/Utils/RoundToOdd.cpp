@@ -48,3 +48,50 @@ Value mlir::iris::emitRoundToOdd(ImplicitLocOpBuilder &b, Value value) {
   bits = arith::SelectOp::create(b, move, odd, bits);
   return arith::BitcastOp::create(b, like(b.getF32Type()), bits);
 }
+
+Value mlir::iris::emitFmaRoundedToOdd(ImplicitLocOpBuilder &b, Value x, Value y,
+                                      Value z) {
+  Type type = x.getType();
+  auto shaped = dyn_cast<ShapedType>(type);
+  auto like = [&](Type element) -> Type {
+    return shaped ? Type(shaped.clone(element)) : element;
+  };
+  auto constant = [&](Type element, TypedAttr attr) -> Value {
+    if (shaped)
+      attr = DenseElementsAttr::get(shaped.clone(element), attr);
+    return arith::ConstantOp::create(b, attr);
+  };
+  IntegerType i64 = b.getI64Type();
+  auto add = [&](Value l, Value r) -> Value {
+    return arith::AddFOp::create(b, l, r);
+  };
+  auto subtract = [&](Value l, Value r) -> Value {
+    return arith::SubFOp::create(b, l, r);
+  };
+  Value product = arith::MulFOp::create(b, x, y);
+  Value sum = add(product, z);
+  // Knuth's TwoSum: the rounding error, exactly.
+  Value part = subtract(sum, product);
+  Value error = add(subtract(product, subtract(sum, part)), subtract(z, part));
+  Value zero = constant(b.getF64Type(), b.getF64FloatAttr(0.0));
+  // False for NaN, which is the error of infinities.
+  Value inexact =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, error, zero);
+  Value bits = arith::BitcastOp::create(b, like(i64), sum);
+  Value one = constant(i64, b.getI64IntegerAttr(1));
+  Value none = constant(i64, b.getI64IntegerAttr(0));
+  Value last = arith::AndIOp::create(b, bits, one);
+  Value isEven = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, last, none);
+  // The exact value is beyond the sum, seen from 0, if the error has its
+  // sign.
+  auto isNegative = [&](Value value) -> Value {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, value, zero);
+  };
+  Value inward = arith::XOrIOp::create(b, isNegative(error), isNegative(sum));
+  Value odd =
+      arith::SelectOp::create(b, inward, arith::SubIOp::create(b, bits, one),
+                              arith::AddIOp::create(b, bits, one));
+  Value move = arith::AndIOp::create(b, inexact, isEven);
+  bits = arith::SelectOp::create(b, move, odd, bits);
+  return arith::BitcastOp::create(b, type, bits);
+}

@@ -303,7 +303,7 @@ def IrisNarrowIntegersPass : Pass<"iris-narrow-integers"> {
 }
 
 def IrisExpandConversionsPass : Pass<"iris-expand-conversions"> {
-  let summary = "Convert integers to bf16 with one rounding";
+  let summary = "Round conversions and sums to bf16 once";
   let description = [{
     Conversions of integers with more than 24 bits to bf16 become a conversion
     to f32 that rounds to odd, and one of f32 to bf16. No target rounds them
@@ -312,7 +312,12 @@ def IrisExpandConversionsPass : Pass<"iris-expand-conversions"> {
 
     Example: `arith.sitofp %x : i32 to bf16` takes the first 24 bits of the
     magnitude, sets the last of them if a bit behind them is set, and scales.
+
+    With `fma-bf16`, `math.fma` of bf16 also rounds once: by way of f64, rounded
+    to odd.
   }];
+  let options = [Option<"fmaBf16", "fma-bf16", "bool", /*default=*/"false",
+                        "Expand math.fma of bf16, for targets without it">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
 }

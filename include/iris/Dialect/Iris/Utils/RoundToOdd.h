@@ -14,6 +14,10 @@ namespace mlir::iris {
 /// once.
 Value emitRoundToOdd(ImplicitLocOpBuilder &b, Value value);
 
+/// a * b + c in f64, rounded to odd. The operands are f64, or vectors or
+/// tensors of it, whose products are exact, as those of 16-bit floats are.
+Value emitFmaRoundedToOdd(ImplicitLocOpBuilder &b, Value x, Value y, Value z);
+
 } // namespace mlir::iris
 
 #endif // IRIS_DIALECT_IRIS_UTILS_ROUNDTOODD_H

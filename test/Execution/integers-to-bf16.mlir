@@ -236,6 +236,26 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // x is -2^24, which f16 does not have.
+  gpu.func @overflow(%ctx: !iris.ctx, %x: i32) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c = arith.constant -16777216 : i32
+    %y = arith.andi %x, %c : i32
+    %minus = arith.constant 0xFFF0000000000000 : f64
+    %d = arith.sitofp %y : i32 to f64
+    %h = arith.truncf %d : f64 to f16
+    %w = arith.extf %h : f16 to f64
+    iris.expect_eq %w, %minus, "f64(f16(f64(-2^24)))" : f64
+    %g = arith.sitofp %y : i32 to f16
+    %v = arith.extf %g : f16 to f64
+    iris.expect_eq %v, %minus, "f64(f16(-2^24))" : f64
+    %plus = arith.constant 0x7FF0000000000000 : f64
+    %u = arith.uitofp %y : i32 to f16
+    %t = arith.extf %u : f16 to f64
+    iris.expect_eq %t, %plus, "f64(f16(2^32 - 2^24))" : f64
+    gpu.return
+  }
+
   // x * x + x of 1.3125 * 2^59 is just above a tie of bf16.
   gpu.func @fma(%ctx: !iris.ctx, %x: bf16) kernel
       attributes {iris.num_warps = 1 : i32} {
@@ -315,6 +335,8 @@ func.func @main(%ctx: !iris.ctx) {
   %a23 = arith.constant -9187343239835811839 : i64
   %a24 = arith.constant -9187343239835811840 : i64
   iris.launch @kernels::@scalars programs(%one) args(%ctx, %a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7, %a8, %a9, %a10, %a11, %a12, %a13, %a14, %a15, %a16, %a17, %a18, %a19, %a20, %a21, %a22, %a23, %a24 : !iris.ctx, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64)
+  %large = arith.constant -16777216 : i32
+  iris.launch @kernels::@overflow programs(%one) args(%ctx, %large : !iris.ctx, i32)
   %x = arith.constant 0x5D28 : bf16
   iris.launch @kernels::@fma programs(%one) args(%ctx, %x : !iris.ctx, bf16)
   iris.launch @kernels::@tiles programs(%one) args(%ctx, %b : !iris.ctx, !v)

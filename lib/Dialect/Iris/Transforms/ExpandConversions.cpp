@@ -93,6 +93,63 @@ struct ConvertOnce : OpRewritePattern<OpT> {
   }
 };
 
+/// The first magnitude that f16 rounds to infinity and that is a power of two:
+/// larger ones may become it.
+static constexpr double kOverflowOfF16 = 65536.0;
+/// Integers of fewer bits, with their sign, do not overflow f16.
+static constexpr unsigned kOverflowBits = 16;
+
+template <typename OpT>
+static bool mayOverflowF16(OpT op) {
+  return op &&
+         getElementTypeOrSelf(op.getIn().getType()).getIntOrFloatBitWidth() >=
+             kOverflowBits;
+}
+
+/// Narrows a converted integer to f16. LLVM takes a conversion to f16 that is
+/// widened again for one to the wider type if f16 has the bits, and forgets
+/// that it may not have the exponent. It does not look through the clamp.
+static Value narrowToF16(Arithmetic &a, Type type, Value number) {
+  Type element = getElementTypeOrSelf(number.getType());
+  Value clamped = arith::MinimumFOp::create(
+      a.b, number, a.floating(element, kOverflowOfF16));
+  clamped = arith::MaximumFOp::create(a.b, clamped,
+                                      a.floating(element, -kOverflowOfF16));
+  return arith::TruncFOp::create(a.b, type, clamped);
+}
+
+template <typename OpT>
+struct ConvertToF16 : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF16() || !mayOverflowF16(op))
+      return rewriter.notifyMatchFailure(op, "does not overflow f16");
+    Arithmetic a(op.getLoc(), rewriter, op.getType());
+    // f32 holds the integers that do not overflow.
+    Value number = OpT::create(a.b, a.like(rewriter.getF32Type()), op.getIn());
+    rewriter.replaceOp(op, narrowToF16(a, op.getType(), number));
+    return success();
+  }
+};
+
+struct NarrowToF16 : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    Value in = op.getIn();
+    if (!getElementTypeOrSelf(op.getType()).isF16() ||
+        !(mayOverflowF16(in.getDefiningOp<arith::SIToFPOp>()) ||
+          mayOverflowF16(in.getDefiningOp<arith::UIToFPOp>())))
+      return rewriter.notifyMatchFailure(op, "not of a large integer");
+    Arithmetic a(op.getLoc(), rewriter, op.getType());
+    rewriter.replaceOp(op, narrowToF16(a, op.getType(), in));
+    return success();
+  }
+};
+
 /// LLVM computes fma of bf16 in f32, and rounds twice.
 struct FmaOnce : OpRewritePattern<math::FmaOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -122,6 +179,8 @@ struct ExpandConversionsPass
     RewritePatternSet patterns(&getContext());
     patterns.add<ConvertOnce<arith::SIToFPOp>, ConvertOnce<arith::UIToFPOp>>(
         &getContext());
+    patterns.add<ConvertToF16<arith::SIToFPOp>, ConvertToF16<arith::UIToFPOp>,
+                 NarrowToF16>(&getContext());
     if (fmaBf16)
       patterns.add<FmaOnce>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

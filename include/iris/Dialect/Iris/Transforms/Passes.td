@@ -313,6 +313,10 @@ def IrisExpandConversionsPass : Pass<"iris-expand-conversions"> {
     Example: `arith.sitofp %x : i32 to bf16` takes the first 24 bits of the
     magnitude, sets the last of them if a bit behind them is set, and scales.
 
+    Integers that may overflow f16 are clamped to 65536 before they are narrowed
+    to it, which does not change the result: LLVM loses the infinity where it is
+    widened again.
+
     With `fma-bf16`, `math.fma` of bf16 also rounds once: by way of f64, rounded
     to odd.
   }];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ExactSelection.h"
 
+#include "HideConstant.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/PatternMatch.h"
 
 using llvm::BinaryOperator;
@@ -92,27 +92,16 @@ static std::optional<unsigned> getOperandToHide(const Instruction &op) {
   return std::nullopt;
 }
 
-/// Hides a constant: a readfirstlane of it, which is folded only after
-/// instruction selection.
 static void hide(Instruction &op, unsigned number) {
   llvm::IRBuilder<> b(&op);
-  llvm::Type *type = op.getType(), *element = type->getScalarType();
+  llvm::Type *type = op.getType();
   auto *constant = llvm::cast<llvm::Constant>(op.getOperand(number));
   if (type->isVectorTy())
     constant = constant->getSplatValue(/*AllowPoison=*/true);
-  unsigned bits = element->getScalarSizeInBits();
-  llvm::Type *word = b.getIntNTy(std::max(bits, 32u));
-  llvm::APInt value = llvm::cast<llvm::ConstantFP>(constant)
-                          ->getValueAPF()
-                          .bitcastToAPInt()
-                          .zext(word->getIntegerBitWidth());
-  llvm::Value *hidden =
-      b.CreateIntrinsic(llvm::Intrinsic::amdgcn_readfirstlane, {word},
-                        {llvm::ConstantInt::get(word, value)});
-  hidden = b.CreateBitCast(b.CreateTrunc(hidden, b.getIntNTy(bits)), element);
-  if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
-    hidden = b.CreateVectorSplat(vector->getElementCount(), hidden);
-  op.setOperand(number, hidden);
+  const llvm::APFloat &value =
+      llvm::cast<llvm::ConstantFP>(constant)->getValueAPF();
+  op.setOperand(number,
+                mlir::iris::hideConstant(b, type, value.bitcastToAPInt()));
 }
 
 llvm::PreservedAnalyses

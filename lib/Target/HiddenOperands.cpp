@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "HiddenOperands.h"
 
+#include "HideConstant.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/KnownBits.h"
@@ -131,35 +131,18 @@ static void findCarries(Instruction &op, Operands &found) {
 // Hiding
 //===----------------------------------------------------------------------===//
 
-/// A constant that code generation does not know until instructions are
-/// selected.
-static llvm::Value *hideConstant(llvm::IRBuilder<> &b, llvm::APInt value,
-                                 llvm::Type *element) {
-  unsigned bits = value.getBitWidth();
-  llvm::Type *word = b.getIntNTy(std::max(bits, 32u));
-  llvm::Value *hidden = b.CreateIntrinsic(
-      llvm::Intrinsic::amdgcn_readfirstlane, {word},
-      {llvm::ConstantInt::get(word, value.zext(word->getIntegerBitWidth()))});
-  return b.CreateBitCast(b.CreateTrunc(hidden, b.getIntNTy(bits)), element);
-}
-
 static llvm::Value *hide(llvm::IRBuilder<> &b, llvm::Value *value) {
-  llvm::Type *type = value->getType(), *element = type->getScalarType();
-  auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
-  auto spread = [&](llvm::Value *hidden) {
-    return vector ? b.CreateVectorSplat(vector->getElementCount(), hidden)
-                  : hidden;
-  };
+  llvm::Type *type = value->getType();
   if (auto *constant = llvm::dyn_cast<llvm::Constant>(value)) {
-    if (vector)
+    if (type->isVectorTy())
       constant = constant->getSplatValue();
-    if (auto *number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant))
-      return spread(
-          hideConstant(b, number->getValueAPF().bitcastToAPInt(), element));
-    return value;
+    auto *number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+    return number ? mlir::iris::hideConstant(
+                        b, type, number->getValueAPF().bitcastToAPInt())
+                  : value;
   }
-  llvm::APInt zero(element->getIntegerBitWidth(), 0);
-  return b.CreateOr(value, spread(hideConstant(b, zero, element)));
+  llvm::APInt zero(type->getScalarSizeInBits(), 0);
+  return b.CreateOr(value, mlir::iris::hideConstant(b, type, zero));
 }
 
 llvm::PreservedAnalyses

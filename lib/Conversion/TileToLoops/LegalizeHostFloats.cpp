@@ -74,8 +74,7 @@ struct ConvertIntegerOnce : OpRewritePattern<OpT> {
   }
 };
 
-/// fma rounds once. f64 holds the product of two 16-bit floats exactly, but not
-/// always the sum.
+/// fma rounds once.
 struct WidenFma : OpRewritePattern<math::FmaOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -85,10 +84,7 @@ struct WidenFma : OpRewritePattern<math::FmaOp> {
     if (!type.isF16() && !type.isBF16())
       return rewriter.notifyMatchFailure(op, "not on 16-bit floats");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(arith::ExtFOp::create(b, b.getF64Type(), operand));
-    Value sum = emitFmaRoundedToOdd(b, operands[0], operands[1], operands[2]);
+    Value sum = emitFmaRoundedToOdd(b, op.getA(), op.getB(), op.getC());
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, sum);
     return success();
   }

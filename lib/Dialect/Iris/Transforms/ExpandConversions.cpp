@@ -158,14 +158,10 @@ struct FmaOnce : OpRewritePattern<math::FmaOp> {
                                 PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getType()).isBF16())
       return rewriter.notifyMatchFailure(op, "not on bf16");
-    Arithmetic a(op.getLoc(), rewriter, op.getType());
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(
-          arith::ExtFOp::create(a.b, a.like(rewriter.getF64Type()), operand));
-    Value sum = emitFmaRoundedToOdd(a.b, operands[0], operands[1], operands[2]);
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value sum = emitFmaRoundedToOdd(b, op.getA(), op.getB(), op.getC());
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(),
-                                                 emitRoundToOdd(a.b, sum));
+                                                 emitRoundToOdd(b, sum));
     return success();
   }
 };

@@ -68,6 +68,11 @@ Value mlir::iris::emitFmaRoundedToOdd(ImplicitLocOpBuilder &b, Value x, Value y,
   auto subtract = [&](Value l, Value r) -> Value {
     return arith::SubFOp::create(b, l, r);
   };
+  Type wide = like(b.getF64Type());
+  auto widen = [&](Value narrow) -> Value {
+    return arith::ExtFOp::create(b, wide, narrow);
+  };
+  x = widen(x), y = widen(y), z = widen(z);
   Value product = arith::MulFOp::create(b, x, y);
   Value sum = add(product, z);
   // Knuth's TwoSum: the rounding error, exactly.
@@ -93,5 +98,5 @@ Value mlir::iris::emitFmaRoundedToOdd(ImplicitLocOpBuilder &b, Value x, Value y,
                               arith::AddIOp::create(b, bits, one));
   Value move = arith::AndIOp::create(b, inexact, isEven);
   bits = arith::SelectOp::create(b, move, odd, bits);
-  return arith::BitcastOp::create(b, type, bits);
+  return arith::BitcastOp::create(b, wide, bits);
 }

@@ -14,8 +14,8 @@ namespace mlir::iris {
 /// once.
 Value emitRoundToOdd(ImplicitLocOpBuilder &b, Value value);
 
-/// a * b + c in f64, rounded to odd. The operands are f64, or vectors or
-/// tensors of it, whose products are exact, as those of 16-bit floats are.
+/// x * y + z of 16-bit floats, or of vectors or tensors of them, in f64,
+/// rounded to odd: f64 holds x * y exactly, but not always the sum.
 Value emitFmaRoundedToOdd(ImplicitLocOpBuilder &b, Value x, Value y, Value z);
 
 } // namespace mlir::iris

@@ -30,6 +30,9 @@ static constexpr unsigned kFloatDivisionBits = 24;
 /// 1 / denominator or more below that integer.
 static constexpr unsigned kExactDivisionBits = 22;
 
+/// The words of an integer are added one by one.
+static constexpr unsigned kWideBits = 64;
+
 /// The bits of an operand of a division without those that repeat the sign.
 static unsigned getBits(const llvm::Value *value, bool isSigned,
                         const llvm::DataLayout &layout) {
@@ -42,8 +45,21 @@ static unsigned getBits(const llvm::Value *value, bool isSigned,
   return llvm::computeKnownBits(value, layout).countMaxActiveBits();
 }
 
-/// Divisions in f32 whose numerator is too large for them. Constant divisors
-/// become multiplications.
+/// Whether the quotient may be 2^(n-1), of numbers of n bits: LLVM takes it for
+/// a number of n bits too, -2^(n-1).
+static bool mayExceedBits(Instruction &op, unsigned bits,
+                          const llvm::DataLayout &layout) {
+  auto mayBeNegative = [&](unsigned number) {
+    return !llvm::computeKnownBits(op.getOperand(number), layout)
+                .isNonNegative();
+  };
+  return op.getOpcode() == Instruction::SDiv && mayBeNegative(0) &&
+         mayBeNegative(1) &&
+         bits >= getBits(op.getOperand(1), /*isSigned=*/true, layout);
+}
+
+/// Divisions in f32 whose numerator is too large for them, or whose quotient.
+/// Constant divisors become multiplications.
 static void findDivisions(Instruction &op, Operands &found) {
   bool isSigned = op.getOpcode() == Instruction::SDiv ||
                   op.getOpcode() == Instruction::SRem;
@@ -56,7 +72,8 @@ static void findDivisions(Instruction &op, Operands &found) {
     return;
   unsigned bits = getBits(op.getOperand(0), isSigned, layout);
   // One bit is the sign.
-  if (bits <= kFloatDivisionBits && bits > kExactDivisionBits + isSigned)
+  if (bits <= kFloatDivisionBits &&
+      (bits > kExactDivisionBits + isSigned || mayExceedBits(op, bits, layout)))
     found[&op].push_back(0);
 }
 
@@ -92,38 +109,79 @@ static void findSelectedConstants(Instruction &op, Operands &found) {
       found[&op].push_back(number);
 }
 
-/// `x + y` where a carry is added to it, or the same of differences. Their sum
-/// may become an addition with a carry of its own.
-static void findCarries(Instruction &op, Operands &found) {
+namespace {
+/// An addition or a subtraction whose carry out may be used: that of an
+/// intrinsic, or of a comparison that becomes one.
+class CarryingOp {
+public:
+  explicit CarryingOp(Instruction &op) : op(op) {
+    using namespace llvm::PatternMatch;
+    isSum = op.getOpcode() == Instruction::Add ||
+            match(&op, m_Intrinsic<llvm::Intrinsic::uadd_with_overflow>());
+    isDifference =
+        op.getOpcode() == Instruction::Sub ||
+        match(&op, m_Intrinsic<llvm::Intrinsic::usub_with_overflow>());
+  }
+
+  bool matches() const { return isSum || isDifference; }
+
+  /// Of a difference only the minuend is.
+  bool mayBeMerged(unsigned number) const { return isSum || number == 0; }
+
+  /// Whether the operand is what LLVM would compute with the carry.
+  bool isMergeable(llvm::Value *value) const {
+    using namespace llvm::PatternMatch;
+    return isSum ? match(value, m_Add(m_Value(), m_Value()))
+                 : match(value, m_Sub(m_Value(), m_Value()));
+  }
+
+  bool usesCarryOut(llvm::Value *operand) const {
+    return llvm::isa<llvm::IntrinsicInst>(op) ||
+           llvm::any_of(op.users(), llvm::IsaPred<llvm::ICmpInst>) ||
+           llvm::any_of(operand->users(), llvm::IsaPred<llvm::ICmpInst>);
+  }
+
+private:
+  Instruction &op;
+  bool isSum, isDifference;
+};
+} // namespace
+
+static bool isCarry(llvm::Value *value) {
   using namespace llvm::PatternMatch;
-  bool isSum = op.getOpcode() == Instruction::Add ||
-               match(&op, m_Intrinsic<llvm::Intrinsic::uadd_with_overflow>());
-  bool isDifference =
-      op.getOpcode() == Instruction::Sub ||
-      match(&op, m_Intrinsic<llvm::Intrinsic::usub_with_overflow>());
-  if (!isSum && !isDifference)
+  return match(value, m_ZExt(m_Value())) && llvm::cast<Instruction>(value)
+                                                ->getOperand(0)
+                                                ->getType()
+                                                ->isIntOrIntVectorTy(1);
+}
+
+/// Whether the upper half is a value of its own, which is not computed here.
+static bool isWhole(llvm::Value *value) {
+  return llvm::isa<llvm::Constant, llvm::Argument, llvm::LoadInst,
+                   llvm::PHINode>(value);
+}
+
+/// `x + y` where a carry is added to it, or the same of differences. Their sum
+/// may become an addition with a carry of its own. So may the upper halves of
+/// 64 bits, where one is zero and the other one computed, by a multiplication
+/// for example.
+static void findCarries(Instruction &op, Operands &found) {
+  CarryingOp carrying(op);
+  if (!carrying.matches())
     return;
-  auto isCarry = [](llvm::Value *value) {
-    return match(value, m_ZExt(m_Value())) && llvm::cast<Instruction>(value)
-                                                  ->getOperand(0)
-                                                  ->getType()
-                                                  ->isIntOrIntVectorTy(1);
-  };
+  const llvm::DataLayout &layout = op.getModule()->getDataLayout();
   for (unsigned number : {0u, 1u}) {
     llvm::Value *operand = op.getOperand(number);
-    bool matches =
-        isSum ? match(operand, m_Add(m_Value(), m_Value()))
-              : number == 0 && match(operand, m_Sub(m_Value(), m_Value()));
-    if (!matches || !isCarry(op.getOperand(1 - number)))
+    llvm::Value *other = op.getOperand(1 - number);
+    if (!carrying.mayBeMerged(number) || !carrying.usesCarryOut(operand))
       continue;
-    // The carry out is that of an intrinsic, or of a comparison that becomes
-    // one.
-    bool usesCarryOut =
-        llvm::isa<llvm::IntrinsicInst>(op) ||
-        llvm::any_of(op.users(), llvm::IsaPred<llvm::ICmpInst>) ||
-        llvm::any_of(operand->users(), llvm::IsaPred<llvm::ICmpInst>);
-    if (usesCarryOut)
+    if (isCarry(other) && carrying.isMergeable(operand))
       found[&op].push_back(number);
+    else if (other->getType()->isIntOrIntVectorTy(kWideBits) &&
+             !isWhole(operand) &&
+             llvm::computeKnownBits(other, layout).countMaxActiveBits() <=
+                 kWideBits / 2)
+      found[&op].push_back(1 - number);
   }
 }
 
@@ -133,8 +191,9 @@ static void findCarries(Instruction &op, Operands &found) {
 
 static llvm::Value *hide(llvm::IRBuilder<> &b, llvm::Value *value) {
   llvm::Type *type = value->getType();
-  if (auto *constant = llvm::dyn_cast<llvm::Constant>(value)) {
-    if (type->isVectorTy())
+  if (type->isFPOrFPVectorTy()) {
+    auto *constant = llvm::dyn_cast<llvm::Constant>(value);
+    if (constant && type->isVectorTy())
       constant = constant->getSplatValue();
     auto *number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
     return number ? mlir::iris::hideConstant(

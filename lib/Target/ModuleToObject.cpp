@@ -2,6 +2,7 @@
 #include "iris/Target/ModuleToObject.h"
 
 #include "BackendGuard.h"
+#include "ConstantOrs.h"
 #include "ExactSelection.h"
 #include "GuardedShifts.h"
 #include "HiddenOperands.h"
@@ -377,6 +378,8 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
             keepWaitsInLoops(*config);
           if (options.guards.contains(Guard::ShortShifts))
             keepShortShifts(*config);
+          if (options.guards.contains(Guard::ConstantOrs))
+            foldConstantOrs(*config);
         });
     // The translation has verified the module.
     supported = !machine->addPassesToEmitFile(passes, os, /*DwoOut=*/nullptr,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ShortShifts.h"
 
+#include "MachineOpcodes.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
 #include "llvm/CodeGen/MachineInstrBuilder.h"
 #include "llvm/CodeGen/MachineRegisterInfo.h"
@@ -42,18 +43,8 @@ public:
   }
 
 private:
-  /// LLVM installs no header with AMD GPUs' opcodes, so they are found by name.
   static bool isShortShift(llvm::StringRef name) {
     return name == "V_ASHRREV_I16_e32" || name == "V_ASHRREV_I16_e64";
-  }
-
-  static const llvm::MCInstrDesc &
-  getMove(const llvm::TargetInstrInfo &instructions) {
-    for (unsigned opcode = 0; opcode < instructions.getNumOpcodes(); ++opcode)
-      if (instructions.getName(opcode) == "V_MOV_B32_e32")
-        return instructions.get(opcode);
-    llvm::reportFatalInternalError(
-        "LLVM has no instruction 'V_MOV_B32_e32' for this target");
   }
 
   /// The amount is the first source.
@@ -70,7 +61,10 @@ private:
     // A copy takes registers only.
     if (!amount.isReg()) {
       llvm::Register moved =
-          build(getMove(instructions)).add(amount)->getOperand(0).getReg();
+          build(mlir::iris::getInstruction(instructions, "V_MOV_B32_e32"))
+              .add(amount)
+              ->getOperand(0)
+              .getReg();
       amount.ChangeToRegister(moved, /*isDef=*/false);
     }
     llvm::Register copied = build(instructions.get(llvm::TargetOpcode::COPY))

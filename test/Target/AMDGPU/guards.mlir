@@ -10,6 +10,7 @@
 // RUN: %{asm} --disable-guards=sign-bytes | FileCheck %s --check-prefix=BYTES
 // RUN: %{asm} --disable-guards=short-shifts | FileCheck %s --check-prefix=SHORT
 // RUN: %{asm} --disable-guards=selected-constants | FileCheck %s --check-prefix=SELECT
+// RUN: %{asm} --disable-guards=constant-ors | FileCheck %s --check-prefix=ORS
 // RUN: %{asm} --disable-guards=carries | FileCheck %s --check-prefix=CARRY
 
 !v = memref<256xi32, #iris.symmetric>
@@ -166,6 +167,99 @@ gpu.module @kernels {
     %o = arith.extui %over : i1 to i32
     memref.store %sum, %v[%c0] : !v
     memref.store %o, %v[%c1] : !v
+    gpu.return
+  }
+
+  // The upper half of the multiplication is a sum of its own; zero and the carry are
+  // added to it.
+  // CHECK-LABEL: {{^}}upper_carry:
+  // CHECK: v_cmp_lt_u64
+  // CHECK: s_endpgm
+  // CARRY-LABEL: {{^}}upper_carry:
+  // CARRY-NOT: v_cmp_lt_u64
+  // CARRY: s_endpgm
+  gpu.func @upper_carry(%w: memref<64xi64, #iris.symmetric>, %x: i64, %y: i64)
+      kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %m22 = arith.constant 4194303 : i64
+    %m8 = arith.constant 255 : i64
+    %negative = arith.constant -65538 : i64
+    %low = arith.andi %x, %m22 : i64
+    %y8 = arith.andi %y, %m8 : i64
+    %factor = arith.addi %y8, %negative : i64
+    %scaled = arith.muli %x, %factor : i64
+    %s = arith.addi %low, %scaled : i64
+    %less = arith.cmpi ult, %s, %low : i64
+    %carry = arith.extui %less : i1 to i64
+    memref.store %s, %w[%c0] : memref<64xi64, #iris.symmetric>
+    memref.store %carry, %w[%c1] : memref<64xi64, #iris.symmetric>
+    gpu.return
+  }
+
+  // 2^24 - 2 is not divided in f32.
+  // CHECK-LABEL: {{^}}constant_numerator:
+  // CHECK-NOT: v_trunc_f32
+  // CHECK: s_endpgm
+  // DIVISIONS-LABEL: {{^}}constant_numerator:
+  // DIVISIONS: v_trunc_f32
+  gpu.func @constant_numerator(%v: !v) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %y = tile.load %v[%c0] : !v -> !t
+    %x = arith.constant dense<16777214> : !t
+    %m8 = arith.constant dense<255> : !t
+    %d = arith.andi %y, %m8 : !t
+    %q = arith.divui %x, %d : !t
+    tile.store %q, %v[%c0] : !t, !v
+    gpu.return
+  }
+
+  // The quotient of i8 has 9 bits.
+  // CHECK-LABEL: {{^}}narrow_quotient:
+  // CHECK: v_add_u32
+  // CHECK-NEXT: v_bfe_i32 {{.*}}, 0, 16
+  // DIVISIONS-LABEL: {{^}}narrow_quotient:
+  // DIVISIONS: v_add_u32
+  // DIVISIONS-NEXT: v_bfe_i32 {{.*}}, 0, 8
+  gpu.func @narrow_quotient(%b: memref<64xi8, #iris.symmetric>, %v: !v) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %x = memref.load %b[%c0] : memref<64xi8, #iris.symmetric>
+    %y = memref.load %b[%c1] : memref<64xi8, #iris.symmetric>
+    %xs = arith.extsi %x : i8 to i32
+    %ys = arith.extsi %y : i8 to i32
+    %q = arith.divsi %xs, %ys : i32
+    memref.store %q, %v[%c0] : !v
+    gpu.return
+  }
+
+  // x | -1 is -1, not x.
+  // CHECK-LABEL: {{^}}constant_or:
+  // CHECK: v_mov_b32_e32 v[[ONES:[0-9]+]], -1
+  // CHECK-NOT: v_mov_b32_e32 v[[ONES]],
+  // CHECK: s_endpgm
+  // ORS-LABEL: {{^}}constant_or:
+  // ORS: v_mov_b32_e32 v[[ONES:[0-9]+]], -1
+  // ORS: v_mov_b32_e32 v[[ONES]], v
+  gpu.func @constant_or(%w: memref<64xi64, #iris.symmetric>, %n: i64) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %ones = arith.constant 9007199254740991 : i64
+    %zero = arith.constant 0 : i64
+    memref.store %n, %w[%c0] : memref<64xi64, #iris.symmetric>
+    %x = memref.load %w[%c0] : memref<64xi64, #iris.symmetric>
+    %y = arith.ori %x, %ones : i64
+    memref.store %y, %w[%c1] : memref<64xi64, #iris.symmetric>
+    %positive = arith.cmpi sgt, %x, %zero : i64
+    scf.if %positive {
+      memref.store %n, %w[%c0] : memref<64xi64, #iris.symmetric>
+      %z = memref.load %w[%c0] : memref<64xi64, #iris.symmetric>
+      %all = arith.ori %y, %z : i64
+      memref.store %all, %w[%c0] : memref<64xi64, #iris.symmetric>
+    }
     gpu.return
   }
 }

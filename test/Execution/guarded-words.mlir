@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Arithmetic of halves of i64 and of numbers of few bits that LLVM's code
+// generators compile to wrong code where it is not guarded
+// (docs/internals/guards.md). The expected values are exact.
+//
+// RUN: iris-run -n 1 %s
+// RUN: iris-run -n 3 %s
+
+!w = memref<64xi64, #iris.symmetric>
+
+gpu.module @kernels {
+  // A constant of 24 bits, divided by a number of 8 bits.
+  gpu.func @constant_numerator(%ctx: !iris.ctx, %y: i32, %q: i32) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %m = arith.constant 255 : i32
+    %x = arith.constant 16777214 : i32
+    %d = arith.andi %y, %m : i32
+    %got = arith.divui %x, %d : i32
+    iris.expect_eq %got, %q, "16777214 / y" : i32
+    gpu.return
+  }
+
+  // -2^(n-1) / -1 of n bits is 2^(n-1), which has one more.
+  gpu.func @narrow_quotients(%ctx: !iris.ctx, %w: !w, %x: i8, %y: i8, %q8: i32,
+      %q24: i32) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : i32
+    %xs = arith.extsi %x : i8 to i32
+    %ys = arith.extsi %y : i8 to i32
+    %s8 = arith.divsi %xs, %ys : i32
+    iris.expect_eq %s8, %q8, "x / y of i8, in i32" : i32
+    %x24 = arith.shli %xs, %c16 : i32
+    %s24 = arith.divsi %x24, %ys : i32
+    iris.expect_eq %s24, %q24, "x / y of 24 bits" : i32
+    %xsplat = tensor.splat %x : tensor<64xi8>
+    %ysplat = tensor.splat %y : tensor<64xi8>
+    %xt = arith.extsi %xsplat : tensor<64xi8> to tensor<64xi64>
+    %yt = arith.extsi %ysplat : tensor<64xi8> to tensor<64xi64>
+    tile.store %xt, %w[%c0] : tensor<64xi64>, !w
+    %xl = tile.load %w[%c0] volatile : !w -> tensor<64xi64>
+    %x8 = arith.trunci %xl : tensor<64xi64> to tensor<64xi8>
+    %xw = arith.extsi %x8 : tensor<64xi8> to tensor<64xi64>
+    %qt = arith.divsi %xw, %yt : tensor<64xi64>
+    tile.store %qt, %w[%c0] : tensor<64xi64>, !w
+    %got = memref.load %w[%c0] : !w
+    %got32 = arith.trunci %got : i64 to i32
+    iris.expect_eq %got32, %q8, "x / y of i8, in i64" : i32
+    gpu.return
+  }
+
+  // The upper half of the multiplication is a sum, to which zero and a carry are added.
+  gpu.func @upper_carry(%ctx: !iris.ctx, %w: !w, %x: i64, %y: i64,
+      %sum: i64, %over: i32) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    memref.store %x, %w[%c0] : !w
+    %xs = memref.load %w[%c0] : !w
+    %m22 = arith.constant 4194303 : i64
+    %m8 = arith.constant 255 : i64
+    %negative = arith.constant -65538 : i64
+    %low = arith.andi %xs, %m22 : i64
+    %y8 = arith.andi %y, %m8 : i64
+    %factor = arith.addi %y8, %negative : i64
+    %scaled = arith.muli %xs, %factor : i64
+    %s = arith.addi %low, %scaled : i64
+    %less = arith.cmpi ult, %s, %low : i64
+    %carry = arith.extui %less : i1 to i32
+    iris.expect_eq %s, %sum, "(x mod 2^22) + x * y" : i64
+    iris.expect_eq %carry, %over, "carry of (x mod 2^22) + x * y" : i32
+    gpu.return
+  }
+
+  // The lower half of the first or is constant, the second one is in another
+  // block.
+  gpu.func @constant_or(%ctx: !iris.ctx, %w: !w, %x: i64, %z: i64, %or: i64)
+      kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %ones = arith.constant 9007199254740991 : i64
+    %zero = arith.constant 0 : i64
+    memref.store %x, %w[%c0] : !w
+    %xs = memref.load %w[%c0] : !w
+    %y = arith.ori %xs, %ones : i64
+    memref.store %y, %w[%c1] : !w
+    %positive = arith.cmpi sgt, %xs, %zero : i64
+    scf.if %positive {
+      memref.store %z, %w[%c0] : !w
+      %zs = memref.load %w[%c0] : !w
+      %all = arith.ori %y, %zs : i64
+      memref.store %all, %w[%c0] : !w
+    }
+    %got = memref.load %w[%c0] : !w
+    iris.expect_eq %got, %or, "x | 2^53 - 1 | z" : i64
+    gpu.return
+  }
+}
+
+func.func @main(%ctx: !iris.ctx) {
+  %one = arith.constant 1 : index
+  %w = iris.alloc() : !w
+  %three = arith.constant 3 : i32
+  %third = arith.constant 5592404 : i32
+  iris.launch @kernels::@constant_numerator programs(%one) args(%ctx, %three, %third : !iris.ctx, i32, i32)
+  %m128 = arith.constant -128 : i8
+  %m1 = arith.constant -1 : i8
+  %q128 = arith.constant 128 : i32
+  %q23 = arith.constant 8388608 : i32
+  iris.launch @kernels::@narrow_quotients programs(%one) args(%ctx, %w, %m128, %m1, %q128, %q23 : !iris.ctx, !w, i8, i8, i32, i32)
+  %k0 = arith.constant -4194308 : i64
+  %k1 = arith.constant 274890752004 : i64
+  %y0 = arith.constant 0 : i64
+  %none = arith.constant 0 : i32
+  iris.launch @kernels::@upper_carry programs(%one) args(%ctx, %w, %k0, %y0, %k1, %none : !iris.ctx, !w, i64, i64, i64, i32)
+  %x = arith.constant 1 : i64
+  %z = arith.constant 1152921504606846980 : i64
+  %or = arith.constant 1161928703861587967 : i64
+  iris.launch @kernels::@constant_or programs(%one) args(%ctx, %w, %x, %z, %or : !iris.ctx, !w, i64, i64, i64)
+  iris.sync %ctx
+  return
+}

@@ -14,7 +14,8 @@ bit except for NaN. Targets:
 
   host          the shared object, called in a process of its own
   CHIP          an AMD chip, on the instruction emulator (test/README.md)
-  cuda:CHIP     the CUDA driver's GPU 0
+  ptx:CHIP      PTX, by the interpreter test/Emulated/ptx.py
+  cuda:CHIP     PTX, on the CUDA driver's GPU 0
 
 A seed and a number name a kernel. Of a kernel with wrong results the first
 wrong op is printed, with its inputs: what follows from it is not its fault.
@@ -84,8 +85,8 @@ def compile_kernels(options, kernels, folder):
     image = os.path.join(folder, "kernels.image")
     command = [options.compiler, source, "-o", image, "--emit=obj",
                f"--target={options.target.split(':')[-1]}"]
-    if options.target.startswith("cuda:"):
-        command.append("--ptxas=none")  # the driver assembles PTX
+    if ":" in options.target:
+        command.append("--ptxas=none")  # it is executed as PTX
     if options.disable_guards:
         command.append(f"--disable-guards={options.disable_guards}")
     result = subprocess.run(command, capture_output=True, text=True,
@@ -180,6 +181,8 @@ def main():
     if options.action == "print":
         print(draw.Kernel(options.seed, options.number).text())
         return 0
+    if options.target != "host":
+        import emulate  # noqa: F401  # it switches to an interpreter with NumPy
     return run(options)
 
 

@@ -16,6 +16,8 @@ def execute(target, image, calls):
         return on_host(image, calls)
     if target.startswith("cuda:"):
         return on_cuda(image, calls)
+    if target.startswith("ptx:"):
+        return on_interpreter(image, calls)
     return on_emulator(image, calls)
 
 
@@ -93,6 +95,32 @@ def on_emulator(path, calls):
         try:
             image.emulation(memory, 1, None).run([launch])
         except RuntimeError as error:
+            results.append(str(error))
+            continue
+        results.append(split([memory.get(a, np.uint8, size + SPARE).tobytes()
+                              for a, size in zip(outputs, sizes)], sizes))
+    return results
+
+
+# PTX interpreter ------------------------------------------------------------
+
+
+def on_interpreter(path, calls):
+    import numpy as np
+    import ptx
+    code = ptx.CodeObject(path)
+    results = []
+    for name, inputs, sizes in calls:
+        memory = ptx.Memory(1 << 20)
+        addresses = [memory.put(np.frombuffer(raw, np.uint8))
+                     for raw in inputs]
+        outputs = [memory.put(np.full(size + SPARE, FILL, np.uint8))
+                   for size in sizes]
+        launch = ptx.Launch(code, name, grid=(1, 1, 1), block=(32, 1, 1),
+                            args=addresses + outputs, mem=memory)
+        try:
+            ptx.Emu(memory).run([launch])
+        except ptx.Error as error:
             results.append(str(error))
             continue
         results.append(split([memory.get(a, np.uint8, size + SPARE).tobytes()

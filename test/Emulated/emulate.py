@@ -28,6 +28,7 @@ import exchanges
 import floats
 import halves
 import idle_lanes
+import narrow_operands
 import wide_atomics
 
 try:
@@ -37,6 +38,8 @@ except ImportError:  # lit's interpreter may not have it
     if os.path.realpath(sys.executable) == os.path.realpath(system_python):
         sys.exit("emulate.py needs NumPy (Debian: python3-numpy)")
     os.execv(system_python, [system_python] + sys.argv)
+
+import multiply_adds  # uses NumPy
 
 # Sizes and offsets of IrisRtControl in RuntimeABI.h.
 CONTROL_BYTES = 512
@@ -56,6 +59,8 @@ def load_emulator():
     floats.teach(module)
     halves.teach(module)
     idle_lanes.teach(module)
+    multiply_adds.teach(module)
+    narrow_operands.teach(module)
     accesses.teach(module)
     wide_atomics.teach(module)
     return module

@@ -7,7 +7,7 @@ the first 128, and the emulator assumes this for every chip. The long encoding
 of the same operation can name all registers: it is executed instead.
 
 A 16-bit result has zeros in the upper half, also where SDWA selects its
-operands: the emulator keeps the sign there.
+operands: the emulator keeps the sign, or a borrow, there.
 """
 import ctypes
 
@@ -94,8 +94,11 @@ def teach(emulator):
         return LongForm(decoder, launch, pc), tuple(range(6)), *entry[2:]
 
     def to_word(value):
-        return original_word(value.bitcast(types.uint16)
-                             if value.dtype == types.int16 else value)
+        if value.dtype not in (types.int16, types.uint16):
+            return original_word(value)
+        # The bits of the C expression, which has the type int.
+        return decoder.UOp(decoder.Ops.CUSTOMI, types.uint32, (value,),
+                           "((unsigned)(unsigned short)({0}))")
 
     instructions.replace(emulator, make)
     decoder._val_to_u32 = to_word

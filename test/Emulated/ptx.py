@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Executes PTX as the PTX ISA describes it, without a GPU.
 
-The subset that LLVM emits for kernels of one device: integer and f32
-arithmetic, control flow, loads and stores, `bar.sync`, `shfl.sync`, `cp.async`,
+The subset that LLVM emits for kernels of one device: arithmetic of integers and
+floats, control flow, loads and stores, `bar.sync`, `shfl.sync`, `cp.async`,
 `ldmatrix` and `mma.sync`. Anything else is an error. It has the interface of
 the AMD emulator that matmul.py uses: CodeObject, Memory, Launch, Emu.
 
@@ -22,7 +22,8 @@ import re
 
 import numpy as np
 
-from ptx_warp import SHARED_BASE, WARP, WIDTHS, Error, Warp
+from ptx_arithmetic import Error, WARP, WIDTHS
+from ptx_warp import SHARED_BASE, Warp
 
 
 # Code -----------------------------------------------------------------------

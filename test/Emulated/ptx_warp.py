@@ -1,36 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The instructions of ptx.py: a warp of 32 lanes, and what each instruction
-does to its registers and to memory."""
+"""The instructions of ptx.py: a warp of 32 lanes, its control flow, and what it
+does to memory."""
 import re
 
 import numpy as np
 
-WARP = 32
-U64 = np.uint64
-WIDTHS = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2,
-          "bf16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4, "b64": 8,
-          "u64": 8, "s64": 8, "f64": 8, "pred": 1, "f16x2": 4}
+from ptx_arithmetic import (Arithmetic, Error, SIGNED, U64, UNSIGNED, WARP,
+                            as_floats, from_floats)
+
 SHARED_BASE = 0x1000  # of the shared window; 0 is no address of a variable
-SIGNED = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
-UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-
-
-class Error(RuntimeError):
-    pass
-
-
-def as_type(bits, width, signed):
-    """Registers are 64 bits; what is above the width does not count."""
-    value = bits.astype(UNSIGNED[width])
-    return value.view(SIGNED[width]) if signed else value
-
-
-def as_floats(bits):
-    return bits.astype(np.uint32).view(np.float32)
-
-
-def from_floats(values):
-    return values.astype(np.float32).view(np.uint32).astype(U64)
 
 
 def decode_float8(bits, exponent_bits, mantissa_bits, bias):
@@ -61,7 +39,7 @@ def unpack(registers, kind):
     return decode_float8(fields.astype(np.int64), *layout)
 
 
-class Warp:
+class Warp(Arithmetic):
     def __init__(self, block, number):
         self.block, self.number = block, number
         self.registers = {}
@@ -86,7 +64,7 @@ class Warp:
             if operand not in self.registers:
                 raise Error(f"{operand} is read before it is written")
             return self.registers[operand]
-        if operand.startswith("0f"):
+        if operand.startswith(("0f", "0d")):
             return np.full(WARP, int(operand[2:], 16), U64)
         if operand.startswith("!"):
             return self.read(operand[1:]) ^ U64(1)
@@ -167,186 +145,6 @@ class Warp:
         self.waiting = self.waiting | mask
 
     op_barrier = op_bar
-
-    # Moves and arithmetic ------------------------------------------------------
-
-    def op_mov(self, i, mask):
-        target, source = i.operands
-        if isinstance(source, list):  # pack
-            part = i.width // len(source)
-            value = np.zeros(WARP, U64)
-            for k, name in enumerate(source):
-                value |= as_type(self.read(name), part, False).astype(
-                    U64) << U64(8 * part * k)
-            return self.write(target, value, mask)
-        value = self.read(source)
-        if isinstance(target, list):  # unpack
-            part = i.width // len(target)
-            for k, name in enumerate(target):
-                self.write(name, value >> U64(8 * part * k), mask, part)
-            return None
-        if i.type == "pred":
-            value = value & U64(1)
-        return self.write(target, value, mask, i.width)
-
-    op_cvta = op_mov
-
-    def integers(self, i, count, first=1):
-        return [as_type(self.read(o), i.width, i.is_signed)
-                for o in i.operands[first:first + count]]
-
-    def binary(self, i, mask, function):
-        if i.type[0] == "f" or i.type == "bf16":
-            raise Error("unknown instruction")
-        with np.errstate(over="ignore"):
-            x, y = self.integers(i, 2)
-            self.write(i.operands[0], function(x, y).astype(U64), mask, i.width)
-
-    def floats(self, i, mask, function):
-        values = [as_floats(self.read(o)) for o in i.operands[1:]]
-        with np.errstate(all="ignore"):
-            self.write(i.operands[0], from_floats(function(*values)), mask)
-
-    def op_add(self, i, mask):
-        if i.type == "f32":
-            return self.floats(i, mask, lambda x, y: x + y)
-        return self.binary(i, mask, lambda x, y: x + y)
-
-    def op_sub(self, i, mask):
-        if i.type == "f32":
-            return self.floats(i, mask, lambda x, y: x - y)
-        return self.binary(i, mask, lambda x, y: x - y)
-
-    def op_fma(self, i, mask):
-        if i.type != "f32":
-            raise Error("unknown instruction")
-        return self.floats(i, mask, lambda x, y, z: (
-            x.astype(np.float64) * y + z).astype(np.float32))
-
-    def product(self, i):
-        x, y = self.integers(i, 2)
-        if "wide" in i.name:
-            wide = SIGNED if i.is_signed else UNSIGNED
-            kind = wide[2 * i.width]
-            return (x.astype(kind) * y.astype(kind)).astype(U64), 2 * i.width
-        if "hi" in i.name:
-            full = [int(a) * int(b) >> 8 * i.width for a, b in zip(x, y)]
-            return np.array([v & (2 ** 64 - 1) for v in full], U64), i.width
-        with np.errstate(over="ignore"):
-            return (x * y).astype(U64), i.width
-
-    def op_mul(self, i, mask):
-        if i.type == "f32":
-            return self.floats(i, mask, lambda x, y: x * y)
-        value, width = self.product(i)
-        return self.write(i.operands[0], value, mask, width)
-
-    def op_mad(self, i, mask):
-        value, width = self.product(i)
-        with np.errstate(over="ignore"):
-            self.write(i.operands[0], value + self.read(i.operands[3]), mask,
-                       width)
-
-    def op_div(self, i, mask):
-        self.binary(i, mask, lambda x, y: x // np.where(y == 0, 1, y))
-
-    def op_rem(self, i, mask):
-        self.binary(i, mask, lambda x, y: x % np.where(y == 0, 1, y))
-
-    def extremum(self, i, mask, function, ignoring_nan):
-        if i.type == "f32":
-            return self.floats(i, mask, function if "NaN" in i.name
-                               else ignoring_nan)
-        return self.binary(i, mask, function)
-
-    def op_min(self, i, mask):
-        self.extremum(i, mask, np.minimum, np.fmin)
-
-    def op_max(self, i, mask):
-        self.extremum(i, mask, np.maximum, np.fmax)
-
-    def op_and(self, i, mask):
-        self.binary(i, mask, np.bitwise_and)
-
-    def op_or(self, i, mask):
-        self.binary(i, mask, np.bitwise_or)
-
-    def op_xor(self, i, mask):
-        self.binary(i, mask, np.bitwise_xor)
-
-    def op_not(self, i, mask):
-        value = self.read(i.operands[1])
-        self.write(i.operands[0], value ^ U64(1) if i.type == "pred" else
-                   ~value, mask, i.width)
-
-    def shift(self, i, mask, function):
-        x, = self.integers(i, 1)
-        y = np.minimum(self.read(i.operands[2]), U64(8 * i.width))
-        value = [function(int(a), int(b)) & (2 ** 64 - 1)
-                 for a, b in zip(x, y)]
-        self.write(i.operands[0], np.array(value, U64), mask, i.width)
-
-    def op_shl(self, i, mask):
-        self.shift(i, mask, lambda x, y: x << y)
-
-    def op_shr(self, i, mask):
-        self.shift(i, mask, lambda x, y: x >> y)
-
-    def op_bfe(self, i, mask):
-        if i.is_signed:
-            raise Error("unknown instruction")
-        x, start, length = (self.read(o) for o in i.operands[1:4])
-        self.write(i.operands[0],
-                   (x >> start) & ((U64(1) << length) - U64(1)), mask, i.width)
-
-    def op_lop3(self, i, mask):
-        a, b, c, table = (self.read(o) for o in i.operands[1:5])
-        result = np.zeros(WARP, U64)
-        for k in range(8):
-            if int(table[0]) >> k & 1:
-                result |= ((a if k & 4 else ~a) & (b if k & 2 else ~b)
-                           & (c if k & 1 else ~c))
-        self.write(i.operands[0], result, mask, 4)
-
-    def op_prmt(self, i, mask):
-        a, b, selector = (self.read(o) for o in i.operands[1:4])
-        both = (a & U64(0xFFFFFFFF)) | b << U64(32)
-        result = np.zeros(WARP, U64)
-        for k in range(4):
-            which = selector >> U64(4 * k) & U64(15)
-            if (which & U64(8)).any():
-                raise Error("unknown instruction")
-            result |= (both >> (which * U64(8)) & U64(255)) << U64(8 * k)
-        self.write(i.operands[0], result, mask, 4)
-
-    def op_cvt(self, i, mask):
-        to, source = [p for p in i.name if p in WIDTHS]
-        value = self.read(i.operands[1])
-        if to == "f32" and source == "f16":
-            value = from_floats(value.astype(np.uint16).view(np.float16))
-        elif to == "f16" and source == "f32":
-            value = as_floats(value).astype(np.float16).view(np.uint16)
-        elif "f" in to + source:
-            raise Error("unknown instruction")
-        else:
-            value = as_type(value, WIDTHS[source], source.startswith("s"))
-        self.write(i.operands[0], value.astype(U64), mask, WIDTHS[to])
-
-    def op_setp(self, i, mask):
-        compare = i.name[1]
-        if i.type == "f32":
-            x, y = (as_floats(self.read(o)) for o in i.operands[1:3])
-        else:
-            x, y = self.integers(i, 2)
-        function = {"eq": np.equal, "ne": np.not_equal, "lt": np.less,
-                    "le": np.less_equal, "gt": np.greater,
-                    "ge": np.greater_equal}[compare]
-        self.write(i.operands[0], function(x, y).astype(U64), mask)
-
-    def op_selp(self, i, mask):
-        x, y, condition = (self.read(o) for o in i.operands[1:4])
-        self.write(i.operands[0], np.where(condition.astype(bool), x, y), mask,
-                   i.width)
 
     # Memory --------------------------------------------------------------------
 

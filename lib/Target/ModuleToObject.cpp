@@ -10,6 +10,7 @@
 #include "Linker.h"
 #include "LoadsBeforeBarriers.h"
 #include "Magnitudes.h"
+#include "NestedLimits.h"
 #include "ScalarPressure.h"
 #include "ShortIntegers.h"
 #include "ShortShifts.h"
@@ -291,6 +292,12 @@ LogicalResult ModuleToObject::optimize() {
     llvm::PassBuilder builder(machine.get(), tuning);
     functions.registerPass(
         [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(target)); });
+    if (options.guards.contains(Guard::NestedLimits))
+      builder.registerPipelineStartEPCallback(
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(
+                llvm::createModuleToFunctionPassAdaptor(NestedLimitsPass()));
+          });
     if (target.kind != TargetKind::Host &&
         options.guards.contains(Guard::IntegersToBf16))
       builder.registerOptimizerLastEPCallback(

@@ -7,10 +7,11 @@
 #include "llvm/IR/PatternMatch.h"
 
 namespace {
-/// A negation or an absolute value whose operand may be -32768.
+/// A negation or an absolute value of `operand << shift`, which may be -32768.
 struct ShortOperation {
   llvm::Value *operand;
-  bool isAbsolute;
+  bool isAbsolute = false;
+  unsigned shift = 0;
 };
 } // namespace
 
@@ -23,17 +24,23 @@ static std::optional<ShortOperation> matchShort(llvm::Instruction &op) {
     // Of -32768 the result is poison.
     return op.hasNoSignedWrap()
                ? std::nullopt
-               : std::optional<ShortOperation>(ShortOperation{operand, false});
+               : std::optional<ShortOperation>(ShortOperation{operand});
+  // Multiplications become shifts and negations.
+  const llvm::APInt *factor;
+  if (match(&op, m_Mul(m_Value(operand), m_APInt(factor))) &&
+      factor->isNegatedPowerOf2() && !factor->isMinSignedValue())
+    return ShortOperation{operand, false, factor->countr_zero()};
   if (match(&op, m_Intrinsic<llvm::Intrinsic::abs>(
                      m_Value(operand), llvm::PatternMatch::m_Zero())))
-    return ShortOperation{operand, true};
+    return ShortOperation{operand, /*isAbsolute=*/true};
   return std::nullopt;
 }
 
 static void rewrite(llvm::Instruction &op, ShortOperation from) {
   llvm::IRBuilder<> b(&op);
   llvm::Type *type = op.getType(), *wide = type->getExtendedType();
-  llvm::Value *upper = b.CreateShl(b.CreateZExt(from.operand, wide), 16);
+  llvm::Value *upper =
+      b.CreateShl(b.CreateZExt(from.operand, wide), 16 + from.shift);
   llvm::Value *result =
       from.isAbsolute
           ? b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, upper, b.getFalse())

@@ -11,8 +11,9 @@ namespace mlir::iris {
 ///  * `neg.s16` and `abs.s16` are computed in a register of 32 bits, whose
 ///    result is taken for sign-extended. 32768, the result for -32768, is not:
 ///    a division, a comparison or a conversion to 32 bits that follows reads a
-///    positive number. In the upper half of 32 bits the result is right, and
-///    its shift back extends the sign;
+///    positive number. A multiplication by -2^k is a shift and a negation. In
+///    the upper half of 32 bits the result is right, and its shift back extends
+///    the sign;
 ///  * `add.s16x2` lets the lower half overflow into the upper one, which is
 ///  then
 ///    too large by one. Vectors of short integers are added element by element.

@@ -2,7 +2,7 @@
 """What the instructions of ptx.py compute: moves, integers, floats and their
 conversions, of one warp's lanes at a time.
 
-Floats are rounded once, to nearest even, with denormals. A sum, product or
+Floats are rounded once, to nearest even, with denormals. A sum, difference or
 quotient of f16 and bf16 may be computed in f32 first: it has more than twice
 their digits, so that rounding twice changes nothing. A fused multiply-add is
 exact arithmetic, rounded once.

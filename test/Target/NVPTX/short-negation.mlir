@@ -48,4 +48,22 @@ gpu.module @kernels {
     tile.store %quotient, %a[%c0] : !tile, !buffer
     gpu.return
   }
+
+  // CHECK-LABEL: .entry multiplication(
+  // CHECK-NOT: neg.s16
+  // CHECK: shl.b32 [[UPPER:%r[0-9]+]], %r{{[0-9]+}}, 23;
+  // CHECK: neg.s32 [[NEGATIVE:%r[0-9]+]], [[UPPER]];
+  // CHECK-NOT: neg.s16
+  // CHECK: ret
+  gpu.func @multiplication(%ctx: !iris.ctx, %a: !buffer, %b: !buffer)
+      kernel attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    %factor = arith.constant dense<-128> : !tile
+    %x = tile.load %a[%c0] : !buffer -> !tile
+    %y = tile.load %b[%c0] : !buffer -> !tile
+    %scaled = arith.muli %x, %factor : !tile
+    %quotient = arith.divsi %scaled, %y : !tile
+    tile.store %quotient, %a[%c0] : !tile, !buffer
+    gpu.return
+  }
 }

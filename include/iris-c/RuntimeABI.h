@@ -387,7 +387,7 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  *   {"kernels": [{
  *      "name": "all_gather",         name in the gpu.module
  *      "module": "kernels",
- *      "symbol": "all_gather",       exported symbol
+ *      "symbol": "all_gather",       exported symbol; host: "iris.all_gather"
  *      "workgroup": [256, 1, 1],     threads; host: [1, 1, 1]
  *      "shared_bytes": 0,            LDS / static + dynamic shared memory
  *      "dynamic_shared_bytes": 0,    part of it that the launch requests

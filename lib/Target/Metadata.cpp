@@ -81,6 +81,13 @@ SmallVector<Operation *> mlir::iris::getExportedFunctions(Operation *module) {
   return functions;
 }
 
+StringRef mlir::iris::getExportedSymbol(Operation *function) {
+  auto meta = function->getAttrOfType<DictionaryAttr>(kernelMetaAttrName);
+  auto symbol = meta ? meta.getAs<StringAttr>("symbol") : StringAttr();
+  return symbol ? symbol.getValue()
+                : cast<LLVM::LLVMFuncOp>(function).getSymName();
+}
+
 std::optional<int64_t> mlir::iris::getWorkgroupThreads(Operation *kernel) {
   auto meta = kernel->getAttrOfType<DictionaryAttr>(kernelMetaAttrName);
   auto sizes = meta ? meta.getAs<ArrayAttr>("workgroup") : ArrayAttr();

@@ -156,7 +156,7 @@ LogicalResult ModuleToObject::createTargetMachine() {
 LogicalResult ModuleToObject::collectKernels() {
   for (Operation *module : modules) {
     for (Operation *kernel : getExportedFunctions(module)) {
-      StringRef symbol = cast<LLVM::LLVMFuncOp>(kernel).getSymName();
+      StringRef symbol = getExportedSymbol(kernel);
       auto [entry, isNew] = kernels.try_emplace(symbol, kernel);
       if (isNew)
         continue;
@@ -172,21 +172,34 @@ LogicalResult ModuleToObject::collectKernels() {
   return success();
 }
 
-void ModuleToObject::setConventions(llvm::Module &translated) {
-  // Only kernels stay visible; other functions are inlined and dropped.
+/// Gives kernels the symbols that the image exports. Only they stay visible;
+/// other functions are inlined and dropped.
+void ModuleToObject::nameSymbols(Operation *module, llvm::Module &translated) {
+  llvm::DenseMap<llvm::GlobalObject *, StringRef> exported;
+  for (Operation *kernel : getExportedFunctions(module))
+    exported[translated.getFunction(
+        cast<LLVM::LLVMFuncOp>(kernel).getSymName())] =
+        getExportedSymbol(kernel);
   for (llvm::GlobalObject &global : translated.global_objects()) {
-    if (global.isDeclaration() || global.hasLocalLinkage())
-      continue;
-    if (kernels.contains(global.getName())) {
-      global.setDSOLocal(true);
-      // A kernel of another image must not be able to replace this one.
-      if (target.kind != TargetKind::NVPTX)
-        global.setVisibility(llvm::GlobalValue::ProtectedVisibility);
-      continue;
-    }
-    if (!global.hasAppendingLinkage()) // llvm.used and its like
+    if (global.isDeclaration() || global.hasAppendingLinkage() ||
+        exported.contains(&global))
+      continue; // llvm.used and its like are appending
+    if (!global.hasLocalLinkage())
       global.setLinkage(llvm::GlobalValue::InternalLinkage);
+    // Even a local symbol would replace the library function of its name.
+    if (target.kind == TargetKind::Host)
+      global.setName("local." + global.getName());
   }
+  for (auto [kernel, symbol] : exported) {
+    kernel->setName(symbol);
+    kernel->setDSOLocal(true);
+    // A kernel of another image must not be able to replace this one.
+    if (target.kind != TargetKind::NVPTX)
+      kernel->setVisibility(llvm::GlobalValue::ProtectedVisibility);
+  }
+}
+
+void ModuleToObject::setConventions(llvm::Module &translated) {
   for (llvm::Function &function : translated)
     if (!function.isDeclaration())
       function.setDoesNotThrow();
@@ -235,6 +248,7 @@ ModuleToObject::translate(Operation *module) {
     return failure();
   translated->setTargetTriple(machine->getTargetTriple());
   translated->setDataLayout(machine->createDataLayout());
+  nameSymbols(module, *translated);
   setConventions(*translated);
 
   // Verify here, because the translation would not report a diagnostic.

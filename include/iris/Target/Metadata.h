@@ -20,6 +20,10 @@ inline constexpr llvm::StringLiteral kernelMetaAttrName = "iris.meta";
 /// `gpu.module` or a top-level module in the LLVM dialect, in order.
 SmallVector<Operation *> getExportedFunctions(Operation *module);
 
+/// The symbol that the image exports for `function`: the one in its metadata,
+/// or the function's name if it has none.
+StringRef getExportedSymbol(Operation *function);
+
 /// Threads per workgroup of a lowered kernel, from its metadata; none if
 /// unknown.
 std::optional<int64_t> getWorkgroupThreads(Operation *kernel);

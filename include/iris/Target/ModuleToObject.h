@@ -59,8 +59,8 @@ public:
                  const CodegenOptions &options);
   ~ModuleToObject();
 
-  /// Translates to LLVM IR and applies the target's conventions: the visibility
-  /// of kernels, and the code object version.
+  /// Translates to LLVM IR and applies the target's conventions: the symbols
+  /// and the visibility of kernels, and the code object version.
   LogicalResult translate();
 
   /// Runs LLVM's optimization pipeline.
@@ -80,6 +80,7 @@ private:
   LogicalResult createTargetMachine();
   LogicalResult collectKernels();
   FailureOr<std::unique_ptr<llvm::Module>> translate(Operation *module);
+  void nameSymbols(Operation *module, llvm::Module &translated);
   void setConventions(llvm::Module &translated);
   LogicalResult checkWorkgroups();
   /// Runs LLVM's code generator.

@@ -288,7 +288,7 @@ static ArrayAttr describeHidden(Builder &builder, const BlockLayout &layout) {
 
 DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
                                           const BlockLayout &layout,
-                                          int64_t threads) {
+                                          int64_t threads, StringRef symbol) {
   Builder builder(kernel.getContext());
   SmallVector<Attribute> arguments;
   for (auto [index, argument] : llvm::enumerate(layout.arguments))
@@ -304,7 +304,7 @@ DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
   meta.set("name", builder.getStringAttr(kernel.getName()));
   if (auto module = kernel->getParentOfType<gpu::GPUModuleOp>())
     meta.set("module", builder.getStringAttr(module.getName()));
-  meta.set("symbol", builder.getStringAttr(kernel.getName()));
+  meta.set("symbol", builder.getStringAttr(symbol));
   meta.set("workgroup", builder.getI64ArrayAttr({threads, 1, 1}));
   // The static part consists of globals that the compiler has laid out.
   auto bytes = [&](StringRef name) {

@@ -50,8 +50,10 @@ struct BlockLayout {
 FailureOr<BlockLayout> layOutArguments(FunctionOpInterface kernel);
 
 /// The `iris.meta` dictionary of `kernel`, in the shape of the package's JSON.
+/// The image exports the kernel as `symbol`.
 DictionaryAttr describeKernel(FunctionOpInterface kernel,
-                              const BlockLayout &layout, int64_t threads);
+                              const BlockLayout &layout, int64_t threads,
+                              StringRef symbol);
 
 } // namespace mlir::iris
 

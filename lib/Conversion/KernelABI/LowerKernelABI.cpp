@@ -404,7 +404,9 @@ struct LowerKernelABIPass
           failed(verifyWorkgroupMemory(function, *info, maxWorkgroupBytes)))
         return signalPassFailure();
       int64_t threads = host ? 1 : getNumWarps(function) * info->getWaveSize();
-      function->setAttr(kMetaAttr, describeKernel(function, *layout, threads));
+      function->setAttr(kMetaAttr,
+                        describeKernel(function, *layout, threads,
+                                       getSymbol(function.getName(), host)));
       if (auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation()))
         kernel.setKnownBlockSize(
             ArrayRef<int32_t>{static_cast<int32_t>(threads), 1, 1});
@@ -423,6 +425,14 @@ private:
     if (auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation()))
       return kernel.isKernel();
     return function->hasAttr("iris.kernel");
+  }
+
+  /// The symbol of a kernel. Machine code of the host calls functions of the C
+  /// library by their names, and the linker defines some of its own; a kernel
+  /// with such a name would be called in their place. No name of a kernel or of
+  /// a library contains a period.
+  static std::string getSymbol(StringRef name, bool host) {
+    return (host ? "iris." + name : Twine(name)).str();
   }
 
   static int64_t getNumWarps(FunctionOpInterface function) {

@@ -5,7 +5,7 @@
 // library call, since the image is linked with no library.
 
 gpu.module @kernels {
-  // CHECK-LABEL: {{^}}add_i8:
+  // CHECK-LABEL: {{^}}iris.add_i8:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}xaddb
   // CHECK-NOT: call
@@ -17,7 +17,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi8>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}sub_i8:
+  // CHECK-LABEL: {{^}}iris.sub_i8:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}xaddb
   // CHECK-NOT: call
@@ -29,7 +29,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi8>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xchg_i8:
+  // CHECK-LABEL: {{^}}iris.xchg_i8:
   // CHECK-NOT: call
   // CHECK: xchgb
   // CHECK-NOT: call
@@ -41,7 +41,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi8>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}and_i8:
+  // CHECK-LABEL: {{^}}iris.and_i8:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgb
   // CHECK-NOT: call
@@ -53,7 +53,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi8>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}or_i8:
+  // CHECK-LABEL: {{^}}iris.or_i8:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgb
   // CHECK-NOT: call
@@ -65,7 +65,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi8>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xor_i8:
+  // CHECK-LABEL: {{^}}iris.xor_i8:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgb
   // CHECK-NOT: call
@@ -77,7 +77,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi8>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}min_i8:
+  // CHECK-LABEL: {{^}}iris.min_i8:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgb
   // CHECK-NOT: call
@@ -89,7 +89,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi8>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}max_i8:
+  // CHECK-LABEL: {{^}}iris.max_i8:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgb
   // CHECK-NOT: call
@@ -101,7 +101,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi8>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}umin_i8:
+  // CHECK-LABEL: {{^}}iris.umin_i8:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgb
   // CHECK-NOT: call
@@ -113,7 +113,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi8>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}umax_i8:
+  // CHECK-LABEL: {{^}}iris.umax_i8:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgb
   // CHECK-NOT: call
@@ -125,7 +125,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi8>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}add_i16:
+  // CHECK-LABEL: {{^}}iris.add_i16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}xaddw
   // CHECK-NOT: call
@@ -137,7 +137,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}sub_i16:
+  // CHECK-LABEL: {{^}}iris.sub_i16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}xaddw
   // CHECK-NOT: call
@@ -149,7 +149,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xchg_i16:
+  // CHECK-LABEL: {{^}}iris.xchg_i16:
   // CHECK-NOT: call
   // CHECK: xchgw
   // CHECK-NOT: call
@@ -161,7 +161,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}and_i16:
+  // CHECK-LABEL: {{^}}iris.and_i16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -173,7 +173,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}or_i16:
+  // CHECK-LABEL: {{^}}iris.or_i16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -185,7 +185,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xor_i16:
+  // CHECK-LABEL: {{^}}iris.xor_i16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -197,7 +197,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}min_i16:
+  // CHECK-LABEL: {{^}}iris.min_i16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -209,7 +209,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}max_i16:
+  // CHECK-LABEL: {{^}}iris.max_i16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -221,7 +221,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}umin_i16:
+  // CHECK-LABEL: {{^}}iris.umin_i16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -233,7 +233,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}umax_i16:
+  // CHECK-LABEL: {{^}}iris.umax_i16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -245,7 +245,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}add_i32:
+  // CHECK-LABEL: {{^}}iris.add_i32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}xaddl
   // CHECK-NOT: call
@@ -257,7 +257,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}sub_i32:
+  // CHECK-LABEL: {{^}}iris.sub_i32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}xaddl
   // CHECK-NOT: call
@@ -269,7 +269,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xchg_i32:
+  // CHECK-LABEL: {{^}}iris.xchg_i32:
   // CHECK-NOT: call
   // CHECK: xchgl
   // CHECK-NOT: call
@@ -281,7 +281,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}and_i32:
+  // CHECK-LABEL: {{^}}iris.and_i32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -293,7 +293,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}or_i32:
+  // CHECK-LABEL: {{^}}iris.or_i32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -305,7 +305,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xor_i32:
+  // CHECK-LABEL: {{^}}iris.xor_i32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -317,7 +317,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}min_i32:
+  // CHECK-LABEL: {{^}}iris.min_i32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -329,7 +329,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}max_i32:
+  // CHECK-LABEL: {{^}}iris.max_i32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -341,7 +341,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}umin_i32:
+  // CHECK-LABEL: {{^}}iris.umin_i32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -353,7 +353,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}umax_i32:
+  // CHECK-LABEL: {{^}}iris.umax_i32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -365,7 +365,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}add_i64:
+  // CHECK-LABEL: {{^}}iris.add_i64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}xaddq
   // CHECK-NOT: call
@@ -377,7 +377,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}sub_i64:
+  // CHECK-LABEL: {{^}}iris.sub_i64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}xaddq
   // CHECK-NOT: call
@@ -389,7 +389,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xchg_i64:
+  // CHECK-LABEL: {{^}}iris.xchg_i64:
   // CHECK-NOT: call
   // CHECK: xchgq
   // CHECK-NOT: call
@@ -401,7 +401,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}and_i64:
+  // CHECK-LABEL: {{^}}iris.and_i64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call
@@ -413,7 +413,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}or_i64:
+  // CHECK-LABEL: {{^}}iris.or_i64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call
@@ -425,7 +425,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xor_i64:
+  // CHECK-LABEL: {{^}}iris.xor_i64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call
@@ -437,7 +437,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}min_i64:
+  // CHECK-LABEL: {{^}}iris.min_i64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call
@@ -449,7 +449,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}max_i64:
+  // CHECK-LABEL: {{^}}iris.max_i64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call
@@ -461,7 +461,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}umin_i64:
+  // CHECK-LABEL: {{^}}iris.umin_i64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call
@@ -473,7 +473,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}umax_i64:
+  // CHECK-LABEL: {{^}}iris.umax_i64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call
@@ -485,7 +485,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xi64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}add_f16:
+  // CHECK-LABEL: {{^}}iris.add_f16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -497,7 +497,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}sub_f16:
+  // CHECK-LABEL: {{^}}iris.sub_f16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -509,7 +509,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xchg_f16:
+  // CHECK-LABEL: {{^}}iris.xchg_f16:
   // CHECK-NOT: call
   // CHECK: xchgw
   // CHECK-NOT: call
@@ -521,7 +521,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}min_f16:
+  // CHECK-LABEL: {{^}}iris.min_f16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -533,7 +533,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}max_f16:
+  // CHECK-LABEL: {{^}}iris.max_f16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -545,7 +545,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}add_bf16:
+  // CHECK-LABEL: {{^}}iris.add_bf16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -557,7 +557,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xbf16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}sub_bf16:
+  // CHECK-LABEL: {{^}}iris.sub_bf16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -569,7 +569,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xbf16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xchg_bf16:
+  // CHECK-LABEL: {{^}}iris.xchg_bf16:
   // CHECK-NOT: call
   // CHECK: xchgw
   // CHECK-NOT: call
@@ -581,7 +581,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xbf16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}min_bf16:
+  // CHECK-LABEL: {{^}}iris.min_bf16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -593,7 +593,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xbf16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}max_bf16:
+  // CHECK-LABEL: {{^}}iris.max_bf16:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgw
   // CHECK-NOT: call
@@ -605,7 +605,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xbf16>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}add_f32:
+  // CHECK-LABEL: {{^}}iris.add_f32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -617,7 +617,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}sub_f32:
+  // CHECK-LABEL: {{^}}iris.sub_f32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -629,7 +629,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xchg_f32:
+  // CHECK-LABEL: {{^}}iris.xchg_f32:
   // CHECK-NOT: call
   // CHECK: xchgl
   // CHECK-NOT: call
@@ -641,7 +641,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}min_f32:
+  // CHECK-LABEL: {{^}}iris.min_f32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -653,7 +653,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}max_f32:
+  // CHECK-LABEL: {{^}}iris.max_f32:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgl
   // CHECK-NOT: call
@@ -665,7 +665,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf32>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}add_f64:
+  // CHECK-LABEL: {{^}}iris.add_f64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call
@@ -677,7 +677,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}sub_f64:
+  // CHECK-LABEL: {{^}}iris.sub_f64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call
@@ -689,7 +689,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}xchg_f64:
+  // CHECK-LABEL: {{^}}iris.xchg_f64:
   // CHECK-NOT: call
   // CHECK: xchgq
   // CHECK-NOT: call
@@ -701,7 +701,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}min_f64:
+  // CHECK-LABEL: {{^}}iris.min_f64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call
@@ -713,7 +713,7 @@ gpu.module @kernels {
     memref.store %r, %o[%i] : memref<?xf64>
     gpu.return
   }
-  // CHECK-LABEL: {{^}}max_f64:
+  // CHECK-LABEL: {{^}}iris.max_f64:
   // CHECK-NOT: call
   // CHECK: lock{{.*}}cmpxchgq
   // CHECK-NOT: call

@@ -10,9 +10,9 @@ gpu.module @kernels {
   // SYNC: llvm.store {{.*}} atomic monotonic {alignment = 8 : i64} : i64, !llvm.ptr
   // SYNC: llvm.load {{.*}} atomic monotonic {alignment = 8 : i64} : !llvm.ptr -> i64
   // SYNC: llvm.call @irisrtIR_yield
-  // CHECK-LABEL: {{^}}exchange:
+  // CHECK-LABEL: {{^}}iris.exchange:
   // CHECK: {{callq[[:space:]]+\*}}
-  // CHECK: .size exchange,
+  // CHECK: .size iris.exchange,
   gpu.func @exchange(%ctx: !iris.ctx, %in: memref<?xbf16>, %buf: memref<?xi32, #iris.symmetric>,
                      %r: index, %i: index, %e: i32) kernel {
     %t = tile.load %in[%i] : memref<?xbf16> -> tensor<64xbf16>

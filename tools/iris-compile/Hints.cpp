@@ -6,14 +6,12 @@
 
 using namespace mlir;
 
-/// The line of the main file that `loc` is in; empty if there is none.
-static StringRef lineOf(Location loc, llvm::SourceMgr &sources) {
-  auto fileLoc = dyn_cast<FileLineColLoc>(loc);
-  if (!fileLoc)
-    return "";
+/// The main file from `loc` to the end of the line; empty if `loc` is
+/// elsewhere.
+static StringRef textAt(FileLineColLoc loc, llvm::SourceMgr &sources) {
   unsigned main = sources.getMainFileID();
   llvm::SMLoc start =
-      sources.FindLocForLineAndColumn(main, fileLoc.getLine(), /*ColNo=*/1);
+      sources.FindLocForLineAndColumn(main, loc.getLine(), loc.getColumn());
   if (!start.isValid())
     return "";
   StringRef rest = sources.getMemoryBuffer(main)->getBuffer();
@@ -21,28 +19,49 @@ static StringRef lineOf(Location loc, llvm::SourceMgr &sources) {
   return rest.take_until([](char c) { return c == '\n'; });
 }
 
+/// The parser expects a comma behind the first operand of an op.
+static void hintAtMissingOperand(Diagnostic &diagnostic, FileLineColLoc loc,
+                                 llvm::SourceMgr &sources) {
+  StringRef line = textAt(
+      FileLineColLoc::get(loc.getFilename(), loc.getLine(), /*column=*/1),
+      sources);
+  SmallVector<StringRef> parts;
+  if (!llvm::Regex("(iris\\.[a-z_]+)[a-z ]* (%[A-Za-z0-9_]+)")
+           .match(line, &parts) ||
+      parts[2] == "%ctx")
+    return;
+  diagnostic.attachNote() << "is '" << parts[2]
+                          << "' the context? ops of the iris dialect take "
+                             "it first: '"
+                          << parts[1] << " %ctx, ...'";
+}
+
+/// A function at `loc` uses the context without having it.
+static void hintAtMissingArgument(Diagnostic &diagnostic, FileLineColLoc loc,
+                                  llvm::SourceMgr &sources) {
+  if (llvm::Regex("^%ctx([^A-Za-z0-9_$.-]|$)").match(textAt(loc, sources)))
+    diagnostic.attachNote(loc)
+        << "the function needs the argument '%ctx: !iris.ctx'";
+}
+
+/// Where a name was used, if the parser has found its first definition in
+/// another function; null if it has not.
+static FileLineColLoc findEarlierUse(const Diagnostic &diagnostic) {
+  for (const Diagnostic &note : diagnostic.getNotes())
+    if (note.str() == "previously referenced here")
+      return dyn_cast<FileLineColLoc>(note.getLocation());
+  return {};
+}
+
 LogicalResult mlir::iris::hintAtContext(Diagnostic &diagnostic,
                                         llvm::SourceMgr &sources) {
+  auto loc = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
   std::string message = diagnostic.str();
-  bool isComma = message == "expected ','";
-  bool isUnknown = message.find("undeclared SSA value") != std::string::npos;
-  if (!isComma && !isUnknown)
-    return failure(); // another handler prints it
-  StringRef line = lineOf(diagnostic.getLocation(), sources);
-  SmallVector<StringRef> parts;
-  // The op, then its first operand.
-  if (!llvm::Regex("(iris\\.[a-z_]+)[a-z ]* (%[A-Za-z0-9_]+)")
-           .match(line, &parts))
-    return failure();
-  if (isComma)
-    diagnostic.attachNote() << "is '" << parts[2]
-                            << "' the context? ops of the iris dialect take "
-                               "it first: '"
-                            << parts[1] << " %ctx, ...'";
-  else
-    diagnostic.attachNote()
-        << "if '" << parts[2]
-        << "' is the context, the function needs the argument '" << parts[2]
-        << ": !iris.ctx'";
-  return failure();
+  if (loc && message == "expected ','")
+    hintAtMissingOperand(diagnostic, loc, sources);
+  else if (loc && StringRef(message).contains("undeclared SSA value"))
+    hintAtMissingArgument(diagnostic, loc, sources);
+  else if (FileLineColLoc use = findEarlierUse(diagnostic))
+    hintAtMissingArgument(diagnostic, use, sources);
+  return failure(); // another handler prints it
 }

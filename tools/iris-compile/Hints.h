@@ -8,9 +8,9 @@
 
 namespace mlir::iris {
 
-/// Adds a note to parser errors that a missing context operand may have caused:
-/// the parser then expects a comma after the first operand, or does not know
-/// its name.
+/// Adds a note to parser errors that a missing context may have caused: the
+/// parser then expects a comma after the first operand, does not know '%ctx',
+/// or finds it as an argument of a function after the one that uses it.
 LogicalResult hintAtContext(Diagnostic &diagnostic, llvm::SourceMgr &sources);
 
 } // namespace mlir::iris

@@ -14,12 +14,12 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 # (folders, forbidden includes, reason)
 RULES = [
     (["runtime", "tools/iris-bench", "tools/iris-run", "tools/launch"],
-     r"^(mlir|llvm|llvm-c|mlir-c|iris)/(?!rt/|ccl/|Chips/ChipTable|Plan/|iris\.h|ccl\.h)",
+     r"^(mlir|llvm|llvm-c|mlir-c|iris)/(?!rt/|ccl/|Chips/ChipTable|Plan/|Text/|iris\.h|ccl\.h)",
      "the runtime and its tools are free of LLVM and of the compiler"),
     (["lib", "include/iris", "tools/iris-compile", "tools/iris-opt",
       "tools/iris-plugin"], r"^iris/(rt/|ccl/|(iris|ccl)\.h$)|^runtime/",
      "the compiler does not know the runtime; they share iris-c/RuntimeABI.h"),
-    (["lib/Plan", "include/iris/Plan"],
+    (["lib/Plan", "include/iris/Plan", "include/iris/Text"],
      r"^(mlir|llvm|llvm-c|mlir-c|iris-c|iris|ccl|core)/(?!Plan/)",
      "what compiler and runtime share is free of both"),
     (["include/iris-c"], r"^(?!stddef\.h|stdint\.h)",

@@ -65,7 +65,7 @@ mlir::iris::linkSharedObject(Location loc, const TargetSpec &target,
     return failure();
   std::string input = dir.file("image.o");
   std::string output = dir.file("image.so");
-  if (failed(writeFile(loc, input, object)))
+  if (failed(dir.write(loc, "image.o", object)))
     return failure();
 
   // One thread: the inputs are small, and creating a thread pool takes longer
@@ -86,7 +86,7 @@ mlir::iris::linkSharedObject(Location loc, const TargetSpec &target,
   if (result.retCode != 0)
     return emitError(loc) << "linking the image for " << target.name
                           << " failed: " << StringRef(messages).trim();
-  return readFile(loc, output);
+  return dir.read(loc, "image.so");
 }
 
 FailureOr<SmallVector<char, 0>>
@@ -98,7 +98,7 @@ mlir::iris::assemblePTX(Location loc, const TargetSpec &target, StringRef ptxas,
   std::string input = dir.file("image.ptx");
   std::string output = dir.file("image.cubin");
   std::string log = dir.file("log");
-  if (failed(writeFile(loc, input, ptx)))
+  if (failed(dir.write(loc, "image.ptx", ptx)))
     return failure();
 
   std::string arch = ("-arch=" + target.chip).str();
@@ -111,9 +111,9 @@ mlir::iris::assemblePTX(Location loc, const TargetSpec &target, StringRef ptxas,
       llvm::sys::ExecuteAndWait(ptxas, args, /*Env=*/std::nullopt, redirects,
                                 ptxasSeconds, /*MemoryLimit=*/0, &message);
   if (status == 0)
-    return readFile(loc, output);
+    return dir.read(loc, "image.cubin");
   if (status > 0) {
-    FailureOr<SmallVector<char, 0>> text = readFile(loc, log);
+    FailureOr<SmallVector<char, 0>> text = dir.read(loc, "log");
     if (succeeded(text))
       message = StringRef(text->data(), text->size()).trim().str();
   }

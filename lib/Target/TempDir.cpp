@@ -3,39 +3,73 @@
 
 #include "iris/Target/TemporaryFiles.h"
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace mlir;
 using namespace mlir::iris;
 
-namespace fs = llvm::sys::fs;
-
 static constexpr llvm::StringLiteral namePrefix = "iris-compile-";
 /// Directories older than this do not belong to a running process.
-static constexpr auto abandonedAge = std::chrono::hours(1);
+static constexpr time_t abandonedSeconds = 3600;
+
+//===----------------------------------------------------------------------===//
+// Directories by descriptor
+//===----------------------------------------------------------------------===//
+
+/// Opens the directory `name` in `parent`, or the path `name`, and no symbolic
+/// link; -1 with errno if that is impossible.
+static int openDirectory(int parent, const char *name) {
+  return ::openat(parent, name,
+                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/// True if `fd` is a directory of this user that no other user may change.
+static bool isOwn(int fd, struct stat &info) {
+  return ::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) &&
+         info.st_uid == ::geteuid() && (info.st_mode & 022) == 0;
+}
+
+/// Calls `visit` with the name of each entry of the directory `fd`.
+static void forEachEntry(int fd, llvm::function_ref<void(const char *)> visit) {
+  int copy = openDirectory(fd, "."); // closedir closes it
+  DIR *directory = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (!directory) {
+    if (copy >= 0)
+      ::close(copy);
+    return;
+  }
+  while (dirent *entry = ::readdir(directory))
+    if (StringRef(entry->d_name) != "." && StringRef(entry->d_name) != "..")
+      visit(entry->d_name);
+  ::closedir(directory);
+}
+
+static void removeFiles(int fd) {
+  forEachEntry(fd, [&](const char *name) { ::unlinkat(fd, name, 0); });
+}
 
 //===----------------------------------------------------------------------===//
 // Directories of this process, for signal handlers
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A directory. `used` is set after the path, and says whether it is valid.
+/// A directory. `fd` is set after the path, and says whether it is valid.
 struct Slot {
   std::atomic<bool> taken{false};
-  std::atomic<bool> used{false};
+  std::atomic<int> fd{-1};
   char path[512];
 };
 } // namespace
@@ -44,42 +78,39 @@ struct Slot {
 /// are removed by a later process.
 static Slot slots[16];
 
-static void noteDirectory(const std::string &path) {
+static void noteDirectory(const std::string &path, int fd) {
   if (path.size() >= sizeof(Slot::path))
     return;
   for (Slot &slot : slots) {
     if (slot.taken.exchange(true))
       continue;
     std::memcpy(slot.path, path.c_str(), path.size() + 1);
-    slot.used = true;
+    slot.fd = fd;
     return;
   }
 }
 
-static void forgetDirectory(const std::string &path) {
+static void forgetDirectory(int fd) {
   for (Slot &slot : slots) {
-    if (!slot.used || path != slot.path)
+    if (slot.fd != fd)
       continue;
-    slot.used = false;
+    slot.fd = -1;
     slot.taken = false;
     return;
   }
 }
 
 void mlir::iris::removeTemporaryDirectories() {
-  // The files that a directory may contain; LLVM's handlers have removed those
-  // they know.
+  // The files that a directory may contain. Reading it would allocate, which a
+  // signal handler must not.
   static constexpr const char *names[] = {"image.o", "image.so", "image.ptx",
                                           "image.cubin", "log"};
   for (Slot &slot : slots) {
-    if (!slot.used)
-      continue;
-    int fd = ::open(slot.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = slot.fd;
     if (fd < 0)
       continue;
     for (const char *name : names)
       ::unlinkat(fd, name, 0);
-    ::close(fd);
     ::rmdir(slot.path);
   }
 }
@@ -88,35 +119,26 @@ void mlir::iris::removeTemporaryDirectories() {
 // Directories of other processes
 //===----------------------------------------------------------------------===//
 
-/// Removes directories that processes of this user have left in `parent`.
-static void sweep(StringRef parent) {
-  std::error_code error;
-  for (fs::directory_iterator entry(parent, error, /*follow_symlinks=*/false),
-       end;
-       !error && entry != end; entry.increment(error)) {
-    StringRef name = llvm::sys::path::filename(entry->path());
-    llvm::ErrorOr<fs::basic_file_status> status = entry->status();
-    if (!name.starts_with(namePrefix) || !status ||
-        status->type() != fs::file_type::directory_file ||
-        status->getUser() != ::geteuid() ||
-        status->getLastModificationTime() + abandonedAge >
-            std::chrono::system_clock::now())
-      continue;
-    std::error_code ignored;
-    for (fs::directory_iterator file(entry->path(), ignored, false);
-         !ignored && file != end; file.increment(ignored))
-      ::unlink(file->path().c_str());
-    ::rmdir(entry->path().c_str());
-  }
-}
-
-/// A path for messages: it comes from the environment, and may contain terminal
-/// control sequences.
-static std::string printable(StringRef path) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::printEscapedString(path, os);
-  return text;
+/// Removes directories that processes of this user have left in `path`.
+static void sweep(const std::string &path) {
+  int parent = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (parent < 0)
+    return;
+  llvm::scope_exit close([&] { ::close(parent); });
+  forEachEntry(parent, [&](const char *name) {
+    if (!StringRef(name).starts_with(namePrefix))
+      return;
+    int fd = openDirectory(parent, name);
+    if (fd < 0)
+      return;
+    struct stat info;
+    if (isOwn(fd, info) &&
+        info.st_mtime + abandonedSeconds <= ::time(nullptr)) {
+      removeFiles(fd);
+      ::unlinkat(parent, name, AT_REMOVEDIR);
+    }
+    ::close(fd);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,70 +146,95 @@ static std::string printable(StringRef path) {
 //===----------------------------------------------------------------------===//
 
 TempDir::~TempDir() {
-  for (const std::string &file : files) {
-    fs::remove(file);
-    llvm::sys::DontRemoveFileOnSignal(file);
-  }
-  if (path.empty())
+  if (fd < 0)
     return;
+  removeFiles(fd);
   ::rmdir(path.c_str());
-  forgetDirectory(path);
+  forgetDirectory(fd);
+  ::close(fd);
+}
+
+/// Creates a directory and opens it; -1 with errno if that fails.
+static int makeDirectory(std::string &pattern) {
+  if (!::mkdtemp(pattern.data()))
+    return -1;
+  int fd = openDirectory(AT_FDCWD, pattern.c_str());
+  struct stat info;
+  if (fd >= 0 && isOwn(fd, info))
+    return fd;
+  int error = fd < 0 ? errno : EPERM; // another one took its place
+  if (fd >= 0)
+    ::close(fd);
+  else
+    ::rmdir(pattern.c_str());
+  errno = error;
+  return -1;
 }
 
 LogicalResult TempDir::create(Location loc) {
-  SmallString<128> pattern;
-  llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, pattern);
-  static const bool swept = (sweep(pattern), true);
+  SmallString<128> parent;
+  llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, parent);
+  static const bool swept = (sweep(parent.str().str()), true);
   (void)swept;
-  llvm::sys::path::append(pattern, namePrefix + "XXXXXX");
+  path = (parent + "/" + namePrefix + "XXXXXX").str();
   // A signal in between would leave a directory that is not registered.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool made = ::mkdtemp(const_cast<char *>(pattern.c_str())) != nullptr;
+  fd = makeDirectory(path);
   int error = errno;
-  if (made) {
-    path = pattern.str().str();
-    noteDirectory(path);
-  }
+  if (fd >= 0)
+    noteDirectory(path, fd);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!made)
-    return emitError(loc) << "cannot create the temporary directory '"
-                          << printable(pattern)
-                          << "': " << std::strerror(error);
+  if (fd < 0)
+    return emitError(loc) << "cannot create the temporary directory '" << path
+                          << "': " << std::strerror(error)
+                          << "; expected TMPDIR to name a directory of yours";
+  // Children that use `file` inherit it.
+  ::fcntl(fd, F_SETFD, 0);
   return success();
 }
 
-std::string TempDir::file(StringRef name) {
-  files.push_back(path + "/" + name.str());
-  llvm::sys::RemoveFileOnSignal(files.back());
-  return files.back();
+std::string TempDir::file(StringRef name) const {
+  return ("/proc/self/fd/" + Twine(fd) + "/" + name).str();
 }
 
-LogicalResult mlir::iris::writeFile(Location loc, StringRef path,
-                                    ArrayRef<char> bytes) {
-  std::error_code error;
-  llvm::raw_fd_ostream os(path, error);
-  if (!error) {
-    os.write(bytes.data(), bytes.size());
-    os.close();
-    error = os.error();
-    os.clear_error();
-  }
-  if (error)
-    return emitError(loc) << "cannot write the temporary file '"
-                          << printable(path) << "': " << error.message();
+InFlightDiagnostic TempDir::error(Location loc, StringRef action,
+                                  StringRef name,
+                                  const std::string &reason) const {
+  return emitError(loc) << "cannot " << action << " the temporary file '"
+                        << path << "/" << name << "': " << reason;
+}
+
+LogicalResult TempDir::write(Location loc, StringRef name,
+                             ArrayRef<char> bytes) const {
+  int output =
+      ::openat(fd, name.str().c_str(),
+               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (output < 0)
+    return error(loc, "create", name, std::strerror(errno));
+  llvm::raw_fd_ostream os(output, /*shouldClose=*/true);
+  os.write(bytes.data(), bytes.size());
+  os.close();
+  std::error_code code = os.error();
+  os.clear_error();
+  if (code)
+    return error(loc, "write", name, code.message());
   return success();
 }
 
-FailureOr<SmallVector<char, 0>> mlir::iris::readFile(Location loc,
-                                                     StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
+FailureOr<SmallVector<char, 0>> TempDir::read(Location loc,
+                                              StringRef name) const {
+  int input =
+      ::openat(fd, name.str().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (input < 0)
+    return error(loc, "open", name, std::strerror(errno));
+  llvm::scope_exit close([&] { ::close(input); });
+  auto buffer =
+      llvm::MemoryBuffer::getOpenFile(input, name, /*FileSize=*/-1,
+                                      /*RequiresNullTerminator=*/false);
   if (!buffer)
-    return emitError(loc) << "cannot read the temporary file '"
-                          << printable(path)
-                          << "': " << buffer.getError().message();
+    return error(loc, "read", name, buffer.getError().message());
   StringRef bytes = (*buffer)->getBuffer();
   return SmallVector<char, 0>(bytes.begin(), bytes.end());
 }

@@ -13,6 +13,9 @@ namespace mlir::iris {
 /// removeTemporaryDirectories. Directories left by killed processes are removed
 /// when a later process creates its first directory, if they are older than an
 /// hour.
+///
+/// Its files are found by way of the open directory: whoever may rename the
+/// directory, or another one in its place, cannot redirect them.
 class TempDir {
 public:
   TempDir() = default;
@@ -23,17 +26,21 @@ public:
   /// Creates the directory; reports failure at `loc`.
   LogicalResult create(Location loc);
 
-  /// The path of the file `name`, which is removed with the directory.
-  std::string file(StringRef name);
+  /// The path of the file `name`, for this process and its children.
+  std::string file(StringRef name) const;
+
+  /// Writes or reads the whole file `name`; reports failure at `loc`.
+  LogicalResult write(Location loc, StringRef name, ArrayRef<char> bytes) const;
+  FailureOr<SmallVector<char, 0>> read(Location loc, StringRef name) const;
 
 private:
-  std::string path;
-  SmallVector<std::string, 4> files;
-};
+  InFlightDiagnostic error(Location loc, StringRef action, StringRef name,
+                           const std::string &reason) const;
 
-/// Writes or reads a whole file; reports failure at `loc`.
-LogicalResult writeFile(Location loc, StringRef path, ArrayRef<char> bytes);
-FailureOr<SmallVector<char, 0>> readFile(Location loc, StringRef path);
+  /// Where it was created; for messages, and to remove it.
+  std::string path;
+  int fd = -1;
+};
 
 } // namespace mlir::iris
 

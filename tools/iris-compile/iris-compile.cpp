@@ -7,6 +7,7 @@
 #include "Output.h"
 #include "Signals.h"
 #include "debug-log/DebugLog.h"
+#include "terminal/Terminal.h"
 
 #include "iris-c/RuntimeABI.h"
 #include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
@@ -198,7 +199,7 @@ static cl::extrahelp examples(
 
 /// Prints an error without a source location.
 static void printError(const llvm::Twine &message) {
-  llvm::errs() << toolName << ": error: " << message << "\n";
+  EscapedErrors() << toolName << ": error: " << message << "\n";
 }
 
 static void printVersion(llvm::raw_ostream &os) {
@@ -421,7 +422,8 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   // Print the location only, because the op is often a whole module.
   context.printOpOnDiagnostic(false);
-  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  EscapedErrors errors;
+  SourceMgrDiagnosticHandler diagnostics(sources, &context, errors);
   if (invocation.remarks && failed(enableRemarks(context)))
     return failure();
 
@@ -455,6 +457,8 @@ int main(int argc, char **argv) {
   timespec used = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 
+  if (failed(checkArguments(argc, argv)))
+    return 1;
   registerDebugLogOption(category);
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter(printVersion);

@@ -2,6 +2,7 @@
 //===- iris-opt.cpp - mlir-opt with the Iris dialects and pipelines -------===//
 
 #include "debug-log/DebugLog.h"
+#include "terminal/Terminal.h"
 
 #include "iris/InitAllDialects.h"
 #include "iris/InitAllPasses.h"
@@ -24,6 +25,8 @@ static void printVersion(llvm::raw_ostream &os) {
 }
 
 int main(int argc, char **argv) {
+  if (failed(mlir::iris::checkArguments(argc, argv)))
+    return 1;
   llvm::cl::AddExtraVersionPrinter(printVersion);
   mlir::iris::registerDebugLogOption(llvm::cl::getGeneralCategory());
   mlir::registerAllPasses();

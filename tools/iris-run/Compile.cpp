@@ -3,57 +3,39 @@
 #include "Compile.h"
 
 #include "compile/Compiler.h"
+#include "compile/RunProcess.h"
 #include "core/Deadline.h"
 #include "core/Files.h"
 #include "iris/ccl/KernelCache.h"
 #include "iris/rt/Package.h"
 
 #include <cerrno>
-#include <csignal>
 #include <unistd.h>
 
 using namespace iris;
 using namespace iris::run;
 using rt::StatusCode;
 
-/// Runs a child until it ends; after `limit` seconds it is ended.
-static rt::Status runToEnd(Supervisor &supervisor, const ChildSpec &spec,
-                           const char *what, double limit) {
-  rt::Deadline deadline(rt::secondsOf(limit));
-  IRISRT_ASSIGN_OR_RETURN(size_t index, supervisor.start(spec));
-  while (supervisor.children()[index].running) {
-    supervisor.wait({}, std::chrono::milliseconds(deadline.pollMs(1000)));
-    if (supervisor.stopSignal() != 0) {
-      supervisor.endAll(std::chrono::milliseconds(1000));
-      return rt::makeStatus(StatusCode::aborted, "stopped by signal %d",
-                            supervisor.stopSignal());
-    }
-    if (supervisor.children()[index].running && deadline.passed()) {
-      supervisor.endAll(std::chrono::milliseconds(500));
-      return rt::makeStatus(StatusCode::timeout,
-                            "%s ('%s') did not end within %.3g s and was "
-                            "killed; a longer limit can be set with "
-                            "--compile-limit",
-                            what, spec.path.c_str(), limit);
-    }
-  }
-  const Child &child = supervisor.children()[index];
-  if (!child.succeeded())
-    return rt::makeStatus(StatusCode::invalidArgument, "%s %s", what,
-                          child.ending().c_str());
-  return {};
-}
-
-/// Runs a child and returns its standard output, which is kept in memory: no
-/// file needs to be removed, or could be replaced.
+/// Runs `argv`, called `name` in errors, and returns its standard output, which
+/// is kept in memory: no file needs to be removed, or could be replaced.
 static rt::Expected<std::string> outputOf(Supervisor &supervisor,
-                                          ChildSpec spec, const char *what,
-                                          double limit) {
-  IRISRT_ASSIGN_OR_RETURN(rt::UniqueFd output, rt::makeMemoryFile(what, ""));
-  spec.outputFd = output.get();
-  IRISRT_RETURN_IF_ERROR(runToEnd(supervisor, spec, what, limit));
-  return rt::readRegularFile(output.get(), std::string("output of ") + what,
-                             rt::Package::maxBytes);
+                                          const std::vector<std::string> &argv,
+                                          const char *name, double limit) {
+  rt::ProcessOptions options{rt::secondsOf(limit)};
+  options.name = name;
+  options.keepsMessages = false;
+  options.isCancelled = [&] {
+    supervisor.wait({}, std::chrono::milliseconds(0));
+    return supervisor.stopSignal() != 0;
+  };
+  rt::ProcessOutput output;
+  rt::Status status = rt::runProcess(argv, "", output, options);
+  if (status.code() == StatusCode::timeout)
+    return rt::makeStatus(StatusCode::timeout,
+                          "%s; a longer limit can be set with --compile-limit",
+                          status.message().c_str());
+  IRISRT_RETURN_IF_ERROR(status);
+  return std::move(output.standard);
 }
 
 /// The kernel cache's limit, unless another one is set.
@@ -67,13 +49,12 @@ static rt::Expected<std::string> findTarget(Supervisor &supervisor,
                                             const Options &options) {
   if (options.device.kind == rt::DeviceKind::host)
     return std::string(IRISRT_ARCH_HOST);
-  ChildSpec spec;
-  spec.leadsGroup = true;
-  spec.path = rt::selfPath();
-  spec.args = {"--print-target", "--device=" + rt::deviceName(options.device)};
-  IRISRT_ASSIGN_OR_RETURN(std::string target,
-                          outputOf(supervisor, spec, "the query of the device",
-                                   compileLimitOf(options)));
+  IRISRT_ASSIGN_OR_RETURN(
+      std::string target,
+      outputOf(supervisor,
+               {rt::selfPath(), "--print-target",
+                "--device=" + rt::deviceName(options.device)},
+               "the query of the device", compileLimitOf(options)));
   while (!target.empty() && target.back() == '\n')
     target.pop_back();
   return target;
@@ -98,12 +79,6 @@ rt::Expected<std::string> iris::run::obtainPackage(Supervisor &supervisor,
   compile.target = target;
   compile.trace = !options.trace.empty();
   compile.debug = options.debug;
-  std::vector<std::string> argv =
-      rt::compileCommand(*compiler, program, compile);
-  ChildSpec spec;
-  spec.path = argv[0];
-  spec.args.assign(argv.begin() + 1, argv.end());
-  spec.deathSignal = SIGTERM;
-  spec.leadsGroup = true;
-  return outputOf(supervisor, spec, "iris-compile", compileLimitOf(options));
+  return outputOf(supervisor, rt::compileCommand(*compiler, program, compile),
+                  "iris-compile", compileLimitOf(options));
 }

@@ -67,15 +67,11 @@ Supervisor::~Supervisor() {
   sigset_t set = watchedSignals();
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
   // No child may outlive the launcher, however it ends.
-  ::prctl(PR_SET_PDEATHSIG, spec.deathSignal);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent)
     ::_exit(127);
-  if (spec.leadsGroup)
-    ::setpgid(0, 0);
   for (int fd : spec.keep)
     ::fcntl(fd, F_SETFD, 0);
-  if (spec.outputFd >= 0)
-    ::dup2(spec.outputFd, STDOUT_FILENO);
   ::execve(spec.path.c_str(), argv, envp);
   ::_exit(127);
 }
@@ -114,9 +110,6 @@ rt::Expected<size_t> Supervisor::start(const ChildSpec &spec) {
     becomeChild(spec, argv.data(), envp.data(), parent);
   Child child;
   child.pid = pid;
-  child.leadsGroup = spec.leadsGroup;
-  if (spec.leadsGroup)
-    ::setpgid(pid, pid); // whichever process is first
   child.running = true;
   children_.push_back(child);
   return children_.size() - 1;
@@ -174,17 +167,10 @@ void Supervisor::endAll(std::chrono::milliseconds grace) {
   reap();
   if (!anyRunning())
     return;
-  std::vector<pid_t> groups;
-  for (const Child &child : children_)
-    if (child.running && child.leadsGroup)
-      groups.push_back(child.pid);
-  // A group may outlive its leader.
   auto signalAll = [&](int signal) {
     for (const Child &child : children_)
       if (child.running)
         ::kill(child.pid, signal);
-    for (pid_t group : groups)
-      ::kill(-group, signal);
   };
   signalAll(SIGTERM);
   auto end = std::chrono::steady_clock::now() + grace;

@@ -8,7 +8,6 @@
 #include "iris/rt/Status.h"
 
 #include <chrono>
-#include <csignal>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -23,20 +22,11 @@ struct ChildSpec {
   std::vector<std::string> env;
   /// Descriptors that stay open in the child, with the same numbers.
   std::vector<int> keep;
-  /// The child's standard output; -1: the launcher's.
-  int outputFd = -1;
-  /// The signal that the child gets when the launcher ends: SIGTERM for a
-  /// program that must clean up.
-  int deathSignal = SIGKILL;
-  /// The child leads a process group, which is ended with it: for a program
-  /// that starts others.
-  bool leadsGroup = false;
 };
 
 /// A child that is running or has ended.
 struct Child {
   pid_t pid = -1;
-  bool leadsGroup = false;
   bool running = false;
   int waitStatus = 0;
   /// The signal that stopped the child; 0 if it is not stopped. Kept if the
@@ -73,8 +63,7 @@ public:
   /// The signal that stopped the launcher, or 0.
   int stopSignal() const { return stopSignal_; }
 
-  /// Sends SIGTERM to all children, and SIGKILL after `grace`; also to the
-  /// groups that they lead.
+  /// Sends SIGTERM to all children, and SIGKILL after `grace`.
   void endAll(std::chrono::milliseconds grace);
 
 private:

@@ -172,7 +172,7 @@ Expected<std::string> iris::rt::compileText(const std::string &compiler,
                                             std::chrono::milliseconds limit) {
   ProcessOutput output;
   Status status =
-      runProcess(compileCommand(compiler, "-", options), text, output, limit);
+      runProcess(compileCommand(compiler, "-", options), text, output, {limit});
   if (status.ok())
     return output.standard;
   std::string messages = output.messages;

@@ -6,12 +6,12 @@
 #include "core/Files.h"
 #include "core/UniqueFd.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <optional>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -30,6 +30,8 @@ static constexpr size_t maxMessages = 64 << 10;
 static constexpr uint64_t maxOutput = uint64_t(1) << 30;
 /// The time between SIGTERM and SIGKILL for a child that exceeds its limit.
 static constexpr auto killGrace = std::chrono::milliseconds(500);
+/// How long a wait for messages lasts before the limit is looked at.
+static constexpr auto pollInterval = std::chrono::milliseconds(20);
 
 std::string iris::rt::describeExit(int waitStatus) {
   if (WIFSIGNALED(waitStatus)) {
@@ -48,6 +50,7 @@ struct ChildStart {
   const char *path;
   char *const *argv;
   int in, out, messages;
+  bool leadsGroup;
   pid_t parent;
   sigset_t empty;
   /// The errno value if the program could not be started; set by the child.
@@ -73,6 +76,8 @@ struct ChildStart {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != start.parent)
     ::_exit(127);
+  if (start.leadsGroup)
+    ::setpgid(0, 0);
   // Duplicate to descriptors above 2, so that dup2 overwrites none of them.
   int in = ::fcntl(start.in, F_DUPFD_CLOEXEC, 3);
   int out = ::fcntl(start.out, F_DUPFD_CLOEXEC, 3);
@@ -102,14 +107,15 @@ struct ChildStart {
 }
 
 Expected<pid_t> iris::rt::startProcess(const std::vector<std::string> &argv,
-                                       int in, int out, int messages) {
+                                       int in, int out, int messages,
+                                       bool leadsGroup) {
   std::vector<std::string> strings = argv;
   std::vector<char *> pointers;
   for (std::string &text : strings)
     pointers.push_back(text.data());
   pointers.push_back(nullptr);
-  ChildStart start = {strings[0].c_str(), pointers.data(), in, out,
-                      messages,           ::getpid(),      {}, 0};
+  ChildStart start = {strings[0].c_str(), pointers.data(), in, out, messages,
+                      leadsGroup,         ::getpid(),      {}, 0};
   sigset_t all, before;
   sigfillset(&all);
   sigemptyset(&start.empty);
@@ -125,74 +131,127 @@ Expected<pid_t> iris::rt::startProcess(const std::vector<std::string> &argv,
   return pid;
 }
 
-/// Reads until the child closes its end; false if the deadline passes first.
-static bool drain(int fd, std::string &output, const Deadline &deadline) {
-  char buffer[4096];
-  while (true) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline.remaining());
-    pollfd entry = {fd, POLLIN, 0};
-    int ready =
-        ::poll(&entry, 1,
-               static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30)));
-    if (ready == 0)
-      return false;
-    if (ready < 0 && errno != EINTR)
-      return true;
-    ssize_t got = ::read(fd, buffer, sizeof(buffer));
-    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
-      return true;
-    if (got > 0 && output.size() < maxMessages)
-      output.append(buffer, static_cast<size_t>(got));
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum class ChildState { running, ended, unknown };
+} // namespace
+
+/// The state of a child, which is not reaped: its number stays its own. Unknown
+/// if the host program reaps children itself, by ignoring SIGCHLD or waiting
+/// for any child.
+static ChildState stateOf(pid_t pid) {
+  siginfo_t info = {};
+  int result;
+  do
+    result = ::waitid(P_PID, static_cast<id_t>(pid), &info,
+                      WEXITED | WNOHANG | WNOWAIT);
+  while (result != 0 && errno == EINTR);
+  if (result != 0)
+    return ChildState::unknown;
+  return info.si_pid == pid ? ChildState::ended : ChildState::running;
+}
+
+/// Ends the group that `pid` leads, if any of it is left, and reaps `pid`.
+/// Returns its wait status unless that is unknown.
+static std::optional<int> endGroup(pid_t pid) {
+  if (stateOf(pid) == ChildState::running) {
+    ::kill(-pid, SIGTERM); // lets it remove its temporary files
+    Deadline grace(killGrace);
+    while (stateOf(pid) == ChildState::running && !grace.passed())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  // A group may outlive its leader, whose number it has until it is reaped.
+  if (stateOf(pid) != ChildState::unknown)
+    ::kill(-pid, SIGKILL);
+  int waitStatus = 0;
+  pid_t ended;
+  while ((ended = ::waitpid(pid, &waitStatus, 0)) < 0 && errno == EINTR) {
+  }
+  return ended == pid ? std::optional<int>(waitStatus) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+/// Reads what is there within `limit`; false if nothing is. Closes `fd` at the
+/// end.
+static bool readMessages(UniqueFd &fd, std::string &messages,
+                         std::chrono::milliseconds limit) {
+  pollfd entry = {fd.get(), POLLIN, 0};
+  if (::poll(&entry, 1, static_cast<int>(limit.count())) <= 0)
+    return false;
+  char buffer[4096];
+  ssize_t got = ::read(fd.get(), buffer, sizeof(buffer));
+  if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
+    fd.reset();
+  if (got > 0 && messages.size() < maxMessages)
+    messages.append(buffer, static_cast<size_t>(got));
+  return true;
+}
+
+/// Waits until the child ends; a failure if it has to be ended before.
+static Status waitForEnd(pid_t pid, UniqueFd &messages, ProcessOutput &output,
+                         const std::string &name,
+                         const ProcessOptions &options) {
+  Deadline deadline(options.limit);
+  while (stateOf(pid) == ChildState::running) {
+    if (messages.valid())
+      (void)readMessages(messages, output.messages, pollInterval);
+    else
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (options.isCancelled && options.isCancelled())
+      return makeStatus(StatusCode::aborted, "%s was cancelled", name.c_str());
+    if (deadline.passed())
+      return makeStatus(
+          StatusCode::timeout, "%s did not end within %.3g s and was killed",
+          name.c_str(), std::chrono::duration<double>(options.limit).count());
+  }
+  return Status::success();
 }
 
 Status iris::rt::runProcess(const std::vector<std::string> &argv,
                             std::string_view input, ProcessOutput &output,
-                            std::chrono::milliseconds limit) {
+                            const ProcessOptions &options) {
   output = ProcessOutput();
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0)
-    return makeErrnoStatus(StatusCode::internal, errno, "cannot create a pipe");
-  UniqueFd readEnd(fds[0]), writeEnd(fds[1]);
+  std::string path = "'" + argv[0] + "'";
+  std::string name = options.name.empty() ? path : options.name;
+  UniqueFd readEnd, writeEnd;
+  if (options.keepsMessages) {
+    int fds[2];
+    if (::pipe2(fds, O_CLOEXEC) != 0)
+      return makeErrnoStatus(StatusCode::internal, errno,
+                             "cannot create a pipe");
+    readEnd.reset(fds[0]);
+    writeEnd.reset(fds[1]);
+  }
   // In-memory files, which are freed however this process ends.
   IRISRT_ASSIGN_OR_RETURN(UniqueFd in, makeMemoryFile("iris-input", input));
   IRISRT_ASSIGN_OR_RETURN(UniqueFd out, makeMemoryFile("iris-output", ""));
   IRISRT_ASSIGN_OR_RETURN(
-      pid_t pid, startProcess(argv, in.get(), out.get(), writeEnd.get()));
+      pid_t pid, startProcess(argv, in.get(), out.get(),
+                              writeEnd.valid() ? writeEnd.get() : STDERR_FILENO,
+                              /*leadsGroup=*/true));
   writeEnd.reset();
 
-  Deadline deadline(limit);
-  bool inTime = drain(readEnd.get(), output.messages, deadline);
-  int waitStatus = 0;
-  pid_t ended = 0;
-  while (inTime && (ended = ::waitpid(pid, &waitStatus, WNOHANG)) == 0) {
-    inTime = !deadline.passed();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  Status status = waitForEnd(
+      pid, readEnd, output,
+      options.name.empty() ? path : name + " (" + path + ")", options);
+  std::optional<int> waitStatus = endGroup(pid);
+  IRISRT_RETURN_IF_ERROR(status);
+  // Nothing of the group is left to write more.
+  while (readEnd.valid() &&
+         readMessages(readEnd, output.messages, std::chrono::milliseconds(0))) {
   }
-  if (!inTime) {
-    ::kill(pid, SIGTERM); // lets it remove its temporary files
-    Deadline grace(killGrace);
-    while ((ended = ::waitpid(pid, &waitStatus, WNOHANG)) == 0 &&
-           !grace.passed())
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (ended == 0) {
-      ::kill(pid, SIGKILL);
-      while (::waitpid(pid, &waitStatus, 0) < 0 && errno == EINTR) {
-      }
-    }
-    return makeStatus(StatusCode::timeout, "'%s' did not end within %.3g s",
-                      argv[0].c_str(),
-                      std::chrono::duration<double>(limit).count());
-  }
-  // The parent may have reaped the child (by ignoring SIGCHLD or waiting for
-  // any child). Its exit status is then unknown, and only its output shows
-  // failure.
-  if (ended > 0 && !(WIFEXITED(waitStatus) && WEXITSTATUS(waitStatus) == 0))
-    return makeStatus(StatusCode::invalidArgument, "'%s' %s", argv[0].c_str(),
-                      describeExit(waitStatus).c_str());
+  // Without the exit status, only the output shows failure.
+  if (waitStatus && !(WIFEXITED(*waitStatus) && WEXITSTATUS(*waitStatus) == 0))
+    return makeStatus(StatusCode::invalidArgument, "%s %s", name.c_str(),
+                      describeExit(*waitStatus).c_str());
   IRISRT_ASSIGN_OR_RETURN(
       output.standard,
-      readRegularFile(out.get(), "output of '" + argv[0] + "'", maxOutput));
+      readRegularFile(out.get(), "output of " + path, maxOutput));
   return Status::success();
 }

@@ -9,6 +9,7 @@
 #include "iris/rt/Status.h"
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -21,9 +22,10 @@ std::string describeExit(int waitStatus);
 
 /// Starts `argv` (argv[0] is a path) with these descriptors as standard input,
 /// output and error, and no others. The child gets SIGTERM if the calling
-/// thread ends first. The caller must wait for it.
+/// thread ends first. The caller must wait for it. With `leadsGroup` it leads a
+/// process group of its own.
 Expected<pid_t> startProcess(const std::vector<std::string> &argv, int in,
-                             int out, int messages);
+                             int out, int messages, bool leadsGroup = false);
 
 /// The output of a child process.
 struct ProcessOutput {
@@ -32,11 +34,23 @@ struct ProcessOutput {
   std::string messages;
 };
 
+struct ProcessOptions {
+  /// A child that runs for longer is killed.
+  std::chrono::nanoseconds limit;
+  /// What errors call the child; its path if empty.
+  std::string name = {};
+  /// False: standard error is this process'.
+  bool keepsMessages = true;
+  /// Called many times a second; the child is killed when it returns true.
+  std::function<bool()> isCancelled = {};
+};
+
 /// Runs `argv` (argv[0] is a path) with `input` as standard input. Fails unless
-/// the child exits with status 0 within `limit`. A child that exceeds the limit
-/// is killed, and so is one whose parent, the calling thread, ends first.
+/// the child exits with status 0 within the limit. Every process that the child
+/// has started, unless in a group of its own, ends with it. If its parent, the
+/// calling thread, ends first, the child gets SIGTERM.
 Status runProcess(const std::vector<std::string> &argv, std::string_view input,
-                  ProcessOutput &output, std::chrono::milliseconds limit);
+                  ProcessOutput &output, const ProcessOptions &options);
 
 } // namespace iris::rt
 

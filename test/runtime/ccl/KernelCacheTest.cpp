@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -276,6 +277,20 @@ TEST(KernelCache, CompilersThatFail) {
   EXPECT_FAILS(StatusCode::unavailable, "cannot be run",
                KernelCache(options).find(requestOf()));
   EXPECT_EQ(folder.files().size(), 0u);
+}
+
+TEST(KernelCache, CompilersThatHangEndWithTheirChildren) {
+  CacheFolder folder;
+  KernelCacheOptions options = folder.options();
+  options.compiler = folder.path() + "-compiler";
+  std::ofstream(options.compiler) << "#!/bin/sh\ntrap '' TERM\n"
+                                     "sleep 60.0875 &\nsleep 60.0875\n";
+  ::chmod(options.compiler.c_str(), 0700);
+  options.compileLimit = 0.2;
+  EXPECT_FAILS(StatusCode::timeout, "did not end within 0.2 s and was killed",
+               KernelCache(options).find(requestOf()));
+  EXPECT_NE(std::system("sleep 0.1; pgrep -f 'sleep 60.087[5]'"), 0);
+  fs::remove(options.compiler);
 }
 
 TEST(KernelCache, LeavesTheProgramsChildrenAlone) {

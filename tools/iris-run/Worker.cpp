@@ -2,13 +2,13 @@
 //===- Worker.cpp - One rank of the program -------------------------------===//
 #include "Worker.h"
 
+#include "core/OsThread.h"
 #include "iris/rt/Program.h"
 #include "iris/rt/World.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <random>
-#include <thread>
 #include <unistd.h>
 
 using namespace iris;
@@ -103,12 +103,12 @@ int iris::run::workerMain(const Options &options) {
 std::vector<RankResult> iris::run::runThreads(const Options &options,
                                               const rt::Package &package) {
   std::vector<RankResult> results(options.numRanks);
-  std::vector<std::thread> threads;
+  std::vector<rt::OsThread> threads;
   std::random_device random;
   std::string job =
       "iris-run:" + std::to_string(::getpid()) + ":" + std::to_string(random());
-  for (uint32_t rank = 0; rank < options.numRanks; ++rank)
-    threads.emplace_back([&, rank] {
+  for (uint32_t rank = 0; rank < options.numRanks; ++rank) {
+    rt::Expected<rt::OsThread> thread = rt::OsThread::start([&, rank] {
       rt::LaunchInfo launch;
       launch.launcher = "iris-run";
       launch.rank = rank;
@@ -117,7 +117,14 @@ std::vector<RankResult> iris::run::runThreads(const Options &options,
       launch.job = job;
       results[rank] = runRank(options, launch, package);
     });
-  for (std::thread &thread : threads)
+    if (thread.ok()) {
+      threads.push_back(std::move(*thread));
+    } else {
+      results[rank].error = thread.status().message();
+      results[rank].reported = true;
+    }
+  }
+  for (rt::OsThread &thread : threads)
     thread.join();
   return results;
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace iris::rt;
 
@@ -40,11 +41,11 @@ Expected<std::string> iris::rt::readRegularFile(int fd, const std::string &name,
     return tooLarge;
   std::string bytes;
   bytes.reserve(static_cast<size_t>(info.st_size));
-  char buffer[65536];
+  std::vector<char> buffer(64 << 10); // the stack may be as small
   while (true) {
     // pread, because other users of the descriptor move its file offset.
-    ssize_t got =
-        ::pread(fd, buffer, sizeof(buffer), static_cast<off_t>(bytes.size()));
+    ssize_t got = ::pread(fd, buffer.data(), buffer.size(),
+                          static_cast<off_t>(bytes.size()));
     if (got == 0)
       return bytes;
     if (got < 0 && errno == EINTR)
@@ -52,7 +53,7 @@ Expected<std::string> iris::rt::readRegularFile(int fd, const std::string &name,
     if (got < 0)
       return makeErrnoStatus(StatusCode::invalidArgument, errno,
                              "cannot read '%s'", name.c_str());
-    bytes.append(buffer, static_cast<size_t>(got));
+    bytes.append(buffer.data(), static_cast<size_t>(got));
     if (bytes.size() > most)
       return tooLarge;
   }

@@ -122,6 +122,18 @@ TEST_F(Run, HangIsReportedOnEveryRank) {
   EXPECT_LT(end.seconds, 10);
 }
 
+TEST_F(Run, NeedsLittleStack) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more stack";
+#endif
+  for (const char *ranks : {"", "--ranks=threads "}) {
+    RunEnd end =
+        shell("ulimit -s 64; " + command() + "-n 2 " + ranks + package(0));
+    EXPECT_EQ(end.status, 0) << end.text;
+    EXPECT_CONTAINS(end.text, "all 16384 checks passed");
+  }
+}
+
 TEST_F(Run, NoCheckIsAFailure) {
   RunEnd end = run("-n 2 " + package(3));
   EXPECT_EQ(end.status, 1);

@@ -148,19 +148,19 @@ static Status malformed(const std::string &program, const std::string &what) {
 }
 
 Expected<bool> EmulatorProcess::receive() {
-  alignas(8) char buffer[maxEmulatorMessage];
+  std::vector<char> buffer(maxEmulatorMessage); // the stack may be as small
   // MSG_TRUNC: the real size of a message that is too long.
-  ssize_t got =
-      ::recv(socket_.get(), buffer, sizeof(buffer), MSG_DONTWAIT | MSG_TRUNC);
+  ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(),
+                       MSG_DONTWAIT | MSG_TRUNC);
   if (got < 0 && (errno == EINTR || errno == EAGAIN))
     return true;
   if (got <= 0)
     return false; // it has closed the socket
   EmulatorReply reply;
   auto size = static_cast<size_t>(got);
-  if (size < sizeof(reply) || size > sizeof(buffer))
+  if (size < sizeof(reply) || size > buffer.size())
     return malformed(program_, formatString("a message of %zu bytes", size));
-  std::memcpy(&reply, buffer, sizeof(reply));
+  std::memcpy(&reply, buffer.data(), sizeof(reply));
   if (reply.magic != emulatorMagic || reply.reserved != 0 ||
       reply.result > EmulatorResult::failed)
     return malformed(program_, "a message that is no reply");
@@ -180,8 +180,8 @@ Expected<bool> EmulatorProcess::receive() {
   answer.result = reply.result;
   answer.value = reply.value;
   // Escaped first: it makes a text longer.
-  answer.text =
-      escapeControls(std::string(buffer + sizeof(reply), size - sizeof(reply)));
+  answer.text = escapeControls(
+      std::string(buffer.data() + sizeof(reply), size - sizeof(reply)));
   if (answer.text.size() > maxMessages) {
     answer.text.resize(maxMessages);
     answer.text +=

@@ -248,7 +248,9 @@ static int runTool(int argc, char **argv) {
   for (Options &part : options->plan)
     prepare(part);
   rt::Status status = measure(*options);
-  return status.ok() ? 0 : report(status);
+  if (!status.ok())
+    report(status);
+  return run::exitStatusOf(status);
 }
 
 int main(int argc, char **argv) {

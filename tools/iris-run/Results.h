@@ -20,6 +20,8 @@ struct RankResult {
   std::string error;
   /// The rank has ended and sent its result.
   bool reported = false;
+  /// The rank's own exit status; not sent.
+  int exitStatus = 0;
 };
 
 /// Encodes the result that a rank sends to the launcher.

@@ -2,6 +2,7 @@
 //===- Worker.cpp - One rank of the program -------------------------------===//
 #include "Worker.h"
 
+#include "RankLauncher.h"
 #include "core/OsThread.h"
 #include "iris/rt/Program.h"
 #include "iris/rt/World.h"
@@ -37,6 +38,11 @@ static rt::Status runMain(rt::World &world, const Options &options,
   return {};
 }
 
+static void setError(RankResult &result, const rt::Status &status) {
+  result.error = status.ok() ? "" : status.message();
+  result.exitStatus = exitStatusOf(status);
+}
+
 RankResult iris::run::runRank(const Options &options,
                               const rt::LaunchInfo &launch,
                               const rt::Package &package) {
@@ -55,7 +61,7 @@ RankResult iris::run::runRank(const Options &options,
   rt::Expected<std::unique_ptr<rt::World>> world =
       rt::World::create(worldOptions);
   if (!world.ok()) {
-    result.error = world.status().message();
+    setError(result, world.status());
     return result;
   }
   rt::Status status = runMain(**world, options, package);
@@ -69,7 +75,7 @@ RankResult iris::run::runRank(const Options &options,
   rt::Status destroyed = (*world)->destroy();
   if (status.ok())
     status = destroyed;
-  result.error = status.ok() ? "" : status.message();
+  setError(result, status);
   return result;
 }
 
@@ -78,13 +84,13 @@ int iris::run::workerMain(const Options &options) {
   result.reported = true;
   const rt::Expected<rt::LaunchInfo> &launch = rt::Env::get().launch();
   if (!launch.ok()) {
-    result.error = launch.status().message();
+    setError(result, launch.status());
   } else {
     rt::Expected<rt::Package> package = rt::Package::fromFile(options.program);
     if (package.ok())
       result = runRank(options, *launch, *package);
     else
-      result.error = package.status().message();
+      setError(result, package.status());
   }
   std::string text = encodeResult(result);
   size_t sent = 0;
@@ -97,7 +103,7 @@ int iris::run::workerMain(const Options &options) {
       return 1; // the launcher has ended
     sent += static_cast<size_t>(step);
   }
-  return result.error.empty() && result.failed == 0 ? 0 : 1;
+  return result.failed != 0 ? 1 : result.exitStatus;
 }
 
 std::vector<RankResult> iris::run::runThreads(const Options &options,

@@ -3,6 +3,7 @@
 #include "RankLauncher.h"
 
 #include "bootstrap/LauncherNotice.h"
+#include "core/Deadline.h"
 #include "core/UniqueFd.h"
 #include "iris/rt/Env.h"
 #include "iris/rt/Program.h"
@@ -12,6 +13,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <random>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace iris;
@@ -24,6 +26,9 @@ static constexpr double defaultWaitSeconds = 30;
 /// After a failure of one rank, the other ranks are ended after this time.
 static constexpr auto failureGrace = std::chrono::seconds(10);
 static constexpr auto stopGrace = milliseconds(2000);
+/// How long the launcher waits for the rank that failed first, after ranks that
+/// followed it have ended.
+static constexpr auto causeGrace = std::chrono::seconds(3);
 /// The interval between checks of the ranks.
 static constexpr auto pollInterval = milliseconds(200);
 /// The maximum size of a rank's result.
@@ -59,11 +64,14 @@ private:
     return supervisor_.children()[rank.child];
   }
   bool anyFailed();
+  void sendNotice(uint32_t first);
   std::string describe(const Rank &rank) const;
 
   Supervisor &supervisor_;
   const RankLaunch &launch_;
   rt::NoticeSender notices_;
+  /// When only ranks that followed another one were found to have ended.
+  std::optional<rt::Deadline> causeDeadline_;
   std::vector<Rank> ranks_;
 };
 } // namespace
@@ -167,19 +175,44 @@ std::string Launcher::describe(const Rank &rank) const {
   return child.ending();
 }
 
+int iris::run::exitStatusOf(const rt::Status &status) {
+  if (status.ok())
+    return 0;
+  return status.code() == StatusCode::aborted ? followerStatus : 1;
+}
+
+/// Larger for a more likely first cause. A killed rank could not say that it
+/// followed another one.
+static int causeRank(const Child &child) {
+  if (child.wasKilled())
+    return 2;
+  return WEXITSTATUS(child.waitStatus) != followerStatus ? 1 : 0;
+}
+
+/// Ends the rendezvous of ranks that wait for rank `first` to join.
+void Launcher::sendNotice(uint32_t first) {
+  // Its connections may have ended long before its process, whose memory and
+  // devices are released in between.
+  if (causeRank(childOf(ranks_[first])) == 0) {
+    if (!causeDeadline_)
+      causeDeadline_.emplace(causeGrace);
+    if (!causeDeadline_->passed())
+      return;
+  }
+  notices_.send({first, "its process " + describe(ranks_[first])});
+}
+
 bool Launcher::anyFailed() {
   std::optional<uint32_t> first;
   for (uint32_t index = 0; index < ranks_.size(); ++index) {
     const Child &child = childOf(ranks_[index]);
     if (child.running || child.succeeded())
       continue;
-    // Prefer a killed rank: other ranks may have exited because of it.
-    if (!first || (child.wasKilled() && !childOf(ranks_[*first]).wasKilled()))
+    if (!first || causeRank(child) > causeRank(childOf(ranks_[*first])))
       first = index;
   }
-  // Ends the rendezvous of ranks that wait for it to join.
   if (first)
-    notices_.send({*first, "its process " + describe(ranks_[*first])});
+    sendNotice(*first);
   return first.has_value();
 }
 

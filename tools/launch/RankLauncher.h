@@ -13,6 +13,13 @@
 
 namespace iris::run {
 
+/// The exit status of a rank that ends because another one has failed, which
+/// the launcher then reports to the ranks that have not joined.
+constexpr int followerStatus = 113;
+
+/// The exit status of a rank: 0, `followerStatus` or 1.
+int exitStatusOf(const rt::Status &status);
+
 struct RankLaunch {
   uint32_t numRanks = 1;
   /// The command of a rank. The launcher adds rank, size, job and token to its

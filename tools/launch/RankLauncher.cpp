@@ -120,6 +120,11 @@ rt::Status Launcher::start() {
       "IRIS_JOB=" + std::to_string(::getpid()) + "-" + randomHex(),
       "IRIS_TOKEN=" + randomHex(),
       "IRIS_NOTICE_FD=" + std::to_string(notices_.receiver())};
+  // Chosen once for all ranks, and reported before any of them starts.
+  if (launch_.numRanks > 1) {
+    IRISRT_ASSIGN_OR_RETURN(std::string directory, rt::chooseRendezvous());
+    env.push_back("IRIS_RENDEZVOUS_DIR=" + directory);
+  }
   for (uint32_t rank = 0; rank < launch_.numRanks; ++rank)
     IRISRT_RETURN_IF_ERROR(startRank(rank, env).withContext(
         rt::formatString("rank %u cannot be started", rank)));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Rendezvous.h - Rendezvous of the ranks of a job ----------*- C++ -*-===//
 //
-// Rank 0 listens on a Unix socket in a private directory, and all other ranks
-// connect. Afterwards the socket file is removed and only the connections
-// remain.
+// Rank 0 listens on a Unix socket in a private directory that it chooses, and
+// all other ranks look for it in the same directories. Afterwards the socket
+// file is removed and only the connections remain.
 #ifndef IRIS_RT_BOOTSTRAP_RENDEZVOUS_H
 #define IRIS_RT_BOOTSTRAP_RENDEZVOUS_H
 
@@ -39,6 +39,11 @@ struct Peer {
 /// Connects the ranks. On rank 0 the result has one connection per rank, except
 /// its own; on other ranks only entry 0 is connected.
 Expected<std::vector<Peer>> connectRanks(const RendezvousOptions &options);
+
+/// The first of `paths` that is, or can be created as, a directory of this user
+/// alone; for launchers, which pass it to all ranks. Warns of those that it
+/// skips.
+Expected<std::string> chooseRendezvous(const std::vector<std::string> &paths);
 
 /// Removes the files of ended jobs in those of `directories` that exist and are
 /// private; for launchers, after their ranks have ended.

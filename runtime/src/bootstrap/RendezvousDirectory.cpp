@@ -2,16 +2,20 @@
 //===- RendezvousDirectory.cpp - Directory of the rendezvous --------------===//
 #include "bootstrap/RendezvousDirectory.h"
 
+#include "core/Deadline.h"
 #include "core/Files.h"
 
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace iris::rt;
 
+/// Of the directory, in messages.
+static const char purpose[] = "rendezvous";
 static const char lockSuffix[] = ".lock";
 static const char socketSuffix[] = ".sock";
 /// The number of hex digits of a job's hash in a file name.
@@ -29,36 +33,58 @@ static std::string fileName(const std::string &job, const char *suffix) {
 // Opening
 //===----------------------------------------------------------------------===//
 
-Expected<RendezvousDirectory>
-RendezvousDirectory::open(const std::vector<std::string> &paths,
-                          std::string &skipped) {
-  skipped.clear();
-  for (const std::string &path : paths) {
-    Status status;
-    if (path.empty() || path[0] != '/') {
-      // Ranks may have different working directories.
-      status = makeStatus(StatusCode::invalidArgument,
-                          "the rendezvous directory '%s' is relative; expected "
-                          "an absolute path",
-                          path.c_str());
-    } else {
-      Expected<UniqueFd> fd = openPrivateDirectory(path, "rendezvous");
-      if (fd.ok()) {
-        RendezvousDirectory directory;
-        directory.fd_ = std::move(*fd);
-        directory.path_ = path;
-        return directory;
-      }
-      status = fd.status();
-    }
-    skipped += (skipped.empty() ? "" : "; ") + status.message();
-  }
+/// Ranks may have different working directories.
+static Status checkAbsolute(const std::string &path) {
+  if (!path.empty() && path[0] == '/')
+    return Status::success();
+  return makeStatus(StatusCode::invalidArgument,
+                    "the rendezvous directory '%s' is relative; expected an "
+                    "absolute path",
+                    path.c_str());
+}
+
+Status RendezvousDirectory::noneIsUsable(const std::string &reasons) {
   return makeStatus(StatusCode::failedPrecondition,
                     "there is no usable rendezvous directory: %s; set "
                     "IRIS_RENDEZVOUS_DIR, on every rank, to the absolute path "
                     "of a directory with mode 0700 that belongs to this user, "
                     "or that can be created",
-                    skipped.c_str());
+                    reasons.c_str());
+}
+
+Expected<std::optional<RendezvousDirectory>>
+RendezvousDirectory::find(const std::string &path) {
+  IRISRT_RETURN_IF_ERROR(checkAbsolute(path));
+  IRISRT_ASSIGN_OR_RETURN(std::optional<UniqueFd> fd,
+                          findPrivateDirectory(path, purpose));
+  if (!fd)
+    return std::optional<RendezvousDirectory>();
+  return std::optional<RendezvousDirectory>(
+      RendezvousDirectory(std::move(*fd), path));
+}
+
+Expected<RendezvousDirectory>
+RendezvousDirectory::open(const std::vector<std::string> &paths,
+                          std::string &skipped) {
+  Deadline deadline(contestLimit);
+  while (true) {
+    skipped.clear();
+    bool mayBecomeUsable = false;
+    for (const std::string &path : paths) {
+      Status status = checkAbsolute(path);
+      if (status.ok()) {
+        Expected<UniqueFd> fd = openPrivateDirectory(path, purpose);
+        if (fd.ok())
+          return RendezvousDirectory(std::move(*fd), path);
+        status = fd.status();
+        mayBecomeUsable = true;
+      }
+      skipped += (skipped.empty() ? "" : "; ") + status.message();
+    }
+    if (!mayBecomeUsable || deadline.passed())
+      return noneIsUsable(skipped);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 std::string RendezvousDirectory::socketPath(const std::string &job) const {

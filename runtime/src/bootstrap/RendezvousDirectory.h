@@ -10,6 +10,7 @@
 #include "core/UniqueFd.h"
 #include "iris/rt/Status.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,10 +37,20 @@ private:
 class RendezvousDirectory {
 public:
   /// Opens the first of `paths` that is, or can be created as, a directory of
-  /// this user with mode 0700. Ranks find each other if they choose the same
-  /// one; `skipped` gets the reasons why earlier ones were rejected.
+  /// this user with mode 0700; `skipped` gets the reasons why earlier ones were
+  /// rejected. For one process of a job only: two may choose differently,
+  /// because another user may create and remove a name in /tmp at any time.
+  /// Tries for `contestLimit` before it fails.
   static Expected<RendezvousDirectory>
   open(const std::vector<std::string> &paths, std::string &skipped);
+  /// Opens `path` without creating it; none if there is no such directory.
+  static Expected<std::optional<RendezvousDirectory>>
+  find(const std::string &path);
+  /// The error if all paths are rejected, for these reasons.
+  static Status noneIsUsable(const std::string &reasons);
+  /// How long every path must be rejected before that is an error: a name that
+  /// another user creates and removes becomes free in between.
+  static constexpr auto contestLimit = std::chrono::milliseconds(500);
 
   const std::string &path() const { return path_; }
   /// The path for bind and connect of the job's socket; short, whatever the
@@ -53,6 +64,8 @@ public:
   void sweep() const;
 
 private:
+  RendezvousDirectory(UniqueFd fd, std::string path)
+      : fd_(std::move(fd)), path_(std::move(path)) {}
   Expected<std::optional<NameLock>> tryLockFile(const std::string &name) const;
 
   UniqueFd fd_;

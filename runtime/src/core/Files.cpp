@@ -118,10 +118,24 @@ Expected<UniqueFd> iris::rt::openPrivateDirectory(const std::string &path,
     return makeErrnoStatus(StatusCode::unavailable, errno,
                            "cannot create the %s directory '%s'", what,
                            path.c_str());
+  IRISRT_ASSIGN_OR_RETURN(std::optional<UniqueFd> fd,
+                          findPrivateDirectory(path, what));
+  if (!fd)
+    return makeStatus(StatusCode::unavailable,
+                      "the %s directory '%s' was removed by another process "
+                      "before it could be opened",
+                      what, path.c_str());
+  return std::move(*fd);
+}
+
+Expected<std::optional<UniqueFd>>
+iris::rt::findPrivateDirectory(const std::string &path, const char *what) {
   // Check and use the same descriptor, because the name may be replaced.
   // O_NOFOLLOW: another user may have planted a link.
   UniqueFd fd(
       ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd.valid() && errno == ENOENT)
+    return std::optional<UniqueFd>();
   if (!fd.valid())
     return makeErrnoStatus(StatusCode::failedPrecondition, errno,
                            "cannot open the %s directory '%s'", what,
@@ -137,7 +151,7 @@ Expected<UniqueFd> iris::rt::openPrivateDirectory(const std::string &path,
                       "0700; it belongs to user %u with mode %04o",
                       what, path.c_str(), ::geteuid(), info.st_uid,
                       info.st_mode & 07777);
-  return fd;
+  return std::optional<UniqueFd>(std::move(fd));
 }
 
 std::vector<std::string> iris::rt::listDirectory(int fd) {

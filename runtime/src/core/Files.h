@@ -7,6 +7,7 @@
 #include "iris/rt/Status.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,10 @@ Expected<UniqueFd> makeMemoryFile(const char *name, std::string_view bytes);
 /// ("kernel cache"), for messages.
 Expected<UniqueFd> openPrivateDirectory(const std::string &path,
                                         const char *what);
+
+/// The same without creating it; none if there is nothing of that name.
+Expected<std::optional<UniqueFd>> findPrivateDirectory(const std::string &path,
+                                                       const char *what);
 
 /// The names in an open directory; empty if it cannot be read.
 std::vector<std::string> listDirectory(int fd);

@@ -114,6 +114,10 @@ Status iris::rt::runProgram(World &world, const Package &package) {
   return world.sync();
 }
 
+Expected<std::string> iris::rt::chooseRendezvous() {
+  return chooseRendezvous(Env::get().rendezvousDirs());
+}
+
 void iris::rt::cleanUpRendezvous() {
   sweepRendezvous(Env::get().rendezvousDirs());
 }

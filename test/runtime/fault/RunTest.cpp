@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // iris-run from the outside: exit status, output, leftovers.
+#include "support/ContestedDirectory.h"
 #include "support/Ranks.h"
 #include "support/TestKernels.h"
 
@@ -325,6 +326,36 @@ TEST_F(Run, RelativeRendezvousDirectoryIsRefused) {
   EXPECT_EQ(end.status, 1);
   EXPECT_CONTAINS(end.text, "the rendezvous directory 'run' is relative; "
                             "expected an absolute path");
+}
+
+TEST_F(Run, TheLauncherChoosesADirectoryThatAnotherUserTakes) {
+  std::string name = directory + "/contested", program = package(0);
+  ContestedDirectory contested(name);
+  for (int job = 0; job < 10; ++job) {
+    contested.awaitRound();
+    RunEnd end = shell("IRIS_RENDEZVOUS_DIR=" + name + " " + command() +
+                       "-n 3 " + program);
+    EXPECT_EQ(end.status, 0) << job << ": " << end.text;
+    shell("[ -O " + name + " ] && rmdir " + name);
+  }
+}
+
+TEST_F(Run, NoRendezvousDirectoryIsReportedOnceBeforeRanksStart) {
+  std::string name = directory + "/taken";
+  ContestedDirectory::occupy(name);
+  RunEnd end = shell("IRIS_RENDEZVOUS_DIR=" + name + " " + command() + "-n 3 " +
+                     package(0));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_EQ(end.text.find("iris-run: there is no usable rendezvous directory"),
+            0u)
+      << end.text;
+  EXPECT_CONTAINS(end.text, name);
+  EXPECT_EQ(end.text.find("rank 1"), std::string::npos) << end.text;
+  // One rank needs none.
+  EXPECT_EQ(shell("IRIS_RENDEZVOUS_DIR=" + name + " " + command() + "-n 1 " +
+                  package(0))
+                .status,
+            0);
 }
 
 TEST_F(Run, WrongFiles) {

@@ -19,6 +19,7 @@ import shutil
 import signal
 import socket
 import sys
+import threading
 import time
 
 from jobs import CRASH, LIMITS, STARTS, Job, Tools, listing
@@ -317,6 +318,39 @@ def directories(f):
     return job
 
 
+def contested(f):
+    """Another user makes and removes the name of the first directory."""
+    f.start = f.rng.choice(["run package", "bench, warm", "shell, warm"])
+    job = f.job()
+    os.mkdir(job.path("xdg"), 0o700)
+    name = job.path("xdg", "iris")
+    job.env["XDG_RUNTIME_DIR"] = job.path("xdg")
+    del job.env["IRIS_RENDEZVOUS_DIR"]
+    is_done = threading.Event()
+
+    def contest():
+        while not is_done.wait(f.rng.uniform(0, 0.002)):
+            try:
+                os.mkdir(name)
+                os.chmod(name, 0o777)
+                if os.geteuid() == 0:
+                    os.chown(name, 65534, 65534)
+                time.sleep(f.rng.uniform(0, 0.002))
+                os.rmdir(name)
+            except FileExistsError:
+                continue  # it is the job's
+    user = threading.Thread(target=contest)
+    user.start()
+    STARTS[f.start](job)
+    job.wait()
+    is_done.set()
+    user.join()
+    f.end(job)
+    f.expect(not any(job.statuses), f"fails: {job.text[-400:]}")
+    f.expect(not listing(job.path("xdg")), "leaves files")
+    return job
+
+
 def damaged(f):
     """A truncated package, or one with a flipped bit."""
     with open(f.tools.package, "rb") as file:
@@ -383,6 +417,7 @@ FAULTS = {
     "wrong token": (8, wrong_token),
     "missing rank": (6, missing_rank),
     "wrong directories": (10, directories),
+    "contested directory": (10, contested),
     "damaged package": (8, damaged),
     "full output": (6, full_output),
 }

@@ -3,7 +3,6 @@
 // Rendezvous and host-side collectives, with ranks as threads or processes.
 #include "bootstrap/Bootstrap.h"
 #include "bootstrap/LauncherNotice.h"
-#include "bootstrap/RendezvousDirectory.h"
 #include "bootstrap/Socket.h"
 #include "support/Ranks.h"
 
@@ -12,13 +11,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -584,113 +581,4 @@ TEST(Bootstrap, LastMessagesOfAClosedEndAreRead) {
   Expected<Received> received = receivePacket(staying.get(), packet);
   ASSERT_TRUE(received.ok()) << received.status().message();
   EXPECT_EQ(*received, Received::end);
-}
-
-//===----------------------------------------------------------------------===//
-// Directories
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A folder in which directories can be created and occupied.
-class RendezvousLocation : public testing::Test {
-protected:
-  void SetUp() override { ASSERT_NE(::mkdtemp(path), nullptr); }
-  void TearDown() override { std::filesystem::remove_all(path); }
-
-  std::string in(const char *name) const {
-    return path + ("/" + std::string(name));
-  }
-  Status open(const std::vector<std::string> &paths) {
-    Expected<RendezvousDirectory> directory =
-        RendezvousDirectory::open(paths, skipped);
-    taken = directory.ok() ? directory->path() : "";
-    return directory.status();
-  }
-
-  char path[32] = "/tmp/iris-test-XXXXXX";
-  std::string skipped, taken;
-};
-} // namespace
-
-TEST_F(RendezvousLocation, MustBePrivate) {
-  std::string open755 = in("a");
-  ASSERT_EQ(::mkdir(open755.c_str(), 0755), 0);
-  ::chmod(open755.c_str(), 0755);
-  Status status = open({open755});
-  EXPECT_EQ(status.code(), StatusCode::failedPrecondition);
-  EXPECT_NE(status.message().find("mode 0700"), std::string::npos);
-  EXPECT_NE(status.message().find("IRIS_RENDEZVOUS_DIR"), std::string::npos);
-  ASSERT_EQ(::chmod(open755.c_str(), 0700), 0);
-  EXPECT_TRUE(open({open755}).ok());
-  EXPECT_EQ(skipped, "");
-  // A link may point anywhere, and later elsewhere.
-  ASSERT_EQ(::symlink(open755.c_str(), in("link").c_str()), 0);
-  EXPECT_FALSE(open({in("link")}).ok());
-  std::ofstream(in("file")) << "x";
-  EXPECT_FALSE(open({in("file")}).ok());
-}
-
-TEST_F(RendezvousLocation, MustBeAbsolute) {
-  for (const char *relative : {"", ".", "a", "./a", "../a"}) {
-    Status status = open({relative});
-    EXPECT_EQ(status.code(), StatusCode::failedPrecondition);
-    EXPECT_NE(status.message().find("absolute path"), std::string::npos);
-  }
-}
-
-TEST_F(RendezvousLocation, UsesTheNextIfTheFirstIsOccupied) {
-  // Files that another user may have created in /tmp before: a directory, a
-  // file, a link to one of our directories.
-  ASSERT_EQ(::mkdir(in("ours").c_str(), 0700), 0);
-  ASSERT_EQ(::mkdir(in("theirs").c_str(), 0777), 0);
-  ::chmod(in("theirs").c_str(), 0777);
-  std::ofstream(in("file")) << "x";
-  ASSERT_EQ(::symlink(in("ours").c_str(), in("link").c_str()), 0);
-  for (const char *blocked : {"theirs", "file", "link"}) {
-    EXPECT_TRUE(open({in(blocked), in("new/deep")}).ok());
-    EXPECT_EQ(taken, in("new/deep"));
-    EXPECT_NE(skipped.find(in(blocked)), std::string::npos) << skipped;
-    struct stat info;
-    ASSERT_EQ(::lstat(taken.c_str(), &info), 0);
-    EXPECT_EQ(info.st_mode & 0777, 0700u);
-  }
-}
-
-TEST_F(RendezvousLocation, LongPathsWork) {
-  // Longer than the maximum length of a socket name.
-  std::string deep = path;
-  for (int i = 0; i < 6; ++i)
-    deep += "/twenty-characters-x";
-  auto ends = runThreads(3, [&](const LaunchInfo &launch) -> std::string {
-    RendezvousOptions options = optionsOf(launch);
-    options.directories = {deep};
-    RANK_ASSIGN(auto boot, Bootstrap::create(options));
-    RANK_TRY(boot->barrier(CollectiveTag::barrier, limit));
-    return "";
-  });
-  EXPECT_EQ(failures(ends), "");
-}
-
-TEST_F(RendezvousLocation, FilesAtTheSocketPathAreReplacedOrNamed) {
-  std::string job = freshJob();
-  EXPECT_TRUE(open({path}).ok());
-  RendezvousOptions options;
-  options.numRanks = 2;
-  options.job = job;
-  options.directories = {path};
-  options.limit = std::chrono::milliseconds(200);
-  Expected<RendezvousDirectory> directory =
-      RendezvousDirectory::open({path}, skipped);
-  ASSERT_TRUE(directory.ok());
-  std::string name = directory->socketPath(job);
-  name = path + name.substr(name.rfind('/'));
-  std::ofstream(name) << "a file"; // replaced
-  Status status = Bootstrap::create(options).status();
-  EXPECT_NE(status.message().find("rank 1 did not join"), std::string::npos)
-      << status.message();
-  ASSERT_EQ(::mkdir(name.c_str(), 0700),
-            0); // fails: it does not belong to the job
-  status = Bootstrap::create(options).status();
-  EXPECT_NE(status.message().find("cannot bind"), std::string::npos)
-      << status.message();
 }

@@ -65,9 +65,9 @@ public:
   /// IRIS_LOG: off, error, warning, info or debug.
   LogLevel logLevel() const { return logLevel_; }
   /// The directories in which ranks find each other: IRIS_RENDEZVOUS_DIR only,
-  /// if set. Otherwise the first of these that is private to this user or can
-  /// be created so: $XDG_RUNTIME_DIR/iris if $XDG_RUNTIME_DIR is writable,
-  /// /tmp/iris-<uid>, cacheDir()/rendezvous.
+  /// if set. Otherwise $XDG_RUNTIME_DIR/iris if $XDG_RUNTIME_DIR is writable,
+  /// /tmp/iris-<uid>, cacheDir()/rendezvous: a launcher, else rank 0, takes the
+  /// first that is private to this user or can be created so.
   const std::vector<std::string> &rendezvousDirs() const {
     return rendezvousDirs_;
   }

@@ -14,6 +14,11 @@ namespace iris::rt {
 /// syncs. Returns the first error that occurred in `@main`. Collective.
 Status runProgram(World &world, const Package &package);
 
+/// The directory in which the ranks of a job find each other: the first of
+/// Env::rendezvousDirs that is private to this user or can be created so. For
+/// launchers, before they start ranks: they pass it on in IRIS_RENDEZVOUS_DIR.
+Expected<std::string> chooseRendezvous();
+
 /// Removes files of killed ranks from the rendezvous directory. For launchers,
 /// after their ranks have ended; worlds also do it.
 void cleanUpRendezvous();

@@ -10,6 +10,7 @@
 #include "iris/rt/Package.h"
 
 #include <cerrno>
+#include <sstream>
 #include <unistd.h>
 
 using namespace iris;
@@ -43,20 +44,25 @@ static double compileLimitOf(const Options &options) {
   return options.compileLimit.value_or(ccl::KernelCacheOptions().compileLimit);
 }
 
-/// The device's target name. A child queries it, so that the launcher itself
-/// never opens a device.
-static rt::Expected<std::string> findTarget(Supervisor &supervisor,
-                                            const Options &options) {
+/// The device's target. A child queries it, so that the launcher itself never
+/// opens a device.
+static rt::Expected<rt::DeviceTarget> findTarget(Supervisor &supervisor,
+                                                 const Options &options) {
   if (options.device.kind == rt::DeviceKind::host)
-    return std::string(IRISRT_ARCH_HOST);
+    return rt::deviceTarget(options.device, 0); // opens nothing
   IRISRT_ASSIGN_OR_RETURN(
-      std::string target,
+      std::string text,
       outputOf(supervisor,
                {rt::selfPath(), "--print-target",
                 "--device=" + rt::deviceName(options.device)},
                "the query of the device", compileLimitOf(options)));
-  while (!target.empty() && target.back() == '\n')
-    target.pop_back();
+  std::istringstream words(text);
+  rt::DeviceTarget target;
+  if (!(words >> target.name >> target.translation))
+    return rt::makeStatus(StatusCode::internal,
+                          "the query of the device printed '%s'; expected a "
+                          "target and a translation",
+                          text.c_str());
   return target;
 }
 
@@ -74,9 +80,11 @@ rt::Expected<std::string> iris::run::obtainPackage(Supervisor &supervisor,
   rt::Expected<std::string> compiler = rt::findCompiler();
   if (!compiler.ok())
     return compiler.status().withContext("an .mlir program needs the compiler");
-  IRISRT_ASSIGN_OR_RETURN(std::string target, findTarget(supervisor, options));
+  IRISRT_ASSIGN_OR_RETURN(rt::DeviceTarget target,
+                          findTarget(supervisor, options));
   rt::CompileOptions compile;
-  compile.target = target;
+  compile.target = target.name;
+  compile.translation = target.translation;
   compile.trace = !options.trace.empty();
   compile.debug = options.debug;
   return outputOf(supervisor, rt::compileCommand(*compiler, program, compile),

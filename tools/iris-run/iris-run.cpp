@@ -25,10 +25,10 @@ static int report(const rt::Status &status, int exitStatus) {
 }
 
 static int printTarget(const Options &options) {
-  rt::Expected<std::string> target = rt::deviceTarget(options.device, 0);
+  rt::Expected<rt::DeviceTarget> target = rt::deviceTarget(options.device, 0);
   if (!target.ok())
     return report(target.status(), 1);
-  std::printf("%s\n", target->c_str());
+  std::printf("%s %s\n", target->name.c_str(), target->translation.c_str());
   return 0;
 }
 

@@ -109,12 +109,17 @@ Expected<DeviceAttributes> iris::rt::deviceAttributes(const DeviceSpec &device,
   return static_cast<const DeviceAttributes &>(backend->info());
 }
 
-Expected<std::string> iris::rt::deviceTarget(const DeviceSpec &device,
-                                             int index) {
+const char *iris::rt::translationOf(bool canPlaceMappings) {
+  return canPlaceMappings ? "stride" : "table";
+}
+
+Expected<DeviceTarget> iris::rt::deviceTarget(const DeviceSpec &device,
+                                              int index) {
   // Known without starting an emulator.
   if (device.kind == DeviceKind::emulated)
-    return device.chip;
-  IRISRT_ASSIGN_OR_RETURN(DeviceAttributes attributes,
-                          deviceAttributes(device, index));
-  return attributes.target;
+    return DeviceTarget{device.chip, translationOf(true)};
+  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                          createBackend(device, index));
+  const DeviceInfo &info = backend->info();
+  return DeviceTarget{info.target, translationOf(info.canPlaceMappings)};
 }

@@ -278,6 +278,9 @@ private:
 Expected<std::unique_ptr<Backend>>
 createBackend(const DeviceSpec &device, int index, bool placeMappings = true);
 
+/// DeviceTarget::translation of a device that can, or cannot, place mappings.
+const char *translationOf(bool canPlaceMappings);
+
 /// The number of devices of a kind; `unavailable` if the kind cannot be used at
 /// all (no library, no driver, no emulator).
 Expected<int> countDevices(const DeviceSpec &device);

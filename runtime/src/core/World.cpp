@@ -290,7 +290,7 @@ const DeviceAttributes &World::deviceAttributes() const {
   return impl_->backend->info();
 }
 const char *World::translation() const {
-  return impl_->heap->stride() != 0 ? "stride" : "table";
+  return translationOf(impl_->heap->stride() != 0);
 }
 Status World::failure() const { return impl_->failure(); }
 void World::fail(const Status &status) {

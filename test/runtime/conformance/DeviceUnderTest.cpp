@@ -67,10 +67,10 @@ std::string DeviceUnderTest::image() const {
     return std::string(storeIdsPtx, sizeof(storeIdsPtx)); // with its zero
   std::string path = IRIS_TEST_KERNELS;
   if (kind == DeviceKind::hip || kind == DeviceKind::emulated) {
-    Expected<std::string> target = deviceTarget(spec(), 0);
+    Expected<DeviceTarget> target = deviceTarget(spec(), 0);
     if (!target.ok())
       return "";
-    path = IRIS_TEST_IMAGES "/store_ids." + *target + ".hsaco";
+    path = IRIS_TEST_IMAGES "/store_ids." + target->name + ".hsaco";
   }
   std::ifstream stream(path, std::ios::binary);
   std::stringstream bytes;

@@ -12,9 +12,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <dlfcn.h>
+#include <filesystem>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace iris::rt;
@@ -213,3 +216,53 @@ TEST_P(GpuWorlds, OutliveAKilledRank) {
 }
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// iris-run
+//===----------------------------------------------------------------------===//
+
+/// Whether heaps are placed is known when the device is asked, and the program
+/// is compiled before any rank opens it.
+TEST(GpuRun, CompilesForTheTranslationThatTheDeviceNeeds) {
+  if (!findFake("libcuda.so.1") || !findFake("libamdhip64.so"))
+    GTEST_SKIP() << "the fake driver is not first in the library path";
+  char folder[] = "/tmp/iris-run-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  std::string directory = folder, source = directory + "/a.mlir",
+              compiler = directory + "/cc";
+  std::ofstream(source) << "// source\n";
+  // A stand-in for iris-compile: its packages have the translation that it is
+  // asked for, stride by default.
+  std::ofstream(compiler) << "#!/bin/sh\ntarget=none translation=stride\n"
+                             "for word in \"$@\"; do case \"$word\" in\n"
+                             "--target=*) target=${word#*=};; --translation=*) "
+                             "translation=${word#*=};;\nesac; done\n"
+                             "cat \"" +
+                                 directory + "/$target.$translation\"\n";
+  ::chmod(compiler.c_str(), 0700);
+  struct Device {
+    const char *name, *target;
+  };
+  for (Device device : {Device{"hip", "gfx942"}, Device{"cuda", "sm_90a"}})
+    for (bool canPlace : {true, false}) {
+      for (const char *translation : {"stride", "table"})
+        std::ofstream(directory + "/" + device.target + "." + translation,
+                      std::ios::binary)
+            << testPackageBytes(IRIS_TEST_MAIN_PREFIX "0.so", device.target,
+                                {translation});
+      std::string command =
+          std::string("IRIS_FAKE_GPU_VIRTUAL_MEMORY=") +
+          (canPlace ? "1" : "0") + " IRIS_COMPILE=" + compiler +
+          " " IRIS_TEST_IRIS_RUN " -n 2 --heap=64M --device=" + device.name +
+          " " + source + " 2>&1";
+      FILE *pipe = ::popen(command.c_str(), "r");
+      ASSERT_NE(pipe, nullptr);
+      std::string text;
+      char buffer[4096];
+      for (size_t got; (got = ::fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
+        text.append(buffer, got);
+      EXPECT_EQ(::pclose(pipe), 0) << command << "\n" << text;
+      EXPECT_NE(text.find("checks passed"), std::string::npos) << text;
+    }
+  std::filesystem::remove_all(directory);
+}

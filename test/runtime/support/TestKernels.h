@@ -43,10 +43,11 @@ inline std::string kernelMetadata(const std::string &name, bool coresident,
                  "element": "i32"}]})";
 }
 
-/// A package with the test kernels for `arch`, for both translation methods,
+/// A package with the test kernels for `arch`, for these translation methods,
 /// and with the `@main` in the file `mainPath`, if given.
-inline std::string testPackageBytes(const std::string &mainPath = "",
-                                    const std::string &arch = "host") {
+inline std::string testPackageBytes(
+    const std::string &mainPath = "", const std::string &arch = "host",
+    const std::vector<const char *> &translations = {"stride", "table"}) {
   std::string metadata = "{\"kernels\": [" + kernelMetadata("fill", false) +
                          "," + kernelMetadata("all_gather", false) + "," +
                          kernelMetadata("check_gathered", false) + "," +
@@ -57,7 +58,7 @@ inline std::string testPackageBytes(const std::string &mainPath = "",
                          kernelMetadata("rank_barrier", true) + "," +
                          kernelMetadata("use_arena", false, 5000) + "]}";
   std::string bytes;
-  for (const char *translation : {"stride", "table"})
+  for (const char *translation : translations)
     bytes += writeEntry(
         kernelEntry(arch, metadata, readFile(IRIS_TEST_KERNELS), translation));
   if (!mainPath.empty())

@@ -295,5 +295,8 @@ TEST(Devices, AreParsed) {
     ASSERT_FALSE(device.ok()) << name;
     EXPECT_EQ(device.status().code(), StatusCode::invalidArgument);
   }
-  EXPECT_EQ(*deviceTarget({DeviceKind::emulated, "gfx950"}, 0), "gfx950");
+  auto target = deviceTarget({DeviceKind::emulated, "gfx950"}, 0);
+  ASSERT_TRUE(target.ok());
+  EXPECT_EQ(target->name, "gfx950");
+  EXPECT_EQ(target->translation, "stride");
 }

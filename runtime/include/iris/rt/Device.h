@@ -42,6 +42,16 @@ struct DeviceAttributes {
   uint64_t memoryBytesPerUs = 0;
 };
 
+/// What kernels for a device are compiled for, in the words of iris-compile's
+/// options.
+struct DeviceTarget {
+  /// "host", "gfx942", "sm_90a".
+  std::string name;
+  /// How kernels compute addresses on peers: "stride", or "table" on devices
+  /// that cannot map every rank's heap at a uniform stride.
+  std::string translation;
+};
+
 /// "host", "hip", "cuda" or "emulated".
 std::string_view deviceKindName(DeviceKind kind);
 
@@ -59,8 +69,9 @@ Expected<int> deviceCount(const DeviceSpec &device);
 Expected<DeviceAttributes> deviceAttributes(const DeviceSpec &device,
                                             int index);
 
-/// The target name of a device: "host", "gfx942", "sm_90a".
-Expected<std::string> deviceTarget(const DeviceSpec &device, int index);
+/// The target of a device. A world on several devices of a machine has the same
+/// translation as each of them, else it cannot be created.
+Expected<DeviceTarget> deviceTarget(const DeviceSpec &device, int index);
 
 } // namespace iris::rt
 #pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include "FakeDriver.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -11,7 +12,14 @@ using namespace fakegpu;
 
 extern "C" __attribute__((visibility("default"))) FakeGpuControl *
 fakeGpuControl() {
-  static FakeGpuControl *control = new FakeGpuControl;
+  static FakeGpuControl *control = [] {
+    auto *fresh = new FakeGpuControl;
+    // For processes in which no test can set it.
+    const char *text = std::getenv("IRIS_FAKE_GPU_VIRTUAL_MEMORY");
+    if (text)
+      fresh->virtualMemory = std::strcmp(text, "0") != 0;
+    return fresh;
+  }();
   return control;
 }
 

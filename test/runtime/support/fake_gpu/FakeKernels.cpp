@@ -33,7 +33,19 @@ struct FakeFunction {
 
 struct FakeModule {
   void *library = nullptr;
+  /// The library's file. Open while it is loaded: the dynamic linker identifies
+  /// libraries by name, which is the descriptor's number.
+  int file = -1;
   std::vector<std::unique_ptr<FakeFunction>> functions;
+
+  FakeModule() = default;
+  FakeModule(const FakeModule &) = delete;
+  ~FakeModule() {
+    if (library)
+      dlclose(library);
+    if (file >= 0)
+      close(file);
+  }
 };
 
 using Block = std::vector<char>;
@@ -134,19 +146,16 @@ bool runHost(IrisRtHostKernel kernel, const Block &block,
   return true;
 }
 
-/// A shared object in memory, whose size only its headers give.
-void *loadSharedObject(const void *image) {
+/// Loads a shared object in memory, whose size only its headers give.
+void loadSharedObject(const void *image, FakeModule &module) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));
   size_t bytes = header.e_shoff + size_t(header.e_shnum) * header.e_shentsize;
-  int fd = memfd_create("fake-gpu-image", MFD_CLOEXEC);
-  void *library = nullptr;
-  if (fd >= 0 && write(fd, image, bytes) == ssize_t(bytes)) {
-    std::string path = "/proc/self/fd/" + std::to_string(fd);
-    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  }
-  close(fd);
-  return library;
+  module.file = memfd_create("fake-gpu-image", MFD_CLOEXEC);
+  if (module.file < 0 || write(module.file, image, bytes) != ssize_t(bytes))
+    return;
+  std::string path = "/proc/self/fd/" + std::to_string(module.file);
+  module.library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 /// Copies parameters like a driver that knows the sizes of the kernel's
@@ -201,26 +210,24 @@ extern "C" {
 Result fake_module_load(Module *module, const void *image, unsigned numOptions,
                         int *options, void **values) {
   FAKE_ENTER_BOUND("moduleLoad");
-  void *library = nullptr;
+  auto loaded = std::make_unique<FakeModule>();
   bool elf = std::memcmp(image, ELFMAG, SELFMAG) == 0;
   auto *header = static_cast<const Elf64_Ehdr *>(image);
   constexpr int machineAmdGpu = 224;
   bool amd = elf && header->e_machine == machineAmdGpu;
   if (elf && !amd)
-    library = loadSharedObject(image);
+    loadSharedObject(image, *loaded);
   // The conformance suite's images also select the built-in kernels.
   auto *text = static_cast<const char *>(image);
   bool known = amd || !std::strcmp(text, fakeGpuImage) ||
                std::strstr(text, ".visible .entry store_ids(");
-  if (!library && !known) {
+  if (!loaded->library && !known) {
     for (unsigned i = 0; i < numOptions; ++i)
       if (options[i] == jitErrorLogBuffer)
         std::strcpy(static_cast<char *>(values[i]), "line 1: not an image");
     return errorInvalidImage;
   }
-  auto *loaded = new FakeModule;
-  loaded->library = library;
-  *module = loaded;
+  *module = loaded.release();
   ++fakeGpuControl()->modules;
   return success;
 }
@@ -228,10 +235,7 @@ Result fake_module_load(Module *module, const void *image, unsigned numOptions,
 Result fake_module_unload(Module module) {
   if (takesFromKernels())
     return success;
-  auto *m = static_cast<FakeModule *>(module);
-  if (m->library)
-    dlclose(m->library);
-  delete m;
+  delete static_cast<FakeModule *>(module);
   --fakeGpuControl()->modules;
   return success;
 }

@@ -134,6 +134,9 @@ def pack_one(program, args):
     command = [os.path.join(args.build, "bin", "iris-compile"), source,
                "--target=" + args.target, "-o",
                os.path.join(args.output, package)]
+    # The device that a package runs on decides how addresses translate.
+    if not any(word.startswith("--translation") for word in args.option):
+        command.append("--translation=both")
     done = subprocess.run(command + args.option, capture_output=True, text=True)
     if not program.get("source"):
         os.remove(source)

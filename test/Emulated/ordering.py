@@ -119,7 +119,8 @@ def pack_batch(arguments):
     text = ordering_program.program(batch.kernels(WAVES[options.target]),
                                     options.rounds)
     done = subprocess.run(
-        [options.compiler, "-", "--target=" + options.target, "-o", path],
+        [options.compiler, "-", "--target=" + options.target,
+         "--translation=both", "-o", path],
         input=text, capture_output=True, text=True)
     return batch, path, done
 

@@ -286,6 +286,7 @@ Env Env::read(const Lookup &lookup) {
   seconds("IRIS_WAIT_LIMIT", env.waitLimit_);
   seconds("IRIS_JOIN_LIMIT", env.joinLimit_);
   seconds("IRIS_COLLECTIVE_LIMIT", env.collectiveLimit_);
+  seconds("IRIS_EMULATOR_LIMIT", env.emulatorLimit_);
 
   auto size = [&](const char *name, std::optional<uint64_t> &to) {
     std::string value = var(name);

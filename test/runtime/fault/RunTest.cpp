@@ -274,6 +274,17 @@ TEST_F(Run, EmulatorThatDiesGetsNoAdviceOnMemory) {
   }
 }
 
+TEST_F(Run, EmulatorThatMakesNoProgressEndsAtTheLimit) {
+  RunEnd end =
+      shell("IRIS_EMULATOR=" IRIS_TEST_EMULATOR " IRIS_EMULATOR_LIMIT=1.5 " +
+            command() + "-n 1 --device=emulated:never_reserves " + package(0));
+  EXPECT_EQ(end.status, 1);
+  EXPECT_CONTAINS(end.text, "answered nothing but pings for 1.5 s, while 1 "
+                            "request was pending");
+  EXPECT_EQ(end.text.find("IRIS_HEAP_SIZE"), std::string::npos) << end.text;
+  EXPECT_LT(end.seconds, 30);
+}
+
 TEST_F(Run, LongErrorOfAnEmulatorIsReported) {
   RunEnd end =
       shell("IRIS_EMULATOR=" IRIS_TEST_EMULATOR " " + command() +

@@ -12,6 +12,7 @@ import itertools
 import mmap
 import os
 import select
+import signal
 import socket
 import struct
 import sys
@@ -60,6 +61,10 @@ def answers_pings_only(server, number):
     pass
 
 
+def stops(server, number):
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def fails_with_controls(server, number):
     server.reply(number, FAILED, text=CONTROLS)
 
@@ -71,7 +76,7 @@ def traps(server, number):
 # What a launch does instead.
 FAULTS = {fault.__name__: fault for fault in (
     dies, hangs, sends_garbage, sends_text, answers_another, fails_silently,
-    closes, traps, answers_pings_only, fails_with_controls)}
+    closes, traps, answers_pings_only, stops, fails_with_controls)}
 
 
 class Server:
@@ -118,6 +123,8 @@ class Server:
         elif (kind == RESERVE and self.chip == "dies_in_reserve") or \
                 (kind == MAP and not is_free and self.chip == "dies_in_map"):
             dies(self, number)
+        elif kind == RESERVE and self.chip == "never_reserves":
+            return None
         elif kind == MAP and not is_free and self.chip == "occupied_inside":
             os.close(files[0])
             return self.reply(number, OCCUPIED)

@@ -151,7 +151,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"closes", "closed its socket, but did not end "
                                     "within 2 s and was killed"},
                     Fault{"answers_pings_only",
-                          "answered only pings for 3 s, while 1 requests"},
+                          "answered nothing but pings for 3 s, while 1 "
+                          "request was pending; if its kernels take longer, "
+                          "raise IRIS_EMULATOR_LIMIT"},
+                    Fault{"stops", "was stopped (signal 19)"},
                     Fault{"fails_with_controls", "first line\\x01\\x1b",
                           /*survives=*/true},
                     Fault{"traps", "s_trap 2 in program 1", /*survives=*/true}),

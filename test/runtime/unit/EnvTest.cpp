@@ -173,6 +173,8 @@ TEST(Env, Values) {
                    {"IRIS_HEAP_SIZE", "2G"}});
   EXPECT_EQ(env.logLevel(), LogLevel::debug);
   EXPECT_EQ(env.waitLimitSeconds(), 2.5);
+  EXPECT_EQ(envOf({{"IRIS_EMULATOR_LIMIT", "0"}}).emulatorLimitSeconds(), 0.0);
+  EXPECT_EQ(envOf({}).emulatorLimitSeconds(), std::nullopt);
   EXPECT_EQ(envOf({{"IRIS_COLLECTIVE_LIMIT", "7"}}).collectiveLimitSeconds(),
             7);
   EXPECT_EQ(env.heapBytes(), uint64_t(2) << 30);

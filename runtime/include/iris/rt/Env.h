@@ -76,6 +76,9 @@ public:
   const std::string &compiler() const { return compiler_; }
   /// IRIS_EMULATOR: the program that emulates AMD devices; may be empty.
   const std::string &emulator() const { return emulator_; }
+  /// IRIS_EMULATOR_LIMIT: the time for which an emulator may answer only pings
+  /// while a request is pending; 0: unlimited.
+  std::optional<double> emulatorLimitSeconds() const { return emulatorLimit_; }
   /// PATH; may be empty.
   const std::string &searchPath() const { return searchPath_; }
   /// IRIS_CACHE_DIR, else $XDG_CACHE_HOME/iris, else $HOME/.cache/iris; empty
@@ -120,7 +123,8 @@ private:
   std::string compiler_, emulator_, warning_, searchPath_, cacheDir_,
       matmulTable_, costModel_;
   bool checkCollectives_ = false, refuseHostCode_ = false;
-  std::optional<double> waitLimit_, joinLimit_, collectiveLimit_;
+  std::optional<double> waitLimit_, joinLimit_, collectiveLimit_,
+      emulatorLimit_;
   std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;
 };
 

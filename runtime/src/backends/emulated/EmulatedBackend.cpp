@@ -43,6 +43,18 @@ static Expected<std::string> findEmulator() {
   return program;
 }
 
+static EmulatorLimits limitsFromEnvironment() {
+  EmulatorLimits limits;
+  std::optional<double> seconds = Env::get().emulatorLimitSeconds();
+  if (!seconds)
+    return limits;
+  limits.progress.reset();
+  if (*seconds > 0)
+    limits.progress = std::chrono::duration_cast<std::chrono::milliseconds>(
+        secondsOf(*seconds));
+  return limits;
+}
+
 Expected<int> iris::rt::countEmulatedDevices() {
   IRISRT_RETURN_IF_ERROR(findEmulator().status());
   return IRISRT_MAX_RANKS; // a process each
@@ -55,9 +67,9 @@ iris::rt::createEmulatedBackend(const std::string &chip, int index,
     return makeStatus(StatusCode::invalidArgument,
                       "there is no emulated device %d", index);
   IRISRT_ASSIGN_OR_RETURN(std::string program, findEmulator());
-  IRISRT_ASSIGN_OR_RETURN(
-      std::unique_ptr<EmulatedBackend> backend,
-      EmulatedBackend::create(program, chip, placeMappings));
+  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<EmulatedBackend> backend,
+                          EmulatedBackend::create(program, chip, placeMappings,
+                                                  limitsFromEnvironment()));
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

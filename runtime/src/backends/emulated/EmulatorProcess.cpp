@@ -194,6 +194,17 @@ Expected<bool> EmulatorProcess::receive() {
   return true;
 }
 
+std::string EmulatorProcess::describeStop() const {
+  siginfo_t info{};
+  if (pid_ <= 0 ||
+      ::waitid(P_PID, static_cast<id_t>(pid_), &info,
+               WSTOPPED | WNOHANG | WNOWAIT) != 0 ||
+      info.si_pid != pid_)
+    return "";
+  return formatString(", while its process %d was stopped (signal %d)", pid_,
+                      info.si_status);
+}
+
 /// A kernel may run for long, but the emulator answers pings meanwhile.
 Status EmulatorProcess::checkSilence() {
   bool shouldPing = false;
@@ -205,16 +216,18 @@ Status EmulatorProcess::checkSilence() {
     auto limit = isStarted_ ? limits_.answer : limits_.start;
     if (silence > limit)
       return makeStatus(
-          StatusCode::unavailable, "the emulator '%s' was silent for %.3g s",
-          program_.c_str(), std::chrono::duration<double>(limit).count());
-    if (Clock::now() - progressed_ > limits_.progress)
+          StatusCode::unavailable, "the emulator '%s' was silent for %.3g s%s",
+          program_.c_str(), std::chrono::duration<double>(limit).count(),
+          describeStop().c_str());
+    if (limits_.progress && Clock::now() - progressed_ > *limits_.progress)
       return makeStatus(
           StatusCode::unavailable,
-          "the emulator '%s' answered only pings for %.3g s, while %zu "
-          "requests were pending",
+          "the emulator '%s' answered nothing but pings for %.3g s, while %zu "
+          "request%s pending; if its kernels take longer, raise "
+          "IRIS_EMULATOR_LIMIT",
           program_.c_str(),
-          std::chrono::duration<double>(limits_.progress).count(),
-          pending_.size());
+          std::chrono::duration<double>(*limits_.progress).count(),
+          pending_.size(), pending_.size() == 1 ? " was" : "s were");
     shouldPing =
         isStarted_ && Clock::now() - std::max(heard_, pinged_) > limit / 4;
     if (shouldPing)

@@ -10,6 +10,7 @@
 
 #include <condition_variable>
 #include <map>
+#include <optional>
 #include <string_view>
 
 namespace iris::rt {
@@ -21,8 +22,9 @@ struct EmulatorLimits {
   /// Without any message while a request is pending.
   std::chrono::milliseconds answer = std::chrono::seconds(120);
   /// While a request is pending, without an answer to any request: answers to
-  /// pings do not show that a kernel makes progress.
-  std::chrono::milliseconds progress = std::chrono::hours(1);
+  /// pings do not show that a kernel makes progress. Longer than the default
+  /// limits of waits and of host calls, which report more; none: unlimited.
+  std::optional<std::chrono::milliseconds> progress = std::chrono::minutes(10);
 };
 
 /// An emulator, which is a child process, and requests to it. A thread starts
@@ -84,6 +86,8 @@ private:
   /// Receives one message; an error ends the process.
   Expected<bool> receive();
   Status checkSilence();
+  /// ", while its process 71 was stopped (signal 19)", or nothing.
+  std::string describeStop() const;
   void readMessages();
   /// Waits for the process, which is killed if it does not end by itself, and
   /// describes its end.

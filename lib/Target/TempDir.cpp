@@ -10,12 +10,14 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace mlir;
@@ -100,17 +102,37 @@ static void forgetDirectory(int fd) {
   }
 }
 
+/// Removes the files in an open directory, whatever their names: the linker and
+/// ptxas have temporary files of their own. Calls the system directly, because
+/// readdir allocates memory, which a signal handler must not do.
+static void removeFiles(int directory) {
+  // Like the kernel's linux_dirent64, up to the name.
+  struct Entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+  };
+  constexpr size_t nameOffset = offsetof(Entry, type) + 1;
+  alignas(Entry) char buffer[2048];
+  long bytes;
+  while ((bytes = ::syscall(SYS_getdents64, directory, buffer,
+                            sizeof(buffer))) > 0)
+    for (long at = 0; at < bytes;) {
+      Entry entry;
+      std::memcpy(&entry, buffer + at, nameOffset);
+      // Fails for "." and "..", which are directories.
+      ::unlinkat(directory, buffer + at + nameOffset, 0);
+      at += entry.length;
+    }
+}
+
 void mlir::iris::removeTemporaryDirectories() {
-  // The files that a directory may contain. Reading it would allocate, which a
-  // signal handler must not.
-  static constexpr const char *names[] = {"image.o", "image.so", "image.ptx",
-                                          "image.cubin", "log"};
   for (Slot &slot : slots) {
     int fd = slot.fd;
     if (fd < 0)
       continue;
-    for (const char *name : names)
-      ::unlinkat(fd, name, 0);
+    removeFiles(fd);
     ::rmdir(slot.path);
   }
 }

@@ -14,7 +14,7 @@ namespace iris::rt::test {
 
 /// Creates and removes a directory in a loop, as another user may do in /tmp.
 /// Only root can give it another owner; for other users its mode, 0777, is what
-/// makes it unusable. As in /tmp, what somebody else created is not removed.
+/// makes it unusable. As in /tmp, what another user created is not removed.
 class ContestedDirectory {
 public:
   explicit ContestedDirectory(std::string path)
@@ -27,10 +27,10 @@ public:
 
   /// Makes one that stays.
   static void occupy(const std::string &path) {
-    constexpr unsigned nobody = 65534;
+    constexpr unsigned otherUser = 65534;
     if (::mkdir(path.c_str(), 0777) != 0)
       return;
-    if (::geteuid() == 0 && ::chown(path.c_str(), nobody, nobody) != 0)
+    if (::geteuid() == 0 && ::chown(path.c_str(), otherUser, otherUser) != 0)
       return;
     ::chmod(path.c_str(), 0777);
   }

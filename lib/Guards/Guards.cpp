@@ -20,12 +20,6 @@ const GuardInfo &mlir::iris::getGuardInfo(Guard guard) {
   return rows[unsigned(guard)];
 }
 
-void GuardSet::remove(StringRef name) {
-  for (const GuardInfo &row : rows)
-    if (row.name == name)
-      remove(row.guard);
-}
-
 GuardSet GuardSet::neededBy(unsigned version) {
   GuardSet set;
   for (const GuardInfo &row : rows)

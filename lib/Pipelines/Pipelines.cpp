@@ -65,8 +65,8 @@ static uint64_t maxScratchBytes(const IrisPipelineOptions &options) {
 /// The defects of MLIR to work around.
 static GuardSet getGuards(const IrisPipelineOptions &options) {
   GuardSet guards = GuardSet::needed();
-  for (const std::string &name : options.disabledGuards)
-    guards.remove(StringRef(name));
+  for (Guard guard : options.disabledGuards)
+    guards.remove(guard);
   return guards;
 }
 
@@ -290,6 +290,11 @@ static constexpr StageBuilder stageBuilders[] = {
 ArrayRef<StringRef> mlir::iris::getStageNames() {
   static const SmallVector<StringRef> names(std::begin(stageNames),
                                             std::end(stageNames));
+  return names;
+}
+
+ArrayRef<StringRef> mlir::iris::getTranslationNames() {
+  static const StringRef names[] = {"stride", "table"};
   return names;
 }
 

@@ -108,8 +108,7 @@ LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
   pipeline.allowNonportable = options.allowNonportable;
   pipeline.debug = options.debug;
   pipeline.verifyStages = options.verifyStages;
-  for (Guard guard : options.disabledGuards)
-    pipeline.disabledGuards.push_back(getGuardInfo(guard).name.str());
+  pipeline.disabledGuards = ArrayRef<Guard>(options.disabledGuards);
   if (!options.until.empty())
     pipeline.until = options.until;
   if (mainProgram)

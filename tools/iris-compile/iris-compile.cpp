@@ -103,18 +103,12 @@ static cl::opt<bool> verifyStages(
              "--verify-stages=false"),
     cl::init(kVerifyStagesByDefault), cl::ZeroOrMore, cl::cat(category));
 
-static cl::list<Guard> disabledGuards(
+static cl::list<Guard, bool, GuardParser> disabledGuards(
     "disable-guards",
     cl::desc("Do not work around these defects of MLIR and LLVM (see "
              "--list-guards), which makes results wrong: to see whether a "
              "version of LLVM has a defect"),
-    cl::value_desc("names"), cl::CommaSeparated,
-    cl::ValuesClass({
-#define IRIS_GUARD(Name, name, report, fixedIn, what)                          \
-  clEnumValN(Guard::Name, name, what),
-#include "iris/Guards/Guards.def"
-    }),
-    cl::cat(category));
+    cl::value_desc("names"), cl::CommaSeparated, cl::cat(category));
 
 static cl::opt<unsigned> codeObjectVersion(
     "code-object-version",

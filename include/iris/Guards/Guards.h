@@ -47,8 +47,6 @@ public:
 
   bool contains(Guard guard) const { return bits >> unsigned(guard) & 1; }
   void insert(Guard guard) { bits |= uint64_t(1) << unsigned(guard); }
-  /// Removes a guard by its name; does nothing if there is none.
-  void remove(StringRef name);
   void remove(Guard guard) { bits &= ~(uint64_t(1) << unsigned(guard)); }
 
 private:

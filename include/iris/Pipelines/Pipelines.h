@@ -9,7 +9,7 @@
 #ifndef IRIS_PIPELINES_PIPELINES_H
 #define IRIS_PIPELINES_PIPELINES_H
 
-#include "iris/Guards/Guards.h"
+#include "iris/Pipelines/OptionParsers.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -19,12 +19,18 @@ namespace mlir::iris {
 /// assertions.
 extern const bool kVerifyStagesByDefault;
 
+/// The stages of the kernel pipeline, in order: the values of `until`.
+ArrayRef<StringRef> getStageNames();
+
+/// The values of `translation`.
+ArrayRef<StringRef> getTranslationNames();
+
 struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
   PassOptions::Option<std::string> target{
       *this, "target",
       llvm::cl::desc("What to compile for: host, or a chip of lib/Chips"),
       llvm::cl::init("host")};
-  PassOptions::Option<std::string> translation{
+  PassOptions::Option<std::string, NameParser<getTranslationNames>> translation{
       *this, "translation",
       llvm::cl::desc("How addresses on peers are computed: 'stride' (a "
                      "multiply-add) or 'table' (a load)"),
@@ -48,21 +54,18 @@ struct IrisPipelineOptions : PassPipelineOptions<IrisPipelineOptions> {
                      "(iris-verify-stage); in builds with assertions, unless "
                      "this is false"),
       llvm::cl::init(kVerifyStagesByDefault)};
-  PassOptions::ListOption<std::string> disabledGuards{
+  PassOptions::ListOption<Guard, GuardParser> disabledGuards{
       *this, "disable-guards",
       llvm::cl::desc("Names of guards against defects of MLIR that are not to "
                      "be used, which makes results wrong (iris-compile "
                      "--list-guards)")};
-  PassOptions::Option<std::string> until{
+  PassOptions::Option<std::string, NameParser<getStageNames>> until{
       *this, "until",
       llvm::cl::desc(
-          "Last stage to run: 'translate', 'tiles', 'sync', 'abi' or "
-          "'llvm' (all of them)"),
+          "Last stage to run: 'expand', 'translate', 'tiles', 'sync', 'abi' "
+          "or 'llvm' (all of them)"),
       llvm::cl::init("llvm")};
 };
-
-/// The stages of the kernel pipeline, in order: the values of `until`.
-ArrayRef<StringRef> getStageNames();
 
 /// Stage `expand`: collectives become kernels and launches. The same for all
 /// targets.

@@ -141,7 +141,7 @@ enum Word : int64_t {
   offsetWord, ///< in bytes
   lengthWord, ///< in bytes
   formWord,   ///< see formOf
-  placeWord,  ///< bytes from the workspace to the buffer that members access
+  bufferWord, ///< bytes from the workspace to the buffer that members access
   numWords
 };
 
@@ -149,7 +149,7 @@ enum Word : int64_t {
 /// many programs.
 static_assert(numWords * 8 * (Workspace::maxPrograms / 2) *
                   Workspace::maxMembers ==
-              Workspace::placeBytes);
+              Workspace::pointerExchangeBytes);
 
 /// The first word that `member` writes.
 static Value wordOf(KernelBuilder &k, Value member) {
@@ -158,8 +158,8 @@ static Value wordOf(KernelBuilder &k, Value member) {
 }
 
 static Value wordsOf(KernelBuilder &k) {
-  return k.view(k.index(Workspace::places), k.index(Workspace::placeBytes / 8),
-                k.b.getI64Type());
+  return k.view(k.index(Workspace::pointerExchange),
+                k.index(Workspace::pointerExchangeBytes / 8), k.b.getI64Type());
 }
 
 /// A number for all that decides which program of which member moves which
@@ -182,9 +182,10 @@ static Value formOf(KernelBuilder &k) {
 void CountedChunks::exchange(Value shared,
                              llvm::function_ref<Range(const Peer &)> announce) {
   Value words = wordsOf(k), mine = wordOf(k, k.me), form = formOf(k);
-  Value place = shared ? arith::IndexCastOp::create(k.b, k.b.getIndexType(),
-                                                    k.distanceTo(shared))
-                       : k.index(0);
+  Value bufferOffset = shared
+                           ? arith::IndexCastOp::create(k.b, k.b.getIndexType(),
+                                                        k.distanceTo(shared))
+                           : k.index(0);
   Value bytes = k.index(k.config.elementBytes);
   forPeers(0, [&](const Peer &peer) {
     Range range = announce(peer);
@@ -197,15 +198,16 @@ void CountedChunks::exchange(Value shared,
     tell(k.mul(range.offset, bytes), offsetWord);
     tell(k.mul(range.length, bytes), lengthWord);
     tell(form, formWord);
-    tell(place, placeWord);
+    tell(bufferOffset, bufferWord);
   });
   k.barrier();
   isExchanged = true;
   // As in the constructor, loads come before checks.
   for (Peer &peer : peers)
     peer.announced = announcedBy(peer.member);
-  forPeers(0,
-           [&](const Peer &peer) { checkCall(peer.announced, form, place); });
+  forPeers(0, [&](const Peer &peer) {
+    checkCall(peer.announced, form, bufferOffset);
+  });
 }
 
 CountedChunks::Announcement CountedChunks::announcedBy(Value member) {
@@ -218,11 +220,11 @@ CountedChunks::Announcement CountedChunks::announcedBy(Value member) {
   Value bytes = k.index(k.config.elementBytes);
   return {{k.div(load(offsetWord), bytes), k.div(load(lengthWord), bytes)},
           load(formWord),
-          load(placeWord)};
+          load(bufferWord)};
 }
 
 void CountedChunks::checkCall(const Announcement &announced, Value form,
-                              Value place) {
+                              Value bufferOffset) {
   Value zero = k.index(0), one = k.index(1);
   auto check = [&](Value theirs, Value mine, StringRef what) {
     CheckOp::create(k.b, k.ctx, k.select(k.equal(theirs, mine), zero, one), one,
@@ -232,7 +234,7 @@ void CountedChunks::checkCall(const Announcement &announced, Value form,
         "meets a member that calls another operation or runs it by another "
         "variant, tile, element size or number of programs; expected the same "
         "of all members, and buffers of the same size");
-  check(announced.place, place,
+  check(announced.bufferOffset, bufferOffset,
         "meets a member whose buffer is elsewhere on its heap; expected the "
         "same offset on all members");
 }

@@ -26,7 +26,7 @@ public:
   /// What a member announces: a range, how it runs the call, and where the
   /// buffer is that members access.
   struct Announcement : Range {
-    Value form, place;
+    Value form, bufferOffset;
   };
   /// What this rank exchanges with a member.
   struct Peer {
@@ -73,7 +73,7 @@ private:
   Range toElements(const Range &rows);
   Announcement announcedBy(Value member);
   /// Ends the kernel, and fails the world, where a member makes another call.
-  void checkCall(const Announcement &announced, Value form, Value place);
+  void checkCall(const Announcement &announced, Value form, Value bufferOffset);
 
   KernelBuilder &k;
   /// Elements of the buffers that one counted row has.

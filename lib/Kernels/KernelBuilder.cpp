@@ -250,9 +250,9 @@ Value KernelBuilder::fifoSlot(Value which) {
 
 /// The workspace has the same offset in every heap, so a distance from it is
 /// valid on all members.
-static Value placesOf(KernelBuilder &k) {
-  return k.view(k.index(Workspace::places), k.index(Workspace::placeBytes / 8),
-                k.b.getI64Type());
+static Value pointerExchangeOf(KernelBuilder &k) {
+  return k.view(k.index(Workspace::pointerExchange),
+                k.index(Workspace::pointerExchangeBytes / 8), k.b.getI64Type());
 }
 
 Value KernelBuilder::locate(Value member) {
@@ -265,7 +265,7 @@ Value KernelBuilder::distanceTo(Value buffer) {
 }
 
 void KernelBuilder::announceTo(Value member, Value distance) {
-  SignalOp::create(b, SignalKind::Set, ctx, distance, placesOf(*this),
+  SignalOp::create(b, SignalKind::Set, ctx, distance, pointerExchangeOf(*this),
                    locate(me), rankOf(member), MemSemantic::Relaxed,
                    Scope::Sys);
 }
@@ -284,7 +284,8 @@ void KernelBuilder::announceToRoot(Value buffer) {
 }
 
 Value KernelBuilder::distanceOf(Value member) {
-  Value distance = memref::LoadOp::create(b, placesOf(*this), locate(member));
+  Value distance =
+      memref::LoadOp::create(b, pointerExchangeOf(*this), locate(member));
   return arith::IndexCastOp::create(b, b.getIndexType(), distance);
 }
 

@@ -4,6 +4,7 @@
 // empty chunks in any order, replays of a graph with other counts, and counts
 // that are wrong.
 #include "ccl/CheckCall.h"
+#include "ccl/CountedCall.h"
 #include "ccl/OnDevices.h"
 
 #include <cstring>
@@ -12,14 +13,6 @@
 using namespace iris::ccl;
 using namespace iris::rt;
 using namespace iris::rt::test;
-
-static uint64_t hash(uint64_t a, uint64_t b, uint64_t c) {
-  uint64_t x = (a + 1) * 0x9e3779b97f4a7c15ull ^
-               (b + 1) * 0xbf58476d1ce4e5b9ull ^
-               (c + 1) * 0xd6e8feb86659fd93ull;
-  x = (x ^ x >> 31) * 0x94d049bb133111ebull;
-  return x ^ x >> 29;
-}
 
 namespace {
 /// Who sends how much to whom, and where it is.
@@ -52,27 +45,17 @@ struct Counted {
     return static_cast<uint8_t>(hash(rank, i, seed + 77));
   }
 };
-
-/// Device memory for one member's side of it.
-struct Memory {
-  uint64_t in, out, tables;
-};
 } // namespace
 
 static constexpr uint8_t fill = 0xcd;
 /// Bytes after the output that no rank may write.
 static constexpr uint64_t guardBytes = 64;
 
-/// Counts and offsets of the input, then of the output.
 static std::vector<int64_t> tablesOf(const Counted &p, uint32_t me) {
-  std::vector<int64_t> tables(4 * p.size);
-  for (uint32_t i = 0; i < p.size; ++i) {
-    tables[i] = static_cast<int64_t>(p.count(me, i));
-    tables[p.size + i] = static_cast<int64_t>(p.inOffset(me, i));
-    tables[2 * p.size + i] = static_cast<int64_t>(p.count(i, me));
-    tables[3 * p.size + i] = static_cast<int64_t>(p.outOffset(me, i));
-  }
-  return tables;
+  return chunkTables(p.size, [&](uint32_t peer) -> PeerChunks {
+    return {p.count(me, peer), p.inOffset(me, peer), p.count(peer, me),
+            p.outOffset(me, peer)};
+  });
 }
 
 static std::vector<uint8_t> inputOf(const Counted &p, uint32_t me) {
@@ -93,26 +76,15 @@ static std::vector<uint8_t> outputOf(const Counted &p, uint32_t me) {
   return bytes;
 }
 
-static Call callOf(const Counted &p, const Memory &memory) {
-  auto table = [&](uint32_t which) {
-    return reinterpret_cast<const int64_t *>(memory.tables +
-                                             8 * p.size * which);
-  };
-  Call call;
-  call.op = p.op;
-  call.dtype = p.dtype;
-  call.rowElements = p.rowElements;
-  call.in = toPointer(memory.in);
-  call.out = toPointer(memory.out);
+static Call callOf(const Counted &p, const CountedMemory &memory) {
+  Call call = countedCall(p.op, p.dtype, p.rowElements, p.size, memory);
   call.inSize = p.inRows() * p.rowElements;
   call.outSize = p.outRows() * p.rowElements;
-  call.inChunks = {table(0), table(1)};
-  call.outChunks = {table(2), table(3)};
   return call;
 }
 
 /// The bytes must stay until they got there.
-static Status upload(World &world, const Memory &memory,
+static Status upload(World &world, const CountedMemory &memory,
                      const std::vector<uint8_t> &input,
                      const std::vector<uint8_t> &fresh,
                      const std::vector<int64_t> &tables) {
@@ -125,7 +97,7 @@ static Status upload(World &world, const Memory &memory,
 
 /// Runs `enqueue` on fresh memory, and compares the whole output.
 static std::string check(World &world, Communicator &comm, const Counted &p,
-                         const Memory &memory,
+                         const CountedMemory &memory,
                          const std::function<Status()> &enqueue,
                          const std::string &what) {
   auto me = static_cast<uint32_t>(comm.index());
@@ -153,7 +125,7 @@ static std::string check(World &world, Communicator &comm, const Counted &p,
 }
 
 static std::string solve(World &world, Communicator &comm, const Counted &p,
-                         const Memory &memory, const Config *config,
+                         const CountedMemory &memory, const Config *config,
                          const std::string &what) {
   return check(
       world, comm, p, memory,
@@ -260,7 +232,7 @@ TEST_P(CountedCollectives, CountsChangeBetweenReplays) {
     RANK_ASSIGN(auto comm, Communicator::create(*world, communicatorOptions()));
     RANK_ASSIGN(Buffers buffers, Buffers::create(*world, bufferBytes()));
     RANK_ASSIGN(uint64_t tables, world->allocate(4096));
-    Memory memory = {buffers.in, buffers.out, tables};
+    CountedMemory memory = {buffers.in, buffers.out, tables};
     for (Op op : operations)
       for (const char *variant : {"push", "pull", "buffered"}) {
         Config config;
@@ -293,6 +265,41 @@ TEST_P(CountedCollectives, CountsChangeBetweenReplays) {
 class WrongCounts : public OnDevices {};
 IRIS_ON_DEVICES(WrongCounts, 2u);
 
+/// Makes a call of two ranks with up to 19 rows in a chunk, whose tables
+/// `change` has changed on each rank. "" if it fails on this rank with
+/// `expected` in its message.
+static std::string
+failWith(World &world, const std::string &variant,
+         const std::function<void(uint32_t me, std::vector<int64_t> &)> &change,
+         const std::string &expected) {
+  RANK_ASSIGN(auto comm, Communicator::create(world, communicatorOptions()));
+  RANK_ASSIGN(Buffers buffers, Buffers::create(world, 4096));
+  RANK_ASSIGN(uint64_t tables, world.allocate(4096));
+  CountedMemory memory = {buffers.in, buffers.out, tables};
+  Counted p;
+  p.size = 2;
+  p.most = 19;
+  Config config;
+  config.variant = variant;
+  auto me = static_cast<uint32_t>(comm->index());
+  std::vector<int64_t> entries = tablesOf(p, me);
+  change(me, entries);
+  const std::vector<uint8_t> input = inputOf(p, me),
+                             fresh(outputOf(p, me).size(), fill);
+  RANK_TRY(upload(world, memory, input, fresh, entries));
+  RANK_TRY(comm->prepare(p.op, p.dtype, {}, &config));
+  RANK_TRY(world.sync());
+  Call call = callOf(p, memory);
+  call.config = &config;
+  // The other rank may have failed before this one comes to the call.
+  Status status = comm->run(call);
+  if (status.ok())
+    status = world.synchronize();
+  RANK_CHECK(!status.ok());
+  bool says = status.message().find(expected) != std::string::npos;
+  return says ? "" : "'" + status.message() + "' has no " + expected;
+}
+
 /// A table entry of rank 1 is wrong: the world fails, on both ranks, with a
 /// message that says what and where, and no output has changed that no right
 /// chunk goes to.
@@ -302,7 +309,7 @@ TEST_P(WrongCounts, FailTheWorld) {
     int64_t value;
     const char *expected;
   };
-  // 40 rows of input, 41 of output; entries: see tablesOf().
+  // 40 rows of input, 41 of output; entries: see chunkTables().
   const Case cases[] = {
       {0, 43, "has a count of 43; expected 0 to 40, what the input holds"},
       {0, -1, "has a count of -1; expected 0 to 40, what the input holds"},
@@ -314,34 +321,13 @@ TEST_P(WrongCounts, FailTheWorld) {
     for (const char *variant : {"push", "pull", "buffered"})
       expectGood([&](const LaunchInfo &launch) -> std::string {
         RANK_ASSIGN(auto world, makeWorld(launch));
-        RANK_ASSIGN(auto comm,
-                    Communicator::create(*world, communicatorOptions()));
-        RANK_ASSIGN(Buffers buffers, Buffers::create(*world, 4096));
-        RANK_ASSIGN(uint64_t tables, world->allocate(4096));
-        Memory memory = {buffers.in, buffers.out, tables};
-        Counted p;
-        p.size = 2;
-        p.most = 19;
-        Config config;
-        config.variant = variant;
-        auto me = static_cast<uint32_t>(comm->index());
-        std::vector<int64_t> entries = tablesOf(p, me);
-        if (me == 1)
-          entries[each.entry] = each.value;
-        const std::vector<uint8_t> input = inputOf(p, me),
-                                   fresh(outputOf(p, me).size(), fill);
-        RANK_TRY(upload(*world, memory, input, fresh, entries));
-        RANK_TRY(comm->prepare(p.op, p.dtype, {}, &config));
-        RANK_TRY(world->sync());
-        Call call = callOf(p, memory);
-        call.config = &config;
-        // The other rank may have failed before this one comes to the call.
-        Status status = comm->run(call);
-        if (status.ok())
-          status = world->synchronize();
-        RANK_CHECK(!status.ok());
-        bool says = status.message().find(each.expected) != std::string::npos;
-        return says ? "" : "'" + status.message() + "' has no " + each.expected;
+        return failWith(
+            *world, variant,
+            [&](uint32_t me, std::vector<int64_t> &entries) {
+              if (me == 1)
+                entries[each.entry] = each.value;
+            },
+            each.expected);
       });
 }
 
@@ -351,38 +337,14 @@ TEST_P(WrongCounts, PairsDiffer) {
     for (int64_t sent : {3, 5})
       expectGood([&](const LaunchInfo &launch) -> std::string {
         RANK_ASSIGN(auto world, makeWorld(launch));
-        RANK_ASSIGN(auto comm,
-                    Communicator::create(*world, communicatorOptions()));
-        RANK_ASSIGN(Buffers buffers, Buffers::create(*world, 4096));
-        RANK_ASSIGN(uint64_t tables, world->allocate(4096));
-        Memory memory = {buffers.in, buffers.out, tables};
-        Counted p;
-        p.size = 2;
-        p.most = 19;
-        Config config;
-        config.variant = variant;
-        auto me = static_cast<uint32_t>(comm->index());
-        std::vector<int64_t> entries(8, 0);
-        if (me == 0)
-          entries[1] = sent;
-        else
-          entries[4] = 4;
-        const std::vector<uint8_t> input = inputOf(p, me),
-                                   fresh(outputOf(p, me).size(), fill);
-        RANK_TRY(upload(*world, memory, input, fresh, entries));
-        RANK_TRY(comm->prepare(p.op, p.dtype, {}, &config));
-        RANK_TRY(world->sync());
-        Call call = callOf(p, memory);
-        call.config = &config;
-        // The other rank may have failed before this one comes to the call.
-        Status status = comm->run(call);
-        if (status.ok())
-          status = world->synchronize();
-        RANK_CHECK(!status.ok());
-        std::string expected = "sends " + std::to_string(4 * sent) +
-                               " bytes to a member that expects 16";
-        bool says = status.message().find(expected) != std::string::npos;
-        return says ? "" : "'" + status.message() + "' has no " + expected;
+        return failWith(
+            *world, variant,
+            [&](uint32_t me, std::vector<int64_t> &entries) {
+              entries.assign(8, 0);
+              entries[me == 0 ? 1 : 4] = me == 0 ? sent : 4;
+            },
+            "sends " + std::to_string(4 * sent) +
+                " bytes to a member that expects 16");
       });
 }
 

@@ -7,6 +7,7 @@
 // member may write: the outputs' chunks are all that a rank can lose.
 //
 // IRIS_TEST_DRAWS is the number of calls; a few by default.
+#include "ccl/CountedCall.h"
 #include "ccl/OnDevices.h"
 
 #include <atomic>
@@ -20,21 +21,23 @@ using namespace iris::ccl;
 using namespace iris::rt;
 using namespace iris::rt::test;
 
-static uint64_t hash(uint64_t a, uint64_t b, uint64_t c) {
-  uint64_t x = (a + 1) * 0x9e3779b97f4a7c15ull ^
-               (b + 1) * 0xbf58476d1ce4e5b9ull ^
-               (c + 1) * 0xd6e8feb86659fd93ull;
-  x = (x ^ x >> 31) * 0x94d049bb133111ebull;
-  return x ^ x >> 29;
-}
-
 //===----------------------------------------------------------------------===//
 // Draws
 //===----------------------------------------------------------------------===//
 
 namespace {
 /// What one member does in another way.
-enum class Difference { row, type, count, size, place, variant, tile, op, end };
+enum class Difference {
+  row,
+  type,
+  count,
+  size,
+  offset,
+  variant,
+  tile,
+  op,
+  end
+};
 
 constexpr const char *differenceNames[] = {
     "rows", "types", "counts", "sizes", "offsets", "variants", "tiles", "ops"};
@@ -134,7 +137,7 @@ Draw::Draw(uint64_t seed) : seed(seed) {
   case Difference::op:
     other.op = ops[1 - random(5, 2)];
     break;
-  case Difference::place:
+  case Difference::offset:
     other.shift = 512;
     break;
   default:
@@ -172,7 +175,7 @@ uint64_t Draw::receivedRows(uint32_t to, uint32_t from) const {
 /// Staged, every variant is the buffered one, whatever its name; members that
 /// disagree in the name are refused all the same.
 bool Draw::areKernelsDifferent() const {
-  if (difference == Difference::place)
+  if (difference == Difference::offset)
     return usual.config.variant != "buffered" && !usual.config.staged;
   return difference >= Difference::variant;
 }
@@ -230,39 +233,20 @@ struct Layout {
 };
 } // namespace
 
-/// Entries of the tables, as in CountedTest.cpp.
 static std::vector<int64_t> tablesOf(const Draw &draw, uint32_t me) {
   const uint64_t row = draw.side(me).rowBytes();
-  std::vector<int64_t> tables;
-  auto add = [&](uint64_t number) {
-    tables.push_back(static_cast<int64_t>(number));
-  };
-  for (uint32_t i = 0; i < draw.size; ++i)
-    add(draw.sentRows(me, i));
-  for (uint32_t i = 0; i < draw.size; ++i)
-    add(draw.sentAt(me, i) / row);
-  for (uint32_t i = 0; i < draw.size; ++i)
-    add(draw.receivedRows(me, i));
-  for (uint32_t i = 0; i < draw.size; ++i)
-    add(draw.receivedAt(me, i) / row);
-  return tables;
+  return chunkTables(draw.size, [&](uint32_t peer) -> PeerChunks {
+    return {draw.sentRows(me, peer), draw.sentAt(me, peer) / row,
+            draw.receivedRows(me, peer), draw.receivedAt(me, peer) / row};
+  });
 }
 
 static Call callOf(const Draw &draw, const Layout &layout, uint64_t heap,
                    uint64_t tables) {
   const Side &side = draw.side(layout.rank);
-  auto table = [&](uint32_t which) {
-    return reinterpret_cast<const int64_t *>(tables + 8 * draw.size * which);
-  };
-  Call call;
-  call.op = side.op;
-  call.dtype = side.dtype;
-  call.rowElements = side.rowElements;
-  call.in = toPointer(heap + layout.in);
-  call.out = toPointer(heap + layout.out);
+  Call call = countedCall(side.op, side.dtype, side.rowElements, draw.size,
+                          {heap + layout.in, heap + layout.out, tables});
   call.inSize = call.outSize = side.bytes / dtypeBytes(side.dtype);
-  call.inChunks = {table(0), table(1)};
-  call.outChunks = {table(2), table(3)};
   call.config = &side.config;
   return call;
 }

@@ -59,10 +59,6 @@ static void forEachEntry(int fd, llvm::function_ref<void(const char *)> visit) {
   ::closedir(directory);
 }
 
-static void removeFiles(int fd) {
-  forEachEntry(fd, [&](const char *name) { ::unlinkat(fd, name, 0); });
-}
-
 //===----------------------------------------------------------------------===//
 // Directories of this process, for signal handlers
 //===----------------------------------------------------------------------===//

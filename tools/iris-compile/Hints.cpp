@@ -53,6 +53,21 @@ static FileLineColLoc findEarlierUse(const Diagnostic &diagnostic) {
   return {};
 }
 
+LogicalResult mlir::iris::hintAtDialect(Diagnostic &diagnostic) {
+  std::string message = diagnostic.str();
+  SmallVector<StringRef> parts;
+  if (!llvm::Regex("^Dialect `' not found for custom op '([^']+)'")
+           .match(message, &parts))
+    return failure(); // another handler prints it
+  Diagnostic &note = diagnostic.attachNote() << "'" << parts[1] << "' ";
+  if (parts[1] == "return")
+    note << "ends functions of the func dialect; a gpu.func ends with "
+            "'gpu.return'";
+  else
+    note << "has no dialect; expected one, as in 'arith.addi'";
+  return failure();
+}
+
 LogicalResult mlir::iris::hintAtContext(Diagnostic &diagnostic,
                                         llvm::SourceMgr &sources) {
   auto loc = dyn_cast<FileLineColLoc>(diagnostic.getLocation());

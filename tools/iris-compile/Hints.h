@@ -13,6 +13,10 @@ namespace mlir::iris {
 /// or finds it as an argument of a function after the one that uses it.
 LogicalResult hintAtContext(Diagnostic &diagnostic, llvm::SourceMgr &sources);
 
+/// Adds a note to the parser's error for an op without a dialect: only
+/// functions of the func dialect may leave it out.
+LogicalResult hintAtDialect(Diagnostic &diagnostic);
+
 } // namespace mlir::iris
 
 #endif // IRIS_TOOLS_IRIS_COMPILE_HINTS_H

@@ -16,6 +16,7 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -96,7 +97,7 @@ struct LowerAlloc : ConvertOpToLLVMPattern<AllocOp> {
 
 private:
   /// Returns the size of the buffer in bytes; emits a return from `@main` if a
-  /// size is negative or the product overflows.
+  /// size is negative or the product overflows, which the runtime reports.
   Value checkedBytes(RewriterBase &rewriter, RuntimeCalls &calls, AllocOp op,
                      MemRefType type, ArrayRef<Value> sizes) const {
     Location loc = op.getLoc();
@@ -316,6 +317,7 @@ struct HostProgramPass
     LLVMTypeConverter converter(context, options);
     convertTypes(converter);
     RewritePatternSet patterns(context);
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     arith::populateArithToLLVMConversionPatterns(converter, patterns);
     cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SetVector.h"
 
 #define DEBUG_TYPE "iris-verify-host-program"
 
@@ -47,10 +49,50 @@ static bool isAllowed(Operation *op) {
       op->getDialect());
 }
 
+/// True if `function` calls itself, directly or through other functions.
+static bool isRecursive(func::FuncOp function, SymbolTable &symbols) {
+  llvm::SmallSetVector<func::FuncOp, 8> reached;
+  auto addCallees = [&](func::FuncOp caller) {
+    caller.walk([&](func::CallOp call) {
+      if (auto callee = symbols.lookup<func::FuncOp>(call.getCallee()))
+        reached.insert(callee);
+    });
+  };
+  addCallees(function);
+  for (size_t i = 0; i < reached.size(); ++i)
+    addCallees(reached[i]);
+  return reached.contains(function);
+}
+
+/// Reports a call that the inliner has left.
+static LogicalResult refuseCall(func::CallOp call) {
+  SymbolTable symbols(call->getParentOfType<ModuleOp>());
+  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+  InFlightDiagnostic error = call.emitOpError("cannot be inlined into @main; ");
+  if (!callee || callee.isExternal())
+    return error << "expected a function defined in this module";
+  if (isRecursive(callee, symbols))
+    return error << "@" << call.getCallee()
+                 << " calls itself; expected no recursion, but scf.for or "
+                    "scf.while";
+  return error << "expected a function of one block, without early returns";
+}
+
+/// Sizes that only a run knows are checked by the run.
+static LogicalResult verifySizes(AllocOp op) {
+  for (auto [index, size] : llvm::enumerate(op.getSizes()))
+    if (std::optional<int64_t> value = getConstantIntValue(size);
+        value && *value < 0)
+      return op.emitOpError("size ")
+             << index << " is " << *value << "; expected 0 or more";
+  return success();
+}
+
 static LogicalResult verifyOp(Operation *op) {
-  if (isa<func::CallOp>(op))
-    return op->emitOpError("cannot be inlined into @main; expected a function "
-                           "defined in this module");
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return refuseCall(call);
+  if (auto alloc = dyn_cast<AllocOp>(op))
+    return verifySizes(alloc);
   if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
       !(op->getDialect() && isAllowed(op)))
     return op->emitOpError(

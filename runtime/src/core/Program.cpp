@@ -108,6 +108,12 @@ Status iris::rt::runProgram(World &world, const Package &package) {
   int32_t code = reinterpret_cast<IrisRtMain>(symbol)(&api);
   if (!state.failure.ok())
     return state.failure;
+  // `@main` itself checks nothing but the sizes of iris.alloc, before it calls.
+  if (code == IRISRT_INVALID_ARGUMENT)
+    return makeStatus(
+        StatusCode::invalidArgument,
+        "iris.alloc in @main has a negative size, or sizes whose product is "
+        "2^63 bytes or more; expected sizes of 0 or more that fit the heap");
   if (code != 0)
     return makeStatus(StatusCode::internal,
                       "@main returned %d although all calls succeeded", code);

@@ -45,6 +45,54 @@ func.func @main(%ctx: !iris.ctx) {
 
 // -----
 
+func.func @once(%n: index) {
+  func.call @again(%n) : (index) -> ()
+  return
+}
+
+func.func @again(%n: index) {
+  func.call @once(%n) : (index) -> ()
+  return
+}
+
+func.func @main(%ctx: !iris.ctx) {
+  %c4 = arith.constant 4 : index
+  // expected-error @below {{'func.call' op cannot be inlined into @main; @once calls itself; expected no recursion, but scf.for or scf.while}}
+  func.call @once(%c4) : (index) -> ()
+  return
+}
+
+// -----
+
+func.func @early(%c: i1) {
+  cf.cond_br %c, ^a, ^b
+^a:
+  return
+^b:
+  return
+}
+
+func.func @main(%ctx: !iris.ctx) {
+  %c = arith.constant true
+  scf.if %c {
+    // expected-error @below {{'func.call' op cannot be inlined into @main; expected a function of one block, without early returns}}
+    func.call @early(%c) : (i1) -> ()
+  }
+  return
+}
+
+// -----
+
+func.func @main(%ctx: !iris.ctx) {
+  %n = iris.rank %ctx : index
+  %c = arith.constant -1 : index
+  // expected-error @below {{'iris.alloc' op size 1 is -1; expected 0 or more}}
+  %b = iris.alloc(%n, %c) : memref<?x?xi32, #iris.symmetric>
+  return
+}
+
+// -----
+
 func.func @main(%ctx: !iris.ctx) {
   // expected-error @below {{has a result of type 'tensor<4xi32>'; expected scalars and buffers in @main}}
   %v = arith.constant dense<1> : tensor<4xi32>

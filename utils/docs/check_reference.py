@@ -51,9 +51,9 @@ class Checker:
             self.problems.append(f"{page}: there is no {what} {name}")
 
     def ops(self):
+        table = output(self.tool("iris-compile"), "--list-ops")
         registered = set(re.findall(r"`((?:iris|tile)\.\w+)`",
-                                    output(self.tool("iris-compile"),
-                                           "--list-ops")))
+                                    table.partition("### Attributes\n")[0]))
         found = {}
         for dialect in ("iris", "tile"):
             sections = re.split(r"(?m)^(?=### |## )",

@@ -5,6 +5,7 @@
 
 #include "iris-c/RuntimeABI.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -138,8 +139,10 @@ struct VerifyHostProgramPass
                        "kernels at module level");
         valid = false;
       }
-    main.getBody().walk(
-        [&](Operation *op) { valid &= succeeded(verifyOp(op)); });
+    main.walk([&](Operation *op) {
+      valid &= succeeded(verifyIrisAttributes(op)) &&
+               (op == main || succeeded(verifyOp(op)));
+    });
     if (!valid)
       return signalPassFailure();
     markAllAnalysesPreserved();

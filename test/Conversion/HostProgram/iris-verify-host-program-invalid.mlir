@@ -93,6 +93,21 @@ func.func @main(%ctx: !iris.ctx) {
 
 // -----
 
+gpu.module @kernels {
+  gpu.func @k() kernel {
+    gpu.return
+  }
+}
+
+func.func @main(%ctx: !iris.ctx) {
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{'iris.launch' op has the attribute 'iris.num_warps' where it means nothing; expected it on a kernel (gpu.func)}}
+  iris.launch @kernels::@k programs(%c1) args() {iris.num_warps = 8 : i32}
+  return
+}
+
+// -----
+
 func.func @main(%ctx: !iris.ctx) {
   // expected-error @below {{has a result of type 'tensor<4xi32>'; expected scalars and buffers in @main}}
   %v = arith.constant dense<1> : tensor<4xi32>

@@ -260,4 +260,5 @@ void mlir::iris::printKernelLanguage(raw_ostream &os, MLIRContext &context) {
       os << "\nNot in the language: " << quoteAll(others) << ".\n";
     os << "\n";
   }
+  printKernelAttributes(os);
 }

@@ -302,7 +302,8 @@ private:
       // LLVM dialect functions are target-specific already.
       if (isa<LLVM::LLVMFuncOp, LLVM::GlobalOp>(op))
         return WalkResult::skip();
-      if (succeeded(allowNonportable ? verifyNonportableOp(op) : verifyOp(op)))
+      if (succeeded(verifyIrisAttributes(op)) &&
+          succeeded(allowNonportable ? verifyNonportableOp(op) : verifyOp(op)))
         return WalkResult::advance();
       valid = false;
       // Nested ops may be invalid for the same reason.

@@ -33,7 +33,7 @@ def read_table(compiler):
     text = subprocess.run([compiler, "--list-ops"], check=True,
                           capture_output=True, text=True).stdout
     rows, others = {}, []
-    for line in text.splitlines():
+    for line in text.partition("### Attributes\n")[0].splitlines():
         names = re.findall(r"`(\w+\.[\w.]+)`", line)
         if line.startswith("| `"):
             cells = [cell.strip() for cell in line.split("|")]

@@ -95,6 +95,12 @@ std::string describeElements(uint32_t elements);
 /// "scalars, vectors and tiles".
 std::string describeShapes(uint32_t shapes);
 
+/// Reports attributes of the iris dialect on `op`, and on its arguments and
+/// results if it is a function, that mean nothing there before lowering.
+LogicalResult verifyIrisAttributes(Operation *op);
+/// Prints the table of these attributes as Markdown.
+void printKernelAttributes(raw_ostream &os);
+
 /// Prints the table as Markdown, and the names of the ops of its dialects that
 /// are not in the table. Loads the dialects into `context`.
 void printKernelLanguage(raw_ostream &os, MLIRContext &context);

@@ -157,7 +157,9 @@ def IrisVerifyPortablePass : Pass<"iris-verify-portable"> {
     Every target compiles the same kernels: the ops they may use, and their
     types, are in one table (`KernelLanguage.cpp`), which `iris-compile
     --list-ops` prints and `docs/reference/kernel-language.md` contains. This pass rejects
-    every other op, instead of the lowering of some target.
+    every other op, instead of the lowering of some target. So it does with
+    attributes of the iris dialect that mean nothing before lowering, such as a
+    misspelt `iris.num_warps` (`KernelAttributes.cpp`).
 
     With `allow-nonportable` only ops that no target supports are errors: the
     `math` functions that are not in the table, `arith.remf`, and vectors that

@@ -101,3 +101,16 @@ gpu.module @kernels {
   // expected-error @below {{has the name '_'; expected letters, digits, '_' and '$', a letter or '_' first, and not '_' alone}}
   gpu.func @"_"() kernel { gpu.return }
 }
+
+// -----
+
+// 3976 bytes without the descriptor of b.
+!wide = memref<?x?x?x?x?x?xf16, strided<[?, ?, ?, ?, ?, ?]>>
+gpu.module @kernels {
+  gpu.func @fits(%b: memref<?x?xf16>, %a0: !wide, %a1: !wide, %a2: !wide, %a3: !wide, %a4: !wide, %a5: !wide, %a6: !wide, %a7: !wide, %a8: !wide, %a9: !wide, %a10: !wide, %a11: !wide, %a12: !wide, %a13: !wide, %a14: !wide, %a15: !wide, %a16: !wide, %a17: !wide, %a18: !wide, %a19: !wide, %a20: !wide, %a21: !wide, %a22: !wide, %a23: !wide, %a24: !wide, %a25: !wide, %a26: !wide, %a27: !wide, %a28: !wide, %a29: !wide, %a30: !wide, %a31: !wide, %a32: !wide, %a33: !wide, %a34: !wide, %a35: !wide, %a36: !wide, %a37: !wide) kernel { gpu.return }
+  // expected-error @below {{has 4224 bytes of arguments with 1 tensor maps of its matmuls' operands; expected at most 4096; put the rest into a buffer}}
+  gpu.func @maps(%b: memref<?x?xf16>, %a0: !wide, %a1: !wide, %a2: !wide, %a3: !wide, %a4: !wide, %a5: !wide, %a6: !wide, %a7: !wide, %a8: !wide, %a9: !wide, %a10: !wide, %a11: !wide, %a12: !wide, %a13: !wide, %a14: !wide, %a15: !wide, %a16: !wide, %a17: !wide, %a18: !wide, %a19: !wide, %a20: !wide, %a21: !wide, %a22: !wide, %a23: !wide, %a24: !wide, %a25: !wide, %a26: !wide, %a27: !wide, %a28: !wide, %a29: !wide, %a30: !wide, %a31: !wide, %a32: !wide, %a33: !wide, %a34: !wide, %a35: !wide, %a36: !wide, %a37: !wide) kernel {
+    %map, %made = iris.tensor_map %b contiguous 1 box [64, 16] swizzle 128 : memref<?x?xf16> -> !llvm.ptr
+    gpu.return
+  }
+}

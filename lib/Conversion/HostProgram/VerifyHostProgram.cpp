@@ -4,6 +4,7 @@
 #include "iris/Conversion/HostProgram.h"
 
 #include "iris-c/RuntimeABI.h"
+#include "iris/Dialect/Iris/IR/BufferSpan.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -99,10 +100,15 @@ static LogicalResult verifyOp(Operation *op) {
     return op->emitOpError(
         "cannot run on the host; expected scalar arith, scf, views of buffers "
         "or iris ops of host programs in @main");
-  for (Type type : op->getResultTypes())
+  for (Type type : op->getResultTypes()) {
     if (!isArgumentType(type))
       return op->emitOpError("has a result of type ")
              << type << "; expected scalars and buffers in @main";
+    if (auto buffer = dyn_cast<MemRefType>(type);
+        buffer && !isAddressable(buffer))
+      return op->emitOpError("has a result of type ")
+             << type << "; expected " << kAddressableBytes;
+  }
   if (auto launch = dyn_cast<LaunchOp>(op))
     for (auto [index, type] :
          llvm::enumerate(launch.getKernelOperands().getTypes()))

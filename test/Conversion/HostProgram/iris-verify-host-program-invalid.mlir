@@ -109,6 +109,25 @@ func.func @main(%ctx: !iris.ctx) {
 // -----
 
 func.func @main(%ctx: !iris.ctx) {
+  // expected-error @below {{'iris.alloc' op result is 'memref<4294967296x4294967296xf32, #iris.symmetric>'; expected a buffer of fewer than 2^63 bytes}}
+  %b = iris.alloc() : memref<4294967296x4294967296xf32, #iris.symmetric>
+  return
+}
+
+// -----
+
+func.func @main(%ctx: !iris.ctx) {
+  %n = iris.rank %ctx : index
+  %b = iris.alloc(%n, %n) : memref<?x?xf32, #iris.symmetric>
+  // expected-error @below {{'memref.cast' op has a result of type 'memref<4294967296x4294967296xf32, #iris.symmetric>'; expected a buffer of fewer than 2^63 bytes}}
+  %c = memref.cast %b : memref<?x?xf32, #iris.symmetric>
+      to memref<4294967296x4294967296xf32, #iris.symmetric>
+  return
+}
+
+// -----
+
+func.func @main(%ctx: !iris.ctx) {
   // expected-error @below {{has a result of type 'tensor<4xi32>'; expected scalars and buffers in @main}}
   %v = arith.constant dense<1> : tensor<4xi32>
   return

@@ -42,7 +42,7 @@ func.func @result_shape(%a: memref<?x?xf16>, %i: index) {
 // -----
 
 func.func @block(%a: memref<?x?xf16>, %i: index) {
-  // expected-error @+1 {{has k-blocks of 48; expected a power of two, 16 or more}}
+  // expected-error @+1 {{has k-blocks of 48; expected a power of two from 16 to 4096}}
   %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(48) : memref<?x?xf16>, memref<?x?xf16> -> tensor<16x16xf32>
   return
 }

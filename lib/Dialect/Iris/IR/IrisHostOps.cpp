@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- IrisHostOps.cpp - Ops of host programs -----------------------------===//
 
+#include "iris/Dialect/Iris/IR/BufferSpan.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -27,6 +28,9 @@ LogicalResult AllocOp::verify() {
   auto buffer = cast<MemRefType>(getType());
   if (!buffer.getLayout().isIdentity())
     return emitOpError("result is ") << buffer << "; expected a row-major one";
+  if (!isAddressable(buffer))
+    return emitOpError("result is ")
+           << buffer << "; expected " << kAddressableBytes;
   if (static_cast<int64_t>(getSizes().size()) !=
       static_cast<int64_t>(buffer.getNumDynamicDims()))
     return emitOpError("has ") << getSizes().size() << " sizes for " << buffer

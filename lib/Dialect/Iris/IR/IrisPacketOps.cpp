@@ -64,6 +64,9 @@ LogicalResult PacketStoreOp::verify() {
 }
 
 LogicalResult PacketLoadOp::verify() {
+  if (failed(
+          verifyPacket(*this, getType(), getBuffer().getType(), getOffset())))
+    return failure();
   if (std::optional<uint64_t> members = getMembers()) {
     if (getOwedBy())
       return emitOpError(
@@ -76,7 +79,7 @@ LogicalResult PacketLoadOp::verify() {
                                  << " members; expected 1 to " << kMaxGroup
                                  << " members that divide them evenly";
   }
-  return verifyPacket(*this, getType(), getBuffer().getType(), getOffset());
+  return success();
 }
 
 /// Words are divided evenly among offsets, one or two for each.

@@ -9,6 +9,7 @@
 #include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 
+#include "iris/Dialect/Iris/IR/BufferSpan.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -78,13 +79,14 @@ public:
 
   /// Checks all types.
   LogicalResult check();
-  /// Checks vectors only.
-  LogicalResult checkVectors();
+  /// Checks vectors, and the sizes of tiles and buffers, only.
+  LogicalResult checkSizes();
 
 private:
   LogicalResult forTypes(llvm::function_ref<LogicalResult(Type)> visit);
   LogicalResult check(Type type);
   LogicalResult checkTile(RankedTensorType type);
+  LogicalResult checkTileSize(RankedTensorType type);
   LogicalResult checkVector(VectorType type);
   LogicalResult checkBuffer(MemRefType type);
   LogicalResult checkElement(Type type, uint32_t shape);
@@ -128,6 +130,10 @@ LogicalResult OpChecker::checkTile(RankedTensorType type) {
     return refuse(type) << "tiles of static extents that are powers of two";
   if (failed(checkElement(type, OnTiles)))
     return failure();
+  return checkTileSize(type);
+}
+
+LogicalResult OpChecker::checkTileSize(RankedTensorType type) {
   int64_t bytes = getElementBytes(type.getElementType()), elements = 1;
   for (int64_t extent : type.getShape()) {
     // Extents are at most 2^62, so this cannot overflow.
@@ -158,7 +164,9 @@ LogicalResult OpChecker::checkBuffer(MemRefType type) {
   if (Attribute space = type.getMemorySpace();
       space && !isa<IrisDialect>(space.getDialect()))
     return refuse(type) << "no memory space, #iris.symmetric or #iris.peer";
-  return checkElement(type, OnBuffers);
+  if (failed(checkElement(type, OnBuffers)))
+    return failure();
+  return isAddressable(type) ? success() : refuse(type) << kAddressableBytes;
 }
 
 LogicalResult OpChecker::check(Type type) {
@@ -195,10 +203,18 @@ LogicalResult OpChecker::check() {
   return forTypes([&](Type type) { return check(type); });
 }
 
-LogicalResult OpChecker::checkVectors() {
-  return forTypes([&](Type type) {
-    auto vector = dyn_cast<VectorType>(type);
-    return vector ? checkVector(vector) : success();
+LogicalResult OpChecker::checkSizes() {
+  return forTypes([&](Type type) -> LogicalResult {
+    if (auto vector = dyn_cast<VectorType>(type))
+      return checkVector(vector);
+    if (auto tile = dyn_cast<RankedTensorType>(type);
+        tile && tile.hasStaticShape() &&
+        tile.getElementType().isIntOrIndexOrFloat())
+      return checkTileSize(tile);
+    if (auto buffer = dyn_cast<MemRefType>(type);
+        buffer && !isAddressable(buffer))
+      return refuse(type) << kAddressableBytes;
+    return success();
   });
 }
 
@@ -278,7 +294,7 @@ static LogicalResult verifyNonportableOp(Operation *op) {
     return refuseOp(op);
   static constexpr KernelOp any = {OnAny, EltAnyF8, ""};
   OpChecker checker(op, isMath ? *row : any);
-  return isMath ? checker.check() : checker.checkVectors();
+  return isMath ? checker.check() : checker.checkSizes();
 }
 
 namespace {

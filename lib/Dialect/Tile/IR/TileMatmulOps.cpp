@@ -48,6 +48,10 @@ static Type getResultElement(Type a, Type b) {
 // MatmulOp
 //===----------------------------------------------------------------------===//
 
+/// Values of k in a k-block. No target's shared memory holds more than the
+/// maximum for its smallest result.
+static constexpr int64_t kMinBlock = 16, kMaxBlock = 4096;
+
 void MatmulOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
@@ -105,9 +109,10 @@ LogicalResult MatmulOp::verify() {
   if (getPrecision() == Precision::tf32 && !a.isF32())
     return emitOpError("has precision(tf32) for ") << a << "; expected f32";
   int64_t block = getBlock();
-  if (block < 16 || !llvm::isPowerOf2_64(block))
+  if (block < kMinBlock || block > kMaxBlock || !llvm::isPowerOf2_64(block))
     return emitOpError("has k-blocks of ")
-           << block << "; expected a power of two, 16 or more";
+           << block << "; expected a power of two from " << kMinBlock << " to "
+           << kMaxBlock;
   if (failed(verifyTileShape(*this, result)))
     return failure();
   int64_t wanted = getNumWantedColumns();

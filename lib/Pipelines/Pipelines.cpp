@@ -163,6 +163,8 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
                                         const IrisPipelineOptions &options) {
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
   if (isHost(options)) {
+    // Launches that a GPU refuses are refused here, too.
+    kernels.addPass(tile::createTileRecordOverlapsPass());
     buildTileToLoopsPipeline(kernels, getGuards(options));
   } else {
     // Each thread waits for its own packets.

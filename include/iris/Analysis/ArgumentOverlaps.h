@@ -11,8 +11,9 @@ namespace mlir::iris {
 /// Unit attribute of a kernel: the kernel itself orders its accesses through
 /// overlapping arguments, and may be launched with any arguments.
 inline constexpr llvm::StringLiteral kMayOverlapAttr = "iris.may_overlap";
-/// Attribute of a kernel, set by `tile-insert-barriers`: pairs of argument
-/// numbers whose buffers must be disjoint, or identical or disjoint.
+/// Attribute of a kernel, set by `tile-insert-barriers` and, for the host, by
+/// `tile-record-overlaps`: pairs of argument numbers whose buffers must be
+/// disjoint, or identical or disjoint.
 inline constexpr llvm::StringLiteral kArgumentOverlapsAttr =
     "iris.argument_overlaps";
 inline constexpr llvm::StringLiteral kDisjointArguments = "disjoint";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-compile %s --target=gfx942 --emit=mlir -o - | FileCheck %s
+// RUN: iris-compile %s --target=host --emit=mlir -o - | FileCheck %s
+// RUN: iris-compile %s --target=host --debug --emit=mlir -o - | FileCheck %s
 
 // From tiles to the metadata: which arguments may overlap.
 gpu.module @kernels {

@@ -14,6 +14,7 @@
 // are resolved by conversions at the ops where they occur.
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 
+#include "ThreadOrder.h"
 #include "iris/Analysis/TileLayout.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -559,6 +560,14 @@ void LayoutAssigner::convertBoundaries(Operation *op) {
   });
 }
 
+LogicalResult tile::assignLayouts(FunctionOpInterface function,
+                                  unsigned warpSize) {
+  unsigned numWarps = iris::kDefaultNumWarps;
+  if (auto attr = function->getAttrOfType<IntegerAttr>(iris::kNumWarpsAttr))
+    numWarps = attr.getInt();
+  return LayoutAssigner(function, numWarps, warpSize).run();
+}
+
 //===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
@@ -570,12 +579,8 @@ struct TileAssignLayoutsPass
 
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](FunctionOpInterface function) {
-      unsigned numWarps = iris::kDefaultNumWarps;
-      if (auto attr = function->getAttrOfType<IntegerAttr>(iris::kNumWarpsAttr))
-        numWarps = attr.getInt();
-      LayoutAssigner assigner(function, numWarps, warpSize);
-      return failed(assigner.run()) ? WalkResult::interrupt()
-                                    : WalkResult::advance();
+      return failed(assignLayouts(function, warpSize)) ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -7,12 +7,11 @@
 // after a pending one gets a barrier before it.
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 
-#include "iris/Analysis/AccessConflicts.h"
+#include "ThreadOrder.h"
 #include "iris/Analysis/ArgumentOverlaps.h"
 #include "iris/Analysis/PendingAccesses.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "tile-insert-barriers"
@@ -27,9 +26,6 @@ using namespace mlir::tile;
 using iris::AccessConflicts;
 using iris::Overlap;
 using iris::PendingAccess;
-
-/// Pairs of arguments, by number, and what their accesses rely on.
-using Overlaps = llvm::MapVector<std::pair<unsigned, unsigned>, Overlap>;
 
 //===----------------------------------------------------------------------===//
 // Barriers
@@ -51,14 +47,17 @@ static void collectOverlap(AccessConflicts &conflicts,
     Value root = AccessConflicts::getRoot(buffer);
     return cast<BlockArgument>(root).getArgNumber();
   };
-  std::pair<unsigned, unsigned> pair =
-      std::minmax(number(before.buffer), number(now.buffer));
+  addOverlap(overlaps, std::minmax(number(before.buffer), number(now.buffer)),
+             needed);
+}
+
+void tile::addOverlap(Overlaps &overlaps, std::pair<unsigned, unsigned> pair,
+                      Overlap needed) {
   Overlap &known = overlaps[pair];
   known = std::max(known, needed);
 }
 
-/// Inserts all barriers, then returns what the function relies on.
-static Overlaps insertBarriers(FunctionOpInterface function) {
+Overlaps tile::insertBarriers(FunctionOpInterface function, bool remarks) {
   AccessConflicts conflicts(function);
   auto insertBarrier = [&](Operation *op, ArrayRef<PendingAccess> accesses,
                            ArrayRef<PendingAccess> pending) {
@@ -67,9 +66,10 @@ static Overlaps insertBarriers(FunctionOpInterface function) {
       return false;
     OpBuilder builder(op);
     gpu::BarrierOp::create(builder, op->getLoc());
-    remark::passed(op->getLoc(), remark::RemarkOpts::name("barrier").category(
-                                     "tile-insert-barriers"))
-        << "barrier before an access that depends on another thread's";
+    if (remarks)
+      remark::passed(op->getLoc(), remark::RemarkOpts::name("barrier").category(
+                                       "tile-insert-barriers"))
+          << "barrier before an access that depends on another thread's";
     LDBG() << "barrier before " << withoutRegions(op) << ", which "
            << describe(*conflict->second) << ", after "
            << withoutRegions(conflict->first->op) << ", which "
@@ -101,8 +101,7 @@ static Overlaps insertBarriers(FunctionOpInterface function) {
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// `iris.argument_overlaps`: the pairs of arguments that the launch checks.
-static void setOverlaps(FunctionOpInterface function, Overlaps overlaps) {
+void tile::setOverlaps(FunctionOpInterface function, Overlaps overlaps) {
   llvm::sort(overlaps, llvm::less_first());
   Builder builder(function.getContext());
   SmallVector<NamedAttribute> fields;
@@ -130,7 +129,7 @@ struct TileInsertBarriersPass
     getOperation()->walk([](FunctionOpInterface function) {
       if (function.isExternal())
         return;
-      Overlaps overlaps = insertBarriers(function);
+      Overlaps overlaps = insertBarriers(function, /*remarks=*/true);
       if (!function->hasAttr(iris::kMayOverlapAttr))
         setOverlaps(function, std::move(overlaps));
     });

@@ -82,4 +82,26 @@ def TileInsertBarriersPass : Pass<"tile-insert-barriers"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
+def TileRecordOverlapsPass : Pass<"tile-record-overlaps"> {
+  let summary = "Record which arguments must not overlap on any GPU";
+  let description = [{
+    Sets `iris.argument_overlaps` as `tile-insert-barriers` does with waves of
+    32 and of 64 threads, and changes nothing else. For the host, where one
+    thread makes all accesses in order: a launch that a GPU refuses is refused
+    there as well.
+
+    Example: the windows are at different offsets.
+
+    ```mlir
+    func.func @shifted(%x: memref<?xf32>, %z: memref<?xf32>, %i: index) {
+      %next = arith.addi %i, %c1 : index
+      %a = tile.load %x[%next] : memref<?xf32> -> tensor<256xf32>
+      tile.store %a, %z[%i] : tensor<256xf32>, memref<?xf32>
+    ```
+
+    gets the attribute `iris.argument_overlaps = {disjoint = [[0, 1]]}`.
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::tile::TileDialect"];
+}
+
 #endif // IRIS_DIALECT_TILE_TRANSFORMS_PASSES_TD

@@ -24,7 +24,9 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/thread.h"
 #include <ctime>
+#include <sys/resource.h>
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -446,6 +448,15 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
   return success();
 }
 
+/// The parser and the passes recurse as deep as regions nest.
+static void runOnLargeStack(llvm::function_ref<void()> work) {
+  constexpr unsigned bytes = 8 << 20;
+  rlimit limit;
+  if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur >= bytes)
+    return work();
+  llvm::thread(std::optional<unsigned>(bytes), [&] { work(); }).join();
+}
+
 int main(int argc, char **argv) {
   cleanUpOnSignals();
   // The time before `main`: dynamic linking and static constructors.
@@ -488,7 +499,8 @@ int main(int argc, char **argv) {
   DefaultTimingManager timingManager;
   timingManager.setEnabled(invocation.time);
   TimingScope timing = timingManager.getRootScope();
-  LogicalResult result = run(invocation, timing);
+  LogicalResult result = failure();
+  runOnLargeStack([&] { result = run(invocation, timing); });
   timing.stop();
   if (invocation.time)
     llvm::errs() << "before main: " << used.tv_sec * 1000.0 + used.tv_nsec / 1e6

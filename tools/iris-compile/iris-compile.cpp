@@ -172,7 +172,7 @@ static constexpr const char *overview =
     "cubin) and CPUs (a shared object). A package holds any number of these\n"
     "together with the kernels' metadata and the host program @main; iris-run\n"
     "and the runtime load it. A bare image (--emit=obj) loads with plain\n"
-    "hipModuleLoad, cuModuleLoad or dlopen.\n";
+    "hipModuleLoad, cuModuleLoad or dlopen, where kernel k is iris.k.\n";
 
 static cl::extrahelp examples(
     "\nExamples:\n"

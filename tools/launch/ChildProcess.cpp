@@ -15,6 +15,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 extern char **environ;
 
@@ -41,7 +42,7 @@ std::string Child::ending() const { return rt::describeExit(waitStatus); }
 static sigset_t watchedSignals() {
   sigset_t set;
   sigemptyset(&set);
-  for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
+  for (int signal : {SIGCHLD, SIGCONT, SIGINT, SIGTERM, SIGHUP})
     sigaddset(&set, signal);
   return set;
 }
@@ -142,8 +143,15 @@ void Supervisor::takeSignals() {
   signalfd_siginfo info;
   while (::read(signalFd_, &info, sizeof(info)) ==
          static_cast<ssize_t>(sizeof(info)))
-    if (info.ssi_signo != SIGCHLD && stopSignal_ == 0)
+    if (info.ssi_signo == SIGCONT)
+      wasContinued_ = true;
+    else if (info.ssi_signo != SIGCHLD && stopSignal_ == 0)
       stopSignal_ = static_cast<int>(info.ssi_signo);
+}
+
+bool Supervisor::takeContinued() {
+  takeSignals();
+  return std::exchange(wasContinued_, false);
 }
 
 std::vector<size_t> Supervisor::wait(const std::vector<int> &readable,

@@ -40,7 +40,7 @@ struct Child {
 };
 
 /// Starts children, and ends all of them on destruction. One per process: it
-/// receives SIGCHLD and the signals that stop the launcher.
+/// receives SIGCHLD, SIGCONT and the signals that end the launcher.
 class Supervisor {
 public:
   Supervisor();
@@ -62,6 +62,9 @@ public:
                            std::chrono::milliseconds limit);
   /// The signal that stopped the launcher, or 0.
   int stopSignal() const { return stopSignal_; }
+  /// Whether the launcher itself was stopped, by Ctrl-Z in a terminal, and
+  /// continued since the last call.
+  bool takeContinued();
 
   /// Sends SIGTERM to all children, and SIGKILL after `grace`.
   void endAll(std::chrono::milliseconds grace);
@@ -73,6 +76,7 @@ private:
   rt::Status status_;
   int signalFd_ = -1;
   int stopSignal_ = 0;
+  bool wasContinued_ = false;
   std::vector<Child> children_;
 };
 

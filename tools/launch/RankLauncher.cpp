@@ -161,7 +161,7 @@ void Launcher::killStopped(milliseconds elapsed) {
       rank.stopped = milliseconds(0);
       continue;
     }
-    rank.stopped += std::min(elapsed, 2 * pollInterval);
+    rank.stopped += elapsed;
     if (launch_.stopLimit && rank.stopped > *launch_.stopLimit &&
         !rank.killedForStop) {
       rank.killedForStop = true;
@@ -238,7 +238,11 @@ void Launcher::watch() {
       readResult(*readers[index]);
     if (supervisor_.stopSignal() != 0)
       break;
+    // After the time is read, so that no stop of the launcher is missed. The
+    // whole interval counts otherwise: on a busy machine it may be long.
     Clock::time_point now = Clock::now();
+    if (supervisor_.takeContinued())
+      last = now;
     killStopped(std::chrono::duration_cast<milliseconds>(now - last));
     last = now;
     if (anyFailed() && !end)

@@ -253,6 +253,15 @@ TEST_F(Run, StoppedRankIsNamedAndEnded) {
   EXPECT_LT(end.seconds, 15);
 }
 
+/// Time in which the launcher is stopped, too, as by Ctrl-Z, does not count:
+/// the rank is stopped for longer than the limit of 6 s, and is not killed.
+TEST_F(Run, RankStoppedWithItsLauncherContinues) {
+  RunEnd end = shell(command() + "-n 3 --timeout=12 " + package(11) +
+                     " & sleep 0.5; kill -STOP $!; sleep 7; kill -CONT $!; "
+                     "sleep 0.5; pkill -CONT -P $!; wait $!");
+  EXPECT_EQ(end.status, 0) << end.text;
+}
+
 TEST_F(Run, ARankThatCannotStartIsNamed) {
   // Descriptors for the pipes of some ranks, not of all.
   RunEnd end = shell("ulimit -n 40; " + command() + "-n 64 " + package(0));

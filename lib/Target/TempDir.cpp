@@ -111,9 +111,11 @@ static void removeFiles(int directory) {
   };
   constexpr size_t nameOffset = offsetof(Entry, type) + 1;
   alignas(Entry) char buffer[2048];
+  // A signal may come while this function reads the same directory.
+  ::lseek(directory, 0, SEEK_SET);
   long bytes;
-  while ((bytes = ::syscall(SYS_getdents64, directory, buffer,
-                            sizeof(buffer))) > 0)
+  while ((bytes =
+              ::syscall(SYS_getdents64, directory, buffer, sizeof(buffer))) > 0)
     for (long at = 0; at < bytes;) {
       Entry entry;
       std::memcpy(&entry, buffer + at, nameOffset);

@@ -149,16 +149,6 @@ FailureOr<MmaPlan> mlir::iris::planMma(tile::MatmulOp op, const ChipInfo &chip,
   unsigned rows = op.getNumRows(), columns = op.getNumColumns();
   auto type = op.getResult().getType();
 
-  unsigned leastBlock =
-      kFragmentBytes / (plan.aElement.getIntOrFloatBitWidth() / 8);
-  if (plan.block < leastBlock)
-    return op.emitOpError("has k-blocks of ")
-           << plan.block << " for " << plan.aElement << " on " << chip.name
-           << "; expected at least " << leastBlock;
-  if (rows < kFragmentRows || columns < kFragmentRows)
-    return op.emitOpError("gives ")
-           << type << "; expected at least " << kFragmentRows
-           << " rows and columns on " << chip.name;
   unsigned fragments = rows / kFragmentRows * (columns / kFragmentRows);
   if (fragments < numWarps || !llvm::isPowerOf2_32(numWarps))
     return op.emitOpError("gives ")

@@ -18,10 +18,6 @@ static constexpr int64_t kColumnUnit = 16;
 /// Bytes of a row of an mn-major operand.
 static constexpr int64_t kChunkBytes = 128;
 
-/// The minimum extent that every target supports; it applies to tiles with
-/// fewer than `kMmaRows` rows.
-static constexpr int64_t kMinExtent = 16;
-
 /// Plans one operand. `kDim` is the buffer's dimension along k, `groupExtent`
 /// the rows or columns per warpgroup out of `extent`, and `room` the number of
 /// them that the instructions read.
@@ -98,10 +94,6 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
   plan.elementBytes = plan.aElement.getIntOrFloatBitWidth() / 8;
   plan.stepK = kStepBytes / plan.elementBytes;
   int64_t block = op.getBlock();
-  if (block < plan.stepK)
-    return op.emitOpError("has k-blocks of ")
-           << block << " " << plan.aElement << "; expected at least "
-           << plan.stepK << " on this target";
   plan.stageK = std::min(block, kChunkBytes / plan.elementBytes);
   plan.stagesPerBlock = block / plan.stageK;
 
@@ -113,13 +105,10 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
   int64_t mmaColumns = plan.isExchanged ? rows : columns;
   plan.groupsM = std::min(groups, mmaRows / kMmaRows);
   plan.groupsN = groups / plan.groupsM;
-  if (mmaColumns < 8 * plan.groupsN ||
-      (plan.isExchanged && std::min(rows, columns) < kMinExtent))
+  if (mmaColumns < 8 * plan.groupsN)
     return op.emitOpError("result is ")
            << op.getResult().getType() << ", for " << groups << " groups of "
-           << kWarpgroupWarps << " warps; expected at least " << kMinExtent
-           << " rows and " << kMinExtent << " columns, or " << kMmaRows
-           << " rows, and for each group " << kMmaRows
+           << kWarpgroupWarps << " warps; expected for each group " << kMmaRows
            << " rows of 8 columns, or " << kMmaRows
            << " columns of 8 rows, on this target";
   plan.blocksM = mmaRows / plan.groupsM / kMmaRows;

@@ -319,10 +319,6 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
   plan.a.rows = op.getNumRows();
   plan.b.rows = op.getNumColumns();
 
-  if (plan.a.rows < kMatrixSize || plan.b.rows < kMatrixSize)
-    return op.emitOpError("gives ")
-           << op.getResult().getType() << "; expected at least " << kMatrixSize
-           << " rows and columns on " << chip.name;
   unsigned places = plan.a.rows / kMatrixSize * (plan.b.rows / kMatrixSize);
   if (places < numWarps || !llvm::isPowerOf2_32(numWarps))
     return op.emitOpError("gives ")

@@ -12,26 +12,6 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  gpu.func @block(%a: memref<?x?xi8>, %k: index) kernel {
-    // expected-error @+1 {{has k-blocks of 16 for 'i8' on sm_80; expected at least 32}}
-    %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(16) : memref<?x?xi8>, memref<?x?xi8> -> tensor<64x64xi32>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
-  gpu.func @rows(%a: memref<?x?xf16>, %k: index) kernel attributes {iris.num_warps = 1 : i32} {
-    // expected-error @+1 {{gives 'tensor<8x64xf32>'; expected at least 16 rows and columns on sm_80}}
-    %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<8x64xf32>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
   gpu.func @warps(%a: memref<?x?xf16>, %k: index) kernel attributes {iris.num_warps = 8 : i32} {
     // expected-error @+1 {{gives 'tensor<32x32xf32>' in 8 warps; expected a power of two of them, at most 4 on sm_80}}
     %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<32x32xf32>

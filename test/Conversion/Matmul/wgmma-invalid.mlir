@@ -12,18 +12,8 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  gpu.func @rows(%a: memref<?x?xf16>, %k: index) kernel {
-    // expected-error @+1 {{result is 'tensor<8x64xf32>', for 1 groups of 4 warps; expected at least 16 rows and 16 columns, or 64 rows, and for each group 64 rows of 8 columns, or 64 columns of 8 rows, on this target}}
-    %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<8x64xf32>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
   gpu.func @groups(%a: memref<?x?xf16>, %k: index) kernel attributes {iris.num_warps = 16 : i32} {
-    // expected-error @+1 {{result is 'tensor<16x64xf32>', for 4 groups of 4 warps; expected at least 16 rows}}
+    // expected-error @+1 {{result is 'tensor<16x64xf32>', for 4 groups of 4 warps; expected for each group 64 rows of 8 columns, or 64 columns of 8 rows, on this target}}
     %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<16x64xf32>
     gpu.return
   }

@@ -50,16 +50,16 @@ gpu.module @kernels {
   // Columns of a are contiguous in memory, and in the operand tile. bf16 is
   // loaded as bits.
   // CHECK-LABEL: func.func @columns
-  // CHECK: llvm.load %{{.+}} : !llvm.ptr -> vector<8xi16>
+  // CHECK: llvm.load %{{.+}} : !llvm.ptr -> vector<16xi16>
   // CHECK: arith.shli
-  // CHECK: arith.bitcast %{{.+}} : vector<8xi32> to vector<8xf32>
-  // CHECK: vector.store %{{.+}} : memref<128xf32>, vector<8xf32>
+  // CHECK: arith.bitcast %{{.+}} : vector<16xi32> to vector<16xf32>
+  // CHECK: vector.store %{{.+}} : memref<256xf32>, vector<16xf32>
   gpu.func @columns(%a: memref<?x?xbf16, strided<[1, ?]>>, %b: memref<?x?xbf16>,
                     %c: memref<?x?xf32>, %i: index, %k: index) kernel {
     %s = tile.matmul %a[%i, %i], %b[%i, %i] k(%k) block(16)
         : memref<?x?xbf16, strided<[1, ?]>>, memref<?x?xbf16>
-          -> tensor<8x16xf32>
-    tile.store %s, %c[%i, %i] : tensor<8x16xf32>, memref<?x?xf32>
+          -> tensor<16x16xf32>
+    tile.store %s, %c[%i, %i] : tensor<16x16xf32>, memref<?x?xf32>
     gpu.return
   }
 

@@ -181,7 +181,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @block(%p: memref<?x?xf16>, %i: index) kernel {
-    // expected-error @below {{'tile.matmul' op has k-blocks of 4611686018427387904; expected a power of two from 16 to 4096}}
+    // expected-error @below {{'tile.matmul' op has k-blocks of 4611686018427387904 for 'f16'; expected a power of two from 16 to 4096}}
     %0 = tile.matmul %p[%i, %i], %p[%i, %i] k(%i) block(4611686018427387904)
         : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x64xf32>
     gpu.return

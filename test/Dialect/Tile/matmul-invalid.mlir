@@ -42,8 +42,32 @@ func.func @result_shape(%a: memref<?x?xf16>, %i: index) {
 // -----
 
 func.func @block(%a: memref<?x?xf16>, %i: index) {
-  // expected-error @+1 {{has k-blocks of 48; expected a power of two from 16 to 4096}}
+  // expected-error @+1 {{has k-blocks of 48 for 'f16'; expected a power of two from 16 to 4096}}
   %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(48) : memref<?x?xf16>, memref<?x?xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @bytes_of_block(%a: memref<?x?xi8>, %i: index) {
+  // expected-error @+1 {{has k-blocks of 16 for 'i8'; expected a power of two from 32 to 4096}}
+  %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(16) : memref<?x?xi8>, memref<?x?xi8> -> tensor<16x16xi32>
+  return
+}
+
+// -----
+
+func.func @rows(%a: memref<?x?xf16>, %i: index) {
+  // expected-error @+1 {{gives 'tensor<8x64xf32>'; expected at least 16 rows and columns}}
+  %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<8x64xf32>
+  return
+}
+
+// -----
+
+func.func @columns(%a: memref<?x?xf16>, %i: index) {
+  // expected-error @+1 {{gives 'tensor<64x8xf32>'; expected at least 16 rows and columns}}
+  %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x8xf32>
   return
 }
 

@@ -48,9 +48,13 @@ static Type getResultElement(Type a, Type b) {
 // MatmulOp
 //===----------------------------------------------------------------------===//
 
+/// Rows and columns of the smallest result that every target computes.
+static constexpr int64_t kMinExtent = 16;
 /// Values of k in a k-block. No target's shared memory holds more than the
 /// maximum for its smallest result.
 static constexpr int64_t kMinBlock = 16, kMaxBlock = 4096;
+/// What matrix instructions take of a row at once.
+static constexpr int64_t kMinBlockBytes = 32;
 
 void MatmulOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
@@ -109,12 +113,16 @@ LogicalResult MatmulOp::verify() {
   if (getPrecision() == Precision::tf32 && !a.isF32())
     return emitOpError("has precision(tf32) for ") << a << "; expected f32";
   int64_t block = getBlock();
-  if (block < kMinBlock || block > kMaxBlock || !llvm::isPowerOf2_64(block))
+  int64_t leastBlock = std::max(kMinBlock, kMinBlockBytes / getElementBytes(a));
+  if (block < leastBlock || block > kMaxBlock || !llvm::isPowerOf2_64(block))
     return emitOpError("has k-blocks of ")
-           << block << "; expected a power of two from " << kMinBlock << " to "
-           << kMaxBlock;
+           << block << " for " << a << "; expected a power of two from "
+           << leastBlock << " to " << kMaxBlock;
   if (failed(verifyTileShape(*this, result)))
     return failure();
+  if (getNumRows() < kMinExtent || getNumColumns() < kMinExtent)
+    return emitOpError("gives ") << result << "; expected at least "
+                                 << kMinExtent << " rows and columns";
   int64_t wanted = getNumWantedColumns();
   if (wanted < 1 || wanted > getNumColumns())
     return emitOpError("wants ") << wanted << " columns of " << result

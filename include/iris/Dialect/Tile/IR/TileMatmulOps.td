@@ -28,13 +28,15 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
     | f16, bf16 | f32 | |
     | f32 | f32 | `precision(tf32)` allows to round a and b to 10 bits of mantissa |
     | i8 | i32 | wraps |
-    |  f32 | f32 | as far as the target has the type |
+    | f8, by `as` in buffers of i8 | f32 | as far as the target has the type |
+
+    The result has at least 16 rows and 16 columns.
 
     Products of elements are exact before they are added; the order of the sum
     depends on the target, and so do the last bits of floats.
 
-    The sum is computed in *k-blocks*: `block` values of k, a power of two; the
-    last block may have fewer. Before a k-block is read, the region runs with
+    The sum is computed in *k-blocks*: `block` values of k, a power of two from
+    16 (32 for 8-bit elements) to 4096; the last block may have fewer. Before a k-block is read, the region runs with
     its number, 0, 1, ... up to ceil(`k` / `block`) - 1, in this order and once
     each; a target may run it for several blocks before it multiplies the first
     one. In a fused kernel the region waits for a flag. `tile.yield` ends the

@@ -381,6 +381,21 @@ static LogicalResult verifyWorkgroupMemory(FunctionOpInterface kernel,
          << "expected at most " << most << " in all on " << target.getName();
 }
 
+/// Threads that a program has on any GPU.
+static constexpr int64_t kMaxThreads = 1024;
+
+/// Checks the number of warps, which may be valid for smaller warps.
+static LogicalResult verifyThreads(FunctionOpInterface kernel, int64_t warps,
+                                   const TargetInfo &target) {
+  int64_t most = kMaxThreads / target.getWaveSize();
+  if (warps <= most)
+    return success();
+  return kernel.emitOpError("has ")
+         << warps << " warps of " << target.getWaveSize()
+         << " threads; expected at most " << most << " on " << target.getName()
+         << ", as a program has at most " << kMaxThreads << " threads";
+}
+
 namespace {
 struct LowerKernelABIPass
     : iris::impl::IrisLowerKernelABIPassBase<LowerKernelABIPass> {
@@ -402,6 +417,9 @@ struct LowerKernelABIPass
       FailureOr<BlockLayout> layout = layOutArguments(function);
       if (failed(layout) ||
           failed(verifyWorkgroupMemory(function, *info, maxWorkgroupBytes)))
+        return signalPassFailure();
+      if (!host &&
+          failed(verifyThreads(function, getNumWarps(function), *info)))
         return signalPassFailure();
       int64_t threads = host ? 1 : getNumWarps(function) * info->getWaveSize();
       function->setAttr(kMetaAttr,

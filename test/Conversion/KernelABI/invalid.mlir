@@ -114,3 +114,11 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @most() kernel attributes {iris.num_warps = 16 : i32} { gpu.return }
+  // expected-error @below {{has 32 warps of 64 threads; expected at most 16 on gfx942, as a program has at most 1024 threads}}
+  gpu.func @threads() kernel attributes {iris.num_warps = 32 : i32} { gpu.return }
+}

@@ -189,9 +189,10 @@ uint64_t Divisibility::getPointerDivisor(Value buffer) {
                         kHeapAlignment);
       })
       .Case<memref::CastOp, memref::ReinterpretCastOp, memref::SubViewOp,
-            memref::MemorySpaceCastOp>([&](Operation *view) {
-        return getPointerDivisor(view->getOperand(0));
-      })
+            memref::AssumeAlignmentOp, memref::MemorySpaceCastOp>(
+          [&](Operation *view) {
+            return getPointerDivisor(view->getOperand(0));
+          })
       .Case<memref::AllocOp, memref::AllocaOp>([](auto alloc) {
         return getPowerOfTwoDivisor(alloc.getAlignment().value_or(1));
       })

@@ -118,6 +118,9 @@ TABLE = [
     ("values",
      "reductions, shapes, loops and strided views",
      (BASIC, "1 3", "")),
+    ("views",
+     "every view op through every access, and what stores change (views.py)",
+     ("i32 f32", "1 3", "")),
 ]
 
 

@@ -46,8 +46,9 @@ struct Placement {
 
 /// Ops whose result points into the same buffer.
 static bool passesAddress(Operation *op) {
-  return isa<ViewLikeOpInterface, memref::ExtractAlignedPointerAsIndexOp,
-             arith::IndexCastOp, LLVM::IntToPtrOp, LLVM::GEPOp>(op);
+  return isa<ViewLikeOpInterface, memref::TransposeOp,
+             memref::ExtractAlignedPointerAsIndexOp, arith::IndexCastOp,
+             LLVM::IntToPtrOp, LLVM::GEPOp>(op);
 }
 
 /// The last op, in walk order, that uses `value` within `block` or below it; an

@@ -37,4 +37,21 @@ gpu.module @kernels {
         : memref<?xf32, #iris.symmetric>, memref<256xf32>
     gpu.return
   }
+
+  // Views that upstream does not call views, and those with several results.
+  // CHECK-LABEL: gpu.func @views
+  // CHECK: %[[T:.+]] = memref.transpose {{.*}} to memref<8x4xf32, strided<[1, 8]>, #gpu.address_space<workgroup>>
+  // CHECK: %[[BASE:.+]], %{{.+}}, %{{.+}}:2, %{{.+}}:2 = memref.extract_strided_metadata %[[T]] : {{.*}} -> memref<f32, #gpu.address_space<workgroup>>
+  // CHECK: memref.load %[[BASE]][] : memref<f32, #gpu.address_space<workgroup>>
+  gpu.func @views(%o: memref<?xf32>, %i: index) kernel {
+    %a = memref.alloca() : memref<4x8xf32>
+    %t = memref.transpose %a (i, j) -> (j, i)
+        : memref<4x8xf32> to memref<8x4xf32, strided<[1, 8]>>
+    %base, %first, %sizes:2, %strides:2 = memref.extract_strided_metadata %t
+        : memref<8x4xf32, strided<[1, 8]>>
+        -> memref<f32>, index, index, index, index, index
+    %x = memref.load %base[] : memref<f32>
+    memref.store %x, %o[%i] : memref<?xf32>
+    gpu.return
+  }
 }

@@ -182,3 +182,27 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @space(%s: memref<?xf32, #iris.symmetric>, %b: memref<?xf32>) kernel {
+    %0 = memref.memory_space_cast %s : memref<?xf32, #iris.symmetric> to memref<?xf32>
+    // expected-error @below {{casts 'memref<?xf32>' to 'memref<?xf32, #iris.symmetric>'; expected a buffer of #iris.symmetric or #iris.peer, and no memory space in the result}}
+    %1 = memref.memory_space_cast %b : memref<?xf32> to memref<?xf32, #iris.symmetric>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @reshape(%b: memref<64xf32>, %shape: memref<2xindex>) kernel {
+    // expected-error @below {{'memref.reshape' op is not in the portable kernel language}}
+    // expected-note @below {{of 'memref' kernels may use alloca, assume_alignment, cast, collapse_shape, dim, expand_shape, extract_aligned_pointer_as_index, extract_strided_metadata, load, memory_space_cast, reinterpret_cast, store, subview, transpose, view}}
+    %0 = memref.reshape %b(%shape) : (memref<64xf32>, memref<2xindex>) -> memref<?x?xf32>
+    // expected-error @below {{'memref.cast' op works on 'memref<*xf32>'; expected}}
+    %1 = memref.cast %b : memref<64xf32> to memref<*xf32>
+    gpu.return
+  }
+}

@@ -25,6 +25,7 @@ import memory
 import packets
 import sync
 import values
+import views
 import windows
 
 SUITES = {
@@ -52,6 +53,7 @@ SUITES = {
     "matmul_ops": fused.matmul_ops,
     "signals": sync.signals,
     "values": values.values,
+    "views": views.make,
     **fused.SUITES,
 }
 

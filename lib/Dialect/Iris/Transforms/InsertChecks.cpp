@@ -40,10 +40,12 @@ static std::string describeBuffer(Value buffer) {
   while (Operation *op = buffer.getDefiningOp()) {
     if (auto translate = dyn_cast<TranslateOp>(op)) {
       buffer = translate.getSource();
-    } else if (auto cast = dyn_cast<memref::CastOp>(op)) {
-      buffer = cast.getSource();
+    } else if (isa<memref::CastOp, memref::AssumeAlignmentOp,
+                   memref::MemorySpaceCastOp>(op)) {
+      buffer = op->getOperand(0);
     } else if (isa<memref::SubViewOp, memref::CollapseShapeOp,
                    memref::ExpandShapeOp, memref::ReinterpretCastOp,
+                   memref::ExtractStridedMetadataOp, memref::TransposeOp,
                    memref::ViewOp>(op)) {
       prefix = "a view of ";
       buffer = op->getOperand(0);

@@ -103,9 +103,12 @@ static constexpr Row rows[] = {
     {"memref", "alloca", OnScalars | OnBuffers, EltInts | EltFloats,
      "of a static shape; memory of the program"},
     {"memref",
-     "cast collapse_shape expand_shape extract_aligned_pointer_as_index "
+     "assume_alignment cast collapse_shape expand_shape "
+     "extract_aligned_pointer_as_index extract_strided_metadata "
      "reinterpret_cast subview transpose view",
      OnScalars | OnBuffers, EltAny, "strided layouts"},
+    {"memref", "memory_space_cast", OnScalars | OnBuffers, EltAny,
+     "from `#iris.symmetric` or `#iris.peer` to no memory space"},
     {"affine", "apply for if max min yield", OnNumbers | OnBuffers, EltAny,
      "maps divide by positive constants"},
     {"affine", "load store", OnScalars | OnBuffers, EltAny,

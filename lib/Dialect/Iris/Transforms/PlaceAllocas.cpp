@@ -66,6 +66,17 @@ static bool isPlainAccess(Operation *op) {
   return !isa<IrisDialect>(op->getDialect());
 }
 
+/// The buffer that `op` makes of a part or another shape of its first operand;
+/// null if it makes none, or does anything else.
+static Value getView(Operation *op) {
+  if (!isa<ViewLikeOpInterface, memref::TransposeOp>(op))
+    return Value();
+  // The metadata are numbers, and the buffer that they describe.
+  bool isOne =
+      op->getNumResults() == 1 || isa<memref::ExtractStridedMetadataOp>(op);
+  return isOne ? op->getResult(0) : Value();
+}
+
 /// Sets the memory space of all views of `buffer`; rejects uses that prevent
 /// tracking it, or that other programs would see.
 static LogicalResult propagate(Value buffer, Attribute space) {
@@ -83,15 +94,14 @@ static LogicalResult propagate(Value buffer, Attribute space) {
     bool isFlow = user->getNumRegions() != 0 && !isa<tile::MatmulOp>(user);
     bool yieldsBuffer =
         user->hasTrait<OpTrait::IsTerminator>() && !isa<tile::YieldOp>(user);
-    bool isView = isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1;
-    if (isFlow || yieldsBuffer || (makesBuffers && !isView))
+    Value view = getView(user);
+    if (isFlow || yieldsBuffer || (makesBuffers && !view))
       return user->emitOpError("passes on ")
              << buffer.getType()
              << ", a buffer of the program (memref.alloca); expected ops that "
                 "access it, and views";
     if (!makesBuffers)
       continue;
-    Value view = user->getResult(0);
     auto type = dyn_cast<MemRefType>(view.getType());
     if (!type)
       return user->emitOpError("makes ")

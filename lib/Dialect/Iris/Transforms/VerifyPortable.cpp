@@ -245,6 +245,16 @@ static LogicalResult checkDetails(Operation *op) {
       return op->emitOpError("has a dynamic size; expected a static shape");
     return success();
   }
+  if (auto cast = dyn_cast<memref::MemorySpaceCastOp>(op)) {
+    BaseMemRefType from = cast.getSource().getType();
+    BaseMemRefType to = cast.getDest().getType();
+    if (!from.getMemorySpace() || to.getMemorySpace())
+      return op->emitOpError("casts ")
+             << from << " to " << to
+             << "; expected a buffer of #iris.symmetric or #iris.peer, and no "
+                "memory space in the result";
+    return success();
+  }
   if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op)) {
     if (kernel.getNumWorkgroupAttributions() ||
         kernel.getNumPrivateAttributions())

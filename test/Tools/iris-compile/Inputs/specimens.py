@@ -267,6 +267,19 @@ def buffer_op(k, op, shape, element):
     elif name == "view":
         bytes_ = k.buffer("i8", "bytes")
         view = k.op(f"memref.view {bytes_}[{i}][{i}] : memref<?xi8> to {m}")
+    elif name == "assume_alignment":
+        view = k.op(f"{op} {b}, 16 : {m}")
+    elif name == "memory_space_cast":
+        heap = f"memref<?x{element}, #iris.symmetric>"
+        view = k.op(f"{op} {k.argument(f'heap_{element}', heap)} : {heap} to {m}")
+    elif name == "extract_strided_metadata":
+        base = f"memref<{element}>"
+        first, _, size, stride = k.op(
+            f"{op} {b} : {m} -> {base}, index, index, index", 4)
+        k.keep(size, "scalars", "index")
+        k.keep(stride, "scalars", "index")
+        x = k.op(f"memref.load {first}[] : {base}")
+        return k.op(f"memref.store {x}, {out}[{i}] : {m}", 0)
     elif name == "extract_aligned_pointer_as_index":
         return k.keep(k.op(f"{op} {b} : {m} -> index"), "scalars", "index")
     elif name in ("collapse_shape", "expand_shape"):
@@ -498,7 +511,8 @@ def families():
     add("affine", "apply max min", affine_map)
     add("affine", "load store", buffer_op)
     add("memref", "load store dim alloca cast subview collapse_shape "
-        "expand_shape reinterpret_cast transpose view "
+        "expand_shape reinterpret_cast transpose view assume_alignment "
+        "memory_space_cast extract_strided_metadata "
         "extract_aligned_pointer_as_index",
         buffer_op)
     add("vector", "broadcast extract insert from_elements shuffle fma "
@@ -576,9 +590,10 @@ REFUSED = {
                    "%r = memref.load %a[%z] : memref<4xf32, 3>",
     "memref.prefetch": "memref.prefetch %b[%i], read, locality<3>, data : "
                        "memref<?xf32>",
-    "memref.extract_strided_metadata":
-        "%m, %o, %s, %w = memref.extract_strided_metadata %b : memref<?xf32> -> "
-        "memref<f32>, index, index, index",
+    "memref.distinct_objects": "%r = memref.distinct_objects %b : memref<?xf32>",
+    "memref.memory_space_cast":
+        "%r = memref.memory_space_cast %b : memref<?xf32> to "
+        "memref<?xf32, #iris.symmetric>",
     "tensor.extract": TL + "%r = tensor.extract %t[%i] : tensor<64xf32>",
     "tensor.insert": TL + "%r = tensor.insert %x into %t[%i] : tensor<64xf32>",
     "tensor.from_elements": "%r = tensor.from_elements %x, %x : tensor<2xf32>",

@@ -38,9 +38,11 @@ static bool isArgumentType(Type type) {
 }
 
 static bool isView(Operation *op) {
-  return isa<memref::CastOp, memref::CollapseShapeOp, memref::DimOp,
-             memref::ExpandShapeOp, memref::ExtractStridedMetadataOp,
-             memref::ReinterpretCastOp, memref::SubViewOp>(op);
+  return isa<memref::AssumeAlignmentOp, memref::CastOp, memref::CollapseShapeOp,
+             memref::DimOp, memref::ExpandShapeOp,
+             memref::ExtractStridedMetadataOp, memref::MemorySpaceCastOp,
+             memref::ReinterpretCastOp, memref::SubViewOp, memref::TransposeOp,
+             memref::ViewOp>(op);
 }
 
 static bool isAllowed(Operation *op) {

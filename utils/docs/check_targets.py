@@ -45,13 +45,14 @@ def transpose(elements):
 
 def matmul(element="f16", shape=(64, 64), block=64, warps=4, named=""):
     rows, columns = shape
-    result = f"tensor<{rows}x{columns}xf32>"
-    buffer = f"memref<?x?x{'i8' if named else element}>"
+    sum_ = "i32" if element == "i8" else "f32"
+    result = f"tensor<{rows}x{columns}x{sum_}>"
+    buffer = f"memref<?x?x{'i8' if named.startswith('as') else element}>"
     return kernel(
         [f"%t = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block({block}) {named}: "
          f"{buffer}, {buffer} -> {result}",
-         f"tile.store %t, %c[%i, %i] : {result}, memref<?x?xf32>"],
-        f"%a: {buffer}, %c: memref<?x?xf32>, %i: index", warps)
+         f"tile.store %t, %c[%i, %i] : {result}, memref<?x?x{sum_}>"],
+        f"%a: {buffer}, %c: memref<?x?x{sum_}>, %i: index", warps)
 
 
 def square(elements):
@@ -75,9 +76,10 @@ LIMITS = {
     "largest k-block of 64 x 64, f16": (lambda n: matmul(block=n),
                                         lambda n: 2 * n),
     "least k-block, f16": (lambda n: matmul(block=n), lambda n: n // 2),
+    "i8": (lambda n: matmul("i8", block=n), lambda n: n // 2),
 }
 CHOICES = {
-    "matmul of f32": [matmul("f32")],
+    "matmul of f32": [matmul("f32"), matmul("f32", named="precision(tf32) ")],
     "of f8E4M3FN, f8E5M2": [matmul(named=f"as({a}, {b}) ")
                             for a in ("f8E4M3FN", "f8E5M2")
                             for b in ("f8E4M3FN", "f8E5M2")],

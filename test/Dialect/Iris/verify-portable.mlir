@@ -206,3 +206,16 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @warp(%b: memref<?xf32>, %i: index) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %0 = tile.load %b[%i] : memref<?xf32> -> tensor<16384xf32>
+    // expected-error @below {{'tile.load' op works on 'tensor<32768xf32>'; expected tiles of at most 16384 elements for each of the kernel's 1 warps (iris.num_warps)}}
+    %1 = tile.load %b[%i] : memref<?xf32> -> tensor<32768xf32>
+    tile.store %0, %b[%i] : tensor<16384xf32>, memref<?xf32>
+    gpu.return
+  }
+}

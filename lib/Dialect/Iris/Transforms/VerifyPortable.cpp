@@ -9,6 +9,7 @@
 #include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 
+#include "iris/Analysis/TileLayout.h"
 #include "iris/Dialect/Iris/IR/BufferSpan.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Tile/IR/Tile.h"
@@ -71,6 +72,15 @@ static uint32_t elementOf(Type type) {
   return 0;
 }
 
+/// Elements of a tile that a warp of every target holds: that of the smallest
+/// warps.
+static constexpr int64_t kMaxWarpElements = 32 * kMaxElementsPerThread;
+
+static int64_t getNumWarps(gpu::GPUFuncOp kernel) {
+  auto warps = kernel->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+  return warps ? warps.getInt() : kDefaultNumWarps;
+}
+
 namespace {
 /// Checks one op; each method reports errors and returns failure.
 class OpChecker {
@@ -128,9 +138,16 @@ LogicalResult OpChecker::checkTile(RankedTensorType type) {
   if (!type.hasStaticShape() || type.getRank() == 0 ||
       !llvm::all_of(type.getShape(), llvm::isPowerOf2_64))
     return refuse(type) << "tiles of static extents that are powers of two";
-  if (failed(checkElement(type, OnTiles)))
+  if (failed(checkElement(type, OnTiles)) || failed(checkTileSize(type)))
     return failure();
-  return checkTileSize(type);
+  // Functions are inlined: their tiles are checked where kernels pass them on.
+  auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
+  int64_t warps = kernel ? getNumWarps(kernel) : kDefaultNumWarps;
+  if (type.getNumElements() > warps * kMaxWarpElements)
+    return refuse(type) << "tiles of at most " << kMaxWarpElements
+                        << " elements for each of the kernel's " << warps
+                        << " warps (" << kNumWarpsAttr << ")";
+  return success();
 }
 
 LogicalResult OpChecker::checkTileSize(RankedTensorType type) {

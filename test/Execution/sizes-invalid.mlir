@@ -3,8 +3,8 @@
 //
 // RUN: split-file %s %t
 // RUN: not iris-run -n 2 %t/negative.mlir 2>&1 | FileCheck %s
-// RUN: not iris-run -n 2 %t/product.mlir 2>&1 | FileCheck %s
-// CHECK: rank 1{{.*}}: iris.alloc in @main has a negative size, or sizes whose product is 2^63 bytes or more; expected sizes of 0 or more that fit the heap
+// RUN: not iris-run -n 2 %t/overflow.mlir 2>&1 | FileCheck %s
+// CHECK: rank 1{{.*}}: iris.alloc in @main has a negative size, or 2^63 bytes or more; expected sizes of 0 or more that fit the heap
 
 //--- negative.mlir
 gpu.module @kernels {
@@ -22,7 +22,7 @@ func.func @main(%ctx: !iris.ctx) {
   return
 }
 
-//--- product.mlir
+//--- overflow.mlir
 gpu.module @kernels {
   gpu.func @none() kernel {
     gpu.return

@@ -112,8 +112,8 @@ Status iris::rt::runProgram(World &world, const Package &package) {
   if (code == IRISRT_INVALID_ARGUMENT)
     return makeStatus(
         StatusCode::invalidArgument,
-        "iris.alloc in @main has a negative size, or sizes whose product is "
-        "2^63 bytes or more; expected sizes of 0 or more that fit the heap");
+        "iris.alloc in @main has a negative size, or 2^63 bytes or more; "
+        "expected sizes of 0 or more that fit the heap");
   if (code != 0)
     return makeStatus(StatusCode::internal,
                       "@main returned %d although all calls succeeded", code);

@@ -43,7 +43,6 @@ SUITES = {
     "epilogues": epilogues.epilogues,
     "heap": heap.heap,
     "matmul": matmul.matmul,
-    "matmul-narrow": matmul.narrow,
     "matmul-parts": matmul.parts,
     "matmul-small": matmul.small,
     "memory": memory.memory,

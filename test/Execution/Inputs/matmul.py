@@ -323,17 +323,14 @@ class Cases:
         p.cases += 1
 
 
-# Shapes and k-blocks that all targets support, and some that only the host
-# does.
+# Shapes and k-blocks.
 SHAPES = [((64, 64), 32), ((128, 16), 64)]
-NARROW = [((32, 32), 32), ((16, 64), 16), ((1, 16), 16), ((16, 1), 32),
-          ((2, 8), 128), ((8, 4), 16)]
 
 
-def matmul(element, full, shapes=None):
+def matmul(element, full):
     cases = Cases()
     other = "f8E5M2" if element == "f8E4M3FN" else element
-    shapes = shapes or SHAPES + ([((128, 128), 64)] if full else [])
+    shapes = SHAPES + ([((128, 128), 64)] if full else [])
     layouts = [(la, lb) for la in LAYOUTS for lb in LAYOUTS]
     regions = ["none", "plain", "peer_a", "peers", "waits"]
     iteration = 0
@@ -362,10 +359,6 @@ def matmul(element, full, shapes=None):
                     cases.case(v, *size)
                 iteration += 1
     return cases.p
-
-
-def narrow(element, full):
-    return matmul(element, full, NARROW)
 
 
 def other_of(element):

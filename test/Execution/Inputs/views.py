@@ -9,7 +9,7 @@ each dimension, and sizes. Sources have 64 elements; that of number k is
 the views are arguments of the kernels, so that the compiler does not know them.
 """
 import re
-from itertools import product
+import itertools
 
 COUNT = 64
 STORED = 100000
@@ -29,7 +29,7 @@ class View:
     def numbers(self):
         """The elements of the source that the view shows."""
         return {self.offset + sum(i * s for i, s in zip(index, self.strides))
-                for index in product(*map(range, self.sizes))}
+                for index in itertools.product(*map(range, self.sizes))}
 
 
 def views():

@@ -141,7 +141,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @types(%j: i32, %x: f32) kernel {
-    // expected-error @below {{'arith.trunci' op works on 'i7'; expected i1, i8, i16, i32 or i64, a tile, a memref or !iris.ctx}}
+    // expected-error @below {{'arith.trunci' op works on 'i7'; expected i1, i8, i16, i32 or i64, a tile, a memref with a rank or !iris.ctx}}
     %0 = arith.trunci %j : i32 to i7
     %1 = arith.constant 1.0 : f8E4M3FN
     // expected-error @below {{'arith.addf' op works on 'f8E4M3FN'; expected f16, bf16, f32 or f64; f8 is widened by arith.extf first}}
@@ -168,7 +168,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @unranked(%b: memref<?xf32>) kernel {
-    // expected-error @below {{'memref.cast' op works on 'memref<*xf32>'; expected i1, i8, i16, i32, i64, index, f16, bf16, f32 or f64, a tile, a memref or !iris.ctx}}
+    // expected-error @below {{'memref.cast' op works on 'memref<*xf32>'; expected i1, i8, i16, i32, i64, index, f16, bf16, f32 or f64, a tile, a memref with a rank or !iris.ctx}}
     %0 = memref.cast %b : memref<?xf32> to memref<*xf32>
     gpu.return
   }

@@ -227,9 +227,11 @@ std::string mlir::iris::describeShapes(uint32_t shapes) {
 static SmallVector<StringRef> getOtherOps(MLIRContext &context,
                                           StringRef dialect) {
   SmallVector<StringRef> others;
-  for (RegisteredOperationName name :
-       context.getRegisteredOperationsByDialect(dialect))
-    if (!findKernelOp(name.getStringRef()))
+  // getRegisteredOperationsByDialect finds none for most dialects: its binary
+  // search is by a comparison that is no order.
+  for (RegisteredOperationName name : context.getRegisteredOperations())
+    if (name.getDialectNamespace() == dialect &&
+        !findKernelOp(name.getStringRef()))
       others.push_back(name.getStringRef());
   llvm::sort(others);
   return others;

@@ -198,7 +198,7 @@ LogicalResult OpChecker::check(Type type) {
   if (elementOf(type))
     return checkElement(type, OnScalars);
   return refuse(type) << describeElements(row.elements & ~uint32_t(EltF8))
-                      << ", a tile, a memref or !iris.ctx";
+                      << ", a tile, a memref with a rank or !iris.ctx";
 }
 
 LogicalResult

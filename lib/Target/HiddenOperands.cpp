@@ -135,13 +135,39 @@ public:
                  : match(value, m_Sub(m_Value(), m_Value()));
   }
 
-  bool usesCarryOut(llvm::Value *operand) const {
+  /// Whether the carry out is used: LLVM finds it in comparisons of the result
+  /// with an operand, and of an operand with another or with its complement.
+  bool usesCarryOut() const {
     return llvm::isa<llvm::IntrinsicInst>(op) ||
-           llvm::any_of(op.users(), llvm::IsaPred<llvm::ICmpInst>) ||
-           llvm::any_of(operand->users(), llvm::IsaPred<llvm::ICmpInst>);
+           llvm::any_of(
+               op.users(),
+               [&](llvm::User *user) { return isCarryOf(op, user); }) ||
+           llvm::any_of(op.operands(), [&](llvm::Value *operand) {
+             return !llvm::isa<llvm::Constant>(operand) &&
+                    llvm::any_of(operand->users(), [&](llvm::User *user) {
+                      return isCarryOf(*operand, user);
+                    });
+           });
   }
 
 private:
+  bool isCarryOf(llvm::Value &value, llvm::User *user) const {
+    using namespace llvm::PatternMatch;
+    auto *comparison = llvm::dyn_cast<llvm::ICmpInst>(user);
+    if (!comparison)
+      return false;
+    llvm::Value *other =
+        comparison->getOperand(comparison->getOperand(0) == &value ? 1 : 0);
+    // That of x + 1 is x == -1.
+    return comparison->isEquality()
+               ? match(op.getOperand(1), llvm::PatternMatch::m_One()) &&
+                     llvm::isa<llvm::Constant>(other)
+               : comparison->isUnsigned() &&
+                     (llvm::is_contained(op.operands(), other) ||
+                      llvm::isa<llvm::Constant>(other) ||
+                      match(other, m_Not(m_Value())));
+  }
+
   Instruction &op;
   bool isSum, isDifference;
 };
@@ -173,7 +199,7 @@ static void findCarries(Instruction &op, Operands &found) {
   for (unsigned number : {0u, 1u}) {
     llvm::Value *operand = op.getOperand(number);
     llvm::Value *other = op.getOperand(1 - number);
-    if (!carrying.mayBeMerged(number) || !carrying.usesCarryOut(operand))
+    if (!carrying.mayBeMerged(number) || !carrying.usesCarryOut())
       continue;
     if (isCarry(other) && carrying.isMergeable(operand))
       found[&op].push_back(number);

@@ -50,7 +50,8 @@ def call_on_host(image, calls, results):
                                                size + SPARE) for size in sizes]
         arguments = (ctypes.c_uint64 * (len(buffers) + len(outputs)))(
             *(ctypes.addressof(b) for b in buffers + outputs))
-        getattr(library, name)(arguments, program.words)
+        # The symbol of a kernel in a bare image.
+        library[f"iris.{name}"](arguments, program.words)
         results.put(split([o.raw for o in outputs], sizes))
 
 

@@ -100,7 +100,7 @@ class Kernel:
         arguments = (ctypes.c_uint64 * len(buffers))(
             *(b.ctypes.data for b in buffers))
         program = Program()
-        getattr(library, self.name)(arguments, program.words)
+        library[f"iris.{self.name}"](arguments, program.words)
         return results
 
     def on_device(self, image, wave):

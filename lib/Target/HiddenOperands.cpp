@@ -90,6 +90,24 @@ static void findSignBytes(Instruction &op, Operands &found) {
   }
 }
 
+/// Whether both are the same constant, maybe of types of different width: a
+/// comparison of extended numbers becomes one of the numbers.
+static bool isSameConstant(llvm::Value *a, llvm::Value *b) {
+  using namespace llvm::PatternMatch;
+  const llvm::APFloat *x, *y;
+  if (!llvm::isa<llvm::Constant>(a) || a == b)
+    return a == b;
+  if (!match(a, m_APFloat(x)) || !match(b, m_APFloat(y)))
+    return false;
+  auto inF64 = [](llvm::APFloat value) {
+    bool losesInfo;
+    value.convert(llvm::APFloat::IEEEdouble(),
+                  llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    return value;
+  };
+  return inF64(*x).bitwiseIsEqual(inF64(*y));
+}
+
 /// Arms of selections that are the constant of their comparison.
 static void findSelectedConstants(Instruction &op, Operands &found) {
   using namespace llvm::PatternMatch;
@@ -105,7 +123,8 @@ static void findSelectedConstants(Instruction &op, Operands &found) {
     return;
   for (unsigned number : {1u, 2u})
     if (llvm::Value *arm = select->getOperand(number);
-        llvm::isa<llvm::Constant>(arm) && (arm == lhs || arm == rhs))
+        llvm::isa<llvm::Constant>(arm) &&
+        (isSameConstant(arm, lhs) || isSameConstant(arm, rhs)))
       found[&op].push_back(number);
 }
 
@@ -187,6 +206,29 @@ static bool isWhole(llvm::Value *value) {
                    llvm::PHINode>(value);
 }
 
+/// The carry of `x + y` without the sum, `~x < y`: it becomes an addition, too.
+static void findComplements(Instruction &op, Operands &found) {
+  using namespace llvm::PatternMatch;
+  auto *comparison = llvm::dyn_cast<llvm::ICmpInst>(&op);
+  if (!comparison || !comparison->isUnsigned())
+    return;
+  const llvm::DataLayout &layout = op.getModule()->getDataLayout();
+  // Whether `value` may be merged with the addition of `other`.
+  auto mayMerge = [&](llvm::Value *value, llvm::Value *other) {
+    if (isCarry(other))
+      return match(value, m_Add(m_Value(), m_Value()));
+    return other->getType()->isIntOrIntVectorTy(kWideBits) && !isWhole(value) &&
+           llvm::computeKnownBits(other, layout).countMaxActiveBits() <=
+               kWideBits / 2;
+  };
+  for (unsigned number : {0u, 1u}) {
+    llvm::Value *x, *y = op.getOperand(1 - number);
+    if (match(op.getOperand(number), m_Not(m_Value(x))) &&
+        (mayMerge(x, y) || mayMerge(y, x)))
+      found[&op].push_back(number);
+  }
+}
+
 /// `x + y` where a carry is added to it, or the same of differences. Their sum
 /// may become an addition with a carry of its own. So may the upper halves of
 /// 64 bits, where one is zero and the other one computed, by a multiplication
@@ -241,8 +283,10 @@ mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
       findSignBytes(op, found);
     if (guards.contains(Guard::SelectedConstants))
       findSelectedConstants(op, found);
-    if (guards.contains(Guard::Carries))
+    if (guards.contains(Guard::Carries)) {
       findCarries(op, found);
+      findComplements(op, found);
+    }
   }
   if (found.empty())
     return llvm::PreservedAnalyses::all();

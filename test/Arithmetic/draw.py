@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws random kernels of arithmetic, with the results of every op.
 
-A kernel loads its inputs, computes, and stores all of its values. It is
-evaluated while it is drawn, for COUNT sets of inputs: an op that is undefined
-for one of them is not drawn. Besides single ops there are patterns, which are
-the shapes that compilers rewrite.
+A kernel loads its inputs, computes, and stores half of its values, and all that
+no other op uses: compilers rewrite values that are used once. It is evaluated
+while it is drawn, for COUNT sets of inputs: an op that is undefined for one of
+them is not drawn. Besides single ops there are patterns, which are the shapes
+that compilers rewrite.
 """
 import random
+import re
 
 import exact_floats as floats
 import operations as ops
@@ -75,6 +77,8 @@ class Kernel:
         steps = self.choose.randrange(4, 14)
         while steps:
             steps -= self.step()
+        self.stored_names = {v.name for v in self.values
+                             if self.choose.random() < 0.5}
 
     # Emission ------------------------------------------------------------
 
@@ -184,7 +188,7 @@ class Kernel:
             self.selection, self.counting, self.known_bits, self.division,
             self.shifting, self.wide_operation, self.packing, self.halves,
             self.chosen_constant, self.to_float, self.carry,
-            self.guarded_shift, self.loop]
+            self.guarded_shift, self.signed_quotient, self.loop]
         return self.choose.choice(patterns)() is not None
 
     def integer_op(self):
@@ -295,6 +299,18 @@ class Kernel:
         if 0 in b.results:
             b = self.nonzero(b)
         return self.integer(self.choose.choice(ops.DIVISIONS), a, b)
+
+    def signed_quotient(self):
+        """Numbers of few bits by 1 or -1: the least one has no quotient."""
+        a, b = self.pick("i8", "i16", "i32"), self.pick("i8", "i16", "i32")
+        if a is None or b is None:
+            return None
+        shift = self.constant(b.t, width(b.t) - 1)
+        sign = self.nonzero(self.integer("shrsi", b, shift))
+        wide = "i64" if "i32" in (a.t, b.t) else "i32"
+        return self.integer(self.choose.choice(["divsi", "remsi"]),
+                            self.extend(a, wide, True),
+                            self.extend(sign, wide, True))
 
     def amount(self, value):
         if self.choose.random() < 0.6:
@@ -457,8 +473,11 @@ class Kernel:
     # The kernel ----------------------------------------------------------
 
     def outputs(self):
-        """The values that are stored: all but inputs."""
-        return self.values[len(self.inputs):]
+        """The values that are stored."""
+        text = "\n".join(line.split(" = ", 1)[-1] for line in self.lines)
+        used = set(re.findall(r"%v\d+(?:#\d)?", text))
+        return [v for v in self.values[len(self.inputs):]
+                if v.name not in used or v.name in self.stored_names]
 
     def stored(self, value):
         """The element type of a value's buffer."""

@@ -149,6 +149,26 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // So is that of extended numbers, which are compared without the extension.
+  // CHECK-LABEL: {{^}}extended_selection:
+  // CHECK: v_cmp_lg_f32
+  // CHECK: s_endpgm
+  // SELECT-LABEL: {{^}}extended_selection:
+  // SELECT-NOT: v_cmp_lg_f32
+  // SELECT: s_endpgm
+  gpu.func @extended_selection(%h: memref<64xbf16, #iris.symmetric>,
+      %a: memref<64xf32, #iris.symmetric>) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %h[%c0] : memref<64xbf16, #iris.symmetric> -> tensor<64xbf16>
+    %w = arith.extf %x : tensor<64xbf16> to tensor<64xf32>
+    %k = arith.constant dense<3.25> : tensor<64xf32>
+    %p = arith.cmpf one, %w, %k : tensor<64xf32>
+    %r = arith.select %p, %w, %k : tensor<64xi1>, tensor<64xf32>
+    tile.store %r, %a[%c0] : tensor<64xf32>, memref<64xf32, #iris.symmetric>
+    gpu.return
+  }
+
   // x + y without its carry, then the carry in.
   // CHECK-LABEL: {{^}}carry:
   // CHECK: s_add_i32

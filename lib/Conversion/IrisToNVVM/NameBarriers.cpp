@@ -27,8 +27,7 @@ struct NameBarriersPass
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       if (!kernel->hasAttr(kProducerWarpsAttr))
         continue;
-      auto warps = kernel->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
-      int64_t threads = (warps ? warps.getInt() : kDefaultNumWarps) * kWarpSize;
+      int64_t threads = getNumWarps(kernel) * kWarpSize;
       SmallVector<gpu::BarrierOp> barriers;
       kernel.walk([&](gpu::BarrierOp op) { barriers.push_back(op); });
       for (gpu::BarrierOp op : barriers) {

@@ -418,10 +418,10 @@ struct LowerKernelABIPass
       if (failed(layout) ||
           failed(verifyWorkgroupMemory(function, *info, maxWorkgroupBytes)))
         return signalPassFailure();
-      if (!host &&
-          failed(verifyThreads(function, getNumWarps(function), *info)))
+      int64_t warps = countAllWarps(function);
+      if (!host && failed(verifyThreads(function, warps, *info)))
         return signalPassFailure();
-      int64_t threads = host ? 1 : getNumWarps(function) * info->getWaveSize();
+      int64_t threads = host ? 1 : warps * info->getWaveSize();
       function->setAttr(kMetaAttr,
                         describeKernel(function, *layout, threads,
                                        getSymbol(function.getName(), host)));
@@ -453,11 +453,9 @@ private:
     return (host ? "iris." + name : Twine(name)).str();
   }
 
-  static int64_t getNumWarps(FunctionOpInterface function) {
-    auto warps = function->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+  static int64_t countAllWarps(FunctionOpInterface function) {
     auto producers = function->getAttrOfType<IntegerAttr>(kProducerWarpsAttr);
-    return (warps ? warps.getInt() : kDefaultNumWarps) +
-           (producers ? producers.getInt() : 0);
+    return getNumWarps(function) + (producers ? producers.getInt() : 0);
   }
 };
 } // namespace

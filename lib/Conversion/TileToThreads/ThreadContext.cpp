@@ -21,9 +21,7 @@ KernelInfo mlir::iris::getKernelInfo(FunctionOpInterface function,
                                      unsigned warpSize) {
   KernelInfo kernel;
   kernel.warpSize = warpSize;
-  kernel.numWarps = kDefaultNumWarps;
-  if (auto attr = function->getAttrOfType<IntegerAttr>(kNumWarpsAttr))
-    kernel.numWarps = attr.getInt();
+  kernel.numWarps = getNumWarps(function);
   for (BlockArgument argument : function.getArguments())
     if (isa<CtxType>(argument.getType()))
       kernel.ctx = argument;

@@ -64,6 +64,11 @@ void IrisDialect::initialize() {
   addInterfaces<IrisInlinerInterface>();
 }
 
+int64_t mlir::iris::getNumWarps(Operation *kernel) {
+  auto warps = kernel->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+  return warps ? warps.getInt() : kDefaultNumWarps;
+}
+
 bool mlir::iris::isSymmetric(MemRefType buffer) {
   return isa_and_nonnull<SymmetricAttr>(buffer.getMemorySpace());
 }

@@ -76,11 +76,6 @@ static uint32_t elementOf(Type type) {
 /// warps.
 static constexpr int64_t kMaxWarpElements = 32 * kMaxElementsPerThread;
 
-static int64_t getNumWarps(gpu::GPUFuncOp kernel) {
-  auto warps = kernel->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
-  return warps ? warps.getInt() : kDefaultNumWarps;
-}
-
 namespace {
 /// Checks one op; each method reports errors and returns failure.
 class OpChecker {

@@ -562,10 +562,7 @@ void LayoutAssigner::convertBoundaries(Operation *op) {
 
 LogicalResult tile::assignLayouts(FunctionOpInterface function,
                                   unsigned warpSize) {
-  unsigned numWarps = iris::kDefaultNumWarps;
-  if (auto attr = function->getAttrOfType<IntegerAttr>(iris::kNumWarpsAttr))
-    numWarps = attr.getInt();
-  return LayoutAssigner(function, numWarps, warpSize).run();
+  return LayoutAssigner(function, iris::getNumWarps(function), warpSize).run();
 }
 
 //===----------------------------------------------------------------------===//

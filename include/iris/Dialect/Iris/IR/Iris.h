@@ -57,6 +57,8 @@ inline constexpr int64_t kMaxGroup = 8;
 
 /// Default number of waves per workgroup.
 inline constexpr int64_t kDefaultNumWarps = 4;
+/// Waves per workgroup of `kernel`, without those that only load operand tiles.
+int64_t getNumWarps(Operation *kernel);
 
 /// True if `buffer` is this rank's copy of a buffer in the symmetric heap.
 bool isSymmetric(MemRefType buffer);

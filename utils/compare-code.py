@@ -117,7 +117,9 @@ def strip(line):
 
 def get_body(text):
     """The lines of the kernel, from its label or entry to its end."""
-    begin = re.search(rf"^{KERNEL}:|^\.visible \.entry {KERNEL}\(", text, re.M)
+    # The host's symbols of kernels have a prefix.
+    begin = re.search(rf"^(iris\.)?{KERNEL}:|^\.visible \.entry {KERNEL}\(",
+                      text, re.M)
     if not begin:
         raise ValueError(f"the assembly has no kernel '{KERNEL}'")
     end = re.compile(r"^\.?Lfunc_end|-- End function|^\}|^\.Lfunc_end",

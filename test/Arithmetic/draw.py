@@ -77,8 +77,7 @@ class Kernel:
         steps = self.choose.randrange(4, 14)
         while steps:
             steps -= self.step()
-        self.stored_names = {v.name for v in self.values
-                             if self.choose.random() < 0.5}
+        self.kept = self.draw_outputs()
 
     # Emission ------------------------------------------------------------
 
@@ -472,12 +471,17 @@ class Kernel:
 
     # The kernel ----------------------------------------------------------
 
-    def outputs(self):
-        """The values that are stored."""
+    def draw_outputs(self):
+        """Half of the values, and all that no op uses."""
+        chosen = {v.name for v in self.values if self.choose.random() < 0.5}
         text = "\n".join(line.split(" = ", 1)[-1] for line in self.lines)
         used = set(re.findall(r"%v\d+(?:#\d)?", text))
         return [v for v in self.values[len(self.inputs):]
-                if v.name not in used or v.name in self.stored_names]
+                if v.name not in used or v.name in chosen]
+
+    def outputs(self):
+        """The values that are stored."""
+        return self.kept
 
     def stored(self, value):
         """The element type of a value's buffer."""

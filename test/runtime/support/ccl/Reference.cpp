@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/ccl/Reference.h"
 
+#include "support/Hash.h"
+
 #include "iris/rt/Buffer.h"
 
 #include <algorithm>
@@ -9,14 +11,6 @@
 using namespace iris::ccl;
 using namespace iris::rt;
 using namespace iris::rt::test;
-
-static uint64_t hash(uint64_t a, uint64_t b, uint64_t c) {
-  uint64_t x = (a + 1) * 0x9e3779b97f4a7c15ull ^
-               (b + 1) * 0xbf58476d1ce4e5b9ull ^
-               (c + 1) * 0xd6e8feb86659fd93ull;
-  x = (x ^ x >> 31) * 0x94d049bb133111ebull;
-  return x ^ x >> 29;
-}
 
 static bool isInteger(DType dtype) {
   return dtype >= DType::i8 && dtype <= DType::u8;

@@ -89,20 +89,23 @@ private:
       unsigned start = layout.getSubRegIdxOffset(index);
       if (index == part)
         return getWordOfPart(sequence.getOperand(i), 0, depth);
-      if (start <= first && end <= start + layout.getSubRegIdxSize(index))
-        return getWordOfPart(sequence.getOperand(i),
-                             findPart(first - start, end - first), depth);
+      if (start > first || end > start + layout.getSubRegIdxSize(index))
+        continue;
+      std::optional<unsigned> inner = findPart(first - start, end - first);
+      return inner ? getWordOfPart(sequence.getOperand(i), *inner, depth)
+                   : std::nullopt;
     }
     return std::nullopt;
   }
 
-  /// The index of the part of so many bits from bit `offset` on.
-  unsigned findPart(unsigned offset, unsigned size) const {
+  /// The index of the part of so many bits from bit `offset` on; none if
+  /// registers have no such part.
+  std::optional<unsigned> findPart(unsigned offset, unsigned size) const {
     for (unsigned index = 1; index < layout.getNumSubRegIndices(); ++index)
       if (layout.getSubRegIdxOffset(index) == offset &&
           layout.getSubRegIdxSize(index) == size)
         return index;
-    llvm_unreachable("a register that contains the part has it too");
+    return std::nullopt;
   }
 
   std::optional<uint32_t> fold(const MachineInstr &op, unsigned depth) const {

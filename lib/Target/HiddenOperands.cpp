@@ -94,9 +94,9 @@ static void findSignBytes(Instruction &op, Operands &found) {
 /// comparison of extended numbers becomes one of the numbers.
 static bool isSameConstant(llvm::Value *a, llvm::Value *b) {
   using namespace llvm::PatternMatch;
+  if (a == b)
+    return llvm::isa<llvm::Constant>(a);
   const llvm::APFloat *x, *y;
-  if (!llvm::isa<llvm::Constant>(a) || a == b)
-    return a == b;
   if (!match(a, m_APFloat(x)) || !match(b, m_APFloat(y)))
     return false;
   auto inF64 = [](llvm::APFloat value) {
@@ -123,8 +123,7 @@ static void findSelectedConstants(Instruction &op, Operands &found) {
     return;
   for (unsigned number : {1u, 2u})
     if (llvm::Value *arm = select->getOperand(number);
-        llvm::isa<llvm::Constant>(arm) &&
-        (isSameConstant(arm, lhs) || isSameConstant(arm, rhs)))
+        isSameConstant(arm, lhs) || isSameConstant(arm, rhs))
       found[&op].push_back(number);
 }
 
@@ -147,11 +146,9 @@ public:
   /// Of a difference only the minuend is.
   bool mayBeMerged(unsigned number) const { return isSum || number == 0; }
 
-  /// Whether the operand is what LLVM would compute with the carry.
-  bool isMergeable(llvm::Value *value) const {
-    using namespace llvm::PatternMatch;
-    return isSum ? match(value, m_Add(m_Value(), m_Value()))
-                 : match(value, m_Sub(m_Value(), m_Value()));
+  /// The opcode of what may be merged with it.
+  Instruction::BinaryOps getOpcode() const {
+    return isSum ? Instruction::Add : Instruction::Sub;
   }
 
   /// Whether the carry out is used: LLVM finds it in comparisons of the result
@@ -200,10 +197,23 @@ static bool isCarry(llvm::Value *value) {
                                                 ->isIntOrIntVectorTy(1);
 }
 
-/// Whether the upper half is a value of its own, which is not computed here.
-static bool isWhole(llvm::Value *value) {
-  return llvm::isa<llvm::Constant, llvm::Argument, llvm::LoadInst,
-                   llvm::PHINode>(value);
+/// Whether the upper half of `value` is computed, by a multiplication for
+/// example, and that of `other` is zero.
+static bool hasComputedUpperHalf(llvm::Value *value, llvm::Value *other,
+                                 const llvm::DataLayout &layout) {
+  return !llvm::isa<llvm::Constant, llvm::Argument, llvm::LoadInst,
+                    llvm::PHINode>(value) &&
+         other->getType()->isIntOrIntVectorTy(kWideBits) &&
+         llvm::computeKnownBits(other, layout).countMaxActiveBits() <=
+             kWideBits / 2;
+}
+
+/// Whether `value` is an operation of `opcode` to which the carry `other` is
+/// added.
+static bool isWithCarry(llvm::Value *value, llvm::Value *other,
+                        Instruction::BinaryOps opcode) {
+  auto *op = llvm::dyn_cast<Instruction>(value);
+  return op && op->getOpcode() == opcode && isCarry(other);
 }
 
 /// The carry of `x + y` without the sum, `~x < y`: it becomes an addition, too.
@@ -213,13 +223,9 @@ static void findComplements(Instruction &op, Operands &found) {
   if (!comparison || !comparison->isUnsigned())
     return;
   const llvm::DataLayout &layout = op.getModule()->getDataLayout();
-  // Whether `value` may be merged with the addition of `other`.
   auto mayMerge = [&](llvm::Value *value, llvm::Value *other) {
-    if (isCarry(other))
-      return match(value, m_Add(m_Value(), m_Value()));
-    return other->getType()->isIntOrIntVectorTy(kWideBits) && !isWhole(value) &&
-           llvm::computeKnownBits(other, layout).countMaxActiveBits() <=
-               kWideBits / 2;
+    return isWithCarry(value, other, Instruction::Add) ||
+           hasComputedUpperHalf(value, other, layout);
   };
   for (unsigned number : {0u, 1u}) {
     llvm::Value *x, *y = op.getOperand(1 - number);
@@ -231,24 +237,20 @@ static void findComplements(Instruction &op, Operands &found) {
 
 /// `x + y` where a carry is added to it, or the same of differences. Their sum
 /// may become an addition with a carry of its own. So may the upper halves of
-/// 64 bits, where one is zero and the other one computed, by a multiplication
-/// for example.
+/// 64 bits, where one is zero and the other one computed.
 static void findCarries(Instruction &op, Operands &found) {
   CarryingOp carrying(op);
-  if (!carrying.matches())
+  if (!carrying.matches() || !carrying.usesCarryOut())
     return;
   const llvm::DataLayout &layout = op.getModule()->getDataLayout();
   for (unsigned number : {0u, 1u}) {
     llvm::Value *operand = op.getOperand(number);
     llvm::Value *other = op.getOperand(1 - number);
-    if (!carrying.mayBeMerged(number) || !carrying.usesCarryOut())
+    if (!carrying.mayBeMerged(number))
       continue;
-    if (isCarry(other) && carrying.isMergeable(operand))
+    if (isWithCarry(operand, other, carrying.getOpcode()))
       found[&op].push_back(number);
-    else if (other->getType()->isIntOrIntVectorTy(kWideBits) &&
-             !isWhole(operand) &&
-             llvm::computeKnownBits(other, layout).countMaxActiveBits() <=
-                 kWideBits / 2)
+    else if (hasComputedUpperHalf(operand, other, layout))
       found[&op].push_back(1 - number);
   }
 }

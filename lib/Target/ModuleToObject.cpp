@@ -10,7 +10,7 @@
 #include "Linker.h"
 #include "LoadsBeforeBarriers.h"
 #include "Magnitudes.h"
-#include "NestedLimits.h"
+#include "NestedMinMax.h"
 #include "ScalarPressure.h"
 #include "ShortIntegers.h"
 #include "ShortShifts.h"
@@ -306,11 +306,11 @@ LogicalResult ModuleToObject::optimize() {
     llvm::PassBuilder builder(machine.get(), tuning);
     functions.registerPass(
         [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(target)); });
-    if (options.guards.contains(Guard::NestedLimits))
+    if (options.guards.contains(Guard::NestedMinMax))
       builder.registerPipelineStartEPCallback(
           [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(
-                llvm::createModuleToFunctionPassAdaptor(NestedLimitsPass()));
+                llvm::createModuleToFunctionPassAdaptor(NestedMinMaxPass()));
           });
     if (target.kind != TargetKind::Host &&
         options.guards.contains(Guard::IntegersToBf16))

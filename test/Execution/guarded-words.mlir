@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arithmetic of halves of i64, of numbers of few bits, and limits that LLVM
+// Arithmetic of halves of i64, of numbers of few bits, and minima that LLVM
 // compiles to wrong code where it is not guarded (docs/internals/guards.md). The
 // expected values are exact.
 //
@@ -7,7 +7,7 @@
 // RUN: iris-run -n 3 %s
 //
 // LLVM still has the one defect that the host has, too.
-// RUN: iris-compile %s --disable-guards=nested-limits -o %t.iris
+// RUN: iris-compile %s --disable-guards=nested-min-max -o %t.iris
 // RUN: not iris-run -n 1 %t.iris 2>&1 | FileCheck %s
 // CHECK: 65 of 203 checks failed
 
@@ -115,15 +115,15 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The first limit keeps NaN, the second one does not.
-  gpu.func @limits(%ctx: !iris.ctx, %x: f32, %h: f16, %want: f32) kernel
+  // The inner minimum keeps NaN, the outer one does not.
+  gpu.func @minima(%ctx: !iris.ctx, %x: f32, %h: f16, %want: f32) kernel
       attributes {iris.num_warps = 1 : i32} {
     %k = arith.constant 3.25 : f32
     %above = arith.cmpf ogt, %x, %k : f32
     %v = arith.select %above, %k, %x : f32
     %again = arith.cmpf ugt, %v, %k : f32
     %w = arith.select %again, %k, %v : f32
-    iris.expect_eq %w, %want, "x limited twice" : f32
+    iris.expect_eq %w, %want, "min(min(x, 3.25), 3.25)" : f32
     %xs = tensor.splat %x : tensor<64xf32>
     %ks = arith.constant dense<3.25> : tensor<64xf32>
     %wants = tensor.splat %want : tensor<64xf32>
@@ -131,14 +131,14 @@ gpu.module @kernels {
     %vs = arith.select %below, %xs, %ks : tensor<64xi1>, tensor<64xf32>
     %below2 = arith.cmpf ole, %vs, %ks : tensor<64xf32>
     %ws = arith.select %below2, %vs, %ks : tensor<64xi1>, tensor<64xf32>
-    iris.expect_eq %ws, %wants, "tile limited twice" : tensor<64xf32>
+    iris.expect_eq %ws, %wants, "min(min(x, 3.25), 3.25), tile" : tensor<64xf32>
     %kh = arith.constant 3.25 : f16
     %aboveh = arith.cmpf oge, %h, %kh : f16
     %vh = arith.select %aboveh, %kh, %h : f16
     %wide = arith.extf %vh : f16 to f32
     %againw = arith.cmpf uge, %wide, %k : f32
     %ww = arith.select %againw, %k, %wide : f32
-    iris.expect_eq %ww, %want, "x of f16 limited again as f32" : f32
+    iris.expect_eq %ww, %want, "min(extf(min(x, 3.25)), 3.25)" : f32
     gpu.return
   }
 }
@@ -169,10 +169,10 @@ func.func @main(%ctx: !iris.ctx) {
   %nan = arith.constant 0x7FC00000 : f32
   %nan16 = arith.constant 0x7E00 : f16
   %limit = arith.constant 3.25 : f32
-  iris.launch @kernels::@limits programs(%one) args(%ctx, %nan, %nan16, %limit : !iris.ctx, f32, f16, f32)
+  iris.launch @kernels::@minima programs(%one) args(%ctx, %nan, %nan16, %limit : !iris.ctx, f32, f16, f32)
   %x1 = arith.constant 1.0 : f32
   %h1 = arith.constant 1.0 : f16
-  iris.launch @kernels::@limits programs(%one) args(%ctx, %x1, %h1, %x1 : !iris.ctx, f32, f16, f32)
+  iris.launch @kernels::@minima programs(%one) args(%ctx, %x1, %h1, %x1 : !iris.ctx, f32, f16, f32)
   iris.sync %ctx
   return
 }

@@ -36,13 +36,14 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
     depends on the target, and so do the last bits of floats.
 
     The sum is computed in *k-blocks*: `block` values of k, a power of two from
-    16 (32 for 8-bit elements) to 4096; the last block may have fewer. Before a k-block is read, the region runs with
-    its number, 0, 1, ... up to ceil(`k` / `block`) - 1, in this order and once
-    each; a target may run it for several blocks before it multiplies the first
-    one. In a fused kernel the region waits for a flag. `tile.yield` ends the
-    region: it has no operands, or one buffer and offsets from which to read
-    this block of `a`, or two of them, for `a` and `b`. Ops after `tile.matmul`
-    are ordered after the region of every block. The region must not store to
+    16 (32 for 8-bit elements) to 4096; the last block may have fewer. Before a
+    k-block is read, the region runs with its number, 0, 1, ... up to
+    ceil(`k` / `block`) - 1, in this order and once each; a target may run it
+    for several blocks before it multiplies the first one. In a fused kernel the
+    region waits for a flag. `tile.yield` ends the region: it has no operands,
+    or one buffer and offsets from which to read this block of `a`, or two of
+    them, for `a` and `b`. Ops after `tile.matmul` are ordered after the region
+    of every block. The region must not store to
     buffers, and must not use tiles.
 
     With `columns(n)` only the first n columns of the result are used; the

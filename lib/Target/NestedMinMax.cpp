@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "NestedLimits.h"
+#include "NestedMinMax.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -8,13 +8,13 @@
 using llvm::PatternMatch::m_APFloat;
 
 namespace {
-/// A selection of the larger or the smaller of a value and a constant.
-struct Limit {
+/// The maximum or minimum of a value and a constant, by a selection.
+struct MinMax {
   llvm::SelectInst &select;
   llvm::FCmpInst &comparison;
   llvm::Value *value, *constant;
 
-  static std::optional<Limit> match(llvm::Instruction &op) {
+  static std::optional<MinMax> match(llvm::Instruction &op) {
     auto *select = llvm::dyn_cast<llvm::SelectInst>(&op);
     auto *comparison =
         select ? llvm::dyn_cast<llvm::FCmpInst>(select->getCondition())
@@ -34,7 +34,7 @@ struct Limit {
     if ((first != value || second != constant) &&
         (first != constant || second != value))
       return std::nullopt;
-    return Limit{*select, *comparison, value, constant};
+    return MinMax{*select, *comparison, value, constant};
   }
 
   bool isConstantForNaN() const {
@@ -47,38 +47,39 @@ struct Limit {
 
 /// Whether the value is a selection, or becomes one. LLVM looks through
 /// conversions.
-static bool mayBeLimit(llvm::Value *value) {
+static bool mayBeSelection(llvm::Value *value) {
   if (auto *cast = llvm::dyn_cast<llvm::CastInst>(value))
     value = cast->getOperand(0);
   return llvm::isa<llvm::SelectInst, llvm::PHINode>(value);
 }
 
-/// The limit of `value is NaN ? constant : value`.
-static void separateNaN(Limit limit) {
-  llvm::IRBuilder<> b(&limit.select);
-  llvm::Value *isNaN = b.CreateFCmpUNO(limit.value, limit.value);
-  llvm::Value *number = b.CreateSelect(isNaN, limit.constant, limit.value);
+/// Makes it that of `value is NaN ? constant : value`.
+static void separateNaN(MinMax minMax) {
+  llvm::IRBuilder<> b(&minMax.select);
+  llvm::Value *isNaN = b.CreateFCmpUNO(minMax.value, minMax.value);
+  llvm::Value *number = b.CreateSelect(isNaN, minMax.constant, minMax.value);
   auto replace = [&](llvm::Value *operand) {
-    return operand == limit.value ? number : operand;
+    return operand == minMax.value ? number : operand;
   };
-  llvm::Value *comparison = b.CreateFCmp(
-      limit.comparison.getPredicate(), replace(limit.comparison.getOperand(0)),
-      replace(limit.comparison.getOperand(1)));
-  limit.select.setCondition(comparison);
-  limit.select.setTrueValue(replace(limit.select.getTrueValue()));
-  limit.select.setFalseValue(replace(limit.select.getFalseValue()));
+  llvm::Value *comparison =
+      b.CreateFCmp(minMax.comparison.getPredicate(),
+                   replace(minMax.comparison.getOperand(0)),
+                   replace(minMax.comparison.getOperand(1)));
+  minMax.select.setCondition(comparison);
+  minMax.select.setTrueValue(replace(minMax.select.getTrueValue()));
+  minMax.select.setFalseValue(replace(minMax.select.getFalseValue()));
 }
 
 llvm::PreservedAnalyses
-mlir::iris::NestedLimitsPass::run(llvm::Function &function,
+mlir::iris::NestedMinMaxPass::run(llvm::Function &function,
                                   llvm::FunctionAnalysisManager &) {
-  llvm::SmallVector<Limit> found;
+  llvm::SmallVector<MinMax> found;
   for (llvm::Instruction &op : llvm::instructions(function))
-    if (std::optional<Limit> limit = Limit::match(op);
-        limit && limit->isConstantForNaN() && mayBeLimit(limit->value))
-      found.push_back(*limit);
-  for (const Limit &limit : found)
-    separateNaN(limit);
+    if (std::optional<MinMax> minMax = MinMax::match(op);
+        minMax && minMax->isConstantForNaN() && mayBeSelection(minMax->value))
+      found.push_back(*minMax);
+  for (const MinMax &minMax : found)
+    separateNaN(minMax);
   if (found.empty())
     return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses preserved;

@@ -178,6 +178,12 @@ IRISRT_API IrisRtArg irisrtScalarArg(IrisRtElement element, uint64_t bits);
 
 IRISRT_API IrisRtStatusCode irisrtStreamCreate(IrisRtWorld *world,
                                                uint64_t *stream);
+/* Takes a stream that the program created by CUDA's or HIP's API
+ * (cudaStream_t, CUstream, hipStream_t); NULL is the device's default stream.
+ * The stream must exist until irisrtStreamDestroy, which then only waits for
+ * its work, or until the world ends. */
+IRISRT_API IrisRtStatusCode irisrtStreamAdopt(IrisRtWorld *world, void *native,
+                                              uint64_t *stream);
 IRISRT_API IrisRtStatusCode irisrtStreamDestroy(IrisRtWorld *world,
                                                 uint64_t stream);
 /* Waits for one stream of this rank. */

@@ -11,6 +11,12 @@ using namespace iris::rt;
 
 Backend::~Backend() = default;
 
+Expected<StreamHandle> Backend::adoptStream(void *) {
+  return Status(StatusCode::unavailable,
+                "this device has no streams but those that World::createStream "
+                "returns; only streams of CUDA and HIP can be adopted");
+}
+
 void Backend::keepUntilEnd(std::unique_ptr<uint8_t[]> memory) {
   std::lock_guard<std::mutex> lock(keptMutex_);
   kept_.push_back(std::move(memory));

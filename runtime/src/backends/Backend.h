@@ -195,6 +195,13 @@ public:
   /// high-priority stream starts first; with the default number of queues, it
   /// does not share a queue with other streams.
   virtual Expected<StreamHandle> createStream(bool isHighPriority = false) = 0;
+  /// Takes a stream that the process created by other means, by the driver's
+  /// handle; null is the device's default stream. The same stream has the same
+  /// handle until destroyStream, which waits for the stream's work and destroys
+  /// nothing. The stream must exist until then. Fails for another device's.
+  virtual Expected<StreamHandle> adoptStream(void *native);
+  /// Whether the stream's work is captured instead of run, whoever began that.
+  virtual Expected<bool> isCapturing(StreamHandle stream) = 0;
   /// Waits for the stream's work, then destroys it; `timeout` if the work does
   /// not end within the limit. Afterwards the memory and code that it may use
   /// stay allocated: functions that free or unmap memory or unload a module

@@ -295,6 +295,17 @@ IrisRtStatusCode irisrtStreamCreate(IrisRtWorld *world, uint64_t *stream) {
   return IRISRT_OK;
 }
 
+IrisRtStatusCode irisrtStreamAdopt(IrisRtWorld *world, void *native,
+                                   uint64_t *stream) {
+  IRISRT_REQUIRE(world);
+  IRISRT_REQUIRE(stream);
+  Expected<Stream> adopted = world->world->adoptStream(native);
+  if (!adopted.ok())
+    return finish(adopted.status());
+  *stream = adopted->id;
+  return IRISRT_OK;
+}
+
 IrisRtStatusCode irisrtStreamDestroy(IrisRtWorld *world, uint64_t stream) {
   IRISRT_REQUIRE(world);
   return finish(world->world->destroyStream({stream}));

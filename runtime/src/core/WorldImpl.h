@@ -48,6 +48,11 @@ struct World::Impl {
   Status checkHostCode(const char *what) const;
   Status synchronizeStream(StreamHandle stream);
   Status synchronizeAll();
+  std::vector<StreamHandle> allStreams() const;
+  /// Whether one of the streams is captured, also by its owner.
+  bool isAnyCaptured(const std::vector<StreamHandle> &among) const;
+  /// Refuses to wait for captured streams, which does not fail the world.
+  Status checkNotCaptured(const std::vector<StreamHandle> &among) const;
   Status agreeAcrossRanks();
   /// Passes an error to fail(), and returns the world's failure.
   Status failOnError(Status status);
@@ -107,9 +112,9 @@ struct World::Impl {
   mutable std::mutex mutex; // guards the members below
   /// Changed only with both mutexes held.
   std::vector<std::unique_ptr<Loaded>> modules;
-  std::set<uint64_t> streams;                    // besides mainStream
+  /// Besides mainStream; those of the caller too.
+  std::set<uint64_t> streams;
   std::map<uint64_t, uint32_t> coresidentLimits; // by kernel handle
-  std::set<uint64_t> captures;                   // streams, by handle
   uint32_t channels = 0;
   Status failure_;
   /// Whether failure_ is set, for calls that check it without the mutex.

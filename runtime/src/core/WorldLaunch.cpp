@@ -135,8 +135,19 @@ Expected<Stream> World::createStream(bool isHighPriority) {
   return Stream{handle.value};
 }
 
+Expected<Stream> World::adoptStream(void *native) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  IRISRT_ASSIGN_OR_RETURN(StreamHandle handle,
+                          impl_->backend->adoptStream(native));
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  if (handle.value != impl_->mainStream.value)
+    impl_->streams.insert(handle.value);
+  return Stream{handle.value};
+}
+
 Status World::destroyStream(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
+  IRISRT_RETURN_IF_ERROR(impl_->checkNotCaptured({{stream.id}}));
   {
     std::lock_guard<std::mutex> lock(impl_->mutex);
     if (impl_->streams.erase(stream.id) == 0)
@@ -150,8 +161,10 @@ Status World::destroyStream(Stream stream) {
 
 Status World::synchronize(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->finalFailure());
+  StreamHandle handle = impl_->handleOf(stream);
+  IRISRT_RETURN_IF_ERROR(impl_->checkNotCaptured({handle}));
   IRISRT_RETURN_IF_ERROR(
-      impl_->recordFailure(impl_->synchronizeStream(impl_->handleOf(stream))));
+      impl_->recordFailure(impl_->synchronizeStream(handle)));
   return impl_->recordFailure(impl_->checkHang());
 }
 
@@ -194,26 +207,15 @@ Expected<double> World::elapsedMs(Event start, Event end) const {
 
 Status World::beginCapture(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  StreamHandle handle = impl_->handleOf(stream);
-  IRISRT_RETURN_IF_ERROR(impl_->backend->beginCapture(handle));
-  std::lock_guard<std::mutex> lock(impl_->mutex);
-  impl_->captures.insert(handle.value);
-  return Status::success();
+  return impl_->backend->beginCapture(impl_->handleOf(stream));
 }
 
 bool World::capturing() const {
-  if (!impl_->owner.isHere())
-    return false;
-  std::lock_guard<std::mutex> lock(impl_->mutex);
-  return !impl_->captures.empty();
+  return impl_->owner.isHere() && impl_->isAnyCaptured(impl_->allStreams());
 }
 
 Expected<Graph> World::endCapture(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
-  {
-    std::lock_guard<std::mutex> lock(impl_->mutex);
-    impl_->captures.erase(impl_->handleOf(stream).value);
-  }
   IRISRT_ASSIGN_OR_RETURN(GraphHandle graph,
                           impl_->backend->endCapture(impl_->handleOf(stream)));
   return Graph{graph.value};
@@ -263,14 +265,35 @@ Status World::Impl::finalFailure() const {
   return hasFinalFailure ? failure_ : Status::success();
 }
 
-Status World::Impl::synchronizeAll() {
+std::vector<StreamHandle> World::Impl::allStreams() const {
   std::vector<StreamHandle> all = {mainStream};
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    for (uint64_t stream : streams)
-      all.push_back({stream});
+  std::lock_guard<std::mutex> lock(mutex);
+  for (uint64_t stream : streams)
+    all.push_back({stream});
+  return all;
+}
+
+bool World::Impl::isAnyCaptured(const std::vector<StreamHandle> &among) const {
+  for (StreamHandle stream : among) {
+    // An unknown stream is the next function's error.
+    Expected<bool> captured = backend->isCapturing(stream);
+    if (captured.ok() && *captured)
+      return true;
   }
-  for (StreamHandle stream : all) {
+  return false;
+}
+
+Status
+World::Impl::checkNotCaptured(const std::vector<StreamHandle> &among) const {
+  if (!isAnyCaptured(among))
+    return Status::success();
+  return Status(StatusCode::failedPrecondition,
+                "a stream is captured, so its work does not run; end the "
+                "capture before waiting for it");
+}
+
+Status World::Impl::synchronizeAll() {
+  for (StreamHandle stream : allStreams()) {
     Status status = synchronizeStream(stream);
     if (!status.ok()) {
       checkHang().ignore("it records a hang as the failure");
@@ -364,6 +387,7 @@ Status World::sync() {
   // Not failure(): a hang of this rank, which shows when its streams are done,
   // is more informative than a failure that a peer reported.
   IRISRT_RETURN_IF_ERROR(impl_->finalFailure());
+  IRISRT_RETURN_IF_ERROR(impl_->checkNotCaptured(impl_->allStreams()));
   IRISRT_RETURN_IF_ERROR(impl_->recordFailure(impl_->synchronizeAll()));
   return impl_->recordFailure(impl_->agreeAcrossRanks());
 }

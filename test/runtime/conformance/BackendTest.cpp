@@ -318,6 +318,50 @@ TEST_P(BackendConformance, LeavesTheThreadsDevice) {
   thread.join();
 }
 
+/// Streams that another library created: here, another back end of the device.
+TEST_P(BackendConformance, StreamsAreAdopted) {
+  ASSERT_VALUE(std::unique_ptr<Backend> other, GetParam().open());
+  ASSERT_VALUE(StreamHandle theirs, other->createStream());
+  auto *native = reinterpret_cast<void *>(theirs.value);
+  if (GetParam().boundTo().empty()) {
+    EXPECT_EQ(backend->adoptStream(native).status().code(),
+              StatusCode::unavailable);
+    return;
+  }
+  ASSERT_VALUE(StreamHandle adopted, backend->adoptStream(native));
+  ASSERT_VALUE(StreamHandle again, backend->adoptStream(native));
+  EXPECT_TRUE(adopted == again);
+  ASSERT_VALUE(uint64_t a, backend->allocate(4096));
+  ASSERT_VALUE(uint64_t b, backend->allocate(4096));
+  write(a, {1, 2, 3});
+  ASSERT_OK(backend->copyOnDevice(adopted, b, a, 8));
+  ASSERT_OK(other->synchronize(theirs, limit));
+  EXPECT_EQ(read(b, 2), (std::vector<uint32_t>{1, 2}));
+
+  // Their owner captures them.
+  ASSERT_OK(other->beginCapture(theirs));
+  ASSERT_OK(backend->zero(adopted, b, 4));
+  ASSERT_VALUE(bool isCapturing, backend->isCapturing(adopted));
+  EXPECT_TRUE(isCapturing);
+  for (Status status :
+       {backend->query(adopted).status(), backend->synchronize(adopted, limit),
+        backend->destroyStream(adopted)})
+    EXPECT_EQ(status.code(), StatusCode::failedPrecondition);
+  ASSERT_VALUE(GraphHandle graph, other->endCapture(theirs));
+  EXPECT_EQ(read(b, 1), std::vector<uint32_t>{1});
+  ASSERT_OK(other->launchGraph(graph, theirs));
+  ASSERT_OK(backend->synchronize(adopted, limit));
+  EXPECT_EQ(read(b, 2), (std::vector<uint32_t>{0, 2}));
+
+  ASSERT_OK(backend->copyOnDevice(adopted, b, a, 12));
+  ASSERT_OK(backend->destroyStream(adopted)); // which waits
+  EXPECT_EQ(read(b, 3), (std::vector<uint32_t>{1, 2, 3}));
+  ASSERT_OK(other->zero(theirs, b, 4));
+  ASSERT_OK(other->destroyGraph(graph));
+  ASSERT_OK(other->destroyStream(theirs));
+  EXPECT_EQ(read(b, 1), std::vector<uint32_t>{0});
+}
+
 TEST_P(BackendConformance, GraphsReplay) {
   std::string image = GetParam().image();
   if (!backend->info().canCapture || image.empty())

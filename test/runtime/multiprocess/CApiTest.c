@@ -71,6 +71,9 @@ int irisTestCApi(const char *job, uint32_t rank, uint32_t numRanks,
   uint64_t stream, start, end, graph;
   double ms = -1;
   TRY(irisrtStreamCreate(world, &stream));
+  /* The ranks run on the host, which has no streams of other libraries. */
+  CHECK(irisrtStreamAdopt(world, NULL, &end) == IRISRT_UNAVAILABLE);
+  CHECK(irisrtStreamAdopt(world, NULL, NULL) == IRISRT_INVALID_ARGUMENT);
   TRY(irisrtEventCreate(world, &start));
   TRY(irisrtEventCreate(world, &end));
   TRY(irisrtEventRecord(world, start, 0));

@@ -161,6 +161,65 @@ TEST_P(GpuWorlds, ReportWaitsThatTimeOut) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
+/// The streams of the program, which it captures by itself.
+TEST_P(GpuWorlds, UseStreamsOfTheProgram) {
+  auto ends = run([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, createWorld(launch));
+    const bool isCuda = GetParam().kind == DeviceKind::cuda;
+    void *fakeDriver = dlopen(isCuda ? "libcuda.so.1" : "libamdhip64.so",
+                              RTLD_NOW | RTLD_LOCAL);
+    auto find = [&](auto *&function, const char *name) {
+      function = reinterpret_cast<std::decay_t<decltype(function)>>(
+          dlsym(fakeDriver, name));
+    };
+    decltype(fakeGpuBindDevice) *bind;
+    decltype(fakeGpuCreateStream) *create;
+    decltype(fakeGpuDestroyStream) *destroy;
+    decltype(fakeGpuBeginCapture) *begin;
+    decltype(fakeGpuReplayCapture) *replay;
+    find(bind, "fakeGpuBindDevice");
+    find(create, "fakeGpuCreateStream");
+    find(destroy, "fakeGpuDestroyStream");
+    find(begin, "fakeGpuBeginCapture");
+    find(replay, "fakeGpuReplayCapture");
+    bind(static_cast<int>(launch.localRank) % 2);
+    void *native = create();
+    RANK_ASSIGN(Stream stream, world->adoptStream(native));
+    RANK_ASSIGN(Package loaded,
+                Package::fromBytes(package.data(), package.size()));
+    RANK_ASSIGN(Module module, world->load(loaded));
+    RANK_ASSIGN(Kernel fill, module.kernel("fill"));
+    RANK_ASSIGN(Kernel gather, module.kernel("all_gather"));
+    RANK_ASSIGN(Kernel check, module.kernel("check_gathered"));
+    const int64_t count = 1000, total = count * world->numRanks();
+    RANK_ASSIGN(uint64_t a, world->allocate(count * 4));
+    RANK_ASSIGN(uint64_t b, world->allocate(total * 4));
+    auto args = testArgs(a, count, b, total);
+    RANK_TRY(world->launch(fill, {3, 1, 1}, args, stream));
+    RANK_TRY(world->sync()); // waits for this stream, too
+    begin(native);
+    RANK_CHECK(world->capturing());
+    RANK_TRY(world->launch(gather, {2, 2, 1}, args, stream));
+    RANK_CHECK(world->sync().code() == StatusCode::failedPrecondition);
+    RANK_CHECK(world->synchronize(stream).code() ==
+               StatusCode::failedPrecondition);
+    RANK_CHECK(world->destroyStream(stream).code() ==
+               StatusCode::failedPrecondition);
+    RANK_TRY(world->failure()); // the world goes on
+    RANK_CHECK(replay(native, 2));
+    RANK_CHECK(!world->capturing());
+    RANK_TRY(world->sync());
+    RANK_TRY(world->launch(check, {2, 1, 1}, args));
+    RANK_TRY(world->verify());
+    RANK_CHECK(world->expects().checked == static_cast<uint64_t>(total));
+    RANK_TRY(world->destroyStream(stream));
+    RANK_TRY(world->destroy());
+    destroy(native);
+    return "";
+  });
+  EXPECT_EQ(failures(ends), "");
+}
+
 /// A copy that runs after the call timed out touches none of the caller's
 /// memory.
 TEST_P(GpuWorlds, CopyIntoMemoryOfTheirOwn) {

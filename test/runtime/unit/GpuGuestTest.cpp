@@ -4,6 +4,7 @@
 // a kernel may use stays allocated.
 #include "support/GpuFixture.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -170,6 +171,159 @@ TEST_P(GpuGuest, BindsOnlyThreadsThatAreNotBound) {
   EXPECT_OK(backend->launch(*stream, *kernel, config, &args, sizeof(args)));
   EXPECT_EQ(control().bindings, 2);
   EXPECT_OK(synchronize(*stream));
+}
+
+//===----------------------------------------------------------------------===//
+// The caller's streams
+//===----------------------------------------------------------------------===//
+
+/// A back end on device 1 of 3, to which the thread is bound, with a kernel
+/// that stores numbers, and a stream that the program created.
+class AdoptedStream : public GpuGuest {
+protected:
+  void SetUp() override {
+    GpuGuest::SetUp();
+    control().devices = 3;
+    bind(1);
+    native = createNative();
+    create(1);
+    auto module = backend->loadModule(fakeGpuImage, sizeof(fakeGpuImage));
+    ASSERT_OK(module);
+    auto found = backend->findKernel(*module, "store_ids");
+    ASSERT_OK(found);
+    kernel = *found;
+    auto allocated = backend->allocate(64);
+    ASSERT_OK(allocated);
+    words = reinterpret_cast<uint32_t *>(*allocated);
+    std::fill_n(words, 16, 0);
+  }
+  void TearDown() override {
+    backend.reset();
+    bind(1);
+    destroyNative(native);
+    GpuGuest::TearDown();
+  }
+
+  void bind(int device) { fake<void (*)(int)>("fakeGpuBindDevice")(device); }
+  void *createNative() { return fake<void *(*)()>("fakeGpuCreateStream")(); }
+  void destroyNative(void *stream) {
+    fake<void (*)(void *)>("fakeGpuDestroyStream")(stream);
+  }
+  bool isIdle(void *stream) {
+    return fake<bool (*)(void *)>("fakeGpuIsIdle")(stream);
+  }
+  void beginCapture() { fake<void (*)(void *)>("fakeGpuBeginCapture")(native); }
+  bool replayCapture(int times) {
+    return fake<bool (*)(void *, int)>("fakeGpuReplayCapture")(native, times);
+  }
+
+  /// Stores value + p in word p.
+  Status launch(StreamHandle stream, uint32_t value) {
+    LaunchConfig config;
+    config.grid[0] = 4;
+    struct {
+      uint32_t *to;
+      uint32_t value, reserved;
+    } args = {words, value, 0};
+    return backend->launch(stream, kernel, config, &args, sizeof(args));
+  }
+  void expectWords(uint32_t value) {
+    for (uint32_t p = 0; p < 4; ++p)
+      EXPECT_EQ(words[p], value + p);
+  }
+
+  void *native = nullptr;
+  KernelHandle kernel;
+  uint32_t *words = nullptr;
+};
+FAKE_GPU_SUITE(AdoptedStream);
+
+TEST_P(AdoptedStream, RunsWorkAndStaysTheCallers) {
+  auto stream = backend->adoptStream(native);
+  ASSERT_OK(stream);
+  auto again = backend->adoptStream(native);
+  ASSERT_OK(again);
+  EXPECT_TRUE(*stream == *again);
+  EXPECT_OK(launch(*stream, 7));
+  while (!isIdle(native))
+    std::this_thread::yield();
+  expectWords(7);
+  const int streams = control().streams;
+  EXPECT_OK(launch(*stream, 9));
+  EXPECT_OK(backend->destroyStream(*stream));
+  expectWords(9); // it waited
+  EXPECT_EQ(control().streams, streams) << "the caller's stream is destroyed";
+  EXPECT_FALSE(backend->query(*stream).ok());
+  EXPECT_OK(backend->adoptStream(native)); // and left to the destructor
+}
+
+TEST_P(AdoptedStream, MayBeTheDefaultStream) {
+  control().usesDefaultStream = true;
+  auto stream = backend->adoptStream(nullptr);
+  ASSERT_OK(stream);
+  EXPECT_TRUE(stream->valid());
+  EXPECT_OK(launch(*stream, 5));
+  EXPECT_OK(synchronize(*stream));
+  expectWords(5);
+  auto own = backend->createStream(), adopted = backend->adoptStream(native);
+  ASSERT_OK(own);
+  ASSERT_OK(adopted);
+  EXPECT_OK(launch(*own, 6));
+  EXPECT_OK(backend->destroyStream(*own));
+  EXPECT_OK(launch(*adopted, 8));
+  EXPECT_OK(backend->destroyStream(*adopted));
+  expectWords(8);
+  EXPECT_OK(backend->destroyStream(*stream));
+}
+
+TEST_P(AdoptedStream, IsCapturedByItsOwner) {
+  auto stream = backend->adoptStream(native);
+  ASSERT_OK(stream);
+  beginCapture();
+  auto capturing = backend->isCapturing(*stream);
+  ASSERT_OK(capturing);
+  EXPECT_TRUE(*capturing);
+  EXPECT_OK(launch(*stream, 3));
+  // None of these ends the capture.
+  EXPECT_EQ(backend->query(*stream).status().code(),
+            StatusCode::failedPrecondition);
+  EXPECT_EQ(synchronize(*stream).code(), StatusCode::failedPrecondition);
+  EXPECT_EQ(backend->destroyStream(*stream).code(),
+            StatusCode::failedPrecondition);
+  EXPECT_EQ(words[0], 0u) << "captured work has run";
+  EXPECT_TRUE(replayCapture(3));
+  capturing = backend->isCapturing(*stream);
+  ASSERT_OK(capturing);
+  EXPECT_FALSE(*capturing);
+  EXPECT_OK(synchronize(*stream));
+  expectWords(3);
+}
+
+/// A capture that Iris cannot end must not cost the caller his stream.
+TEST_P(AdoptedStream, StaysWhenACaptureFails) {
+  auto stream = backend->adoptStream(native);
+  auto side = backend->createStream();
+  auto event = backend->createEvent();
+  ASSERT_OK(stream);
+  ASSERT_OK(side);
+  ASSERT_OK(event);
+  ASSERT_OK(backend->beginCapture(*stream));
+  ASSERT_OK(backend->record(*event, *stream));
+  ASSERT_OK(backend->wait(*side, *event));
+  ASSERT_OK(launch(*side, 1)); // is not joined
+  const int streams = control().streams;
+  EXPECT_FALSE(backend->endCapture(*stream).ok());
+  EXPECT_EQ(control().streams, streams);
+  EXPECT_OK(backend->destroyStream(*side));
+}
+
+TEST_P(AdoptedStream, MustBeOfTheDevice) {
+  bind(2);
+  void *other = createNative();
+  auto stream = backend->adoptStream(other);
+  EXPECT_EQ(stream.status().code(), StatusCode::invalidArgument);
+  EXPECT_HAS(stream.status().message(), "device");
+  destroyNative(other);
 }
 
 //===----------------------------------------------------------------------===//

@@ -122,6 +122,7 @@ CHECK((void *, Address, size_t, Stream), cuMemcpyDtoHAsync);
 CHECK((Address, Address, size_t, Stream), cuMemcpyDtoDAsync);
 CHECK((Stream *, unsigned, int), cuStreamCreateWithPriority);
 CHECK((Stream), cuStreamDestroy);
+CHECK((Stream, Context *), cuStreamGetCtx);
 CHECK((Stream), cuStreamQuery);
 CHECK((Stream, Event, unsigned), cuStreamWaitEvent);
 CHECK((Stream, Address, uint32_t, unsigned), cuStreamWaitValue32);

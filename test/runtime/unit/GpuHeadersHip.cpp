@@ -107,6 +107,7 @@ CHECK((Stream), hipStreamDestroy);
 CHECK((Stream), hipStreamQuery);
 CHECK((Stream, Event, unsigned), hipStreamWaitEvent);
 CHECK((Stream, Address, uint32_t, unsigned, uint32_t), hipStreamWaitValue32);
+CHECK((Stream, Device *), hipStreamGetDevice);
 CHECK((Stream, int *), hipStreamIsCapturing);
 CHECK((Stream, int *, unsigned long long *), hipStreamGetCaptureInfo);
 CHECK((int *), hipGetDevice);

@@ -246,6 +246,15 @@ public:
   /// not queue behind it if the device has the usual number of hardware queues
   /// (Env::deviceQueues).
   Expected<Stream> createStream(bool isHighPriority = false);
+  /// Takes a stream that the program created by CUDA's or HIP's API: a
+  /// `cudaStream_t`, CUstream or `hipStream_t` of the world's device; null and
+  /// cudaStreamLegacy are the default stream, cudaStreamPerThread is that of
+  /// the thread that makes each call. Functions with a stream accept the
+  /// result, also while the program captures the stream into a graph of its
+  /// own. The same stream has the same result, so that adopting it before every
+  /// call is cheap. The stream must exist until destroyStream, which then only
+  /// waits for its work, or until the world ends. unavailable on the host.
+  Expected<Stream> adoptStream(void *native);
   Status destroyStream(Stream stream);
   /// Waits for one stream of this rank only.
   Status synchronize(Stream stream = {});
@@ -261,7 +270,8 @@ public:
 
   Status beginCapture(Stream stream = {});
   Expected<Graph> endCapture(Stream stream = {});
-  /// Whether a stream of this rank is being captured.
+  /// Whether a stream of this rank is being captured, also by the program that
+  /// owns an adopted stream.
   bool capturing() const;
   Status launchGraph(Graph graph, Stream stream = {});
   Status destroyGraph(Graph graph);

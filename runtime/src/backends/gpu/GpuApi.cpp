@@ -62,7 +62,7 @@ bool GpuApi::hasVirtualMemory() const {
 
 bool GpuApi::hasGraphs() const {
   return beginCapture && endCapture && graphInstantiate && graphLaunch &&
-         graphDestroy && graphExecDestroy;
+         graphDestroy && graphExecDestroy && streamIsCapturing;
 }
 
 void *findGpuSymbol(void *library, const char *name) {

@@ -4,7 +4,8 @@
 // Calls the driver through the table of GpuApi.h; only the table distinguishes
 // HIP and CUDA.
 //
-//   GpuBackend.cpp   creation, streams, events, destruction
+//   GpuBackend.cpp   creation, destruction
+//   GpuStreams.cpp   streams, events
 //   GpuProbe.cpp     what the device can do: placed mappings, memory kind
 //   GpuMemory.cpp    address space, chunks, sharing, copies
 //   GpuLaunch.cpp    modules, launches, graphs
@@ -74,6 +75,8 @@ public:
                       uint64_t bytes) override;
 
   Expected<StreamHandle> createStream(bool isHighPriority) override;
+  Expected<StreamHandle> adoptStream(void *native) override;
+  Expected<bool> isCapturing(StreamHandle stream) override;
   using Backend::destroyStream;
   Status destroyStream(StreamHandle stream,
                        std::chrono::nanoseconds limit) override;
@@ -121,6 +124,8 @@ private:
     /// The driver's handle.
     uint64_t driverStream;
     bool isHighPriority;
+    /// The caller's: never destroyed or replaced.
+    bool isAdopted;
   };
 
   GpuBackend(std::shared_ptr<const GpuApi> api, const GpuOptions &options)
@@ -137,10 +142,16 @@ private:
   Status enablePeer(int peer);
   bool waitForStreams();
   void releaseEverything();
+
+  // GpuStreams.cpp
   Status checkStream(StreamHandle stream) const;
   /// The driver's stream for a valid handle.
   Stream driverStream(StreamHandle stream) const;
   Expected<uint64_t> createDriverStream(bool isHighPriority);
+  StreamHandle addStream(const StreamState &state);
+  Status checkDevice(Stream stream) const;
+  bool isCaptured(Stream stream) const;
+  bool isAdopted(StreamHandle stream) const;
   bool mayKernelRun();
 
   // GpuProbe.cpp
@@ -191,7 +202,7 @@ private:
 
   /// Caches lookups in streams_ and kernels_ to avoid their lock.
   RecentHandles recentStreams_, recentKernels_;
-  /// Whether a stream of the driver was replaced.
+  /// Whether a handle is not the driver's stream.
   std::atomic<bool> hasReplacedStreams_{false};
 
   /// Guards the members below; never held while the driver may wait for a

@@ -235,16 +235,10 @@ Status GpuBackend::beginCapture(StreamHandle stream) {
 /// Ends the capture of the streams after a failed endCapture. CUDA does so
 /// itself; HIP leaves streams capturing forever if their work was not joined,
 /// so that nothing on them ever runs. Such streams are replaced; their handles
-/// stay valid.
+/// stay valid. Streams of the caller stay as they are.
 void GpuBackend::leaveCapture(StreamHandle origin) {
-  auto isCaptured = [this](uint64_t stream) {
-    int status = 0;
-    return api_->streamIsCapturing &&
-           api_->streamIsCapturing(toPointer(stream), &status) == success &&
-           status != 0;
-  };
   const uint64_t first = fromPointer(driverStream(origin));
-  if (!isCaptured(first))
+  if (!isCaptured(toPointer(first)))
     return;
   // Skip the streams of another thread's capture.
   auto captureOf = [this](uint64_t stream) {
@@ -255,19 +249,20 @@ void GpuBackend::leaveCapture(StreamHandle origin) {
     return id;
   };
   const unsigned long long capture = captureOf(first);
-  std::vector<std::pair<uint64_t, StreamState>> captured;
+  std::vector<std::pair<uint64_t, StreamState>> left;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     for (const auto &[handle, state] : streams_)
-      if (handle == origin.value ||
-          (capture != 0 && captureOf(state.driverStream) == capture))
-        captured.emplace_back(handle, state);
+      if (!state.isAdopted &&
+          (handle == origin.value ||
+           (capture != 0 && captureOf(state.driverStream) == capture)))
+        left.emplace_back(handle, state);
   }
   // Destroy the joined streams before the origin, to which they refer.
-  std::stable_partition(
-      captured.begin(), captured.end(),
-      [&](const auto &each) { return each.first != origin.value; });
-  for (const auto &[handle, state] : captured) {
+  std::stable_partition(left.begin(), left.end(), [&](const auto &each) {
+    return each.first != origin.value;
+  });
+  for (const auto &[handle, state] : left) {
     Expected<uint64_t> fresh = createDriverStream(state.isHighPriority);
     if (!fresh.ok())
       continue; // the caller's next operation fails

@@ -159,6 +159,9 @@ struct GpuDialect {
   uintptr_t launchParamEnd;
   /// Flags for pinned host memory that is coherent with devices.
   unsigned hostAllocFlags;
+  /// The default stream of a device, which null means (CU_STREAM_LEGACY).
+  /// Older versions of HIP have no other name for it than null.
+  uintptr_t defaultStream;
 };
 constexpr uintptr_t launchParamBuffer = 1;
 constexpr uintptr_t launchParamSize = 2;
@@ -173,6 +176,7 @@ constexpr GpuDialect cudaDialect = {
     /*attributeMemoryBits=*/37,
     /*launchParamEnd=*/0,
     /*hostAllocFlags=*/0x1 | 0x2, // portable, device-mapped
+    /*defaultStream=*/1,
 };
 constexpr int cudaAttributeCapabilityMajor = 75;
 constexpr int cudaAttributeCapabilityMinor = 76;
@@ -188,6 +192,7 @@ constexpr GpuDialect hipDialect = {
     /*attributeMemoryBits=*/0,
     /*launchParamEnd=*/3,
     /*hostAllocFlags=*/0x1 | 0x2 | 0x40000000, // ..., coherent
+    /*defaultStream=*/0,
 };
 
 } // namespace iris::rt::gpu

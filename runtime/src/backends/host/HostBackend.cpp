@@ -86,6 +86,12 @@ Expected<StreamHandle> HostBackend::createStream(bool /*isHighPriority*/) {
   return StreamHandle{streams_.add(std::move(stream))};
 }
 
+Expected<bool> HostBackend::isCapturing(StreamHandle stream) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
+                          findStream(stream));
+  return static_cast<bool>(found->capturing());
+}
+
 Status HostBackend::destroyStream(StreamHandle stream,
                                   std::chrono::nanoseconds limit) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,

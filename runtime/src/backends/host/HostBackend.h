@@ -59,6 +59,7 @@ public:
                       uint64_t bytes) override;
 
   Expected<StreamHandle> createStream(bool isHighPriority) override;
+  Expected<bool> isCapturing(StreamHandle stream) override;
   using Backend::destroyStream;
   Status destroyStream(StreamHandle stream,
                        std::chrono::nanoseconds limit) override;

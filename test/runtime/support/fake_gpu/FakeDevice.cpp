@@ -48,6 +48,10 @@ int fakegpu::currentDevice() {
   return boundDevice < 0 && isHip ? 0 : boundDevice;
 }
 
+Context fakegpu::contextOf(int device) {
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(device + 1));
+}
+
 bool fakegpu::isBound(const char *function) {
   if (currentDevice() >= 0)
     return true;
@@ -153,7 +157,7 @@ Result fake_can_access_peer(int *yes, Device device, Device peer) {
 Result fake_context_retain(Context *context, Device device) {
   FAKE_ENTER("primaryContextRetain");
   ++control().contexts;
-  *context = reinterpret_cast<void *>(static_cast<uintptr_t>(device + 1));
+  *context = contextOf(device);
   return success;
 }
 
@@ -162,7 +166,7 @@ Result fake_context_release(Device) {
   return success;
 }
 
-/// Contexts are the devices' numbers plus 1; null unbinds.
+/// Null unbinds.
 Result fake_set_context(Context context) {
   FAKE_ENTER("setContext");
   int device = static_cast<int>(reinterpret_cast<uintptr_t>(context)) - 1;
@@ -175,7 +179,7 @@ Result fake_set_context(Context context) {
 
 Result fake_get_context(Context *context) {
   FAKE_ENTER("contextCurrent");
-  *context = reinterpret_cast<void *>(static_cast<uintptr_t>(boundDevice + 1));
+  *context = contextOf(boundDevice);
   return success;
 }
 

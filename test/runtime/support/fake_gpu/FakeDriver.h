@@ -34,6 +34,9 @@ Result misuse(const char *what);
 /// The calling thread's device, or -1.
 int currentDevice();
 
+/// A device's context: its number plus 1. Null for -1.
+Context contextOf(int device);
+
 /// Records a misuse if the thread has no device.
 bool isBound(const char *function);
 

@@ -34,6 +34,8 @@ struct FakeGpuControl {
   /// descriptor is open; or not at all.
   bool importNeedsDescriptor = false, canMapImported = true;
   bool canAccessPeer = true;
+  /// The program uses the default stream; otherwise its use is a misuse.
+  bool usesDefaultStream = false;
 
   /// The function (without "fake_", as in GpuApiTable.inc) that fails with
   /// `failResult` from its `failAfter`-th call on; null: none.
@@ -64,6 +66,16 @@ extern "C" FakeGpuControl *fakeGpuControl();
 extern "C" int fakeGpuCurrentDevice();
 /// Binds it, as a program does without Iris' knowledge.
 extern "C" void fakeGpuBindDevice(int device);
+
+/// Streams that the program creates, uses and captures without Iris' knowledge,
+/// on the thread's device.
+extern "C" void *fakeGpuCreateStream();
+extern "C" void fakeGpuDestroyStream(void *stream);
+extern "C" bool fakeGpuIsIdle(void *stream);
+extern "C" void fakeGpuBeginCapture(void *stream);
+/// Ends the capture and runs what was captured `times` times; false if the
+/// capture is not valid.
+extern "C" bool fakeGpuReplayCapture(void *stream, int times);
 
 /// An image that the fake driver loads.  Its kernels, and their arguments:
 ///   fill_u32    (u64 address, i64 count, u32 value)

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <map>
 
 using namespace fakegpu;
 
@@ -77,12 +78,26 @@ void FakeCapture::waitsFor(const FakeEvent *event) {
 // The driver's functions
 //===----------------------------------------------------------------------===//
 
+/// The default stream of the thread's device. It lives as long as the process.
+static FakeStream *defaultStream() {
+  static std::mutex mutex;
+  static auto *streams = new std::map<int, FakeStream *>;
+  std::lock_guard<std::mutex> lock(mutex);
+  FakeStream *&stream = (*streams)[currentDevice()];
+  if (!stream)
+    stream = new FakeStream;
+  return stream;
+}
+
+/// Null and 1 (CU_STREAM_LEGACY) are the default stream.
 static FakeStream *toStream(Stream stream) {
+  if (reinterpret_cast<uintptr_t>(stream) <= 1)
+    return defaultStream();
   return static_cast<FakeStream *>(stream);
 }
 
 Result fakegpu::enqueue(Stream stream, Work work) {
-  if (!stream)
+  if (reinterpret_cast<uintptr_t>(stream) <= 1 && !control().usesDefaultStream)
     return misuse("work for the default stream, which orders nothing here");
   FakeStream *s = toStream(stream);
   if (s->device != currentDevice())
@@ -160,6 +175,20 @@ Result fake_stream_create(Stream *stream, unsigned flags, int) {
 Result fake_stream_destroy(Stream stream) {
   delete toStream(stream);
   --control().streams;
+  return success;
+}
+
+Result fake_stream_device(Stream stream, Device *device) {
+  FAKE_ENTER_BOUND("streamDevice");
+  *device = toStream(stream)->device;
+  return success;
+}
+
+Result fake_stream_context(Stream stream, Context *context) {
+  Device device = 0;
+  if (Result result = fake_stream_device(stream, &device))
+    return result;
+  *context = contextOf(device);
   return success;
 }
 
@@ -355,10 +384,46 @@ FAKE_EXPORT(fake_copy_to_host, cuMemcpyDtoHAsync_v2)
 FAKE_EXPORT(fake_copy_to_host, hipMemcpyDtoHAsync)
 FAKE_EXPORT(fake_copy_on_device, cuMemcpyDtoDAsync_v2)
 FAKE_EXPORT(fake_copy_on_device, hipMemcpyDtoDAsync)
+//===----------------------------------------------------------------------===//
+// The program beside Iris
+//===----------------------------------------------------------------------===//
+
+#define FAKE_CONTROL extern "C" __attribute__((visibility("default")))
+
+FAKE_CONTROL void *fakeGpuCreateStream() {
+  Stream stream = nullptr;
+  (void)fake_stream_create(&stream, streamNonBlocking, 0);
+  return stream;
+}
+
+FAKE_CONTROL void fakeGpuDestroyStream(void *stream) {
+  (void)fake_stream_destroy(stream);
+}
+
+FAKE_CONTROL bool fakeGpuIsIdle(void *stream) {
+  return fake_stream_query(stream) == success;
+}
+
+FAKE_CONTROL void fakeGpuBeginCapture(void *stream) {
+  (void)fake_begin_capture(stream, captureRelaxed);
+}
+
+FAKE_CONTROL bool fakeGpuReplayCapture(void *stream, int times) {
+  Graph graph = nullptr;
+  if (fake_cuda_end_capture(stream, &graph) != success)
+    return false;
+  for (int i = 0; i < times; ++i)
+    (void)fake_graph_launch(graph, stream);
+  (void)fake_graph_destroy(graph);
+  return true;
+}
+
 FAKE_EXPORT(fake_stream_create, cuStreamCreateWithPriority)
 FAKE_EXPORT(fake_stream_create, hipStreamCreateWithPriority)
 FAKE_EXPORT(fake_stream_destroy, cuStreamDestroy_v2)
 FAKE_EXPORT(fake_stream_destroy, hipStreamDestroy)
+FAKE_EXPORT(fake_stream_context, cuStreamGetCtx)
+FAKE_EXPORT(fake_stream_device, hipStreamGetDevice)
 FAKE_EXPORT(fake_stream_query, cuStreamQuery)
 FAKE_EXPORT(fake_stream_query, hipStreamQuery)
 FAKE_EXPORT(fake_stream_wait_event, cuStreamWaitEvent)

@@ -32,6 +32,7 @@ extern "C" {
  * Enumerations and configs
  *===----------------------------------------------------------------------===*/
 
+/* A collective operation. */
 typedef enum IrisCclOp {
   IRISCCL_ALL_GATHER = 0,
   IRISCCL_ALL_REDUCE = 1,
@@ -48,6 +49,8 @@ typedef enum IrisCclOp {
   IRISCCL_ALL_GATHER_V = 12
 } IrisCclOp;
 
+/* An element type. The fp8 types are those of OCP (FN) and of AMD's gfx94x
+ * (FNUZ). */
 typedef enum IrisCclType {
   IRISCCL_F16 = 0,
   IRISCCL_BF16 = 1,
@@ -64,6 +67,7 @@ typedef enum IrisCclType {
   IRISCCL_F8E5M2FNUZ = 12
 } IrisCclType;
 
+/* How elements are combined. */
 typedef enum IrisCclReduction {
   IRISCCL_SUM = 0,
   IRISCCL_PROD = 1,
@@ -95,9 +99,11 @@ typedef struct IrisCclConfig {
  * Communicators
  *===----------------------------------------------------------------------===*/
 
+/* The handle of a communicator. */
 typedef struct IrisCclComm IrisCclComm;
 
-/* Zero everything but structBytes for the defaults. */
+/* Options of a communicator. Zero everything but structBytes for the
+ * defaults. */
 typedef struct IrisCclCommOptions {
   uint64_t structBytes; /* sizeof(IrisCclCommOptions) */
   /* World ranks of the group, at most 8; NULL: all ranks of the world. */
@@ -145,56 +151,76 @@ IRISRT_API IrisRtStatusCode iriscclPrepare(IrisCclComm *comm, IrisCclOp op,
  * Operations
  *===----------------------------------------------------------------------===*/
 
+/* Every rank gets the inputs of all ranks: `count` elements each. As
+ * Communicator::allGather. */
 IRISRT_API IrisRtStatusCode iriscclAllGather(IrisCclComm *comm, const void *in,
                                              void *out, size_t count,
                                              IrisCclType type, uint64_t stream,
                                              const IrisCclConfig *config);
+/* Every rank gets the reduction of all inputs of `count` elements. As
+ * Communicator::allReduce. */
 IRISRT_API IrisRtStatusCode iriscclAllReduce(IrisCclComm *comm, const void *in,
                                              void *out, size_t count,
                                              IrisCclType type,
                                              IrisCclReduction reduction,
                                              uint64_t stream,
                                              const IrisCclConfig *config);
+/* Every rank gets its chunk, `count` elements, of the reduction of all inputs.
+ * As Communicator::reduceScatter. */
 IRISRT_API IrisRtStatusCode iriscclReduceScatter(IrisCclComm *comm,
                                                  const void *in, void *out,
                                                  size_t count, IrisCclType type,
                                                  IrisCclReduction reduction,
                                                  uint64_t stream,
                                                  const IrisCclConfig *config);
+/* Sends chunk i of the input, `count` elements, to the rank with index i. As
+ * Communicator::allToAll. */
 IRISRT_API IrisRtStatusCode iriscclAllToAll(IrisCclComm *comm, const void *in,
                                             void *out, size_t count,
                                             IrisCclType type, uint64_t stream,
                                             const IrisCclConfig *config);
+/* Every rank gets the `count` elements of the rank with index `root`. As
+ * Communicator::broadcast. */
 IRISRT_API IrisRtStatusCode iriscclBroadcast(IrisCclComm *comm, const void *in,
                                              void *out, size_t count,
                                              IrisCclType type, uint32_t root,
                                              uint64_t stream,
                                              const IrisCclConfig *config);
+/* The rank with index `root` gets the reduction of all inputs of `count`
+ * elements. As Communicator::reduce. */
 IRISRT_API IrisRtStatusCode iriscclReduce(IrisCclComm *comm, const void *in,
                                           void *out, size_t count,
                                           IrisCclType type,
                                           IrisCclReduction reduction,
                                           uint32_t root, uint64_t stream,
                                           const IrisCclConfig *config);
+/* The rank with index `root` gets the inputs of all ranks, `count` elements
+ * each. As Communicator::gather. */
 IRISRT_API IrisRtStatusCode iriscclGather(IrisCclComm *comm, const void *in,
                                           void *out, size_t count,
                                           IrisCclType type, uint32_t root,
                                           uint64_t stream,
                                           const IrisCclConfig *config);
+/* The rank with index i gets chunk i, `count` elements, of the input of the
+ * rank with index `root`. As Communicator::scatter. */
 IRISRT_API IrisRtStatusCode iriscclScatter(IrisCclComm *comm, const void *in,
                                            void *out, size_t count,
                                            IrisCclType type, uint32_t root,
                                            uint64_t stream,
                                            const IrisCclConfig *config);
+/* Sends `count` elements to the rank with index `peer`, which calls
+ * iriscclRecv. */
 IRISRT_API IrisRtStatusCode iriscclSend(IrisCclComm *comm, const void *in,
                                         size_t count, IrisCclType type,
                                         uint32_t peer, uint64_t stream,
                                         const IrisCclConfig *config);
+/* Gets the `count` elements that the rank with index `peer` sends. */
 IRISRT_API IrisRtStatusCode iriscclRecv(IrisCclComm *comm, void *out,
                                         size_t count, IrisCclType type,
                                         uint32_t peer, uint64_t stream,
                                         const IrisCclConfig *config);
-/* `counts` and `offsets` are device memory, an entry for every member, in rows
+/* Chunks of any length, as MPI_Alltoallv and MPI_Allgatherv. `counts` and
+ * `offsets` are device memory, an entry for every member, in rows
  * of `rowElements` elements; `inSize` and `outSize` are the elements of the
  * buffers, the same on all members. */
 IRISRT_API IrisRtStatusCode iriscclAllToAllV(
@@ -206,12 +232,15 @@ IRISRT_API IrisRtStatusCode iriscclAllGatherV(
     IrisCclComm *comm, const void *in, size_t inSize, void *out, size_t outSize,
     const int64_t *counts, const int64_t *offsets, size_t rowElements,
     IrisCclType type, uint64_t stream, const IrisCclConfig *config);
+/* Work of any rank before the barrier is complete and visible to all ranks when
+ * work after it runs. As Communicator::barrier. */
 IRISRT_API IrisRtStatusCode iriscclBarrier(IrisCclComm *comm, uint64_t stream);
 
 /*===----------------------------------------------------------------------===*
  * Matmuls
  *===----------------------------------------------------------------------===*/
 
+/* The operation of a matmul; MatmulKind of iris/ccl/Matmul.h has the shapes. */
 typedef enum IrisCclMatmulKind {
   IRISCCL_MATMUL = 0,
   IRISCCL_ALL_GATHER_MATMUL = 1,
@@ -227,6 +256,7 @@ typedef enum IrisCclBias {
   IRISCCL_COLUMN_BIAS = 2
 } IrisCclBias;
 
+/* The function of each element of the result, after the bias. */
 typedef enum IrisCclActivation {
   IRISCCL_NO_ACTIVATION = 0,
   IRISCCL_RELU = 1,
@@ -237,20 +267,29 @@ typedef enum IrisCclActivation {
  * defaults. Equal on all ranks. m, n and k are the sizes of one rank. */
 typedef struct IrisCclMatmulProblem {
   uint64_t structBytes; /* sizeof(IrisCclMatmulProblem) */
+  /* The operation. */
   IrisCclMatmulKind kind;
+  /* Elements; at least 1. */
   uint64_t m, n, k;
+  /* The type of a and b, and the type of c. */
   IrisCclType element, result;
+  /* 1: the columns of the matrix are contiguous. */
   int32_t aIsColumnMajor, bIsColumnMajor;
+  /* Whether a call passes a bias (IrisCclBias). */
   IrisCclBias bias;
+  /* 1: a call passes a factor of the result. */
   int32_t hasScale;
+  /* The function of the result's elements. */
   IrisCclActivation activation;
   /* The config. Fields that are NULL or 0 are selected, except shard and
    * partialType, which change the result and have defaults. */
   const char *variant; /* "unfused": a matmul, then a collective;
                           "copy_engine": DMA copies during the matmul */
+  /* As MatmulConfig of iris/ccl/Matmul.h. */
   const char *shard;
   const char *stagedLayout;
   const char *partialType;
+  /* As MatmulConfig of iris/ccl/Matmul.h. */
   int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
   int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
   int64_t tilesPerCommProgram, splitK;
@@ -260,6 +299,7 @@ typedef struct IrisCclMatmulProblem {
   const char *compiler;
 } IrisCclMatmulProblem;
 
+/* The handle of a matmul. */
 typedef struct IrisCclMatmul IrisCclMatmul;
 
 /* Collective over the world, which must outlive the matmul. */
@@ -280,10 +320,12 @@ IRISRT_API uint64_t iriscclMatmulSharedBytes(const IrisCclMatmul *matmul);
 /* The config of a matmul. The strings live as long as the matmul. */
 typedef struct IrisCclMatmulConfig {
   uint64_t structBytes; /* sizeof(IrisCclMatmulConfig) */
+  /* As in the problem, and completed. */
   const char *variant;
   const char *shard;
   const char *stagedLayout; /* "" or, below, 0: the kernel's default */
   const char *partialType;
+  /* As MatmulConfig of iris/ccl/Matmul.h. */
   int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
   int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
   int64_t tilesPerCommProgram, splitK;

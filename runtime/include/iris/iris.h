@@ -44,20 +44,23 @@ IRISRT_API const char *irisrtStatusName(IrisRtStatusCode code);
  * Worlds
  *===----------------------------------------------------------------------===*/
 
+/* Handles of a world, of a package in memory, and of a loaded kernel. */
 typedef struct IrisRtWorld IrisRtWorld;
 typedef struct IrisRtPackage IrisRtPackage;
 typedef struct IrisRtKernel IrisRtKernel;
 
+/* A family of devices. */
 typedef enum IrisRtDevice {
-  IRISRT_DEVICE_HOST = 0,
-  IRISRT_DEVICE_HIP = 1,
-  IRISRT_DEVICE_CUDA = 2,
-  IRISRT_DEVICE_EMULATED = 3
+  IRISRT_DEVICE_HOST = 0,    /* CPU threads */
+  IRISRT_DEVICE_HIP = 1,     /* AMD GPUs, through HIP */
+  IRISRT_DEVICE_CUDA = 2,    /* NVIDIA GPUs, through the CUDA driver */
+  IRISRT_DEVICE_EMULATED = 3 /* AMD GPUs that an emulator executes */
 } IrisRtDevice;
 
-/* Zero everything but structBytes for the defaults. */
+/* Options of a world. Zero everything but structBytes for the defaults. */
 typedef struct IrisRtWorldOptions {
   uint64_t structBytes; /* sizeof(IrisRtWorldOptions) */
+  /* The kind of device on which the ranks run. */
   IrisRtDevice device;
   /* 0: the launcher's local rank; otherwise the device index plus one. */
   int32_t deviceIndexPlusOne;
@@ -70,6 +73,7 @@ typedef struct IrisRtWorldOptions {
   /* Distinguishes worlds that exist at the same time; NULL: numbered in the
    * order of creation. */
   const char *name;
+  /* Bytes of one rank's heap; 0: IRIS_HEAP_SIZE, else the device's memory. */
   uint64_t heapBytes;
   /* The time limit of one wait in a kernel, in seconds; 0: default, negative:
    * unlimited. */
@@ -86,12 +90,13 @@ typedef struct IrisRtWorldOptions {
   const char *emulatedChip;
 } IrisRtWorldOptions;
 
-/* Collective.  `options` may be NULL. */
+/* Joins the other ranks of the job. Collective.  `options` may be NULL. */
 IRISRT_API IrisRtStatusCode irisrtWorldCreate(const IrisRtWorldOptions *options,
                                               IrisRtWorld **world);
 /* Collective unless the world has failed. Invalidates the handle even if it
  * fails. Returns the world's failure, if any. */
 IRISRT_API IrisRtStatusCode irisrtWorldDestroy(IrisRtWorld *world);
+/* This rank, from 0, and the number of ranks. */
 IRISRT_API uint32_t irisrtWorldRank(const IrisRtWorld *world);
 IRISRT_API uint32_t irisrtWorldNumRanks(const IrisRtWorld *world);
 /* "host", "gfx942", "sm_90a", ...; valid as long as the world. */
@@ -106,8 +111,8 @@ IRISRT_API IrisRtStatusCode irisrtWorldFailure(const IrisRtWorld *world);
  * Memory
  *===----------------------------------------------------------------------===*/
 
-/* Zeroed memory on the symmetric heap, at the same offset on every rank. All
- * ranks make the same calls in the same order. */
+/* Allocates zeroed memory on the symmetric heap, at the same offset on every
+ * rank, or frees it. All ranks make the same calls in the same order. */
 IRISRT_API IrisRtStatusCode irisrtAlloc(IrisRtWorld *world, uint64_t bytes,
                                         uint64_t *address);
 IRISRT_API IrisRtStatusCode irisrtFree(IrisRtWorld *world, uint64_t address);
@@ -130,6 +135,7 @@ IRISRT_API IrisRtStatusCode irisrtCopyToHost(IrisRtWorld *world, void *to,
 IRISRT_API IrisRtStatusCode irisrtCopyOnDevice(IrisRtWorld *world, uint64_t to,
                                                uint64_t from, uint64_t bytes,
                                                uint64_t stream);
+/* Sets `bytes` bytes to 0; stream-ordered. */
 IRISRT_API IrisRtStatusCode irisrtZero(IrisRtWorld *world, uint64_t address,
                                        uint64_t bytes, uint64_t stream);
 
@@ -142,10 +148,11 @@ IRISRT_API IrisRtStatusCode irisrtZero(IrisRtWorld *world, uint64_t address,
  * or set refuseHostCode. */
 IRISRT_API IrisRtStatusCode irisrtPackageOpen(const char *path,
                                               IrisRtPackage **package);
-/* Copies the bytes. */
+/* Opens a package in memory; copies the bytes. */
 IRISRT_API IrisRtStatusCode irisrtPackageFromBytes(const void *bytes,
                                                    uint64_t size,
                                                    IrisRtPackage **package);
+/* Invalidates the handle. What was loaded from the package stays loaded. */
 IRISRT_API void irisrtPackageClose(IrisRtPackage *package);
 /* Loads the package's image for this world's device. */
 IRISRT_API IrisRtStatusCode irisrtLoad(IrisRtWorld *world,
@@ -158,7 +165,9 @@ IRISRT_API IrisRtStatusCode irisrtKernelFind(IrisRtWorld *world,
 /* The maximum number of programs of the kernel that run concurrently. */
 IRISRT_API IrisRtStatusCode irisrtKernelMaxCoresident(
     IrisRtWorld *world, const IrisRtKernel *kernel, uint32_t *programs);
-/* Stream-ordered. Checks the arguments against the kernel's metadata. */
+/* Enqueues programs[0] x programs[1] x programs[2] programs of the kernel on
+ * this rank. Stream-ordered. Checks the arguments against the kernel's
+ * metadata. */
 IRISRT_API IrisRtStatusCode irisrtLaunch(IrisRtWorld *world,
                                          const IrisRtKernel *kernel,
                                          const uint64_t programs[3],
@@ -176,6 +185,7 @@ IRISRT_API IrisRtArg irisrtScalarArg(IrisRtElement element, uint64_t bits);
  * Streams, events and synchronization
  *===----------------------------------------------------------------------===*/
 
+/* Creates or destroys a stream; the default stream, 0, cannot be destroyed. */
 IRISRT_API IrisRtStatusCode irisrtStreamCreate(IrisRtWorld *world,
                                                uint64_t *stream);
 /* Takes a stream that the program created by CUDA's or HIP's API
@@ -189,23 +199,29 @@ IRISRT_API IrisRtStatusCode irisrtStreamDestroy(IrisRtWorld *world,
 /* Waits for one stream of this rank. */
 IRISRT_API IrisRtStatusCode irisrtSynchronize(IrisRtWorld *world,
                                               uint64_t stream);
+/* Creates or destroys an event. */
 IRISRT_API IrisRtStatusCode irisrtEventCreate(IrisRtWorld *world,
                                               uint64_t *event);
 IRISRT_API IrisRtStatusCode irisrtEventDestroy(IrisRtWorld *world,
                                                uint64_t event);
+/* The event is complete when the stream's work so far is done. */
 IRISRT_API IrisRtStatusCode irisrtEventRecord(IrisRtWorld *world,
                                               uint64_t event, uint64_t stream);
 /* Makes later work of `stream` wait for the event's last record. */
 IRISRT_API IrisRtStatusCode irisrtStreamWaitEvent(IrisRtWorld *world,
                                                   uint64_t stream,
                                                   uint64_t event);
+/* Milliseconds between two completed events. */
 IRISRT_API IrisRtStatusCode irisrtEventElapsedMs(IrisRtWorld *world,
                                                  uint64_t start, uint64_t end,
                                                  double *milliseconds);
+/* Records later work of the stream in a graph instead of running it, until
+ * irisrtCaptureEnd. Kernels that the work needs must be loaded before. */
 IRISRT_API IrisRtStatusCode irisrtCaptureBegin(IrisRtWorld *world,
                                                uint64_t stream);
 IRISRT_API IrisRtStatusCode irisrtCaptureEnd(IrisRtWorld *world,
                                              uint64_t stream, uint64_t *graph);
+/* Enqueues the graph's work once more, or destroys the graph. */
 IRISRT_API IrisRtStatusCode irisrtGraphLaunch(IrisRtWorld *world,
                                               uint64_t graph, uint64_t stream);
 IRISRT_API IrisRtStatusCode irisrtGraphDestroy(IrisRtWorld *world,

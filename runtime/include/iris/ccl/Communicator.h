@@ -62,6 +62,7 @@
 
 namespace iris::ccl {
 
+/// Options of Communicator::create.
 struct CommunicatorOptions {
   /// World ranks of the group, at most 8, in any order; the rank with index i
   /// is ranks[i]. Empty: all ranks of the world.
@@ -93,30 +94,41 @@ enum class Placement : int32_t {
 /// names (1: in elements).  They are read when the kernel runs, so that they
 /// may change between two replays of a graph.
 struct ChunkTable {
+  /// Rows of each chunk.
   const int64_t *counts = nullptr;
+  /// The first row of each chunk in the buffer.
   const int64_t *offsets = nullptr;
 };
 
 /// A call of any operation, for callers that go through tables of them.  What
 /// the operation does not take is not used.
 struct Call {
+  /// The operation.
   Op op = Op::barrier;
+  /// The buffers, in device memory.
   const void *in = nullptr;
   void *out = nullptr;
+  /// Elements that one rank contributes or receives.
   uint64_t count = 0;
+  /// The type of the elements, and how they are combined.
   DType dtype = DType::i8;
   ReduceOp reduce = ReduceOp::sum;
   /// The root, or the peer of send and recv.
   uint32_t root = 0;
+  /// The stream on which the kernel is enqueued.
   rt::Stream stream;
+  /// The config, the same on all members; null: selected.
   const Config *config = nullptr;
   /// Of operations with counts, in the place of `count`: elements of the
   /// buffers, the same on all members.
   uint64_t inSize = 0, outSize = 0;
+  /// The chunks of the buffers, for such operations.
   ChunkTable inChunks = {}, outChunks = {};
+  /// Elements of a row.
   uint64_t rowElements = 1;
 };
 
+/// Collective operations of one rank with the other ranks of a group.
 class Communicator {
 public:
   /// Collective over the world: all its ranks pass the same options, also ranks
@@ -137,7 +149,9 @@ public:
   uint32_t size() const;
   /// The index of this rank in the group; -1 if it is not part of the group.
   int32_t index() const;
+  /// Whether this rank is part of the group.
   bool isMember() const { return index() >= 0; }
+  /// The ranks of the group.
   const rt::Group &group() const;
 
   /// Adds the kernels of a package that was compiled ahead of time, for

@@ -31,6 +31,7 @@ enum class Origin { memory, registered, disk, compiled };
 /// "memory", "a registered package", "disk", "the compiler".
 const char *originName(Origin origin);
 
+/// Options of a KernelCache.
 struct KernelCacheOptions {
   /// The directory of compiled kernels; empty: IRIS_CACHE_DIR, else
   /// $XDG_CACHE_HOME/iris, else ~/.cache/iris. It must belong to this user with
@@ -65,16 +66,21 @@ struct KernelRequest {
 
 /// A compiled kernel, not loaded on a device.
 struct CompiledKernel {
+  /// The package that holds the kernel.
   rt::Package package;
   /// "module::name" in the package.
   std::string name;
+  /// Where the kernel was found.
   Origin origin = Origin::compiled;
 };
 
-/// Threads of one process may share a cache, and processes its directory.
+/// Finds and compiles kernels. Threads of one process may share a cache, and
+/// processes its directory.
 class KernelCache {
 public:
+  /// Creates a cache with these options; files are read when they are needed.
   explicit KernelCache(KernelCacheOptions options = {});
+  /// Leaves the files on disk.
   ~KernelCache();
   KernelCache(const KernelCache &) = delete;
   KernelCache &operator=(const KernelCache &) = delete;

@@ -48,12 +48,19 @@ enum class MatmulKind : int32_t {
   matmulAllReduce,
 };
 
+/// What is added to the result: elements of the type of c. The values are those
+/// of the C API.
 enum class Bias : int32_t {
+  /// Nothing.
   none = 0,
-  /// One element for each row of c, or for each column, of the type of c.
+  /// One element for each row of c.
   row,
-  column
+  /// One element for each column of c.
+  column,
 };
+
+/// The function that is applied to each element of the result, after the bias.
+/// The values are those of the C API.
 enum class Activation : int32_t { none = 0, relu, gelu };
 
 /// The config; docs/guides/fused-matmuls.md explains the fields. Fields that
@@ -64,19 +71,28 @@ struct MatmulConfig {
   /// Variants are those of the kernels; "unfused": a matmul, then a collective;
   /// "copy_engine": DMA copies during the matmul.
   std::string variant, shard, stagedLayout, partialType;
+  /// Elements of a tile of the result, and of a k-block.
   int64_t tileM = 0, tileN = 0, tileK = 0;
+  /// Rows of tiles that are computed column by column, chiplets (XCDs) of the
+  /// program remap, and warps of a program.
   int64_t groupM = 0, xcds = 0, warps = 0;
   /// The maximum number of programs of a launch.
   int64_t programs = 0;
+  /// k-steps for each flag; communication programs, their stages, and those of
+  /// the first stage; tiles for each communication program.
   int64_t kPerFlag = 0, numFetchPrograms = 0, numFetchStages = 0;
   int64_t firstStageFetchPrograms = 0, tilesPerCommProgram = 0;
   /// For matmuls without communication, and for "unfused".
   int64_t splitK = 0;
 
+  /// Whether all fields are equal.
   bool operator==(const MatmulConfig &other) const;
 };
 
+/// What a Matmul computes; the same on all ranks. m, n and k are the sizes of
+/// one rank.
 struct MatmulProblem {
+  /// The operation.
   MatmulKind kind = MatmulKind::matmul;
   /// See MatmulKind; at least 1.
   uint64_t m = 0, n = 0, k = 0;
@@ -85,16 +101,21 @@ struct MatmulProblem {
   DType element = DType::f16, result = DType::f16;
   /// Whether the columns of the matrix are contiguous.
   bool aIsColumnMajor = false, bIsColumnMajor = false;
+  /// Whether the call passes a bias.
   Bias bias = Bias::none;
   /// The product is multiplied by a scalar argument of the call.
   bool hasScale = false;
+  /// The function of the result's elements.
   Activation activation = Activation::none;
+  /// How it is done; empty fields are selected.
   MatmulConfig config;
 };
 
 /// Further arguments of a call, ignored if the problem does not have them.
 struct Epilogue {
+  /// Elements of the type of c, in device memory.
   const void *bias = nullptr;
+  /// The factor of MatmulProblem::hasScale.
   float scale = 1;
 };
 
@@ -102,6 +123,7 @@ struct Epilogue {
 /// that size.
 std::string kernelSource(const MatmulProblem &problem, uint32_t groupSize);
 
+/// A compiled matmul of one problem, and its workspace.
 class Matmul {
 public:
   /// Collective over the world. An error on one rank, also of its compiler, is

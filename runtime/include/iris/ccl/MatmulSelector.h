@@ -21,6 +21,7 @@ namespace iris::ccl {
 struct MatmulTuningKey {
   /// Fields that its config sets are kept.
   MatmulProblem problem;
+  /// The number of ranks, and the kind of their devices.
   uint32_t groupSize = 1;
   rt::DeviceKind device = rt::DeviceKind::host;
   /// "sm_90a", "gfx942"; empty: the device kind's best-measured target.
@@ -36,6 +37,7 @@ struct MatmulTuningKey {
 
 /// The estimated time of a matmul with a config.
 struct MatmulEstimate {
+  /// A complete config.
   MatmulConfig config;
   /// Microseconds: in total, of the matmul alone, and of the communication.
   double us = 0, matmul = 0, moving = 0;
@@ -43,16 +45,20 @@ struct MatmulEstimate {
 
 /// A selected config and the reason.
 struct MatmulChoice {
+  /// The problem's config, completed.
   MatmulConfig config;
+  /// Why it was selected, in one line.
   std::string reason;
 };
 
 /// A table entry: the best config of a tuned problem, and its time.
 struct MatmulEntry {
+  /// "sm_90a", "gfx942", and the number of ranks.
   std::string target;
   uint32_t groupSize = 1;
   /// The epilogue is ignored. The config's shard and partialType are compared.
   MatmulProblem problem;
+  /// The best config, and its time in microseconds.
   MatmulConfig config;
   double us = 0;
 };
@@ -74,9 +80,11 @@ public:
   const MatmulEntry *find(const MatmulTuningKey &tuningKey) const;
   /// Replaces the entry of the same problem.
   void add(const MatmulEntry &entry);
+  /// The entries as parse() reads them.
   std::string text() const;
   /// Atomically replaces the file; its mode is 0600.
   rt::Status write(const std::string &path) const;
+  /// The number of entries.
   size_t size() const { return entries_.size(); }
 
 private:

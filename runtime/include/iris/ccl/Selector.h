@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Selector.h - Selection of collective configs -------------*- C++ -*-===//
+//
+// Selects the config of a collective by the cost model (docs/guides/tuning.md).
 #ifndef IRIS_CCL_SELECTOR_H
 #define IRIS_CCL_SELECTOR_H
 
@@ -16,10 +18,12 @@ namespace iris::ccl {
 /// The properties of a call that select its kernel. They must be equal on all
 /// ranks of the group.
 struct TuningKey {
+  /// The operation, and the type of its elements.
   Op op = Op::allReduce;
   DType dtype = DType::f32;
   /// Bytes of one chunk: count times the size of an element.
   uint64_t bytes = 0;
+  /// The number of ranks of the group, and the kind of their devices.
   uint32_t groupSize = 1;
   rt::DeviceKind device = rt::DeviceKind::host;
   /// What the device says of itself (World::deviceAttributes); null: the first
@@ -27,6 +31,7 @@ struct TuningKey {
   const rt::DeviceAttributes *attributes = nullptr;
   /// A power of two that divides both buffers' addresses and `bytes`.
   uint64_t alignment = 1;
+  /// The input and the output are the same, as Communicator defines it.
   bool inPlace = false;
   /// Both buffers are on the symmetric heap.
   bool onHeap = true;
@@ -36,7 +41,9 @@ struct TuningKey {
 
 /// A selected config and the reason.
 struct Choice {
+  /// A complete config.
   Config config;
+  /// Why it was selected, in one line.
   std::string reason;
 };
 
@@ -46,6 +53,7 @@ Choice select(const TuningKey &tuningKey);
 
 /// The estimated time of a call with a config.
 struct Estimate {
+  /// A complete config, and the time in microseconds.
   Config config;
   double us = 0;
 };

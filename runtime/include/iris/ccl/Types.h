@@ -86,6 +86,7 @@ struct Config {
   /// that is not necessary.
   bool staged = false;
 
+  /// Whether all fields are equal.
   bool operator==(const Config &other) const {
     return variant == other.variant && tile == other.tile &&
            warps == other.warps && programs == other.programs &&

@@ -14,10 +14,14 @@ namespace iris::rt {
 /// Elements on the symmetric heap. The caller frees them with
 /// World::deallocate; a destructor would have to be collective.
 struct Buffer {
+  /// The address on this rank's heap.
   uint64_t address = 0;
+  /// The type of the elements.
   IrisRtElement element = IRISRT_ELT_F32;
+  /// The extents, in elements, of a row-major buffer.
   std::vector<int64_t> sizes;
 
+  /// The extents multiplied, and the bytes of so many elements.
   int64_t numElements() const;
   uint64_t bytes() const;
   /// The buffer as a launch argument.

@@ -14,16 +14,28 @@
 namespace iris::rt {
 
 /// A family of devices.
-enum class DeviceKind : int32_t { host = 0, hip = 1, cuda = 2, emulated = 3 };
+enum class DeviceKind : int32_t {
+  /// CPU threads.
+  host = 0,
+  /// AMD GPUs, through HIP.
+  hip = 1,
+  /// NVIDIA GPUs, through the CUDA driver.
+  cuda = 2,
+  /// AMD GPUs that an emulator executes.
+  emulated = 3,
+};
 
 /// A device as options name it.
 struct DeviceSpec {
+  /// The family of the device.
   DeviceKind kind = DeviceKind::host;
   /// Of an emulated device: the AMD chip whose code it executes, "gfx942".
   std::string chip;
 
+  /// The host.
   DeviceSpec() = default;
-  // Implicit: only an emulated device needs more than its kind.
+  /// A device of this kind. Implicit: only an emulated device needs more than
+  /// its kind.
   DeviceSpec(DeviceKind kind, std::string chip = "")
       : kind(kind), chip(std::move(chip)) {}
 };
@@ -36,9 +48,10 @@ struct DeviceAttributes {
   std::string name;
   /// SMs, compute units, or threads; 0: not known.
   uint32_t processors = 0;
-  /// Threads that execute in step, the clock of the processors at most, and the
-  /// peak rate of the memory; 0: not known.
+  /// Threads that execute in step (32, 64), and the processors' maximum clock
+  /// in MHz; 0: not known.
   uint32_t warpSize = 0, clockMHz = 0;
+  /// The peak rate of the memory in bytes per microsecond; 0: not known.
   uint64_t memoryBytesPerUs = 0;
 };
 

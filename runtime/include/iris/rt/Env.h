@@ -19,6 +19,7 @@
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
+/// What the runtime writes to stderr: this and everything more severe.
 enum class LogLevel : int32_t { off = 0, error, warning, info, debug };
 
 /// Rank, size and job, as set by a launcher.
@@ -42,6 +43,7 @@ struct LaunchInfo {
 /// All settings that the runtime reads from the environment.
 class Env {
 public:
+  /// Returns a variable's value, or null.
   using Lookup = std::function<const char *(const char *name)>;
 
   /// Every variable that read() looks up, in the order in which help and

@@ -10,11 +10,13 @@ namespace iris::rt {
 
 /// One variable of the environment, as `iris-run --help-env` prints it.
 struct EnvVariable {
+  /// The variable, such as "IRIS_LOG".
   const char *name;
   /// What the value may be, such as "seconds".
   const char *value;
   /// What holds without it.
   const char *defaultValue;
+  /// What the variable does.
   const char *meaning;
   /// Names a file or a program: does not count in a process with more rights
   /// than its user.

@@ -32,6 +32,7 @@ uint32_t elementBytes(uint32_t element);
 
 /// One argument that a kernel expects.
 struct ArgInfo {
+  /// Context, memref or scalar.
   IrisRtArgKind kind = IRISRT_ARG_SCALAR;
   /// The offset of the argument in the packed block.
   uint32_t offset = 0;
@@ -66,7 +67,10 @@ struct SiteInfo {
 
 /// An argument that the runtime creates (RuntimeABI.h, section 3).
 struct HiddenArgInfo {
+  /// What the runtime creates; a kind of a newer compiler is unknown, and a
+  /// launch then fails.
   enum class Kind { tensorMapMask, tensorMap, unknown };
+  /// What the runtime creates for this argument.
   Kind kind = Kind::unknown;
   /// The name of the kind in the package.
   std::string kindName;
@@ -86,38 +90,53 @@ struct HiddenArgInfo {
 /// accesses are ordered only if the buffers are disjoint or, with `same`,
 /// identical.
 struct OverlapInfo {
+  /// The indices of the arguments.
   uint32_t first = 0;
   uint32_t second = 0;
+  /// Whether identical buffers are allowed.
   bool same = false;
 };
 
 /// A memref argument that holds the state of a barrier, from element `offset`
 /// on: 32 elements for each program and each rank of the world or the group.
 struct BarrierInfo {
+  /// The index of the argument, and the first element of the state in it.
   uint32_t arg = 0;
   uint64_t offset = 0;
+  /// Among the ranks of the launch's group; otherwise of the world.
   bool group = false;
 };
 
 /// The metadata of a kernel.
 struct KernelInfo {
+  /// The names of the gpu.func and of its gpu.module, and the symbol in the
+  /// image.
   std::string name;
   std::string module;
   std::string symbol;
+  /// Threads of a program in x, y and z.
   std::array<uint32_t, 3> workgroup = {1, 1, 1};
+  /// Static and dynamic shared memory (LDS) of a program, in bytes.
   uint32_t sharedBytes = 0;
   uint32_t dynamicSharedBytes = 0;
+  /// On the host: bytes of the memory for a program's tiles.
   uint64_t arenaBytes = 0;
+  /// Programs wait for each other, so that all of a launch must run at once.
   bool coresident = false;
+  /// Bytes of the packed argument block.
   uint32_t argsBytes = 0;
+  /// The arguments of a launch, in order.
   std::vector<ArgInfo> args;
+  /// The arguments that the runtime adds.
   std::vector<HiddenArgInfo> hidden;
+  /// Pairs of arguments whose buffers must not overlap.
   std::vector<OverlapInfo> overlaps;
   /// The offsets of the kernel's parameters in the packed block, in order;
   /// empty for kernels without tensor maps. ptxas aligns a map by its address
   /// in constant memory, not by its offset, so the driver must place the
   /// parameters.
   std::vector<uint32_t> parameterOffsets;
+  /// The source locations of waits, checks and comparisons.
   std::vector<SiteInfo> sites;
   /// The compile-time config of the kernel as JSON, for users and tools.
   std::string config = "{}";
@@ -127,6 +146,7 @@ struct KernelInfo {
   /// Of a generated kernel: the maximum number of programs of a launch, which
   /// is one-dimensional. The workspace has no room for more.
   std::optional<uint32_t> maxPrograms;
+  /// The memrefs that hold the state of barriers.
   std::vector<BarrierInfo> barriers;
   /// The kernel checks its remote and synchronizing accesses.
   bool debug = false;

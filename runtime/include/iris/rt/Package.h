@@ -29,6 +29,7 @@ namespace iris::rt {
 
 /// One image of a package. The views point into the package.
 struct PackageImage {
+  /// The target triple of LLVM.
   std::string_view triple;
   /// "gfx942", "sm_90a", "host", or "main" (the `@main` program).
   std::string_view arch;
@@ -39,10 +40,12 @@ struct PackageImage {
   uint32_t abiMinor = 0;
   /// The machine code, aligned to 8 bytes.
   const uint8_t *data = nullptr;
+  /// Bytes of the machine code.
   size_t size = 0;
   /// Empty for the `@main` program.
   std::vector<KernelInfo> kernels;
 
+  /// Whether this is the `@main` program.
   bool isMain() const { return arch == IRISRT_ARCH_MAIN; }
 
   /// Finds a kernel by "module::name" or, if only one module has it, just

@@ -22,6 +22,7 @@ namespace iris::rt {
 
 /// The kind of a failure. The values are those of the C API.
 enum class StatusCode : int32_t {
+  /// Success.
   ok = IRISRT_OK,
   /// The caller passed an argument that is never valid.
   invalidArgument = IRISRT_INVALID_ARGUMENT,
@@ -30,6 +31,7 @@ enum class StatusCode : int32_t {
   failedPrecondition = IRISRT_FAILED_PRECONDITION,
   /// Not available here: no device, no driver, a feature the device lacks.
   unavailable = IRISRT_UNAVAILABLE,
+  /// The symmetric heap or the device's memory is full.
   outOfMemory = IRISRT_OUT_OF_MEMORY,
   /// A time limit expired.
   timeout = IRISRT_TIMEOUT,
@@ -54,8 +56,10 @@ public:
   /// Success.
   static Status success() { return {}; }
 
+  /// Whether this is success. There is no conversion to bool.
   bool ok() const { return code_ == StatusCode::ok; }
   explicit operator bool() const = delete;
+  /// The kind of failure, and its message; "" for success.
   StatusCode code() const { return code_; }
   const std::string &message() const { return message_; }
   /// "timeout: rank 2 did not join within 5 s", or "ok".
@@ -93,6 +97,7 @@ std::string formatString(const char *format, ...)
 template <typename T>
 class [[nodiscard]] Expected {
 public:
+  /// Success, with this value.
   Expected(T value) : value_(std::move(value)) {}
   /// `status` must be a failure; success becomes an internal error.
   Expected(Status status) : status_(std::move(status)) {
@@ -100,8 +105,10 @@ public:
       status_ = Status(StatusCode::internal, "success without a value");
   }
 
+  /// Whether there is a value. There is no conversion to bool.
   bool ok() const { return value_.has_value(); }
   explicit operator bool() const = delete;
+  /// Why there is no value; success if there is one.
   const Status &status() const { return status_; }
 
   /// The value; requires ok().

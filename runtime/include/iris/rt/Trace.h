@@ -18,6 +18,7 @@
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
+/// The size of a trace's buffer on each rank's heap.
 struct TraceOptions {
   /// The number of programs with a private ring, rounded up to a power of two;
   /// at most 32768.
@@ -29,6 +30,7 @@ struct TraceOptions {
 
 /// The spans with the same name on one rank.
 struct TraceRow {
+  /// The rank that recorded the spans, their name, and their number.
   uint32_t rank = 0;
   std::string span;
   uint64_t count = 0;
@@ -42,9 +44,10 @@ struct TraceRow {
 
 /// All launches of one program on one rank.
 struct TraceProgram {
+  /// The rank, and the program's number.
   uint32_t rank = 0;
   uint32_t program = 0;
-  /// Time in waits and barriers.
+  /// Time in waits and barriers, in us.
   double exposedUs = 0;
   /// The bytes that its spans report as moved.
   uint64_t bytes = 0;
@@ -59,6 +62,7 @@ struct TraceSummary {
   /// One row "exposed" for each rank: the waits and barriers of all its
   /// programs, and the bytes that its spans moved.
   std::vector<TraceRow> exposed;
+  /// The number of events in the file.
   uint64_t events = 0;
   /// Events that were overwritten by later ones.
   uint64_t dropped = 0;

@@ -22,6 +22,16 @@
 // of the child.  Writes of the child to host heap memory are visible to peers.
 //
 // load() and runProgram() execute code of a package; see Package.h.
+//
+// Errors of every call: the failure of a failed world; invalidArgument for
+// arguments that are never valid, such as an unknown stream;
+// failedPrecondition for calls that differ between ranks; unavailable for what
+// the device or driver lacks; timeout and aborted if another rank does not
+// arrive or has ended; internal for failures of the driver.  Errors that need
+// an explanation are listed with the function.
+//
+// Addresses are 64-bit addresses of this rank's device, and sizes are in bytes
+// unless a comment says otherwise.
 #ifndef IRIS_RT_WORLD_H
 #define IRIS_RT_WORLD_H
 
@@ -51,13 +61,17 @@ struct Group {
   /// The index of this rank in `ranks`; -1 if it is not part of the group.
   int32_t index = -1;
 
+  /// Whether this rank is part of the group.
   bool contains() const { return index >= 0; }
 };
 
 class World;
 struct ClockSample;
 
+/// Options of World::create. All ranks pass the same, except deviceIndex and
+/// the rank in `launch`.
 struct WorldOptions {
+  /// The kind of device on which the ranks run.
   DeviceSpec device;
   /// The device index; default: the launcher's local rank modulo the number of
   /// devices.
@@ -90,22 +104,26 @@ struct WorldOptions {
 
 /// A stream of a world; the default stream has id 0.
 struct Stream {
+  /// The number of the stream in its world.
   uint64_t id = 0;
 };
 
 /// An event of a world.
 struct Event {
+  /// The number of the event in its world.
   uint64_t id = 0;
 };
 
 /// A captured graph of a world.
 struct Graph {
+  /// The number of the graph in its world.
   uint64_t id = 0;
 };
 
 /// A kernel that is loaded on a world's device; valid as long as the world.
 class Kernel {
 public:
+  /// The kernel's metadata: arguments, shared memory, limits.
   const KernelInfo &info() const { return *info_; }
 
 private:
@@ -122,6 +140,7 @@ private:
 class Module {
 public:
   /// Finds a kernel by "module::name", or just "name" if that is unique.
+  /// Errors: invalidArgument, with the names of the package's kernels.
   Expected<Kernel> kernel(std::string_view name) const;
 
 private:
@@ -133,33 +152,44 @@ private:
 
 /// The results of the `iris.expect_eq` of this rank's kernels so far.
 struct ExpectReport {
+  /// The number of compared elements.
   uint64_t checked = 0;
+  /// The number of mismatches.
   uint64_t failed = 0;
   /// Describes the first mismatch; empty if there is none.
   std::string first;
 };
 
+/// A set of ranks that share a symmetric heap, seen from one of them.
 class World {
 public:
-  /// Collective.
+  /// Joins the other ranks of the job and reserves the heap. Collective.
+  /// Errors: invalidArgument if ranks request heaps of different sizes;
+  /// unavailable without a usable device; timeout if not all ranks join within
+  /// WorldOptions::joinLimit.
   static Expected<std::unique_ptr<World>> create(const WorldOptions &options);
   /// Destroys the world if destroy() was not called.
   ~World();
   World(const World &) = delete;
   World &operator=(const World &) = delete;
 
-  /// Collective unless the world has failed; bounded in time.
+  /// Leaves the world and frees its heap.
+  /// Collective unless the world has failed; bounded in time. Returns the
+  /// world's failure, if any.
   Status destroy();
 
+  /// This rank, from 0, and the number of ranks.
   uint32_t rank() const;
   uint32_t numRanks() const;
+  /// The device that the options named.
   DeviceKind deviceKind() const;
   const DeviceSpec &device() const;
   /// Target name of the device: "host", "gfx942", "sm_90a".
   const std::string &target() const;
+  /// What the device says of itself: its marketing name, and its attributes.
   const std::string &deviceName() const;
   const DeviceAttributes &deviceAttributes() const;
-  /// "stride" or "table".
+  /// How kernels compute addresses on peers: "stride" or "table".
   const char *translation() const;
 
   /// The error that made the world fail, or success.
@@ -187,7 +217,8 @@ public:
   /// The message says what to do instead.
   Status importExternal(uint64_t address, uint64_t bytes) const;
 
-  /// Stream-ordered; host memory must stay valid until the copy is complete.
+  /// Copies `bytes` bytes. Stream-ordered; host memory must stay valid until
+  /// the copy is complete.
   Status copyToDevice(uint64_t to, const void *from, uint64_t bytes,
                       Stream stream = {});
   Status copyToHost(void *to, uint64_t from, uint64_t bytes,
@@ -200,6 +231,7 @@ public:
   Status writeNow(uint64_t to, const void *from, uint64_t bytes,
                   Stream stream = {});
   Status readNow(void *to, uint64_t from, uint64_t bytes, Stream stream = {});
+  /// Sets `bytes` bytes to 0, stream-ordered.
   /// Also works in a failed world, whose error it then returns, so that a
   /// pending stream wait (waitEqual) can be released.
   Status zero(uint64_t address, uint64_t bytes, Stream stream = {});
@@ -215,12 +247,16 @@ public:
   /// Loads the package's image for this device. The world keeps the package.
   /// Packages with equal bytes are loaded once.
   Expected<Module> load(const Package &package);
-  /// Finds a kernel among all loaded packages.
+  /// Finds a kernel among all loaded packages, as Module::kernel does.
   Expected<Kernel> findKernel(std::string_view name) const;
-  /// Stream-ordered. Checks the arguments against the kernel's metadata.
+  /// Enqueues `programs` (x, y, z) programs of the kernel on this rank;
+  /// stream-ordered. Checks the arguments against the kernel's metadata.
   /// `group` is the group of the kernel's group ops and group barriers;
   /// default: the world, if it has at most IRISRT_MAX_GROUP ranks. A generated
-  /// collective is limited to the programs of its config.
+  /// collective is limited to the programs of its config. Errors:
+  /// invalidArgument if an argument differs from the metadata, symmetric memory
+  /// is not on the heap, or programs that wait for each other are more than the
+  /// device runs at once (maxCoresident).
   Status launch(const Kernel &kernel, const std::array<uint64_t, 3> &programs,
                 const std::vector<IrisRtArg> &args, Stream stream = {},
                 const Group *group = nullptr);
@@ -255,24 +291,32 @@ public:
   /// call is cheap. The stream must exist until destroyStream, which then only
   /// waits for its work, or until the world ends. unavailable on the host.
   Expected<Stream> adoptStream(void *native);
+  /// The default stream cannot be destroyed (invalidArgument).
   Status destroyStream(Stream stream);
   /// Waits for one stream of this rank only.
   Status synchronize(Stream stream = {});
+  /// Creates an event, or destroys it.
   Expected<Event> createEvent();
   Status destroyEvent(Event event);
+  /// The event is complete when the stream's work so far is done.
   Status record(Event event, Stream stream = {});
+  /// Later work of the stream waits for the event's last record.
   Status waitFor(Event event, Stream stream = {});
   /// Later work of the stream waits until the 32-bit word at `address`, on this
   /// rank's heap, has the value. There is no time limit: make sure that the
   /// word is written, also after a failure.
   Status waitEqual(uint64_t address, uint32_t value, Stream stream = {});
+  /// Milliseconds between two completed events.
   Expected<double> elapsedMs(Event start, Event end) const;
 
+  /// Records later work of the stream in a graph instead of running it, until
+  /// endCapture. Kernels that the work needs must be loaded before.
   Status beginCapture(Stream stream = {});
   Expected<Graph> endCapture(Stream stream = {});
   /// Whether a stream of this rank is being captured, also by the program that
   /// owns an adopted stream.
   bool capturing() const;
+  /// Enqueues the graph's work once more, or destroys the graph.
   Status launchGraph(Graph graph, Stream stream = {});
   Status destroyGraph(Graph graph);
 

@@ -72,6 +72,10 @@ if any(
 if lit.util.which("ptxas", config.environment["PATH"]):
     config.available_features.add("ptxas")
 
+# The pages of the API are made with it.
+if lit.util.which("doxygen", config.environment["PATH"]):
+    config.available_features.add("doxygen")
+
 # Tests of the programs on real devices.
 if lit_config.params.get("device", ""):
     config.available_features.add("device-" + lit_config.params["device"])

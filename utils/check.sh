@@ -20,6 +20,8 @@ for arg in "$@"; do
   esac
 done
 
+# The pages of the API are made from headers by Doxygen, and checked.
+iris_packages+=(doxygen)
 iris_setup
 utils/check-dependencies.py
 iris_build release

@@ -34,7 +34,7 @@ class Checker:
             self.anchors[path] = None
             if path in GENERATED:
                 made = os.path.join(self.folder or "", os.path.basename(path))
-                if self.folder:
+                if self.folder and os.path.exists(made):
                     with open(made, encoding="utf-8") as file:
                         self.anchors[path] = pages.anchors(file.read())
             else:
@@ -95,9 +95,10 @@ def main():
                          else text)
     if checker.folder:
         for name in pages.GENERATED:
-            with open(os.path.join(checker.folder, name),
-                      encoding="utf-8") as file:
-                checker.page(f"docs/reference/{name}", file.read())
+            made = os.path.join(checker.folder, name)
+            if os.path.exists(made):
+                with open(made, encoding="utf-8") as file:
+                    checker.page(f"docs/reference/{name}", file.read())
     for problem in checker.problems:
         print(problem)
     print(f"{checker.count} links, {len(checker.problems)} dead")

@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares the generated reference with what the tools and the library have.
 
-    utils/docs/check_reference.py --pages=FOLDER [--build=DIR]
+    utils/docs/check_reference.py --pages=FOLDER [--ops=FOLDER] [--build=DIR]
+                                  [WHAT...]
 
-FOLDER is what generate.py wrote. What is compared, in both directions:
+--pages is what generate.py wrote, --ops what ops.py wrote (the repository's
+pages by default). WHAT is any of these, by default all, each compared in both
+directions:
 
   ops        with those that are registered (iris-compile --list-ops); each has
              a summary, an example, and, on its page, its operands
   passes     with those that are registered (iris-opt --help), and their options
   options    of the tools' parsers with their --help
   variables  of the environment, that any source file reads
-  C API      with the symbols that libiris_rt exports
+  symbols    of the C API with those that libiris_rt exports
 """
 import argparse
 import os
@@ -21,6 +24,7 @@ import sys
 
 import pages
 
+WHAT = ("ops", "passes", "options", "variables", "symbols")
 # Options that programs pass to themselves.
 INTERNAL_OPTIONS = {"--print-target", "--result-fd"}
 # Variables that are read outside of the table: by tests, and by libraries.
@@ -35,10 +39,16 @@ def output(*command):
 class Checker:
     def __init__(self, options):
         self.folder, self.build = options.pages, options.build
+        self.ops_folder = options.ops
         self.problems = []
 
     def page(self, name):
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            return file.read()
+
+    def ops_page(self, name):
+        with open(os.path.join(self.ops_folder, name),
+                  encoding="utf-8") as file:
             return file.read()
 
     def tool(self, name):
@@ -57,11 +67,11 @@ class Checker:
         found = {}
         for dialect in ("iris", "tile"):
             sections = re.split(r"(?m)^(?=### |## )",
-                                self.page(f"ops-{dialect}.md"))
+                                self.ops_page(f"{dialect}.md"))
             for section in sections:
                 if match := re.match(rf"### `({dialect}\.\w+)`", section):
                     found[match[1]] = section
-        self.compare("op", "ops-*.md", registered, set(found))
+        self.compare("op", "ops/*.md", registered, set(found))
         for name, section in found.items():
             if "```mlir" not in section:
                 self.problems.append(f"{name} has no example")
@@ -84,7 +94,7 @@ class Checker:
                 current = None
         registered = {name: options for name, options in registered.items()
                       if not name.endswith("pipeline")}
-        page = self.page("passes.md")
+        page = self.ops_page("passes.md")
         sections = dict(re.findall(r"(?ms)^## `([\w-]+)`\n(.*?)(?=^## |\Z)",
                                    page))
         self.compare("pass", "passes.md", set(registered), set(sections))
@@ -155,10 +165,14 @@ class Checker:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", required=True)
+    parser.add_argument("--ops", default=os.path.join(
+        pages.ROOT, "docs/reference/ops"))
     parser.add_argument("--build", default=os.path.join(pages.ROOT, "build"))
-    checker = Checker(parser.parse_args())
+    parser.add_argument("what", nargs="*")
+    options = parser.parse_args()
+    checker = Checker(options)
     counts = {name: getattr(checker, name)() for name in
-              ("ops", "passes", "options", "variables", "symbols")}
+              options.what or WHAT}
     for problem in checker.problems:
         print(problem)
     print("reference: " + ", ".join(f"{count} {name}"

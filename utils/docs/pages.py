@@ -9,8 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 # Pages of docs/reference that generate.py writes; they are not in the
 # repository.
-GENERATED = ("ops-iris.md", "ops-tile.md", "passes.md", "commands.md",
-             "environment.md", "c-api.md", "cpp-api.md")
+GENERATED = ("commands.md", "environment.md", "c-api.md", "cpp-api.md")
 FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*(\S*)")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
 

@@ -6,27 +6,34 @@
 #   utils/docs.sh --build=DIR     takes the tools of another build folder
 #   utils/docs.sh --check         the checks alone, of a build that exists; needs
 #                                 no network
-#   utils/docs.sh --update        first copies into pages what they show of files
+#   utils/docs.sh --update        first writes anew what pages show of files, and
+#                                 docs/reference/ops
+#   utils/docs.sh --serve[=PORT]  then serves the site to this machine, on port
+#                                 8000 by default
 #
 # Fails on a dead link, a stale snippet, a command that does not print what its
-# page says, or an op, pass, option or variable that the reference lacks. The
-# site is in build/docs/site/index.html.
+# page says, an op, pass, option or variable that the reference lacks, a public
+# declaration without a comment, or a site that loads something from the web.
+# The site is in build/docs/site/index.html, and needs neither network nor
+# server.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source utils/setup.sh
 
-build= check=0 update=()
+build= check=0 serve= update=()
 for arg in "$@"; do
   case "$arg" in
   --build=*) build=${arg#--build=} ;;
   --check) check=1 ;;
   --update) update=(--update) ;;
-  *) sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 1 ;;
+  --serve) serve=8000 ;;
+  --serve=*) serve=${arg#--serve=} ;;
+  *) sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 1 ;;
   esac
 done
 
 # The site's tools are installed in a virtual environment of the build folder.
-((check)) || { iris_packages+=(python3-venv); iris_setup; }
+((check)) || { iris_packages+=(python3-venv doxygen); iris_setup; }
 if [[ -z $build ]]; then
   build=build
   ((check)) || iris_build release iris-compile iris-run iris-bench iris-opt
@@ -35,10 +42,14 @@ fi
 work=build/docs
 mkdir -p "$work"
 mapfile -t files < <(find README.md CONTRIBUTING.md docs examples benchmarks \
-  runtime test tools utils -name "*.md" ! -path "*/Inputs/*")
+  runtime test tools utils -name "*.md" ! -path "*/Inputs/*" ! -path "docs/reference/ops/*")
 mapfile -t own < <(find README.md docs -name '*.md')
 
 echo "==> reference"
+if ((${#update[@]})); then
+  python3 utils/docs/ops.py
+fi
+python3 utils/docs/ops.py --check
 python3 utils/docs/generate.py --build="$build" --out="$work/reference"
 python3 utils/docs/check_reference.py --build="$build" --pages="$work/reference"
 echo "==> links"
@@ -55,8 +66,18 @@ echo "==> site"
 if [[ ! -x $work/venv/bin/mkdocs ]]; then
   python3 -m venv "$work/venv"
 fi
-"$work/venv/bin/pip" install --quiet --disable-pip-version-check \
-  --require-hashes -r utils/docs/requirements.txt
-python3 utils/docs/stage.py --out="$work/pages" --reference="$work/reference"
-NO_MKDOCS_2_WARNING=1 "$work/venv/bin/mkdocs" build --strict --quiet
-echo "$PWD/$work/site/index.html"
+pip=("$work/venv/bin/pip" --quiet --disable-pip-version-check)
+"${pip[@]}" install --require-hashes -r utils/docs/requirements.txt
+if [[ ! -f $work/mermaid/mermaidx/assets/mermaid.js ]]; then
+  "${pip[@]}" install --no-deps --require-hashes -r utils/docs/mermaid.txt \
+    --target "$work/mermaid"
+fi
+python3 utils/docs/stage.py --out="$work/pages" --reference="$work/reference" \
+  --mermaid="$work/mermaid/mermaidx/assets/mermaid.js"
+PYTHONPATH=utils/docs NO_MKDOCS_2_WARNING=1 \
+  "$work/venv/bin/mkdocs" build --strict --quiet
+python3 utils/docs/check_site.py "$work/site"
+echo "file://$PWD/$work/site/index.html"
+if [[ -n $serve ]]; then
+  exec python3 -m http.server --bind 127.0.0.1 --directory "$work/site" "$serve"
+fi

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Puts the site's pages together, for MkDocs.
 
-    utils/docs/stage.py --out=FOLDER --reference=FOLDER
+    utils/docs/stage.py --out=FOLDER --reference=FOLDER --mermaid=FILE
 
 Copies docs/ and the generated reference. What pages link to outside of docs/
 becomes part of the site as well, under source/: Markdown as a page, other text
-as a page with the file in it, a folder as its README or a list.
+as a page with the file in it, a folder as its README or a list. Scripts and
+styles come from utils/docs/site, and Mermaid's script from FILE, so that the
+site loads nothing from the web.
 """
 import argparse
 import os
@@ -75,6 +77,9 @@ class Site:
         return "".join(result) + text[last:]
 
     def write(self, at, text):
+        """Writes a page. Comments before its heading (licence, origin) would
+        keep MkDocs from taking the heading as title."""
+        text = re.sub(r"\A(?:\s*<!--.*?-->)+\s*", "", text, flags=re.S)
         place = os.path.join(self.out, at)
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(place, "w", encoding="utf-8") as file:
@@ -132,15 +137,23 @@ class Site:
                 self.write(at, f"# `{path}`\n\n````{language}\n{text}\n````\n")
 
 
+    def assets(self, mermaid):
+        folder = os.path.join(self.out, "assets")
+        shutil.copytree(os.path.join(pages.ROOT, "utils/docs/site"), folder)
+        shutil.copy(mermaid, os.path.join(folder, "mermaid.js"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True)
     parser.add_argument("--reference", required=True)
+    parser.add_argument("--mermaid", required=True)
     options = parser.parse_args()
     shutil.rmtree(options.out, ignore_errors=True)
     site = Site(options.out)
     site.docs(options.reference)
     site.sources()
+    site.assets(options.mermaid)
     print(f"{len(site.done)} files of the repository besides docs/")
 
 

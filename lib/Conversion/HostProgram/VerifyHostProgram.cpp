@@ -49,8 +49,23 @@ static bool isAllowed(Operation *op) {
   if (isa<RankOp, NumRanksOp, AllocOp, DeallocOp, LaunchOp, SyncOp>(op) ||
       isView(op) || isa<func::ReturnOp>(op))
     return true;
-  return isa<arith::ArithDialect, cf::ControlFlowDialect, scf::SCFDialect>(
-      op->getDialect());
+  return isa<cf::ControlFlowDialect, scf::SCFDialect>(op->getDialect());
+}
+
+/// Reports an op that the host cannot run. Arithmetic is that of kernels.
+static LogicalResult verifyKind(Operation *op) {
+  if (isa_and_nonnull<arith::ArithDialect>(op->getDialect())) {
+    if (findKernelOp(op->getName().getStringRef()))
+      return success();
+    return op->emitOpError("cannot run on the host; expected an op of arith "
+                           "that kernels may use (")
+           << kKernelLanguagePage << ")";
+  }
+  if (op->getDialect() && isAllowed(op))
+    return success();
+  return op->emitOpError(
+      "cannot run on the host; expected scalar arith, scf, views of buffers "
+      "or iris ops of host programs in @main");
 }
 
 /// True if `function` calls itself, directly or through other functions.
@@ -97,15 +112,15 @@ static LogicalResult verifyOp(Operation *op) {
     return refuseCall(call);
   if (auto alloc = dyn_cast<AllocOp>(op))
     return verifySizes(alloc);
-  if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
-      !(op->getDialect() && isAllowed(op)))
-    return op->emitOpError(
-        "cannot run on the host; expected scalar arith, scf, views of buffers "
-        "or iris ops of host programs in @main");
+  if (failed(verifyKind(op)))
+    return failure();
   for (Type type : op->getResultTypes()) {
     if (!isArgumentType(type))
       return op->emitOpError("has a result of type ")
-             << type << "; expected scalars and buffers in @main";
+             << type
+             << "; expected index, i1, i8, i16, i32, i64, f16, bf16, f32, f64 "
+                "or a strided buffer of these of at most "
+             << IRISRT_MAX_DIMS << " dimensions in @main";
     if (auto buffer = dyn_cast<MemRefType>(type);
         buffer && !isAddressable(buffer))
       return op->emitOpError("has a result of type ")

@@ -128,7 +128,7 @@ func.func @main(%ctx: !iris.ctx) {
 // -----
 
 func.func @main(%ctx: !iris.ctx) {
-  // expected-error @below {{has a result of type 'tensor<4xi32>'; expected scalars and buffers in @main}}
+  // expected-error @below {{has a result of type 'tensor<4xi32>'; expected index, i1, i8, i16, i32, i64, f16, bf16, f32, f64 or a strided buffer of these of at most 6 dimensions in @main}}
   %v = arith.constant dense<1> : tensor<4xi32>
   return
 }
@@ -140,3 +140,25 @@ func.func @main(%ctx: !iris.ctx) {
 }
 %c4 = arith.constant 4 : index // expected-error {{'arith.constant' op is outside of @main; expected only functions and kernels at module level}}
 %b = iris.alloc(%c4) : memref<?xi32, #iris.symmetric> // expected-error {{'iris.alloc' op is outside of @main}}
+
+// -----
+
+func.func @main(%ctx: !iris.ctx) {
+  %r = iris.rank %ctx : index
+  %i = arith.index_cast %r : index to i32
+  %f = arith.sitofp %i : i32 to f32
+  // expected-error @below {{'arith.truncf' op has a result of type 'f8E4M3FN'; expected index, i1, i8}}
+  %q = arith.truncf %f : f32 to f8E4M3FN
+  return
+}
+
+// -----
+
+func.func @main(%ctx: !iris.ctx) {
+  %r = iris.rank %ctx : index
+  %i = arith.index_cast %r : index to i32
+  %f = arith.sitofp %i : i32 to f32
+  // expected-error @below {{'arith.remf' op cannot run on the host; expected an op of arith that kernels may use (docs/reference/kernel-language.md)}}
+  %q = arith.remf %f, %f : f32
+  return
+}

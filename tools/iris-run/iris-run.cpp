@@ -63,9 +63,11 @@ static int launch(const Options &options) {
     if (!package.ok())
       return report(package.status().withContext(options.program), 1);
     if (!package->findMain()) {
-      std::fprintf(stderr,
-                   "iris-run: %s has no @main; it contains only kernels\n",
-                   options.program.c_str());
+      std::fprintf(
+          stderr,
+          "iris-run: %s has no @main; it contains only kernels; expected "
+          "func.func @main(%%ctx: !iris.ctx)\n",
+          options.program.c_str());
       return 1;
     }
     if (options.debug && !hasChecks(*package)) {

@@ -84,7 +84,8 @@ Status iris::rt::runProgram(World &world, const Package &package) {
   const PackageImage *image = package.findMain();
   if (!image)
     return makeStatus(StatusCode::invalidArgument,
-                      "the package has no @main; it contains only kernels");
+                      "the package has no @main; it contains only kernels; "
+                      "expected func.func @main(%%ctx: !iris.ctx)");
   IRISRT_RETURN_IF_ERROR(world.checkMayRunMain());
   IRISRT_ASSIGN_OR_RETURN(Module module, world.load(package));
   IRISRT_ASSIGN_OR_RETURN(SharedImage main,

@@ -2,12 +2,15 @@
 //===- Container.cpp - Reader of LLVM's OffloadBinary ---------------------===//
 #include "package/Container.h"
 
+#include "package/FileKind.h"
+
 #include "iris-c/RuntimeABI.h"
 
 // Header-only: no run-time dependency on libxxhash.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstring>
 #include <string>
@@ -74,6 +77,8 @@ private:
     std::memcpy(&value, data + at, sizeof(T));
     return value;
   }
+  /// Reports what the file is, if it does not start as packages do.
+  Status checkMagic() const;
   Status readHeader();
   Status readStrings(ContainerEntry &result);
   Expected<std::string_view> readText(uint64_t at);
@@ -89,14 +94,26 @@ private:
   std::vector<bool> used;
 };
 
+Status EntryReader::checkMagic() const {
+  size_t compared = std::min(available, sizeof(magicBytes));
+  if (std::memcmp(data, magicBytes, compared) == 0)
+    return Status::success();
+  if (offset > 0)
+    return fail("it does not start with OffloadBinary's magic bytes 10 ff 10 "
+                "ad");
+  std::string_view file(reinterpret_cast<const char *>(data), available);
+  return makeStatus(StatusCode::invalidArgument,
+                    "expected a package, which iris-compile --emit=package "
+                    "writes, but got %s",
+                    describeFile(file).c_str());
+}
+
 Status EntryReader::readHeader() {
+  IRISRT_RETURN_IF_ERROR(checkMagic());
   if (available < sizeof(Header))
     return fail(formatString("truncated: %zu bytes are left; a header has %zu",
                              available, sizeof(Header)));
   Header header = load<Header>(0);
-  if (std::memcmp(header.magic, magicBytes, sizeof(magicBytes)) != 0)
-    return fail("not a package: it does not start with OffloadBinary's magic "
-                "bytes 10 ff 10 ad");
   if (header.version != containerVersion)
     return fail(formatString("OffloadBinary version %" PRIu32
                              "; expected version %" PRIu32,

@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <elf.h>
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,6 +33,14 @@ std::string readError(const std::string &bytes) {
   Expected<Package> package = read(bytes);
   EXPECT_FALSE(package.ok());
   return package.status().toString();
+}
+
+/// The start of an ELF file for `machine`.
+std::string elfOf(char machine) {
+  std::string bytes = ELFMAG;
+  bytes.resize(64);
+  bytes[18] = machine;
+  return bytes;
 }
 
 /// The message for a package whose only image has this metadata.
@@ -222,8 +231,18 @@ TEST(Package, RefusesHugeNumbers) {
 
 TEST(Package, RefusesOtherFiles) {
   EXPECT_HAS(readError(""), "empty");
-  EXPECT_HAS(readError("short"), "truncated");
-  EXPECT_HAS(readError(std::string(100, 'x')), "not a package");
+  EXPECT_HAS(readError(goodPackage().substr(0, 3)), "truncated");
+  EXPECT_HAS(readError("text\r\n"), "expected a package, which iris-compile "
+                                    "--emit=package writes, but got text;");
+  EXPECT_HAS(readError(std::string(4095, 'x') + "\xc3\xa4"), "got text;");
+  EXPECT_HAS(readError("// PTX\n.version 8.0\n.target sm_80\n"), "got PTX;");
+  EXPECT_HAS(readError(elfOf(224)), "got an AMD code object (HSACO);");
+  EXPECT_HAS(readError(elfOf(190)), "got a cubin;");
+  EXPECT_HAS(readError(elfOf(62)), "got an object or program of a CPU;");
+  EXPECT_HAS(readError(ELFMAG), "got a truncated ELF file");
+  EXPECT_HAS(readError("ML\xefR"), "got MLIR bytecode;");
+  EXPECT_HAS(readError(std::string(100, '\1')),
+             "got data that do not start with the bytes 10 ff 10 ad");
   std::string newer = goodPackage();
   newer[4] = 2;
   EXPECT_HAS(readError(newer), "OffloadBinary version 2; expected version 1");

@@ -2,46 +2,180 @@
 //===- Hints.cpp - Hints for parser errors --------------------------------===//
 #include "Hints.h"
 
+#include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
+#include "iris/Dialect/Iris/Transforms/OpForms.h"
+#include "iris/Text/Nearest.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;
+using namespace mlir::iris;
 
-/// The main file from `loc` to the end of the line; empty if `loc` is
-/// elsewhere.
-static StringRef textAt(FileLineColLoc loc, llvm::SourceMgr &sources) {
+//===----------------------------------------------------------------------===//
+// The source
+//===----------------------------------------------------------------------===//
+
+/// The main file from its start to `loc`; empty if `loc` is elsewhere.
+static StringRef textBefore(FileLineColLoc loc, llvm::SourceMgr &sources) {
   unsigned main = sources.getMainFileID();
-  llvm::SMLoc start =
+  llvm::SMLoc end =
       sources.FindLocForLineAndColumn(main, loc.getLine(), loc.getColumn());
-  if (!start.isValid())
+  if (!end.isValid())
     return "";
-  StringRef rest = sources.getMemoryBuffer(main)->getBuffer();
-  rest = rest.drop_front(start.getPointer() - rest.data());
-  return rest.take_until([](char c) { return c == '\n'; });
+  StringRef text = sources.getMemoryBuffer(main)->getBuffer();
+  return text.take_front(end.getPointer() - text.data());
 }
 
-/// The parser expects a comma behind the first operand of an op.
-static void hintAtMissingOperand(Diagnostic &diagnostic, FileLineColLoc loc,
-                                 llvm::SourceMgr &sources) {
-  StringRef line = textAt(
-      FileLineColLoc::get(loc.getFilename(), loc.getLine(), /*column=*/1),
-      sources);
+/// The value name at `loc`, with its '%'; empty if there is none.
+static StringRef nameAt(FileLineColLoc loc, llvm::SourceMgr &sources) {
+  StringRef text =
+      sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
+  text = text.drop_front(textBefore(loc, sources).size());
   SmallVector<StringRef> parts;
-  if (!llvm::Regex("(iris\\.[a-z_]+)[a-z ]* (%[A-Za-z0-9_]+)")
-           .match(line, &parts) ||
-      parts[2] == "%ctx")
-    return;
-  diagnostic.attachNote() << "is '" << parts[2]
-                          << "' the context? ops of the iris dialect take "
-                             "it first: '"
-                          << parts[1] << " %ctx, ...'";
+  return llvm::Regex("^%[A-Za-z0-9_$.-]+").match(text, &parts) ? parts[0] : "";
 }
 
-/// A function at `loc` uses the context without having it.
-static void hintAtMissingArgument(Diagnostic &diagnostic, FileLineColLoc loc,
-                                  llvm::SourceMgr &sources) {
-  if (llvm::Regex("^%ctx([^A-Za-z0-9_$.-]|$)").match(textAt(loc, sources)))
+static StringRef withoutComment(StringRef line) {
+  return line.take_front(line.find("//"));
+}
+
+/// The last op that `line` names: a dotted word that is no type, attribute,
+/// value, symbol or string.
+static StringRef lastOpIn(StringRef line) {
+  llvm::Regex word("(^|[^#!%@\"A-Za-z0-9_.])([a-z_]+\\.[a-z_]+)");
+  StringRef op;
+  SmallVector<StringRef> parts;
+  while (word.match(line, &parts)) {
+    op = parts[2];
+    line = line.substr(op.end() - line.begin());
+  }
+  return op;
+}
+
+/// The op in whose text `before` ends; empty if it is not near.
+static StringRef openOp(StringRef before) {
+  constexpr unsigned mostLines = 16;
+  for (unsigned i = 0; i < mostLines && !before.empty(); ++i) {
+    auto [rest, line] = before.rsplit('\n');
+    if (line.empty() && rest == before) // the only line
+      std::swap(rest, line);
+    if (StringRef op = lastOpIn(withoutComment(line)); !op.empty())
+      return op;
+    before = rest;
+  }
+  return "";
+}
+
+/// The names of values in the function that `before` ends in.
+static SmallVector<StringRef> namesIn(StringRef before) {
+  before = before.substr(before.rfind("func "));
+  llvm::Regex value("%[A-Za-z0-9_$.-]+");
+  SmallVector<StringRef> names, parts;
+  while (value.match(before, &parts)) {
+    names.push_back(parts[0]);
+    before = before.substr(parts[0].end() - before.begin());
+  }
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// The operand that the op `name`, in whose text `before` ends, has in place of
+/// the context, which ops of `form` take first; empty if it has none.
+static StringRef operandForContext(StringRef before, StringRef name,
+                                   StringRef form) {
+  StringRef op = before.substr(before.rfind(name));
+  SmallVector<StringRef> parts;
+  if (form.contains(" %ctx") &&
+      llvm::Regex("^[a-z_.]+( [a-z]+)? (%[A-Za-z0-9_]+)").match(op, &parts) &&
+      parts[2] != "%ctx")
+    return parts[2];
+  return "";
+}
+
+/// An op does not have the form that the parser expects.
+static void hintAtForm(Diagnostic &diagnostic, StringRef name,
+                       StringRef before) {
+  StringRef form = getOpForm(name);
+  if (form.empty())
+    return;
+  Diagnostic &note = diagnostic.attachNote();
+  StringRef operand = operandForContext(before, name, form);
+  if (!operand.empty())
+    note << "is '" << operand << "' the context? '" << name
+         << "' takes it first: '" << form << "'";
+  else
+    note << "'" << name << "' is written '" << form << "'";
+}
+
+/// The dialect has no op `name`.
+static void hintAtOp(Diagnostic &diagnostic, StringRef name) {
+  SmallVector<StringRef> known;
+  StringRef dialect = name.split('.').first;
+  for (RegisteredOperationName op :
+       diagnostic.getLocation()->getContext()->getRegisteredOperations())
+    if (op.getDialectNamespace() == dialect)
+      known.push_back(op.getStringRef());
+  SmallVector<StringRef> inKernels = getKernelOpNames(dialect);
+  StringRef nearest = iristext::findNearest(name, known);
+  if (!nearest.empty())
+    diagnostic.attachNote() << "did you mean '" << nearest << "'?";
+  else if (!inKernels.empty())
+    diagnostic.attachNote() << "of '" << dialect << "' kernels may use "
+                            << llvm::join(inKernels, ", ");
+}
+
+/// No dialect has the prefix of the op `name`, or it has none.
+static void hintAtDialect(Diagnostic &diagnostic, StringRef name) {
+  auto [dialect, op] = name.split('.');
+  StringRef nearest = iristext::findNearest(dialect, getKernelDialects());
+  if (name == "return")
+    diagnostic.attachNote() << "'return' ends functions of the func dialect; a "
+                               "gpu.func ends with 'gpu.return'";
+  else if (op.empty())
+    diagnostic.attachNote()
+        << "'" << name << "' has no dialect; expected one, as in 'arith.addi'";
+  else if (!nearest.empty())
+    diagnostic.attachNote() << "did you mean '" << nearest << "." << op << "'?";
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// A dialect has no type or attribute (`kind`) with the name that was found.
+static void hintAtAttribute(Diagnostic &diagnostic, StringRef kind,
+                            StringRef dialect) {
+  StringRef known = kind == "type"      ? "the type !iris.ctx"
+                    : dialect == "iris" ? "the attributes #iris.symmetric and "
+                                          "#iris.peer"
+                                        : "the attributes #tile.blocked, "
+                                          "#tile.slice and #tile.linear";
+  if (dialect == "iris" || (dialect == "tile" && kind == "attribute"))
+    diagnostic.attachNote() << "the " << dialect << " dialect has " << known;
+}
+
+/// A function uses the name at `loc`, which it does not define.
+static void hintAtName(Diagnostic &diagnostic, FileLineColLoc loc,
+                       llvm::SourceMgr &sources) {
+  StringRef name = nameAt(loc, sources);
+  if (name.empty())
+    return;
+  if (name == "%ctx") {
     diagnostic.attachNote(loc)
         << "the function needs the argument '%ctx: !iris.ctx'";
+    return;
+  }
+  SmallVector<StringRef> names = namesIn(textBefore(loc, sources));
+  llvm::erase(names, name);
+  StringRef nearest = iristext::findNearest(name, names);
+  Diagnostic &note = diagnostic.attachNote(loc)
+                     << "'" << name << "' is not defined here";
+  if (!nearest.empty())
+    note << "; did you mean '" << nearest << "'?";
 }
 
 /// Where a name was used, if the parser has found its first definition in
@@ -53,30 +187,53 @@ static FileLineColLoc findEarlierUse(const Diagnostic &diagnostic) {
   return {};
 }
 
-LogicalResult mlir::iris::hintAtDialect(Diagnostic &diagnostic) {
-  std::string message = diagnostic.str();
+//===----------------------------------------------------------------------===//
+// Dispatch
+//===----------------------------------------------------------------------===//
+
+/// Hints for errors whose text alone says enough; returns whether it was one.
+static bool hintFromText(Diagnostic &diagnostic, StringRef message) {
   SmallVector<StringRef> parts;
-  if (!llvm::Regex("^Dialect `' not found for custom op '([^']+)'")
-           .match(message, &parts))
-    return failure(); // another handler prints it
-  Diagnostic &note = diagnostic.attachNote() << "'" << parts[1] << "' ";
-  if (parts[1] == "return")
-    note << "ends functions of the func dialect; a gpu.func ends with "
-            "'gpu.return'";
+  if (llvm::Regex("^Dialect `[^']*' not found for custom op '([^']+)'")
+          .match(message, &parts))
+    hintAtDialect(diagnostic, parts[1]);
+  else if (llvm::Regex("^custom op '([^']+)' is unknown")
+               .match(message, &parts))
+    hintAtOp(diagnostic, parts[1]);
+  else if (llvm::Regex("^unknown +(type|attribute) `[^`]*` in dialect "
+                       "`([a-z]+)`")
+               .match(message, &parts))
+    hintAtAttribute(diagnostic, parts[1], parts[2]);
+  else if (message.starts_with("block with no terminator"))
+    diagnostic.attachNote() << "expected 'gpu.return' at the end of a "
+                               "gpu.func, 'return' at that of a func.func";
+  else if (message.starts_with("'func.return' op expects parent op"))
+    diagnostic.attachNote() << "a gpu.func ends with 'gpu.return'";
   else
-    note << "has no dialect; expected one, as in 'arith.addi'";
-  return failure();
+    return false;
+  return true;
 }
 
-LogicalResult mlir::iris::hintAtContext(Diagnostic &diagnostic,
-                                        llvm::SourceMgr &sources) {
+/// Hints for errors that need the source at `loc`.
+static void hintFromSource(Diagnostic &diagnostic, StringRef message,
+                           FileLineColLoc loc, llvm::SourceMgr &sources) {
+  StringRef before = textBefore(loc, sources);
+  SmallVector<StringRef> parts;
+  if (llvm::Regex("^custom op '([^']+)'").match(message, &parts))
+    hintAtForm(diagnostic, parts[1], before);
+  else if (message.starts_with("expected "))
+    hintAtForm(diagnostic, openOp(before), before);
+  else if (message.contains("undeclared SSA value"))
+    hintAtName(diagnostic, loc, sources);
+  else if (FileLineColLoc use = findEarlierUse(diagnostic))
+    hintAtName(diagnostic, use, sources);
+}
+
+LogicalResult mlir::iris::addHint(Diagnostic &diagnostic,
+                                  llvm::SourceMgr &sources) {
   auto loc = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
   std::string message = diagnostic.str();
-  if (loc && message == "expected ','")
-    hintAtMissingOperand(diagnostic, loc, sources);
-  else if (loc && StringRef(message).contains("undeclared SSA value"))
-    hintAtMissingArgument(diagnostic, loc, sources);
-  else if (FileLineColLoc use = findEarlierUse(diagnostic))
-    hintAtMissingArgument(diagnostic, use, sources);
+  if (!hintFromText(diagnostic, message) && loc)
+    hintFromSource(diagnostic, message, loc, sources);
   return failure(); // another handler prints it
 }

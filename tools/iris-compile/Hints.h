@@ -8,14 +8,10 @@
 
 namespace mlir::iris {
 
-/// Adds a note to parser errors that a missing context may have caused: the
-/// parser then expects a comma after the first operand, does not know '%ctx',
-/// or finds it as an argument of a function after the one that uses it.
-LogicalResult hintAtContext(Diagnostic &diagnostic, llvm::SourceMgr &sources);
-
-/// Adds a note to the parser's error for an op without a dialect: only
-/// functions of the func dialect may leave it out.
-LogicalResult hintAtDialect(Diagnostic &diagnostic);
+/// Adds a note to a parser error about what the author may have meant: the form
+/// of an op, a similar name, the context, the terminator of a kernel. Returns
+/// failure, so that another handler prints the error.
+LogicalResult addHint(Diagnostic &diagnostic, llvm::SourceMgr &sources);
 
 } // namespace mlir::iris
 

@@ -427,8 +427,7 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
   OwningOpRef<ModuleOp> module;
   {
     ScopedDiagnosticHandler hints(&context, [&](Diagnostic &diagnostic) {
-      (void)hintAtDialect(diagnostic);
-      return hintAtContext(diagnostic, sources);
+      return addHint(diagnostic, sources);
     });
     module = parseSourceFile<ModuleOp>(sources, &context);
   }

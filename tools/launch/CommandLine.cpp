@@ -2,6 +2,7 @@
 //===- CommandLine.cpp - Options of the tools -----------------------------===//
 #include "CommandLine.h"
 
+#include "iris/Text/Nearest.h"
 #include "iris/rt/Env.h"
 
 #include <algorithm>
@@ -188,33 +189,9 @@ std::string iris::run::spelled(const std::string &option,
   return option + (option.compare(0, 2, "--") == 0 ? "=" : " ") + text;
 }
 
-/// The number of characters to insert, remove or replace between two words.
-static size_t editDistance(const std::string &a, const std::string &b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
 std::string iris::run::suggestion(const std::string &text,
                                   const std::vector<std::string> &names) {
-  // A third of the characters may differ: any two short words are similar.
-  size_t least = text.size() / 3 + 1;
-  std::string nearest;
-  for (const std::string &name : names)
-    if (size_t distance = editDistance(text, name); distance < least) {
-      least = distance;
-      nearest = name;
-    }
+  std::string nearest(iristext::findNearest(text, names));
   return nearest.empty() ? "" : " (did you mean " + nearest + "?)";
 }
 

@@ -58,7 +58,7 @@ func.func @broadcast(%v: tensor<8x2xf32>) {
 // -----
 
 func.func @broadcast_rank(%v: tensor<8xf32>) {
-  // expected-error @+1 {{ranks of 'tensor<8xf32>' and 'tensor<8x4xf32>' differ}}
+  // expected-error @+1 {{has a result of 2 dimensions for 'tensor<8xf32>'; expected 1 (tile.expand_dims adds one)}}
   %w = tile.broadcast %v : tensor<8xf32> -> tensor<8x4xf32>
   return
 }

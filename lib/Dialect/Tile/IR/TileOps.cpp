@@ -106,7 +106,9 @@ LogicalResult BroadcastOp::verify() {
     return emitOpError("element types of ")
            << source << " and " << result << " differ";
   if (source.getRank() != result.getRank())
-    return emitOpError("ranks of ") << source << " and " << result << " differ";
+    return emitOpError("has a result of ")
+           << result.getRank() << " dimensions for " << source << "; expected "
+           << source.getRank() << " (tile.expand_dims adds one)";
   for (auto [dim, from, to] :
        llvm::enumerate(source.getShape(), result.getShape()))
     if (from != to && from != 1)

@@ -4,6 +4,8 @@
 
 #include "iris-c/RuntimeABI.h"
 #include "iris/Dialect/Iris/IR/IrisMatmul.h"
+#include "iris/Dialect/Iris/IR/LaunchedKernel.h"
+#include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
 #include "iris/Pipelines/Pipelines.h"
 #include "iris/Target/Metadata.h"
 #include "iris/Target/Package.h"
@@ -67,12 +69,17 @@ static LogicalResult checkHoldsSymbols(gpu::GPUModuleOp module) {
   return success();
 }
 
+/// Whether `check` succeeds for every op of a kind.
+template <typename OpT>
+static bool all(ModuleOp source, LogicalResult (*check)(OpT)) {
+  return !source.walk([&](OpT op) { return WalkResult(check(op)); })
+              .wasInterrupted();
+}
+
 LogicalResult Compilation::check() {
-  if (source
-          .walk([](gpu::GPUModuleOp module) {
-            return WalkResult(checkHoldsSymbols(module));
-          })
-          .wasInterrupted())
+  if (failed(verifyIrisAttributes(source)) ||
+      !all<gpu::GPUModuleOp>(source, checkHoldsSymbols) ||
+      !all<LaunchOp>(source, verifyLaunchedKernel))
     return failure();
   // Calls of collectives and matmuls in @main also become kernels.
   bool hasKernels =

@@ -286,7 +286,7 @@ gpu.module @kernels {
   gpu.func @not_a_kernel(%n: index) { gpu.return }
 }
 func.func @launch_missing(%n: index) {
-  // expected-error @+1 {{there is no kernel @kernels::@absent}}
+  // expected-error @+1 {{there is no kernel @kernels::@absent; expected @kernels::@k}}
   iris.launch @kernels::@absent programs(%n) args(%n : index)
   return
 }

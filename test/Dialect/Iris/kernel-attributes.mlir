@@ -38,7 +38,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   // What passes set is not for their input.
-  // expected-error @below {{'gpu.func' op has an unknown attribute 'iris.shared_bytes'; did you mean}}
+  // expected-error @below {{'gpu.func' op has an unknown attribute 'iris.shared_bytes'; expected iris.num_warps, iris.may_overlap, iris.config on a kernel (gpu.func) (docs/reference/kernel-language.md)}}
   gpu.func @later() kernel attributes {iris.shared_bytes = 8 : i64} {
     gpu.return
   }
@@ -72,5 +72,24 @@ gpu.module @kernels {
   // expected-error @below {{'func.func' op has the attribute 'iris.divisibility' where it means nothing; expected it on an argument of a kernel}}
   func.func @inlined(%i: index {iris.divisibility = 16 : i64}) {
     return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{'gpu.func' op has the attribute 'num_warps', which means nothing; expected 'iris.num_warps'}}
+  gpu.func @bare() kernel attributes {num_warps = 8 : i32} {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @range() kernel {
+    // expected-error @below {{'tile.range' op has an unknown attribute 'iris.num_warp'; expected no attribute of the iris dialect here (docs/reference/kernel-language.md)}}
+    %t = tile.range {iris.num_warp = 8 : i32} : tensor<64xi32>
+    gpu.return
   }
 }

@@ -2,16 +2,23 @@
 //===- IrisHostOps.cpp - Ops of host programs -----------------------------===//
 
 #include "iris/Dialect/Iris/IR/BufferSpan.h"
-#include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/LaunchedKernel.h"
+#include "iris/Text/Nearest.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ScopedPrinter.h"
 
 using namespace mlir;
 using namespace mlir::iris;
 
 #define GET_OP_CLASSES
 #include "iris/Dialect/Iris/IR/IrisOps.cpp.inc"
+
+static constexpr StringLiteral kKernelForm =
+    "a gpu.func with the `kernel` keyword";
 
 /// A buffer in the heap: row-major and in #iris.symmetric.
 static LogicalResult verifyHeapBuffer(Operation *op, Type type) {
@@ -61,6 +68,43 @@ static bool isPassable(Type got, Type expected) {
                          from.getLayout()) == to;
 }
 
+/// The names of all kernels of a module, as launches write them.
+static SmallVector<std::string> kernelNames(ModuleOp module) {
+  SmallVector<std::string> names;
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    for (auto kernel : kernels.getOps<gpu::GPUFuncOp>())
+      if (kernel.isKernel())
+        names.push_back(
+            ("@" + kernels.getName() + "::@" + kernel.getName()).str());
+  return names;
+}
+
+/// Reports that there is no function of the name that `op` launches.
+static LogicalResult refuseName(LaunchOp op) {
+  SmallVector<std::string> names = kernelNames(op->getParentOfType<ModuleOp>());
+  std::string name = llvm::to_string(op.getKernel());
+  StringRef nearest = iristext::findNearest(name, names);
+  InFlightDiagnostic error = op.emitOpError("there is no kernel ") << name;
+  if (!nearest.empty())
+    error << "; did you mean " << nearest << "?";
+  else if (names.empty())
+    error << "; expected " << kKernelForm << " in this file";
+  else
+    error << "; expected " << llvm::join(names, ", ");
+  return error;
+}
+
+LogicalResult mlir::iris::verifyLaunchedKernel(LaunchOp op) {
+  Operation *found =
+      SymbolTable::lookupNearestSymbolFrom(op, op.getKernelAttr());
+  if (!found)
+    return refuseName(op);
+  if (isa<gpu::GPUFuncOp, LLVM::LLVMFuncOp>(found))
+    return success();
+  return op.emitOpError() << op.getKernel() << " is a " << found->getName()
+                          << "; expected " << kKernelForm;
+}
+
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel =
       symbols.lookupNearestSymbolFrom<gpu::GPUFuncOp>(*this, getKernelAttr());
@@ -70,15 +114,14 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
         !symbols.lookupNearestSymbolFrom(*this,
                                          getKernelAttr().getRootReference()))
       return success();
-    return emitOpError("there is no kernel ") << getKernelAttr();
+    return refuseName(*this);
   }
   // A lowered kernel has the signature of the runtime ABI.
   if (kernel->hasAttr(kMetaAttr))
     return success();
   if (!kernel.isKernel())
-    return emitOpError() << getKernelAttr()
-                         << " is not a kernel; expected a gpu.func with the "
-                            "`kernel` keyword";
+    return emitOpError() << getKernelAttr() << " is not a kernel; expected "
+                         << kKernelForm;
   TypeRange expected = kernel.getArgumentTypes();
   TypeRange got = getKernelOperands().getTypes();
   if (expected.size() != got.size())

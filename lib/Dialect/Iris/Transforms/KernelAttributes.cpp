@@ -11,8 +11,10 @@
 #include "iris/Analysis/ArgumentOverlaps.h"
 #include "iris/Dialect/Iris/IR/GroupBounds.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Text/Nearest.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -56,27 +58,59 @@ static StringRef describeOwner(Owner owner) {
   llvm_unreachable("unknown owner");
 }
 
-/// The name in the table that differs from `name` by the fewest letters.
-static StringRef findNearest(StringRef name) {
-  const AttributeRow *nearest = attributes;
+static const AttributeRow *findAttribute(StringRef name) {
+  const AttributeRow *row = llvm::find_if(
+      attributes, [&](const AttributeRow &row) { return row.name == name; });
+  return row == std::end(attributes) ? nullptr : row;
+}
+
+/// The names of attributes, without the dialect's prefix, that `owner` has.
+static SmallVector<StringRef> stemsOf(std::optional<Owner> owner) {
+  SmallVector<StringRef> names;
   for (const AttributeRow &row : attributes)
-    if (name.edit_distance(row.name) < name.edit_distance(nearest->name))
-      nearest = &row;
-  return nearest->name;
+    if (row.owner == owner)
+      names.push_back(row.name.substr(row.name.find('.') + 1));
+  return names;
+}
+
+/// Reports an attribute of the dialect that is not in the table.
+static LogicalResult refuseUnknown(Operation *op, StringRef name,
+                                   std::optional<Owner> owner) {
+  InFlightDiagnostic error = op->emitOpError("has an unknown attribute '")
+                             << name << "'; ";
+  StringRef stem = name.substr(name.find('.') + 1);
+  SmallVector<StringRef> names = stemsOf(owner);
+  if (StringRef nearest = iristext::findNearest(stem, names); !nearest.empty())
+    error << "did you mean 'iris." << nearest << "'?";
+  else if (names.empty())
+    error << "expected no attribute of the iris dialect here";
+  else
+    error << "expected iris." << llvm::join(names, ", iris.") << " on "
+          << describeOwner(*owner);
+  return error << " (" << kKernelLanguagePage << ")";
+}
+
+/// Reports an attribute of the table whose prefix is missing.
+static LogicalResult verifyPrefix(Operation *op, StringRef name,
+                                  std::optional<Owner> owner) {
+  const AttributeRow *row = findAttribute(("iris." + name).str());
+  if (!row || row->owner != owner)
+    return success();
+  return op->emitOpError("has the attribute '")
+         << name << "', which means nothing; expected '" << row->name << "'";
 }
 
 /// Checks an attribute that `op` has, itself or on an argument or result.
 static LogicalResult verifyAttribute(Operation *op, NamedAttribute attr,
                                      std::optional<Owner> owner) {
   StringRef name = attr.getName();
+  if (!name.contains('.'))
+    return verifyPrefix(op, name, owner);
   if (!isa_and_nonnull<IrisDialect>(attr.getNameDialect()))
     return success();
-  const AttributeRow *row = llvm::find_if(
-      attributes, [&](const AttributeRow &row) { return row.name == name; });
-  if (row == std::end(attributes))
-    return op->emitOpError("has an unknown attribute '")
-           << name << "'; did you mean '" << findNearest(name) << "'? ("
-           << kKernelLanguagePage << ")";
+  const AttributeRow *row = findAttribute(name);
+  if (!row)
+    return refuseUnknown(op, name, owner);
   if (owner != row->owner)
     return op->emitOpError("has the attribute '")
            << name << "' where it means nothing; expected it on "

@@ -4,10 +4,12 @@
 // Every function is a thin wrapper around one C++ function.
 #include "iris/ccl.h"
 
+#include "ccl/MakeCall.h"
 #include "core/CApiImpl.h"
 #include "iris/ccl/Communicator.h"
 
 #include <optional>
+#include <type_traits>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -155,146 +157,140 @@ static IrisRtStatusCode runCall(IrisCclComm *comm, Call call,
   });
 }
 
-// The function of each operation, by its signature.
-#define IRIS_FUNCTION_move(Name, name)                                         \
-  IrisRtStatusCode irisccl##Name(                                              \
-      IrisCclComm *comm, const void *in, void *out, size_t count,              \
-      IrisCclType type, uint64_t stream, const IrisCclConfig *config) {        \
-    return runCall(                                                            \
-        comm,                                                                  \
-        {Op::name, in, out, count, typeOf(type), {}, 0, {stream}, nullptr},    \
-        config);                                                               \
-  }
-#define IRIS_FUNCTION_reduce(Name, name)                                       \
-  IrisRtStatusCode irisccl##Name(IrisCclComm *comm, const void *in, void *out, \
-                                 size_t count, IrisCclType type,               \
-                                 IrisCclReduction reduction, uint64_t stream,  \
-                                 const IrisCclConfig *config) {                \
-    return runCall(comm,                                                       \
-                   {Op::name,                                                  \
-                    in,                                                        \
-                    out,                                                       \
-                    count,                                                     \
-                    typeOf(type),                                              \
-                    reductionOf(reduction),                                    \
-                    0,                                                         \
-                    {stream},                                                  \
-                    nullptr},                                                  \
-                   config);                                                    \
-  }
-#define IRIS_FUNCTION_rootedMove(Name, name)                                   \
-  IrisRtStatusCode irisccl##Name(IrisCclComm *comm, const void *in, void *out, \
-                                 size_t count, IrisCclType type,               \
-                                 uint32_t root, uint64_t stream,               \
-                                 const IrisCclConfig *config) {                \
-    return runCall(                                                            \
-        comm,                                                                  \
-        {Op::name, in, out, count, typeOf(type), {}, root, {stream}, nullptr}, \
-        config);                                                               \
-  }
-#define IRIS_FUNCTION_rootedReduce(Name, name)                                 \
-  IrisRtStatusCode irisccl##Name(                                              \
-      IrisCclComm *comm, const void *in, void *out, size_t count,              \
-      IrisCclType type, IrisCclReduction reduction, uint32_t root,             \
-      uint64_t stream, const IrisCclConfig *config) {                          \
-    return runCall(comm,                                                       \
-                   {Op::name,                                                  \
-                    in,                                                        \
-                    out,                                                       \
-                    count,                                                     \
-                    typeOf(type),                                              \
-                    reductionOf(reduction),                                    \
-                    root,                                                      \
-                    {stream},                                                  \
-                    nullptr},                                                  \
-                   config);                                                    \
-  }
-#define IRIS_FUNCTION_send(Name, name)                                         \
-  IrisRtStatusCode irisccl##Name(                                              \
-      IrisCclComm *comm, const void *in, size_t count, IrisCclType type,       \
-      uint32_t peer, uint64_t stream, const IrisCclConfig *config) {           \
-    return runCall(comm,                                                       \
-                   {Op::name,                                                  \
-                    in,                                                        \
-                    nullptr,                                                   \
-                    count,                                                     \
-                    typeOf(type),                                              \
-                    {},                                                        \
-                    peer,                                                      \
-                    {stream},                                                  \
-                    nullptr},                                                  \
-                   config);                                                    \
-  }
-#define IRIS_FUNCTION_recv(Name, name)                                         \
-  IrisRtStatusCode irisccl##Name(                                              \
-      IrisCclComm *comm, void *out, size_t count, IrisCclType type,            \
-      uint32_t peer, uint64_t stream, const IrisCclConfig *config) {           \
-    return runCall(comm,                                                       \
-                   {Op::name,                                                  \
-                    nullptr,                                                   \
-                    out,                                                       \
-                    count,                                                     \
-                    typeOf(type),                                              \
-                    {},                                                        \
-                    peer,                                                      \
-                    {stream},                                                  \
-                    nullptr},                                                  \
-                   config);                                                    \
-  }
-#define IRIS_FUNCTION_gatherV(Name, name)                                      \
-  IrisRtStatusCode irisccl##Name(                                              \
-      IrisCclComm *comm, const void *in, size_t inSize, void *out,             \
-      size_t outSize, const int64_t *counts, const int64_t *offsets,           \
-      size_t rowElements, IrisCclType type, uint64_t stream,                   \
-      const IrisCclConfig *config) {                                           \
-    return runCall(comm,                                                       \
-                   {Op::name,                                                  \
-                    in,                                                        \
-                    out,                                                       \
-                    0,                                                         \
-                    typeOf(type),                                              \
-                    {},                                                        \
-                    0,                                                         \
-                    {stream},                                                  \
-                    nullptr,                                                   \
-                    inSize,                                                    \
-                    outSize,                                                   \
-                    {},                                                        \
-                    {counts, offsets},                                         \
-                    rowElements},                                              \
-                   config);                                                    \
-  }
-#define IRIS_FUNCTION_exchangeV(Name, name)                                    \
-  IrisRtStatusCode irisccl##Name(                                              \
-      IrisCclComm *comm, const void *in, size_t inSize,                        \
-      const int64_t *inCounts, const int64_t *inOffsets, void *out,            \
-      size_t outSize, const int64_t *outCounts, const int64_t *outOffsets,     \
-      size_t rowElements, IrisCclType type, uint64_t stream,                   \
-      const IrisCclConfig *config) {                                           \
-    return runCall(comm,                                                       \
-                   {Op::name,                                                  \
-                    in,                                                        \
-                    out,                                                       \
-                    0,                                                         \
-                    typeOf(type),                                              \
-                    {},                                                        \
-                    0,                                                         \
-                    {stream},                                                  \
-                    nullptr,                                                   \
-                    inSize,                                                    \
-                    outSize,                                                   \
-                    {inCounts, inOffsets},                                     \
-                    {outCounts, outOffsets},                                   \
-                    rowElements},                                              \
-                   config);                                                    \
-  }
-#define IRIS_FUNCTION_barrier(Name, name)                                      \
-  IrisRtStatusCode irisccl##Name(IrisCclComm *comm, uint64_t stream) {         \
-    return runCall(                                                            \
-        comm,                                                                  \
-        {Op::name, nullptr, nullptr, 0, DType::i8, {}, 0, {stream}, nullptr},  \
-        nullptr);                                                              \
-  }
-#define IRIS_COLLECTIVE(Name, name, NAME, Generator, signature, ...)           \
-  IRIS_FUNCTION_##signature(Name, name)
+IrisRtStatusCode iriscclAllGather(IrisCclComm *comm, const void *in, void *out,
+                                  size_t count, IrisCclType type,
+                                  uint64_t stream,
+                                  const IrisCclConfig *config) {
+  Call call = makeCall(Op::allGather, in, out, typeOf(type), Stream{stream});
+  call.count = count;
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclAllReduce(IrisCclComm *comm, const void *in, void *out,
+                                  size_t count, IrisCclType type,
+                                  IrisCclReduction reduction, uint64_t stream,
+                                  const IrisCclConfig *config) {
+  Call call = makeCall(Op::allReduce, in, out, typeOf(type), Stream{stream});
+  call.count = count;
+  call.reduce = reductionOf(reduction);
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclReduceScatter(IrisCclComm *comm, const void *in,
+                                      void *out, size_t count, IrisCclType type,
+                                      IrisCclReduction reduction,
+                                      uint64_t stream,
+                                      const IrisCclConfig *config) {
+  Call call =
+      makeCall(Op::reduceScatter, in, out, typeOf(type), Stream{stream});
+  call.count = count;
+  call.reduce = reductionOf(reduction);
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclAllToAll(IrisCclComm *comm, const void *in, void *out,
+                                 size_t count, IrisCclType type,
+                                 uint64_t stream, const IrisCclConfig *config) {
+  Call call = makeCall(Op::allToAll, in, out, typeOf(type), Stream{stream});
+  call.count = count;
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclBroadcast(IrisCclComm *comm, const void *in, void *out,
+                                  size_t count, IrisCclType type, uint32_t root,
+                                  uint64_t stream,
+                                  const IrisCclConfig *config) {
+  Call call = makeCall(Op::broadcast, in, out, typeOf(type), Stream{stream});
+  call.count = count;
+  call.root = root;
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclReduce(IrisCclComm *comm, const void *in, void *out,
+                               size_t count, IrisCclType type,
+                               IrisCclReduction reduction, uint32_t root,
+                               uint64_t stream, const IrisCclConfig *config) {
+  Call call = makeCall(Op::reduce, in, out, typeOf(type), Stream{stream});
+  call.count = count;
+  call.reduce = reductionOf(reduction);
+  call.root = root;
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclGather(IrisCclComm *comm, const void *in, void *out,
+                               size_t count, IrisCclType type, uint32_t root,
+                               uint64_t stream, const IrisCclConfig *config) {
+  Call call = makeCall(Op::gather, in, out, typeOf(type), Stream{stream});
+  call.count = count;
+  call.root = root;
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclScatter(IrisCclComm *comm, const void *in, void *out,
+                                size_t count, IrisCclType type, uint32_t root,
+                                uint64_t stream, const IrisCclConfig *config) {
+  Call call = makeCall(Op::scatter, in, out, typeOf(type), Stream{stream});
+  call.count = count;
+  call.root = root;
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclSend(IrisCclComm *comm, const void *in, size_t count,
+                             IrisCclType type, uint32_t peer, uint64_t stream,
+                             const IrisCclConfig *config) {
+  Call call = makeCall(Op::send, in, nullptr, typeOf(type), Stream{stream});
+  call.count = count;
+  call.root = peer;
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclRecv(IrisCclComm *comm, void *out, size_t count,
+                             IrisCclType type, uint32_t peer, uint64_t stream,
+                             const IrisCclConfig *config) {
+  Call call = makeCall(Op::recv, nullptr, out, typeOf(type), Stream{stream});
+  call.count = count;
+  call.root = peer;
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclAllToAllV(IrisCclComm *comm, const void *in,
+                                  size_t inSize, const int64_t *inCounts,
+                                  const int64_t *inOffsets, void *out,
+                                  size_t outSize, const int64_t *outCounts,
+                                  const int64_t *outOffsets, size_t rowElements,
+                                  IrisCclType type, uint64_t stream,
+                                  const IrisCclConfig *config) {
+  Call call = makeCall(Op::allToAllV, in, out, typeOf(type), Stream{stream});
+  call.inSize = inSize;
+  call.inChunks = {inCounts, inOffsets};
+  call.outSize = outSize;
+  call.outChunks = {outCounts, outOffsets};
+  call.rowElements = rowElements;
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclAllGatherV(IrisCclComm *comm, const void *in,
+                                   size_t inSize, void *out, size_t outSize,
+                                   const int64_t *counts,
+                                   const int64_t *offsets, size_t rowElements,
+                                   IrisCclType type, uint64_t stream,
+                                   const IrisCclConfig *config) {
+  Call call = makeCall(Op::allGatherV, in, out, typeOf(type), Stream{stream});
+  call.inSize = inSize;
+  call.outSize = outSize;
+  call.outChunks = {counts, offsets};
+  call.rowElements = rowElements;
+  return runCall(comm, call, config);
+}
+
+IrisRtStatusCode iriscclBarrier(IrisCclComm *comm, uint64_t stream) {
+  Call call;
+  call.op = Op::barrier;
+  call.stream = Stream{stream};
+  return runCall(comm, call, nullptr);
+}
+
+// Every collective of the table has a function.
+#define IRIS_COLLECTIVE(Name, ...)                                             \
+  static_assert(std::is_function_v<decltype(irisccl##Name)>);
 #include "iris/Plan/Collectives.def"

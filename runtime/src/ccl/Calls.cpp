@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Calls.cpp - From a collective call to a launch ---------------------===//
+//
+// Operations.cpp has the methods of Communicator that make the calls.
 #include "ccl/CommunicatorImpl.h"
 #include "iris/Plan/CollectiveForm.h"
 
@@ -51,7 +53,7 @@ size_t ChoiceHash::operator()(const ChoiceKey &key) const {
   return hash;
 }
 
-/// The buffer that every member has, and that peers reach.
+/// The buffer that every rank of the group passes and that peers access.
 static const Extent &sharedBuffer(Op op, const CheckedCall &checked) {
   return getCollective(op).sharesInput() ? checked.in : checked.out;
 }
@@ -127,8 +129,9 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
   const bool copies = usesCopyEngine(spec.op, spec.config.variant);
   if (copies && spec.config.staged)
     return makeStatus(StatusCode::invalidArgument,
-                      "%s: variant %s copies from where peers' buffers lie; "
-                      "expected buffers on the symmetric heap, not staged",
+                      "%s: variant %s copies directly between the ranks' "
+                      "buffers; expected buffers on the symmetric heap, and "
+                      "staged = false",
                       opName(call.op).data(), spec.config.variant.c_str());
   const bool together = isOfAllMembers(call.op);
   if (checkCalls && together)
@@ -229,6 +232,38 @@ static uint64_t programsFor(uint64_t count, const LoadedKernel &kernel,
       static_cast<int64_t>(chosen.programs)));
 }
 
+/// Checks the length of a chunk, in elements of the kernel, if the collective
+/// cannot run in several launches.
+static Status checkLength(Op op, const KernelFacts &facts, uint64_t total,
+                          uint64_t width) {
+  if (facts.maxCount == 0 || total <= facts.maxCount ||
+      getCollective(op).isDivisible())
+    return Status::success();
+  return makeStatus(StatusCode::invalidArgument,
+                    "%s: chunks of %" PRIu64 " bytes; expected at most "
+                    "%" PRIu64 " for the variant '%s'%s with a workspace of "
+                    "%" PRIu64 " bytes",
+                    opName(op).data(), total * width, facts.maxCount * width,
+                    facts.variant.c_str(), facts.staged ? ", staged," : "",
+                    facts.workspaceBytes);
+}
+
+/// The last argument of a launch: the root, and whether peers cannot access the
+/// buffer that only the root passes, because it is outside of the heap.
+uint64_t Communicator::Impl::rootArgument(const Call &call,
+                                          const CheckedCall &checked,
+                                          const KernelFacts &facts) const {
+  if (!isOfAllMembers(call.op) || !hasRoot(call.op) || facts.staged)
+    return call.root;
+  const Extent &rootBuffer =
+      &sharedBuffer(call.op, checked) == &checked.in ? checked.out : checked.in;
+  bool isOffHeap = rootBuffer.bytes != 0 &&
+                   !world.isSymmetric(rootBuffer.address, rootBuffer.bytes);
+  return call.root + (isOffHeap ? plan::rootIsElsewhere : 0);
+}
+
+/// Launches the kernel, once for each slice of the chunks that it can process
+/// in one launch.
 Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
                                   const Chosen &chosen) {
   const LoadedKernel &loaded = *chosen.kernel;
@@ -237,43 +272,29 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
   IrisRtElement element = info.args[1].element;
   uint64_t width = elementBytes(element);
   uint64_t total = call.count * dtypeBytes(call.dtype) / width;
-  uint64_t most = facts.maxCount == 0 ? total : facts.maxCount;
-  if (total > most && !getCollective(call.op).isDivisible())
-    return makeStatus(StatusCode::invalidArgument,
-                      "%s: chunks of %" PRIu64 " bytes; expected at most "
-                      "%" PRIu64 " for the variant '%s'%s with a workspace of "
-                      "%" PRIu64 " bytes",
-                      opName(call.op).data(), total * width, most * width,
-                      facts.variant.c_str(), facts.staged ? ", staged," : "",
-                      facts.workspaceBytes);
-  Extent workspaceExtent = {workspace, options.workspaceBytes};
-  // The root tells its peers if the buffer that only it has is outside the
-  // heap.
-  const Extent &own =
-      &sharedBuffer(call.op, checked) == &checked.in ? checked.out : checked.in;
-  const bool isElsewhere = isOfAllMembers(call.op) && hasRoot(call.op) &&
-                           !facts.staged && own.bytes != 0 &&
-                           !world.isSymmetric(own.address, own.bytes);
+  uint64_t sliceLimit = facts.maxCount == 0 ? total : facts.maxCount;
+  IRISRT_RETURN_IF_ERROR(checkLength(call.op, facts, total, width));
+  const Extent workspaceExtent = {workspace, options.workspaceBytes};
+  const uint64_t root = rootArgument(call, checked, facts);
   uint64_t done = 0;
   do {
-    uint64_t count = std::min(total - done, most);
-    auto part = [&](Extent extent) {
+    uint64_t count = std::min(total - done, sliceLimit);
+    auto sliceOf = [&](const Extent &extent) {
       // The kernel checks that even an empty buffer is on the heap.
       if (extent.bytes == 0)
         return Extent{workspace, 0};
-      if (count != total)
-        extent = {extent.address + done * width, count * width};
-      return extent;
+      if (count == total)
+        return extent;
+      return Extent{extent.address + done * width, count * width};
     };
     uint64_t programs[3] = {programsFor(count, loaded, chosen), 1, 1};
     IrisRtArg args[6] = {
         makeContextArg(),
-        vectorArg(element, part(checked.in), info.args[1].symmetric),
-        vectorArg(element, part(checked.out), info.args[2].symmetric),
+        vectorArg(element, sliceOf(checked.in), info.args[1].symmetric),
+        vectorArg(element, sliceOf(checked.out), info.args[2].symmetric),
         vectorArg(info.args[3].element, workspaceExtent, true),
         makeScalarArg(IRISRT_ELT_INDEX, count),
-        makeScalarArg(IRISRT_ELT_INDEX,
-                      call.root + (isElsewhere ? plan::rootIsElsewhere : 0))};
+        makeScalarArg(IRISRT_ELT_INDEX, root)};
     IRISRT_RETURN_IF_ERROR(world.launchOnHeap(loaded.kernel, programs, args, 6,
                                               call.stream, &group));
     done += count;
@@ -281,7 +302,8 @@ Status Communicator::Impl::launch(const Call &call, const CheckedCall &checked,
   return Status::success();
 }
 
-/// A call with counts, which are in device memory: no rank here knows them.
+/// Launches a collective with counts. They are in device memory, so that the
+/// host does not know the lengths of the chunks.
 Status Communicator::Impl::launchCounted(const Call &call,
                                          const CheckedCall &checked,
                                          const Chosen &chosen) {
@@ -319,13 +341,13 @@ Status Communicator::Impl::launchCounted(const Call &call,
                             &group);
 }
 
-/// An all-gather by the device's copy engines: no processor works for it but
-/// for the barriers.  After the first barrier all inputs are complete and no
-/// rank uses an output of an earlier call; after the last one no rank copies
-/// from this one.
-Status Communicator::Impl::copyParts(const Call &call,
-                                     const CheckedCall &checked,
-                                     const Chosen &chosen) {
+/// An all-gather by the device's copy engines. Only the barriers before and
+/// after the copies are kernels. After the first barrier, all inputs are
+/// complete and no rank uses an output of an earlier call. After the last
+/// barrier, no peer reads this rank's input.
+Status Communicator::Impl::copyChunks(const Call &call,
+                                      const CheckedCall &checked,
+                                      const Chosen &chosen) {
   Call barrierCall;
   barrierCall.op = Op::barrier;
   barrierCall.stream = call.stream;
@@ -388,111 +410,7 @@ Status Communicator::Impl::run(const Call &call) {
     return runAlone(call, checked);
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
   if (chosen.usesCopyEngine)
-    return copyParts(call, checked, chosen);
+    return copyChunks(call, checked, chosen);
   return collective.hasCounts() ? launchCounted(call, checked, chosen)
                                 : launch(call, checked, chosen);
 }
-
-//===----------------------------------------------------------------------===//
-// Operations
-//===----------------------------------------------------------------------===//
-
-Status Communicator::run(const Call &call) {
-  if (!findCollective(call.op))
-    return makeStatus(StatusCode::invalidArgument, "%d is no operation",
-                      static_cast<int>(call.op));
-  return impl_->run(call);
-}
-
-// The method of each operation, by its signature.
-#define IRIS_METHOD_move(name)                                                 \
-  Status Communicator::name(const void *in, void *out, size_t count,           \
-                            DType dtype, Stream stream,                        \
-                            const Config *config) {                            \
-    return impl_->run(                                                         \
-        {Op::name, in, out, count, dtype, {}, 0, stream, config});             \
-  }
-#define IRIS_METHOD_reduce(name)                                               \
-  Status Communicator::name(const void *in, void *out, size_t count,           \
-                            DType dtype, ReduceOp reduce, Stream stream,       \
-                            const Config *config) {                            \
-    return impl_->run(                                                         \
-        {Op::name, in, out, count, dtype, reduce, 0, stream, config});         \
-  }
-#define IRIS_METHOD_rootedMove(name)                                           \
-  Status Communicator::name(const void *in, void *out, size_t count,           \
-                            DType dtype, uint32_t root, Stream stream,         \
-                            const Config *config) {                            \
-    return impl_->run(                                                         \
-        {Op::name, in, out, count, dtype, {}, root, stream, config});          \
-  }
-#define IRIS_METHOD_rootedReduce(name)                                         \
-  Status Communicator::name(const void *in, void *out, size_t count,           \
-                            DType dtype, ReduceOp reduce, uint32_t root,       \
-                            Stream stream, const Config *config) {             \
-    return impl_->run(                                                         \
-        {Op::name, in, out, count, dtype, reduce, root, stream, config});      \
-  }
-#define IRIS_METHOD_send(name)                                                 \
-  Status Communicator::name(const void *in, size_t count, DType dtype,         \
-                            uint32_t peer, Stream stream,                      \
-                            const Config *config) {                            \
-    return impl_->run(                                                         \
-        {Op::name, in, nullptr, count, dtype, {}, peer, stream, config});      \
-  }
-#define IRIS_METHOD_recv(name)                                                 \
-  Status Communicator::name(void *out, size_t count, DType dtype,              \
-                            uint32_t peer, Stream stream,                      \
-                            const Config *config) {                            \
-    return impl_->run(                                                         \
-        {Op::name, nullptr, out, count, dtype, {}, peer, stream, config});     \
-  }
-#define IRIS_METHOD_gatherV(name)                                              \
-  Status Communicator::name(const void *in, size_t inSize, void *out,          \
-                            size_t outSize, const ChunkTable &outChunks,       \
-                            size_t rowElements, DType dtype, Stream stream,    \
-                            const Config *config) {                            \
-    return impl_->run({Op::name,                                               \
-                       in,                                                     \
-                       out,                                                    \
-                       0,                                                      \
-                       dtype,                                                  \
-                       {},                                                     \
-                       0,                                                      \
-                       stream,                                                 \
-                       config,                                                 \
-                       inSize,                                                 \
-                       outSize,                                                \
-                       {},                                                     \
-                       outChunks,                                              \
-                       rowElements});                                          \
-  }
-#define IRIS_METHOD_exchangeV(name)                                            \
-  Status Communicator::name(                                                   \
-      const void *in, size_t inSize, const ChunkTable &inChunks, void *out,    \
-      size_t outSize, const ChunkTable &outChunks, size_t rowElements,         \
-      DType dtype, Stream stream, const Config *config) {                      \
-    return impl_->run({Op::name,                                               \
-                       in,                                                     \
-                       out,                                                    \
-                       0,                                                      \
-                       dtype,                                                  \
-                       {},                                                     \
-                       0,                                                      \
-                       stream,                                                 \
-                       config,                                                 \
-                       inSize,                                                 \
-                       outSize,                                                \
-                       inChunks,                                               \
-                       outChunks,                                              \
-                       rowElements});                                          \
-  }
-#define IRIS_METHOD_barrier(name)                                              \
-  Status Communicator::name(Stream stream) {                                   \
-    Call call;                                                                 \
-    call.stream = stream;                                                      \
-    return impl_->run(call);                                                   \
-  }
-#define IRIS_COLLECTIVE(Name, name, NAME, Generator, signature, ...)           \
-  IRIS_METHOD_##signature(name)
-#include "iris/Plan/Collectives.def"

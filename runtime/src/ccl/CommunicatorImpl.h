@@ -76,12 +76,14 @@ struct Communicator::Impl {
   rt::Expected<Chosen> choose(const Call &call, const CheckedCall &checked);
   rt::Expected<Chosen> findKernel(const Call &call, const CheckedCall &checked,
                                   const TuningKey &tuningKey);
+  uint64_t rootArgument(const Call &call, const CheckedCall &checked,
+                        const KernelFacts &facts) const;
   rt::Status launch(const Call &call, const CheckedCall &checked,
                     const Chosen &chosen);
   rt::Status launchCounted(const Call &call, const CheckedCall &checked,
                            const Chosen &chosen);
-  rt::Status copyParts(const Call &call, const CheckedCall &checked,
-                       const Chosen &chosen);
+  rt::Status copyChunks(const Call &call, const CheckedCall &checked,
+                        const Chosen &chosen);
 
   rt::World &world;
   const CommunicatorOptions options;

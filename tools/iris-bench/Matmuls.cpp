@@ -346,8 +346,8 @@ Status iris::bench::explainMatmuls(const Options &options) {
     for (const ccl::MatmulEstimate &other : ccl::estimates(tuningKey))
       if (printed.insert(other.config.variant).second)
         std::printf("%-38s  instead of %s: %.1f us (%.1f, %.1f)\n", "",
-                    ccl::describe(other.config).c_str(), other.us, other.matmul,
-                    other.moving);
+                    ccl::describe(other.config).c_str(), other.us,
+                    other.matmulUs, other.commUs);
   }
   return worst;
 }

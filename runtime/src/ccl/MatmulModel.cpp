@@ -3,6 +3,7 @@
 
 #include "ccl/DeviceModel.h"
 #include "ccl/MatmulPlan.h"
+#include "ccl/MatmulTime.h"
 #include "ccl/MatmulUnfused.h"
 #include "ccl/Spec.h"
 
@@ -24,197 +25,119 @@ int64_t iris::ccl::tileKOf(const TileShape &tile, DType element) {
 
 uint64_t iris::ccl::tilesOf(const MatmulProblem &problem,
                             const MatmulConfig &config, uint64_t groupSize) {
-  MatmulProblem whole = problem;
-  whole.config = config;
-  plan::MatmulForm form = formOf(whole);
+  MatmulProblem complete = problem;
+  complete.config = config;
+  plan::MatmulForm form = formOf(complete);
   form.splitK = 1;
   plan::IntegerArithmetic n;
   const auto m = static_cast<int64_t>(problem.m), size = int64_t(groupSize);
-  bool isWhole = problem.kind == MatmulKind::matmulReduceScatter ||
-                 form.has(plan::takesGathered);
+  bool hasRowsOfAllRanks = problem.kind == MatmulKind::matmulReduceScatter ||
+                           form.has(plan::takesGathered);
   return static_cast<uint64_t>(plan::countTiles<plan::IntegerArithmetic>(
       n, form,
-      {isWhole ? size * m : m, static_cast<int64_t>(problem.k),
+      {hasRowsOfAllRanks ? size * m : m, static_cast<int64_t>(problem.k),
        static_cast<int64_t>(problem.n), size}));
 }
 
 //===----------------------------------------------------------------------===//
-// Matmuls
+// Estimator
 //===----------------------------------------------------------------------===//
+
+/// Barriers of a kernel: at its start, where peers' memory may not be written
+/// before, and at its end.
+static constexpr double entryAndExit = 2, exitOnly = 1;
+/// An atomic addition reads and writes every element over the links, and again
+/// for the result on every rank.
+static constexpr double atomicTraffic = 4;
 
 namespace {
-/// The tiles of one launch.
-struct MatmulTime {
-  /// Of the busiest program.
-  double waves = 1;
-  /// Of one tile, and of all with the start.
-  double tileUs = 0, us = 0;
-};
-} // namespace
-
-/// How much faster elements are than those of 16 bits.
-static double speedOf(const ProcessorModel &chip, DType element) {
-  uint32_t bytes = dtypeBytes(element);
-  return bytes == 1 ? chip.factor8Bit : bytes == 4 ? chip.factor32Bit : 1;
-}
-
-static bool hasNonPow2Columns(const MatmulConfig &config) {
-  return !plan::isPowerOfTwo(config.tileN);
-}
-
-/// Columns that the instructions compute for a tile.
-static int64_t computedColumns(const ProcessorModel &chip,
-                               const MatmulConfig &config, DType element) {
-  if (!hasNonPow2Columns(config) ||
-      (chip.nonPow2Efficiency != 0 && element != DType::f32))
-    return config.tileN;
-  return plan::nextPowerOfTwo(config.tileN);
-}
-
-/// What goes on at the same time: at least as long as the longest of it.
-static double overlapped(const ProcessorModel &chip,
-                         std::initializer_list<double> times) {
-  double longest = std::max(times), sum = 0;
-  if (longest <= 0)
-    return 0;
-  for (double time : times)
-    sum += std::pow(time / longest, chip.overlapExponent);
-  return longest * std::pow(sum, 1 / chip.overlapExponent);
-}
-
-static double blockTime(const ProcessorModel &chip, const MatmulConfig &config,
-                        DType element, double busy) {
-  double bytes = std::max(dtypeBytes(element), 1u);
-  double tileM = static_cast<double>(config.tileM);
-  auto tileN = static_cast<double>(computedColumns(chip, config, element));
-  double tileK = static_cast<double>(config.tileK);
-  double multiplying = 2 * tileM * tileN * tileK /
-                       (chip.processorOpsPerUs * speedOf(chip, element));
-  double rate =
-      std::min(chip.processorLoadBytesPerUs, chip.deviceLoadBytesPerUs / busy);
-  double loading = (tileM + tileN) * tileK * bytes / rate;
-  return overlapped(chip, {multiplying, loading}) + chip.kStepUs;
-}
-
-/// A matmul of m x n, in so many tiles, over `depths` parts of depth k each, by
-/// `programs`, with `elsewhere` tiles that others compute.
-static MatmulTime matmulTimeOf(const ProcessorModel &chip,
-                               const MatmulConfig &config, DType element,
-                               DType result, uint64_t tileCount, uint64_t rows,
-                               uint64_t columns, uint64_t k, uint64_t depths,
-                               double programs, double elsewhere) {
-  auto tiles = static_cast<double>(tileCount);
-  auto blocks = static_cast<double>(
-      depths * plan::ceilDiv(k, static_cast<uint64_t>(config.tileK)));
-  const auto splits = static_cast<double>(std::max<int64_t>(config.splitK, 1));
-  tiles *= splits;
-  blocks = std::ceil(blocks / splits);
-  MatmulTime matmul;
-  double busy = std::max(1.0, std::min(tiles, programs));
-  matmul.waves =
-      std::ceil(std::max(tiles - elsewhere, 1.0) / std::max(1.0, programs));
-  // Writing a tile out takes its share of the memory.
-  double store = static_cast<double>(config.tileM * config.tileN) *
-                 dtypeBytes(result) * busy / chip.memoryBytesPerUs;
-  matmul.tileUs =
-      blocks * blockTime(chip, config, element, busy) + chip.tileUs + store;
-  // The last of a tile's programs adds up what all have stored.
-  if (splits > 1)
-    matmul.tileUs += chip.splitUs +
-                     splits * static_cast<double>(config.tileM * config.tileN) *
-                         4 / chip.reduceBytesPerUs;
-  double unique = (static_cast<double>(rows) + static_cast<double>(columns)) *
-                  static_cast<double>(k * depths) * dtypeBytes(element);
-  double atOnce = 0;
-  bool leavesOut = chip.nonPow2Efficiency != 0 && hasNonPow2Columns(config);
-  if (chip.deviceOpsPerUs != 0)
-    atOnce = 2 * static_cast<double>(rows) * static_cast<double>(columns) *
-             static_cast<double>(k * depths) /
-             (chip.deviceOpsPerUs * speedOf(chip, element) *
-              (element == DType::bf16 ? chip.bf16Factor : 1) *
-              (leavesOut ? chip.nonPow2Efficiency : 1));
-  matmul.us =
-      chip.startUs + overlapped(chip, {matmul.waves * matmul.tileUs,
-                                       unique / chip.memoryBytesPerUs, atOnce});
-  return matmul;
-}
-
-//===----------------------------------------------------------------------===//
-// Kinds
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// One estimate in the making.
-class Estimation {
+/// Predicts the time of one config.
+class MatmulEstimator {
 public:
-  Estimation(const ProcessorModel &chip, const MatmulTuningKey &s,
-             const MatmulConfig &config)
-      : key(s), problem(s.problem), config(config), chip(chip),
-        link(deviceModelOf(s).links), size(s.groupSize) {
+  MatmulEstimator(const ProcessorModel &chip, const MatmulTuningKey &key,
+                  const MatmulConfig &config)
+      : key(key), problem(key.problem), config(config), chip(chip),
+        link(deviceModelOf(key).links), size(key.groupSize) {
     problem.config = config;
   }
 
-  Expected<MatmulEstimate> run();
+  Expected<MatmulEstimate> run() const;
 
 private:
+  /// The prediction of one variant of one kind.
+  struct VariantModel {
+    MatmulKind kind;
+    std::string_view variant;
+    MatmulEstimate (MatmulEstimator::*predict)() const;
+  };
+  static const VariantModel variantModels[];
+
   Status check() const;
+
+  // Quantities that the predictions share. Times are in microseconds.
   plan::MatmulForm form() const { return formOf(problem); }
-  double programs() const {
-    auto asked = static_cast<double>(config.programs);
-    auto all = static_cast<double>(chip.processors);
-    return asked == 0 ? all : std::min(asked, all);
-  }
-  double commPrograms() const {
-    double asked = static_cast<double>(config.numFetchPrograms);
-    return std::min(std::max(asked, 1.0), programs());
-  }
-  double multipliers() const {
-    return std::max(programs() - commPrograms(), 1.0);
-  }
   double peers() const { return static_cast<double>(size) - 1; }
-  /// Microseconds for bytes that all peers together get, or give.
-  double transfer(double bytes, double rate, double byPrograms) const {
-    if (peers() == 0)
-      return 0;
-    return std::max({bytes / rate, bytes / peers() / link.peerBytesPerUs,
-                     bytes / (byPrograms * chip.commProgramBytesPerUs)});
+  double ranks() const { return static_cast<double>(size); }
+  bool scatters() const {
+    return problem.kind == MatmulKind::matmulReduceScatter;
   }
-  double barriers(double count) const {
-    return peers() == 0 ? 0 : count * link.barrierUs;
+  double programs() const;
+  double commPrograms() const;
+  double outputTiles() const;
+  double resultBytes() const { return dtypeBytes(problem.result); }
+  double partialSumBytes() const;
+  double resultElements() const {
+    return static_cast<double>(problem.m * problem.n);
   }
-  MatmulTime matmul(uint64_t rows, uint64_t columns, uint64_t k,
-                    uint64_t depths, double by, double elsewhere = 0) const {
-    return matmulTimeOf(chip, config, problem.element, problem.result,
-                        tilesOf(problem, config, size), rows, columns, k,
-                        depths, by, elsewhere);
+  double chunkElements() const {
+    return scatters() ? resultElements() : resultElements() / ranks();
   }
-  /// Tiles of each that moves, and of all of them.
-  double ownTiles() const {
+  double tilesPerCommProgram() const {
     return static_cast<double>(config.tilesPerCommProgram);
   }
-  double tilesPerCommProgram() const { return ownTiles() * commPrograms(); }
-
-  MatmulEstimate gatherFirst();
-  MatmulEstimate copiedParts(const MatmulTime &own, double bytes) const;
-  MatmulEstimate copiedResults(const MatmulTime &own, double bytes) const;
-  MatmulEstimate copiedPartialSums(const MatmulTime &own,
-                                   double partialSumBytes,
-                                   double resultBytes) const;
-  CopiedLayout layout() const;
-  double copying(double copies, double bytes) const;
-  MatmulEstimate gatherLast();
-  MatmulEstimate sum();
-  MatmulEstimate pipelined(const MatmulTime &own, double moving) const;
-  Expected<MatmulEstimate> unfused();
-  MatmulEstimate finish(const MatmulTime &matmul, double moving,
-                        double together) const {
-    MatmulEstimate estimate;
-    estimate.config = config;
-    estimate.matmul = matmul.us;
-    estimate.moving = moving;
-    estimate.us = together;
-    return estimate;
+  ComputePrograms allPrograms() const { return {programs(), 0}; }
+  ComputePrograms specializedPrograms() const;
+  double transferTime(double bytes, double linkBytesPerUs,
+                      double byPrograms) const;
+  double copyTime(double copies, double bytes) const;
+  double barrierTime(double count) const {
+    return peers() == 0 ? 0 : count * link.barrierUs;
   }
+  CopiedLayout layout() const {
+    return copiedLayout(problem, static_cast<uint32_t>(size));
+  }
+
+  // The matmul alone, with the rows and the depth that the kind implies.
+  MatmulTime computeTime(uint64_t rows, uint64_t kShards,
+                         const ComputePrograms &by) const;
+  MatmulTime gatheredTime(const ComputePrograms &by) const;
+  MatmulTime localTime(const ComputePrograms &by) const {
+    return computeTime(problem.m, 1, by);
+  }
+  MatmulTime partialSumTime(const ComputePrograms &by) const {
+    return computeTime(scatters() ? size * problem.m : problem.m, 1, by);
+  }
+
+  // Predictions, by the variant's schedule.
+  MatmulEstimate computeOnly() const;
+  MatmulEstimate pullOperands() const;
+  MatmulEstimate fetchOperands() const;
+  MatmulEstimate copyOperands() const;
+  MatmulEstimate pushResults() const;
+  MatmulEstimate specializedResults() const;
+  MatmulEstimate copyResults() const;
+  MatmulEstimate pushPartialSums() const;
+  MatmulEstimate specializedPartialSums() const;
+  MatmulEstimate copyPartialSums() const;
+  MatmulEstimate twoShot() const;
+  MatmulEstimate oneShot() const;
+  MatmulEstimate atomic() const;
+  Expected<MatmulEstimate> unfused() const;
+
+  MatmulEstimate finish(const MatmulTime &compute, double commUs,
+                        double totalUs) const;
+  MatmulEstimate sequential(const MatmulTime &compute, double commUs) const;
+  MatmulEstimate pipelined(const MatmulTime &compute, double commUs) const;
 
   const MatmulTuningKey &key;
   MatmulProblem problem;
@@ -225,243 +148,387 @@ private:
 };
 } // namespace
 
-/// Some programs move parts while others multiply those that have come.
-MatmulEstimate Estimation::gatherFirst() {
-  bool isK = config.shard == "k";
-  double part =
-      static_cast<double>(problem.m * problem.k) * dtypeBytes(problem.element);
-  uint64_t rows = isK ? problem.m : size * problem.m;
-  uint64_t depths = isK ? size : 1;
-  if (config.variant == "pull") {
-    MatmulTime own = matmul(rows, problem.n, problem.k, depths, programs());
-    // Every column of tiles reads the parts again.
-    auto columns = static_cast<double>(
-        plan::ceilDiv(problem.n, static_cast<uint64_t>(config.tileN)));
-    double moving =
-        transfer(columns * peers() * part, link.pullBytesPerUs, programs());
-    return finish(own, moving, own.us + moving + barriers(2));
-  }
-  if (form().isCopied())
-    return copiedParts(matmul(rows, problem.n, problem.k, depths, programs()),
-                       peers() * part);
-  MatmulTime own = matmul(rows, problem.n, problem.k, depths, multipliers(),
-                          tilesPerCommProgram());
-  // Programs that fetch ask for so much at once that they do not wait longer
-  // than stores.
-  double moving = transfer(peers() * part, link.pushBytesPerUs, commPrograms());
-  // Flags: by who moves, and by who multiplies before each unit.
-  auto rowUnits = static_cast<double>(plan::ceilDiv(
-      problem.k, static_cast<uint64_t>(config.tileK * config.kPerFlag)));
-  auto units = peers() * rowUnits *
-               static_cast<double>(plan::ceilDiv(
-                   problem.m, static_cast<uint64_t>(config.tileM)));
-  moving += units / commPrograms() * chip.signalUs;
-  double waiting = own.waves * rowUnits * static_cast<double>(depths) *
-                   (peers() == 0 ? 0 : chip.waitUs);
-  double together = std::max(own.us, moving + ownTiles() * own.tileUs) +
-                    chip.fetchOverlapLoss * std::min(own.us, moving);
-  return finish(own, moving, together + waiting + barriers(2));
+//===----------------------------------------------------------------------===//
+// Shared quantities
+//===----------------------------------------------------------------------===//
+
+/// Programs that run concurrently.
+double MatmulEstimator::programs() const {
+  auto requested = static_cast<double>(config.programs);
+  auto processors = static_cast<double>(chip.processors);
+  return requested == 0 ? processors : std::min(requested, processors);
 }
 
-CopiedLayout Estimation::layout() const {
-  return copiedLayout(problem, static_cast<uint32_t>(size));
+double MatmulEstimator::commPrograms() const {
+  auto requested = static_cast<double>(config.numFetchPrograms);
+  return std::min(std::max(requested, 1.0), programs());
 }
 
-/// Microseconds of copies, one after another, of `bytes` in all.
-double Estimation::copying(double copies, double bytes) const {
-  double rate = chip.copyEngineBytesPerUs == 0 ? link.pullBytesPerUs
-                                               : chip.copyEngineBytesPerUs;
-  return copies * chip.copyUs + transfer(bytes, rate, programs());
+/// Compute programs beside communication programs.
+ComputePrograms MatmulEstimator::specializedPrograms() const {
+  return {std::max(programs() - commPrograms(), 1.0),
+          tilesPerCommProgram() * commPrograms()};
 }
 
-/// All programs multiply; the tiles of the group that comes last wait for it,
-/// and with shard k for its last part.
-MatmulEstimate Estimation::copiedParts(const MatmulTime &own,
-                                       double bytes) const {
-  CopiedLayout p = layout();
-  double moving = chip.copyEngineStartUs +
-                  copying(peers() * static_cast<double>(p.groups), bytes);
-  auto lastTiles = static_cast<double>(
-      plan::ceilDiv(std::min(p.rows, p.groupRows),
-                    static_cast<uint64_t>(config.tileM)) *
-      plan::ceilDiv(problem.n, static_cast<uint64_t>(config.tileN)));
-  double last = own.tileUs * std::ceil(lastTiles / programs());
-  if (config.shard == "k")
-    last /= peers() + 1;
-  double together = std::max(own.us, moving + last) +
-                    chip.copyOverlapLoss * std::min(own.us, moving);
-  return finish(own, moving, together + barriers(2));
-}
-
-/// A group leaves when its tiles are finished: the last one after the matmul.
-MatmulEstimate Estimation::copiedResults(const MatmulTime &own,
-                                         double bytes) const {
-  auto groups = static_cast<double>(layout().groups);
-  double moving =
-      groups * chip.copyEngineWaitUs + copying(peers() * groups, bytes);
-  double together = std::max(own.us + moving / std::max(groups, 1.0),
-                             chip.startUs + own.tileUs + moving) +
-                    chip.copyOverlapLoss * std::min(own.us, moving);
-  return finish(own, moving, together + barriers(1));
-}
-
-/// Shares leave in the same way; those of the last group are added up by its
-/// own tiles, which come last. Of an all-reduce that is sent after all. Ranks
-/// meet beside the matmul, and again where peers write c.
-MatmulEstimate Estimation::copiedPartialSums(const MatmulTime &own,
-                                             double partialSumBytes,
-                                             double resultBytes) const {
-  auto groups = static_cast<double>(layout().groups);
-  double copies = peers() * groups;
-  double leaving =
-      copies * chip.copyEngineWaitUs + copying(copies, partialSumBytes);
-  double lastTiles = own.tileUs * std::max(1.0, own.waves / (peers() + 1) /
-                                                    std::max(groups, 1.0));
-  double together =
-      std::max(own.us, chip.startUs + own.tileUs + leaving + lastTiles);
-  double moving = leaving;
-  if (resultBytes != 0) {
-    double sending =
-        groups * chip.copyEngineWaitUs + copying(copies, resultBytes);
-    moving += sending;
-    together = std::max(together + sending / std::max(groups, 1.0),
-                        chip.startUs + own.tileUs + moving);
-  }
-  // A program that reduces reads the partial sums of its tiles.
-  together += partialSumBytes / chip.memoryBytesPerUs;
-  together += chip.copyOverlapLoss * std::min(own.us, moving);
-  return finish(own, moving, together + barriers(resultBytes != 0));
-}
-
-/// push: a program that stores its tile everywhere does not multiply.
-/// specialized: others move what the wave before has computed.
-MatmulEstimate Estimation::gatherLast() {
-  double bytes = peers() * static_cast<double>(problem.m * problem.n) *
-                 dtypeBytes(problem.result);
-  if (config.variant == "push") {
-    MatmulTime own = matmul(problem.m, problem.n, problem.k, 1, programs());
-    double moving = transfer(bytes, link.pushBytesPerUs, programs());
-    return finish(own, moving, own.us + moving + barriers(2));
-  }
-  if (form().isCopied())
-    return copiedResults(matmul(problem.m, problem.n, problem.k, 1, programs()),
-                         bytes);
-  MatmulTime own = matmul(problem.m, problem.n, problem.k, 1, multipliers(),
-                          tilesPerCommProgram());
-  return pipelined(own, transfer(bytes, link.pushBytesPerUs, commPrograms()));
-}
-
-/// What moves of a wave does so while the next one is computed.
-MatmulEstimate Estimation::pipelined(const MatmulTime &own,
-                                     double moving) const {
-  double ofWave = moving / own.waves;
-  double together = chip.startUs + own.tileUs +
-                    (own.waves - 1) * std::max(own.tileUs, ofWave) + ofWave;
-  // Those that move multiply first; and power limits all of them.
-  together = std::max(
-      {together, own.us, chip.startUs + ownTiles() * own.tileUs + moving});
-  together += (own.waves - 1) / own.waves * chip.storeOverlapLoss *
-              std::min(own.us, moving);
-  return finish(own, moving, together + barriers(2));
-}
-
-MatmulEstimate Estimation::sum() {
-  bool scatters = problem.kind == MatmulKind::matmulReduceScatter;
-  double share = config.partialType == "result"
-                     ? dtypeBytes(problem.result)
-                     : dtypeBytes(sumType(problem.element));
-  double all = static_cast<double>(problem.m * problem.n);
-  double result = dtypeBytes(problem.result);
-  uint64_t rows = scatters ? size * problem.m : problem.m;
-  bool isSpecialized = config.variant == "specialized";
-  double by = isSpecialized ? commPrograms() : programs();
-  MatmulTime own = matmul(rows, problem.n, problem.k, 1,
-                          isSpecialized ? multipliers() : programs(),
-                          isSpecialized ? tilesPerCommProgram() : 0);
-  auto members = static_cast<double>(size);
-  if (form().isCopied()) {
-    double part = scatters ? all : all / members;
-    return copiedPartialSums(own, peers() * part * share,
-                             scatters ? 0 : peers() * part * result);
-  }
-  double moving = 0;
-  auto tiles = static_cast<double>(
+/// Tiles of the m x n result.
+double MatmulEstimator::outputTiles() const {
+  return static_cast<double>(
       plan::ceilDiv(problem.m, static_cast<uint64_t>(config.tileM)) *
       plan::ceilDiv(problem.n, static_cast<uint64_t>(config.tileN)));
-  if (isSpecialized) {
-    // Owners read the partial sums of a tile from the ranks that have them.
-    double part = scatters ? all : all / members;
-    double turns = (scatters ? tiles : tiles / members) / by;
-    double bytes = peers() * part * (scatters ? share : share + result);
-    moving = transfer(peers() * part * share, link.pullBytesPerUs, by);
-    if (!scatters)
-      moving += transfer(peers() * part * result, link.pushBytesPerUs, by);
-    // The programs may be slower than the links.
-    moving = std::max(moving, bytes / (by * chip.commProgramBytesPerUs) +
-                                  turns * chip.reduceTileUs);
-    return pipelined(own, moving);
-  }
-  if (scatters) {
-    // Shares go to their owners, who read all of them again: tile by tile,
-    // which few programs do where there are few tiles.
-    double turns = std::ceil(tiles / programs());
-    double ofTile = static_cast<double>(config.tileM * config.tileN) * share;
-    moving = transfer(peers() * all * share, link.pushBytesPerUs, programs()) +
-             std::max(members * all * share / chip.memoryBytesPerUs,
-                      turns * members * ofTile / chip.reduceBytesPerUs);
-  } else if (config.variant == "two_shot") {
-    double part = peers() / members * all;
-    double owners = std::min(programs(), std::ceil(tiles / members));
-    moving = transfer(part * share, link.pullBytesPerUs, owners) +
-             transfer(part * result, link.pushBytesPerUs, owners);
-  } else if (config.variant == "one_shot") {
-    moving = transfer(peers() * all * share, link.pullBytesPerUs, programs());
-  } else {
-    // Atomics read and write every element on every rank.
-    moving =
-        4 * transfer(peers() * all * result, link.pushBytesPerUs, programs());
-  }
-  return finish(own, moving, own.us + moving + barriers(2));
 }
 
-Expected<MatmulEstimate> Estimation::unfused() {
+/// Bytes of an element of a rank's partial result.
+double MatmulEstimator::partialSumBytes() const {
+  return config.partialType == "result" ? dtypeBytes(problem.result)
+                                        : dtypeBytes(sumType(problem.element));
+}
+
+/// The time of a transfer of `bytes` between this rank and all its peers. It is
+/// limited by all links of the rank, by the link to each peer, or by the
+/// programs that load and store.
+double MatmulEstimator::transferTime(double bytes, double linkBytesPerUs,
+                                     double byPrograms) const {
+  if (peers() == 0)
+    return 0;
+  return std::max({bytes / linkBytesPerUs,
+                   bytes / peers() / link.peerBytesPerUs,
+                   bytes / (byPrograms * chip.commProgramBytesPerUs)});
+}
+
+/// The time of copies by copy engine, one after another, of `bytes` in total.
+double MatmulEstimator::copyTime(double copies, double bytes) const {
+  double bytesPerUs = chip.copyEngineBytesPerUs == 0
+                          ? link.pullBytesPerUs
+                          : chip.copyEngineBytesPerUs;
+  return copies * chip.copyUs + transferTime(bytes, bytesPerUs, programs());
+}
+
+MatmulTime MatmulEstimator::computeTime(uint64_t rows, uint64_t kShards,
+                                        const ComputePrograms &by) const {
+  MatmulWork work;
+  work.m = rows;
+  work.n = problem.n;
+  work.k = problem.k;
+  work.kShards = kShards;
+  work.tiles = tilesOf(problem, config, size);
+  work.element = problem.element;
+  work.result = problem.result;
+  return matmulTimeOf(chip, config, work, by);
+}
+
+/// The matmul of an all-gather + matmul: the shards of all ranks add rows, or
+/// with shard k, depth.
+MatmulTime MatmulEstimator::gatheredTime(const ComputePrograms &by) const {
+  return config.shard == "k" ? computeTime(problem.m, size, by)
+                             : computeTime(size * problem.m, 1, by);
+}
+
+MatmulEstimate MatmulEstimator::finish(const MatmulTime &compute, double commUs,
+                                       double totalUs) const {
+  MatmulEstimate estimate;
+  estimate.config = config;
+  estimate.matmulUs = compute.us;
+  estimate.commUs = commUs;
+  estimate.us = totalUs;
+  return estimate;
+}
+
+/// Communication without overlap: each program computes, then communicates.
+MatmulEstimate MatmulEstimator::sequential(const MatmulTime &compute,
+                                           double commUs) const {
+  return finish(compute, commUs,
+                compute.us + commUs + barrierTime(entryAndExit));
+}
+
+/// Software pipeline over waves: communication programs move the tiles of one
+/// wave while compute programs compute the next one.
+MatmulEstimate MatmulEstimator::pipelined(const MatmulTime &compute,
+                                          double commUs) const {
+  double commOfWave = commUs / compute.waves;
+  double totalUs = chip.startUs + compute.tileUs +
+                   (compute.waves - 1) * std::max(compute.tileUs, commOfWave) +
+                   commOfWave;
+  // Communication programs compute their own tiles before they communicate, and
+  // the power limit holds for the whole launch.
+  totalUs = std::max(
+      {totalUs, compute.us,
+       chip.startUs + tilesPerCommProgram() * compute.tileUs + commUs});
+  totalUs += (compute.waves - 1) / compute.waves * chip.storeOverlapLoss *
+             std::min(compute.us, commUs);
+  return finish(compute, commUs, totalUs + barrierTime(entryAndExit));
+}
+
+//===----------------------------------------------------------------------===//
+// Matmul and all-gather + matmul
+//===----------------------------------------------------------------------===//
+
+MatmulEstimate MatmulEstimator::computeOnly() const {
+  MatmulTime compute = localTime(allPrograms());
+  return finish(compute, /*commUs=*/0, compute.us);
+}
+
+/// Bytes of one rank's shard of a.
+static double shardBytes(const MatmulProblem &problem) {
+  return static_cast<double>(problem.m * problem.k) *
+         dtypeBytes(problem.element);
+}
+
+/// Every compute program loads its operand tiles from the peers, so each column
+/// of output tiles reads the shards again.
+MatmulEstimate MatmulEstimator::pullOperands() const {
+  auto tileColumns = static_cast<double>(
+      plan::ceilDiv(problem.n, static_cast<uint64_t>(config.tileN)));
+  return sequential(gatheredTime(allPrograms()),
+                    transferTime(tileColumns * peers() * shardBytes(problem),
+                                 link.pullBytesPerUs, programs()));
+}
+
+/// Communication programs move shards to the staging buffer while compute
+/// programs multiply the k-steps that have arrived.
+MatmulEstimate MatmulEstimator::fetchOperands() const {
+  MatmulTime compute = gatheredTime(specializedPrograms());
+  // Programs that fetch have so many loads in flight that they reach the rate
+  // of stores.
+  double commUs = transferTime(peers() * shardBytes(problem),
+                               link.pushBytesPerUs, commPrograms());
+  auto flagsPerTileRow = static_cast<double>(plan::ceilDiv(
+      problem.k, static_cast<uint64_t>(config.tileK * config.kPerFlag)));
+  auto flags = peers() * flagsPerTileRow *
+               static_cast<double>(plan::ceilDiv(
+                   problem.m, static_cast<uint64_t>(config.tileM)));
+  commUs += flags / commPrograms() * chip.signalUs;
+  const double kShards = config.shard == "k" ? ranks() : 1;
+  double waitUs = compute.waves * flagsPerTileRow * kShards *
+                  (peers() == 0 ? 0 : chip.waitUs);
+  double overlappedUs =
+      std::max(compute.us, commUs + tilesPerCommProgram() * compute.tileUs) +
+      chip.fetchOverlapLoss * std::min(compute.us, commUs);
+  return finish(compute, commUs,
+                overlappedUs + waitUs + barrierTime(entryAndExit));
+}
+
+/// Copy engines move the shards in groups of tile rows while all programs
+/// compute. Exposed after the last copy: the tiles that need its group, or with
+/// shard k, the last shard of their k-steps.
+MatmulEstimate MatmulEstimator::copyOperands() const {
+  MatmulTime compute = gatheredTime(allPrograms());
+  CopiedLayout copied = layout();
+  double commUs = chip.copyEngineStartUs +
+                  copyTime(peers() * static_cast<double>(copied.groups),
+                           peers() * shardBytes(problem));
+  auto lastTiles = static_cast<double>(
+      plan::ceilDiv(std::min(copied.rows, copied.groupRows),
+                    static_cast<uint64_t>(config.tileM)) *
+      plan::ceilDiv(problem.n, static_cast<uint64_t>(config.tileN)));
+  double exposedUs = compute.tileUs * std::ceil(lastTiles / programs());
+  if (config.shard == "k")
+    exposedUs /= ranks();
+  double totalUs = std::max(compute.us, commUs + exposedUs) +
+                   chip.copyOverlapLoss * std::min(compute.us, commUs);
+  return finish(compute, commUs, totalUs + barrierTime(entryAndExit));
+}
+
+//===----------------------------------------------------------------------===//
+// Matmul + all-gather
+//===----------------------------------------------------------------------===//
+
+/// A program stores its finished tile on every rank before it computes the next
+/// one.
+MatmulEstimate MatmulEstimator::pushResults() const {
+  return sequential(localTime(allPrograms()),
+                    transferTime(peers() * resultElements() * resultBytes(),
+                                 link.pushBytesPerUs, programs()));
+}
+
+MatmulEstimate MatmulEstimator::specializedResults() const {
+  return pipelined(localTime(specializedPrograms()),
+                   transferTime(peers() * resultElements() * resultBytes(),
+                                link.pushBytesPerUs, commPrograms()));
+}
+
+/// Copy engines send a group of tile rows as soon as its tiles are finished.
+/// The copies of the last group are exposed after the matmul.
+MatmulEstimate MatmulEstimator::copyResults() const {
+  MatmulTime compute = localTime(allPrograms());
+  auto groups = static_cast<double>(layout().groups);
+  double commUs =
+      groups * chip.copyEngineWaitUs +
+      copyTime(peers() * groups, peers() * resultElements() * resultBytes());
+  double totalUs = std::max(compute.us + commUs / std::max(groups, 1.0),
+                            chip.startUs + compute.tileUs + commUs) +
+                   chip.copyOverlapLoss * std::min(compute.us, commUs);
+  return finish(compute, commUs, totalUs + barrierTime(exitOnly));
+}
+
+//===----------------------------------------------------------------------===//
+// Matmul + reduce-scatter and all-reduce
+//===----------------------------------------------------------------------===//
+
+/// Communication programs pull the partial sums of the tiles in their rank's
+/// chunk and reduce them; in an all-reduce they push the sums to all peers.
+MatmulEstimate MatmulEstimator::specializedPartialSums() const {
+  const double programs = commPrograms(), chunk = chunkElements();
+  double tilesPerProgram =
+      (scatters() ? outputTiles() : outputTiles() / ranks()) / programs;
+  double bytes =
+      peers() * chunk *
+      (scatters() ? partialSumBytes() : partialSumBytes() + resultBytes());
+  double commUs = transferTime(peers() * chunk * partialSumBytes(),
+                               link.pullBytesPerUs, programs);
+  if (!scatters())
+    commUs += transferTime(peers() * chunk * resultBytes(), link.pushBytesPerUs,
+                           programs);
+  // The programs can be slower than the links.
+  commUs = std::max(commUs, bytes / (programs * chip.commProgramBytesPerUs) +
+                                tilesPerProgram * chip.reduceTileUs);
+  return pipelined(partialSumTime(specializedPrograms()), commUs);
+}
+
+/// Copy engines send the partial sums of a group of tile rows to the group's
+/// owner as soon as they are finished. The owner's own tiles come last and
+/// reduce; an all-reduce then copies the sums to all peers. The entry barrier
+/// overlaps with the matmul; an all-reduce needs another one, because peers
+/// write its result.
+MatmulEstimate MatmulEstimator::copyPartialSums() const {
+  MatmulTime compute = partialSumTime(allPrograms());
+  const double partialBytes = peers() * chunkElements() * partialSumBytes();
+  const double sumBytes =
+      scatters() ? 0 : peers() * chunkElements() * resultBytes();
+  auto groups = static_cast<double>(layout().groups);
+  double copies = peers() * groups;
+  double commUs =
+      copies * chip.copyEngineWaitUs + copyTime(copies, partialBytes);
+  double exposedUs = compute.tileUs * std::max(1.0, compute.waves / ranks() /
+                                                        std::max(groups, 1.0));
+  double totalUs =
+      std::max(compute.us, chip.startUs + compute.tileUs + commUs + exposedUs);
+  if (sumBytes != 0) {
+    double gatherUs =
+        groups * chip.copyEngineWaitUs + copyTime(copies, sumBytes);
+    commUs += gatherUs;
+    totalUs = std::max(totalUs + gatherUs / std::max(groups, 1.0),
+                       chip.startUs + compute.tileUs + commUs);
+  }
+  // The reduction reads the partial sums from device memory.
+  totalUs += partialBytes / chip.memoryBytesPerUs;
+  totalUs += chip.copyOverlapLoss * std::min(compute.us, commUs);
+  return finish(compute, commUs, totalUs + barrierTime(sumBytes != 0));
+}
+
+/// Partial sums go to the owner of their rows, which reads those of all ranks
+/// again. A program reduces whole tiles: with few tiles, few programs reduce.
+MatmulEstimate MatmulEstimator::pushPartialSums() const {
+  double waves = std::ceil(outputTiles() / programs());
+  double tileBytes =
+      static_cast<double>(config.tileM * config.tileN) * partialSumBytes();
+  double reduceUs = std::max(
+      ranks() * resultElements() * partialSumBytes() / chip.memoryBytesPerUs,
+      waves * ranks() * tileBytes / chip.reduceBytesPerUs);
+  double commUs = transferTime(peers() * resultElements() * partialSumBytes(),
+                               link.pushBytesPerUs, programs()) +
+                  reduceUs;
+  return sequential(partialSumTime(allPrograms()), commUs);
+}
+
+/// Each rank pulls and reduces the partial sums of its tiles, then pushes the
+/// sums to all peers.
+MatmulEstimate MatmulEstimator::twoShot() const {
+  double elements = peers() / ranks() * resultElements();
+  double reducers = std::min(programs(), std::ceil(outputTiles() / ranks()));
+  double commUs =
+      transferTime(elements * partialSumBytes(), link.pullBytesPerUs,
+                   reducers) +
+      transferTime(elements * resultBytes(), link.pushBytesPerUs, reducers);
+  return sequential(partialSumTime(allPrograms()), commUs);
+}
+
+/// Every rank pulls and reduces the partial sums of all tiles.
+MatmulEstimate MatmulEstimator::oneShot() const {
+  return sequential(partialSumTime(allPrograms()),
+                    transferTime(peers() * resultElements() * partialSumBytes(),
+                                 link.pullBytesPerUs, programs()));
+}
+
+MatmulEstimate MatmulEstimator::atomic() const {
+  return sequential(partialSumTime(allPrograms()),
+                    atomicTraffic *
+                        transferTime(peers() * resultElements() * resultBytes(),
+                                     link.pushBytesPerUs, programs()));
+}
+
+//===----------------------------------------------------------------------===//
+// Variants
+//===----------------------------------------------------------------------===//
+
+const MatmulEstimator::VariantModel MatmulEstimator::variantModels[] = {
+    {MatmulKind::matmul, "tiles", &MatmulEstimator::computeOnly},
+    {MatmulKind::allGatherMatmul, "pull", &MatmulEstimator::pullOperands},
+    {MatmulKind::allGatherMatmul, "hbm_buffer",
+     &MatmulEstimator::fetchOperands},
+    {MatmulKind::allGatherMatmul, "push", &MatmulEstimator::fetchOperands},
+    {MatmulKind::allGatherMatmul, "copy_engine",
+     &MatmulEstimator::copyOperands},
+    {MatmulKind::matmulAllGather, "push", &MatmulEstimator::pushResults},
+    {MatmulKind::matmulAllGather, "specialized",
+     &MatmulEstimator::specializedResults},
+    {MatmulKind::matmulAllGather, "copy_engine", &MatmulEstimator::copyResults},
+    {MatmulKind::matmulReduceScatter, "push",
+     &MatmulEstimator::pushPartialSums},
+    {MatmulKind::matmulReduceScatter, "specialized",
+     &MatmulEstimator::specializedPartialSums},
+    {MatmulKind::matmulReduceScatter, "copy_engine",
+     &MatmulEstimator::copyPartialSums},
+    {MatmulKind::matmulAllReduce, "two_shot", &MatmulEstimator::twoShot},
+    {MatmulKind::matmulAllReduce, "one_shot", &MatmulEstimator::oneShot},
+    {MatmulKind::matmulAllReduce, "atomic", &MatmulEstimator::atomic},
+    {MatmulKind::matmulAllReduce, "specialized",
+     &MatmulEstimator::specializedPartialSums},
+    {MatmulKind::matmulAllReduce, "copy_engine",
+     &MatmulEstimator::copyPartialSums},
+};
+
+/// A local matmul and a collective, each with its own launch.
+Expected<MatmulEstimate> MatmulEstimator::unfused() const {
   IRISRT_ASSIGN_OR_RETURN(UnfusedPlan plan, planUnfused(problem, key));
-  bool isGathered = plan.matmul.kind == MatmulKind::allGatherMatmul;
-  const MatmulProblem &p = plan.matmul;
-  MatmulTime own = matmulTimeOf(chip, config, p.element, p.result,
-                                tilesOf(p, p.config, size), p.m, p.n, p.k,
-                                isGathered ? size : 1, programs(), 0);
-  double moving = peers() == 0 ? 0 : plan.collectiveUs;
-  return finish(own, moving, own.us + moving);
+  const MatmulProblem &local = plan.matmul;
+  MatmulWork work;
+  work.m = local.m;
+  work.n = local.n;
+  work.k = local.k;
+  work.kShards = local.kind == MatmulKind::allGatherMatmul ? size : 1;
+  work.tiles = tilesOf(local, local.config, size);
+  work.element = local.element;
+  work.result = local.result;
+  MatmulTime compute = matmulTimeOf(chip, config, work, allPrograms());
+  double commUs = peers() == 0 ? 0 : plan.collectiveUs;
+  return finish(compute, commUs, compute.us + commUs);
 }
 
-/// What the generators do not make is no candidate.
-Status Estimation::check() const {
+/// Fails for configs that the kernel generators refuse.
+Status MatmulEstimator::check() const {
   if (form().copiesA() && problem.aIsColumnMajor)
-    return makeStatus(StatusCode::invalidArgument, "copies row-major a");
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: variant %s copies a in its memory layout; expected "
+                      "row-major a",
+                      kindName(problem.kind), config.variant.c_str());
   if (form().copiesRowsOfC() && config.shard == "n")
     return makeStatus(StatusCode::invalidArgument,
-                      "copies whole rows of the result");
+                      "%s: variant %s copies whole rows of c; expected shard m",
+                      kindName(problem.kind), config.variant.c_str());
   return Status::success();
 }
 
-Expected<MatmulEstimate> Estimation::run() {
+Expected<MatmulEstimate> MatmulEstimator::run() const {
   IRISRT_RETURN_IF_ERROR(check());
-  if (isUnfused(problem.kind, config.variant))
+  const plan::MatmulVariant &variant = *form().variant;
+  if (variant.has(plan::separateKernels))
     return unfused();
-  switch (problem.kind) {
-  case MatmulKind::allGatherMatmul:
-    return gatherFirst();
-  case MatmulKind::matmulAllGather:
-    return gatherLast();
-  case MatmulKind::matmulReduceScatter:
-  case MatmulKind::matmulAllReduce:
-    return sum();
-  default: {
-    MatmulTime own = matmul(problem.m, problem.n, problem.k, 1, programs());
-    return finish(own, 0, own.us);
-  }
-  }
+  for (const VariantModel &model : variantModels)
+    if (model.kind == problem.kind && model.variant == variant.name)
+      return (this->*model.predict)();
+  return makeStatus(StatusCode::invalidArgument,
+                    "%s: no cost model for variant '%s'",
+                    kindName(problem.kind), config.variant.c_str());
 }
 
 Expected<MatmulEstimate> iris::ccl::estimate(const MatmulTuningKey &tuningKey,
@@ -472,5 +539,5 @@ Expected<MatmulEstimate> iris::ccl::estimate(const MatmulTuningKey &tuningKey,
 Expected<MatmulEstimate> iris::ccl::estimate(const ProcessorModel &chip,
                                              const MatmulTuningKey &tuningKey,
                                              const MatmulConfig &config) {
-  return Estimation(chip, tuningKey, config).run();
+  return MatmulEstimator(chip, tuningKey, config).run();
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a matmul is expected to take, alone and with what moves.
+// The predicted time of a matmul with its communication. MatmulTime.h has the
+// matmul alone.
 //
-//   matmul   start + waves * (k-blocks * time of a block + time of a tile)
-//
-// Waves are the tiles that the busiest program computes one after another: what
-// decides for small matrices, where few large tiles leave processors idle.  A
-// block takes as long as its multiplications, or as loading its operand tiles.
-//
-//   fused     matmul + bytes / rate + barriers, less what overlaps
-//   unfused   matmul + the collective, as its own model has it + a launch
+//   fused     matmul + bytes / bandwidth + barriers - overlap
+//   unfused   matmul + the collective by its own model (CostModel.h)
 //
 // docs/internals/cost-model.md describes the model.
 #ifndef IRIS_RT_CCL_MATMULMODEL_H
@@ -20,17 +15,17 @@
 
 namespace iris::ccl {
 
-/// k-blocks of a tile shape for elements of that type.
+/// Elements of a k-step of a tile shape, for operands of that type.
 int64_t tileKOf(const TileShape &tile, DType element);
 
-/// Tiles that one rank multiplies, of the config's shape.
+/// Output tiles of the config's shape that one rank computes.
 uint64_t tilesOf(const MatmulProblem &problem, const MatmulConfig &config,
                  uint64_t groupSize);
 
-/// The estimate of one complete config; an error where it cannot be done.
+/// Predicts the time of a complete config. Fails if no kernel supports it.
 rt::Expected<MatmulEstimate> estimate(const MatmulTuningKey &tuningKey,
                                       const MatmulConfig &config);
-/// The same with other numbers than the library's, for fitting them.
+/// The same with the constants of `chip`, for fitting them.
 rt::Expected<MatmulEstimate> estimate(const ProcessorModel &chip,
                                       const MatmulTuningKey &tuningKey,
                                       const MatmulConfig &config);

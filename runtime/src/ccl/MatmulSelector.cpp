@@ -401,8 +401,8 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
       best.config,
       formatString("%s: %.1f us estimated, %.1f of them for the matmul and "
                    "%.1f for communication",
-                   describe(best.config).c_str(), best.us, best.matmul,
-                   best.moving)};
+                   describe(best.config).c_str(), best.us, best.matmulUs,
+                   best.commUs)};
 }
 
 //===----------------------------------------------------------------------===//

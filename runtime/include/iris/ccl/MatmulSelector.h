@@ -39,8 +39,9 @@ struct MatmulTuningKey {
 struct MatmulEstimate {
   /// A complete config.
   MatmulConfig config;
-  /// Microseconds: in total, of the matmul alone, and of the communication.
-  double us = 0, matmul = 0, moving = 0;
+  /// Microseconds in total, of the matmul alone, and of the communication
+  /// alone. The total is less than the sum where the two overlap.
+  double us = 0, matmulUs = 0, commUs = 0;
 };
 
 /// A selected config and the reason.

@@ -60,7 +60,8 @@ static LogicalResult checkCombination(CollectiveOp op,
   return success();
 }
 
-FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
+FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op,
+                                                  Operation *call) {
   CollectiveConfig config;
   config.kind = op.getKind();
   config.collective = &getCollective(config.kind);
@@ -74,7 +75,7 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
   config.programs = programs.defaultValue;
 
   int64_t workspaceBytes = Workspace::defaultBytes;
-  ConfigReader reader(op, op.getConfigAttr());
+  ConfigReader reader(call ? call : op, op.getConfigAttr());
   if (failed(reader.readNamed("variant", *config.collective,
                               stringifyCollectiveKind(config.kind),
                               config.variant)))
@@ -88,8 +89,7 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op) {
       failed(reader.readInteger(plan::collectiveXcds, config.xcds)) ||
       failed(reader.readInteger(plan::collectiveWorkspace, workspaceBytes)) ||
       failed(reader.readBool("staged", config.staged)) ||
-      failed(reader.finish("variant, tile, warps, programs, xcds, staged or "
-                           "workspace")))
+      failed(reader.finish()))
     return failure();
   config.workspace = Workspace(workspaceBytes);
   if (!op.getConfigAttr() || !op.getConfigAttr().contains("tile"))

@@ -60,14 +60,19 @@ LogicalResult ConfigReader::readBool(StringRef key, bool &value) {
   return success();
 }
 
-LogicalResult ConfigReader::finish(StringRef expectedKeys) {
+LogicalResult ConfigReader::finish(ArrayRef<StringRef> internalKeys) {
   if (rest.empty())
     return success();
+  llvm::erase_if(keys, [&](const std::string &key) {
+    return llvm::is_contained(internalKeys, StringRef(key));
+  });
   return op->emitOpError("config has the key ")
-         << rest.front().getName() << "; expected " << expectedKeys;
+         << rest.front().getName() << "; expected one of "
+         << llvm::join(keys, ", ");
 }
 
 Attribute ConfigReader::take(StringRef key) {
+  keys.push_back(key.str());
   auto *entry = llvm::find_if(
       rest, [&](NamedAttribute each) { return each.getName() == key; });
   if (entry == rest.end())

@@ -9,9 +9,9 @@
 
 namespace mlir::iris {
 
-/// Reads and removes the entries of an op's config. Invalid entries are
-/// reported at the op. If an entry is absent, its value keeps its default,
-/// which is validated too.
+/// Reads and removes the entries of a config. Invalid entries are reported at
+/// `op`, the op that the user wrote. If an entry is absent, its value keeps its
+/// default, which is validated too.
 class ConfigReader {
 public:
   ConfigReader(Operation *op, DictionaryAttr config);
@@ -29,8 +29,8 @@ public:
     value = static_cast<EnumT>(llvm::find(allowed, name) - allowed.begin());
     return success();
   }
-  /// As `readName`, for the name of an element of `all`; `value` is the
-  /// default.
+  /// As `readName`, for the name of an element of `all` that has a kernel;
+  /// `value` is the default.
   template <typename ListT, typename ElementT>
   LogicalResult readNamed(StringRef key, const ListT &all, StringRef what,
                           const ElementT *&value) {
@@ -47,14 +47,16 @@ public:
   LogicalResult readInteger(const irisplan::ConfigNumber &number,
                             int64_t &value);
   LogicalResult readBool(StringRef key, bool &value);
-  /// Reports an error if an entry has not been read.
-  LogicalResult finish(StringRef expectedKeys);
+  /// Reports an error if an entry has not been read. The error lists the keys
+  /// that were read, except those that the user cannot set.
+  LogicalResult finish(ArrayRef<StringRef> internalKeys = {});
 
 private:
   Attribute take(StringRef key);
 
   Operation *op;
   SmallVector<NamedAttribute> rest;
+  SmallVector<std::string> keys;
 };
 
 } // namespace mlir::iris

@@ -131,7 +131,7 @@ LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
              << buffer.getType() << "; expected at least one dimension";
   FlatSymbolRefAttr collective = findCollective(call);
   FailureOr<CollectiveConfig> config =
-      getConfig(symbols.lookup<CollectiveOp>(collective.getValue()));
+      getConfig(symbols.lookup<CollectiveOp>(collective.getValue()), call);
   if (failed(config))
     return failure();
   if (config->staged)

@@ -193,24 +193,45 @@ void MatmulExpansion::appendMemory(MatmulCallOpInterface call,
   memory.push_back({kernel, matrices, call.getGroupAttr(), buffers});
 }
 
+/// Whether a host program can call the variant: its kernel needs nothing of its
+/// caller but the launch.
+static bool isCallable(const plan::MatmulVariant &variant) {
+  return variant.hasKernel() && !variant.has(plan::copiedByEngine) &&
+         !variant.has(plan::takesGathered);
+}
+
+/// Fails if the config names a variant that a host program cannot call.
+static LogicalResult checkVariant(MatmulCallOpInterface call) {
+  DictionaryAttr config = call.getConfigAttr();
+  auto name = config ? config.getAs<StringAttr>("variant") : StringAttr();
+  const plan::Matmul &matmul =
+      plan::getMatmul(static_cast<plan::MatmulKind>(call.getMatmulKind()));
+  const plan::MatmulVariant *variant =
+      name ? matmul.find(name.getValue()) : matmul.begin();
+  if (variant && isCallable(*variant))
+    return success();
+  InFlightDiagnostic diag = call->emitOpError("config has variant = ") << name;
+  if (variant && variant->isPublic())
+    diag << ", which only library calls have (iris/ccl/Matmul.h)";
+  SmallVector<StringRef> callable;
+  for (const plan::MatmulVariant &each : matmul)
+    if (isCallable(each))
+      callable.push_back(each.name);
+  return diag << "; expected one of " << llvm::join(callable, ", ");
+}
+
 LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
   if (!call->getParentOfType<func::FuncOp>())
     return call->emitOpError("is in a kernel; expected a host program");
+  if (failed(checkVariant(call)))
+    return failure();
   FailureOr<DictionaryAttr> entries = completeConfig(call);
   if (failed(entries))
     return failure();
   MatmulKernelOp kernel = findKernel(call, *entries);
-  FailureOr<MatmulConfig> config = getConfig(kernel);
+  FailureOr<MatmulConfig> config = getConfig(kernel, call);
   if (failed(config))
     return failure();
-  if (config->isCopied())
-    return call->emitOpError("config has variant = \"copy_engine\", whose "
-                             "kernel needs copies by its "
-                             "caller; expected another variant in a call");
-  if (config->has(plan::takesGathered))
-    return call->emitOpError(
-        "config has variant = \"gathered\", whose kernel expects gathered "
-        "shards; expected pull, hbm_buffer or push in a call");
 
   ScalarBuilder n(call.getLoc());
   n.b.setInsertionPoint(call);

@@ -31,9 +31,10 @@ struct CollectiveConfig : plan::CollectiveForm {
   }
 };
 
-/// Checks the config of `op` and fills in the defaults; reports what is wrong
-/// at `op`.
-FailureOr<CollectiveConfig> getConfig(CollectiveOp op);
+/// Validates the config of `op` and fills in the defaults. Invalid entries are
+/// reported at `call`, the call for which `op` was created, if there is one.
+FailureOr<CollectiveConfig> getConfig(CollectiveOp op,
+                                      Operation *call = nullptr);
 
 } // namespace mlir::iris
 

@@ -80,9 +80,9 @@ struct MatmulConfig : plan::MatmulForm {
 std::optional<MatmulConfig::Layout> getLayout(MemRefType type);
 StringRef stringifyLayout(MatmulConfig::Layout layout);
 
-/// Validates the config of `op` and fills in the defaults; emits an error at
-/// `op` if the config is invalid.
-FailureOr<MatmulConfig> getConfig(MatmulKernelOp op);
+/// Validates the config of `op` and fills in the defaults. Errors are reported
+/// at `call`, the call for which `op` was created, if there is one.
+FailureOr<MatmulConfig> getConfig(MatmulKernelOp op, Operation *call = nullptr);
 
 } // namespace mlir::iris
 

@@ -61,7 +61,7 @@ iris.collective @k all_reduce sum f32 {staged = 1}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op config has the key "swizzle"; expected variant, tile, warps, programs, xcds, staged or workspace}}
+// expected-error @+1 {{'iris.collective' op config has the key "swizzle"; expected one of variant, tile, warps, programs, xcds, workspace, staged}}
 iris.collective @k all_reduce sum f32 {swizzle = 4}
 
 // -----

@@ -54,13 +54,13 @@ iris.matmul_kernel @k all_gather_matmul f16 -> f16 {shard = "n"}
 
 // -----
 
-// expected-error @below {{'iris.matmul_kernel' op config has the key "tile"; expected variant, shard, tile_m}}
+// expected-error @below {{'iris.matmul_kernel' op config has the key "tile"; expected one of variant, shard, tile_m}}
 iris.matmul_kernel @k matmul f16 -> f16 {tile = 64}
 
 // -----
 
 // Flags are only for variants with a staging buffer.
-// expected-error @below {{'iris.matmul_kernel' op config has the key "k_per_flag"; expected variant, shard, tile_m}}
+// expected-error @below {{'iris.matmul_kernel' op config has the key "k_per_flag"; expected one of variant, shard, tile_m, tile_n, tile_k, group_m, xcds, warps, programs, a, b, bias, activation, scale}}
 iris.matmul_kernel @k all_gather_matmul f16 -> f16 {k_per_flag = 2}
 
 // -----
@@ -165,9 +165,41 @@ iris.matmul_kernel @k all_gather_matmul f16 -> f16
 
 !half = memref<?x?xf16, #iris.symmetric>
 func.func @main(%ctx: !iris.ctx, %a: !half) {
-  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "copy_engine", whose kernel needs copies by its caller; expected another variant in a call}}
+  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "copy_engine", which only library calls have (iris/ccl/Matmul.h); expected one of pull, hbm_buffer, push}}
   iris.all_gather_matmul %ctx, %a, %a, %a {variant = "copy_engine"}
       : !half, !half, !half
+  return
+}
+
+// -----
+
+// The variant is reported, not the key that another variant has.
+!half = memref<?x?xf16, #iris.symmetric>
+func.func @main(%ctx: !iris.ctx, %a: !half) {
+  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "copy_engine", which only library calls have (iris/ccl/Matmul.h); expected one of pull, hbm_buffer, push}}
+  iris.all_gather_matmul %ctx, %a, %a, %a
+      {variant = "copy_engine", num_fetch_programs = 4} : !half, !half, !half
+  return
+}
+
+// -----
+
+!half = memref<?x?xf16, #iris.symmetric>
+func.func @main(%ctx: !iris.ctx, %a: !half) {
+  // expected-error @below {{'iris.matmul_all_gather' op config has variant = "pull"; expected one of push, specialized}}
+  iris.matmul_all_gather %ctx, %a, %a, %a {variant = "pull"}
+      : !half, !half, !half
+  return
+}
+
+// -----
+
+// The keys are those of the variant. The operands determine a, b and scale.
+!half = memref<?x?xf16, #iris.symmetric>
+func.func @main(%ctx: !iris.ctx, %a: !half) {
+  // expected-error @below {{'iris.all_gather_matmul' op config has the key "num_fetch_programs"; expected one of variant, shard, tile_m, tile_n, tile_k, group_m, xcds, warps, programs, bias, activation}}
+  iris.all_gather_matmul %ctx, %a, %a, %a
+      {variant = "pull", num_fetch_programs = 4} : !half, !half, !half
   return
 }
 
@@ -179,7 +211,7 @@ iris.matmul_kernel @k matmul_all_gather f16 -> f16
 
 // -----
 
-// expected-error @below {{'iris.matmul_kernel' op config has}}
+// expected-error @below {{'iris.matmul_kernel' op config has the key "num_fetch_programs"; expected one of variant, shard, tile_m, tile_n, tile_k, group_m, xcds, warps, programs, a, b, bias, activation, scale}}
 iris.matmul_kernel @k all_gather_matmul f16 -> f16
     {variant = "copy_engine", num_fetch_programs = 4}
 
@@ -187,7 +219,7 @@ iris.matmul_kernel @k all_gather_matmul f16 -> f16
 
 !half = memref<?x?xf16, #iris.symmetric>
 func.func @main(%ctx: !iris.ctx, %a: !half) {
-  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "gathered", whose kernel expects gathered shards; expected pull, hbm_buffer or push in a call}}
+  // expected-error @below {{'iris.all_gather_matmul' op config has variant = "gathered"; expected one of pull, hbm_buffer, push}}
   iris.all_gather_matmul %ctx, %a, %a, %a {variant = "gathered"}
       : !half, !half, !half
   return

@@ -6,6 +6,8 @@
 #include "compile/Compiler.h"
 #include "core/Files.h"
 
+#include <csignal>
+
 using namespace iris;
 using namespace iris::run;
 
@@ -33,6 +35,17 @@ static ChildSpec commandOf(const Options &options, int packageFd,
   return spec;
 }
 
+/// The error of a rank whose process ended without a report.
+static std::string describeEnd(const Options &options, const RankEnd &end) {
+  std::string text =
+      "its process " + end.how + " before it could report anything";
+  bool isMemoryFault = end.signal == SIGSEGV || end.signal == SIGBUS;
+  if (isMemoryFault && !options.debug &&
+      options.device.kind == rt::DeviceKind::host)
+    text += "; --debug names the access, if a rank or an index is out of range";
+  return text;
+}
+
 rt::Expected<std::vector<RankResult>>
 iris::run::runProcesses(Supervisor &supervisor, const Options &options,
                         const std::string &packageBytes) {
@@ -50,8 +63,7 @@ iris::run::runProcesses(Supervisor &supervisor, const Options &options,
   for (const RankEnd &end : ends) {
     RankResult result = decodeResult(end.result);
     if (!result.reported)
-      result.error =
-          "its process " + end.how + " before it could report anything";
+      result.error = describeEnd(options, end);
     else if (!end.succeeded && result.error.empty() && result.failed == 0)
       result.error = "its process " + end.how;
     results.push_back(std::move(result));

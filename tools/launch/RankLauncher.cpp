@@ -282,6 +282,8 @@ rt::Expected<std::vector<RankEnd>> Launcher::run() {
               : "did not end after another rank had failed, and was killed";
     end.isUnexplained =
         !end.succeeded && (rank.killedForStop || child.wasKilled());
+    if (end.byItself && child.wasKilled())
+      end.signal = WTERMSIG(child.waitStatus);
     end.result = std::move(rank.text);
     ends.push_back(std::move(end));
   }

@@ -42,6 +42,8 @@ struct RankEnd {
   bool byItself = true;
   /// The rank was killed, so it cannot have reported why it ended.
   bool isUnexplained = false;
+  /// The signal that ended it by itself, such as SIGSEGV; 0: none.
+  int signal = 0;
   std::string result;
 };
 

@@ -197,6 +197,9 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
     changed_.notify_all();
     return;
   }
+  case MessageKind::launchQuery:
+  case MessageKind::launchCount:
+    return handleLaunchMessage(from, packet);
   case MessageKind::hello:
   case MessageKind::welcome:
     return fail(from, "it sent a rendezvous message after the rendezvous",

@@ -58,6 +58,13 @@ public:
   /// occurred.
   void onFailure(FailureCallback callback);
 
+  /// Registers the function that counts the kernels that this rank has
+  /// launched. Peers ask for it; it is called on the listener thread.
+  void onLaunchQuery(std::function<uint32_t()> countLaunches);
+  /// The number of kernels that `peer` has launched; none without an answer
+  /// within a fraction of a second.
+  std::optional<uint32_t> launchesOf(uint32_t peer);
+
   /// Every collective below must be called by all ranks in the same order, by
   /// one thread at a time. It ends within `limit`.
   Status barrier(CollectiveTag tag, std::chrono::nanoseconds limit);
@@ -118,6 +125,8 @@ private:
                       std::chrono::nanoseconds limit);
   Status lateRanks(uint32_t first, const char *collective,
                    std::chrono::nanoseconds limit) const;
+  void handleLaunchMessage(uint32_t from, const Packet &packet);
+  void answerLaunchQuery(uint32_t asker);
   void sendFailure(uint32_t culprit, const std::string &reason,
                    uint32_t except);
   Expected<FdResult> collective(CollectiveTag tag, const Bytes &mine, int fd,
@@ -169,6 +178,8 @@ private:
   Status failure_;
   bool stopping_ = false;
   FailureCallback callback_;
+  std::function<uint32_t()> countLaunches_;
+  std::map<uint32_t, uint32_t> launchCounts_; // answers, by rank
   uint32_t sequence_ = 0;
 };
 

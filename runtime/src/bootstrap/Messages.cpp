@@ -71,7 +71,7 @@ Expected<Message> iris::rt::decodeMessage(const uint8_t *bytes, size_t size) {
                       "%u: they are linked against different versions of Iris",
                       wire.version, protocolVersion);
   if (wire.kind < static_cast<uint16_t>(MessageKind::hello) ||
-      wire.kind > static_cast<uint16_t>(MessageKind::areLate))
+      wire.kind > static_cast<uint16_t>(MessageKind::launchCount))
     return malformed("unknown kind");
   if (wire.rank >= IRISRT_MAX_RANKS)
     return malformed("rank out of bounds");
@@ -180,6 +180,21 @@ Expected<uint64_t> iris::rt::decodeLate(const std::vector<uint8_t> &payload) {
     return malformed("list of late ranks of a wrong size");
   std::memcpy(&ranks, payload.data(), sizeof(ranks));
   return ranks;
+}
+
+std::vector<uint8_t> iris::rt::encodeLaunchCount(uint32_t launches) {
+  std::vector<uint8_t> bytes(sizeof(launches));
+  std::memcpy(bytes.data(), &launches, sizeof(launches));
+  return bytes;
+}
+
+Expected<uint32_t>
+iris::rt::decodeLaunchCount(const std::vector<uint8_t> &payload) {
+  uint32_t launches = 0;
+  if (payload.size() != sizeof(launches))
+    return malformed("number of launches of a wrong size");
+  std::memcpy(&launches, payload.data(), sizeof(launches));
+  return launches;
 }
 
 std::vector<uint8_t> iris::rt::encodeFailure(const Failure &failure) {

@@ -28,10 +28,12 @@ enum class MessageKind : uint16_t {
   groupPart = 7,    ///< r -> 0 -> rank of a group: r's part
   whoIsLate = 8,    ///< r -> 0: which parts of the collective are missing?
   areLate = 9,      ///< 0 -> r: the parts of these ranks
+  launchQuery = 10, ///< r -> 0 -> rank `tag`: how many kernels has it launched?
+  launchCount = 11, ///< the answer, to rank `tag`
 };
 
 constexpr uint32_t messageMagic = 0x4d535249u; // "IRSM"
-constexpr uint16_t protocolVersion = 3;
+constexpr uint16_t protocolVersion = 4;
 /// The maximum size of one rank's contribution to a collective.
 constexpr size_t maxContribution = 1024;
 constexpr size_t maxReasonBytes = 2048;
@@ -43,7 +45,7 @@ struct MessageHeader {
   MessageKind kind = MessageKind::goodbye;
   uint32_t rank = 0;     ///< sender; of a groupPart, the rank whose part it is
   uint32_t sequence = 0; ///< number of the collective round
-  uint32_t tag = 0;      ///< CollectiveTag, or channel
+  uint32_t tag = 0;      ///< CollectiveTag, channel, or receiving rank
 };
 
 /// Payload of `hello`.
@@ -86,6 +88,10 @@ Expected<GroupPart> decodeGroupPart(const std::vector<uint8_t> &payload);
 /// Payload of `areLate`: one bit for each rank.
 std::vector<uint8_t> encodeLate(uint64_t ranks);
 Expected<uint64_t> decodeLate(const std::vector<uint8_t> &payload);
+
+/// Payload of `launchCount`: one u32.
+std::vector<uint8_t> encodeLaunchCount(uint32_t launches);
+Expected<uint32_t> decodeLaunchCount(const std::vector<uint8_t> &payload);
 
 /// Payload of `failure`: the rank that failed, then the reason.
 struct Failure {

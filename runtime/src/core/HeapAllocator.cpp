@@ -101,7 +101,7 @@ Expected<std::optional<uint64_t>> HeapAllocator::allocate(uint64_t bytes,
       addFree(offset, start - offset);
     if (start + size != offset + blockBytes)
       addFree(start + size, offset + blockBytes - start - size);
-    used_[start] = Block{size};
+    used_[start] = Block{size, bytes};
     usedBytes_ += size;
     digest_.note(
         {HeapOperation::allocate, static_cast<uint32_t>(alignment), bytes});
@@ -159,14 +159,27 @@ void HeapAllocator::recycle() {
   quarantine_.clear();
 }
 
-std::optional<HeapRange> HeapAllocator::blockAt(uint64_t offset) const {
+const std::pair<const uint64_t, HeapAllocator::Block> *
+HeapAllocator::findBlock(uint64_t offset) const {
   auto after = used_.upper_bound(offset);
   if (after == used_.begin())
-    return std::nullopt;
+    return nullptr;
   auto block = std::prev(after);
-  if (offset - block->first >= block->second.bytes)
+  return offset - block->first < block->second.bytes ? &*block : nullptr;
+}
+
+std::optional<HeapRange> HeapAllocator::blockAt(uint64_t offset) const {
+  const auto *block = findBlock(offset);
+  if (!block)
     return std::nullopt;
   return HeapRange{block->first, block->second.bytes};
+}
+
+std::optional<HeapRange> HeapAllocator::allocationAt(uint64_t offset) const {
+  const auto *block = findBlock(offset);
+  if (!block)
+    return std::nullopt;
+  return HeapRange{block->first, block->second.requestedBytes};
 }
 
 //===----------------------------------------------------------------------===//

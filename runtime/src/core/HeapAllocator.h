@@ -74,8 +74,10 @@ public:
   /// Makes the quarantined blocks available; their bytes must be zero.
   void recycle();
 
-  /// The allocated block that contains `offset`.
+  /// The allocated block that contains `offset`, with its padding.
   std::optional<HeapRange> blockAt(uint64_t offset) const;
+  /// The same block, with the bytes that the caller asked for.
+  std::optional<HeapRange> allocationAt(uint64_t offset) const;
 
   uint64_t usedBytes() const { return usedBytes_; }
   size_t numBlocks() const { return used_.size(); }
@@ -85,9 +87,12 @@ public:
 
 private:
   struct Block {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0;          ///< with padding
+    uint64_t requestedBytes = 0; ///< without
   };
 
+  /// The entry of used_ that contains `offset`; null if there is none.
+  const std::pair<const uint64_t, Block> *findBlock(uint64_t offset) const;
   void addFree(uint64_t offset, uint64_t bytes);
   void removeFree(uint64_t offset, uint64_t bytes);
   Status fullError(uint64_t bytes) const;

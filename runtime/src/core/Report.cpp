@@ -102,39 +102,76 @@ static const char *comparisonText(uint32_t comparison) {
                                                        : "?";
 }
 
+/// "the flag at byte 128 of the allocation at heap offset 1024 (element 32)".
+static std::string describeFlag(const IrisRtHangRecord &record,
+                                const SiteInfo *site,
+                                const std::optional<FlagLocation> &location) {
+  if (!location)
+    return formatString("the flag at address 0x%llx",
+                        static_cast<unsigned long long>(record.address));
+  if (!location->allocation)
+    return formatString("the flag at heap offset %llu",
+                        static_cast<unsigned long long>(location->heapOffset));
+  uint64_t within = location->heapOffset - location->allocation->offset;
+  std::string text = formatString(
+      "the flag at byte %llu of the allocation at heap offset %llu",
+      static_cast<unsigned long long>(within),
+      static_cast<unsigned long long>(location->allocation->offset));
+  uint32_t bytes = site && site->element ? elementBytes(*site->element) : 0;
+  if (bytes != 0 && within % bytes == 0)
+    text += formatString(" (element %llu)",
+                         static_cast<unsigned long long>(within / bytes));
+  return text;
+}
+
+/// The probable cause if no rank can have set the flag, or empty.
+static std::string describeWrongFlag(const FlagLocation &location) {
+  const char *hint = "; iris-run --debug names the index";
+  if (!location.allocation)
+    return std::string("; the flag is outside of every allocation") + hint;
+  uint64_t within = location.heapOffset - location.allocation->offset;
+  if (within < location.allocation->bytes)
+    return "";
+  return formatString(
+      "; the flag is outside of its buffer, which has %llu "
+      "bytes%s",
+      static_cast<unsigned long long>(location.allocation->bytes), hint);
+}
+
+/// Names the rank that owed the signal.
+static std::string describeOwner(const IrisRtHangRecord &record,
+                                 std::optional<uint32_t> launches) {
+  if (record.owedBy < 0)
+    return "";
+  if (!launches || *launches >= record.launchId)
+    return formatString("; rank %d owed the signal", record.owedBy);
+  if (*launches == 0)
+    return formatString("; rank %d, which owed the signal, has not launched "
+                        "a kernel",
+                        record.owedBy);
+  return formatString("; rank %d, which owed the signal, has launched only "
+                      "%u kernel%s",
+                      record.owedBy, *launches, *launches == 1 ? "" : "s");
+}
+
 std::string iris::rt::describeHang(const IrisRtHangRecord &record,
                                    const KernelInfo *kernel,
-                                   const std::optional<FlagLocation> &location,
-                                   double limitSeconds) {
+                                   const HangContext &context) {
   const SiteInfo *site = findSite(kernel, record.site);
   std::string text = describeSite(site, "iris.wait", kernel, record.kernelHash,
                                   record.site, record.program);
-  text += formatString(" timed out after %.3g s: ", limitSeconds);
+  text += formatString(" timed out after %.3g s: ", context.limitSeconds);
   if (site && !site->what.empty())
     text += site->what + ", ";
-  if (location && location->allocationOffset) {
-    uint64_t within = location->heapOffset - *location->allocationOffset;
-    text += formatString(
-        "the flag at byte %llu of the allocation at heap "
-        "offset %llu",
-        static_cast<unsigned long long>(within),
-        static_cast<unsigned long long>(*location->allocationOffset));
-    uint32_t bytes = site && site->element ? elementBytes(*site->element) : 0;
-    if (bytes != 0 && within % bytes == 0)
-      text += formatString(" (element %llu)",
-                           static_cast<unsigned long long>(within / bytes));
-  } else {
-    text += formatString("the flag at address 0x%llx",
-                         static_cast<unsigned long long>(record.address));
-  }
+  text += describeFlag(record, site, context.location);
   text += formatString(" should become %s %lld, was last seen as %lld",
                        comparisonText(record.comparison),
                        static_cast<long long>(record.expected),
                        static_cast<long long>(record.observed));
-  if (record.owedBy >= 0)
-    text += formatString("; rank %d owed the signal", record.owedBy);
-  text += formatString(" (launch %u)", record.launchId);
-  return text;
+  text += describeOwner(record, context.launchesOfOwner);
+  if (context.location)
+    text += describeWrongFlag(*context.location);
+  return text + formatString(" (launch %u)", record.launchId);
 }
 
 std::string iris::rt::describeExpect(const IrisRtExpectRecord &record,

@@ -5,6 +5,7 @@
 #ifndef IRIS_RT_CORE_REPORT_H
 #define IRIS_RT_CORE_REPORT_H
 
+#include "core/HeapAllocator.h"
 #include "iris-c/RuntimeABI.h"
 #include "iris/rt/Kernel.h"
 
@@ -19,16 +20,23 @@ std::string formatValue(std::optional<IrisRtElement> element, uint64_t bits);
 /// The heap location of the flag of a wait.
 struct FlagLocation {
   uint64_t heapOffset = 0;
-  /// The offset of the allocation that contains it, if any.
-  std::optional<uint64_t> allocationOffset;
+  /// The allocation that contains it or whose padding does, if any.
+  std::optional<HeapRange> allocation;
+};
+
+/// What the host knows of a hang in addition to the kernel's record.
+struct HangContext {
+  /// None if the flag is not on the heap.
+  std::optional<FlagLocation> location;
+  /// Kernels that the rank that owed the signal has launched, if it is known.
+  std::optional<uint32_t> launchesOfOwner;
+  double limitSeconds = 0;
 };
 
 /// "iris.wait at a.mlir:12:5 in k::consume, program (1, 0, 0), timed out ...".
 /// `kernel` may be null when no loaded kernel has the record's hash.
 std::string describeHang(const IrisRtHangRecord &record,
-                         const KernelInfo *kernel,
-                         const std::optional<FlagLocation> &location,
-                         double limitSeconds);
+                         const KernelInfo *kernel, const HangContext &context);
 
 /// "expect at a.mlir:7:3 ("what") in k::check, program ..., element 5: got 3,
 /// want 4".

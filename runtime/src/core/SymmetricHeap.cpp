@@ -331,14 +331,18 @@ bool SymmetricHeap::contains(uint64_t address, uint64_t bytes) const {
   return bytes <= block->bytes - inside;
 }
 
-std::optional<uint64_t> SymmetricHeap::allocationOf(uint64_t address) const {
-  std::lock_guard<std::mutex> lock(mutex_);
+std::optional<uint64_t> SymmetricHeap::offsetOf(uint64_t address) const {
   if (address < base() || address - base() >= allocator_.capacity())
     return std::nullopt;
-  std::optional<HeapRange> block = allocator_.blockAt(address - base());
-  if (!block)
+  return address - base();
+}
+
+std::optional<HeapRange> SymmetricHeap::allocationOf(uint64_t address) const {
+  std::optional<uint64_t> offset = offsetOf(address);
+  if (!offset)
     return std::nullopt;
-  return block->offset;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return allocator_.allocationAt(*offset);
 }
 
 uint64_t SymmetricHeap::usedBytes() const {

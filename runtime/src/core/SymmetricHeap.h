@@ -57,8 +57,10 @@ public:
   /// Whether the bytes are within one allocation on this rank's heap.
   bool contains(uint64_t address, uint64_t bytes) const;
 
-  /// The heap offset of the allocation that contains `address`.
-  std::optional<uint64_t> allocationOf(uint64_t address) const;
+  /// The heap offset of an address; none outside of this rank's heap.
+  std::optional<uint64_t> offsetOf(uint64_t address) const;
+  /// The allocation that contains `address` or whose padding does.
+  std::optional<HeapRange> allocationOf(uint64_t address) const;
 
   uint64_t base() const { return bases_[bootstrap_.rank()]; }
   uint64_t baseOf(uint32_t rank) const { return bases_[rank]; }

@@ -137,6 +137,7 @@ Status World::Impl::openControl() {
                           backend->allocateHostVisible(sizeof(IrisRtControl)));
   bootstrap->onFailure(
       [this](const Status &status) { fail(status, /*remote=*/true); });
+  bootstrap->onLaunchQuery([this] { return launchCount.load(); });
   return Status::success();
 }
 
@@ -184,6 +185,11 @@ Status World::Impl::failure() const {
     return Status::success();
   std::lock_guard<std::mutex> lock(mutex);
   return failure_;
+}
+
+bool World::Impl::hasLocalFailure() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return !failure_.ok() && !failureIsRemote;
 }
 
 Status World::Impl::failOnError(Status status) {

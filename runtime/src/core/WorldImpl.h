@@ -61,6 +61,8 @@ struct World::Impl {
   Status recordFailure(Status status);
   void fail(const Status &status, bool remote);
   Status failure() const;
+  /// Whether the failure is an error of this rank, which no other one replaces.
+  bool hasLocalFailure() const;
   /// The failure, after recordFailure() has returned it.
   Status finalFailure() const;
   Status checkHang();
@@ -129,7 +131,8 @@ struct World::Impl {
   std::mutex launchMutex;
   std::vector<uint8_t> argBlock;
   std::vector<void *> parameters; // into the block
-  uint32_t launchCount = 0;
+  /// Atomic, because a peer may ask for it while a launch blocks.
+  std::atomic<uint32_t> launchCount{0};
 
   IrisRtControl *block() const {
     return static_cast<IrisRtControl *>(control.host);

@@ -328,18 +328,19 @@ void World::Impl::checkChecks() {
 Status World::Impl::checkHang() {
   checkChecks();
   const IrisRtHangRecord &shared = block()->hang;
-  if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) != IRISRT_RECORD_READY)
+  if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) != IRISRT_RECORD_READY ||
+      hasLocalFailure())
     return failure();
   IrisRtHangRecord record;
   std::memcpy(&record, &shared, sizeof(record));
-  std::optional<FlagLocation> location;
-  if (heap->contains(record.address, 1)) {
-    location.emplace();
-    location->heapOffset = record.address - heap->base();
-    location->allocationOffset = heap->allocationOf(record.address);
-  }
-  std::string text = describeHang(record, findByHash(record.kernelHash),
-                                  location, waitSeconds);
+  HangContext hang;
+  hang.limitSeconds = waitSeconds;
+  if (std::optional<uint64_t> offset = heap->offsetOf(record.address))
+    hang.location = {*offset, heap->allocationOf(record.address)};
+  if (record.owedBy >= 0)
+    hang.launchesOfOwner =
+        bootstrap->launchesOf(static_cast<uint32_t>(record.owedBy));
+  std::string text = describeHang(record, findByHash(record.kernelHash), hang);
   fail(makeStatus(StatusCode::timeout, "%s", text.c_str()), /*remote=*/false);
   return failure();
 }

@@ -70,7 +70,8 @@ TEST_F(WorldFault, WaitWhoseSignalNeverComes) {
                                 "out after 1 s");
   EXPECT_CONTAINS(ends[2].text, "byte 0 of the allocation at heap offset 1024");
   EXPECT_CONTAINS(ends[2].text, "should become >= 7, was last seen as 0; rank "
-                                "1 owed the signal");
+                                "1, which owed the signal, has not launched a "
+                                "kernel");
   for (int rank : {0, 1, 3})
     EXPECT_CONTAINS(ends[rank].text,
                     "aborted: rank 2 failed: test.wait_flag at test.mlir:12:5");

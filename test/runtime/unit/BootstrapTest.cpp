@@ -65,6 +65,25 @@ TEST(Bootstrap, GroupsOfSomeRanks) {
   EXPECT_EQ("", failures(runProcesses(8, body)));
 }
 
+TEST(Bootstrap, RanksTellHowManyKernelsTheyHaveLaunched) {
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));
+    boot->onLaunchQuery([&] { return 100 + launch.rank; });
+    RANK_TRY(boot->barrier(CollectiveTag::barrier, limit));
+    // Every rank asks every other one at the same time.
+    for (uint32_t rank = 0; rank < launch.numRanks; ++rank) {
+      std::optional<uint32_t> launches = boot->launchesOf(rank);
+      RANK_CHECK(launches.has_value() == (rank != launch.rank));
+      RANK_CHECK(!launches || *launches == 100 + rank);
+    }
+    RANK_CHECK(!boot->launchesOf(launch.numRanks));
+    RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
+    return "";
+  };
+  EXPECT_EQ("", failures(runThreads(4, body)));
+  EXPECT_EQ("", failures(runProcesses(4, body)));
+}
+
 TEST(Bootstrap, LateMembersOfAGroupAreNamed) {
   auto body = [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto boot, Bootstrap::create(optionsOf(launch)));

@@ -15,6 +15,14 @@ TEST(Messages, LateRanks) {
     EXPECT_FALSE(decodeLate(std::vector<uint8_t>(size)).ok());
 }
 
+TEST(Messages, LaunchCounts) {
+  Expected<uint32_t> launches = decodeLaunchCount(encodeLaunchCount(70000));
+  ASSERT_TRUE(launches.ok());
+  EXPECT_EQ(*launches, 70000u);
+  for (size_t size : {0u, 3u, 5u})
+    EXPECT_FALSE(decodeLaunchCount(std::vector<uint8_t>(size)).ok());
+}
+
 TEST(Messages, RoundTrip) {
   std::vector<uint8_t> payload = {1, 2, 3};
   std::vector<uint8_t> bytes =

@@ -41,7 +41,10 @@ TEST(Report, Hang) {
   record.observed = -1;
   record.owedBy = 2;
   record.launchId = 9;
-  EXPECT_EQ(describeHang(record, &kernel, FlagLocation{1024 + 128, 1024}, 2),
+  HangContext context;
+  context.limitSeconds = 2;
+  context.location = {1024 + 128, HeapRange{1024, 256}};
+  EXPECT_EQ(describeHang(record, &kernel, context),
             "iris.wait at a.mlir:12:5 in k::consume, program (3, 0, 0) timed "
             "out after 2 s: the flag at byte 128 of the allocation at heap "
             "offset 1024 (element 32) should become >= 7, was last seen as "
@@ -49,8 +52,55 @@ TEST(Report, Hang) {
   record.owedBy = -1;
   record.site = 99; // out of bounds: device memory may hold anything
   record.comparison = 77;
-  EXPECT_NE(describeHang(record, nullptr, std::nullopt, 2).find("site 99"),
+  EXPECT_NE(describeHang(record, nullptr, HangContext()).find("site 99"),
             std::string::npos);
+}
+
+TEST(Report, HangOfARankThatWaitsForAnotherLaunch) {
+  KernelInfo kernel = waitingKernel();
+  IrisRtHangRecord record{};
+  record.owedBy = 2;
+  record.launchId = 9;
+  HangContext context;
+  auto ending = [&](uint32_t launches) {
+    context.launchesOfOwner = launches;
+    std::string text = describeHang(record, &kernel, context);
+    return text.substr(text.find(';'));
+  };
+  EXPECT_EQ(ending(0), "; rank 2, which owed the signal, has not launched a "
+                       "kernel (launch 9)");
+  EXPECT_EQ(ending(1), "; rank 2, which owed the signal, has launched only 1 "
+                       "kernel (launch 9)");
+  EXPECT_EQ(ending(8), "; rank 2, which owed the signal, has launched only 8 "
+                       "kernels (launch 9)");
+  EXPECT_EQ(ending(9), "; rank 2 owed the signal (launch 9)");
+}
+
+TEST(Report, HangOnAFlagOutsideOfItsBuffer) {
+  KernelInfo kernel = waitingKernel();
+  IrisRtHangRecord record{};
+  record.owedBy = -1;
+  HangContext context;
+  auto describe = [&](const FlagLocation &location) {
+    context.location = location;
+    return describeHang(record, &kernel, context);
+  };
+  const char *outside = "the flag is outside of";
+  std::string text = describe({1024 + 128, HeapRange{1024, 128}});
+  EXPECT_NE(text.find("(element 32)"), std::string::npos) << text;
+  EXPECT_NE(text.find("; the flag is outside of its buffer, which has 128 "
+                      "bytes; iris-run --debug names the index (launch 0)"),
+            std::string::npos)
+      << text;
+  text = describe({4096, std::nullopt});
+  EXPECT_NE(text.find("the flag at heap offset 4096 should become"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("; the flag is outside of every allocation"),
+            std::string::npos)
+      << text;
+  text = describe({1024 + 124, HeapRange{1024, 128}});
+  EXPECT_EQ(text.find(outside), std::string::npos) << text;
 }
 
 TEST(Report, Expect) {

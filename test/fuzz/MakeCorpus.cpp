@@ -66,7 +66,7 @@ void makeMessages(const std::filesystem::path &root) {
   add(MessageKind::hello, encodeHello(hello));
   add(MessageKind::welcome, {});
   add(MessageKind::contribution, {1, 2, 3});
-  add(MessageKind::result, encodeParts({{1, 2, 3}, {}}));
+  add(MessageKind::result, encodeContributions({{1, 2, 3}, {}}));
   Failure failure;
   failure.reason = "it broke";
   add(MessageKind::failure, encodeFailure(failure));

@@ -40,11 +40,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Expected<Failure> failure = decodeFailure(message->payload);
   if (failure.ok())
     require(decodeFailure(encodeFailure(*failure)).ok());
-  auto parts = decodeParts(message->payload, numRanks);
-  if (parts.ok()) {
-    require(parts->size() == numRanks);
-    auto same = decodeParts(encodeParts(*parts), numRanks);
-    require(same.ok() && *same == *parts);
+  auto contributions = decodeContributions(message->payload, numRanks);
+  if (contributions.ok()) {
+    require(contributions->size() == numRanks);
+    auto same =
+        decodeContributions(encodeContributions(*contributions), numRanks);
+    require(same.ok() && *same == *contributions);
   }
   return 0;
 }

@@ -183,12 +183,12 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
       return fail(from, failure.status().message(), noRank);
     return fail(failure->rank, failure->reason, from);
   }
-  case MessageKind::groupPart:
-    return handleGroupPart(from, std::move(packet));
-  case MessageKind::whoIsLate:
-    return tellWhoIsLate(from, packet.message.header.sequence);
-  case MessageKind::areLate: {
-    Expected<uint64_t> late = decodeLate(packet.message.payload);
+  case MessageKind::groupContribution:
+    return handleGroupContribution(from, std::move(packet));
+  case MessageKind::lateQuery:
+    return answerLateQuery(from, packet.message.header.sequence);
+  case MessageKind::lateAnswer: {
+    Expected<uint64_t> late = decodeLateRanks(packet.message.payload);
     if (!late.ok())
       return fail(from, late.status().message(), noRank);
     std::lock_guard<std::mutex> lock(mutex_);
@@ -312,7 +312,7 @@ Expected<std::vector<Bootstrap::Bytes>>
 Bootstrap::allGather(CollectiveTag tag, const Bytes &mine,
                      std::chrono::nanoseconds limit) {
   IRISRT_ASSIGN_OR_RETURN(FdResult result, collective(tag, mine, -1, limit));
-  return std::move(result.parts);
+  return std::move(result.contributions);
 }
 
 Expected<Bootstrap::FdResult>
@@ -332,10 +332,11 @@ Bootstrap::collective(CollectiveTag tag, const Bytes &mine, int fd,
         mine.size(), maxContribution);
   uint32_t sequence = ++sequence_;
   return rank_ == 0
-             ? collectAtHub(sequence, tag, mine, fd, Deadline(limit), limit)
+             ? collectAtRoot(sequence, tag, mine, fd, Deadline(limit), limit)
              // Rank 0 reports the missing ranks; leave it time to do so.
-             : collectFromHub(sequence, tag, mine, fd,
-                              Deadline(limit + std::chrono::seconds(2)), limit);
+             : collectFromRoot(sequence, tag, mine, fd,
+                               Deadline(limit + std::chrono::seconds(2)),
+                               limit);
 }
 
 /// A duplicate of `fd` that the caller owns; none for -1.
@@ -350,12 +351,12 @@ static Expected<UniqueFd> duplicate(int fd) {
 }
 
 Expected<Bootstrap::FdResult>
-Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
-                        int fd, Deadline deadline,
-                        std::chrono::nanoseconds limit) {
+Bootstrap::collectAtRoot(uint32_t sequence, CollectiveTag tag,
+                         const Bytes &mine, int fd, Deadline deadline,
+                         std::chrono::nanoseconds limit) {
   FdResult result;
-  result.parts.resize(numRanks_);
-  result.parts[0] = mine;
+  result.contributions.resize(numRanks_);
+  result.contributions[0] = mine;
   IRISRT_ASSIGN_OR_RETURN(UniqueFd own, duplicate(fd));
   result.fds.resize(numRanks_);
   result.fds[0] = std::move(own);
@@ -367,8 +368,8 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
   const char *name = collectiveName(static_cast<uint32_t>(tag));
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    roundAtHub_ = sequence;
-    takenAtHub_ = 0;
+    roundAtRoot_ = sequence;
+    takenAtRoot_ = 0;
   }
   for (uint32_t peer = 1; peer < numRanks_; ++peer) {
     Packet packet;
@@ -391,7 +392,7 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
       }
       packet = std::move(inbox_[peer].front());
       inbox_[peer].pop_front();
-      takenAtHub_ |= uint64_t(1) << peer;
+      takenAtRoot_ |= uint64_t(1) << peer;
     }
     const MessageHeader &header = packet.message.header;
     if (header.tag != static_cast<uint32_t>(tag) || header.sequence != sequence)
@@ -405,12 +406,12 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
       return abortCollective(makeStatus(StatusCode::internal,
                                         "rank %u sent %zu descriptors for %s",
                                         peer, packet.fds.size(), name));
-    result.parts[peer] = std::move(packet.message.payload);
+    result.contributions[peer] = std::move(packet.message.payload);
     if (!packet.fds.empty())
       result.fds[peer] = std::move(packet.fds[0]);
   }
 
-  Bytes payload = encodeParts(result.parts);
+  Bytes payload = encodeContributions(result.contributions);
   std::vector<int> fds;
   for (const UniqueFd &each : result.fds)
     if (each.valid())
@@ -426,9 +427,9 @@ Bootstrap::collectAtHub(uint32_t sequence, CollectiveTag tag, const Bytes &mine,
 }
 
 Expected<Bootstrap::FdResult>
-Bootstrap::collectFromHub(uint32_t sequence, CollectiveTag tag,
-                          const Bytes &mine, int fd, Deadline deadline,
-                          std::chrono::nanoseconds limit) {
+Bootstrap::collectFromRoot(uint32_t sequence, CollectiveTag tag,
+                           const Bytes &mine, int fd, Deadline deadline,
+                           std::chrono::nanoseconds limit) {
   const char *name = collectiveName(static_cast<uint32_t>(tag));
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -463,7 +464,7 @@ Bootstrap::collectFromHub(uint32_t sequence, CollectiveTag tag,
                           "rank 0 left the world while rank %u is in %s", rank_,
                           name);
       lock.unlock();
-      return askWhoIsLate(sequence, name, limit);
+      return queryLateRanks(sequence, name, limit);
     }
     packet = std::move(inbox_[0].front());
     inbox_[0].pop_front();
@@ -473,8 +474,9 @@ Bootstrap::collectFromHub(uint32_t sequence, CollectiveTag tag,
                       "rank 0 answered collective %u while rank %u is in %u",
                       packet.message.header.sequence, rank_, sequence);
   FdResult result;
-  IRISRT_ASSIGN_OR_RETURN(result.parts,
-                          decodeParts(packet.message.payload, numRanks_));
+  IRISRT_ASSIGN_OR_RETURN(
+      result.contributions,
+      decodeContributions(packet.message.payload, numRanks_));
   if (packet.fds.size() != (fd >= 0 ? numRanks_ : 0))
     return makeStatus(StatusCode::internal,
                       "rank 0 sent %zu descriptors for %s", packet.fds.size(),

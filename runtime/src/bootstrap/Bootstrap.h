@@ -73,7 +73,7 @@ public:
                                          std::chrono::nanoseconds limit);
   /// Like allGather, and each rank also passes a descriptor.
   struct FdResult {
-    std::vector<Bytes> parts;
+    std::vector<Bytes> contributions;
     std::vector<UniqueFd> fds;
   };
   Expected<FdResult> exchangeFds(CollectiveTag tag, const Bytes &mine, int fd,
@@ -96,9 +96,9 @@ public:
 private:
   /// The state of one call of gatherAmong().
   struct GroupRound {
-    std::map<uint32_t, Bytes> parts; ///< by rank, except this one's
-    /// Rank 0 has forwarded this rank's part.
-    bool isPassedOn = false;
+    std::map<uint32_t, Bytes> contributions; ///< by rank, except this one's
+    /// Rank 0 has forwarded this rank's contribution.
+    bool isForwarded = false;
   };
 
   Bootstrap(uint32_t rank, uint32_t numRanks, std::vector<Peer> peers);
@@ -112,17 +112,26 @@ private:
   void fail(uint32_t culprit, const std::string &reason, uint32_t tellExcept);
   /// Like fail(), for an error in this process.
   void failHere(const Status &status);
-  void handleGroupPart(uint32_t from, Packet packet);
+  void handleGroupContribution(uint32_t from, Packet packet);
   void forward(uint32_t to, const MessageHeader &header, const Bytes &payload);
   void sendUnsent(uint32_t to);
   bool hasUnsent(uint32_t to);
+  Status sendContribution(const std::vector<uint32_t> &members,
+                          const MessageHeader &header, const Bytes &payload,
+                          Deadline deadline);
+  std::optional<uint32_t> departedMember(const std::vector<uint32_t> &members,
+                                         const GroupRound &round) const;
+  Status waitForGroup(std::unique_lock<std::mutex> &lock,
+                      const std::vector<uint32_t> &members, GroupRound &round,
+                      const Status &sent, Deadline deadline,
+                      std::chrono::nanoseconds limit);
   Status lateMembers(const std::vector<uint32_t> &members,
                      const GroupRound &round,
                      std::chrono::nanoseconds limit) const;
-  bool doesHubAnswer(std::unique_lock<std::mutex> &lock);
-  void tellWhoIsLate(uint32_t asker, uint32_t sequence);
-  Status askWhoIsLate(uint32_t sequence, const char *collective,
-                      std::chrono::nanoseconds limit);
+  bool isRootAlive(std::unique_lock<std::mutex> &lock);
+  void answerLateQuery(uint32_t asker, uint32_t sequence);
+  Status queryLateRanks(uint32_t sequence, const char *collective,
+                        std::chrono::nanoseconds limit);
   Status lateRanks(uint32_t first, const char *collective,
                    std::chrono::nanoseconds limit) const;
   void handleLaunchMessage(uint32_t from, const Packet &packet);
@@ -131,13 +140,13 @@ private:
                    uint32_t except);
   Expected<FdResult> collective(CollectiveTag tag, const Bytes &mine, int fd,
                                 std::chrono::nanoseconds limit);
-  Expected<FdResult> collectAtHub(uint32_t sequence, CollectiveTag tag,
-                                  const Bytes &mine, int fd, Deadline deadline,
-                                  std::chrono::nanoseconds limit);
-  Expected<FdResult> collectFromHub(uint32_t sequence, CollectiveTag tag,
-                                    const Bytes &mine, int fd,
-                                    Deadline deadline,
-                                    std::chrono::nanoseconds limit);
+  Expected<FdResult> collectAtRoot(uint32_t sequence, CollectiveTag tag,
+                                   const Bytes &mine, int fd, Deadline deadline,
+                                   std::chrono::nanoseconds limit);
+  Expected<FdResult> collectFromRoot(uint32_t sequence, CollectiveTag tag,
+                                     const Bytes &mine, int fd,
+                                     Deadline deadline,
+                                     std::chrono::nanoseconds limit);
   Status send(uint32_t to, const MessageHeader &header, const Bytes &payload,
               const std::vector<int> &fds, Deadline deadline);
 
@@ -150,8 +159,8 @@ private:
   OsThread listener_;
   /// Guards unsent_; taken after sendLocks_.
   std::mutex unsentMutex_;
-  /// Group parts that rank 0 holds for a rank whose socket buffer is full,
-  /// because the rank is paused.
+  /// Messages that rank 0 holds for a rank whose socket buffer is full, because
+  /// the rank is paused.
   std::vector<std::deque<Bytes>> unsent_;
 
   /// Held while a failure is sent to the other ranks, so that no thread that
@@ -164,12 +173,12 @@ private:
   std::vector<std::deque<Packet>>
       inbox_;                  // contributions and results, per sender
   std::vector<bool> departed_; // has sent a goodbye
-  /// On rank 0: the current or last round, and the ranks whose parts it has
-  /// taken from their inboxes.
-  uint32_t roundAtHub_ = 0;
-  uint64_t takenAtHub_ = 0;
-  /// Elsewhere: rank 0's last answer to the question who is late, and how many
-  /// have come: each shows that rank 0's listening thread runs.
+  /// On rank 0: the current or last round, and the ranks whose contributions
+  /// have been taken from their inboxes.
+  uint32_t roundAtRoot_ = 0;
+  uint64_t takenAtRoot_ = 0;
+  /// On other ranks: rank 0's last answer to a late query, and the number of
+  /// answers, each of which shows that rank 0's listener thread runs.
   std::optional<uint64_t> late_;
   uint32_t numAnswers_ = 0;
   /// Rounds of groups, by channel and sequence.

@@ -1,50 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GroupGather.cpp - All-gather among some of the ranks ---------------===//
 //
-// Collectives of some of the ranks.  A member's part goes to rank 0, which
-// passes it on to all members, whatever it does itself; so every member sees
-// who is missing.  Its own part comes back to a member as well: as long as it
-// has not, nothing says that others are late.  Rank 0 may also stop after it
-// has passed that part on: a member whose time is over asks whether it still
-// runs.
+// Each rank of the group sends its contribution to rank 0, which forwards it to
+// every rank of the group, whatever rank 0 itself is doing. Thus every rank of
+// the group knows which contributions are missing.
+//
+// Rank 0 also returns a rank's own contribution. Until that arrives, missing
+// contributions may be rank 0's fault, and no peer can be called late. Rank 0
+// may also stop later: a rank whose time limit has expired asks whether rank 0
+// still runs.
 #include "bootstrap/Bootstrap.h"
 
 #include <algorithm>
 
 using namespace iris::rt;
 
-/// A member's time is over by then; rank 0 needs time on a busy machine.
-static constexpr auto hubAnswerLimit = std::chrono::seconds(2);
+/// How long a rank waits for rank 0's answer after its time limit has expired.
+/// Long enough for a rank 0 on a busy machine.
+static constexpr auto rootAnswerLimit = std::chrono::seconds(2);
 
 static uint64_t bitOf(uint32_t rank) { return uint64_t(1) << rank; }
 
-/// On the listening thread.
-void Bootstrap::handleGroupPart(uint32_t from, Packet packet) {
+/// On the listener thread: rank 0 forwards the contribution, and a rank of the
+/// group keeps it.
+void Bootstrap::handleGroupContribution(uint32_t from, Packet packet) {
   const MessageHeader &header = packet.message.header;
-  Expected<GroupPart> part = decodeGroupPart(packet.message.payload);
-  if (!part.ok())
-    return fail(from, part.status().message(), ~0u);
+  Expected<GroupContribution> contribution =
+      decodeGroupContribution(packet.message.payload);
+  if (!contribution.ok())
+    return fail(from, contribution.status().message(), ~0u);
   if (header.rank >= numRanks_ || (rank_ == 0 && header.rank != from))
-    return fail(from, "it sent a group's part in another rank's name", ~0u);
+    return fail(from, "it sent a contribution in another rank's name", ~0u);
   if (rank_ == 0)
-    for (uint32_t member = 1; member < numRanks_; ++member)
-      if ((part->members & bitOf(member)) != 0)
-        forward(member, header, packet.message.payload);
-  if ((part->members & bitOf(rank_)) == 0)
+    for (uint32_t rank = 1; rank < numRanks_; ++rank)
+      if ((contribution->ranks & bitOf(rank)) != 0)
+        forward(rank, header, packet.message.payload);
+  if ((contribution->ranks & bitOf(rank_)) == 0)
     return;
   std::lock_guard<std::mutex> lock(mutex_);
   const std::pair<uint32_t, uint32_t> key = {header.tag, header.sequence};
   if (header.rank != rank_) {
-    groups_[key].parts[header.rank] = std::move(part->bytes);
+    groups_[key].contributions[header.rank] = std::move(contribution->bytes);
   } else {
-    // The round may be over.
+    // The round may already be complete.
     auto found = groups_.find(key);
     if (found != groups_.end())
-      found->second.isPassedOn = true;
+      found->second.isForwarded = true;
   }
   changed_.notify_all();
 }
 
-/// Does not wait for a rank that is paused: others are to get theirs.
+/// Queues a message for a rank. Does not block if the rank is paused and its
+/// socket buffer full, because the other ranks wait for their messages.
 void Bootstrap::forward(uint32_t to, const MessageHeader &header,
                         const Bytes &payload) {
   if (!peers_[to].fd.valid())
@@ -62,9 +69,9 @@ bool Bootstrap::hasUnsent(uint32_t to) {
   return !unsent_[to].empty();
 }
 
-/// As much as the rank has room for now.
+/// Sends the queued messages that fit into the rank's socket buffer.
 void Bootstrap::sendUnsent(uint32_t to) {
-  // Whoever holds it waits for room as well.
+  // A thread that holds the lock waits for buffer space, too.
   std::unique_lock<std::mutex> sending(sendLocks_[to], std::try_to_lock);
   if (!sending.owns_lock())
     return;
@@ -75,47 +82,107 @@ void Bootstrap::sendUnsent(uint32_t to) {
                              Deadline(std::chrono::nanoseconds(0)));
     if (sent.code() == StatusCode::timeout)
       return;
-    sent.ignore("a rank that is gone shows in its connection");
+    sent.ignore("the listener notices that the rank has ended");
     unsent.pop_front();
   }
 }
 
-/// Whether rank 0 still passes parts on. `lock` holds mutex_, but not while
-/// this waits.
-bool Bootstrap::doesHubAnswer(std::unique_lock<std::mutex> &lock) {
+/// Whether rank 0 still forwards contributions. `lock` holds mutex_ and is
+/// released during the wait.
+bool Bootstrap::isRootAlive(std::unique_lock<std::mutex> &lock) {
   const uint32_t before = numAnswers_;
   lock.unlock();
-  send(0, {MessageKind::whoIsLate, rank_, 0, 0}, {}, {},
-       Deadline(hubAnswerLimit))
-      .ignore("then there is no answer");
+  send(0, {MessageKind::lateQuery, rank_, 0, 0}, {}, {},
+       Deadline(rootAnswerLimit))
+      .ignore("the wait for the answer times out");
   lock.lock();
-  changed_.wait_for(lock, hubAnswerLimit, [&] {
+  changed_.wait_for(lock, rootAnswerLimit, [&] {
     return numAnswers_ != before || !failure_.ok() || departed_[0];
   });
   return numAnswers_ != before;
 }
 
-/// The error that names every member whose part is missing, or rank 0 if it
-/// passes nothing on.
+/// The error that names every rank whose contribution is missing, or rank 0 if
+/// it does not forward any.
 Status Bootstrap::lateMembers(const std::vector<uint32_t> &members,
                               const GroupRound &round,
                               std::chrono::nanoseconds limit) const {
   std::string group, missing;
   for (uint32_t member : members) {
     group += (group.empty() ? "" : ", ") + std::to_string(member);
-    if (member != rank_ && round.parts.count(member) == 0)
+    if (member != rank_ && round.contributions.count(member) == 0)
       missing += (missing.empty() ? "" : ", ") + std::to_string(member);
   }
   double seconds = std::chrono::duration<double>(limit).count();
-  if (rank_ != 0 && !round.isPassedOn)
+  if (rank_ != 0 && !round.isForwarded)
     return makeStatus(StatusCode::timeout,
-                      "rank 0, which passes on what the ranks of a group (%s) "
-                      "tell each other, did not answer within %.3g s",
+                      "rank 0, which forwards the messages of a group (ranks "
+                      "%s), did not answer within %.3g s",
                       group.c_str(), seconds);
   return makeStatus(StatusCode::timeout,
-                    "rank %s did not join the others of the group (%s) within "
-                    "%.3g s",
+                    "rank %s did not join the collective of a group (ranks %s) "
+                    "within %.3g s",
                     missing.c_str(), group.c_str(), seconds);
+}
+
+/// Sends this rank's contribution: to rank 0, or on rank 0, to the group.
+Status Bootstrap::sendContribution(const std::vector<uint32_t> &members,
+                                   const MessageHeader &header,
+                                   const Bytes &payload, Deadline deadline) {
+  if (rank_ != 0)
+    return members.size() > 1 ? send(0, header, payload, {}, deadline)
+                              : Status::success();
+  bool wakesListener = false;
+  for (uint32_t member : members)
+    if (member != 0) {
+      forward(member, header, payload);
+      wakesListener = wakesListener || hasUnsent(member);
+    }
+  if (wakesListener)
+    wake();
+  return Status::success();
+}
+
+/// A rank that has left without its contribution, or rank 0 if this rank
+/// depends on it. The caller holds mutex_.
+std::optional<uint32_t>
+Bootstrap::departedMember(const std::vector<uint32_t> &members,
+                          const GroupRound &round) const {
+  if (rank_ != 0)
+    return departed_[0] ? std::optional<uint32_t>(0) : std::nullopt;
+  for (uint32_t member : members)
+    if (member != 0 && departed_[member] &&
+        round.contributions.count(member) == 0)
+      return member;
+  return std::nullopt;
+}
+
+/// Waits until the round is complete; else the error. `lock` holds mutex_.
+Status Bootstrap::waitForGroup(std::unique_lock<std::mutex> &lock,
+                               const std::vector<uint32_t> &members,
+                               GroupRound &round, const Status &sent,
+                               Deadline deadline,
+                               std::chrono::nanoseconds limit) {
+  auto isComplete = [&] {
+    return round.contributions.size() == members.size() - 1;
+  };
+  changed_.wait_until(lock, deadline.time(), [&] {
+    return isComplete() || !failure_.ok() || departedMember(members, round);
+  });
+  if (!isComplete() && failure_.ok() && rank_ != 0 && round.isForwarded &&
+      !departedMember(members, round))
+    round.isForwarded = isRootAlive(lock);
+  if (isComplete())
+    return Status::success();
+  if (!failure_.ok())
+    return failure_;
+  if (!sent.ok())
+    return sent;
+  if (std::optional<uint32_t> departed = departedMember(members, round))
+    return makeStatus(StatusCode::aborted,
+                      "rank %u left the world during a collective of a group",
+                      *departed);
+  return lateMembers(members, round, limit);
 }
 
 Expected<std::vector<Bootstrap::Bytes>>
@@ -126,61 +193,27 @@ Bootstrap::gatherAmong(uint32_t channel, const std::vector<uint32_t> &members,
                       "%zu bytes in one collective; expected at most %zu",
                       mine.size(), maxContribution);
   Deadline deadline(limit);
-  uint64_t mask = 0;
+  uint64_t ranks = 0;
   for (uint32_t member : members)
-    mask |= bitOf(member);
+    ranks |= bitOf(member);
   uint32_t sequence;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     sequence = ++groupSequences_[channel];
-    groups_[{channel, sequence}]; // before rank 0 passes anything on
+    groups_[{channel, sequence}]; // before contributions arrive
   }
-  Bytes payload = encodeGroupPart({mask, mine});
-  MessageHeader header = {MessageKind::groupPart, rank_, sequence, channel};
-  Status sent;
-  if (rank_ != 0 && members.size() > 1)
-    sent = send(0, header, payload, {}, deadline);
-  bool wakesListener = false;
-  for (uint32_t member : members)
-    if (rank_ == 0 && member != 0) {
-      forward(member, header, payload);
-      wakesListener = wakesListener || hasUnsent(member);
-    }
-  if (wakesListener)
-    wake();
+  Status sent = sendContribution(
+      members, {MessageKind::groupContribution, rank_, sequence, channel},
+      encodeGroupContribution({ranks, mine}), deadline);
 
   std::unique_lock<std::mutex> lock(mutex_);
   GroupRound &round = groups_[{channel, sequence}];
-  std::map<uint32_t, Bytes> &parts = round.parts;
-  auto isComplete = [&] { return parts.size() == members.size() - 1; };
-  auto someoneLeft = [&] { // without its part
-    if (rank_ != 0)
-      return departed_[0] ? std::optional<uint32_t>(0) : std::nullopt;
-    for (uint32_t member : members)
-      if (member != 0 && departed_[member] && parts.count(member) == 0)
-        return std::optional<uint32_t>(member);
-    return std::optional<uint32_t>();
-  };
-  changed_.wait_until(lock, deadline.time(), [&] {
-    return isComplete() || !failure_.ok() || someoneLeft();
-  });
-  if (!isComplete() && failure_.ok() && rank_ != 0 && round.isPassedOn &&
-      !someoneLeft())
-    round.isPassedOn = doesHubAnswer(lock);
-  if (!isComplete()) {
-    if (!failure_.ok())
-      return failure_;
-    if (!sent.ok())
-      return sent;
-    if (std::optional<uint32_t> gone = someoneLeft())
-      return makeStatus(StatusCode::aborted,
-                        "rank %u left the world while others of a group wait",
-                        *gone);
-    return lateMembers(members, round, limit);
-  }
+  IRISRT_RETURN_IF_ERROR(
+      waitForGroup(lock, members, round, sent, deadline, limit));
   std::vector<Bytes> result;
   for (uint32_t member : members)
-    result.push_back(member == rank_ ? mine : std::move(parts[member]));
+    result.push_back(member == rank_ ? mine
+                                     : std::move(round.contributions[member]));
   groups_.erase({channel, sequence});
   return result;
 }

@@ -27,33 +27,33 @@ Status Bootstrap::lateRanks(uint32_t first, const char *collective,
 }
 
 /// On rank 0's listener thread: reports the ranks, including this one, from
-/// which no part has arrived for that round.
-void Bootstrap::tellWhoIsLate(uint32_t asker, uint32_t sequence) {
+/// which no contribution has arrived for that round.
+void Bootstrap::answerLateQuery(uint32_t asker, uint32_t sequence) {
   uint64_t late = 0;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (roundAtHub_ < sequence)
+    if (roundAtRoot_ < sequence)
       late |= 1;
     for (uint32_t peer = 1; peer < numRanks_; ++peer) {
-      bool taken = roundAtHub_ > sequence ||
-                   (roundAtHub_ == sequence && (takenAtHub_ >> peer & 1) != 0);
+      bool taken = roundAtRoot_ > sequence || (roundAtRoot_ == sequence &&
+                                               (takenAtRoot_ >> peer & 1) != 0);
       bool waits = !inbox_[peer].empty() &&
                    inbox_[peer].back().message.header.sequence >= sequence;
       if (!taken && !waits)
         late |= uint64_t(1) << peer;
     }
   }
-  send(asker, {MessageKind::areLate, 0, sequence, 0}, encodeLate(late), {},
-       Deadline(answerLimit))
+  send(asker, {MessageKind::lateAnswer, 0, sequence, 0}, encodeLateRanks(late),
+       {}, Deadline(answerLimit))
       .ignore("the listener notices that the rank has ended");
 }
 
 /// The error after this rank's time limit. Rank 0 may have entered the
 /// collective later, so its own limit has not expired; it still knows the
 /// missing ranks.
-Status Bootstrap::askWhoIsLate(uint32_t sequence, const char *collective,
-                               std::chrono::nanoseconds limit) {
-  send(0, {MessageKind::whoIsLate, rank_, sequence, 0}, {}, {},
+Status Bootstrap::queryLateRanks(uint32_t sequence, const char *collective,
+                                 std::chrono::nanoseconds limit) {
+  send(0, {MessageKind::lateQuery, rank_, sequence, 0}, {}, {},
        Deadline(answerLimit))
       .ignore("the wait for the answer times out");
   std::unique_lock<std::mutex> lock(mutex_);

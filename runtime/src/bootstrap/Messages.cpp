@@ -115,23 +115,24 @@ Expected<Hello> iris::rt::decodeHello(const std::vector<uint8_t> &payload) {
   return hello;
 }
 
-std::vector<uint8_t>
-iris::rt::encodeParts(const std::vector<std::vector<uint8_t>> &parts) {
+std::vector<uint8_t> iris::rt::encodeContributions(
+    const std::vector<std::vector<uint8_t>> &contributions) {
   std::vector<uint8_t> bytes;
-  for (const std::vector<uint8_t> &part : parts) {
-    uint32_t size = static_cast<uint32_t>(part.size());
+  for (const std::vector<uint8_t> &each : contributions) {
+    uint32_t size = static_cast<uint32_t>(each.size());
     const uint8_t *raw = reinterpret_cast<const uint8_t *>(&size);
     bytes.insert(bytes.end(), raw, raw + sizeof(size));
-    bytes.insert(bytes.end(), part.begin(), part.end());
+    bytes.insert(bytes.end(), each.begin(), each.end());
   }
   return bytes;
 }
 
 Expected<std::vector<std::vector<uint8_t>>>
-iris::rt::decodeParts(const std::vector<uint8_t> &payload, uint32_t numRanks) {
+iris::rt::decodeContributions(const std::vector<uint8_t> &payload,
+                              uint32_t numRanks) {
   if (numRanks > IRISRT_MAX_RANKS)
-    return malformed("too many parts");
-  std::vector<std::vector<uint8_t>> parts;
+    return malformed("too many contributions");
+  std::vector<std::vector<uint8_t>> contributions;
   size_t at = 0;
   for (uint32_t rank = 0; rank < numRanks; ++rank) {
     uint32_t size = 0;
@@ -140,41 +141,46 @@ iris::rt::decodeParts(const std::vector<uint8_t> &payload, uint32_t numRanks) {
     std::memcpy(&size, payload.data() + at, sizeof(size));
     at += sizeof(size);
     if (size > maxContribution || payload.size() - at < size)
-      return malformed("result with a part out of bounds");
-    parts.emplace_back(payload.begin() + at, payload.begin() + at + size);
+      return malformed("result with a contribution out of bounds");
+    contributions.emplace_back(payload.begin() + at,
+                               payload.begin() + at + size);
     at += size;
   }
   if (at != payload.size())
     return malformed("result with bytes left over");
-  return parts;
+  return contributions;
 }
 
-std::vector<uint8_t> iris::rt::encodeGroupPart(const GroupPart &part) {
-  std::vector<uint8_t> bytes(sizeof(part.members) + part.bytes.size());
-  std::memcpy(bytes.data(), &part.members, sizeof(part.members));
-  std::copy(part.bytes.begin(), part.bytes.end(),
-            bytes.begin() + sizeof(part.members));
+std::vector<uint8_t>
+iris::rt::encodeGroupContribution(const GroupContribution &contribution) {
+  std::vector<uint8_t> bytes(sizeof(contribution.ranks) +
+                             contribution.bytes.size());
+  std::memcpy(bytes.data(), &contribution.ranks, sizeof(contribution.ranks));
+  std::copy(contribution.bytes.begin(), contribution.bytes.end(),
+            bytes.begin() + sizeof(contribution.ranks));
   return bytes;
 }
 
-Expected<GroupPart>
-iris::rt::decodeGroupPart(const std::vector<uint8_t> &payload) {
-  GroupPart part;
-  if (payload.size() < sizeof(part.members) ||
-      payload.size() > sizeof(part.members) + maxContribution)
-    return malformed("part of a group's collective of a wrong size");
-  std::memcpy(&part.members, payload.data(), sizeof(part.members));
-  part.bytes.assign(payload.begin() + sizeof(part.members), payload.end());
-  return part;
+Expected<GroupContribution>
+iris::rt::decodeGroupContribution(const std::vector<uint8_t> &payload) {
+  GroupContribution contribution;
+  if (payload.size() < sizeof(contribution.ranks) ||
+      payload.size() > sizeof(contribution.ranks) + maxContribution)
+    return malformed("contribution to a group's collective of a wrong size");
+  std::memcpy(&contribution.ranks, payload.data(), sizeof(contribution.ranks));
+  contribution.bytes.assign(payload.begin() + sizeof(contribution.ranks),
+                            payload.end());
+  return contribution;
 }
 
-std::vector<uint8_t> iris::rt::encodeLate(uint64_t ranks) {
+std::vector<uint8_t> iris::rt::encodeLateRanks(uint64_t ranks) {
   std::vector<uint8_t> bytes(sizeof(ranks));
   std::memcpy(bytes.data(), &ranks, sizeof(ranks));
   return bytes;
 }
 
-Expected<uint64_t> iris::rt::decodeLate(const std::vector<uint8_t> &payload) {
+Expected<uint64_t>
+iris::rt::decodeLateRanks(const std::vector<uint8_t> &payload) {
   uint64_t ranks = 0;
   if (payload.size() != sizeof(ranks))
     return malformed("list of late ranks of a wrong size");

@@ -19,15 +19,15 @@ namespace iris::rt {
 /// bytes. Integers are in native byte order, because both ends are on the same
 /// machine.
 enum class MessageKind : uint16_t {
-  hello = 1,        ///< rank r -> 0: identification
-  welcome = 2,      ///< 0 -> r: all ranks are here
-  contribution = 3, ///< r -> 0: r's part of a collective
-  result = 4,       ///< 0 -> r: the parts of all ranks
-  failure = 5,      ///< any -> any: the world has failed, and the reason
-  goodbye = 6,      ///< any -> any: regular end of the connection
-  groupPart = 7,    ///< r -> 0 -> rank of a group: r's part
-  whoIsLate = 8,    ///< r -> 0: which parts of the collective are missing?
-  areLate = 9,      ///< 0 -> r: the parts of these ranks
+  hello = 1,             ///< rank r -> 0: identification
+  welcome = 2,           ///< 0 -> r: all ranks are here
+  contribution = 3,      ///< r -> 0: r's contribution to a collective
+  result = 4,            ///< 0 -> r: the contributions of all ranks
+  failure = 5,           ///< any -> any: the world has failed, and the reason
+  goodbye = 6,           ///< any -> any: regular end of the connection
+  groupContribution = 7, ///< r -> 0 -> ranks of a group: r's contribution
+  lateQuery = 8, ///< r -> 0: whose contributions to the collective are missing?
+  lateAnswer = 9,   ///< 0 -> r: those of these ranks
   launchQuery = 10, ///< r -> 0 -> rank `tag`: how many kernels has it launched?
   launchCount = 11, ///< the answer, to rank `tag`
 };
@@ -43,7 +43,7 @@ constexpr size_t maxMessageBytes = 64 * (maxContribution + 4) + 64;
 /// The header of a message.
 struct MessageHeader {
   MessageKind kind = MessageKind::goodbye;
-  uint32_t rank = 0;     ///< sender; of a groupPart, the rank whose part it is
+  uint32_t rank = 0;     ///< original sender
   uint32_t sequence = 0; ///< number of the collective round
   uint32_t tag = 0;      ///< CollectiveTag, channel, or receiving rank
 };
@@ -73,21 +73,24 @@ Expected<Hello> decodeHello(const std::vector<uint8_t> &payload);
 
 /// Payload of `result`: for each rank a u32 size, then that many bytes.
 std::vector<uint8_t>
-encodeParts(const std::vector<std::vector<uint8_t>> &parts);
+encodeContributions(const std::vector<std::vector<uint8_t>> &contributions);
 Expected<std::vector<std::vector<uint8_t>>>
-decodeParts(const std::vector<uint8_t> &payload, uint32_t numRanks);
+decodeContributions(const std::vector<uint8_t> &payload, uint32_t numRanks);
 
-/// Payload of `groupPart`: one bit for each rank of the group, then bytes.
-struct GroupPart {
-  uint64_t members = 0;
+/// Payload of `groupContribution`: one bit for each rank of the group, then
+/// bytes.
+struct GroupContribution {
+  uint64_t ranks = 0;
   std::vector<uint8_t> bytes;
 };
-std::vector<uint8_t> encodeGroupPart(const GroupPart &part);
-Expected<GroupPart> decodeGroupPart(const std::vector<uint8_t> &payload);
+std::vector<uint8_t>
+encodeGroupContribution(const GroupContribution &contribution);
+Expected<GroupContribution>
+decodeGroupContribution(const std::vector<uint8_t> &payload);
 
-/// Payload of `areLate`: one bit for each rank.
-std::vector<uint8_t> encodeLate(uint64_t ranks);
-Expected<uint64_t> decodeLate(const std::vector<uint8_t> &payload);
+/// Payload of `lateAnswer`: one bit for each rank.
+std::vector<uint8_t> encodeLateRanks(uint64_t ranks);
+Expected<uint64_t> decodeLateRanks(const std::vector<uint8_t> &payload);
 
 /// Payload of `launchCount`: one u32.
 std::vector<uint8_t> encodeLaunchCount(uint32_t launches);

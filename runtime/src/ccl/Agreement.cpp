@@ -43,15 +43,15 @@ Expected<uint64_t> Agreement::least(const Expected<uint64_t> &mine) {
     return mine;
   uint64_t result = *mine;
   for (size_t i = 0; i < all.size(); ++i) {
-    uint64_t theirs = 0;
-    bool ok = all[i].size() == 1 + sizeof(theirs) && all[i][0] == 0;
+    uint64_t peerValue = 0;
+    bool ok = all[i].size() == 1 + sizeof(peerValue) && all[i][0] == 0;
     if (!ok)
       return makeStatus(all[i].empty() ? StatusCode::internal
                                        : static_cast<StatusCode>(all[i][0]),
                         "rank %u: %s", group_.ranks[i],
                         all[i].empty() ? "no answer" : all[i].c_str() + 1);
-    std::memcpy(&theirs, all[i].data() + 1, sizeof(theirs));
-    result = std::min(result, theirs);
+    std::memcpy(&peerValue, all[i].data() + 1, sizeof(peerValue));
+    result = std::min(result, peerValue);
   }
   return result;
 }

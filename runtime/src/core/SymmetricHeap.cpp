@@ -58,26 +58,27 @@ SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
     mine.bytes = canPlace ? std::max(backend.info().memoryBytes, heapAlignment)
                           : defaultShareableBytes;
   IRISRT_ASSIGN_OR_RETURN(
-      auto parts,
+      auto contributions,
       bootstrap.allGather(CollectiveTag::create, toBytes(mine), options.limit));
   Terms agreed = mine;
   for (uint32_t rank = 0; rank < bootstrap.numRanks(); ++rank) {
-    IRISRT_ASSIGN_OR_RETURN(Terms theirs, fromBytes<Terms>(parts[rank], rank));
-    if (theirs.explicitBytes != mine.explicitBytes)
+    IRISRT_ASSIGN_OR_RETURN(Terms peer,
+                            fromBytes<Terms>(contributions[rank], rank));
+    if (peer.explicitBytes != mine.explicitBytes)
       return makeStatus(StatusCode::invalidArgument,
                         "rank %u requests a heap of %llu bytes, rank %u one of "
                         "%llu (0: the default)",
-                        rank, (unsigned long long)theirs.explicitBytes,
+                        rank, (unsigned long long)peer.explicitBytes,
                         bootstrap.rank(),
                         (unsigned long long)mine.explicitBytes);
-    if (theirs.canPlace != mine.canPlace)
+    if (peer.canPlace != mine.canPlace)
       return makeStatus(StatusCode::failedPrecondition,
                         "rank %u and rank %u differ in whether their devices "
                         "can place mappings",
                         rank, bootstrap.rank());
-    agreed.bytes = std::min(agreed.bytes, theirs.bytes);
-    agreed.granularity = std::max(agreed.granularity, theirs.granularity);
-    agreed.chunkBytes = std::max(agreed.chunkBytes, theirs.chunkBytes);
+    agreed.bytes = std::min(agreed.bytes, peer.bytes);
+    agreed.granularity = std::max(agreed.granularity, peer.granularity);
+    agreed.chunkBytes = std::max(agreed.chunkBytes, peer.chunkBytes);
   }
   uint64_t unit =
       std::max<uint64_t>(agreed.granularity, HeapAllocator::minAlignment);
@@ -134,17 +135,18 @@ Status SymmetricHeap::share() {
     IRISRT_RETURN_IF_ERROR(backend_.zero(stream_, shareable_, bytes));
   IRISRT_RETURN_IF_ERROR(backend_.synchronize(stream_, options_.limit));
   IRISRT_ASSIGN_OR_RETURN(IpcHandle handle, backend_.shareMemory(shareable_));
-  IRISRT_ASSIGN_OR_RETURN(
-      auto parts, bootstrap_.allGather(CollectiveTag::create, toBytes(handle),
-                                       options_.limit));
+  IRISRT_ASSIGN_OR_RETURN(auto contributions,
+                          bootstrap_.allGather(CollectiveTag::create,
+                                               toBytes(handle),
+                                               options_.limit));
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
     if (rank == bootstrap_.rank()) {
       bases_[rank] = shareable_;
       continue;
     }
-    IRISRT_ASSIGN_OR_RETURN(IpcHandle theirs,
-                            fromBytes<IpcHandle>(parts[rank], rank));
-    Expected<uint64_t> address = backend_.openMemory(theirs);
+    IRISRT_ASSIGN_OR_RETURN(IpcHandle peer,
+                            fromBytes<IpcHandle>(contributions[rank], rank));
+    Expected<uint64_t> address = backend_.openMemory(peer);
     if (!address.ok())
       return address.status().withContext(
           formatString("cannot map the heap of rank %u", rank));
@@ -219,7 +221,7 @@ Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
                           bootstrap_.exchangeFds(CollectiveTag::grow,
                                                  toBytes(digest), fd->get(),
                                                  options_.limit));
-  IRISRT_RETURN_IF_ERROR(agree(result.parts));
+  IRISRT_RETURN_IF_ERROR(agree(result.contributions));
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
     if (rank == bootstrap_.rank())
       continue;
@@ -289,11 +291,12 @@ Status SymmetricHeap::release(uint64_t address) {
   return allocator_.release(address - base());
 }
 
-Status SymmetricHeap::agree(const std::vector<Bootstrap::Bytes> &parts) const {
+Status
+SymmetricHeap::agree(const std::vector<Bootstrap::Bytes> &contributions) const {
   std::vector<HeapDigest> digests;
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
     IRISRT_ASSIGN_OR_RETURN(HeapDigest digest,
-                            fromBytes<HeapDigest>(parts[rank], rank));
+                            fromBytes<HeapDigest>(contributions[rank], rank));
     digests.push_back(digest);
   }
   return compareDigests(digests);
@@ -302,9 +305,9 @@ Status SymmetricHeap::agree(const std::vector<Bootstrap::Bytes> &parts) const {
 Status SymmetricHeap::compare(CollectiveTag tag) {
   std::lock_guard<std::mutex> call(callMutex_);
   IRISRT_ASSIGN_OR_RETURN(
-      auto parts,
+      auto contributions,
       bootstrap_.allGather(tag, toBytes(allocator_.digest()), options_.limit));
-  return agree(parts);
+  return agree(contributions);
 }
 
 Status SymmetricHeap::recycle() {

@@ -82,7 +82,7 @@ private:
                   uint64_t bytes);
   Status uploadTable();
   Status zeroOwn(const std::vector<HeapRange> &ranges);
-  Status agree(const std::vector<Bootstrap::Bytes> &parts) const;
+  Status agree(const std::vector<Bootstrap::Bytes> &contributions) const;
 
   Backend &backend_;
   Bootstrap &bootstrap_;

@@ -368,14 +368,15 @@ World::exchange(const Group &group, uint32_t channel, const std::string &mine) {
   if (!group.contains())
     return makeStatus(StatusCode::invalidArgument,
                       "rank %u is not in the group", rank());
-  Expected<std::vector<Bootstrap::Bytes>> parts = impl_->bootstrap->gatherAmong(
-      channel, group.ranks, Bootstrap::Bytes(mine.begin(), mine.end()),
-      impl_->limit);
-  if (!parts.ok())
-    return impl_->failOnError(parts.status());
+  Expected<std::vector<Bootstrap::Bytes>> contributions =
+      impl_->bootstrap->gatherAmong(channel, group.ranks,
+                                    Bootstrap::Bytes(mine.begin(), mine.end()),
+                                    impl_->limit);
+  if (!contributions.ok())
+    return impl_->failOnError(contributions.status());
   std::vector<std::string> texts;
-  for (const Bootstrap::Bytes &part : *parts)
-    texts.emplace_back(part.begin(), part.end());
+  for (const Bootstrap::Bytes &contribution : *contributions)
+    texts.emplace_back(contribution.begin(), contribution.end());
   return texts;
 }
 
@@ -431,17 +432,19 @@ Status World::verify() {
                         static_cast<unsigned long long>(mine.checked)) +
            mine.first;
   text.resize(std::min(text.size(), maxContribution));
-  Expected<std::vector<Bootstrap::Bytes>> parts = impl_->bootstrap->allGather(
-      CollectiveTag::sync, Bootstrap::Bytes(text.begin(), text.end()),
-      impl_->limit);
-  if (!parts.ok())
-    return impl_->failOnError(parts.status());
+  Expected<std::vector<Bootstrap::Bytes>> contributions =
+      impl_->bootstrap->allGather(CollectiveTag::sync,
+                                  Bootstrap::Bytes(text.begin(), text.end()),
+                                  impl_->limit);
+  if (!contributions.ok())
+    return impl_->failOnError(contributions.status());
   if (mine.failed != 0)
     return makeStatus(StatusCode::failedPrecondition, "%s", text.c_str());
   for (uint32_t rank = 0; rank < numRanks(); ++rank)
-    if (!(*parts)[rank].empty())
-      return makeStatus(
-          StatusCode::failedPrecondition, "on rank %u %s", rank,
-          std::string((*parts)[rank].begin(), (*parts)[rank].end()).c_str());
+    if (!(*contributions)[rank].empty())
+      return makeStatus(StatusCode::failedPrecondition, "on rank %u %s", rank,
+                        std::string((*contributions)[rank].begin(),
+                                    (*contributions)[rank].end())
+                            .c_str());
   return Status::success();
 }

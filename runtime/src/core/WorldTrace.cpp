@@ -206,10 +206,10 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
   std::strncpy(mine.device, deviceName().c_str(), sizeof(mine.device) - 1);
   Bootstrap::Bytes bytes(sizeof(mine));
   std::memcpy(bytes.data(), &mine, sizeof(mine));
-  Expected<std::vector<Bootstrap::Bytes>> parts =
+  Expected<std::vector<Bootstrap::Bytes>> contributions =
       impl_->bootstrap->allGather(CollectiveTag::trace, bytes, impl_->limit);
-  if (!parts.ok())
-    return impl_->failOnError(parts.status());
+  if (!contributions.ok())
+    return impl_->failOnError(contributions.status());
 
   {
     std::lock_guard<std::mutex> lock(impl_->launchMutex);
@@ -221,11 +221,11 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
   std::vector<RankTrace> ranks(numRanks());
   for (uint32_t rank = 0; rank < numRanks(); ++rank) {
     ClockReport terms;
-    if ((*parts)[rank].size() != sizeof(terms))
+    if ((*contributions)[rank].size() != sizeof(terms))
       return makeStatus(StatusCode::internal,
                         "rank %u sent %zu bytes about its clock; expected %zu",
-                        rank, (*parts)[rank].size(), sizeof(terms));
-    std::memcpy(&terms, (*parts)[rank].data(), sizeof(terms));
+                        rank, (*contributions)[rank].size(), sizeof(terms));
+    std::memcpy(&terms, (*contributions)[rank].data(), sizeof(terms));
     if (!terms.hasClock)
       return makeStatus(StatusCode::failedPrecondition,
                         "nothing to trace: rank %u has loaded no package with "
@@ -253,12 +253,12 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
     written = writeFile(path, toChromeTrace(ranks));
   std::string text = written.message();
   text.resize(std::min(text.size(), maxContribution));
-  parts = impl_->bootstrap->allGather(
+  contributions = impl_->bootstrap->allGather(
       CollectiveTag::trace, Bootstrap::Bytes(text.begin(), text.end()),
       impl_->limit);
-  if (!parts.ok())
-    return impl_->failOnError(parts.status());
-  if (const Bootstrap::Bytes &error = parts->front(); !error.empty())
+  if (!contributions.ok())
+    return impl_->failOnError(contributions.status());
+  if (const Bootstrap::Bytes &error = contributions->front(); !error.empty())
     return makeStatus(StatusCode::invalidArgument, "%.*s",
                       static_cast<int>(error.size()),
                       reinterpret_cast<const char *>(error.data()));

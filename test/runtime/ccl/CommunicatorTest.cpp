@@ -395,9 +395,9 @@ TEST(Communicator, CallsThatOneMemberRefuses) {
       // All other ranks time out before the sync below does.
       std::this_thread::sleep_for(std::chrono::seconds(1));
     } else {
-      RANK_CHECK(
-          status.message().find("rank 1 did not join the others of the group "
-                                "(0, 1, 2) within 3 s") != std::string::npos);
+      RANK_CHECK(status.message().find(
+                     "rank 1 did not join the collective of a group "
+                     "(ranks 0, 1, 2) within 3 s") != std::string::npos);
     }
     RANK_CHECK(!world->sync().ok());
     RANK_CHECK(secondsSince(begin) < 15);

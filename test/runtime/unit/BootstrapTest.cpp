@@ -91,9 +91,9 @@ TEST(Bootstrap, LateMembersOfAGroupAreNamed) {
       Status status =
           boot->gatherAmong(3, {3, 2, 1}, {}, std::chrono::milliseconds(200))
               .status();
-      RANK_CHECK(status.message() ==
-                 "rank 2 did not join the others of the group (3, 2, 1) within "
-                 "0.2 s");
+      RANK_CHECK(status.message() == "rank 2 did not join the collective of a "
+                                     "group (ranks 3, 2, 1) within "
+                                     "0.2 s");
       RANK_CHECK(status.code() == StatusCode::timeout);
     }
     RANK_TRY(boot->barrier(CollectiveTag::destroy, limit));
@@ -173,8 +173,8 @@ TEST(Bootstrap, RankZeroThatPassesNothingOnIsNamed) {
               .status();
       RANK_CHECK(
           status.message() ==
-          "rank 0, which passes on what the ranks of a group (1, 2) tell "
-          "each other, did not answer within 0.2 s");
+          "rank 0, which forwards the messages of a group (ranks 1, 2), did "
+          "not answer within 0.2 s");
     }
     // Rank 0 goes on when both have given their answer, not before.
     if (launch.rank == 2)
@@ -216,9 +216,8 @@ TEST(Bootstrap, RankZeroThatStopsPassingOnIsNamed) {
       RANK_CHECK(::write(isDone[1], &byte, 1) == 1);
     } else {
       std::string said = meet(std::chrono::seconds(3));
-      RANK_CHECK(said == "rank 0, which passes on what the ranks of a group "
-                         "(0, 1, 2) tell each other, did not answer within "
-                         "3 s");
+      RANK_CHECK(said == "rank 0, which forwards the messages of a group "
+                         "(ranks 0, 1, 2), did not answer within 3 s");
       RANK_CHECK(::read(isDone[0], &byte, 1) == 1);
       ::kill(hub, SIGCONT);
     }

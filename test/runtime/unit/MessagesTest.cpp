@@ -8,11 +8,12 @@
 using namespace iris::rt;
 
 TEST(Messages, LateRanks) {
-  Expected<uint64_t> late = decodeLate(encodeLate(0x8000000000000005u));
+  Expected<uint64_t> late =
+      decodeLateRanks(encodeLateRanks(0x8000000000000005u));
   ASSERT_TRUE(late.ok());
   EXPECT_EQ(*late, 0x8000000000000005u);
   for (size_t size : {0, 7, 9})
-    EXPECT_FALSE(decodeLate(std::vector<uint8_t>(size)).ok());
+    EXPECT_FALSE(decodeLateRanks(std::vector<uint8_t>(size)).ok());
 }
 
 TEST(Messages, LaunchCounts) {
@@ -45,16 +46,17 @@ TEST(Messages, RoundTrip) {
 
   std::vector<std::vector<uint8_t>> parts = {{1}, {}, {2, 3}};
   Expected<std::vector<std::vector<uint8_t>>> gathered =
-      decodeParts(encodeParts(parts), 3);
+      decodeContributions(encodeContributions(parts), 3);
   ASSERT_TRUE(gathered.ok());
   EXPECT_EQ(*gathered, parts);
 
-  Expected<GroupPart> part = decodeGroupPart(encodeGroupPart({5, {1, 2}}));
+  Expected<GroupContribution> part =
+      decodeGroupContribution(encodeGroupContribution({5, {1, 2}}));
   ASSERT_TRUE(part.ok());
-  EXPECT_EQ(part->members, 5u);
+  EXPECT_EQ(part->ranks, 5u);
   EXPECT_EQ(part->bytes, (std::vector<uint8_t>{1, 2}));
-  EXPECT_FALSE(decodeGroupPart({1, 2, 3}).ok());
-  EXPECT_FALSE(decodeGroupPart(std::vector<uint8_t>(2000)).ok());
+  EXPECT_FALSE(decodeGroupContribution({1, 2, 3}).ok());
+  EXPECT_FALSE(decodeGroupContribution(std::vector<uint8_t>(2000)).ok());
 
   Expected<Failure> failure = decodeFailure(encodeFailure({3, "no\033 way"}));
   ASSERT_TRUE(failure.ok());
@@ -93,8 +95,8 @@ TEST(Messages, GarbageNeverReachesOutside) {
       byte = static_cast<uint8_t>(random());
     (void)decodeMessage(bytes.data(), bytes.size()).ok();
     (void)decodeHello(bytes).ok();
-    (void)decodeParts(bytes, random() % 70).ok();
+    (void)decodeContributions(bytes, random() % 70).ok();
     (void)decodeFailure(bytes).ok();
-    (void)decodeGroupPart(bytes).ok();
+    (void)decodeGroupContribution(bytes).ok();
   }
 }

@@ -19,6 +19,8 @@
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
+struct __attribute__((visibility("hidden"))) EnvTable;
+
 /// What the runtime writes to stderr: this and everything more severe.
 enum class LogLevel : int32_t { off = 0, error, warning, info, debug };
 
@@ -117,6 +119,7 @@ public:
   const std::string &warning() const { return warning_; }
 
 private:
+  friend struct EnvTable;
   Env() : launch_(LaunchInfo()) {}
 
   Expected<LaunchInfo> launch_;

@@ -24,7 +24,7 @@ using namespace mlir::iris;
 
 /// Loads every tile once and stores it to all members, in rotated order, so
 /// that no two ranks store to the same receiver at once.
-static void buildAllGatherPush(KernelBuilder &k) {
+void mlir::iris::buildAllGatherPush(KernelBuilder &k) {
   Value own = k.chunk(k.out, k.me);
   Value from = k.window(k.in, k.index(0), k.count);
   k.barrier();
@@ -37,7 +37,7 @@ static void buildAllGatherPush(KernelBuilder &k) {
 }
 
 /// Every rank loads the chunks of all members.
-static void buildAllGatherPull(KernelBuilder &k) {
+void mlir::iris::buildAllGatherPull(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   k.barrier();
   k.gatherParts(from, k.index(0), k.count);
@@ -46,7 +46,7 @@ static void buildAllGatherPull(KernelBuilder &k) {
 
 /// Slot (tile, source) of the workspace. If the tiles of all members are
 /// received together, this rank's own tile goes through a slot as well.
-static void buildAllGatherPacket(KernelBuilder &k) {
+void mlir::iris::buildAllGatherPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     Value from = k.window(k.in, start, length);
     Value own = k.part(k.out, k.me, start, length);
@@ -65,7 +65,7 @@ static void buildAllGatherPacket(KernelBuilder &k) {
 /// Goes through slots in the receivers' workspaces. No barrier is needed first,
 /// because the receivers' outputs may still be in use, and those outputs need
 /// not be in the heap.
-static void buildAllGatherBuffered(KernelBuilder &k) {
+void mlir::iris::buildAllGatherBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value from = k.window(k.in, start, length);
     Value own = k.part(k.out, k.me, start, length);
@@ -81,15 +81,4 @@ static void buildAllGatherBuffered(KernelBuilder &k) {
   k.forBufferedRounds(send, [&](Value start, Value length) {
     return k.storeSlots(start, length);
   });
-}
-
-void mlir::iris::buildAllGather(KernelBuilder &k) {
-  StringRef variant = k.config.variant->name;
-  if (variant == "packet")
-    return buildAllGatherPacket(k);
-  if (variant == "buffered" || k.config.staged)
-    return buildAllGatherBuffered(k);
-  if (variant == "pull")
-    return buildAllGatherPull(k);
-  buildAllGatherPush(k);
 }

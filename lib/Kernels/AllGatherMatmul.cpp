@@ -179,7 +179,7 @@ void Parts::multiply(const TileRange<Value> &share, LocateFn locate,
 // pull
 //===----------------------------------------------------------------------===//
 
-static void buildPull(MatmulBuilder &k) {
+void mlir::iris::buildAllGatherMatmulPull(MatmulBuilder &k) {
   k.barrier();
   Parts parts(k);
   parts.multiply(k.evenTilesForProgram(parts.tiles().count()),
@@ -212,8 +212,10 @@ namespace {
 /// made in units: a tile row by the k-blocks that share a flag.
 class Staging {
 public:
-  Staging(MatmulBuilder &k, Parts &parts)
-      : k(k), parts(parts), blocks(k.index(k.config.kPerFlag)),
+  /// `isPushed`: peers store the units, and not programs of this rank.
+  Staging(MatmulBuilder &k, Parts &parts, bool isPushed)
+      : k(k), parts(parts), isPushed(isPushed),
+        blocks(k.index(k.config.kPerFlag)),
         groups(k.ceilDiv(parts.depth,
                          k.index(k.config.kPerFlag * k.config.tileK))) {
     k.beginEpoch(numFlagsOf(k, parts));
@@ -255,6 +257,7 @@ private:
 
   MatmulBuilder &k;
   Parts &parts;
+  bool isPushed;
   /// k-blocks of a unit, and units of a tile row.
   Value blocks, groups;
 };
@@ -281,7 +284,7 @@ Value Staging::unitBytes(Value rowTile, Value group) {
 void Staging::await(Value source, Value rowTile, Value kb) {
   k.ifThen(k.equal(k.rem(kb, blocks), k.index(0)), [&] {
     Value place = flag(source, rowTile, k.div(kb, blocks));
-    if (k.config.variant->name == "push")
+    if (isPushed)
       k.await(place, source);
     else
       k.awaitHere(place);
@@ -324,13 +327,14 @@ void Staging::forTiles(Value rowTile, Value group,
 }
 
 /// Communication programs run a barrier with their peer programs first, and
-/// another one at the end if they read peers' memory; then they compute the
-/// last tiles. Copying a unit is a trace span named `move`.
+/// another one at the end unless they push, since they then read peers' memory;
+/// then they compute the last tiles. Copying a unit is a trace span named
+/// `move`.
 static void
-buildStaged(MatmulBuilder &k, StringRef move, bool barrierAfter,
+buildStaged(MatmulBuilder &k, StringRef move, bool isPushed,
             llvm::function_ref<void(Staging &, Value, Value, Value)> moveUnit) {
   Parts parts(k);
-  Staging staging(k, parts);
+  Staging staging(k, parts, isPushed);
   Value commPrograms =
       k.min(k.index(k.config.firstStageFetchPrograms), k.programs);
   k.ifThen(k.less(k.program, commPrograms), [&] {
@@ -339,7 +343,7 @@ buildStaged(MatmulBuilder &k, StringRef move, bool barrierAfter,
       k.span(move, staging.unitBytes(rowTile, group),
              [&] { moveUnit(staging, i, rowTile, group); });
     });
-    if (barrierAfter)
+    if (!isPushed)
       k.barrier();
   });
   parts.multiply(
@@ -353,9 +357,9 @@ buildStaged(MatmulBuilder &k, StringRef move, bool barrierAfter,
   k.endEpoch();
 }
 
-static void buildHBMBuffer(MatmulBuilder &k) {
+void mlir::iris::buildAllGatherMatmulHBMBuffer(MatmulBuilder &k) {
   buildStaged(
-      k, "fetch", /*barrierAfter=*/true,
+      k, "fetch", /*isPushed=*/false,
       [&](Staging &s, Value i, Value rowTile, Value group) {
         Value source = k.rotate(k.me, i);
         Value slice = s.slice(source);
@@ -368,8 +372,8 @@ static void buildHBMBuffer(MatmulBuilder &k) {
 }
 
 /// Sends a unit first to the peers that need it first.
-static void buildPush(MatmulBuilder &k) {
-  buildStaged(k, "send", /*barrierAfter=*/false,
+void mlir::iris::buildAllGatherMatmulPush(MatmulBuilder &k) {
+  buildStaged(k, "send", /*isPushed=*/true,
               [&](Staging &s, Value i, Value rowTile, Value group) {
                 Value receiver = k.rotate(k.me, k.sub(k.size, i));
                 Value slice = s.slice(k.me);
@@ -387,7 +391,7 @@ static void buildPush(MatmulBuilder &k) {
 
 /// Copies are groups of tile rows with all their columns. The kernel accesses
 /// no peer: its caller synchronizes with the peers.
-static void buildCopied(MatmulBuilder &k) {
+void mlir::iris::buildAllGatherMatmulCopyEngine(MatmulBuilder &k) {
   Parts parts(k);
   k.beginCleared(numFlagsOf(k, parts));
   Value groupRows = k.index(k.config.groupM);
@@ -410,7 +414,7 @@ static void buildCopied(MatmulBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 /// All shards are local: a tile is one loop over the shards, in group order.
-static void buildGathered(MatmulBuilder &k) {
+void mlir::iris::buildAllGatherMatmulGathered(MatmulBuilder &k) {
   Value rows = k.rowsOf(k.c), depth = k.columnsOf(k.a);
   Value block = k.index(k.config.tileK), zero = k.index(0);
   // A tile may extend into the next shard; those rows are not stored.
@@ -447,17 +451,4 @@ static void buildGathered(MatmulBuilder &k) {
                    [&] { write(wholeBlocks(row, column)); },
                    [&] { write(partByPart(row, column)); });
              });
-}
-
-void mlir::iris::buildAllGatherMatmul(MatmulBuilder &k) {
-  StringRef variant = k.config.variant->name;
-  if (variant == "gathered")
-    return buildGathered(k);
-  if (variant == "hbm_buffer")
-    return buildHBMBuffer(k);
-  if (variant == "push")
-    return buildPush(k);
-  if (variant == "copy_engine")
-    return buildCopied(k);
-  buildPull(k);
 }

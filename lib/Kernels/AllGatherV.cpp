@@ -14,7 +14,8 @@ using namespace mlir::iris;
 /// Every tile is loaded once and stored to all members, in rotated order, so
 /// that no two ranks store to one receiver at once. For the rest see
 /// CountedChunks::buildPush.
-static void buildPush(KernelBuilder &k, CountedChunks &chunks) {
+void mlir::iris::buildAllGatherVPush(KernelBuilder &k) {
+  CountedChunks chunks(k);
   chunks.exchange(
       k.out, [](const CountedChunks::Peer &peer) { return peer.received; });
   chunks.forPeers(0, [&](const CountedChunks::Peer &peer) {
@@ -30,14 +31,4 @@ static void buildPush(KernelBuilder &k, CountedChunks &chunks) {
     });
   });
   k.barrier();
-}
-
-void mlir::iris::buildAllGatherV(KernelBuilder &k) {
-  CountedChunks chunks(k);
-  StringRef variant = k.config.variant->name;
-  if (variant == "buffered" || k.config.staged)
-    return chunks.buildBuffered();
-  if (variant == "pull")
-    return chunks.buildPull();
-  buildPush(k, chunks);
 }

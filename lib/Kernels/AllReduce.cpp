@@ -29,7 +29,7 @@ using namespace mlir::iris;
 // one_shot
 //===----------------------------------------------------------------------===//
 
-static void buildOneShot(KernelBuilder &k) {
+void mlir::iris::buildAllReduceOneShot(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
@@ -38,7 +38,7 @@ static void buildOneShot(KernelBuilder &k) {
 }
 
 /// Every rank sends its tiles to all members and reduces the tiles it receives.
-static void buildOneShotPacket(KernelBuilder &k) {
+void mlir::iris::buildAllReduceOneShotPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     Value from = k.window(k.in, start, length);
     Value to = k.window(k.out, start, length);
@@ -57,7 +57,7 @@ static void buildOneShotPacket(KernelBuilder &k) {
 }
 
 /// The same with plain tiles, and a barrier that signals their arrival.
-static void buildOneShotBuffered(KernelBuilder &k) {
+void mlir::iris::buildAllReduceOneShotBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value from = k.window(k.in, start, length);
     Value slot = k.sentSlot(k.me, length);
@@ -86,7 +86,7 @@ static void forTilesOf(KernelBuilder &k, Value owner, Value length,
                  k.mul(k.programs, k.size), length, body);
 }
 
-static void buildTwoShot(KernelBuilder &k) {
+void mlir::iris::buildAllReduceTwoShot(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
@@ -109,7 +109,7 @@ static void buildTwoShot(KernelBuilder &k) {
 /// results go to one slot per tile, after the slots of the inputs, and a third
 /// stage copies them to the output. In place, a rank has sent the elements that
 /// this copy overwrites two iterations before.
-static void buildTwoShotPush(KernelBuilder &k) {
+void mlir::iris::buildAllReduceTwoShotPush(KernelBuilder &k) {
   bool staged = k.config.sendsResults();
   // A full round has the same number of tiles for every program of a launch.
   Value room = k.div(k.index(k.config.slotTiles() / (staged ? 2 : 1)), k.size);
@@ -160,7 +160,7 @@ static void buildTwoShotPush(KernelBuilder &k) {
 }
 
 /// Inputs are sent to the owner of a tile, results back to all ranks.
-static void buildTwoShotPacket(KernelBuilder &k) {
+void mlir::iris::buildAllReduceTwoShotPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     Value tiles = k.tilesIn(length);
     Value from = k.window(k.in, start, length);
@@ -248,7 +248,7 @@ static Value forSteps(KernelBuilder &k, Value tile,
 /// only after all ranks have passed the barriers of the first half; after those
 /// the successor reads only tile r + 1 of its input, which no peer stores.
 /// Therefore the output may be the input.
-static void buildRing(KernelBuilder &k) {
+void mlir::iris::buildAllReduceRing(KernelBuilder &k) {
   Value next = k.rotate(k.me, k.index(1));
   auto wide = cast<RankedTensorType>(widen(k, zeroTile(k)).getType());
   auto slot = [&](Value step) {
@@ -296,7 +296,7 @@ static void buildRing(KernelBuilder &k) {
 /// first. A program processes the same tiles in all phases, so that the
 /// barriers order the accesses. Sums are rounded at each addition, in no
 /// particular order.
-static void buildAtomic(KernelBuilder &k) {
+void mlir::iris::buildAllReduceAtomic(KernelBuilder &k) {
   Value zero = zeroTile(k);
   k.forTiles(k.count,
              [&](Value, Value offset) { k.store(zero, k.out, offset); });
@@ -313,24 +313,4 @@ static void buildAtomic(KernelBuilder &k) {
     Value sum = widen(k, k.load(k.out, offset));
     k.store(narrow(k, conclude(k, sum)), k.out, offset);
   });
-}
-
-void mlir::iris::buildAllReduce(KernelBuilder &k) {
-  StringRef variant = k.config.variant->name;
-  if (variant == "one_shot_packet")
-    return buildOneShotPacket(k);
-  if (variant == "two_shot_packet")
-    return buildTwoShotPacket(k);
-  if (variant == "one_shot_buffered" ||
-      (variant == "one_shot" && k.config.staged))
-    return buildOneShotBuffered(k);
-  if (variant == "one_shot")
-    return buildOneShot(k);
-  if (variant == "ring")
-    return buildRing(k);
-  if (variant == "atomic")
-    return buildAtomic(k);
-  if (variant == "two_shot_push" || k.config.staged)
-    return buildTwoShotPush(k);
-  buildTwoShot(k);
 }

@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-static void buildAllToAllPush(KernelBuilder &k) {
+void mlir::iris::buildAllToAllPush(KernelBuilder &k) {
   Value mine = k.chunk(k.out, k.me);
   k.barrier();
   k.forTiles(k.count, [&](Value, Value offset) {
@@ -27,14 +27,14 @@ static void buildAllToAllPush(KernelBuilder &k) {
   k.barrier();
 }
 
-static void buildAllToAllPull(KernelBuilder &k) {
+void mlir::iris::buildAllToAllPull(KernelBuilder &k) {
   Value mine = k.chunk(k.in, k.me);
   k.barrier();
   k.gatherParts(mine, k.index(0), k.count);
   k.barrier();
 }
 
-static void buildAllToAllPacket(KernelBuilder &k) {
+void mlir::iris::buildAllToAllPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     k.forTiles(length, [&](Value t, Value offset) {
       k.forPeers(k.receivesAll() ? 0 : 1, start, length, offset,
@@ -49,7 +49,7 @@ static void buildAllToAllPacket(KernelBuilder &k) {
   });
 }
 
-static void buildAllToAllBuffered(KernelBuilder &k) {
+void mlir::iris::buildAllToAllBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value ownFrom = k.part(k.in, k.me, start, length);
     Value ownTo = k.part(k.out, k.me, start, length);
@@ -64,15 +64,4 @@ static void buildAllToAllBuffered(KernelBuilder &k) {
   k.forBufferedRounds(send, [&](Value start, Value length) {
     return k.storeSlots(start, length);
   });
-}
-
-void mlir::iris::buildAllToAll(KernelBuilder &k) {
-  StringRef variant = k.config.variant->name;
-  if (variant == "packet")
-    return buildAllToAllPacket(k);
-  if (variant == "buffered" || k.config.staged)
-    return buildAllToAllBuffered(k);
-  if (variant == "pull")
-    return buildAllToAllPull(k);
-  buildAllToAllPush(k);
 }

@@ -45,18 +45,21 @@ static LogicalResult checkCombination(CollectiveOp op,
   if (config.staged && !config.variant->hasStagedForm())
     return op.emitOpError("variant ")
            << variant << " works on the symmetric heap; expected no staging";
-  if (variant == "atomic" && config.element != config.storage)
-    return op.emitOpError("variant atomic has no additions of ")
-           << config.element << "; expected another type or variant";
+  if (config.variant->has(plan::anyOrder) && config.element != config.storage)
+    return op.emitOpError("variant ")
+           << variant << " has no additions of " << config.element
+           << "; expected another type or variant";
   int64_t wideBytes = isa<FloatType>(config.element)
                           ? std::max<int64_t>(config.elementBytes, 4)
                           : config.elementBytes;
-  if (variant == "ring" && config.programs * 2 * config.tile * wideBytes >
-                               config.workspace.scratchBytes())
-    return op.emitOpError("variant ring has two slots of ")
-           << config.tile * wideBytes << " bytes for each of "
-           << config.programs << " programs; expected at most "
-           << config.workspace.scratchBytes() << " bytes in all";
+  if (config.variant->has(plan::programSlots) &&
+      config.programs * 2 * config.tile * wideBytes >
+          config.workspace.scratchBytes())
+    return op.emitOpError("variant ")
+           << variant << " has two slots of " << config.tile * wideBytes
+           << " bytes for each of " << config.programs
+           << " programs; expected at most " << config.workspace.scratchBytes()
+           << " bytes in all";
   return success();
 }
 

@@ -8,13 +8,27 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-static void buildBody(KernelBuilder &k) {
-  switch (k.config.kind) {
-#define IRIS_COLLECTIVE(Name, name, NAME, Generator, ...)                      \
-  case CollectiveKind::Name:                                                   \
-    return build##Generator(k);
+namespace {
+using Generator = void (*)(KernelBuilder &k);
+/// The generators of a variant's kernels; null if there is no such kernel.
+struct Generators {
+  Generator onHeap = nullptr, staged = nullptr;
+};
+} // namespace
+
+/// In the order of `plan::variants`.
+static constexpr Generators generators[] = {
+#define IRIS_VARIANT(Name, variant, Generator, Staged, ...)                    \
+  {build##Generator, build##Staged},
+#define IRIS_HEAP_VARIANT(Name, variant, Generator, ...) {build##Generator},
+#define IRIS_ENGINE_VARIANT(...) {},
 #include "iris/Plan/Collectives.def"
-  }
+};
+static_assert(std::size(generators) == std::size(plan::variants));
+
+static Generator getGenerator(const CollectiveConfig &config) {
+  const Generators &both = generators[plan::getIndex(*config.variant)];
+  return config.staged ? both.staged : both.onHeap;
 }
 
 void mlir::iris::buildBarrier(KernelBuilder &k) { k.barrier(); }
@@ -50,11 +64,13 @@ FailureOr<gpu::GPUModuleOp> mlir::iris::buildCollective(CollectiveOp op) {
   FailureOr<CollectiveConfig> config = getConfig(op);
   if (failed(config))
     return failure();
+  Generator build = getGenerator(*config);
+  assert(build && "a config names a variant with such a kernel");
   OpBuilder b(op);
   auto module = gpu::GPUModuleOp::create(b, op.getLoc(), op.getSymName());
   KernelBuilder k(module, *config);
   k.setDescription(describe(*config, b.getContext()));
-  buildBody(k);
+  build(k);
   k.finish();
   return module;
 }

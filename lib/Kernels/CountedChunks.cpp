@@ -344,3 +344,15 @@ void CountedChunks::buildBuffered() {
   };
   k.forSlotRounds(send, receive);
 }
+
+void mlir::iris::buildCountedPush(KernelBuilder &k) {
+  CountedChunks(k).buildPush();
+}
+
+void mlir::iris::buildCountedPull(KernelBuilder &k) {
+  CountedChunks(k).buildPull();
+}
+
+void mlir::iris::buildCountedBuffered(KernelBuilder &k) {
+  CountedChunks(k).buildBuffered();
+}

@@ -69,7 +69,7 @@ private:
 };
 } // namespace
 
-static void buildMatmulAllGatherPush(MatmulBuilder &k) {
+void mlir::iris::buildMatmulAllGatherPush(MatmulBuilder &k) {
   OwnPart own(k);
   k.barrier();
   own.forTiles(k.evenTilesForProgram(own.count()),
@@ -81,7 +81,7 @@ static void buildMatmulAllGatherPush(MatmulBuilder &k) {
 
 /// Communication programs compute the first tiles, while there is nothing to
 /// send.
-static void buildSpecialized(MatmulBuilder &k) {
+void mlir::iris::buildMatmulAllGatherSpecialized(MatmulBuilder &k) {
   OwnPart own(k);
   k.beginEpoch(own.numFlags());
   Value commPrograms = k.commPrograms();
@@ -104,7 +104,7 @@ static void buildSpecialized(MatmulBuilder &k) {
 }
 
 /// The kernel stores nothing to peers.
-static void buildMatmulAllGatherCopied(MatmulBuilder &k) {
+void mlir::iris::buildMatmulAllGatherCopyEngine(MatmulBuilder &k) {
   OwnPart own(k);
   plan::CopiedFlags<Value> flags = own.copiedFlags();
   k.beginCleared(flags.count);
@@ -114,12 +114,4 @@ static void buildMatmulAllGatherCopied(MatmulBuilder &k) {
     k.countDown(own.groupOf(number));
     barrierBeforeCopies(k, k.equal(number, k.index(0)), flags.entered);
   });
-}
-
-void mlir::iris::buildMatmulAllGather(MatmulBuilder &k) {
-  if (k.config.variant->name == "specialized")
-    return buildSpecialized(k);
-  if (k.config.isCopied())
-    return buildMatmulAllGatherCopied(k);
-  buildMatmulAllGatherPush(k);
 }

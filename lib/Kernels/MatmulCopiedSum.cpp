@@ -150,4 +150,6 @@ void CopiedSum::build() {
   });
 }
 
-void mlir::iris::buildCopiedSum(MatmulBuilder &k) { CopiedSum(k).build(); }
+void mlir::iris::buildMatmulReduceCopyEngine(MatmulBuilder &k) {
+  CopiedSum(k).build();
+}

@@ -16,14 +16,13 @@ void mlir::iris::barrierBeforeCopies(MatmulBuilder &k, Value isFirstTile,
   });
 }
 
-static void buildBody(MatmulBuilder &k) {
-  switch (k.config.kind) {
-#define IRIS_MATMUL(Kind, ...)                                                 \
-  case MatmulKind::Kind:                                                       \
-    return build##Kind(k);
+/// In the order of `plan::matmulVariants`; null if a variant has no kernel.
+static constexpr void (*generators[])(MatmulBuilder &k) = {
+#define IRIS_MATMUL_VARIANT(Kind, variant, Generator, ...) build##Generator,
+#define IRIS_UNFUSED_VARIANT(...) nullptr,
 #include "iris/Plan/Matmuls.def"
-  }
-}
+};
+static_assert(std::size(generators) == std::size(plan::matmulVariants));
 
 /// The kernel's "config" metadata, which the runtime needs to launch it.
 static DictionaryAttr describe(const MatmulConfig &config, MLIRContext *c) {
@@ -88,11 +87,13 @@ FailureOr<gpu::GPUModuleOp> mlir::iris::buildMatmulKernel(MatmulKernelOp op) {
   FailureOr<MatmulConfig> config = getConfig(op);
   if (failed(config))
     return failure();
+  auto *build = generators[plan::getIndex(*config->variant)];
+  assert(build && "a config names a variant with a kernel");
   OpBuilder b(op);
   auto module = gpu::GPUModuleOp::create(b, op.getLoc(), op.getSymName());
   MatmulBuilder k(module, *config);
   k.setDescription(describe(*config, b.getContext()));
-  buildBody(k);
+  build(k);
   k.finish();
   return module;
 }

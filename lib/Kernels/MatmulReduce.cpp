@@ -179,7 +179,7 @@ void SumTiles::addUp(const SumTile &tile,
 // Pushed partial sums
 //===----------------------------------------------------------------------===//
 
-static void buildMatmulReducePush(MatmulBuilder &k) {
+void mlir::iris::buildMatmulReduceScatterPush(MatmulBuilder &k) {
   SumTiles tiles(k);
   k.barrier();
   tiles.forPartialSums(k.evenTilesForProgram(tiles.numPartialSums()),
@@ -209,21 +209,20 @@ static void buildMatmulReducePush(MatmulBuilder &k) {
 // Partial sums read by the reducing rank
 //===----------------------------------------------------------------------===//
 
-/// Signals this rank's partial sum to the ranks that add up the tile.
+/// Signals this rank's partial sum to the ranks that add up the tile: all of
+/// them (`isOneShot`), or its owner.
 static void signalPartialSum(MatmulBuilder &k, SumTiles &tiles,
-                             const SumTile &tile) {
-  if (k.config.variant->name != "one_shot")
+                             const SumTile &tile, bool isOneShot) {
+  if (!isOneShot)
     return k.raise(tile.owner, tiles.flag(k.me, tile));
   k.forMembers(
       0, [&](Value i) { k.raise(k.rotate(k.me, i), tiles.flag(k.me, tile)); });
 }
 
 /// Adds up a tile from the partial sums in the members' memory, and stores it
-/// to all ranks that need it.
+/// to all ranks (`isForAll`) or to this one.
 static void addPartialSums(MatmulBuilder &k, SumTiles &tiles,
-                           const SumTile &tile) {
-  bool isForAll = k.config.kind == MatmulKind::MatmulAllReduce &&
-                  k.config.variant->name != "one_shot";
+                           const SumTile &tile, bool isForAll) {
   tiles.addUp(
       tile,
       [&](Value source, Value column) {
@@ -244,9 +243,9 @@ static void addPartialSums(MatmulBuilder &k, SumTiles &tiles,
 /// peers. Communication programs compute the first tiles, while there is
 /// nothing to add up; without communication programs all programs compute
 /// first.
-static void buildShots(MatmulBuilder &k) {
+static void buildShots(MatmulBuilder &k, bool isOneShot) {
   SumTiles tiles(k);
-  bool isOneShot = k.config.variant->name == "one_shot";
+  bool isForAll = k.config.kind == MatmulKind::MatmulAllReduce && !isOneShot;
   bool hasCommPrograms = k.config.hasCommPrograms();
   Value commPrograms = hasCommPrograms ? k.commPrograms() : k.programs;
   tiles.forPartialSums(
@@ -255,12 +254,14 @@ static void buildShots(MatmulBuilder &k) {
           : k.evenTilesForProgram(tiles.numPartialSums()),
       [&](const SumTile &tile) {
         k.store(tiles.computePartialSum(tile), tiles.partialSumAt(k.me, tile));
-        signalPartialSum(k, tiles, tile);
+        signalPartialSum(k, tiles, tile, isOneShot);
       });
   k.ifThen(k.less(k.program, commPrograms), [&] {
-    if (k.config.kind == MatmulKind::MatmulAllReduce && !isOneShot)
+    if (isForAll)
       k.barrier();
-    auto add = [&](const SumTile &tile) { addPartialSums(k, tiles, tile); };
+    auto add = [&](const SumTile &tile) {
+      addPartialSums(k, tiles, tile, isForAll);
+    };
     if (isOneShot)
       tiles.forAll(k.evenTilesForProgram(tiles.numPartialSums()), add);
     else
@@ -270,12 +271,24 @@ static void buildShots(MatmulBuilder &k) {
   k.endEpoch();
 }
 
+void mlir::iris::buildMatmulReduceTwoShot(MatmulBuilder &k) {
+  buildShots(k, /*isOneShot=*/false);
+}
+
+void mlir::iris::buildMatmulReduceOneShot(MatmulBuilder &k) {
+  buildShots(k, /*isOneShot=*/true);
+}
+
+void mlir::iris::buildMatmulReduceSpecialized(MatmulBuilder &k) {
+  buildShots(k, /*isOneShot=*/false);
+}
+
 //===----------------------------------------------------------------------===//
 // Sums in place
 //===----------------------------------------------------------------------===//
 
 /// Adds up tiles in every rank's result, which is initialized first.
-static void buildAtomic(MatmulBuilder &k) {
+void mlir::iris::buildMatmulReduceAtomic(MatmulBuilder &k) {
   Value rows = k.rowTiles(k.rowsOf(k.c));
   Value columns = k.columnTiles(k.columnsOf(k.c));
   auto forOwnTiles = [&](llvm::function_ref<void(Value, Value)> body) {
@@ -297,20 +310,4 @@ static void buildAtomic(MatmulBuilder &k) {
     });
   });
   k.barrier();
-}
-
-void mlir::iris::buildMatmulReduceScatter(MatmulBuilder &k) {
-  if (k.config.variant->name == "push")
-    return buildMatmulReducePush(k);
-  if (k.config.isCopied())
-    return buildCopiedSum(k);
-  buildShots(k);
-}
-
-void mlir::iris::buildMatmulAllReduce(MatmulBuilder &k) {
-  if (k.config.variant->name == "atomic")
-    return buildAtomic(k);
-  if (k.config.isCopied())
-    return buildCopiedSum(k);
-  buildShots(k);
 }

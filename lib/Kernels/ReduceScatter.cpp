@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-static void buildPull(KernelBuilder &k) {
+void mlir::iris::buildReduceScatterPull(KernelBuilder &k) {
   Value mine = k.chunk(k.in, k.me);
   Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
@@ -27,7 +27,7 @@ static void buildPull(KernelBuilder &k) {
 /// Stores tiles to slots at the members that reduce them, which need not have
 /// entered the call yet. A tile of this rank's chunk is loaded before its sum
 /// is stored, so in place is correct.
-static void buildBuffered(KernelBuilder &k) {
+void mlir::iris::buildReduceScatterBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value slot = k.sentSlot(k.me, length);
     return [=, &k](Value, Value offset) {
@@ -49,7 +49,7 @@ static void buildBuffered(KernelBuilder &k) {
   k.forBufferedRounds(send, reduce);
 }
 
-static void buildPacket(KernelBuilder &k) {
+void mlir::iris::buildReduceScatterPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     k.forTiles(length, [&](Value t, Value offset) {
       k.forPeers(0, start, length, offset, [&](Value peer, Value tile) {
@@ -61,12 +61,4 @@ static void buildPacket(KernelBuilder &k) {
       k.store(reducePackets(k, k.packetSlot(k.index(0), t)), to, offset);
     });
   });
-}
-
-void mlir::iris::buildReduceScatter(KernelBuilder &k) {
-  if (k.config.variant->name == "packet")
-    return buildPacket(k);
-  if (k.config.variant->name == "buffered" || k.config.staged)
-    return buildBuffered(k);
-  buildPull(k);
 }

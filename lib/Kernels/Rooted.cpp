@@ -20,16 +20,11 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-static void buildBroadcastStaged(KernelBuilder &k);
-static void buildReduceStaged(KernelBuilder &k);
-static void buildGatherStaged(KernelBuilder &k);
-static void buildScatterStaged(KernelBuilder &k);
-
 //===----------------------------------------------------------------------===//
 // broadcast
 //===----------------------------------------------------------------------===//
 
-static void buildBroadcastPush(KernelBuilder &k) {
+void mlir::iris::buildBroadcastPush(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
@@ -43,7 +38,7 @@ static void buildBroadcastPush(KernelBuilder &k) {
   k.barrier();
 }
 
-static void buildBroadcastPull(KernelBuilder &k) {
+void mlir::iris::buildBroadcastPull(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
   k.announceFromRoot(k.in);
   k.barrier();
@@ -60,7 +55,7 @@ static void buildBroadcastPull(KernelBuilder &k) {
 /// member reads its tiles from the root and stores them to the others: a tile
 /// leaves the root once, and the root receives nothing. The root copies its own
 /// output meanwhile.
-static void buildBroadcastScatter(KernelBuilder &k) {
+void mlir::iris::buildBroadcastScatter(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
   k.announceFromRoot(k.in);
   k.barrier();
@@ -92,7 +87,7 @@ static void buildBroadcastScatter(KernelBuilder &k) {
   k.ifAnnounced(k.count, scatter, [&] { buildBroadcastStaged(k); });
 }
 
-static void buildBroadcastStaged(KernelBuilder &k) {
+void mlir::iris::buildBroadcastStaged(KernelBuilder &k) {
   Value stage =
       k.scratch(k.index(0), k.index(k.config.scratchTiles() * k.config.tile));
   k.forStagedRounds(k.config.scratchTiles(), [&](Value start, Value length) {
@@ -112,7 +107,7 @@ static void buildBroadcastStaged(KernelBuilder &k) {
 // reduce
 //===----------------------------------------------------------------------===//
 
-static void buildReducePull(KernelBuilder &k) {
+void mlir::iris::buildReducePull(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   Value to = k.window(k.out, k.index(0), k.count);
   k.barrier();
@@ -123,7 +118,7 @@ static void buildReducePull(KernelBuilder &k) {
 /// Every member reduces its tiles and stores them to the root. In place, a
 /// member overwrites only those elements of the root's input that only it
 /// reads.
-static void buildReduceTwoShot(KernelBuilder &k) {
+void mlir::iris::buildReduceTwoShot(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   k.announceFromRoot(k.out);
   k.barrier();
@@ -140,7 +135,7 @@ static void buildReduceTwoShot(KernelBuilder &k) {
   k.ifAnnounced(k.count, reduce, [&] { buildReduceStaged(k); });
 }
 
-static void buildReduceStaged(KernelBuilder &k) {
+void mlir::iris::buildReduceStaged(KernelBuilder &k) {
   k.forStagedInputs([&](Value start, Value length, Value stage) {
     k.ifThen(k.equal(k.me, k.root), [&] {
       storeReduced(k, stage, k.window(k.out, start, length), length);
@@ -166,7 +161,7 @@ static std::function<Value(Value i)> allAnnounced(KernelBuilder &k) {
   };
 }
 
-static void buildGatherPush(KernelBuilder &k) {
+void mlir::iris::buildGatherPush(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   k.announceFromRoot(k.out);
   k.barrier();
@@ -182,7 +177,7 @@ static void buildGatherPush(KernelBuilder &k) {
 
 /// The root does not know the addresses of the inputs: in place, its own input
 /// has a different address. Its chunk is then stored over itself.
-static void buildGatherPull(KernelBuilder &k) {
+void mlir::iris::buildGatherPull(KernelBuilder &k) {
   k.announceToRoot(k.in);
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] {
@@ -201,7 +196,7 @@ static void buildGatherPull(KernelBuilder &k) {
   k.barrier();
 }
 
-static void buildGatherStaged(KernelBuilder &k) {
+void mlir::iris::buildGatherStaged(KernelBuilder &k) {
   k.forStagedInputs([&](Value start, Value length, Value stage) {
     k.ifThen(k.equal(k.me, k.root),
              [&] { k.gatherParts(stage, start, length); });
@@ -209,7 +204,7 @@ static void buildGatherStaged(KernelBuilder &k) {
 }
 
 /// The root does not know the addresses of the outputs either.
-static void buildScatterPush(KernelBuilder &k) {
+void mlir::iris::buildScatterPush(KernelBuilder &k) {
   k.announceToRoot(k.out);
   k.barrier();
   k.ifThen(k.equal(k.me, k.root), [&] {
@@ -228,7 +223,7 @@ static void buildScatterPush(KernelBuilder &k) {
   k.barrier();
 }
 
-static void buildScatterPull(KernelBuilder &k) {
+void mlir::iris::buildScatterPull(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
   k.announceFromRoot(k.in);
   k.barrier();
@@ -242,7 +237,7 @@ static void buildScatterPull(KernelBuilder &k) {
   k.ifAnnounced(k.mul(k.size, k.count), pull, [&] { buildScatterStaged(k); });
 }
 
-static void buildScatterStaged(KernelBuilder &k) {
+void mlir::iris::buildScatterStaged(KernelBuilder &k) {
   k.forStagedChunks([&](Value start, Value length, Value mine) {
     Value to = k.window(k.out, start, length);
     k.forTiles(length, [&](Value, Value offset) {
@@ -255,102 +250,100 @@ static void buildScatterStaged(KernelBuilder &k) {
 // packet
 //===----------------------------------------------------------------------===//
 
-/// The root sends, all other members receive. No member reads a peer's buffers.
-static void sendFromRoot(KernelBuilder &k, Value start, Value length) {
-  bool isBroadcast = k.config.kind == CollectiveKind::Broadcast;
+/// The root runs `sendTiles(to)`, which sends the tiles of a round to all other
+/// members and stores the root's own ones to `to`; the others receive theirs.
+/// No member reads a peer's buffers.
+static void sendFromRoot(KernelBuilder &k, Value start, Value length,
+                         llvm::function_ref<void(Value to)> sendTiles) {
   Value to = k.window(k.out, start, length);
-  auto send = [&] {
-    Value from = k.window(k.in, start, length);
-    k.forTiles(length, [&](Value t, Value offset) {
-      auto sendTo = [&](Value i, Value tile) {
-        k.sendPacket(k.rotate(k.me, i), tile, t);
-      };
-      Value own;
-      if (isBroadcast) {
-        own = k.load(from, offset);
-        k.forMembers(1, [&](Value i) { sendTo(i, own); });
-      } else {
-        k.forMembersLoaded(
-            1,
-            [&](Value i) {
-              return k.load(k.part(k.in, k.rotate(k.me, i), start, length),
-                            offset);
-            },
-            sendTo);
-        own = k.load(k.part(k.in, k.me, start, length), offset);
-      }
-      k.store(own, to, offset);
-    });
-  };
-  auto receive = [&] {
+  auto receiveTiles = [&] {
     k.forTiles(length, [&](Value t, Value offset) {
       k.store(k.receivePacket(k.root, t), to, offset);
     });
   };
-  k.ifThenElse(k.equal(k.me, k.root), send, receive);
+  k.ifThenElse(
+      k.equal(k.me, k.root), [&] { sendTiles(to); }, receiveTiles);
 }
 
-static void sendToRoot(KernelBuilder &k, Value start, Value length) {
-  bool isReduce = k.config.kind == CollectiveKind::Reduce;
-  Value from = k.window(k.in, start, length);
-  // The root sends to itself too, as in the operations without a root.
+static void broadcastFromRoot(KernelBuilder &k, Value start, Value length) {
+  sendFromRoot(k, start, length, [&](Value to) {
+    Value from = k.window(k.in, start, length);
+    k.forTiles(length, [&](Value t, Value offset) {
+      Value tile = k.load(from, offset);
+      k.forMembers(1,
+                   [&](Value i) { k.sendPacket(k.rotate(k.me, i), tile, t); });
+      k.store(tile, to, offset);
+    });
+  });
+}
+
+static void scatterFromRoot(KernelBuilder &k, Value start, Value length) {
+  auto load = [&](Value member, Value offset) {
+    return k.load(k.part(k.in, member, start, length), offset);
+  };
+  sendFromRoot(k, start, length, [&](Value to) {
+    k.forTiles(length, [&](Value t, Value offset) {
+      k.forMembersLoaded(
+          1, [&](Value i) { return load(k.rotate(k.me, i), offset); },
+          [&](Value i, Value tile) {
+            k.sendPacket(k.rotate(k.me, i), tile, t);
+          });
+      k.store(load(k.me, offset), to, offset);
+    });
+  });
+}
+
+/// All members send to the root. The root sends to itself too, as in the
+/// operations without a root.
+static void sendToRoot(KernelBuilder &k, Value from, Value length) {
   k.forTiles(length, [&](Value t, Value offset) {
     k.sendPacket(k.root, k.load(from, offset), k.packetSlot(k.me, t));
   });
+}
+
+static void reduceToRoot(KernelBuilder &k, Value start, Value length) {
+  sendToRoot(k, k.window(k.in, start, length), length);
   k.ifThen(k.equal(k.me, k.root), [&] {
-    if (isReduce) {
-      Value to = k.window(k.out, start, length);
-      k.forTiles(length, [&](Value t, Value offset) {
-        k.store(reducePackets(k, k.packetSlot(k.index(0), t)), to, offset);
-      });
-      return;
-    }
+    Value to = k.window(k.out, start, length);
+    k.forTiles(length, [&](Value t, Value offset) {
+      k.store(reducePackets(k, k.packetSlot(k.index(0), t)), to, offset);
+    });
+  });
+}
+
+static void gatherToRoot(KernelBuilder &k, Value start, Value length) {
+  Value from = k.window(k.in, start, length);
+  sendToRoot(k, from, length);
+  k.ifThen(k.equal(k.me, k.root), [&] {
     if (!k.receivesAll())
       k.copy(from, k.part(k.out, k.me, start, length), length);
     k.receiveParts(start, length);
   });
 }
 
-static void buildRootedPacket(KernelBuilder &k) {
+/// Rounds of packets between the root and the other members.
+static void forRootedRounds(KernelBuilder &k,
+                            void (*body)(KernelBuilder &k, Value start,
+                                         Value length)) {
   k.forPacketRounds([&](Value start, Value length) {
     k.arrive();
-    if (k.config.kind == CollectiveKind::Broadcast ||
-        k.config.kind == CollectiveKind::Scatter)
-      sendFromRoot(k, start, length);
-    else
-      sendToRoot(k, start, length);
+    body(k, start, length);
     k.waitForArrivals();
   });
 }
 
-//===----------------------------------------------------------------------===//
-// Choice
-//===----------------------------------------------------------------------===//
+void mlir::iris::buildBroadcastPacket(KernelBuilder &k) {
+  forRootedRounds(k, broadcastFromRoot);
+}
 
-void mlir::iris::buildRooted(KernelBuilder &k) {
-  StringRef variant = k.config.variant->name;
-  if (k.config.usesPackets())
-    return buildRootedPacket(k);
-  bool staged = k.config.staged, pull = variant == "pull";
-  switch (k.config.kind) {
-  case CollectiveKind::Broadcast:
-    return staged                 ? buildBroadcastStaged(k)
-           : variant == "scatter" ? buildBroadcastScatter(k)
-           : pull                 ? buildBroadcastPull(k)
-                                  : buildBroadcastPush(k);
-  case CollectiveKind::Reduce:
-    return staged ? buildReduceStaged(k)
-           : pull ? buildReducePull(k)
-                  : buildReduceTwoShot(k);
-  case CollectiveKind::Gather:
-    return staged ? buildGatherStaged(k)
-           : pull ? buildGatherPull(k)
-                  : buildGatherPush(k);
-  case CollectiveKind::Scatter:
-    return staged ? buildScatterStaged(k)
-           : pull ? buildScatterPull(k)
-                  : buildScatterPush(k);
-  default:
-    llvm_unreachable("not a rooted operation");
-  }
+void mlir::iris::buildScatterPacket(KernelBuilder &k) {
+  forRootedRounds(k, scatterFromRoot);
+}
+
+void mlir::iris::buildReducePacket(KernelBuilder &k) {
+  forRootedRounds(k, reduceToRoot);
+}
+
+void mlir::iris::buildGatherPacket(KernelBuilder &k) {
+  forRootedRounds(k, gatherToRoot);
 }

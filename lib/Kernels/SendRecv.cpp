@@ -78,7 +78,7 @@ private:
 };
 } // namespace
 
-static void buildSend(KernelBuilder &k) {
+void mlir::iris::buildSend(KernelBuilder &k) {
   Fifo fifo(k);
   Value peer = k.rankOf(k.root);
   Value taken = fifo.takenBy(k.root), put = fifo.putBy(k.me);
@@ -95,7 +95,7 @@ static void buildSend(KernelBuilder &k) {
   });
 }
 
-static void buildRecv(KernelBuilder &k) {
+void mlir::iris::buildRecv(KernelBuilder &k) {
   Fifo fifo(k);
   Value peer = k.rankOf(k.root);
   Value put = fifo.putBy(k.root), taken = fifo.takenBy(k.me);
@@ -108,8 +108,4 @@ static void buildRecv(KernelBuilder &k) {
     SignalOp::create(k.b, SignalKind::Set, k.ctx, number, fifo.counters, taken,
                      peer, MemSemantic::Release, Scope::Sys);
   });
-}
-
-void mlir::iris::buildSendRecv(KernelBuilder &k) {
-  k.config.kind == CollectiveKind::Send ? buildSend(k) : buildRecv(k);
 }

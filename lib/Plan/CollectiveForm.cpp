@@ -14,9 +14,7 @@ static int64_t getPacketBytes(const CollectiveForm &form) {
 }
 
 bool CollectiveForm::sendsResults() const {
-  bool isTwoShot =
-      variant->name == "two_shot" || variant->name == "two_shot_push";
-  return collective->kind == CollectiveKind::AllReduce && isTwoShot && staged;
+  return staged && variant->has(twoShot) && !usesPackets();
 }
 
 CollectiveForm::TileRoom CollectiveForm::tileRoom() const {
@@ -27,12 +25,12 @@ CollectiveForm::TileRoom CollectiveForm::tileRoom() const {
     // Results of two shots have as many slots as inputs; where the size is not
     // known, rounding up may take another group's.
     int64_t slots = members;
-    if (variant->name == "two_shot_packet")
+    if (variant->has(twoShot))
       slots = size ? 2 * members : members + 1;
     return {"packets", getPacketBytes(*this) / (2 * slots)};
   }
   int64_t half = workspace.scratchBytes() / 2;
-  if (variant->name == "two_shot_push" || usesSlots() ||
+  if (variant->has(inputSlots) || usesSlots() ||
       (staged && !collective->hasRoot()))
     return {"slots", half / (sendsResults() ? 2 * members : members)};
   if (staged)
@@ -51,7 +49,7 @@ int64_t CollectiveForm::largestTile() const {
 int64_t CollectiveForm::packetRound() const {
   int64_t members = maxMembers();
   int64_t tiles = getPacketBytes(*this) / (2 * tileBytes());
-  if (variant->name != "two_shot_packet")
+  if (!variant->has(twoShot))
     return tiles / members * tile;
   // members * ceil(tiles / members) slots of inputs, as many tiles of results.
   // Where the size is not known, rounding up takes at most maxMembers - 1.

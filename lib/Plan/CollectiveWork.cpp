@@ -3,71 +3,144 @@
 
 #include "iris/Plan/CollectiveWork.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 using namespace irisplan;
 
-double CollectiveWork::countIterations(double tiles, double programs) const {
-  return std::ceil(std::ceil(tiles / ways) / programs);
+//===----------------------------------------------------------------------===//
+// Work of a variant, for a group of `size` ranks
+//===----------------------------------------------------------------------===//
+
+/// Every rank stores its chunk to all peers and to its own output.
+static CollectiveWork getPushWork(double size) {
+  CollectiveWork work;
+  work.linkChunks = size - 1;
+  work.localChunks = 1;
+  return work;
+}
+
+/// Every rank loads the chunks of all peers.
+static CollectiveWork getPullWork(double size) {
+  CollectiveWork work;
+  work.linkChunks = size - 1;
+  work.pulls = true;
+  return work;
+}
+
+static CollectiveWork getPullAndReduceWork(double size) {
+  CollectiveWork work = getPullWork(size);
+  work.localChunks = 1;
+  return work;
+}
+
+/// Every rank stores its chunk to slots, from where receivers copy it.
+static CollectiveWork getBufferedWork(double size) {
+  CollectiveWork work;
+  work.linkChunks = size - 1;
+  work.localChunks = size;
+  work.barriers = 1;
+  return work;
 }
 
 /// Packets carry as many flags as data.
-static CollectiveWork getPacketWork(const Variant &variant, double size) {
-  double peers = size - 1;
-  bool isTwoShot = variant.name == "two_shot_packet";
+static CollectiveWork getPacketWork(double size) {
   CollectiveWork work;
-  work.ways = isTwoShot ? size : 1;
-  work.linkChunks = isTwoShot ? 4 * peers / size : 2 * peers;
-  work.localChunks = isTwoShot ? 6 : 2 * size;
+  work.linkChunks = 2 * (size - 1);
+  work.localChunks = 2 * size;
   work.barriers = 0;
-  work.packets = isTwoShot ? 2 : 1;
+  work.packets = 1;
   return work;
 }
 
-CollectiveWork irisplan::getWork(const Collective &collective,
-                                 const Variant &variant, int64_t members) {
-  double size = static_cast<double>(members), peers = size - 1;
-  if (variant.has(packets))
-    return getPacketWork(variant, size);
-  std::string_view name = variant.name;
+static CollectiveWork getEngineWork(double size) {
   CollectiveWork work;
-  work.linkChunks = peers;
-  if (variant.has(slots)) {
-    work.localChunks = size;
-    work.barriers = 1;
-    return work;
-  }
-  work.pulls = name == "pull" || name == "one_shot";
-  work.localChunks = collective.reduces() || name == "push" ? 1 : 0;
-  if (name == "two_shot" || name == "two_shot_push") {
-    work.ways = size;
-    work.linkChunks = 2 * peers / size;
-    if (name == "two_shot_push")
-      work.localChunks += 2; // to slots and from there
-  } else if (name == "ring") {
-    work.ways = size;
-    work.linkChunks = 2 * peers / size;
-    work.localChunks = 2;
-    work.barriersPerIteration = 2 * peers;
-    work.isStream = true;
-  } else if (variant.has(anyOrder)) {
-    // Every element is read and written on every rank.
-    work.linkChunks = 4 * peers;
-    work.barriers = 3;
-  } else if (collective.kind == CollectiveKind::Broadcast &&
-             name == "scatter") {
-    work.ways = std::max(peers, 1.0);
-    work.linkChunks = std::min(peers, 1.0);
-  } else if (collective.isPointToPoint()) {
-    work.linkChunks = 1;
-    work.localChunks = 1;
-    work.isStream = true;
-  } else if (!collective.hasBuffers()) {
-    work.linkChunks = 0;
-    work.barriers = 1;
-  }
+  work.linkChunks = size - 1;
   return work;
+}
+
+/// The owner of a tile loads it from all peers and stores the result to them.
+static CollectiveWork getTwoShotWork(double size) {
+  CollectiveWork work;
+  work.ways = size;
+  work.linkChunks = 2 * (size - 1) / size;
+  work.localChunks = 1;
+  return work;
+}
+
+static CollectiveWork getTwoShotPushWork(double size) {
+  CollectiveWork work = getTwoShotWork(size);
+  work.localChunks += 2; // to slots and from there
+  return work;
+}
+
+static CollectiveWork getTwoShotPacketWork(double size) {
+  CollectiveWork work;
+  work.ways = size;
+  work.linkChunks = 4 * (size - 1) / size;
+  work.localChunks = 6;
+  work.barriers = 0;
+  work.packets = 2;
+  return work;
+}
+
+static CollectiveWork getRingWork(double size) {
+  CollectiveWork work = getTwoShotWork(size);
+  work.localChunks = 2;
+  work.barriersPerIteration = 2 * (size - 1);
+  work.isStream = true;
+  return work;
+}
+
+/// Every element is read and written on every rank.
+static CollectiveWork getAtomicWork(double size) {
+  CollectiveWork work;
+  work.linkChunks = 4 * (size - 1);
+  work.localChunks = 1;
+  work.barriers = 3;
+  return work;
+}
+
+/// Each peer loads some tiles from the root and stores them to all others.
+static CollectiveWork getScatterWork(double size) {
+  CollectiveWork work;
+  work.ways = std::max(size - 1, 1.0);
+  work.linkChunks = std::min(size - 1, 1.0);
+  return work;
+}
+
+static CollectiveWork getFifoWork(double) {
+  CollectiveWork work;
+  work.linkChunks = 1;
+  work.localChunks = 1;
+  work.isStream = true;
+  return work;
+}
+
+static CollectiveWork getBarrierWork(double) {
+  CollectiveWork work;
+  work.barriers = 1;
+  return work;
+}
+
+/// In the order of `variants`.
+static constexpr CollectiveWork (*workFunctions[])(double size) = {
+#define IRIS_VARIANT(Name, variant, Generator, Staged, Terms, traits)          \
+  get##Terms##Work,
+#include "iris/Plan/Collectives.def"
+};
+
+CollectiveWork irisplan::getWork(const Variant &variant, int64_t size) {
+  return workFunctions[getIndex(variant)](static_cast<double>(size));
+}
+
+//===----------------------------------------------------------------------===//
+// Rounds and iterations
+//===----------------------------------------------------------------------===//
+
+double CollectiveWork::countIterations(double tiles, double programs) const {
+  return std::ceil(std::ceil(tiles / ways) / programs);
 }
 
 int64_t irisplan::getRoundBytes(const Collective &collective,

@@ -49,10 +49,10 @@ static std::string listBySize(ValueOf valueOf) {
 static void addWork(std::string &text, const Collective &collective,
                     const Variant &variant) {
   add(text, "ways", listBySize([&](int64_t size) {
-        return asText(getWork(collective, variant, size).ways);
+        return asText(getWork(variant, size).ways);
       }));
   add(text, "link_chunks", listBySize([&](int64_t size) {
-        return asText(getWork(collective, variant, size).linkChunks);
+        return asText(getWork(variant, size).linkChunks);
       }));
   if (usesWorkspace(variant))
     add(text, "round_bytes", listBySize([&](int64_t size) {

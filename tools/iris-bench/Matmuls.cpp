@@ -129,8 +129,8 @@ variantsFor(const Options &options, MatmulKind kind, const MatmulProblem &p) {
     bool isNamed = std::find(options.variants.begin(), options.variants.end(),
                              variant) != options.variants.end();
     // Atomic additions require results of the accumulator's type.
-    bool isPossible =
-        variant != "atomic" || p.result == DType::f32 || p.result == DType::i32;
+    bool isPossible = !ccl::addsInResult(kind, variant) ||
+                      p.result == DType::f32 || p.result == DType::i32;
     if (isNamed || (asksForAll(options) && isPossible))
       some.push_back(variant);
   }
@@ -164,7 +164,7 @@ static std::vector<MatmulConfig> requestedConfigs(const Options &options,
       config.tileM = static_cast<int64_t>(tile.m);
       config.tileN = static_cast<int64_t>(tile.n);
       config.tileK = static_cast<int64_t>(tile.k);
-      if (variant == "atomic")
+      if (ccl::addsInResult(p.kind, variant))
         config.partialType = "";
     }
     vary(configs, &MatmulConfig::warps, options.warps);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CollectiveKernels.h - Generators of collectives ----------*- C++ -*-===//
 //
-// One function per operation; each generates the variant that the config names.
-// The .cpp file of each operation says why its protocol is correct.
+// One function per kernel; the rows of Collectives.def name the functions of a
+// variant. The .cpp file of each operation says why its protocol is correct.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +13,13 @@
 
 namespace mlir::iris {
 
-/// Of several rows of the table, one generator.
-#define IRIS_COLLECTIVE(Name, name, NAME, Generator, ...)                      \
+// Several variants may have the same generator.
+#define IRIS_VARIANT(Name, variant, Generator, Staged, ...)                    \
+  void build##Generator(KernelBuilder &k);                                     \
+  void build##Staged(KernelBuilder &k);
+#define IRIS_HEAP_VARIANT(Name, variant, Generator, ...)                       \
   void build##Generator(KernelBuilder &k);
+#define IRIS_ENGINE_VARIANT(...)
 #include "iris/Plan/Collectives.def"
 
 /// Builds the GPU module for `op` and inserts it before `op`.

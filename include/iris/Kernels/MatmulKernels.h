@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulKernels.h - Generators of matmuls ------------------*- C++ -*-===//
 //
-// One function per kind; each generates the variant that the config names.
+// One function per kernel; the rows of Matmuls.def name the function of a
+// variant.
 // docs/internals/fused-matmuls.md says why each protocol is correct.
 //
 //===----------------------------------------------------------------------===//
@@ -13,13 +14,11 @@
 
 namespace mlir::iris {
 
-void buildMatmul(MatmulBuilder &k);
-void buildAllGatherMatmul(MatmulBuilder &k);
-void buildMatmulAllGather(MatmulBuilder &k);
-void buildMatmulReduceScatter(MatmulBuilder &k);
-void buildMatmulAllReduce(MatmulBuilder &k);
-/// The variant copy_engine of the last two.
-void buildCopiedSum(MatmulBuilder &k);
+// Variants of several kinds may have the same generator.
+#define IRIS_MATMUL_VARIANT(Kind, variant, Generator, ...)                     \
+  void build##Generator(MatmulBuilder &k);
+#define IRIS_UNFUSED_VARIANT(...)
+#include "iris/Plan/Matmuls.def"
 
 /// In the variants that send by copy engine: the program that computes the
 /// first tile runs a barrier with its peer programs after that tile, and then

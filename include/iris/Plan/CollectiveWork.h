@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CollectiveWork.h - What a collective does with a chunk ---*- C++ -*-===//
 //
-// The terms of the cost model that follow from the variant alone. The runtime's
+// The terms of the cost model that follow from the variant alone. A row of
+// Collectives.def names the function that returns them. The runtime's
 // selector multiplies them by a device's constants;
 // benchmarks/fit-cost-model.py finds those constants, and takes the terms from
 // `iris-compile --list-collectives`.
@@ -36,9 +37,8 @@ struct CollectiveWork {
   double countIterations(double tiles, double programs) const;
 };
 
-/// For a group of `size` members.
-CollectiveWork getWork(const Collective &collective, const Variant &variant,
-                       int64_t size);
+/// For a group of `size` members; `variant` is one of `variants`.
+CollectiveWork getWork(const Variant &variant, int64_t size);
 
 /// Bytes of a chunk that a variant processes at once, up to a tile; INT64_MAX
 /// if it does not depend on the workspace. Larger chunks take several rounds.

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Collectives.h - What is known of each collective ---------*- C++ -*-===//
 //
-// The table of Collectives.def, for the compiler, the runtime and the tools.
+// The tables of Collectives.def, for the compiler, the runtime and the tools.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef IRIS_PLAN_COLLECTIVES_H
 #define IRIS_PLAN_COLLECTIVES_H
 
+#include "iris/Plan/VariantRows.h"
 #include "iris/Plan/Workspace.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -72,18 +74,38 @@ enum Trait : uint32_t {
   anyOrder = 1 << 6,
   /// The selector never chooses it for buffers on the heap.
   onlyByName = 1 << 7,
+  /// A tile is reduced by its owner, which sends the result to all members.
+  twoShot = 1 << 8,
+  /// Inputs, but not results, go to slots in the receivers' workspaces.
+  inputSlots = 1 << 9,
+  /// Each program of a launch has two slots of its own in the scratch.
+  programSlots = 1 << 10,
 };
 
 struct Variant {
   std::string_view name;
   uint32_t traits = 0;
+  CollectiveKind kind = CollectiveKind::AllGather;
 
   constexpr bool has(Trait trait) const { return (traits & trait) != 0; }
   constexpr bool hasKernel() const { return !has(copyEngine); }
   constexpr bool hasStagedForm() const { return !has(heapOnly); }
 };
 
+/// The variants of all collectives, in the order of Collectives.def.
+inline constexpr Variant variants[] = {
+#define IRIS_VARIANT(Name, variant, Generator, Staged, Terms, traits)          \
+  {variant, traits, CollectiveKind::Name},
+#include "iris/Plan/Collectives.def"
+};
+
+/// The index of one of `variants`, for tables with an entry for each of them.
+constexpr size_t getIndex(const Variant &variant) {
+  return static_cast<size_t>(&variant - variants);
+}
+
 struct Collective {
+  /// The maximum number of variants.
   static constexpr int maxVariants = 10;
 
   CollectiveKind kind;
@@ -93,16 +115,11 @@ struct Collective {
   /// The op in MLIR that calls it, "gather_to"; "" if there is none.
   std::string_view mnemonic;
   Buffer in, out;
-  /// Up to the first without a name.
-  Variant variants[maxVariants];
+  /// The first one is the default.
+  RowsOf<Variant> variants;
 
-  constexpr const Variant *begin() const { return variants; }
-  constexpr const Variant *end() const {
-    const Variant *last = variants;
-    while (last != variants + maxVariants && !last->name.empty())
-      ++last;
-    return last;
-  }
+  constexpr const Variant *begin() const { return variants.first; }
+  constexpr const Variant *end() const { return variants.last; }
 
   /// Whether elements are combined.
   constexpr bool reduces() const {
@@ -167,10 +184,14 @@ struct Collective {
 
 /// All collectives, in the order of CollectiveKind.
 inline constexpr Collective collectives[] = {
-#define IRIS_COLLECTIVE(Name, name, NAME, Generator, signature, ...)           \
-  {CollectiveKind::Name, Signature::signature, __VA_ARGS__},
+#define IRIS_COLLECTIVE(Name, name, NAME, text, signature, ...)                \
+  {CollectiveKind::Name, Signature::signature, text, __VA_ARGS__,              \
+   findRows(variants, CollectiveKind::Name)},
 #include "iris/Plan/Collectives.def"
 };
+
+static_assert(areRowsComplete(collectives, variants, Collective::maxVariants),
+              "expected 1 to maxVariants consecutive variants of each kind");
 
 constexpr const Collective &getCollective(CollectiveKind kind) {
   return collectives[static_cast<int32_t>(kind)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Matmuls.h - What is known of each kind of matmul ---------*- C++ -*-===//
 //
-// The table of Matmuls.def, and the numbers of a matmul's config, for the
+// The tables of Matmuls.def, and the numbers of a matmul's config, for the
 // compiler and the runtime.
 //
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,9 @@
 
 #include "iris/Plan/ConfigNumber.h"
 #include "iris/Plan/FusedWorkspace.h"
+#include "iris/Plan/VariantRows.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string_view>
@@ -48,6 +50,7 @@ enum MatmulTrait : uint32_t {
 struct MatmulVariant {
   std::string_view name;
   uint32_t traits = 0;
+  MatmulKind kind = MatmulKind::Matmul;
 
   constexpr bool has(MatmulTrait trait) const { return (traits & trait) != 0; }
   constexpr bool hasKernel() const { return !has(separateKernels); }
@@ -55,8 +58,21 @@ struct MatmulVariant {
   constexpr bool isPublic() const { return !has(takesGathered); }
 };
 
+/// The variants of all kinds, in the order of Matmuls.def.
+inline constexpr MatmulVariant matmulVariants[] = {
+#define IRIS_MATMUL_VARIANT(Kind, variant, Generator, traits)                  \
+  {variant, traits, MatmulKind::Kind},
+#include "iris/Plan/Matmuls.def"
+};
+
+/// The index of one of `matmulVariants`, for tables with an entry for each of
+/// them.
+constexpr size_t getIndex(const MatmulVariant &variant) {
+  return static_cast<size_t>(&variant - matmulVariants);
+}
+
 struct Matmul {
-  static constexpr int maxShards = 2, maxVariants = 6;
+  static constexpr int maxShards = 2;
 
   MatmulKind kind;
   /// "all_gather_matmul".
@@ -64,16 +80,11 @@ struct Matmul {
   /// The dimensions by which the operands or the result may be sharded, "k",
   /// "m" or "n"; up to the first that is empty.
   std::string_view shards[maxShards];
-  /// Up to the first without a name.
-  MatmulVariant variants[maxVariants];
+  /// The first one is the default.
+  RowsOf<MatmulVariant> variants;
 
-  constexpr const MatmulVariant *begin() const { return variants; }
-  constexpr const MatmulVariant *end() const {
-    const MatmulVariant *last = variants;
-    while (last != variants + maxVariants && !last->name.empty())
-      ++last;
-    return last;
-  }
+  constexpr const MatmulVariant *begin() const { return variants.first; }
+  constexpr const MatmulVariant *end() const { return variants.last; }
 
   /// Whether partial sums of the ranks are reduced.
   constexpr bool reduces() const {
@@ -92,9 +103,12 @@ struct Matmul {
 
 /// All kinds, in the order of MatmulKind.
 inline constexpr Matmul matmuls[] = {
-#define IRIS_MATMUL(Kind, kind, ...) {MatmulKind::Kind, __VA_ARGS__},
+#define IRIS_MATMUL(Kind, kind, ...)                                           \
+  {MatmulKind::Kind, __VA_ARGS__, findRows(matmulVariants, MatmulKind::Kind)},
 #include "iris/Plan/Matmuls.def"
 };
+static_assert(areRowsComplete(matmuls, matmulVariants, /*most=*/6),
+              "expected 1 to 6 consecutive variants of each kind");
 
 constexpr const Matmul &getMatmul(MatmulKind kind) {
   return matmuls[static_cast<int32_t>(kind)];

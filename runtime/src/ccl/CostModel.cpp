@@ -34,7 +34,7 @@ uint64_t iris::ccl::roomOf(const std::string &name,
 
 static plan::CollectiveWork workOf(Op op, const std::string &variant,
                                    int64_t size) {
-  return plan::getWork(getCollective(op), variantOf(op, variant), size);
+  return plan::getWork(variantOf(op, variant), size);
 }
 
 //===----------------------------------------------------------------------===//

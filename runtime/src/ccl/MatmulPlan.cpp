@@ -76,6 +76,10 @@ bool iris::ccl::hasSplits(MatmulKind kind, const std::string &variant) {
   return getVariant(kind, variant).has(plan::splitsK);
 }
 
+bool iris::ccl::addsInResult(MatmulKind kind, const std::string &variant) {
+  return getVariant(kind, variant).has(plan::addsInResult);
+}
+
 bool iris::ccl::isUnfused(MatmulKind kind, const std::string &variant) {
   return getVariant(kind, variant).has(plan::separateKernels);
 }

@@ -108,6 +108,13 @@ bool iris::ccl::usesCopyEngine(Op op, const std::string &variant) {
   return found && found->has(plan::copyEngine);
 }
 
+/// Whether the workspace limits the number of programs, which is then part of
+/// the kernel.
+static bool hasProgramSlots(const Spec &spec) {
+  const plan::Variant *found = getCollective(spec.op).find(spec.config.variant);
+  return found && found->has(plan::programSlots);
+}
+
 Spec iris::ccl::kernelSpec(Spec spec) {
   if (usesCopyEngine(spec.op, spec.config.variant)) {
     Config config;
@@ -116,7 +123,7 @@ Spec iris::ccl::kernelSpec(Spec spec) {
         makeSpec(Op::barrier, DType::i8, ReduceOp::sum, spec.groupSize, config);
     spec.isSelected = true;
   }
-  if (spec.config.variant != "ring")
+  if (!hasProgramSlots(spec))
     spec.config.programs = 0;
   return spec;
 }
@@ -188,8 +195,9 @@ static std::string symbolOf(const std::string &description) {
 std::string iris::ccl::requestText(const Spec &request,
                                    uint64_t workspaceBytes) {
   Spec spec = request;
-  // The ring supports fewer programs; the compiler knows the maximum.
-  if (spec.config.programs == 0 && spec.config.variant != "ring")
+  // With slots per program, fewer programs may be supported; the compiler knows
+  // the maximum.
+  if (spec.config.programs == 0 && !hasProgramSlots(spec))
     spec.config.programs = getCollective(spec.op).maxPrograms();
   std::string description = describeFor(spec, workspaceBytes);
   // The location makes the package and the compiler's diagnostics independent

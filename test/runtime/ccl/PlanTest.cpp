@@ -90,7 +90,7 @@ TEST(Plan, RoundsFitIntoTheWorkspace) {
       // members of any group, and as many results.
       const int64_t tiles = round / form.tile;
       int64_t slots = tiles * members;
-      if (form.variant->name == "two_shot_packet") {
+      if (form.variant->has(twoShot)) {
         slots = 0;
         for (int64_t size = form.size ? form.size : 1; size <= members; ++size)
           slots = std::max(slots, ceilDiv(tiles, size) * size + tiles);
@@ -134,10 +134,10 @@ TEST(Plan, WorkOfAGroupOfOneCrossesNoLink) {
   for (const Collective &collective : collectives)
     for (const Variant &variant : collective)
       if (!collective.isPointToPoint())
-        EXPECT_EQ(getWork(collective, variant, 1).linkChunks, 0)
+        EXPECT_EQ(getWork(variant, 1).linkChunks, 0)
             << collective.name << " " << variant.name;
   const Collective &sum = getCollective(CollectiveKind::AllReduce);
-  CollectiveWork work = getWork(sum, *sum.find("two_shot"), 8);
+  CollectiveWork work = getWork(*sum.find("two_shot"), 8);
   EXPECT_DOUBLE_EQ(work.linkChunks, 2 * 7 / 8.0);
   EXPECT_EQ(work.countIterations(/*tiles=*/100, /*programs=*/4), 4);
 }

@@ -104,6 +104,10 @@ bool hasUnits(MatmulKind kind, const std::string &variant);
 /// Whether several programs may share the k-steps of a tile (split_k).
 bool hasSplits(MatmulKind kind, const std::string &variant);
 
+/// Whether partial sums are added up in the result, whose type must then be the
+/// accumulator's.
+bool addsInResult(MatmulKind kind, const std::string &variant);
+
 /// "all_gather_matmul"; "unknown" for an invalid value.
 const char *kindName(MatmulKind kind);
 

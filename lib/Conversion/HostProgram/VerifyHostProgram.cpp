@@ -49,7 +49,8 @@ static bool isAllowed(Operation *op) {
   if (isa<RankOp, NumRanksOp, AllocOp, DeallocOp, LaunchOp, SyncOp>(op) ||
       isView(op) || isa<func::ReturnOp>(op))
     return true;
-  return isa<cf::ControlFlowDialect, scf::SCFDialect>(op->getDialect());
+  return isa<cf::BranchOp, cf::CondBranchOp, cf::SwitchOp>(op) ||
+         isa<scf::SCFDialect>(op->getDialect());
 }
 
 /// Reports an op that the host cannot run. Arithmetic is that of kernels.

@@ -162,3 +162,12 @@ func.func @main(%ctx: !iris.ctx) {
   %q = arith.remf %f, %f : f32
   return
 }
+
+// -----
+
+func.func @main(%ctx: !iris.ctx) {
+  %true = arith.constant true
+  // expected-error @below {{'cf.assert' op cannot run on the host}}
+  cf.assert %true, "never"
+  return
+}

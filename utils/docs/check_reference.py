@@ -11,6 +11,10 @@ directions:
 
   ops        with those that are registered (iris-compile --list-ops); each has
              a summary, an example, and, on its page, its operands
+  language   the element types of --list-ops with those of the ops' operands and
+             results
+  main       the ops of the table of @main with those of a program that uses
+             all of them (test/Docs/Inputs/main.mlir)
   passes     with those that are registered (iris-opt --help), and their options
   options    of the tools' parsers with their --help
   variables  of the environment, that any source file reads
@@ -24,11 +28,29 @@ import sys
 
 import pages
 
-WHAT = ("ops", "passes", "options", "variables", "symbols")
+WHAT = ("ops", "language", "main", "passes", "options", "variables", "symbols")
 # Options that programs pass to themselves.
 INTERNAL_OPTIONS = {"--print-target", "--result-fd"}
 # Variables that are read outside of the table: by tests, and by libraries.
 KNOWN_VARIABLES = {"IRIS_TEST_PACKAGES", "IRIS_TEST_COMPILER"}
+
+
+ELEMENTS = ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32",
+            "f64")
+# What programs have besides the ops that they are made of.
+IMPLIED = {"iris.ctx", "iris.symmetric", "scf.yield", "scf.condition",
+           "scf.reduce"}
+
+
+def element_types(section):
+    """The element types in an op's tables of operands and results."""
+    found = set()
+    for text in re.findall(r"(?m)^\| `\w+` \| ([^|]*) \|$", section):
+        text = text.replace("memory element type", " ".join(
+            set(ELEMENTS) - {"i1", "index"}))
+        text = text.replace("any type", " ".join(ELEMENTS))
+        found |= {name for name in ELEMENTS if re.search(rf"\b{name}\b", text)}
+    return found
 
 
 def output(*command):
@@ -78,6 +100,40 @@ class Checker:
             if not re.search(r"(?m)^_.+_$", section):
                 self.problems.append(f"{name} has no summary")
         return len(found)
+
+    def language(self):
+        table = output(self.tool("iris-compile"), "--list-ops")
+        listed = {}
+        for names, elements in re.findall(
+                r"(?m)^\| (`(?:iris|tile)\..*?) \| [^|]* \| ([^|]*) \|", table):
+            for name in re.findall(r"`([\w.]+)`", names):
+                listed[name] = set(elements.split(", ")) & set(ELEMENTS)
+        for dialect in ("iris", "tile"):
+            for section in re.split(r"(?m)^(?=### `)",
+                                    self.ops_page(f"{dialect}.md")):
+                name = re.match(r"### `([\w.]+)`|", section)[1]
+                if name not in listed:
+                    continue
+                found = element_types(section)
+                # The matmul's own verifier excludes more.
+                if found != listed[name] and not (
+                        name == "tile.matmul" and listed[name] < found):
+                    self.problems.append(
+                        f"--list-ops: {name} on {sorted(listed[name])}; its "
+                        f"operands and results have {sorted(found)}")
+        return len(listed)
+
+    def main(self):
+        page = pages.read("docs/reference/kernel-language.md")
+        table = page.partition("<!-- begin: main -->")[2].partition(
+            "<!-- end: main -->")[0]
+        listed = set(re.findall(r"`((?:iris|scf|cf|func|memref)\.\w+)`", table))
+        program = re.sub(r"//.*", "", pages.read("test/Docs/Inputs/main.mlir"))
+        body = program.partition("func.func @main")[2]
+        used = set(re.findall(r"\b((?:iris|scf|cf|func|memref)\.\w+)\b", body))
+        self.compare("op of @main", "kernel-language.md", used - IMPLIED,
+                     listed)
+        return len(listed)
 
     def passes(self):
         own = re.compile(r"^( +)--((?:iris|tile|convert-(?:tile|iris))[\w-]*) "

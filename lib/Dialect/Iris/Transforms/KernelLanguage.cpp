@@ -32,21 +32,36 @@ struct Row {
 
 static constexpr Row rows[] = {
     //===--- iris, tile ---------------------------------------------------===//
-    {"iris",
-     "rank num_ranks group_size group_index group_member translate load store "
-     "gather scatter get put copy atomic_rmw atomic_cas signal wait barrier "
-     "fence packet_store packet_load trace",
-     OnAny, EltAny},
+    {"iris", "rank num_ranks group_size group_index group_member trace",
+     OnScalars, EltIndex},
+    {"iris", "translate", OnScalars | OnBuffers, EltAny},
+    {"iris", "load store packet_store packet_load atomic_cas",
+     OnScalars | OnTiles | OnBuffers, EltStored | EltIndex,
+     "`index` for offsets and ranks"},
+    {"iris", "gather scatter get put copy atomic_rmw",
+     OnScalars | OnTiles | OnBuffers, EltAny,
+     "`i1` for masks, `index` for offsets, coordinates and ranks"},
+    {"iris", "signal wait", OnScalars | OnBuffers, EltI32 | EltI64 | EltIndex,
+     "`index` for offsets and ranks"},
+    {"iris", "barrier", OnBuffers, EltI32},
+    {"iris", "fence", 0, 0},
     {"iris", "expect_eq", OnScalars | OnTiles, EltAny,
      "in kernels with an argument of type `!iris.ctx`"},
     {"iris", "check", OnScalars, EltIndex,
      "a failure ends the program and fails the world"},
-    {"tile",
-     "load store gather scatter range expand_dims broadcast transpose "
-     "convert_layout reduce yield",
-     OnAny, EltAny},
-    {"tile", "matmul", OnAny, EltAny,
-     "`as` names f8 types that the target's matrix instructions have"},
+    {"tile", "load store", OnScalars | OnTiles | OnBuffers,
+     EltStored | EltIndex, "`index` for offsets"},
+    {"tile", "gather scatter", OnScalars | OnTiles | OnBuffers, EltAny,
+     "`i1` for masks, `index` for coordinates"},
+    {"tile", "range", OnTiles, EltI32 | EltI64 | EltIndex},
+    {"tile", "expand_dims broadcast transpose convert_layout", OnTiles, EltAny},
+    {"tile", "reduce", OnScalars | OnTiles, EltStored},
+    {"tile", "matmul", OnScalars | OnTiles | OnBuffers,
+     EltI8 | EltI32 | EltFloatsTo32 | EltIndex,
+     "`index` for offsets and k; f8 by `as` in buffers of i8, where the "
+     "target's matrix instructions have the type"},
+    {"tile", "yield", OnScalars | OnBuffers, EltStored | EltIndex,
+     "`index` for offsets"},
 
     //===--- gpu, func ----------------------------------------------------===//
     {"gpu", "module func return", OnScalars | OnBuffers, EltAny,

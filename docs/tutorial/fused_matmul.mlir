@@ -108,7 +108,9 @@ func.func @main(%ctx: !iris.ctx) {
   %ranks = iris.num_ranks %ctx : index
   %rows = arith.muli %ranks, %m : index
   // 32 words for each program and rank.
-  %words = arith.muli %ranks, %k : index
+  %c32 = arith.constant 32 : index
+  %wordsPerRank = arith.muli %programs, %c32 : index
+  %words = arith.muli %ranks, %wordsPerRank : index
   %state = iris.alloc(%words) : !state
   %a = iris.alloc(%m, %k) : !matrix
   %b = iris.alloc(%k, %n) : !matrix

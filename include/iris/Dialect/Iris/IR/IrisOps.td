@@ -284,16 +284,22 @@ class Iris_TransferOp<string mnemonic>
 def Iris_GetOp : Iris_TransferOp<"get"> {
   let summary = "Copies a window from some rank to local memory";
   let description = [{
-    Same as `iris.get`: a remote load and a local store. Elements outside of
-    the source read as 0, or as the `else` value; elements outside of the
-    destination are dropped; elements whose `mask` is false are not
+    Same as `iris.get` of ROCm/iris: a remote load and a local store. Elements
+    outside of the source read as 0, or as the `else` value; elements outside of
+    the destination are dropped; elements whose mask is false are not
     transferred.
+
+    `shape` is the window. `mask %m` has its shape and elements of i1, so that
+    its type is not written; `else %v` is a scalar of the source's element
+    type.
 
     Example:
 
     ```mlir
     iris.get %ctx, %src[%i, %j], %dst[%k, %l] from %r shape [8, 256]
         : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16>
+    iris.get %ctx, %src[%i, %j], %dst[%k, %l] from %r shape [8, 256]
+        mask %m else %v : memref<?x?xf16, #iris.symmetric>, memref<?x?xf16>
     ```
   }];
   let arguments = (ins
@@ -318,12 +324,15 @@ def Iris_GetOp : Iris_TransferOp<"get"> {
 def Iris_PutOp : Iris_TransferOp<"put"> {
   let summary = "Copies a window from local memory to some rank";
   let description = [{
-    Same as `iris.put`: a local load and a remote store.
+    Same as `iris.put` of ROCm/iris: a local load and a remote store. `mask` and
+    `else` are those of `iris.get`.
 
     Example:
 
     ```mlir
     iris.put %ctx, %src[%i, %j], %dst[%k, %l] to %r shape [8, 256]
+        : memref<?x?xf16>, memref<?x?xf16, #iris.symmetric>
+    iris.put %ctx, %src[%i, %j], %dst[%k, %l] to %r shape [8, 256] mask %m
         : memref<?x?xf16>, memref<?x?xf16, #iris.symmetric>
     ```
   }];
@@ -349,8 +358,8 @@ def Iris_PutOp : Iris_TransferOp<"put"> {
 def Iris_CopyOp : Iris_TransferOp<"copy"> {
   let summary = "Copies a window between any two ranks";
   let description = [{
-    Same as `iris.copy`, but neither rank needs to be this one: all heaps are
-    mapped.
+    Same as `iris.copy` of ROCm/iris, but neither rank needs to be this one: all
+    heaps are mapped. `mask` and `else` are those of `iris.get`.
 
     Example:
 
@@ -394,8 +403,8 @@ def Iris_AtomicRMWOp : Iris_OrderedOp<"atomic_rmw", [
     Tile_MaskOf<"value", "mask">]> {
   let summary = "Atomically updates elements and returns the old values";
   let description = [{
-    Same as `iris.atomic_add`, `_sub`, `_xchg`, `_and`, `_or`, `_xor`, `_min`
-    and `_max`. A tile updates each element of a window, in no particular order.
+    Same as ROCm/iris' `atomic_add`, `_sub`, `_xchg`, `_and`, `_or`, `_xor`,
+    `_min` and `_max`. A tile updates each element of a window, in no particular order.
     Elements outside of the buffer or masked out are not updated; their result
     is 0. Integers are signless: `min` and `max` compare signed, `umin` and
     `umax` unsigned. Float `min` and `max` propagate NaN.
@@ -435,8 +444,8 @@ def Iris_AtomicCASOp : Iris_OrderedOp<"atomic_cas", [
     AllTypesMatch<["compare", "value", "result"]>]> {
   let summary = "Atomically replaces elements that have an expected value";
   let description = [{
-    Same as `iris.atomic_cas`: an element that equals `compare` bit for bit
-    becomes `value`; the result is the old value. Integers and floats. Ordered
+    Same as `iris.atomic_cas` of ROCm/iris: an element that equals `compare` bit
+    for bit becomes `value`; the result is the old value. Integers and floats. Ordered
     like `iris.atomic_rmw`.
 
     Example:

@@ -5,6 +5,7 @@ Doxygen finds the declarations; their comments are taken from the headers as
 they are, because they are Markdown. One comment may be for several
 declarations: those that follow it without an empty line.
 """
+import html
 import os
 import re
 import shutil
@@ -148,8 +149,26 @@ class Header:
 def uncomment(lines):
     text = "\n".join(re.sub(r"^\s*(?:///?<? ?|/\*\*? ?|\*(?!/) ?)", "", line)
                      for line in lines)
-    text = textwrap.dedent(re.sub(r"\s*\*/\s*$", "", text))
-    return re.sub(r"\n +(?! *\*)", "\n", text).strip()
+    return separate_lists(textwrap.dedent(re.sub(r"\s*\*/\s*$", "", text)))
+
+
+def separate_lists(text):
+    """Comments have lists directly below a paragraph, and indent them as they
+    like; Markdown wants empty lines around a list, and 4 spaces in it."""
+    lines, inside = [], False
+    for line in text.splitlines():
+        starts = re.match(r"\s*\* +(?=\S)", line)
+        goes_on = inside and line.startswith("  ")
+        if bool(starts or goes_on) != inside and line.strip():
+            lines.append("")
+        if line.strip():
+            inside = bool(starts or goes_on)
+        if starts:
+            line = "* " + line[starts.end():]
+        elif inside:
+            line = "    " + line.strip()
+        lines.append(line.rstrip() if inside else line.strip())
+    return "\n".join(lines).strip()
 
 
 def doxygen(headers):
@@ -257,6 +276,22 @@ def missing(found):
             for each in (symbol, *symbol.members) if not each.comment]
 
 
+def link_names(text, known):
+    """A comment with links for the names of other symbols, code for variables
+    of the environment, and no HTML. Code is left alone."""
+    def change(match):
+        name = match[0]
+        if name in ("<", ">"):
+            return html.escape(name)
+        if name in known:
+            return f"[`{name}`](#{pages.slug(name.replace('::', '-'))})"
+        return f"`{name}`" if name.startswith("IRIS") and "_" in name else name
+    parts = re.split(r"(```.*?```|`[^`]*`)", text, flags=re.S)
+    parts[::2] = [re.sub(r"[<>]|(?<![\w/.$])[A-Za-z]\w*(?:::\w+)*(?![\w/])",
+                         change, part) for part in parts[::2]]
+    return "".join(parts)
+
+
 def cell(text):
     """Markdown in a cell of a table."""
     return " ".join(text.split()).replace("|", "\\|")
@@ -299,7 +334,18 @@ def groups(members):
     return result
 
 
-def function_section(group, level, language):
+def error_link(group, comments, errors):
+    """Where the errors of functions are that do not list their own; `errors`
+    is the anchor of a header that says what every call returns."""
+    fails = any(re.match(r"(?:rt::)?(?:Status|Expected)\b", each.type)
+                for each in group)
+    if not errors or not fails or re.search(r"(?i)\berrors?:|\bfails\b",
+                                            " ".join(comments)):
+        return ""
+    return f"\n\nErrors: [those of every call](#{errors})."
+
+
+def function_section(group, level, language, errors=""):
     """One section for functions that share a comment; an anchor for each."""
     names = list(dict.fromkeys(each.qualified() for each in group))
     heading = "#" * level + " " + ", ".join(f"`{name}`" for name in names)
@@ -307,10 +353,10 @@ def function_section(group, level, language):
     comments = dict.fromkeys(each.comment for each in group if each.comment)
     marks = "".join(anchor(name) for name in names)
     return (f"{heading}\n\n{marks}\n\n```{language}\n{code}\n```\n\n" +
-            "\n\n".join(comments) + "\n")
+            "\n\n".join(comments) + error_link(group, comments, errors) + "\n")
 
 
-def class_section(symbol, language):
+def class_section(symbol, language, errors=""):
     name = symbol.qualified()
     parts = [f"### `{name}`\n", f"{anchor(name)}\n"]
     if symbol.comment:
@@ -324,7 +370,8 @@ def class_section(symbol, language):
             parts.append(case_table(each))
     functions = groups([each for each in symbol.members
                         if each.kind in ("function", "typedef")])
-    parts += [function_section(group, 4, language) for group in functions]
+    parts += [function_section(group, 4, language, errors)
+              for group in functions]
     return "\n".join(parts)
 
 
@@ -336,10 +383,10 @@ def macro_section(symbol, language):
             f"{symbol.arguments}{value}\n```\n\n{symbol.comment}\n")
 
 
-def section(group, language):
+def section(group, language, errors=""):
     symbol = group[0]
     if symbol.kind in ("class", "struct"):
-        return class_section(symbol, language)
+        return class_section(symbol, language, errors)
     if symbol.kind == "enum":
         return (f"### `{symbol.name}`\n\n{anchor(symbol.name)}\n\n"
                 f"{symbol.comment}\n\n{case_table(symbol)}")
@@ -360,27 +407,39 @@ def prose(path, language):
     for part in re.split(r"\n{2,}", "\n".join(lines).strip("\n")):
         is_code = all(line.startswith("  ") for line in part.splitlines())
         result.append(f"```{language}\n{textwrap.dedent(part)}\n```"
-                      if is_code else re.sub(r"(?m)^ +(?=\*)", "", part))
+                      if is_code else separate_lists(part))
     return "\n\n".join(result)
 
 
-def header_section(path, list_, language):
+def header_section(path, list_, language, known):
     parts, functions = [], []
+    name, banner = path.split("include/", 1)[1], prose(path, language)
+    errors = pages.slug(name) if re.search(r"(?m)^Errors\b", banner) else ""
     for symbol in list_:
         if symbol.kind in ("function", "typedef", "variable"):
             functions.append(symbol)
             continue
         parts += [section(group, language) for group in groups(functions)]
         functions = []
-        parts.append(section([symbol], language))
+        parts.append(section([symbol], language, errors))
     parts += [section(group, language) for group in groups(functions)]
-    return (f"## `{path.split('include/', 1)[1]}`\n\n{prose(path, language)}\n\n"
+    return (f"## `{name}`\n\n{link_names(banner, known)}\n\n"
             + "\n".join(parts))
 
 
 def page(note, title, intro, headers, language):
     """The page's text, and what lacks a comment."""
     found = symbols(headers)
+    problems = missing(found)
+    known = {each.qualified() for list_ in found.values() for symbol in list_
+             for each in (symbol, *symbol.members)}
+    # Plain words that are also symbols ("select", "full") are words.
+    known = {name for name in known if "::" in name or
+             re.match(r"iris\w+[A-Z]|[A-Z]\w*[a-z]\w*[A-Z]", name)}
+    for list_ in found.values():
+        for symbol in list_:
+            for each in (symbol, *symbol.members, *symbol.cases):
+                each.comment = link_names(each.comment, known)
     index = ["| header | symbols |", "|---|---|"]
     for path, list_ in found.items():
         name = path.split("include/", 1)[1]
@@ -389,10 +448,10 @@ def page(note, title, intro, headers, language):
             for each in list_)
         index.append(f"| [`{name}`](#{pages.slug(name)}) | {links} |")
     parts = [note, f"# {title}\n", intro + "\n", *index, ""]
-    parts += [header_section(path, list_, language)
+    parts += [header_section(path, list_, language, known)
               for path, list_ in found.items()]
     text = "\n".join(parts)
-    return re.sub(r"\n{3,}", "\n\n", text), missing(found)
+    return re.sub(r"\n{3,}", "\n\n", text), problems
 
 
 def main():

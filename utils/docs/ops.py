@@ -143,6 +143,8 @@ def op_page(dialect, text, errors):
     text = re.sub(r"(?m)^#### (\w+):?$", r"**\1**", text)
     text = re.sub(rf"^# '{dialect}' Dialect", f"# Dialect {dialect}", text)
     text = re.sub(r"(?m)^(Syntax:\n\n```)$", r"\1text", text)
+    text = re.sub(r"(?m)^\|(?: :?-+:? \|)+$",
+                  lambda row: "|" + "---|" * (row[0].count("|") - 1), text)
     text = spelling(text)
     head, *ops = re.split(rf"(?m)^(?=### `{dialect}\.)", text)
     table = ["| op | |", "|---|---|"]

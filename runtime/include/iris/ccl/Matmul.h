@@ -18,6 +18,11 @@
 // host, so it can be captured.  One thread at a time uses a Matmul.
 //
 // Matrices are on the symmetric heap, at the same offset on all ranks.
+//
+// Errors: invalidArgument for a problem, config or buffer that is not possible;
+// failedPrecondition if the device lacks what the variant needs, or after
+// destroy(); unavailable and invalidArgument from the compiler; and the error
+// of a failed world.
 #ifndef IRIS_CCL_MATMUL_H
 #define IRIS_CCL_MATMUL_H
 

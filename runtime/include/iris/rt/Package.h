@@ -11,6 +11,10 @@
 // package detects damage, not forgery.  Load only packages that you would run
 // as a program; WorldOptions::refuseHostCode or IRIS_REFUSE_HOST_CODE=1
 // restricts packages to GPU images, which run on the GPU only.
+//
+// Errors: invalidArgument for bytes or files that are no valid package, and for
+// names and targets that it does not have; failedPrecondition for a package of
+// another version of the ABI.
 #ifndef IRIS_RT_PACKAGE_H
 #define IRIS_RT_PACKAGE_H
 

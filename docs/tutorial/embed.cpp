@@ -26,15 +26,13 @@ static Status run(const char *path) {
   std::vector<int32_t> data(all);
   for (int64_t i = 0; i < count; ++i)
     data[i] = 1000000 * static_cast<int32_t>(world->rank()) + i;
-  IRISRT_ASSIGN_OR_RETURN(uint64_t in, world->allocate(count * 4));
-  IRISRT_ASSIGN_OR_RETURN(uint64_t out, world->allocate(all * 4));
-  IRISRT_RETURN_IF_ERROR(world->writeNow(in, data.data(), count * 4));
+  IRISRT_ASSIGN_OR_RETURN(auto in, world->allocate<int32_t>(count));
+  IRISRT_ASSIGN_OR_RETURN(auto out, world->allocate<int32_t>(all));
+  IRISRT_RETURN_IF_ERROR(world->writeNow(in, data.data(), in.bytes()));
   IRISRT_RETURN_IF_ERROR(world->launch(
-      kernel, {4, 1, 1},
-      {makeContextArg(), makeMemrefArg(IRISRT_ELT_I32, in, {count}),
-       makeMemrefArg(IRISRT_ELT_I32, out, {all})}));
+      kernel, {4, 1, 1}, {makeContextArg(), in.arg(), out.arg()}));
   IRISRT_RETURN_IF_ERROR(world->sync()); // all ranks have stored
-  IRISRT_RETURN_IF_ERROR(world->readNow(data.data(), out, all * 4));
+  IRISRT_RETURN_IF_ERROR(world->readNow(data.data(), out, out.bytes()));
   // [/launch]
 
   for (int64_t i = 0; i < all; ++i)

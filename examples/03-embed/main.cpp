@@ -44,23 +44,20 @@ Status run(const Arguments &arguments, const WorldOptions &options) {
 
   // Every rank makes the same allocations in the same order. The memory is
   // zero.
-  const uint64_t bytes = count * sizeof(int32_t);
-  IRISRT_ASSIGN_OR_RETURN(uint64_t from, world->allocate(bytes));
-  IRISRT_ASSIGN_OR_RETURN(uint64_t to, world->allocate(bytes));
+  IRISRT_ASSIGN_OR_RETURN(auto from, world->allocate<int32_t>(count));
+  IRISRT_ASSIGN_OR_RETURN(auto to, world->allocate<int32_t>(count));
 
   std::vector<int32_t> data(count);
   for (int64_t i = 0; i < count; ++i)
     data[i] = element(world->rank(), i);
-  IRISRT_RETURN_IF_ERROR(world->writeNow(from, data.data(), bytes));
+  IRISRT_RETURN_IF_ERROR(world->writeNow(from, data.data(), from.bytes()));
   IRISRT_RETURN_IF_ERROR(world->launch(
-      rotate, {8, 1, 1},
-      {makeContextArg(), makeMemrefArg(IRISRT_ELT_I32, from, {count}),
-       makeMemrefArg(IRISRT_ELT_I32, to, {count})}));
+      rotate, {8, 1, 1}, {makeContextArg(), from.arg(), to.arg()}));
   // The streams of all ranks are complete: the previous rank's stores are
   // visible.
   IRISRT_RETURN_IF_ERROR(world->sync());
 
-  IRISRT_RETURN_IF_ERROR(world->readNow(data.data(), to, bytes));
+  IRISRT_RETURN_IF_ERROR(world->readNow(data.data(), to, to.bytes()));
   const uint32_t left =
       (world->rank() + world->numRanks() - 1) % world->numRanks();
   int64_t wrong = 0;

@@ -36,22 +36,18 @@ static Status runRank(uint32_t rank, const std::string &package) {
                           Communicator::create(*world, communicator));
   IRISRT_RETURN_IF_ERROR(comm->addPackage(package));
 
-  IRISRT_ASSIGN_OR_RETURN(uint64_t in, world->allocate(count * 4));
-  IRISRT_ASSIGN_OR_RETURN(uint64_t out, world->allocate(count * 4));
-  IRISRT_ASSIGN_OR_RETURN(uint64_t all, world->allocate(3 * count * 4));
+  IRISRT_ASSIGN_OR_RETURN(auto in, world->allocate<float>(count));
+  IRISRT_ASSIGN_OR_RETURN(auto out, world->allocate<float>(count));
+  IRISRT_ASSIGN_OR_RETURN(auto all, world->allocate<float>(3 * count));
   std::vector<float> values(count), sums(count), gathered(3 * count);
   for (int64_t i = 0; i < count; ++i)
     values[i] = static_cast<float>(1000 * rank + i);
-  IRISRT_RETURN_IF_ERROR(world->copyToDevice(in, values.data(), count * 4));
-  IRISRT_RETURN_IF_ERROR(comm->allReduce(reinterpret_cast<void *>(in),
-                                         reinterpret_cast<void *>(out), count,
-                                         DType::f32, ReduceOp::sum));
-  IRISRT_RETURN_IF_ERROR(comm->allGather(reinterpret_cast<void *>(out),
-                                         reinterpret_cast<void *>(all), count,
-                                         DType::f32));
-  IRISRT_RETURN_IF_ERROR(comm->barrier());
+  IRISRT_RETURN_IF_ERROR(world->copyToDevice(in, values.data(), in.bytes()));
   IRISRT_RETURN_IF_ERROR(
-      world->copyToHost(gathered.data(), all, 3 * count * 4));
+      comm->allReduce(in, out, in.size(), dtypeOf<float>, ReduceOp::sum));
+  IRISRT_RETURN_IF_ERROR(comm->allGather(out, all, out.size(), dtypeOf<float>));
+  IRISRT_RETURN_IF_ERROR(comm->barrier());
+  IRISRT_RETURN_IF_ERROR(world->copyToHost(gathered.data(), all, all.bytes()));
   IRISRT_RETURN_IF_ERROR(world->sync());
   for (int64_t i = 0; i < 3 * count; ++i)
     if (gathered[i] != static_cast<float>(3000 + 3 * (i % count)))

@@ -111,15 +111,20 @@ TEST(Communicator, WholeWorlds) {
       RANK_ASSIGN(auto comm, Communicator::create(*world, optionsOf(folder)));
       RANK_CHECK(comm->size() == launch.numRanks);
       RANK_CHECK(comm->index() == static_cast<int32_t>(launch.rank));
-      RANK_ASSIGN(uint64_t in, world->allocate(1 << 20));
-      RANK_ASSIGN(uint64_t out, world->allocate(4 << 20));
+      RANK_ASSIGN(auto in, world->allocate<int32_t>(1 << 18));
+      RANK_ASSIGN(auto out, world->allocate<int32_t>(4 << 18));
       for (size_t count : {1, 3, 64, 2500}) {
-        std::string text =
-            useGroup(*world, *comm, static_cast<int32_t *>(pointer(in)),
-                     static_cast<int32_t *>(pointer(out)), count, count);
+        std::string text = useGroup(*world, *comm, in, out, count, count);
         if (!text.empty())
           return text;
       }
+      // Typed buffers are arguments as they are.
+      auto one = in.slice(0, 1), sum = out.slice(0, 1);
+      *one = 3;
+      RANK_TRY(comm->allReduce(one, sum, one.size(), dtypeOf<int32_t>,
+                               ReduceOp::sum));
+      RANK_TRY(world->sync());
+      RANK_CHECK(*sum == 3 * static_cast<int32_t>(launch.numRanks));
       RANK_TRY(comm->destroy());
       RANK_TRY(comm->destroy()); // a second call does nothing
       RANK_CHECK(comm->barrier().message().find("was destroyed") !=

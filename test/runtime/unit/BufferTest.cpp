@@ -30,6 +30,71 @@ TEST(Elements, Encoding) {
   EXPECT_EQ(encodeElement(IRISRT_ELT_F16, std::ldexp(1, -14)), 0x400u);
 }
 
+TEST(TypedBuffers, ConvertToAddressesAndPointers) {
+  static_assert(elementOf<float>() == IRISRT_ELT_F32 &&
+                elementOf<double>() == IRISRT_ELT_F64 &&
+                elementOf<bool>() == IRISRT_ELT_I1 &&
+                elementOf<uint8_t>() == IRISRT_ELT_I8 &&
+                elementOf<int16_t>() == IRISRT_ELT_I16 &&
+                elementOf<uint32_t>() == IRISRT_ELT_I32 &&
+                elementOf<int64_t>() == IRISRT_ELT_I64);
+  TypedBuffer<int32_t> buffer(0x10000, 0x400, 100);
+  const void *input = buffer;
+  void *output = buffer;
+  uint64_t address = buffer;
+  EXPECT_EQ(address, 0x10000u);
+  EXPECT_EQ(input, buffer.data());
+  EXPECT_EQ(output, buffer.data());
+  EXPECT_EQ(buffer.bytes(), 400u);
+  EXPECT_TRUE(static_cast<bool>(buffer));
+  EXPECT_FALSE(static_cast<bool>(TypedBuffer<float>()));
+
+  TypedBuffer<int32_t> slice = buffer.slice(10, 3);
+  EXPECT_EQ(slice.address(), 0x10000u + 40);
+  EXPECT_EQ(slice.offset(), 0x400u + 40);
+  EXPECT_EQ(slice.size(), 3u);
+  IrisRtArg arg = slice.arg();
+  EXPECT_EQ(arg.kind, static_cast<uint32_t>(IRISRT_ARG_MEMREF));
+  EXPECT_EQ(arg.element, static_cast<uint32_t>(IRISRT_ELT_I32));
+  EXPECT_EQ(arg.rank, 1u);
+  EXPECT_EQ(arg.symmetric, 1u);
+  EXPECT_EQ(arg.value, slice.address());
+  EXPECT_EQ(arg.sizes[0], 3);
+  EXPECT_EQ(arg.strides[0], 1);
+}
+
+TEST(TypedBuffers, AreOnTheHeapAtOneOffset) {
+  EXPECT_EQ(
+      "", failures(runThreads(2, [](const LaunchInfo &launch) -> std::string {
+        WorldOptions options;
+        options.launch = launch;
+        options.heapBytes = 64 << 20;
+        RANK_ASSIGN(auto world, World::create(options));
+        RANK_ASSIGN(auto first, world->allocate<double>(33));
+        RANK_ASSIGN(auto second, world->allocate<int16_t>(5));
+        RANK_CHECK(first.size() == 33 && first.bytes() == 33 * 8);
+        RANK_CHECK(second.address() ==
+                   world->context().heapBase + second.offset());
+        RANK_CHECK(world->isSymmetric(second, second.bytes()));
+        RANK_ASSIGN(auto group, world->makeGroup({0, 1}));
+        RANK_ASSIGN(auto offsets,
+                    world->exchange(group, world->makeChannel(),
+                                    std::to_string(second.offset())));
+        RANK_CHECK(offsets[0] == offsets[1]);
+        const double values[2] = {1.5, -2};
+        RANK_TRY(world->writeNow(first.slice(31, 2), values, sizeof(values)));
+        double read[33];
+        RANK_TRY(world->readNow(read, first, first.bytes()));
+        RANK_CHECK(read[0] == 0 && read[31] == 1.5 && read[32] == -2);
+        RANK_CHECK(world->allocate<double>(SIZE_MAX / 4).status().code() ==
+                   StatusCode::invalidArgument);
+        RANK_TRY(world->deallocate(first));
+        RANK_TRY(world->deallocate(second));
+        RANK_TRY(world->destroy());
+        return "";
+      })));
+}
+
 TEST(Buffers, Contents) {
   EXPECT_EQ(
       "", failures(runThreads(2, [](const LaunchInfo &launch) -> std::string {

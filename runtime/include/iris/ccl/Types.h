@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The words of the collectives: operations, element types, reductions, and how
-// one is done.
+// Operations, element types, reductions and configs of the collectives.
 #ifndef IRIS_CCL_TYPES_H
 #define IRIS_CCL_TYPES_H
 
@@ -11,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -18,17 +18,17 @@ namespace iris::ccl {
 
 namespace plan = ::irisplan;
 
-/// What is communicated.  The values are those of the C API.
+/// The operations.  The values are those of the C API.
 enum class Op : int32_t {
 #define IRIS_COLLECTIVE(Name, name, ...) name,
 #include "iris/Plan/Collectives.def"
 };
 
-/// What is known of an operation; null for a value that is none.
+/// The operation's row of the table; null for an invalid value.
 constexpr const plan::Collective *findCollective(Op op) {
   return plan::findCollective(static_cast<int32_t>(op));
 }
-/// The same of a value that is one.
+/// The same for a valid value.
 constexpr const plan::Collective &getCollective(Op op) {
   return plan::getCollective(static_cast<plan::CollectiveKind>(op));
 }
@@ -51,8 +51,30 @@ enum class DType : int32_t {
   f8e5m2fnuz,
 };
 
-/// How elements are combined.  `avg` is the sum divided once by the number of
-/// members; integers are truncated towards zero.  Sums of f16, bf16 and fp8
+/// The DType of elements of a C++ type; the others have no C++ type.
+template <typename T>
+inline constexpr DType dtypeOf = [] {
+  if constexpr (std::is_same_v<T, float>)
+    return DType::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::f64;
+  else if constexpr (std::is_same_v<T, int8_t>)
+    return DType::i8;
+  else if constexpr (std::is_same_v<T, int16_t>)
+    return DType::i16;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return DType::i32;
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return DType::i64;
+  else if constexpr (std::is_same_v<T, uint8_t>)
+    return DType::u8;
+  else
+    static_assert(!sizeof(T), "expected float, double, int8_t to int64_t, or "
+                              "uint8_t; name the DType of other elements");
+}();
+
+/// The reductions.  `avg` is the sum, divided once by the number of ranks;
+/// integers are truncated towards zero.  Sums of f16, bf16 and fp8
 /// accumulate in f32.  The values are those of the C API.
 enum class ReduceOp : int32_t { sum = 0, prod, min, max, avg };
 
@@ -68,22 +90,22 @@ uint32_t dtypeBytes(DType dtype);
 bool reduces(Op op);
 bool hasRoot(Op op);
 
-/// How a collective is done.  What is empty or 0 is chosen by the Selector.
-/// All members of the group pass the same.
+/// The config of a collective.  Fields that are empty or 0 are chosen by the
+/// Selector.  All ranks of the group pass the same.
 struct Config {
   /// The algorithm; variantsOf() lists those of an operation.
   std::string variant;
-  /// Elements that a program moves at once: a power of two, of 16 to 16384
-  /// bytes.  (For operations that only move data: bytes.)
+  /// Elements per program and iteration: a power of two, of 16 to 16384 bytes.
+  /// (In bytes for operations that do not reduce.)
   int64_t tile = 0;
   /// Warps of a program: 1, 2, 4, 8 or 16.
   int64_t warps = 0;
-  /// Most programs of a launch: 1 to 128 (send and recv: 16).
+  /// The maximum number of programs of a launch: 1 to 128 (send and recv: 16).
   int64_t programs = 0;
-  /// Chiplets that programs go to in round-robin order: 1 to 64.
+  /// Chiplets (XCDs) to which programs are assigned round-robin: 1 to 64.
   int64_t xcds = 0;
-  /// Take the kernel whose buffers may be anywhere and be the same, also where
-  /// that is not necessary.
+  /// Requests the staged kernel, whose buffers may be any device memory, also
+  /// for buffers on the heap.
   bool staged = false;
 
   /// Whether all fields are equal.
@@ -97,7 +119,7 @@ struct Config {
 /// The variants of an operation.
 const std::vector<std::string> &variantsOf(Op op);
 
-/// Whether a variant can also work on buffers that peers do not reach.
+/// Whether a variant has a staged form, for buffers that peers cannot access.
 bool hasStagedForm(Op op, const std::string &variant);
 
 /// An error that names the value and what is allowed, or success.

@@ -4,10 +4,10 @@
 // A world is a set of ranks, each with a device, that share a symmetric heap.
 //
 //   auto world = iris::rt::World::create({});
-//   auto address = (*world)->allocate(bytes);        // zeroed, on every rank
+//   auto in = (*world)->allocate<float>(count);      // zeroed, on every rank
 //   auto module = (*world)->load(package);
 //   auto kernel = module->kernel("all_gather");
-//   (*world)->launch(*kernel, {64, 1, 1}, {makeContextArg(), ...});
+//   (*world)->launch(*kernel, {64, 1, 1}, {makeContextArg(), in->arg()});
 //   (*world)->sync();                                // stream, then all ranks
 //
 // "Collective" means that every rank calls the function, in the same order.
@@ -42,6 +42,7 @@
 #include "iris/rt/Package.h"
 #include "iris/rt/Status.h"
 #include "iris/rt/Trace.h"
+#include "iris/rt/TypedBuffer.h"
 
 #include <array>
 #include <cstdint>
@@ -205,6 +206,19 @@ public:
   /// calls of allocate and deallocate in the same order; the next sync reports
   /// differences.
   Expected<uint64_t> allocate(uint64_t bytes, uint64_t alignment = 256);
+  /// The same for `count` elements of type T.
+  template <typename T>
+  Expected<TypedBuffer<T>> allocate(size_t count) {
+    if (count > SIZE_MAX / sizeof(T))
+      return makeStatus(StatusCode::invalidArgument,
+                        "%zu elements of %zu bytes; expected less than 2^64 "
+                        "bytes",
+                        count, sizeof(T));
+    IRISRT_ASSIGN_OR_RETURN(uint64_t address, allocate(count * sizeof(T)));
+    return TypedBuffer<T>(address, address - context().heapBase, count);
+  }
+  /// Frees what allocate returned, on every rank in the same order. The memory
+  /// is given out again after the next sync.
   Status deallocate(uint64_t address);
   /// Whether the bytes are within one allocation on this rank's heap.
   bool isSymmetric(uint64_t address, uint64_t bytes = 1) const;
@@ -367,6 +381,7 @@ private:
   Status compareClocks();
   /// The trace buffers of all ranks.
   Status readTraces(std::vector<std::vector<uint8_t>> &buffers);
+  Status endTrace();
   struct __attribute__((visibility("hidden"))) Impl;
   explicit World(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

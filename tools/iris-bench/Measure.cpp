@@ -43,10 +43,6 @@ static ccl::Config chooseConfig(const Options &options, Op op, ccl::DType dtype,
   return ccl::select(tuningKeyOf(options, op, dtype, bytes)).config;
 }
 
-bool iris::bench::asksForAll(const Options &options) {
-  return !options.variants.empty() && options.variants.front() == "all";
-}
-
 static std::vector<std::string> variantsFor(const Options &options, Op op) {
   if (options.variants.empty())
     return {""};

@@ -42,9 +42,6 @@ struct Timing {
 /// The cases of the options, in order.
 std::vector<Case> casesOf(const Options &options);
 
-/// Whether every variant is to be measured, as far as it is possible.
-bool asksForAll(const Options &options);
-
 /// The .mlir modules from which the cases' kernels are compiled.
 std::set<std::string> requestsOf(const Options &options,
                                  const std::vector<Case> &cases);

@@ -422,3 +422,7 @@ Expected<Options> iris::bench::parseOptions(int argc, char **argv) {
       part.shapes = options.shapes;
   return options;
 }
+
+bool iris::bench::asksForAll(const Options &options) {
+  return !options.variants.empty() && options.variants.front() == "all";
+}

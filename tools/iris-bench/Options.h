@@ -80,6 +80,9 @@ struct Options {
 
 rt::Expected<Options> parseOptions(int argc, char **argv);
 
+/// Whether every variant is to be measured, as far as it is possible.
+bool asksForAll(const Options &options);
+
 } // namespace iris::bench
 
 #endif // IRIS_TOOLS_IRIS_BENCH_OPTIONS_H

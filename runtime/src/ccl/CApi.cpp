@@ -32,12 +32,6 @@ static ReduceOp reductionOf(IrisCclReduction reduction) {
   return static_cast<ReduceOp>(reduction);
 }
 
-static Status wrongSize(const char *name, uint64_t got, size_t expected) {
-  return makeStatus(StatusCode::invalidArgument,
-                    "%s.structBytes is %llu; expected %zu", name,
-                    static_cast<unsigned long long>(got), expected);
-}
-
 /// Runs `call` with the config converted to C++, or with nullptr.
 template <typename Body>
 static IrisRtStatusCode withConfig(const IrisCclConfig *from, Body call) {

@@ -21,6 +21,25 @@ static_assert(static_cast<int>(MatmulKind::matmulAllReduce) ==
                   static_cast<int>(Activation::gelu) == IRISCCL_GELU,
               "the enumerators of both APIs are equal");
 
+/// Copies the numbers of a config, which have the same names in the structures
+/// of both APIs.
+template <typename From, typename To>
+static void copyNumbers(const From &from, To &to) {
+  to.tileM = from.tileM;
+  to.tileN = from.tileN;
+  to.tileK = from.tileK;
+  to.groupM = from.groupM;
+  to.xcds = from.xcds;
+  to.warps = from.warps;
+  to.programs = from.programs;
+  to.kPerFlag = from.kPerFlag;
+  to.numFetchPrograms = from.numFetchPrograms;
+  to.numFetchStages = from.numFetchStages;
+  to.firstStageFetchPrograms = from.firstStageFetchPrograms;
+  to.tilesPerCommProgram = from.tilesPerCommProgram;
+  to.splitK = from.splitK;
+}
+
 static MatmulProblem convert(const IrisCclMatmulProblem &from) {
   auto text = [](const char *given) { return given ? given : ""; };
   MatmulProblem to;
@@ -40,19 +59,7 @@ static MatmulProblem convert(const IrisCclMatmulProblem &from) {
   config.shard = text(from.shard);
   config.stagedLayout = text(from.stagedLayout);
   config.partialType = text(from.partialType);
-  config.tileM = from.tileM;
-  config.tileN = from.tileN;
-  config.tileK = from.tileK;
-  config.groupM = from.groupM;
-  config.xcds = from.xcds;
-  config.warps = from.warps;
-  config.programs = from.programs;
-  config.kPerFlag = from.kPerFlag;
-  config.numFetchPrograms = from.numFetchPrograms;
-  config.numFetchStages = from.numFetchStages;
-  config.firstStageFetchPrograms = from.firstStageFetchPrograms;
-  config.tilesPerCommProgram = from.tilesPerCommProgram;
-  config.splitK = from.splitK;
+  copyNumbers(from, config);
   return to;
 }
 
@@ -64,11 +71,8 @@ IrisRtStatusCode iriscclMatmulCreate(IrisRtWorld *world,
   IRISRT_REQUIRE(matmul);
   *matmul = nullptr;
   if (problem->structBytes != sizeof(IrisCclMatmulProblem))
-    return finish(
-        makeStatus(StatusCode::invalidArgument,
-                   "IrisCclMatmulProblem.structBytes is %llu; expected %zu",
-                   static_cast<unsigned long long>(problem->structBytes),
-                   sizeof(IrisCclMatmulProblem)));
+    return finish(wrongSize("IrisCclMatmulProblem", problem->structBytes,
+                            sizeof(IrisCclMatmulProblem)));
   std::shared_ptr<KernelCache> cache;
   if (problem->cacheDirectory || problem->compiler) {
     KernelCacheOptions options;
@@ -108,29 +112,14 @@ IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
   IRISRT_REQUIRE(matmul);
   IRISRT_REQUIRE(config);
   if (config->structBytes != sizeof(IrisCclMatmulConfig))
-    return finish(
-        makeStatus(StatusCode::invalidArgument,
-                   "IrisCclMatmulConfig.structBytes is %llu; expected %zu",
-                   static_cast<unsigned long long>(config->structBytes),
-                   sizeof(IrisCclMatmulConfig)));
+    return finish(wrongSize("IrisCclMatmulConfig", config->structBytes,
+                            sizeof(IrisCclMatmulConfig)));
   const MatmulConfig &from = matmul->matmul->config();
   config->variant = from.variant.c_str();
   config->shard = from.shard.c_str();
   config->stagedLayout = from.stagedLayout.c_str();
   config->partialType = from.partialType.c_str();
-  config->tileM = from.tileM;
-  config->tileN = from.tileN;
-  config->tileK = from.tileK;
-  config->groupM = from.groupM;
-  config->xcds = from.xcds;
-  config->warps = from.warps;
-  config->programs = from.programs;
-  config->kPerFlag = from.kPerFlag;
-  config->numFetchPrograms = from.numFetchPrograms;
-  config->numFetchStages = from.numFetchStages;
-  config->firstStageFetchPrograms = from.firstStageFetchPrograms;
-  config->tilesPerCommProgram = from.tilesPerCommProgram;
-  config->splitK = from.splitK;
+  copyNumbers(from, *config);
   return IRISRT_OK;
 }
 

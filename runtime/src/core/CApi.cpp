@@ -41,10 +41,8 @@ const char *irisrtStatusName(IrisRtStatusCode code) {
 
 static Expected<WorldOptions> convert(const IrisRtWorldOptions &from) {
   if (from.structBytes != sizeof(IrisRtWorldOptions))
-    return makeStatus(StatusCode::invalidArgument,
-                      "IrisRtWorldOptions.structBytes is %llu; expected %zu",
-                      static_cast<unsigned long long>(from.structBytes),
-                      sizeof(IrisRtWorldOptions));
+    return wrongSize("IrisRtWorldOptions", from.structBytes,
+                     sizeof(IrisRtWorldOptions));
   if (from.device < IRISRT_DEVICE_HOST || from.device > IRISRT_DEVICE_EMULATED)
     return makeStatus(StatusCode::invalidArgument, "unknown device %d",
                       static_cast<int>(from.device));

@@ -39,6 +39,13 @@ IrisRtStatusCode finish(Expected<T> result, U *to) {
   return IRISRT_OK;
 }
 
+/// The error for a caller that was compiled with another version of a struct.
+inline Status wrongSize(const char *name, uint64_t bytes, size_t expected) {
+  return makeStatus(StatusCode::invalidArgument,
+                    "%s.structBytes is %llu; expected %zu", name,
+                    static_cast<unsigned long long>(bytes), expected);
+}
+
 inline IrisRtStatusCode nullArgument(const char *name) {
   return finish(makeStatus(StatusCode::invalidArgument, "'%s' is NULL", name));
 }

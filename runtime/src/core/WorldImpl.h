@@ -19,6 +19,9 @@
 
 namespace iris::rt {
 
+struct ClockReport;
+struct RankTrace;
+
 struct World::Impl {
   /// A loaded package.
   struct Loaded {
@@ -73,6 +76,11 @@ struct World::Impl {
   void abandon();
   ExpectReport expects() const;
   const KernelInfo *findByHash(uint64_t hash) const;
+  RankTrace makeRankTrace(const ClockReport &clock,
+                          const TraceEvents &events) const;
+  Status endTrace();
+  Status writeTraceFile(const std::string &path,
+                        const std::vector<RankTrace> &ranks);
   /// An image with the kernel that reads the device's clock, or nullptr.
   const PackageImage *findClock() const;
   Expected<uint32_t> maxCoresident(const Kernel &kernel);

@@ -158,8 +158,7 @@ static Status writeFile(const std::string &path, const std::string &text) {
 }
 
 /// What each rank reports about its clock and device.
-namespace {
-struct ClockReport {
+struct iris::rt::ClockReport {
   ClockSample first;
   ClockSample last;
   double hz;
@@ -167,7 +166,6 @@ struct ClockReport {
   uint32_t hasClock;
   char device[64];
 };
-} // namespace
 
 Status World::readTraces(std::vector<std::vector<uint8_t>> &buffers) {
   const Impl::TraceState &trace = impl_->trace;
@@ -181,8 +179,90 @@ Status World::readTraces(std::vector<std::vector<uint8_t>> &buffers) {
   return Status::success();
 }
 
+/// The clock samples and the device of this rank; `last` is the second sample.
+static ClockReport reportClock(const std::optional<ClockSample> &first,
+                               const std::optional<ClockSample> &last,
+                               double clockHz, const std::string &device) {
+  ClockReport report = {};
+  report.hasClock = last.has_value();
+  report.last = last.value_or(ClockSample{});
+  report.hasFirst = first.has_value();
+  report.first = first.value_or(ClockSample{});
+  report.hz = clockHz;
+  std::strncpy(report.device, device.c_str(), sizeof(report.device) - 1);
+  return report;
+}
+
+/// Decodes and checks what `rank` reports.
+static Expected<ClockReport> readClockReport(const Bootstrap::Bytes &bytes,
+                                             uint32_t rank) {
+  ClockReport report;
+  if (bytes.size() != sizeof(report))
+    return makeStatus(StatusCode::internal,
+                      "rank %u sent %zu bytes about its clock; expected %zu",
+                      rank, bytes.size(), sizeof(report));
+  std::memcpy(&report, bytes.data(), sizeof(report));
+  if (!report.hasClock)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "nothing to trace: rank %u has loaded no package with "
+                      "traces; compile one with iris-compile --trace",
+                      rank);
+  report.device[sizeof(report.device) - 1] = '\0';
+  return report;
+}
+
+/// The spans of one rank.
+RankTrace World::Impl::makeRankTrace(const ClockReport &clock,
+                                     const TraceEvents &events) const {
+  std::optional<ClockSample> first;
+  if (clock.hasFirst)
+    first = clock.first;
+  RankTrace result;
+  result.device = clock.device;
+  result.clock = ClockLine(first, clock.last, clock.hz);
+  result.dropped = events.dropped;
+  result.spans = makeSpans(events.events, [&](uint64_t hash) {
+    const KernelInfo *kernel = findByHash(hash);
+    return kernel && kernel->name == IRISRT_SYM_CLOCK ? nullptr : kernel;
+  });
+  for (const IrisRtTraceEvent &event : events.events)
+    result.events += event.kernelHash != fnv1a64(IRISRT_SYM_CLOCK);
+  return result;
+}
+
+/// Ends the trace and frees its buffer.
+Status World::Impl::endTrace() {
+  {
+    std::lock_guard<std::mutex> lock(launchMutex);
+    context.trace = 0;
+  }
+  uint64_t buffer = std::exchange(trace.buffer, 0);
+  IRISRT_RETURN_IF_ERROR(failure());
+  return heap->release(buffer);
+}
+
+/// Writes the file on rank 0; the same error on all ranks.
+Status World::Impl::writeTraceFile(const std::string &path,
+                                   const std::vector<RankTrace> &ranks) {
+  Status written;
+  if (launch.rank == 0)
+    written = writeFile(path, toChromeTrace(ranks));
+  std::string text = written.message();
+  text.resize(std::min(text.size(), maxContribution));
+  Expected<std::vector<Bootstrap::Bytes>> errors = bootstrap->allGather(
+      CollectiveTag::trace, Bootstrap::Bytes(text.begin(), text.end()), limit);
+  if (!errors.ok())
+    return failOnError(errors.status());
+  const Bootstrap::Bytes &error = errors->front();
+  if (error.empty())
+    return Status::success();
+  return makeStatus(StatusCode::invalidArgument, "%.*s",
+                    static_cast<int>(error.size()),
+                    reinterpret_cast<const char *>(error.data()));
+}
+
 Expected<TraceSummary> World::writeTrace(const std::string &path) {
-  Impl::TraceState &trace = impl_->trace;
+  const Impl::TraceState &trace = impl_->trace;
   if (trace.buffer == 0)
     return makeStatus(StatusCode::failedPrecondition,
                       "no trace has been started");
@@ -192,75 +272,27 @@ Expected<TraceSummary> World::writeTrace(const std::string &path) {
   IRISRT_RETURN_IF_ERROR(impl_->failOnError(readTraces(buffers)));
   // After this barrier, the clock kernels may overwrite events.
   IRISRT_RETURN_IF_ERROR(barrier());
-  Expected<std::optional<ClockSample>> sampled = sampleDeviceClock();
-  if (!sampled.ok())
-    return impl_->failOnError(sampled.status());
-
-  const std::optional<ClockSample> &last = *sampled;
-  ClockReport mine = {};
-  mine.hasClock = last.has_value();
-  mine.last = last.value_or(ClockSample{});
-  mine.hasFirst = trace.first.has_value();
-  mine.first = trace.first.value_or(ClockSample{});
-  mine.hz = static_cast<double>(impl_->backend->info().clockHz);
-  std::strncpy(mine.device, deviceName().c_str(), sizeof(mine.device) - 1);
+  Expected<std::optional<ClockSample>> last = sampleDeviceClock();
+  if (!last.ok())
+    return impl_->failOnError(last.status());
+  const ClockReport mine = reportClock(
+      trace.first, *last, static_cast<double>(impl_->backend->info().clockHz),
+      deviceName());
   Bootstrap::Bytes bytes(sizeof(mine));
   std::memcpy(bytes.data(), &mine, sizeof(mine));
-  Expected<std::vector<Bootstrap::Bytes>> contributions =
+  Expected<std::vector<Bootstrap::Bytes>> reports =
       impl_->bootstrap->allGather(CollectiveTag::trace, bytes, impl_->limit);
-  if (!contributions.ok())
-    return impl_->failOnError(contributions.status());
+  if (!reports.ok())
+    return impl_->failOnError(reports.status());
+  IRISRT_RETURN_IF_ERROR(impl_->endTrace());
 
-  {
-    std::lock_guard<std::mutex> lock(impl_->launchMutex);
-    impl_->context.trace = 0;
-  }
-  uint64_t buffer = std::exchange(trace.buffer, 0);
-  IRISRT_RETURN_IF_ERROR(deallocate(buffer));
-
-  std::vector<RankTrace> ranks(numRanks());
+  std::vector<RankTrace> ranks;
   for (uint32_t rank = 0; rank < numRanks(); ++rank) {
-    ClockReport terms;
-    if ((*contributions)[rank].size() != sizeof(terms))
-      return makeStatus(StatusCode::internal,
-                        "rank %u sent %zu bytes about its clock; expected %zu",
-                        rank, (*contributions)[rank].size(), sizeof(terms));
-    std::memcpy(&terms, (*contributions)[rank].data(), sizeof(terms));
-    if (!terms.hasClock)
-      return makeStatus(StatusCode::failedPrecondition,
-                        "nothing to trace: rank %u has loaded no package with "
-                        "traces; compile one with iris-compile --trace",
-                        rank);
-    terms.device[sizeof(terms.device) - 1] = '\0';
-    std::optional<ClockSample> first;
-    if (terms.hasFirst)
-      first = terms.first;
-    TraceEvents events = readTraceBuffer(buffers[rank], trace.shape);
-    RankTrace &result = ranks[rank];
-    result.device = terms.device;
-    result.clock = ClockLine(first, terms.last, terms.hz);
-    result.dropped = events.dropped;
-    result.spans = makeSpans(events.events, [&](uint64_t hash) {
-      const KernelInfo *kernel = impl_->findByHash(hash);
-      return kernel && kernel->name == IRISRT_SYM_CLOCK ? nullptr : kernel;
-    });
-    for (const IrisRtTraceEvent &event : events.events)
-      result.events += event.kernelHash != fnv1a64(IRISRT_SYM_CLOCK);
+    IRISRT_ASSIGN_OR_RETURN(ClockReport clock,
+                            readClockReport((*reports)[rank], rank));
+    ranks.push_back(impl_->makeRankTrace(
+        clock, readTraceBuffer(buffers[rank], trace.shape)));
   }
-
-  Status written;
-  if (rank() == 0)
-    written = writeFile(path, toChromeTrace(ranks));
-  std::string text = written.message();
-  text.resize(std::min(text.size(), maxContribution));
-  contributions = impl_->bootstrap->allGather(
-      CollectiveTag::trace, Bootstrap::Bytes(text.begin(), text.end()),
-      impl_->limit);
-  if (!contributions.ok())
-    return impl_->failOnError(contributions.status());
-  if (const Bootstrap::Bytes &error = contributions->front(); !error.empty())
-    return makeStatus(StatusCode::invalidArgument, "%.*s",
-                      static_cast<int>(error.size()),
-                      reinterpret_cast<const char *>(error.data()));
+  IRISRT_RETURN_IF_ERROR(impl_->writeTraceFile(path, ranks));
   return summarizeTrace(ranks);
 }

@@ -381,7 +381,6 @@ private:
   Status compareClocks();
   /// The trace buffers of all ranks.
   Status readTraces(std::vector<std::vector<uint8_t>> &buffers);
-  Status endTrace();
   struct __attribute__((visibility("hidden"))) Impl;
   explicit World(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

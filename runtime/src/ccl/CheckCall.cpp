@@ -32,6 +32,10 @@ static Shape shapeOf(const plan::Collective &collective, uint32_t size,
   return shape;
 }
 
+static bool isReduction(ReduceOp reduce) {
+  return reduce >= ReduceOp::sum && reduce <= ReduceOp::avg;
+}
+
 static Status wrong(const Call &call, const std::string &what) {
   return makeStatus(StatusCode::invalidArgument, "%s: %s",
                     opName(call.op).data(), what.c_str());
@@ -122,7 +126,7 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
   if (element == 0)
     return wrong(call, formatString("%d is no element type",
                                     static_cast<int>(call.dtype)));
-  if (reduces(call.op) && reduceOpName(call.reduce) == "unknown")
+  if (reduces(call.op) && !isReduction(call.reduce))
     return wrong(call, formatString("%d is no reduction; expected sum, prod, "
                                     "min, max or avg",
                                     static_cast<int>(call.reduce)));
@@ -163,12 +167,12 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
     return checked;
 
   uint64_t offset = shape.chunkIndex * chunk;
-  bool inputIsPart = in.bytes < out.bytes;
-  checked.inPlace = inputIsPart ? in.address == out.address + offset
-                                : out.address == in.address + offset;
+  bool isInputChunk = in.bytes < out.bytes;
+  checked.inPlace = isInputChunk ? in.address == out.address + offset
+                                 : out.address == in.address + offset;
   if (checked.inPlace)
     return checked;
-  std::string expected = inputIsPart ? "in == out" : "out == in";
+  std::string expected = isInputChunk ? "in == out" : "out == in";
   if (offset != 0)
     expected += formatString(" + %u * %" PRIu64 " elements", shape.chunkIndex,
                              call.count);

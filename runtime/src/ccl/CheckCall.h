@@ -21,8 +21,7 @@ struct CheckedCall {
   Extent in, out;
   /// Bytes of a chunk; with counts, on average if the buffers are full.
   uint64_t chunkBytes = 0;
-  /// The output is, or is a part of, the input, or the other way round, as the
-  /// operation allows.
+  /// One buffer is the other, or a chunk of it, as the operation allows.
   bool inPlace = false;
 };
 

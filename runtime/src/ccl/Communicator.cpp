@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Communicator.cpp - Communicators and their kernels -----------------===//
 //
-// Calls.cpp has the operations.
+// Operations.cpp has the operations, Calls.cpp their launches.
 #include "ccl/CommunicatorImpl.h"
 #include "iris/Plan/CollectiveForm.h"
 
@@ -156,8 +156,8 @@ Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
     if (kernel.facts.workspaceLayout != loaded.facts.workspaceLayout)
       return makeStatus(
           StatusCode::failedPrecondition,
-          "the kernel lays out its workspace in way %llu, that of '%s' in way "
-          "%llu; expected kernels that one version of iris-compile made",
+          "the kernel's workspace has layout %llu, that of '%s' layout %llu; "
+          "expected kernels from one version of iris-compile",
           static_cast<unsigned long long>(loaded.facts.workspaceLayout),
           describe(other).c_str(),
           static_cast<unsigned long long>(kernel.facts.workspaceLayout));
@@ -268,7 +268,7 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
   const auto size = static_cast<uint32_t>(group.ranks.size());
   const Config config = call.config ? *call.config : Config();
   bool isNamed = !config.variant.empty();
-  // A root's neighbours do not know that it works in place.
+  // The other ranks do not know whether the root's call is in place.
   bool maySwitch = call.op != Op::barrier && !hasRoot(call.op) && !isNamed &&
                    !getCollective(call.op).hasCounts();
   for (const Config &each : configsToPrepare(call, placement)) {
@@ -291,7 +291,7 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
 /// Checks the arguments of prepare().
 static Status checkPrepare(const Call &call, Placement placement, uint32_t size,
                            uint32_t index) {
-  if (opName(call.op) == "unknown")
+  if (!findCollective(call.op))
     return makeStatus(StatusCode::invalidArgument,
                       "prepare: %d is no operation", static_cast<int>(call.op));
   if (placement != Placement::onHeap && placement != Placement::anywhere)

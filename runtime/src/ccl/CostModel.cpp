@@ -110,15 +110,15 @@ int64_t iris::ccl::tileOf(const KernelModel &kernel, DType dtype,
 // Estimates
 //===----------------------------------------------------------------------===//
 
-/// Microseconds for copies of what does not go from heap to heap, to and from
-/// the workspace.
+/// Microseconds of the copies between buffers and the workspace, for buffers
+/// outside of the heap and for variants that are not in place.
 static double stagingOf(const LinkModel &link, const KernelModel &kernel,
                         const TuningKey &tuningKey) {
   if (isThroughWorkspace(tuningKey.op, kernel.variant))
     return 0;
   double copies = 0;
   if (!tuningKey.onHeap)
-    // Results alone where rounds overlap with the transfer.
+    // The copies of inputs overlap with the transfer, except with a root.
     copies = hasRoot(tuningKey.op) ? 2 : 1;
   else if (tuningKey.inPlace &&
            (kernel.variant == "one_shot" || tuningKey.op == Op::allToAll))
@@ -147,21 +147,23 @@ double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
 
   double us = kernel.startUs + kernel.startPeersUs * peers / 7 +
               static_cast<double>(programs) * kernel.programUs;
-  double working =
+  double tilesUs =
       iterations * (kernel.tileUs + kernel.tilePeersUs * peers / 7);
 
-  // Bytes over links; the links of pairs carry their share.
-  double rate = kernel.bytesPerUs, moving = 0;
+  // The transfer is limited by all links of the rank or by that to one peer.
+  double rate = kernel.bytesPerUs, transferUs = 0;
   if (rate == 0) {
     rate = work.pulls ? link.pullBytesPerUs : link.pushBytesPerUs;
     us += work.localChunks * bytes / link.localBytesPerUs;
   }
   if (peers > 0) {
-    double ofPeer = work.isStream ? work.linkChunks : work.linkChunks / peers;
-    moving = std::max(work.linkChunks * bytes / rate,
-                      ofPeer * bytes / link.peerBytesPerUs);
+    double peerChunks =
+        work.isStream ? work.linkChunks : work.linkChunks / peers;
+    transferUs = std::max(work.linkChunks * bytes / rate,
+                          peerChunks * bytes / link.peerBytesPerUs);
   }
-  us += kernel.overlaps ? std::hypot(working, moving) : working + moving;
+  us +=
+      kernel.overlaps ? std::hypot(tilesUs, transferUs) : tilesUs + transferUs;
 
   // Tiles that are accessed element by element: the last, or all where chunks
   // begin anywhere.

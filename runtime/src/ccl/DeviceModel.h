@@ -17,34 +17,34 @@
 
 namespace iris::ccl {
 
-/// A kind of links between ranks, and what every kernel of a collective costs.
+/// The links between ranks, and the costs that all kernels of collectives have.
 struct LinkModel {
-  /// Where the numbers come from.
+  /// The measurement or publication that the constants come from.
   std::string source;
-  /// From the start of a kernel to its end, if it does nothing.
+  /// Launch overhead: the time of an empty kernel.
   double launchUs;
-  /// One barrier of all ranks: release, flags, acquire.
+  /// Latency of a barrier of all ranks: release, flags, acquire.
   double barrierUs;
-  /// From a packet's store to its arrival.
+  /// Latency of a packet, from its store to its arrival.
   double packetUs;
-  /// Of a program's tile, beyond what other programs hide.
+  /// Overhead of a tile that concurrent programs do not hide.
   double tileUs;
-  /// What one rank stores to, or loads from, all its peers together.
+  /// Bandwidth of a rank's stores to, and loads from, all its peers together.
   double pushBytesPerUs, pullBytesPerUs;
-  /// The same to one peer; infinite where links are not between pairs.
+  /// Bandwidth to one peer; infinite if links are not between pairs.
   double peerBytesPerUs;
-  /// Copies in a rank's own memory.
+  /// Bandwidth of copies in a rank's own memory.
   double localBytesPerUs;
-  /// For each element of a thread and each rank, where a tile is accessed
-  /// element by element: a tile that is not whole, or buffers that are not
-  /// aligned to 16 bytes.
+  /// Overhead per element of a thread and per rank, if a tile is accessed
+  /// element by element: the last tile of a chunk, or all tiles of buffers that
+  /// are not aligned to 16 bytes.
   double unalignedElementUs;
   /// Threads of a warp.
   int64_t warpSize;
-  /// How much slower than the best a call may be, as a factor, with fewer
-  /// programs: the rest of the device is left to other kernels.
+  /// The factor by which a call may be slower than the fastest one, for the
+  /// sake of fewer programs, which leave the device to other kernels.
   double acceptedSlowdown;
-  /// Numbers of programs to choose from, in ascending order.
+  /// Candidate numbers of programs, in ascending order.
   std::vector<int64_t> programs;
 };
 
@@ -52,17 +52,18 @@ struct LinkModel {
 struct KernelModel {
   Op op;
   std::string variant;
-  /// Bytes of the tile, and warps; 0: the generator's defaults.
+  /// Bytes of a tile, and warps per program; 0: the generator's defaults.
   int64_t tileBytes;
   int64_t warps;
-  /// Times of a group without peers, and what 7 peers add.
+  /// Latency of the kernel and of a tile in a group without peers, and the
+  /// increase with 7 peers.
   double startUs, startPeersUs;
   double tileUs, tilePeersUs;
-  /// What each program of a launch adds.
+  /// Overhead per program of the launch.
   double programUs;
-  /// Over the busiest rank's links; 0: that of the links.
+  /// Bandwidth over the busiest rank's links; 0: that of LinkModel.
   double bytesPerUs;
-  /// Whether the times of tiles and the transfer of bytes overlap.
+  /// Whether the latency of tiles overlaps with the transfer.
   bool overlaps;
 };
 
@@ -73,62 +74,65 @@ struct TileShape {
 
 /// The processors of a GPU (SMs, compute units), and how matmuls run on them.
 struct ProcessorModel {
-  /// Where the numbers come from.
+  /// The measurement or publication that the constants come from.
   std::string source;
-  /// Programs that compute at once; a config's 0 stands for as many.
+  /// Programs that run concurrently, one per processor.
   int64_t processors;
-  /// What the driver says of the clock and of the memory of the GPU that the
-  /// constants are of: the model of another GPU is scaled by these.
+  /// Clock and peak memory bandwidth that the driver reports for the modelled
+  /// GPU. The model of another GPU is scaled by the ratio to its own.
   double clockMHz, memoryPeakBytesPerUs;
-  /// Operations on 16-bit elements of one processor, and of all together where
-  /// power limits them; 0: no such limit.
+  /// Peak rate for 16-bit elements, of one processor and, where power limits
+  /// it, of the device; 0: no such limit.
   double processorOpsPerUs, deviceOpsPerUs;
-  /// What tiles whose columns are no power of two reach of the limit; 0: such
-  /// tiles take as long as the next power of two.
+  /// Fraction of the device's peak rate that tiles reach whose number of
+  /// columns is no power of two; 0: such tiles are padded to the next power of
+  /// two.
   double nonPow2Efficiency;
-  /// Speed on bf16 under the power limit, on 8-bit and on 32-bit elements,
+  /// Peak rates of bf16 under the power limit, of 8-bit and of 32-bit elements,
   /// relative to f16.
   double bf16Factor, factor8Bit, factor32Bit;
-  /// Times that overlap combine as a power mean of this exponent: the larger,
-  /// the nearer to the longest of them.
+  /// Concurrent times combine as a power mean with this exponent: the larger it
+  /// is, the closer the result is to the longest time.
   double overlapExponent;
-  /// Of each split of k, beside its part of the additions.
+  /// Overhead of split-K per tile, without the additions.
   double splitUs;
-  /// Global-to-shared copies of operand tiles, of one processor and of all.
+  /// Bandwidth of global-to-shared copies of operand tiles, of one processor
+  /// and of the device.
   double processorLoadBytesPerUs, deviceLoadBytesPerUs;
-  /// Device memory.
+  /// Bandwidth of device memory.
   double memoryBytesPerUs;
   /// Overhead of a k-step and of a tile.
   double kStepUs, tileUs;
-  /// From the start of a kernel to its first tile.
+  /// Latency from the start of a kernel to its first tile.
   double startUs;
-  /// Bytes that one program moves to or from peers, and that it reduces in its
+  /// Bandwidth of one program to or from peers, and of its reductions in its
   /// rank's memory.
   double commProgramBytesPerUs, reduceBytesPerUs;
-  /// Of a tile whose partial sums of all ranks a program reduces: waiting for
-  /// flags and for loads.
+  /// Latency of flags and loads per tile that a program reduces over all ranks.
   double reduceTileUs;
-  /// Part of the shorter of matmul and transfer that is added to the longer: 0
-  /// where they overlap, 1 where they do not. For tiles that are sent when they
-  /// are finished, and for operands that are fetched before.
+  /// The fraction of the shorter of matmul and transfer that stays exposed
+  /// although they overlap: 0 for perfect overlap, 1 for none. For tiles that
+  /// are sent when they are finished, and for operands that are fetched ahead.
   double storeOverlapLoss, fetchOverlapLoss;
-  /// Setting a flag after a release; waiting for a flag that is set already.
+  /// Overhead of a signal after a release, and of a wait for a flag that is
+  /// already set.
   double signalUs, waitUs;
-  /// Copy engines beside a kernel: their rate (0: only used when asked for),
+  /// Copy engines beside a kernel: bandwidth (0: only selected by name), and
   /// the overhead of a copy with its flag, of the first copy, and of a stream's
   /// wait for tiles of the kernel.
   double copyEngineBytesPerUs, copyUs, copyEngineStartUs, copyEngineWaitUs;
   /// As storeOverlapLoss, for copy engines.
   double copyOverlapLoss;
-  /// Copies, or a stream's waits, are kernels themselves: they cannot run
-  /// beside a kernel that has all processors and waits for them.
+  /// The device implements copies, or a stream's waits, by kernels, which
+  /// cannot run beside a kernel that occupies all processors and waits for
+  /// them.
   bool copiesUseProcessors;
-  /// Chiplets with an L2 cache each.
+  /// Chiplets (XCDs), each with an L2 cache.
   int64_t xcds;
-  /// Tiles to choose from.
+  /// Candidate tiles.
   std::vector<TileShape> tiles;
-  /// Communication programs, k-steps of a flag, and rows of tiles of a copy to
-  /// choose from.
+  /// Candidates: communication programs, k-steps per flag, and rows of tiles
+  /// per copy.
   std::vector<int64_t> commPrograms, kPerFlag, copyGroups;
 };
 

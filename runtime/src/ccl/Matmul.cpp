@@ -56,15 +56,15 @@ struct Matmul::Impl {
   MatmulPlan matrices;
   /// The kernel's problem: all of `problem` if it is fused, else its local
   /// matmul.
-  MatmulProblem part;
+  MatmulProblem kernelProblem;
   MatmulPlan plan;
   Kernel kernel;
   uint64_t programs = 1;
   uint64_t staging = 0, workspace = 0;
-  /// If unfused: the collective and the buffer between it and the kernel.
+  /// If unfused: the collective, and the buffer between it and the kernel.
   std::optional<UnfusedPlan> unfused;
   std::unique_ptr<Communicator> communicator;
-  uint64_t between = 0;
+  uint64_t intermediate = 0;
   /// If the variant is copy_engine.
   std::unique_ptr<EngineCopies> copies;
   bool isDestroyed = false;
@@ -101,17 +101,18 @@ Matmul::create(World &world, const MatmulProblem &problem,
 /// launch.
 Expected<uint64_t> Matmul::Impl::loadAlone() {
   KernelRequest request;
-  request.source = kernelSource(part, world.numRanks());
+  request.source = kernelSource(kernelProblem, world.numRanks());
   request.target = world.target();
   request.translation = world.translation();
   request.matches = [this](const KernelInfo &kernel) {
-    return isKernelOf(kernel, part, world.numRanks());
+    return isKernelOf(kernel, kernelProblem, world.numRanks());
   };
   IRISRT_ASSIGN_OR_RETURN(CompiledKernel compiled, cache->find(request));
   IRISRT_ASSIGN_OR_RETURN(Module module, world.load(compiled.package));
   IRISRT_ASSIGN_OR_RETURN(kernel, module.kernel(compiled.name));
-  size_t expected = 4 + (part.bias != Bias::none) + part.hasScale +
-                    (plan.stagingBytes != 0) + (plan.workspaceBytes != 0);
+  size_t expected = 4 + (kernelProblem.bias != Bias::none) +
+                    kernelProblem.hasScale + (plan.stagingBytes != 0) +
+                    (plan.workspaceBytes != 0);
   if (kernel.info().args.size() != expected)
     return makeStatus(
         StatusCode::internal, "the kernel from %s is another one: %s",
@@ -143,14 +144,14 @@ Status Matmul::Impl::choose() {
   problem.config = choice.config;
   reason = choice.reason;
   IRISRT_ASSIGN_OR_RETURN(matrices, makePlan(problem, world.numRanks()));
-  part = problem;
+  kernelProblem = problem;
   if (isUnfused(problem.kind, problem.config.variant)) {
     IRISRT_ASSIGN_OR_RETURN(unfused, planUnfused(problem, tuningKey()));
-    part = unfused->matmul;
+    kernelProblem = unfused->matmul;
     reason += "; " + std::string(opName(unfused->op)) + " " +
               describe(unfused->collective);
   }
-  IRISRT_ASSIGN_OR_RETURN(plan, makePlan(part, world.numRanks()));
+  IRISRT_ASSIGN_OR_RETURN(plan, makePlan(kernelProblem, world.numRanks()));
   return Status::success();
 }
 
@@ -211,7 +212,7 @@ Status Matmul::Impl::allocate() {
   };
   take(plan.stagingBytes, staging);
   take(plan.workspaceBytes, workspace);
-  take(unfused ? unfused->stagingBytes : 0, between);
+  take(unfused ? unfused->stagingBytes : 0, intermediate);
   if (status.ok() && copies)
     status = agreement().succeeded(copies->prepare(workspace, staging));
   return status;
@@ -224,7 +225,7 @@ Status Matmul::Impl::free() {
     if (status.ok())
       status = std::move(each);
   };
-  for (uint64_t *address : {&staging, &workspace, &between})
+  for (uint64_t *address : {&staging, &workspace, &intermediate})
     if (*address != 0)
       note(world.deallocate(std::exchange(*address, 0)));
   if (copies)
@@ -286,7 +287,7 @@ Status Matmul::Impl::checkMatrix(const char *name, const void *matrix,
 /// Launches the kernel. The arguments have been checked.
 Status Matmul::Impl::launch(uint64_t a, uint64_t b, uint64_t c, uint64_t bias,
                             float scale, Stream stream) {
-  const MatmulProblem &p = part;
+  const MatmulProblem &p = kernelProblem;
   std::vector<IrisRtArg> args = {
       makeContextArg(),
       matrixArg(bufferElement(p.element), a, plan.a, p.aIsColumnMajor),
@@ -333,17 +334,17 @@ Status Matmul::Impl::runUnfused(uint64_t a, uint64_t b, uint64_t c,
                                 uint64_t bias, float scale, Stream stream) {
   auto at = [](uint64_t address) { return reinterpret_cast<void *>(address); };
   if (unfused->collectiveFirst) {
-    IRISRT_RETURN_IF_ERROR(communicate(at(a), at(between), stream));
-    return launch(between, b, c, bias, scale, stream);
+    IRISRT_RETURN_IF_ERROR(communicate(at(a), at(intermediate), stream));
+    return launch(intermediate, b, c, bias, scale, stream);
   }
-  if (between != 0) {
-    IRISRT_RETURN_IF_ERROR(launch(a, b, between, bias, scale, stream));
-    return communicate(at(between), at(c), stream);
+  if (intermediate != 0) {
+    IRISRT_RETURN_IF_ERROR(launch(a, b, intermediate, bias, scale, stream));
+    return communicate(at(intermediate), at(c), stream);
   }
   // This rank's rows of C and of a row bias.
-  uint64_t result = dtypeBytes(part.result);
+  uint64_t result = dtypeBytes(kernelProblem.result);
   uint64_t own = c + world.rank() * plan.c.rows * plan.c.columns * result;
-  if (part.bias == Bias::row)
+  if (kernelProblem.bias == Bias::row)
     bias += world.rank() * plan.c.rows * result;
   IRISRT_RETURN_IF_ERROR(launch(a, b, own, bias, scale, stream));
   return communicate(at(own), at(c), stream);

@@ -38,19 +38,19 @@ static bool isEligible(const MatmulTuningKey &s, const std::string &variant) {
            !(s.hasFewQueues && copiesResults(s))));
 }
 
-/// Whether a rank's part has at least as many rows as the tile. Tiles do not
-/// cross the boundary of a part; a larger tile would compute mostly padding and
-/// could not use bulk copies.
+/// Whether a rank's shard has at least as many rows as the tile. Tiles do not
+/// cross the boundary of a shard; a larger tile would compute mostly padding
+/// and could not use bulk copies.
 static bool fillsTiles(const MatmulTuningKey &s, const std::string &variant,
                        const TileShape &tile) {
   const MatmulProblem &p = s.problem;
   if (isUnfused(p.kind, variant) || p.kind == MatmulKind::matmul)
     return true;
-  bool hasParts =
+  bool isSharded =
       p.kind == MatmulKind::matmulReduceScatter ||
       (p.kind == MatmulKind::allGatherMatmul && p.config.shard == "m") ||
       usesCopyEngine(p.kind, variant);
-  return !hasParts || p.m >= static_cast<uint64_t>(tile.m);
+  return !isSharded || p.m >= static_cast<uint64_t>(tile.m);
 }
 
 /// Whether the variant supports all fields that the config sets.
@@ -153,12 +153,12 @@ static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
   if (config.xcds == 0 && chip.xcds > 1)
     config.xcds = chip.xcds;
   if (usesCopyEngine(p.kind, variant)) {
-    // Incoming parts: 8 rows of tiles per copy measured best of 4, 8 and 16.
-    const std::vector<int64_t> rowsOfParts = {
+    // Incoming shards: 8 rows of tiles per copy measured best of 4, 8 and 16.
+    const std::vector<int64_t> rowsOfShards = {
         plan::matmul_numbers::groupM.defaultValue};
     bool isFirst = p.kind == MatmulKind::allGatherMatmul;
     for (int64_t rows :
-         choicesOf(p.config.groupM, isFirst ? rowsOfParts : chip.copyGroups)) {
+         choicesOf(p.config.groupM, isFirst ? rowsOfShards : chip.copyGroups)) {
       config.groupM = rows;
       configs.push_back(config);
     }

@@ -24,8 +24,8 @@ static MatmulProblem localMatmul(const MatmulProblem &p) {
   return matmul;
 }
 
-/// The all-gather stacks the parts by rows. Parts that are adjacent by columns
-/// form one matrix only if a is column-major.
+/// The all-gather concatenates the shards by rows. Shards of columns form one
+/// matrix only if a is column-major.
 static Status planGather(const MatmulProblem &p, uint32_t size,
                          UnfusedPlan &plan) {
   bool isK = p.config.shard == "k";

@@ -4,9 +4,9 @@
 // A matmul and a collective, one after the other, in place of a fused kernel.
 //
 //   all_gather_matmul      all-gather to the staging buffer, matmul of it
-//   matmul_all_gather      matmul to this rank's part of c, all-gather in place
-//   matmul_reduce_scatter  matmul to the staging buffer, reduce-scatter of it
-//   matmul_all_reduce      matmul to the staging buffer, all-reduce of it
+//   matmul_all_gather      matmul to this rank's chunk of c, all-gather in
+//   place matmul_reduce_scatter  matmul to the staging buffer, reduce-scatter
+//   of it matmul_all_reduce      matmul to the staging buffer, all-reduce of it
 //
 // The results equal those of the fused kernels. A reduction is unfused only if
 // the fused kernel's partial sums also have the type of the result, and only

@@ -89,10 +89,10 @@ enum class Placement : int32_t {
   anywhere,
 };
 
-/// How long the chunks of a buffer are, and where: in device memory, an entry
-/// for every member.  Both are in rows of `rowElements` elements, which a call
-/// names (1: in elements).  They are read when the kernel runs, so that they
-/// may change between two replays of a graph.
+/// The counts and offsets of a buffer's chunks: arrays in device memory with
+/// one entry per rank of the group.  The unit is a row of `rowElements`
+/// elements, which the call passes (1: elements).  The kernel reads them when
+/// it runs, so they may change between two replays of a graph.
 struct ChunkTable {
   /// Rows of each chunk.
   const int64_t *counts = nullptr;
@@ -100,8 +100,8 @@ struct ChunkTable {
   const int64_t *offsets = nullptr;
 };
 
-/// A call of any operation, for callers that go through tables of them.  What
-/// the operation does not take is not used.
+/// The arguments of any operation, for callers that select the operation at run
+/// time.  Fields that the operation does not have are ignored.
 struct Call {
   /// The operation.
   Op op = Op::barrier;
@@ -119,8 +119,8 @@ struct Call {
   rt::Stream stream;
   /// The config, the same on all members; null: selected.
   const Config *config = nullptr;
-  /// Of operations with counts, in the place of `count`: elements of the
-  /// buffers, the same on all members.
+  /// Operations with counts: the elements of the buffers, equal on all ranks of
+  /// the group; `count` is ignored.
   uint64_t inSize = 0, outSize = 0;
   /// The chunks of the buffers, for such operations.
   ChunkTable inChunks = {}, outChunks = {};
@@ -173,10 +173,10 @@ public:
                      const Config *config = nullptr,
                      Placement placement = Placement::onHeap);
 
-  /// The operation of that name below.
+  /// Runs the operation `call.op`, as the method of that name below.
   rt::Status run(const Call &call);
 
-  /// out[size * count] holds every member's in[count], in the members' order.
+  /// out[size * count] gets all ranks' in[count], ordered by index.
   /// In place: in == out + index * count elements.
   rt::Status allGather(const void *in, void *out, size_t count, DType dtype,
                        rt::Stream stream = {}, const Config *config = nullptr);
@@ -198,30 +198,31 @@ public:
   rt::Status allToAll(const void *in, void *out, size_t count, DType dtype,
                       rt::Stream stream = {}, const Config *config = nullptr);
 
-  /// all_gather with counts, as MPI_Allgatherv: member i contributes
-  /// outChunks.counts[i] rows, which go to `out` from outChunks.offsets[i]. All
-  /// members pass the same counts; offsets may differ.  For the rest see
-  /// allToAllV.
+  /// allGather with counts, as MPI_Allgatherv: the rank with index i
+  /// contributes outChunks.counts[i] rows, which are stored in `out` at
+  /// outChunks.offsets[i].  All ranks pass the same counts; offsets may differ.
+  /// Sizes and errors are those of allToAllV.
   rt::Status allGatherV(const void *in, size_t inSize, void *out,
                         size_t outSize, const ChunkTable &outChunks,
                         size_t rowElements, DType dtype, rt::Stream stream = {},
                         const Config *config = nullptr);
 
-  /// all_to_all with counts, as MPI_Alltoallv: inChunks.counts[i] rows of `in`
-  /// from inChunks.offsets[i] go to member i, outChunks.counts[i] rows of `out`
-  /// from outChunks.offsets[i] come from it.  What a member sends is as long as
-  /// what the other one expects, and chunks of `out` do not overlap.  `inSize`
-  /// and `outSize` are the elements of the buffers, the same on all members: a
-  /// count or an offset beyond them, or a pair of counts that differ, fails the
-  /// world before anything is stored there.  The buffers are apart.
+  /// allToAll with counts, as MPI_Alltoallv: inChunks.counts[i] rows of `in` at
+  /// inChunks.offsets[i] are sent to the rank with index i, and
+  /// outChunks.counts[i] rows from it are stored in `out` at
+  /// outChunks.offsets[i].  The sender's count equals the receiver's, and the
+  /// chunks of `out` do not overlap.  `inSize` and `outSize` are the elements
+  /// of the buffers, equal on all ranks.  A count or an offset beyond them, or
+  /// a pair of counts that differ, fails the world before anything is stored
+  /// there.  The buffers do not overlap.
   rt::Status allToAllV(const void *in, size_t inSize,
                        const ChunkTable &inChunks, void *out, size_t outSize,
                        const ChunkTable &outChunks, size_t rowElements,
                        DType dtype, rt::Stream stream = {},
                        const Config *config = nullptr);
 
-  /// out[count] is member `root`'s in[count]; `in` is not used elsewhere.  In
-  /// place: in == out on the root.
+  /// out[count] gets in[count] of the rank with index `root`; the other ranks
+  /// do not use `in`.  In place: in == out on the root.
   rt::Status broadcast(const void *in, void *out, size_t count, DType dtype,
                        uint32_t root, rt::Stream stream = {},
                        const Config *config = nullptr);

@@ -26,8 +26,8 @@ struct TuningKey {
   /// The number of ranks of the group, and the kind of their devices.
   uint32_t groupSize = 1;
   rt::DeviceKind device = rt::DeviceKind::host;
-  /// What the device says of itself (World::deviceAttributes); null: the first
-  /// GPU of the kind that there is a cost model for.
+  /// The device's attributes (World::deviceAttributes); null: the first GPU of
+  /// the kind that has a cost model.
   const rt::DeviceAttributes *attributes = nullptr;
   /// A power of two that divides both buffers' addresses and `bytes`.
   uint64_t alignment = 1;

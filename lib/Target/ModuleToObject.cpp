@@ -306,12 +306,19 @@ LogicalResult ModuleToObject::optimize() {
     llvm::PassBuilder builder(machine.get(), tuning);
     functions.registerPass(
         [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(target)); });
-    if (options.guards.contains(Guard::NestedMinMax))
+    if (options.guards.contains(Guard::NestedMinMax)) {
       builder.registerPipelineStartEPCallback(
           [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(
                 llvm::createModuleToFunctionPassAdaptor(NestedMinMaxPass()));
           });
+      builder.registerOptimizerLastEPCallback(
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
+             llvm::ThinOrFullLTOPhase) {
+            passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+                RemoveArithmeticFencesPass()));
+          });
+    }
     if (target.kind != TargetKind::Host &&
         options.guards.contains(Guard::IntegersToBf16))
       builder.registerOptimizerLastEPCallback(

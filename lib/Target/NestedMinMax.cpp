@@ -3,16 +3,44 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 
-using llvm::PatternMatch::m_APFloat;
+static llvm::Value *withoutExtension(llvm::Value *value) {
+  auto *extension = llvm::dyn_cast<llvm::FPExtInst>(value);
+  return extension ? extension->getOperand(0) : value;
+}
+
+/// The number that `value` is, in f64, where it is one.
+static std::optional<llvm::APFloat> getNumber(llvm::Value *value) {
+  const llvm::APFloat *number;
+  if (!llvm::PatternMatch::match(value,
+                                 llvm::PatternMatch::m_APFloat(number)) ||
+      number->isNaN())
+    return std::nullopt;
+  llvm::APFloat wide = *number;
+  bool losesInfo;
+  wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven,
+               &losesInfo);
+  return wide;
+}
+
+static bool isSameNumber(llvm::Value *a, llvm::Value *b) {
+  std::optional<llvm::APFloat> x = getNumber(a), y = getNumber(b);
+  return x && y && x->bitwiseIsEqual(*y);
+}
 
 namespace {
-/// The maximum or minimum of a value and a constant, by a selection.
+/// The maximum or minimum of a value and a constant, by a selection. Either the
+/// comparison or the selection may be of the extended numbers: LLVM removes the
+/// extensions.
 struct MinMax {
   llvm::SelectInst &select;
   llvm::FCmpInst &comparison;
-  llvm::Value *value, *constant;
+  /// Numbers of the operands: the value's in the comparison and the selection,
+  /// the constant is the other one.
+  unsigned compared, selected;
 
   static std::optional<MinMax> match(llvm::Instruction &op) {
     auto *select = llvm::dyn_cast<llvm::SelectInst>(&op);
@@ -21,26 +49,21 @@ struct MinMax {
                : nullptr;
     if (!comparison)
       return std::nullopt;
-    llvm::Value *value = comparison->getOperand(0);
-    llvm::Value *constant = comparison->getOperand(1);
-    const llvm::APFloat *number;
-    if (!llvm::PatternMatch::match(constant, m_APFloat(number)))
-      std::swap(value, constant);
-    if (!llvm::PatternMatch::match(constant, m_APFloat(number)) ||
-        number->isNaN())
-      return std::nullopt;
-    llvm::Value *first = select->getTrueValue();
-    llvm::Value *second = select->getFalseValue();
-    if ((first != value || second != constant) &&
-        (first != constant || second != value))
-      return std::nullopt;
-    return MinMax{*select, *comparison, value, constant};
+    for (unsigned compared : {0u, 1u})
+      for (unsigned selected : {1u, 2u})
+        if (isSameNumber(comparison->getOperand(1 - compared),
+                         select->getOperand(3 - selected)) &&
+            withoutExtension(comparison->getOperand(compared)) ==
+                withoutExtension(select->getOperand(selected)))
+          return MinMax{*select, *comparison, compared, selected};
+    return std::nullopt;
   }
+
+  llvm::Value *getValue() const { return select.getOperand(selected); }
 
   bool isConstantForNaN() const {
     bool isFirst = comparison.getPredicate() & llvm::FCmpInst::FCMP_UNO;
-    return constant ==
-           (isFirst ? select.getTrueValue() : select.getFalseValue());
+    return selected != (isFirst ? 1 : 2);
   }
 };
 } // namespace
@@ -53,21 +76,20 @@ static bool mayBeSelection(llvm::Value *value) {
   return llvm::isa<llvm::SelectInst, llvm::PHINode>(value);
 }
 
-/// Makes it that of `value is NaN ? constant : value`.
-static void separateNaN(MinMax minMax) {
+/// Hides what computes the value, without its extensions.
+static void hideValue(MinMax minMax) {
   llvm::IRBuilder<> b(&minMax.select);
-  llvm::Value *isNaN = b.CreateFCmpUNO(minMax.value, minMax.value);
-  llvm::Value *number = b.CreateSelect(isNaN, minMax.constant, minMax.value);
-  auto replace = [&](llvm::Value *operand) {
-    return operand == minMax.value ? number : operand;
+  auto hide = [&](llvm::Value *value) {
+    llvm::Value *narrow = withoutExtension(value);
+    llvm::Value *hidden = b.CreateArithmeticFence(narrow, narrow->getType());
+    return b.CreateFPExt(hidden, value->getType());
   };
-  llvm::Value *comparison =
-      b.CreateFCmp(minMax.comparison.getPredicate(),
-                   replace(minMax.comparison.getOperand(0)),
-                   replace(minMax.comparison.getOperand(1)));
-  minMax.select.setCondition(comparison);
-  minMax.select.setTrueValue(replace(minMax.select.getTrueValue()));
-  minMax.select.setFalseValue(replace(minMax.select.getFalseValue()));
+  llvm::Value *operands[2] = {minMax.comparison.getOperand(0),
+                              minMax.comparison.getOperand(1)};
+  operands[minMax.compared] = hide(operands[minMax.compared]);
+  minMax.select.setCondition(
+      b.CreateFCmp(minMax.comparison.getPredicate(), operands[0], operands[1]));
+  minMax.select.setOperand(minMax.selected, hide(minMax.getValue()));
 }
 
 llvm::PreservedAnalyses
@@ -76,11 +98,31 @@ mlir::iris::NestedMinMaxPass::run(llvm::Function &function,
   llvm::SmallVector<MinMax> found;
   for (llvm::Instruction &op : llvm::instructions(function))
     if (std::optional<MinMax> minMax = MinMax::match(op);
-        minMax && minMax->isConstantForNaN() && mayBeSelection(minMax->value))
+        minMax && minMax->isConstantForNaN() &&
+        mayBeSelection(minMax->getValue()))
       found.push_back(*minMax);
   for (const MinMax &minMax : found)
-    separateNaN(minMax);
+    hideValue(minMax);
   if (found.empty())
+    return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses preserved;
+  preserved.preserveSet<llvm::CFGAnalyses>();
+  return preserved;
+}
+
+llvm::PreservedAnalyses
+mlir::iris::RemoveArithmeticFencesPass::run(llvm::Function &function,
+                                            llvm::FunctionAnalysisManager &) {
+  bool hasChanged = false;
+  for (llvm::Instruction &op :
+       llvm::make_early_inc_range(llvm::instructions(function)))
+    if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
+        call && call->getIntrinsicID() == llvm::Intrinsic::arithmetic_fence) {
+      call->replaceAllUsesWith(call->getArgOperand(0));
+      call->eraseFromParent();
+      hasChanged = true;
+    }
+  if (!hasChanged)
     return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses preserved;
   preserved.preserveSet<llvm::CFGAnalyses>();

@@ -6,8 +6,9 @@
 
 namespace mlir::iris {
 
-/// Separates the NaN from minima and maxima with a constant K that are
-/// selections and give K for NaN, `v > K or v is NaN ? K : v`.
+/// Hides the value of a minimum or maximum with a constant K, `v > K or v is
+/// NaN ? K : v`, behind an arithmetic fence, where it may be a minimum or
+/// maximum itself.
 ///
 /// InstCombine of LLVM 22.1.8 (`foldSPFofSPF`) takes min(min(x, K), K) for
 /// min(x, K), whatever that gives for NaN. Only those of selections and of
@@ -17,6 +18,15 @@ struct NestedMinMaxPass : llvm::PassInfoMixin<NestedMinMaxPass> {
   llvm::PreservedAnalyses run(llvm::Function &function,
                               llvm::FunctionAnalysisManager &);
   /// Results do not depend on the optimisation level.
+  static bool isRequired() { return true; }
+};
+
+/// Removes the fences behind LLVM's optimisations: code generation for AMD GPUs
+/// does not know in which registers they are.
+struct RemoveArithmeticFencesPass
+    : llvm::PassInfoMixin<RemoveArithmeticFencesPass> {
+  llvm::PreservedAnalyses run(llvm::Function &function,
+                              llvm::FunctionAnalysisManager &);
   static bool isRequired() { return true; }
 };
 

@@ -162,23 +162,28 @@ struct WidenArithmetic : RewritePattern {
   }
 };
 
-/// Computes `minnum` and `maxnum` of f16 by f32 comparisons: LLVM would narrow
-/// those of f32 back to f16, which x86 supports only as math library calls.
-struct CompareF16 : RewritePattern {
-  CompareF16(MLIRContext *context)
+/// Computes `minnum` and `maxnum` by comparisons, those of f16 in f32: LLVM
+/// would narrow them to f16 where their operands are widened f16, which x86
+/// supports only as math library calls.
+struct CompareNumbers : RewritePattern {
+  CompareNumbers(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
 
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
     if (!isa<arith::MinNumFOp, arith::MaxNumFOp>(op) ||
-        !getElementTypeOrSelf(op->getResult(0).getType()).isF16())
-      return rewriter.notifyMatchFailure(op, "not minnum or maxnum of f16");
+        getElementTypeOrSelf(op->getResult(0).getType()).isBF16())
+      return rewriter.notifyMatchFailure(op, "not minnum or maxnum");
     ImplicitLocOpBuilder b(op->getLoc(), rewriter);
-    Type type = op->getResult(0).getType(), wide = b.getF32Type();
-    if (auto vector = dyn_cast<VectorType>(type))
-      wide = vector.clone(wide);
-    Value first = arith::ExtFOp::create(b, wide, op->getOperand(0));
-    Value second = arith::ExtFOp::create(b, wide, op->getOperand(1));
+    auto widen = [&](Value x) -> Value {
+      if (!getElementTypeOrSelf(x.getType()).isF16())
+        return x;
+      Type wide = b.getF32Type();
+      if (auto vector = dyn_cast<VectorType>(x.getType()))
+        wide = vector.clone(wide);
+      return arith::ExtFOp::create(b, wide, x);
+    };
+    Value first = widen(op->getOperand(0)), second = widen(op->getOperand(1));
     auto compare = [&](arith::CmpFPredicate predicate, Value x,
                        Value y) -> Value {
       return arith::CmpFOp::create(b, predicate, x, y);
@@ -187,11 +192,12 @@ struct CompareF16 : RewritePattern {
         compare(isa<arith::MinNumFOp>(op) ? arith::CmpFPredicate::OLT
                                           : arith::CmpFPredicate::OGT,
                 first, second);
-    // A NaN is selected only if both are NaN.
     Value isNaN = compare(arith::CmpFPredicate::UNO, second, second);
-    isFirst = arith::OrIOp::create(b, isFirst, isNaN);
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isFirst, op->getOperand(0),
-                                                 op->getOperand(1));
+    // A NaN is selected only if both are NaN.
+    Value number = arith::SelectOp::create(b, isFirst, op->getOperand(0),
+                                           op->getOperand(1));
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNaN, op->getOperand(0),
+                                                 number);
     return success();
   }
 };
@@ -201,10 +207,10 @@ struct LegalizeHostFloatsPass
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet conversions(context);
-    conversions
-        .add<ClassifyBf16, CompareF16, NarrowOnce, SignOfBf16, WidenArithmetic,
-             WidenInSteps, WidenFma, ConvertIntegerOnce<arith::SIToFPOp>,
-             ConvertIntegerOnce<arith::UIToFPOp>>(context);
+    conversions.add<ClassifyBf16, CompareNumbers, NarrowOnce, SignOfBf16,
+                    WidenArithmetic, WidenInSteps, WidenFma,
+                    ConvertIntegerOnce<arith::SIToFPOp>,
+                    ConvertIntegerOnce<arith::UIToFPOp>>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(conversions))))
       return signalPassFailure();
 

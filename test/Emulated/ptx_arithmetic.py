@@ -120,6 +120,10 @@ def truncated(x, y):
     return quotient, x - quotient * y
 
 
+# Roundings to a whole number of the same type.
+WHOLE = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
+
+
 def integers_as_f64(values, kind):
     """f64 that round to the same float of the type as the integers do."""
     if kind in ("f32", "f64"):
@@ -139,8 +143,9 @@ def convert(bits, source, to, name):
         raise Error("unknown instruction")
     if source in FLOATS:
         values = as_floats(bits, source)
+        whole = next((WHOLE[part] for part in name if part in WHOLE), None)
         if to in FLOATS:
-            return from_floats(values, to)
+            return from_floats(whole(values) if whole else values, to)
         if "rzi" not in name:
             raise Error("unknown instruction")
         width = 8 * WIDTHS[to]
@@ -283,6 +288,16 @@ class Arithmetic:
 
     def op_abs(self, i, mask):
         self.elementwise(i, mask, np.abs)
+
+    def op_sqrt(self, i, mask):
+        if "rn" not in i.name:
+            raise Error("unknown instruction")
+        self.elementwise(i, mask, np.sqrt)
+
+    def op_rcp(self, i, mask):
+        if "rn" not in i.name:
+            raise Error("unknown instruction")
+        self.elementwise(i, mask, lambda x: x.dtype.type(1) / x)
 
     def op_copysign(self, i, mask):
         """The second operand with the first one's sign."""

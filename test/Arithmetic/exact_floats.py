@@ -6,10 +6,15 @@ value; denormals are kept. A NaN is NAN, whatever its bits.
 """
 from fractions import Fraction
 from functools import lru_cache
+from math import isqrt
 
 # Bits, and number of exponent and fraction bits.
 FORMATS = {"f16": (16, 5, 10), "bf16": (16, 8, 7), "f32": (32, 8, 23),
            "f64": (64, 11, 52)}
+# Exponent bits, fraction bits, bias, and the special codes: `ieee` has
+# infinities, `fn` has a NaN of each sign, `fnuz` has the NaN 0x80 and no -0.
+FORMATS8 = {"f8E4M3FN": (4, 3, 7, "fn"), "f8E5M2": (5, 2, 15, "ieee"),
+            "f8E4M3FNUZ": (4, 3, 8, "fnuz"), "f8E5M2FNUZ": (5, 2, 16, "fnuz")}
 NAN = "nan"
 
 
@@ -23,6 +28,8 @@ def is_negative(t, bits):
 
 
 def is_infinite(t, bits):
+    if t in FORMATS8:
+        return t == "f8E5M2" and bits != NAN and bits & 0x7F == 0x7C
     return bits != NAN and bits & ~(1 << FORMATS[t][0] - 1) == infinity(t)
 
 
@@ -32,6 +39,10 @@ def is_zero(t, bits):
 
 def canonical(t, bits):
     """The bits, or NAN."""
+    if t in FORMATS8:
+        special = FORMATS8[t][3]
+        return NAN if (bits == 0x80 if special == "fnuz" else bits & 0x7F == 0x7F
+                       if special == "fn" else bits & 0x7F > 0x7C) else bits
     magnitude = bits & ~(1 << FORMATS[t][0] - 1)
     return NAN if magnitude > infinity(t) else bits
 
@@ -39,6 +50,8 @@ def canonical(t, bits):
 @lru_cache(maxsize=1 << 16)
 def value_of(t, bits):
     """The exact value of a finite float."""
+    if t in FORMATS8:
+        return value_of8(t, bits)
     width, exponent_bits, fraction_bits = FORMATS[t]
     bias = (1 << exponent_bits - 1) - 1
     exponent = bits >> fraction_bits & (1 << exponent_bits) - 1
@@ -53,8 +66,37 @@ def value_of(t, bits):
     return -value if bits >> width - 1 else value
 
 
+def value_of8(t, bits):
+    _, fraction_bits, bias, _ = FORMATS8[t]
+    exponent = bits >> fraction_bits & (1 << 7 - fraction_bits) - 1
+    significand = bits & (1 << fraction_bits) - 1
+    if exponent:
+        significand |= 1 << fraction_bits
+    value = significand * Fraction(2) ** (max(exponent, 1) - bias
+                                          - fraction_bits)
+    return -value if bits & 0x80 else value
+
+
+@lru_cache(maxsize=None)
+def magnitudes8(t):
+    """(value, code) of the finite numbers that are not negative."""
+    return [(value_of8(t, code), code) for code in range(0x80)
+            if canonical(t, code) != NAN and not is_infinite(t, code)]
+
+
+def rounded8(t, value, is_negative_zero):
+    """The nearest of all numbers, the greatest one for those beyond it; of two
+    the even one."""
+    _, code = min(magnitudes8(t), key=lambda number: (
+        abs(number[0] - abs(value)), number[1] & 1))
+    sign = 0x80 if value < 0 or (value == 0 and is_negative_zero) else 0
+    return 0 if code == 0 and FORMATS8[t][3] == "fnuz" else sign | code
+
+
 def rounded(t, value, negative_zero=False):
     """The float nearest to an exact value; ties to even."""
+    if t in FORMATS8:
+        return rounded8(t, value, negative_zero)
     width, exponent_bits, fraction_bits = FORMATS[t]
     bias = (1 << exponent_bits - 1) - 1
     if value == 0:
@@ -158,10 +200,63 @@ def extremum(t, a, b, largest):
     return a if (order == ">") == largest else b
 
 
+def number_extremum(t, a, b, largest):
+    """maxnumf and minnumf: a NaN does not count. Which zero -0 and +0 give is
+    not defined."""
+    if NAN in (a, b):
+        return b if a == NAN else a
+    if is_zero(t, a) and is_zero(t, b) and a != b:
+        return None
+    return extremum(t, a, b, largest)
+
+
+def square_root(t, a):
+    if a == NAN or is_zero(t, a):
+        return a
+    if is_negative(t, a):
+        return NAN
+    if is_infinite(t, a):
+        return a
+    value = value_of(t, a)
+    # The root of n / d is that of n * d, by d; as many more bits as decide on
+    # which side of a float it is.
+    scale = 1 << 160
+    square = value.numerator * value.denominator * scale * scale
+    root = isqrt(square)
+    exact = Fraction(2 * root + (root * root != square),
+                     2 * scale * value.denominator)
+    return rounded(t, exact)
+
+
+def inverse_root(t, a):
+    """1 / sqrt(a), each rounded; f16 and bf16 in f32, and rounded again."""
+    wide = "f64" if t == "f64" else "f32"
+    one = rounded(wide, Fraction(1))
+    return convert(wide, t, divide(wide, one, square_root(
+        wide, convert(t, wide, a))))
+
+
+def to_whole(t, a, how):
+    """ceil, floor, round (halves away from zero), roundeven and trunc."""
+    if a == NAN or is_infinite(t, a):
+        return a
+    value, negative = value_of(t, a), is_negative(t, a)
+    below = value.numerator // value.denominator
+    rest = value - below
+    half = Fraction(1, 2)
+    up = {"floor": False, "ceil": rest > 0, "trunc": negative and rest > 0,
+          "round": rest > half or (rest == half and not negative),
+          "roundeven": rest > half or (rest == half and below & 1)}[how]
+    return rounded(t, Fraction(below + bool(up)), negative)
+
+
 def convert(source, target, a):
     """extf and truncf."""
     if a == NAN:
         return NAN
+    negative = (a >> 7 == 1 if source in FORMATS8 else is_negative(source, a))
     if is_infinite(source, a):
-        return infinity(target, is_negative(source, a))
-    return rounded(target, value_of(source, a), is_negative(source, a))
+        if target in FORMATS8:
+            return magnitudes8(target)[-1][1] | negative << 7
+        return infinity(target, negative)
+    return rounded(target, value_of(source, a), negative)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The ops of the kernel language's arithmetic, by their definitions.
 
-`evaluate` computes a result from operands, or returns None where the op's
-definition gives none. Integers are unsigned numbers of their width.
+`evaluate` computes results from operands; None stands for what the op's
+definition does not give. Integers are unsigned numbers of their width.
 """
 from fractions import Fraction
 
@@ -10,10 +10,12 @@ import exact_floats as floats
 
 INTEGERS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64}
 FLOATS = tuple(floats.FORMATS)
+FLOATS8 = tuple(floats.FORMATS8)
 
 
 def width(t):
-    return INTEGERS[t] if t in INTEGERS else floats.FORMATS[t][0]
+    return (INTEGERS[t] if t in INTEGERS else 8 if t in FLOATS8
+            else floats.FORMATS[t][0])
 
 
 def signed(t, value):
@@ -99,12 +101,21 @@ FLOAT_BINARY = {
     "arith.divf": floats.divide,
     "arith.maximumf": lambda t, a, b: floats.extremum(t, a, b, True),
     "arith.minimumf": lambda t, a, b: floats.extremum(t, a, b, False),
+    "arith.maxnumf": lambda t, a, b: floats.number_extremum(t, a, b, True),
+    "arith.minnumf": lambda t, a, b: floats.number_extremum(t, a, b, False),
     # The sign of a NaN is not defined.
     "math.copysign": lambda t, a, b: (
         None if b == floats.NAN else floats.NAN if a == floats.NAN else
         floats.absolute(t, a) | (b & 1 << width(t) - 1)),
 }
-FLOAT_UNARY = {"arith.negf": floats.negate, "math.absf": floats.absolute}
+FLOAT_UNARY = {
+    "arith.negf": floats.negate, "math.absf": floats.absolute,
+    "math.sqrt": floats.square_root, "math.rsqrt": floats.inverse_root,
+    **{f"math.{name}": lambda t, a, name=name: floats.to_whole(t, a, name)
+       for name in ("ceil", "floor", "round", "roundeven", "trunc")}}
+FLOAT_CHECKS = {"math.isnan": lambda t, a: int(a == floats.NAN),
+                "math.isfinite": lambda t, a: int(
+                    a != floats.NAN and not floats.is_infinite(t, a))}
 # The relations for which a comparison is true.
 FLOAT_COMPARISONS = {
     "oeq": "=", "ogt": ">", "oge": ">=", "olt": "<", "ole": "<=", "one": "<>",
@@ -127,3 +138,91 @@ def float_to_integer(op, source, target, a):
     low, high = ((-(1 << width(target) - 1), 1 << width(target) - 1)
                  if op == "fptosi" else (0, 1 << width(target)))
     return wrap(target, whole) if low <= whole < high else None
+
+
+def bitcast(source, target, a):
+    """The bits of a NaN are not defined."""
+    if a == floats.NAN:
+        return None
+    return (floats.canonical(target, a)
+            if target in FLOATS + FLOATS8 else a)
+
+
+CASTS = {
+    "arith.extsi": lambda s, t, a: wrap(t, signed(s, a)),
+    "arith.extui": lambda s, t, a: a,
+    "arith.trunci": lambda s, t, a: wrap(t, a),
+    "arith.index_cast": lambda s, t, a: wrap(t, signed(s, a)),
+    "arith.index_castui": lambda s, t, a: wrap(t, a),
+    "arith.extf": floats.convert,
+    "arith.truncf": floats.convert,
+    "arith.bitcast": bitcast,
+}
+for _name in ("sitofp", "uitofp"):
+    CASTS[f"arith.{_name}"] = lambda s, t, a, name=_name: integer_to_float(
+        name, s, t, a)
+for _name in ("fptosi", "fptoui"):
+    CASTS[f"arith.{_name}"] = lambda s, t, a, name=_name: float_to_integer(
+        name, s, t, a)
+
+# Lower and upper half, or sum and carry.
+EXTENDED = {
+    "arith.addui_extended": lambda t, a, b: (wrap(t, a + b), a + b >> width(t)),
+    "arith.mului_extended": lambda t, a, b: (
+        wrap(t, a * b), a * b >> width(t)),
+    "arith.mulsi_extended": lambda t, a, b: (
+        wrap(t, a * b), wrap(t, signed(t, a) * signed(t, b) >> width(t))),
+}
+
+# The results are the operand's.
+SAME = ("tensor.splat", "vector.broadcast", "tile.expand_dims",
+        "tile.broadcast")
+# Undefined behavior where there is no result; other ops give poison.
+TRAPS = tuple(f"arith.{name}" for name in DIVISIONS)
+
+UNARY = {**INTEGER_UNARY, **FLOAT_UNARY, **FLOAT_CHECKS}
+BINARY = {**{f"arith.{n}": f for n, f in INTEGER_BINARY.items()},
+          **FLOAT_BINARY}
+
+
+def evaluate(op, operands):
+    """The results of an op on numbers."""
+    name, t = op.name, op.source
+    if name in BINARY:
+        return (BINARY[name](t, *operands),)
+    if name in UNARY:
+        return (UNARY[name](t, *operands),)
+    if name in CASTS:
+        return (CASTS[name](t, op.target, *operands),)
+    if name in EXTENDED:
+        return EXTENDED[name](t, *operands)
+    if name == "arith.cmpi":
+        return (int(COMPARISONS[op.attribute](t, *operands)),)
+    if name == "arith.cmpf":
+        return (int(floats.compare(t, *operands)
+                    in FLOAT_COMPARISONS[op.attribute]),)
+    if name in ("math.fma", "vector.fma"):
+        return (floats.fused(t, *operands),)
+    raise KeyError(name)
+
+
+REDUCTIONS = {"sum": "addi", "prod": "muli", "min": "minsi", "max": "maxsi",
+              "umin": "minui", "umax": "maxui", "and": "andi", "or": "ori",
+              "xor": "xori"}
+FLOAT_REDUCTIONS = {"sum": "addf", "prod": "mulf", "min": "minimumf",
+                    "max": "maximumf"}
+
+
+def reduce(kind, source, target, values):
+    """Sums of f16 and bf16 are those of f32, and rounded once."""
+    t = source
+    function = (BINARY[f"arith.{REDUCTIONS[kind]}"] if t in INTEGERS
+                else BINARY[f"arith.{FLOAT_REDUCTIONS[kind]}"])
+    if t in ("f16", "bf16"):
+        t = "f32"
+        values = [floats.convert(source, t, v) for v in values]
+    while len(values) > 1:
+        half = len(values) // 2
+        values = [function(t, a, b)
+                  for a, b in zip(values[:half], values[half:])]
+    return values[0] if t == target else floats.convert(t, target, values[0])

@@ -395,7 +395,7 @@ void mlir::iris::buildAllGatherMatmulCopyEngine(MatmulBuilder &k) {
   Parts parts(k);
   k.beginCleared(numFlagsOf(k, parts));
   Value groupRows = k.index(k.config.groupM);
-  Value groups = k.copiedChunk(parts.rows).groups;
+  auto layout = k.copyLayout(parts.rows, k.columnsOf(k.b_));
   parts.multiply(
       k.evenTilesForProgram(parts.tiles().count()),
       [&](Value source, Value row) {
@@ -404,7 +404,7 @@ void mlir::iris::buildAllGatherMatmulCopyEngine(MatmulBuilder &k) {
       [&](Value source, Value rowTile, Value kb) {
         k.ifThen(k.equal(kb, k.index(0)), [&] {
           Value group = k.div(rowTile, groupRows);
-          k.await(k.add(k.mul(source, groups), group), source);
+          k.await(layout.gatheredFlag(source, group), source);
         });
       });
 }

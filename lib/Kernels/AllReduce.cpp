@@ -19,6 +19,7 @@
 
 #include "iris/Kernels/CollectiveKernels.h"
 #include "iris/Kernels/Elements.h"
+#include "iris/Plan/Arithmetic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -111,11 +112,10 @@ void mlir::iris::buildAllReduceTwoShot(KernelBuilder &k) {
 /// this copy overwrites two iterations before.
 void mlir::iris::buildAllReduceTwoShotPush(KernelBuilder &k) {
   bool staged = k.config.sendsResults();
-  // A full round has the same number of tiles for every program of a launch.
+  // Every iteration processes a tile of each owner.
   Value room = k.div(k.index(k.config.slotTiles() / (staged ? 2 : 1)), k.size);
-  Value uneven = k.rem(room, k.programs);
-  Value turns = k.select(k.less(room, k.programs), room, k.sub(room, uneven));
-  Value tiles = k.mul(turns, k.size);
+  Value iterations = plan::getFullRound<ScalarBuilder>(k, room, k.programs);
+  Value tiles = k.mul(iterations, k.size);
   Value most = k.mul(tiles, k.tileSize());
   auto send = [&](Value start, Value length) {
     Value from = k.window(k.in, start, length);

@@ -38,9 +38,8 @@ public:
   Value numFlags() {
     return k.fusedSizes({rows, k.columnsOf(k.a), columns, k.size}).numFlags;
   }
-  plan::CopiedFlags<Value> copiedFlags() {
-    return plan::getCopiedFlags<ScalarBuilder>(
-        k, k.config, k.copiedChunk(rows).groups, k.size);
+  plan::CopyFlags<Value> copyFlags() {
+    return k.copyLayout(rows, columns).flags;
   }
   /// The group of tile rows that a tile is in.
   Value groupOf(Value number) {
@@ -106,7 +105,7 @@ void mlir::iris::buildMatmulAllGatherSpecialized(MatmulBuilder &k) {
 /// The kernel stores nothing to peers.
 void mlir::iris::buildMatmulAllGatherCopyEngine(MatmulBuilder &k) {
   OwnPart own(k);
-  plan::CopiedFlags<Value> flags = own.copiedFlags();
+  plan::CopyFlags<Value> flags = own.copyFlags();
   k.beginCleared(flags.count);
   own.forTiles(k.evenTilesForProgram(own.count()), [&](MatrixOffset place,
                                                        Value number) {

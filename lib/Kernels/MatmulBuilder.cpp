@@ -63,8 +63,9 @@ MatmulBuilder::fusedSizes(const plan::MatmulShape<Value> &shape) {
   return plan::getFusedSizes<ScalarBuilder>(*this, config, shape);
 }
 
-plan::CopiedChunk<Value> MatmulBuilder::copiedChunk(Value aRows) {
-  return plan::getCopiedChunk<ScalarBuilder>(*this, config, aRows, size);
+plan::CopyLayout<ScalarBuilder> MatmulBuilder::copyLayout(Value aRows,
+                                                          Value columns) {
+  return {*this, config, aRows, columns, size};
 }
 
 static Value window(ImplicitLocOpBuilder &b, Value matrix,

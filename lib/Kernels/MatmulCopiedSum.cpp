@@ -8,14 +8,10 @@
 // program that computes a tile of it has this rank's partial sum in registers,
 // and adds the partial sums that have arrived.
 //
-// Distance i denotes member me + i. The staging buffer has a slice for each
-// partial sum to send, at distances 1 ... size - 1, followed by a slice for
-// each one to receive, in the same order. The first flags count the tiles that
-// have arrived per group of tile rows. After those of all members, further
-// flags count the tiles of a group that are still missing, for the stream that
-// waits on them. The last flags count the tiles done; the copy engine copies
-// them to the receiver's arrival flags. A kernel that aborts ends the stream's
-// wait, but does not publish a wrong count. The kernel stores nothing to peers.
+// iris/Plan/CopyLayout.h describes slices and flags. The copy engine copies the
+// flags that count finished tiles to the receiver's `arrived` flags. A kernel
+// that aborts ends the stream's wait, but does not publish a wrong count. The
+// kernel stores nothing to peers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,14 +25,9 @@ class CopiedSum {
 public:
   explicit CopiedSum(MatmulBuilder &k)
       : k(k), isScatter(k.config.kind == MatmulKind::MatmulReduceScatter),
-        allRows(k.rowsOf(k.a)), parts(k.copiedChunk(allRows)),
-        columnTiles(k.columnTiles(k.columnsOf(k.c))) {
-    Value numFlags =
-        k.fusedSizes({allRows, k.columnsOf(k.a), k.columnsOf(k.b_), k.size})
-            .numFlags;
-    flags =
-        plan::getCopiedFlags<ScalarBuilder>(k, k.config, parts.groups, k.size);
-    k.beginCleared(numFlags);
+        allRows(k.rowsOf(k.a)),
+        layout(k.copyLayout(allRows, k.columnsOf(k.c))) {
+    k.beginCleared(layout.flags.count);
   }
   void build();
 
@@ -49,48 +40,39 @@ private:
   void forTiles(llvm::function_ref<void(const Tile &)> body);
   void sendPartialSum(Value sum, const Tile &tile);
   void addUp(Value sum, const Tile &tile);
-  Value slot(Value distance) { return k.sub(distance, k.index(1)); }
   /// The location of a tile in a slice of the staging buffer.
   MatrixOffset inSlice(Value slice, const Tile &tile) {
-    return k.tileAt(k.rows(k.staging, k.mul(slice, parts.rows), parts.rows),
+    return k.tileAt(k.rows(k.staging, k.mul(slice, layout.rows), layout.rows),
                     tile.row, tile.column);
-  }
-  /// The index of the tile's group at a distance.
-  Value groupAt(Value distance, const Tile &tile) {
-    return k.add(k.mul(slot(distance), parts.groups), tile.group);
   }
   /// The flag that counts the tiles still missing in the tile's group.
   Value missing(const Tile &tile) {
-    return k.add(flags.missing, groupAt(tile.distance, tile));
+    return layout.missingFlag(layout.groupIndex(tile.distance, tile.group));
   }
   /// The flag that counts the finished tiles of the tile's group.
   Value done(const Tile &tile) {
-    return k.add(plan::getDoneFlag<ScalarBuilder>(k, flags),
-                 groupAt(tile.distance, tile));
+    return layout.doneFlag(layout.groupIndex(tile.distance, tile.group));
   }
-  /// The number of tiles in the group of a tile of this rank's chunk.
-  Value groupTiles(const Tile &tile);
   Value addPartialSum(Value sum, const Tile &tile, Value distance);
 
   MatmulBuilder &k;
   bool isScatter;
   Value allRows;
-  plan::CopiedChunk<Value> parts;
-  plan::CopiedFlags<Value> flags;
-  Value columnTiles;
+  plan::CopyLayout<ScalarBuilder> layout;
 };
 } // namespace
 
 /// The tiles of one chunk are finished before those of the next one begin. In
 /// an all-reduce the last chunks may have fewer rows.
 void CopiedSum::forTiles(llvm::function_ref<void(const Tile &)> body) {
-  TileOrder<ScalarBuilder> order(k, k.mul(k.size, parts.rowTiles), columnTiles,
-                                 k.config.groupM, parts.rowTiles);
+  TileOrder<ScalarBuilder> order(k, k.mul(k.size, layout.rowTiles),
+                                 layout.columnTiles, k.config.groupM,
+                                 layout.rowTiles);
   order.forTiles(
-      k.evenTilesForProgram(order.count()), [&](Value place, Value column) {
-        Value distance = k.add(k.div(place, parts.rowTiles), k.index(1));
-        Value rowTile = k.rem(place, parts.rowTiles);
-        Tile tile{distance, k.mul(k.rotate(k.me, distance), parts.rows),
+      k.evenTilesForProgram(order.count()), [&](Value row, Value column) {
+        Value distance = k.add(k.div(row, layout.rowTiles), k.index(1));
+        Value rowTile = k.rem(row, layout.rowTiles);
+        Tile tile{distance, layout.chunkBegin(k.rotate(k.me, distance)),
                   k.mul(rowTile, k.tileRows()), k.mul(column, k.tileColumns()),
                   k.div(rowTile, k.index(k.config.groupM))};
         if (isScatter)
@@ -99,31 +81,24 @@ void CopiedSum::forTiles(llvm::function_ref<void(const Tile &)> body) {
           k.ifThen(k.less(k.add(tile.start, tile.row), allRows),
                    [&] { body(tile); });
         // The order's first tile has both numbers 0.
-        barrierBeforeCopies(k, k.equal(k.add(place, column), k.index(0)),
-                            flags.entered);
+        barrierBeforeCopies(k, k.equal(k.add(row, column), k.index(0)),
+                            layout.flags.entered);
       });
 }
 
 void CopiedSum::sendPartialSum(Value sum, const Tile &tile) {
   k.store(k.convertTo(sum, k.config.partialType),
-          inSlice(slot(tile.distance), tile));
+          inSlice(layout.sendSlice(tile.distance), tile));
   k.countUp(done(tile));
   k.countDown(missing(tile));
 }
 
-Value CopiedSum::groupTiles(const Tile &tile) {
-  Value rows =
-      isScatter ? parts.rows : k.min(parts.rows, k.sub(allRows, tile.start));
-  Value first = k.mul(tile.group, k.index(k.config.groupM));
-  Value tiles = k.min(k.index(k.config.groupM), k.sub(k.rowTiles(rows), first));
-  return k.mul(tiles, columnTiles);
-}
-
 /// Waits for the partial sum of the member at a distance, and adds it.
 Value CopiedSum::addPartialSum(Value sum, const Tile &tile, Value distance) {
-  k.awaitCount(groupAt(distance, tile), k.rotate(k.me, distance),
-               k.asI32(groupTiles(tile)));
-  Value slice = k.add(slot(k.size), slot(distance));
+  k.awaitCount(layout.groupIndex(distance, tile.group),
+               k.rotate(k.me, distance),
+               k.asI32(layout.tilesOfGroup(tile.start, tile.group)));
+  Value slice = layout.receiveSlice(distance);
   return k.addPartialSum(sum, k.load(inSlice(slice, tile),
                                      k.sumType().clone(k.config.partialType)));
 }

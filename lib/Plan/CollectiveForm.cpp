@@ -60,8 +60,6 @@ int64_t CollectiveForm::packetRound() const {
 
 int64_t CollectiveForm::slotRound() const {
   int64_t tiles = workspace.scratchBytes() / 2 / maxMembers() / tileBytes();
-  // A full round has the same number of tiles for every program of a launch.
-  if (tiles > Workspace::maxPrograms)
-    tiles -= tiles % Workspace::maxPrograms;
-  return tiles * tile;
+  IntegerArithmetic n;
+  return getFullRound(n, tiles, Workspace::maxPrograms) * tile;
 }

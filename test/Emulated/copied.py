@@ -10,7 +10,7 @@
 
 fused.py describes the cases and the expected results. Every device has a
 second queue, its copy engine, which executes the operations that the runtime
-enqueues (runtime/src/ccl/EngineCopies.cpp): it waits until all tiles of a
+enqueues (runtime/src/ccl/CopyEngine.cpp): it waits until all tiles of a
 group are finished, copies, and sets flags, each at a random time after the
 operation becomes ready.
 """

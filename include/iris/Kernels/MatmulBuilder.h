@@ -6,6 +6,7 @@
 
 #include "iris/Kernels/GroupBuilder.h"
 #include "iris/Kernels/MatmulConfig.h"
+#include "iris/Plan/FusedSizes.h"
 #include "iris/Plan/FusedWorkspace.h"
 #include "iris/Plan/TileSchedule.h"
 
@@ -66,8 +67,9 @@ public:
   }
   /// The flags and the staging buffer.
   plan::FusedSizes<Value> fusedSizes(const plan::MatmulShape<Value> &shape);
-  /// The variant copy_engine: what a member owns of so many rows of a.
-  plan::CopiedChunk<Value> copiedChunk(Value aRows);
+  /// The variant copy_engine: chunks, slices and flags, for an a of `aRows`
+  /// rows and a result of `columns` columns.
+  plan::CopyLayout<ScalarBuilder> copyLayout(Value aRows, Value columns);
   /// Rows `first` to first + count of a matrix; accesses are bounded to them.
   Value rows(Value matrix, Value first, Value count);
   Value columns(Value matrix, Value first, Value count);

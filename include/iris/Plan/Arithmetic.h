@@ -67,6 +67,16 @@ typename Arithmetic::Number countPrograms(Arithmetic &n,
   return n.max(n.index(1), n.min(most, items));
 }
 
+/// Tiles of a full round, if there is room for `tiles`: as many for each of
+/// `programs` programs, unless there are fewer tiles than programs.
+template <typename Arithmetic>
+typename Arithmetic::Number getFullRound(Arithmetic &n,
+                                         typename Arithmetic::Number tiles,
+                                         typename Arithmetic::Number programs) {
+  auto even = n.sub(tiles, n.rem(tiles, programs));
+  return n.ifLess(tiles, programs, tiles, even);
+}
+
 } // namespace irisplan
 
 #endif // IRIS_PLAN_ARITHMETIC_H

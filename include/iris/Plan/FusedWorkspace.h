@@ -15,9 +15,9 @@
 //
 // Staged matrices are in a separate buffer, the staging buffer.
 //
-// The number of flags is known only at run time. MatmulForm.h computes it
-// over an arithmetic (Arithmetic.h), so that the runtime, host programs and
-// kernels share the code.
+// The number of flags is known only at run time. FusedSizes.h computes it over
+// an arithmetic (Arithmetic.h), so that the runtime, host programs and kernels
+// share the code.
 //
 //===----------------------------------------------------------------------===//
 

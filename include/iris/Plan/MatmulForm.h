@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulForm.h - Tiles and memory of a matmul kernel -------*- C++ -*-===//
 //
-// How many tiles a matmul has, and how large its flags and its staging buffer
-// are. The compiler evaluates these formulas in kernels and host programs, the
-// runtime on the host (Arithmetic.h).
+// How many tiles a matmul has, and what memory it needs. The compiler evaluates
+// these formulas in kernels and host programs, the runtime on the host
+// (Arithmetic.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,10 @@ struct MatmulForm {
   int64_t splitK = matmul_numbers::splitK.defaultValue;
 
   bool has(MatmulTrait trait) const { return variant->has(trait); }
-  /// Whether the caller of the kernel copies the data between ranks.
+  /// Whether the caller of the kernel copies the data between ranks. There is
+  /// no object per strategy: the generators are functions that the variants'
+  /// rows name, and what else depends on it is memory (below), the runtime's
+  /// copies and their cost, one condition each.
   bool isCopied() const { return has(copiedByEngine); }
   /// Whether shards of a go through the staging buffer.
   bool isStaged() const {
@@ -96,129 +99,24 @@ Number countPrograms(Arithmetic &n, const MatmulForm &form,
   return countPrograms(n, countTiles(n, form, shape), most);
 }
 
-/// The number of flags, and the extents of the staging buffer.
-template <typename Number>
-struct FusedSizes {
-  Number numFlags, stagingRows, stagingColumns;
+/// Rows and columns of a matrix.
+struct MatrixSize {
+  int64_t rows = 0, columns = 0;
 };
 
-/// The variant copy_engine: the rows that one member owns, the tile rows in
-/// them, and the groups of tile rows; each group is one copy. An all-reduce
-/// divides whole tiles among the members, so the last members may own fewer
-/// rows.
-template <typename Number>
-struct CopiedChunk {
-  Number rows, rowTiles, groups;
+/// The matrices that a rank passes to a matmul.
+struct MatmulMatrices {
+  MatrixSize a, b, c;
+
+  MatmulShape<int64_t> shape(int64_t size) const {
+    return {a.rows, a.columns, b.columns, size};
+  }
 };
 
-/// `rows`: the number of rows of a.
-template <typename Arithmetic, typename Number = typename Arithmetic::Number>
-CopiedChunk<Number> getCopiedChunk(Arithmetic &n, const MatmulForm &form,
-                                   Number rows, Number size) {
-  CopiedChunk<Number> chunk;
-  Number tileRows = n.index(form.tileM);
-  if (form.kind == MatmulKind::MatmulReduceScatter)
-    rows = n.div(rows, size);
-  chunk.rowTiles = n.ceilDiv(rows, tileRows);
-  if (form.kind == MatmulKind::MatmulAllReduce) {
-    chunk.rowTiles = n.ceilDiv(chunk.rowTiles, size);
-    rows = n.mul(chunk.rowTiles, tileRows);
-  }
-  chunk.rows = rows;
-  chunk.groups = n.ceilDiv(chunk.rowTiles, n.index(form.groupM));
-  return chunk;
-}
-
-/// The flags of the variant copy_engine, in this order. Those that count tiles
-/// down are initialized by the caller of the kernel, which waits for 0.
-///
-///   arrived   of a group that a copy brings (not of a result all-gather)
-///   missing   tiles of a group that are not done (not of an all-gather of a)
-///   entered   1 until the kernel has passed its barrier (as above)
-///   done      tiles of a group that are done (reductions)
-template <typename Number>
-struct CopiedFlags {
-  Number arrived, missing, entered, count;
-};
-
-/// `groups`: of one member. The result has the index of the first flag of each
-/// kind, and the number of all flags.
-template <typename Arithmetic, typename Number = typename Arithmetic::Number>
-CopiedFlags<Number> getCopiedFlags(Arithmetic &n, const MatmulForm &form,
-                                   Number groups, Number size) {
-  Number none = n.index(0), one = n.index(1);
-  if (form.kind == MatmulKind::MatmulAllGather)
-    return {none, none, groups, n.add(groups, one)};
-  Number flags = n.mul(size, groups);
-  if (form.kind == MatmulKind::AllGatherMatmul)
-    return {none, flags, flags, flags};
-  Number count = n.add(n.mul(n.index(3), flags), one);
-  return {none, flags, n.mul(n.index(2), flags), count};
-}
-
-/// The index of the first `done` flag of a reduction.
-template <typename Arithmetic, typename Number>
-Number getDoneFlag(Arithmetic &n, const CopiedFlags<Number> &flags) {
-  return n.add(flags.entered, n.index(1));
-}
-
-/// The variant copy_engine. An all-gather: the members' shards of a, below each
-/// other. A reduction: slices for partial sums to send and to receive.
-template <typename Arithmetic, typename Number = typename Arithmetic::Number>
-FusedSizes<Number> getCopiedSizes(Arithmetic &n, const MatmulForm &form,
-                                  const MatmulShape<Number> &shape) {
-  CopiedChunk<Number> chunk = getCopiedChunk(n, form, shape.aRows, shape.size);
-  Number numFlags = getCopiedFlags(n, form, chunk.groups, shape.size).count;
-  if (form.kind == MatmulKind::AllGatherMatmul)
-    return {numFlags, n.mul(shape.size, chunk.rows), shape.aColumns};
-  if (form.kind == MatmulKind::MatmulAllGather)
-    return {numFlags, n.index(0), n.index(0)};
-  Number slices = n.mul(n.index(2), n.sub(shape.size, n.index(1)));
-  return {numFlags, n.mul(n.max(slices, n.index(1)), chunk.rows),
-          shape.bColumns};
-}
-
-template <typename Arithmetic, typename Number = typename Arithmetic::Number>
-FusedSizes<Number> getFusedSizes(Arithmetic &n, const MatmulForm &form,
-                                 const MatmulShape<Number> &shape) {
-  auto tiles = [&](Number extent, int64_t tile) {
-    return n.ceilDiv(extent, n.index(tile));
-  };
-  Number none = n.index(0);
-  Number columnTiles = tiles(shape.bColumns, form.tileN);
-  if (form.isCopied())
-    return getCopiedSizes(n, form, shape);
-  // The members' shards of a, below each other; a flag for each unit.
-  if (form.isStaged()) {
-    Number units = n.mul(tiles(shape.aRows, form.tileM),
-                         tiles(shape.aColumns, form.kPerFlag * form.tileK));
-    return {n.mul(shape.size, units), n.mul(shape.size, shape.aRows),
-            shape.aColumns};
-  }
-  // The members' partial sums of this rank's rows, below each other; a flag for
-  // each tile of each.
-  if (form.kind == MatmulKind::MatmulReduceScatter) {
-    Number rows = n.div(shape.aRows, shape.size);
-    Number units = n.mul(tiles(rows, form.tileM), columnTiles);
-    return {n.mul(shape.size, units), n.mul(shape.size, rows), shape.bColumns};
-  }
-  // The partial sums of each split, below each other; a counter for each tile.
-  if (form.isSplit()) {
-    Number units = n.mul(tiles(shape.aRows, form.tileM), columnTiles);
-    return {units, n.mul(n.index(form.splitK), shape.aRows), shape.bColumns};
-  }
-  // This rank's partial sums of all tiles; a flag for each tile of each member.
-  if (form.hasStaging()) {
-    Number units = n.mul(tiles(shape.aRows, form.tileM), columnTiles);
-    return {n.mul(shape.size, units), shape.aRows, shape.bColumns};
-  }
-  // A flag for each tile of this rank.
-  if (form.has(hasCommPrograms)) {
-    Number units = n.mul(tiles(shape.aRows, form.tileM), columnTiles);
-    return {units, none, none};
-  }
-  return {none, none, none};
-}
+/// For the problem m x n x k of a caller (ccl::MatmulProblem), in a group of
+/// `size` ranks.
+MatmulMatrices getMatrices(const MatmulForm &form, int64_t m, int64_t n,
+                           int64_t k, int64_t size);
 
 } // namespace irisplan
 

@@ -3,7 +3,7 @@
 #include "iris/ccl/Matmul.h"
 
 #include "ccl/Agreement.h"
-#include "ccl/EngineCopies.h"
+#include "ccl/CopyEngine.h"
 #include "ccl/MatmulPlan.h"
 #include "ccl/MatmulUnfused.h"
 #include "ccl/Spec.h"
@@ -66,7 +66,7 @@ struct Matmul::Impl {
   std::unique_ptr<Communicator> communicator;
   uint64_t intermediate = 0;
   /// If the variant is copy_engine.
-  std::unique_ptr<EngineCopies> copies;
+  std::unique_ptr<CopyEngine> copies;
   bool isDestroyed = false;
 };
 
@@ -187,7 +187,7 @@ Status Matmul::Impl::load() {
 Status Matmul::Impl::prepareCommunication() {
   if (plan.form.isCopied()) {
     IRISRT_ASSIGN_OR_RETURN(
-        copies, EngineCopies::create(world, cache, problem, agreement()));
+        copies, CopyEngine::create(world, cache, problem, agreement()));
     return Status::success();
   }
   if (!unfused)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- MatmulPlan.cpp - Shapes and memory of matmuls ----------------------===//
 //
-// The formulas are the compiler's: iris/Plan/MatmulForm.h.
+// The formulas are the compiler's: iris/Plan/MatmulForm.h and FusedSizes.h.
 #include "ccl/MatmulPlan.h"
 
 #include "ccl/Spec.h"
@@ -217,52 +217,40 @@ plan::MatmulForm iris::ccl::formOf(const MatmulProblem &p) {
   return form;
 }
 
+static plan::MatmulMatrices matricesOf(const MatmulProblem &p,
+                                       const plan::MatmulForm &form,
+                                       uint64_t groupSize) {
+  return plan::getMatrices(form, static_cast<int64_t>(p.m),
+                           static_cast<int64_t>(p.n), static_cast<int64_t>(p.k),
+                           static_cast<int64_t>(groupSize));
+}
+
+plan::MatmulShape<int64_t> iris::ccl::shapeOf(const MatmulProblem &p,
+                                              const plan::MatmulForm &form,
+                                              uint64_t groupSize) {
+  return matricesOf(p, form, groupSize).shape(static_cast<int64_t>(groupSize));
+}
+
 CopiedLayout iris::ccl::copiedLayout(const MatmulProblem &p,
                                      uint32_t groupSize) {
   plan::IntegerArithmetic n;
   const plan::MatmulForm form = formOf(p);
-  const auto m = static_cast<int64_t>(p.m), size = int64_t(groupSize);
-  const int64_t aRows =
-      p.kind == MatmulKind::matmulReduceScatter ? size * m : m;
-  plan::CopiedChunk<int64_t> chunk = plan::getCopiedChunk(n, form, aRows, size);
+  const plan::MatmulShape<int64_t> shape = shapeOf(p, form, groupSize);
+  plan::CopyLayout<plan::IntegerArithmetic> copies(n, form, shape.aRows,
+                                                   shape.bColumns, shape.size);
   CopiedLayout layout;
-  layout.rows = static_cast<uint64_t>(chunk.rows);
-  layout.groupRows = static_cast<uint64_t>(form.groupM * form.tileM);
-  layout.groups = static_cast<uint64_t>(chunk.groups);
-  layout.flags = plan::getCopiedFlags(n, form, chunk.groups, size);
+  layout.rows = static_cast<uint64_t>(copies.rows);
+  layout.groupRows = static_cast<uint64_t>(copies.groupBegin(1));
+  layout.groups = static_cast<uint64_t>(copies.groups);
+  layout.flags = copies.flags;
+  layout.doneFlag = static_cast<uint64_t>(copies.doneFlag(0));
   return layout;
-}
-
-static plan::MatmulShape<int64_t> shapeOf(const MatmulPlan &plan) {
-  return {static_cast<int64_t>(plan.a.rows),
-          static_cast<int64_t>(plan.a.columns),
-          static_cast<int64_t>(plan.b.columns), int64_t(plan.groupSize)};
 }
 
 uint64_t MatmulPlan::programs(uint64_t most) const {
   plan::IntegerArithmetic n;
   return static_cast<uint64_t>(
-      plan::countPrograms(n, form, shapeOf(*this), static_cast<int64_t>(most)));
-}
-
-/// The sizes of the matrices that a call passes.
-static void planMatrices(const MatmulProblem &p, MatmulPlan &plan) {
-  const uint64_t size = plan.groupSize;
-  plan.a = {p.m, p.k};
-  plan.b = {p.k, p.n};
-  plan.c = {p.m, p.n};
-  if (plan.form.has(plan::takesGathered))
-    plan.a.rows *= size;
-  if (p.kind == MatmulKind::allGatherMatmul && p.config.shard == "k")
-    plan.b.rows *= size;
-  else if (p.kind == MatmulKind::allGatherMatmul)
-    plan.c.rows *= size;
-  else if (p.kind == MatmulKind::matmulAllGather && p.config.shard == "m")
-    plan.c.rows *= size;
-  else if (p.kind == MatmulKind::matmulAllGather)
-    plan.c.columns *= size;
-  else if (p.kind == MatmulKind::matmulReduceScatter)
-    plan.a.rows *= size;
+      plan::countPrograms(n, form, shape, static_cast<int64_t>(most)));
 }
 
 Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
@@ -272,7 +260,6 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
   fillSemantics(p);
   MatmulPlan plan;
   plan.form = formOf(p);
-  plan.groupSize = groupSize;
   const plan::MatmulForm &form = plan.form;
   // Sizes depend on these, so requests have them.
   config.tileM = form.tileM;
@@ -282,11 +269,15 @@ Expected<MatmulPlan> iris::ccl::makePlan(MatmulProblem &p, uint32_t groupSize) {
     config.groupM = form.groupM;
   if (form.has(plan::movesUnits))
     config.kPerFlag = form.kPerFlag;
-  planMatrices(p, plan);
+  const plan::MatmulMatrices matrices = matricesOf(p, form, groupSize);
+  plan.a = Extents(matrices.a);
+  plan.b = Extents(matrices.b);
+  plan.c = Extents(matrices.c);
+  plan.shape = matrices.shape(groupSize);
   if (!form.variant->hasKernel())
     return plan;
   plan::IntegerArithmetic n;
-  plan::FusedSizes<int64_t> sizes = plan::getFusedSizes(n, form, shapeOf(plan));
+  plan::FusedSizes<int64_t> sizes = plan::getFusedSizes(n, form, plan.shape);
   if (form.hasStaging()) {
     plan.staging = {static_cast<uint64_t>(sizes.stagingRows),
                     static_cast<uint64_t>(sizes.stagingColumns)};

@@ -3,12 +3,18 @@
 #ifndef IRIS_RT_CCL_MATMULPLAN_H
 #define IRIS_RT_CCL_MATMULPLAN_H
 
-#include "iris/Plan/MatmulForm.h"
+#include "iris/Plan/FusedSizes.h"
 #include "iris/ccl/MatmulSelector.h"
 
 namespace iris::ccl {
 
 struct Extents {
+  Extents() = default;
+  Extents(uint64_t rows, uint64_t columns) : rows(rows), columns(columns) {}
+  explicit Extents(const plan::MatrixSize &size)
+      : Extents(static_cast<uint64_t>(size.rows),
+                static_cast<uint64_t>(size.columns)) {}
+
   uint64_t rows = 0, columns = 0;
 };
 
@@ -21,7 +27,7 @@ struct MatmulPlan {
   uint64_t programs(uint64_t most) const;
 
   plan::MatmulForm form;
-  uint32_t groupSize = 1;
+  plan::MatmulShape<int64_t> shape = {};
 };
 
 /// Checks the problem before a config is selected.
@@ -53,24 +59,27 @@ bool usesCopyEngine(MatmulKind kind, const std::string &variant);
 /// what its config leaves open.
 plan::MatmulForm formOf(const MatmulProblem &problem);
 
+/// The matrices' shapes by which tiles are counted.
+plan::MatmulShape<int64_t> shapeOf(const MatmulProblem &problem,
+                                   const plan::MatmulForm &form,
+                                   uint64_t groupSize);
+
 /// The flags of the variant copy_engine, one cache line each: those of the
-/// kernel (plan::CopiedFlags), and the host's:
+/// kernel (plan::CopyLayout), and the host's:
 ///   flagValue       the value of a set flag
 ///   initialValues   values of the kernel's flags at the start of a call
 /// Each rank owns `rows` rows of a matrix in groups of `groupRows`; each group
 /// is one copy.
 struct CopiedLayout {
   uint64_t rows = 0, groupRows = 1, groups = 0;
-  plan::CopiedFlags<int64_t> flags = {};
+  plan::CopyFlags<int64_t> flags = {};
+  uint64_t doneFlag = 0;
 
   uint64_t numArrived() const { return number(flags.missing); }
   uint64_t numMissing() const { return number(flags.entered - flags.missing); }
   uint64_t missing() const { return number(flags.missing); }
   uint64_t entered() const { return number(flags.entered); }
-  uint64_t done() const {
-    plan::IntegerArithmetic n;
-    return number(plan::getDoneFlag(n, flags));
-  }
+  uint64_t done() const { return doneFlag; }
   uint64_t numFlags() const { return number(flags.count); }
   uint64_t flagValue() const { return numFlags(); }
   uint64_t initialValues() const { return flagValue() + 1; }

@@ -3,7 +3,7 @@
 // Selection of matmul configs: the cost model's choices, requested configs, and
 // tables with arbitrary contents.
 #include "iris/ccl/MatmulSelector.h"
-#include "ccl/EngineCopies.h"
+#include "ccl/CopyEngine.h"
 #include "ccl/MatmulModel.h"
 #include "ccl/MatmulPlan.h"
 
@@ -603,7 +603,7 @@ static std::vector<CopiedCase> copiedCases(MatmulKind kind, const char *shard) {
   return cases;
 }
 
-TEST(EngineCopies, CopyEveryRemoteChunkOnce) {
+TEST(CopyEngine, CopyEveryRemoteChunkOnce) {
   for (const char *shard : {"k", "m"})
     for (const CopiedCase &c : copiedCases(MatmulKind::allGatherMatmul, shard))
       for (uint32_t rank = 0; rank < c.size; ++rank) {
@@ -611,13 +611,13 @@ TEST(EngineCopies, CopyEveryRemoteChunkOnce) {
         const uint64_t rowBytes = c.problem.k * 2, m = c.problem.m;
         std::map<uint32_t, uint64_t> ends;
         std::set<uint64_t> flags;
-        EnginePlan plan = planEngineCopies(c.problem, rank, c.size);
+        CopyPlan plan = planCopies(c.problem, rank, c.size);
         EXPECT_TRUE(plan.barrierAfter);
-        for (const EngineCopy &copy : plan.copies) {
+        for (const RowCopy &copy : plan.copies) {
           EXPECT_NE(rank, copy.source);
           EXPECT_EQ(rank, copy.target);
-          EXPECT_EQ(EngineCopy::Matrix::a, copy.from);
-          EXPECT_EQ(EngineCopy::Matrix::staging, copy.to);
+          EXPECT_EQ(RowCopy::Matrix::a, copy.from);
+          EXPECT_EQ(RowCopy::Matrix::staging, copy.to);
           EXPECT_FALSE(copy.missing.has_value());
           EXPECT_EQ(ends[copy.source], copy.fromOffset) << "in order";
           EXPECT_EQ(copy.source * m * rowBytes + copy.fromOffset,
@@ -655,7 +655,7 @@ static uint64_t groupTiles(const CopiedCase &c, uint32_t owner,
          plan::ceilDiv<uint64_t>(c.problem.n, 64);
 }
 
-TEST(EngineCopies, CopyEveryPartialSumToItsOwner) {
+TEST(CopyEngine, CopyEveryPartialSumToItsOwner) {
   for (MatmulKind kind :
        {MatmulKind::matmulReduceScatter, MatmulKind::matmulAllReduce})
     for (const CopiedCase &c : copiedCases(kind, ""))
@@ -663,12 +663,12 @@ TEST(EngineCopies, CopyEveryPartialSumToItsOwner) {
         SCOPED_TRACE(c.name);
         const uint64_t rowBytes = c.problem.n * 2, groups = c.parts.groups;
         const uint64_t slice = c.parts.rows * rowBytes;
-        EnginePlan plan = planEngineCopies(c.problem, rank, c.size);
+        CopyPlan plan = planCopies(c.problem, rank, c.size);
         EXPECT_EQ(kind == MatmulKind::matmulAllReduce, plan.barrierAfter);
         ASSERT_EQ(c.parts.numMissing(), plan.tiles.size());
         std::map<uint32_t, uint64_t> rows;
-        for (const EngineCopy &copy : plan.copies) {
-          if (copy.from != EngineCopy::Matrix::staging)
+        for (const RowCopy &copy : plan.copies) {
+          if (copy.from != RowCopy::Matrix::staging)
             continue;
           EXPECT_EQ(rank, copy.source);
           ASSERT_NE(rank, copy.target);
@@ -693,22 +693,22 @@ TEST(EngineCopies, CopyEveryPartialSumToItsOwner) {
       }
 }
 
-TEST(EngineCopies, CopyResultsToAllPeers) {
+TEST(CopyEngine, CopyResultsToAllPeers) {
   for (MatmulKind kind :
        {MatmulKind::matmulAllGather, MatmulKind::matmulAllReduce})
     for (const CopiedCase &c : copiedCases(kind, "m"))
       for (uint32_t rank = 0; rank < c.size; ++rank) {
         SCOPED_TRACE(c.name);
         const uint64_t rowBytes = c.problem.n * 2;
-        EnginePlan plan = planEngineCopies(c.problem, rank, c.size);
+        CopyPlan plan = planCopies(c.problem, rank, c.size);
         EXPECT_TRUE(plan.barrierAfter);
         std::map<uint32_t, uint64_t> rows;
-        for (const EngineCopy &copy : plan.copies) {
-          if (copy.from != EngineCopy::Matrix::c)
+        for (const RowCopy &copy : plan.copies) {
+          if (copy.from != RowCopy::Matrix::c)
             continue;
           EXPECT_EQ(rank, copy.source);
           ASSERT_NE(rank, copy.target);
-          EXPECT_EQ(EngineCopy::Matrix::c, copy.to);
+          EXPECT_EQ(RowCopy::Matrix::c, copy.to);
           EXPECT_EQ(copy.fromOffset, copy.toOffset);
           EXPECT_EQ(rank * c.parts.rows + rows[copy.target],
                     copy.fromOffset / rowBytes);

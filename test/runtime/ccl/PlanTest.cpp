@@ -2,7 +2,7 @@
 //
 // The formulas that compiler and runtime share, evaluated on numbers.
 #include "iris/Plan/CollectiveWork.h"
-#include "iris/Plan/MatmulForm.h"
+#include "iris/Plan/FusedSizes.h"
 
 #include <gtest/gtest.h>
 
@@ -202,6 +202,24 @@ static void forProblems(TestT test) {
               }
 }
 
+TEST(Plan, MatricesHaveTheRowsAndColumnsOfAllRanks) {
+  forProblems([](const Problem &p) {
+    const int64_t w = p.size;
+    const MatmulMatrices all = getMatrices(p.form, p.m, p.n, p.k, w);
+    const MatmulShape<int64_t> shape = all.shape(w), expected = p.shape();
+    EXPECT_EQ(shape.aRows, expected.aRows);
+    EXPECT_EQ(shape.aColumns, p.k);
+    EXPECT_EQ(shape.bColumns, p.n);
+    EXPECT_EQ(shape.size, w);
+    const bool gathersA = p.form.kind == MatmulKind::AllGatherMatmul;
+    const bool gathersC = p.form.kind == MatmulKind::MatmulAllGather;
+    const bool isM = p.form.shard == "m";
+    EXPECT_EQ(all.b.rows, gathersA && !isM ? w * p.k : p.k);
+    EXPECT_EQ(all.c.rows, (gathersA || gathersC) && isM ? w * p.m : p.m);
+    EXPECT_EQ(all.c.columns, gathersC && !isM ? w * p.n : p.n);
+  });
+}
+
 /// Tiles of a matrix, counted one by one.
 static int64_t countByHand(int64_t rows, int64_t columns, int64_t tile) {
   int64_t count = 0;
@@ -259,14 +277,13 @@ TEST(Plan, FlagsOfCopiesAreDisjoint) {
   forProblems([](const Problem &p) {
     if (!p.form.isCopied())
       return;
-    CopiedChunk<int64_t> chunk =
-        getCopiedChunk(n, p.form, p.shape().aRows, p.size);
+    CopyLayout<IntegerArithmetic> chunk(n, p.form, p.shape().aRows, p.n,
+                                        p.size);
     EXPECT_GE(chunk.rows *
                   (p.form.kind == MatmulKind::MatmulAllReduce ? p.size : 1),
               p.m);
     EXPECT_GE(chunk.groups * p.form.groupM * p.form.tileM, chunk.rows);
-    CopiedFlags<int64_t> flags =
-        getCopiedFlags(n, p.form, chunk.groups, p.size);
+    const CopyFlags<int64_t> &flags = chunk.flags;
     EXPECT_EQ(getFusedSizes(n, p.form, p.shape()).numFlags, flags.count);
     const bool brings = p.form.kind != MatmulKind::MatmulAllGather;
     const bool sends = p.form.kind != MatmulKind::AllGatherMatmul;
@@ -277,6 +294,6 @@ TEST(Plan, FlagsOfCopiesAreDisjoint) {
                                              : sends ? chunk.groups
                                                      : 0);
     EXPECT_EQ(flags.count - flags.entered, sends ? 1 + (sums ? all : 0) : 0);
-    EXPECT_EQ(getDoneFlag(n, flags), flags.entered + 1);
+    EXPECT_EQ(chunk.doneFlag(0), flags.entered + 1);
   });
 }

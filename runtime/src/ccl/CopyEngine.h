@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- EngineCopies.h - Copies of the copy_engine matmuls -------*- C++ -*-===//
+//===- CopyEngine.h - Copies of the copy_engine matmuls ---------*- C++ -*-===//
 //
 // The matmul variant copy_engine: the devices' copy engines move the data
 // between ranks while the matmul kernel runs.
 //
-// all_gather_matmul: parts of A arrive; the kernel waits for their flags.
+// all_gather_matmul: chunks of A arrive; the kernel waits for their flags.
 //
 //   caller's stream   reset, barrier ->      matmul      -> continue
 //   side stream                      \-> copies, barrier /
@@ -20,8 +20,8 @@
 // After the first barrier the streams of all ranks have reached this call.  The
 // last barrier, needed if peers access the caller's buffers, ensures that no
 // rank is still copying.
-#ifndef IRIS_RT_CCL_ENGINECOPIES_H
-#define IRIS_RT_CCL_ENGINECOPIES_H
+#ifndef IRIS_RT_CCL_COPYENGINE_H
+#define IRIS_RT_CCL_COPYENGINE_H
 
 #include "ccl/Agreement.h"
 #include "ccl/MatmulPlan.h"
@@ -37,7 +37,7 @@ namespace iris::ccl {
 
 /// A contiguous range of rows to copy from one rank to another. This rank is
 /// the source or the target.
-struct EngineCopy {
+struct RowCopy {
   enum class Matrix { a, c, staging };
   uint32_t source = 0, target = 0;
   Matrix from = Matrix::a, to = Matrix::staging;
@@ -45,27 +45,27 @@ struct EngineCopy {
   uint64_t fromOffset = 0, toOffset = 0, bytes = 0;
   /// The index of the count that must be 0 before the copy starts.
   std::optional<uint64_t> missing;
-  /// The index of the target's flag that is set after the copy: to 1 for a part
-  /// of A, to the number of finished tiles for partial sums.
+  /// The index of the target's flag that is set after the copy: to 1 for a
+  /// chunk of A, to the number of finished tiles for partial sums.
   std::optional<uint64_t> flag;
 };
 
 /// The copies of one rank in a call.
-struct EnginePlan {
+struct CopyPlan {
   /// In the order in which the kernel needs or produces them.
-  std::vector<EngineCopy> copies;
+  std::vector<RowCopy> copies;
   /// The initial value of each count, in tiles.
   std::vector<uint32_t> tiles;
   /// Peers access the caller's buffers until the final barrier.
   bool barrierAfter = false;
 };
-EnginePlan planEngineCopies(const MatmulProblem &problem, uint32_t rank,
-                            uint32_t groupSize);
+CopyPlan planCopies(const MatmulProblem &problem, uint32_t rank,
+                    uint32_t groupSize);
 
-class EngineCopies {
+class CopyEngine {
 public:
   /// Collective over the world; all ranks agree on success or failure.
-  static rt::Expected<std::unique_ptr<EngineCopies>>
+  static rt::Expected<std::unique_ptr<CopyEngine>>
   create(rt::World &world, const std::shared_ptr<KernelCache> &cache,
          const MatmulProblem &problem, Agreement agreement);
   /// Frees all resources. Collective over the world.
@@ -84,20 +84,20 @@ public:
   void abandon(rt::Stream stream);
 
 private:
-  EngineCopies(rt::World &world, const MatmulProblem &problem);
+  CopyEngine(rt::World &world, const MatmulProblem &problem);
   rt::Status open(const std::shared_ptr<KernelCache> &cache,
                   Agreement &agreement);
   uint64_t word(uint64_t number) const {
     return words_ + number * plan::FusedWorkspace::line;
   }
-  rt::Status copy(const EngineCopy &copy, uint64_t a, uint64_t c);
+  rt::Status copy(const RowCopy &copy, uint64_t a, uint64_t c);
   /// Submits all copies and the final barrier.
   rt::Status copyAll(uint64_t a, uint64_t c);
   /// The copies wait for the kernel, and not the kernel for all copies.
   bool waits() const { return layout_.numMissing() != 0; }
 
   rt::World &world_;
-  const EnginePlan plan_;
+  const CopyPlan plan_;
   const CopiedLayout layout_;
   uint64_t words_ = 0, staging_ = 0;
   /// Runs concurrently with the caller's stream. There is one, because
@@ -108,4 +108,4 @@ private:
 
 } // namespace iris::ccl
 
-#endif // IRIS_RT_CCL_ENGINECOPIES_H
+#endif // IRIS_RT_CCL_COPYENGINE_H

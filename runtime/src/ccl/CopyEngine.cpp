@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- EngineCopies.cpp - Copies of the copy_engine matmuls ---------------===//
-#include "ccl/EngineCopies.h"
+//===- CopyEngine.cpp - Copies of the copy_engine matmuls -----------------===//
+#include "ccl/CopyEngine.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 using namespace iris::ccl;
 using namespace iris::rt;
 
-using Matrix = EngineCopy::Matrix;
+using Matrix = RowCopy::Matrix;
 
 static constexpr uint64_t lineBytes = plan::FusedWorkspace::line;
 
@@ -20,122 +20,138 @@ namespace {
 class Planner {
 public:
   Planner(const MatmulProblem &p, uint32_t rank, uint32_t size)
-      : p(p), rank(rank), size(size), parts(copiedLayout(p, size)),
-        columnTiles(plan::ceilDiv(p.n, static_cast<uint64_t>(p.config.tileN))) {
-  }
+      : p(p), rank(rank), size(size), form(formOf(p)),
+        shape(shapeOf(p, form, size)),
+        layout(n, form, shape.aRows, shape.bColumns, size) {}
 
-  void gatherParts();
+  void gatherChunks();
   void sendPartialSums();
-  void sendResults(uint64_t firstCount);
-  EnginePlan plan;
+  /// The group at index 0 is at index `firstGroup` of plan.tiles.
+  void sendResults(int64_t firstGroup);
+  void sendSums();
+  CopyPlan plan;
 
 private:
   /// The rank at a distance of 0 to `size` after this rank.
   uint32_t member(uint32_t distance) const { return (rank + distance) % size; }
-  /// The rows of a rank's part. In an all-reduce the last parts may have fewer.
-  uint64_t rowsOf(uint32_t owner) const {
-    if (p.kind != MatmulKind::matmulAllReduce)
-      return parts.rows;
-    uint64_t start = owner * parts.rows;
-    return std::min(parts.rows, p.m - std::min(p.m, start));
+  /// Whether a rank's chunk has rows in a group; the last chunks of an
+  /// all-reduce may have none.
+  bool hasRows(uint32_t owner, int64_t group) {
+    const int64_t begin = layout.chunkBegin(owner);
+    return p.kind != MatmulKind::matmulAllReduce ||
+           (begin < shape.aRows &&
+            layout.groupBegin(group) < layout.rowsOfChunk(begin));
   }
-  /// The first row of a group of rows in a part, and the rows of that group.
-  uint64_t firstOf(uint64_t group) const { return group * parts.groupRows; }
-  uint64_t rowsOf(uint32_t owner, uint64_t group) const {
-    uint64_t rows = rowsOf(owner);
-    return std::min(parts.groupRows, rows - std::min(rows, firstOf(group)));
+  uint64_t rowsOf(uint32_t owner, int64_t group) {
+    return static_cast<uint64_t>(
+        layout.rowsOfGroup(layout.chunkBegin(owner), group));
   }
-  uint32_t tilesOf(uint32_t owner, uint64_t group) const {
-    auto tileRows = static_cast<uint64_t>(p.config.tileM);
-    return static_cast<uint32_t>(plan::ceilDiv(rowsOf(owner, group), tileRows) *
-                                 columnTiles);
+  /// Tiles in a group of a rank's chunk; 0 if it has no rows.
+  uint32_t tilesOf(uint32_t owner, int64_t group) {
+    return hasRows(owner, group) ? static_cast<uint32_t>(layout.tilesOfGroup(
+                                       layout.chunkBegin(owner), group))
+                                 : 0;
+  }
+  /// Bytes before a row of a matrix whose rows have `rowBytes`.
+  static uint64_t offsetOf(int64_t row, uint64_t rowBytes) {
+    return static_cast<uint64_t>(row) * rowBytes;
   }
 
   const MatmulProblem &p;
   const uint32_t rank, size;
-  const CopiedLayout parts;
-  const uint64_t columnTiles;
+  const plan::MatmulForm form;
+  const plan::MatmulShape<int64_t> shape;
+  plan::IntegerArithmetic n;
+  plan::CopyLayout<plan::IntegerArithmetic> layout;
 };
 } // namespace
 
-/// Copies the peers' parts of A to this rank. With shard k a tile needs all
-/// parts; with shard m it needs one.
-void Planner::gatherParts() {
+/// Copies the peers' chunks of A to this rank. With shard k a tile needs all
+/// chunks; with shard m it needs one.
+void Planner::gatherChunks() {
   const uint64_t rowBytes = p.k * dtypeBytes(p.element);
-  auto add = [&](uint32_t distance, uint64_t group) {
-    EngineCopy copy;
-    copy.source = member(distance);
+  auto add = [&](uint32_t distance, int64_t group) {
+    const uint32_t source = member(distance);
+    const int64_t row = layout.groupBegin(group);
+    RowCopy copy;
+    copy.source = source;
     copy.target = rank;
-    copy.fromOffset = firstOf(group) * rowBytes;
-    copy.toOffset = copy.source * parts.rows * rowBytes + copy.fromOffset;
-    copy.bytes = rowsOf(copy.source, group) * rowBytes;
-    copy.flag = copy.source * parts.groups + group;
+    copy.fromOffset = offsetOf(row, rowBytes);
+    copy.toOffset = offsetOf(layout.chunkBegin(source) + row, rowBytes);
+    copy.bytes = rowsOf(source, group) * rowBytes;
+    copy.flag = static_cast<uint64_t>(layout.gatheredFlag(source, group));
     plan.copies.push_back(copy);
   };
   if (p.config.shard == "k") {
-    for (uint64_t group = 0; group < parts.groups; ++group)
+    for (int64_t group = 0; group < layout.groups; ++group)
       for (uint32_t i = 1; i < size; ++i)
         add(i, group);
   } else {
     for (uint32_t i = 1; i < size; ++i)
-      for (uint64_t group = 0; group < parts.groups; ++group)
+      for (int64_t group = 0; group < layout.groups; ++group)
         add(i, group);
   }
   plan.barrierAfter = true;
 }
 
-/// Copies this rank's partial sums of the peers' parts to their owners. The
+/// Copies this rank's partial sums of the peers' chunks to their owners. The
 /// owner at distance i sees this rank at distance size - i.
 void Planner::sendPartialSums() {
-  uint32_t bytes = dtypeBytes(
+  const uint32_t bytes = dtypeBytes(
       p.config.partialType == "result" ? p.result : sumType(p.element));
-  const uint64_t rowBytes = p.n * bytes, sliceBytes = parts.rows * rowBytes;
-  plan.tiles.assign(parts.numMissing(), 0);
+  const uint64_t rowBytes = p.n * bytes;
+  plan.tiles.assign(static_cast<size_t>(size * layout.groups), 0);
   for (uint32_t i = 1; i <= size; ++i)
-    for (uint64_t group = 0; group < parts.groups; ++group) {
+    for (int64_t group = 0; group < layout.groups; ++group) {
       const uint32_t owner = member(i);
-      const uint64_t count = (i - 1) * parts.groups + group;
+      const auto count = static_cast<size_t>(layout.groupIndex(i, group));
       plan.tiles[count] = tilesOf(owner, group);
       if (i == size || plan.tiles[count] == 0)
         continue;
-      EngineCopy copy;
+      const int64_t row = layout.groupBegin(group);
+      const int64_t send = layout.sendSlice(i) * layout.rows;
+      const int64_t receive = layout.receiveSlice(size - i) * layout.rows;
+      RowCopy copy;
       copy.source = rank;
       copy.target = owner;
       copy.from = copy.to = Matrix::staging;
-      const uint64_t begin = firstOf(group) * rowBytes;
-      copy.fromOffset = (i - 1) * sliceBytes + begin;
-      copy.toOffset = (size - 1 + size - i - 1) * sliceBytes + begin;
+      copy.fromOffset = offsetOf(send + row, rowBytes);
+      copy.toOffset = offsetOf(receive + row, rowBytes);
       copy.bytes = rowsOf(owner, group) * rowBytes;
       copy.missing = count;
-      copy.flag = (size - i - 1) * parts.groups + group;
+      copy.flag = static_cast<uint64_t>(layout.groupIndex(size - i, group));
       plan.copies.push_back(copy);
     }
 }
 
 /// Copies this rank's rows of C to all peers, group by group.
-void Planner::sendResults(uint64_t firstCount) {
+void Planner::sendResults(int64_t firstGroup) {
   const uint64_t rowBytes = p.n * dtypeBytes(p.result);
-  plan.tiles.resize(parts.numMissing());
-  for (uint64_t group = 0; group < parts.groups; ++group) {
-    const uint32_t tiles = tilesOf(rank, group);
-    plan.tiles[firstCount + group] = tiles;
-    for (uint32_t i = 1; i < size && tiles != 0; ++i) {
-      EngineCopy copy;
+  plan.tiles.resize(static_cast<size_t>(firstGroup + layout.groups));
+  for (int64_t group = 0; group < layout.groups; ++group) {
+    const auto count = static_cast<size_t>(firstGroup + group);
+    plan.tiles[count] = tilesOf(rank, group);
+    for (uint32_t i = 1; i < size && plan.tiles[count] != 0; ++i) {
+      const int64_t row = layout.chunkBegin(rank) + layout.groupBegin(group);
+      RowCopy copy;
       copy.source = rank;
       copy.target = member(i);
       copy.from = copy.to = Matrix::c;
-      copy.fromOffset = copy.toOffset =
-          (rank * parts.rows + firstOf(group)) * rowBytes;
+      copy.fromOffset = copy.toOffset = offsetOf(row, rowBytes);
       copy.bytes = rowsOf(rank, group) * rowBytes;
-      copy.missing = firstCount + group;
+      copy.missing = count;
       plan.copies.push_back(copy);
     }
   }
   plan.barrierAfter = true;
 }
 
-EnginePlan iris::ccl::planEngineCopies(const MatmulProblem &p, uint32_t rank,
-                                       uint32_t groupSize) {
+/// Copies this rank's sums of an all-reduce to all peers: its own chunk is the
+/// one at distance `size`.
+void Planner::sendSums() { sendResults(layout.groupIndex(size, 0)); }
+
+CopyPlan iris::ccl::planCopies(const MatmulProblem &p, uint32_t rank,
+                               uint32_t groupSize) {
   Planner planner(p, rank, groupSize);
   switch (p.kind) {
   case MatmulKind::matmulAllGather:
@@ -146,10 +162,13 @@ EnginePlan iris::ccl::planEngineCopies(const MatmulProblem &p, uint32_t rank,
     break;
   case MatmulKind::matmulAllReduce:
     planner.sendPartialSums();
-    planner.sendResults((groupSize - 1) * copiedLayout(p, groupSize).groups);
+    planner.sendSums();
     break;
-  default:
-    planner.gatherParts();
+  case MatmulKind::allGatherMatmul:
+    planner.gatherChunks();
+    break;
+  case MatmulKind::matmul:
+    break;
   }
   return std::move(planner.plan);
 }
@@ -158,14 +177,14 @@ EnginePlan iris::ccl::planEngineCopies(const MatmulProblem &p, uint32_t rank,
 // Construction and destruction
 //===----------------------------------------------------------------------===//
 
-EngineCopies::EngineCopies(World &world, const MatmulProblem &p)
-    : world_(world), plan_(planEngineCopies(p, world.rank(), world.numRanks())),
+CopyEngine::CopyEngine(World &world, const MatmulProblem &p)
+    : world_(world), plan_(planCopies(p, world.rank(), world.numRanks())),
       layout_(copiedLayout(p, world.numRanks())), side_(world) {}
 
-Expected<std::unique_ptr<EngineCopies>>
-EngineCopies::create(World &world, const std::shared_ptr<KernelCache> &cache,
-                     const MatmulProblem &problem, Agreement agreement) {
-  std::unique_ptr<EngineCopies> copies(new EngineCopies(world, problem));
+Expected<std::unique_ptr<CopyEngine>>
+CopyEngine::create(World &world, const std::shared_ptr<KernelCache> &cache,
+                   const MatmulProblem &problem, Agreement agreement) {
+  std::unique_ptr<CopyEngine> copies(new CopyEngine(world, problem));
   Status status = copies->open(cache, agreement);
   if (status.ok())
     return copies;
@@ -173,8 +192,8 @@ EngineCopies::create(World &world, const std::shared_ptr<KernelCache> &cache,
   return status;
 }
 
-Status EngineCopies::open(const std::shared_ptr<KernelCache> &cache,
-                          Agreement &agreement) {
+Status CopyEngine::open(const std::shared_ptr<KernelCache> &cache,
+                        Agreement &agreement) {
   CommunicatorOptions options;
   options.cache = cache;
   IRISRT_ASSIGN_OR_RETURN(communicator_, Communicator::create(world_, options));
@@ -182,7 +201,7 @@ Status EngineCopies::open(const std::shared_ptr<KernelCache> &cache,
   return agreement.succeeded(side_.open());
 }
 
-Status EngineCopies::destroy() {
+Status CopyEngine::destroy() {
   Status status = side_.close();
   if (communicator_) {
     Status destroyed = communicator_->destroy();
@@ -192,7 +211,7 @@ Status EngineCopies::destroy() {
   return status;
 }
 
-Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
+Status CopyEngine::prepare(uint64_t workspace, uint64_t staging) {
   words_ = workspace + plan::FusedWorkspace::flags;
   staging_ = staging;
   constexpr uint64_t lineWords = lineBytes / sizeof(uint32_t);
@@ -221,7 +240,7 @@ Status EngineCopies::prepare(uint64_t workspace, uint64_t staging) {
 /// The flag is set by another copy along the same path, so that the same engine
 /// does it. A copy within local memory may need a compute unit, and the kernel
 /// occupies all of them.
-Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
+Status CopyEngine::copy(const RowCopy &copy, uint64_t a, uint64_t c) {
   auto at = [&](Matrix matrix) {
     return matrix == Matrix::a ? a : matrix == Matrix::c ? c : staging_;
   };
@@ -245,14 +264,14 @@ Status EngineCopies::copy(const EngineCopy &copy, uint64_t a, uint64_t c) {
   return world_.copyOnDevice(flag, value, sizeof(uint32_t), side_.stream());
 }
 
-Status EngineCopies::copyAll(uint64_t a, uint64_t c) {
-  for (const EngineCopy &each : plan_.copies)
+Status CopyEngine::copyAll(uint64_t a, uint64_t c) {
+  for (const RowCopy &each : plan_.copies)
     IRISRT_RETURN_IF_ERROR(copy(each, a, c));
   return plan_.barrierAfter ? communicator_->barrier(side_.stream())
                             : Status::success();
 }
 
-Status EngineCopies::begin(uint64_t a, uint64_t c, Stream stream) {
+Status CopyEngine::begin(uint64_t a, uint64_t c, Stream stream) {
   if (world_.numRanks() == 1)
     return Status::success();
   IRISRT_RETURN_IF_ERROR(
@@ -274,7 +293,7 @@ Status EngineCopies::begin(uint64_t a, uint64_t c, Stream stream) {
 /// streams may share a hardware queue, and the copies must not be queued after
 /// work that waits for the kernel, because the kernel waits for the peers'
 /// copies.
-Status EngineCopies::end(uint64_t a, uint64_t c, Stream stream) {
+Status CopyEngine::end(uint64_t a, uint64_t c, Stream stream) {
   if (world_.numRanks() == 1)
     return Status::success();
   if (!waits())
@@ -292,7 +311,7 @@ Status EngineCopies::end(uint64_t a, uint64_t c, Stream stream) {
   return status;
 }
 
-void EngineCopies::abandon(Stream stream) {
+void CopyEngine::abandon(Stream stream) {
   if (world_.numRanks() != 1)
     side_.join(stream).ignore("the first error is reported");
 }

@@ -74,8 +74,12 @@ if [[ ! -f $work/mermaid/mermaidx/assets/mermaid.js ]]; then
 fi
 python3 utils/docs/stage.py --out="$work/pages" --reference="$work/reference" \
   --mermaid="$work/mermaid/mermaidx/assets/mermaid.js"
+# With --quiet, warnings are no errors.
 PYTHONPATH=utils/docs NO_MKDOCS_2_WARNING=1 \
-  "$work/venv/bin/mkdocs" build --strict --quiet
+  "$work/venv/bin/mkdocs" build --strict >"$work/mkdocs.log" 2>&1 || {
+  cat "$work/mkdocs.log" >&2
+  exit 1
+}
 python3 utils/docs/check_site.py "$work/site"
 echo "file://$PWD/$work/site/index.html"
 if [[ -n $serve ]]; then

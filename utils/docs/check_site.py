@@ -6,7 +6,7 @@
 
 No page loads a script, style, font, image or frame from the web (links to it
 are fine). Every page's title is its heading, every page is in the search's
-index, and every anchor that a page links to is there.
+index, and everything that a page loads or links to is there.
 """
 import html.parser
 import json
@@ -60,9 +60,18 @@ def is_foreign(address):
     return re.match(r"(?:[a-z]+:)?//", address) is not None
 
 
-def check_page(name, page, all_pages, problems):
+def is_missing(folder, name, address):
+    path = urllib.parse.unquote(re.split("[?#]", address)[0])
+    return path and not re.match(r"[a-z]+:", address) and not os.path.exists(
+        os.path.join(folder, path.lstrip("/") if path.startswith("/") else
+                     os.path.join(os.path.dirname(name), path)))
+
+
+def check_page(folder, name, page, all_pages, problems):
     problems += [f"{name}: loads {each}" for each in page.loaded
                  if is_foreign(each)]
+    problems += [f"{name}: there is no {each}" for each in page.loaded
+                 if not is_foreign(each) and is_missing(folder, name, each)]
     if page.title() != page.heading() and name != "404.html":
         problems.append(f"{name}: has the title '{page.title()}'; expected "
                         f"'{page.heading()}'")
@@ -73,7 +82,9 @@ def check_page(name, page, all_pages, problems):
         path = urllib.parse.unquote(path)
         target = os.path.normpath(os.path.join(os.path.dirname(name), path)) \
             if path else name
-        if target in all_pages and anchor and anchor != "__" and \
+        if is_missing(folder, name, path or name) and path:
+            problems.append(f"{name}: there is no {link}")
+        elif target in all_pages and anchor and anchor != "__" and \
                 urllib.parse.unquote(anchor) not in all_pages[target].ids:
             problems.append(f"{name}: {link} leads nowhere")
 
@@ -94,7 +105,7 @@ def main():
                     r"(?:url\(|@import\s+)[\"']?((?:https?:)?//[^)\"']+)",
                     text)]
     for name, page in sorted(all_pages.items()):
-        check_page(name, page, all_pages, problems)
+        check_page(folder, name, page, all_pages, problems)
     with open(os.path.join(folder, "search/search_index.json"),
               encoding="utf-8") as stream:
         indexed = {each["location"].partition("#")[0]

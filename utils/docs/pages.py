@@ -57,17 +57,18 @@ def blocks(text):
 
 
 def prose(text):
-    """The text with fenced blocks, inline code and comments blanked out."""
+    """The text with fenced blocks, inline code and comments blanked out; what
+    remains is at the same offsets."""
     result, mark = [], None
     for line in text.splitlines():
         match = FENCE.match(line)
         if mark is None and match:
             mark = match[2]
-            result.append("")
+            result.append(" " * len(line))
         elif mark is not None:
             if match and line.strip() == mark:
                 mark = None
-            result.append("")
+            result.append(" " * len(line))
         else:
             result.append(line)
     joined = "\n".join(result)

@@ -22,6 +22,9 @@ from check_links import LINK
 LANGUAGES = {".py": "python", ".h": "cpp", ".cpp": "cpp", ".c": "c",
              ".sh": "bash", ".json": "json", ".yml": "yaml"}
 
+# Front matter of files of the repository: the search lists them after docs/.
+BEHIND = "---\nsearch:\n  boost: 0.2\n---\n\n"
+
 
 class Site:
     def __init__(self, out):
@@ -80,6 +83,8 @@ class Site:
         """Writes a page. Comments before its heading (licence, origin) would
         keep MkDocs from taking the heading as title."""
         text = re.sub(r"\A(?:\s*<!--.*?-->)+\s*", "", text, flags=re.S)
+        if at.startswith("source/"):
+            text = BEHIND + text
         place = os.path.join(self.out, at)
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(place, "w", encoding="utf-8") as file:
@@ -100,8 +105,18 @@ class Site:
         for name in pages.GENERATED:
             with open(os.path.join(reference, name), encoding="utf-8") as file:
                 path = f"docs/reference/{name}"
-                at = self.address(path)
-                self.write(at, self.rewrite(path, file.read(), at))
+                at, text = self.address(path), file.read()
+            self.write(at, self.rewrite(path, text, at))
+            self.link_generated(name, re.search(r"(?m)^# (.*)$", text)[1])
+
+    def link_generated(self, name, title):
+        """Links a generated page, which the repository does not have, in the
+        list of the reference."""
+        at = "reference/index.md"
+        with open(os.path.join(self.out, at), encoding="utf-8") as file:
+            text = file.read()
+        self.write(at, text.replace(f"| {title}, *generated* |",
+                                    f"| [{title}]({name}) |"))
 
     def sources(self):
         while self.todo:

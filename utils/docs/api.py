@@ -451,7 +451,7 @@ def page(note, title, intro, headers, language):
     parts += [header_section(path, list_, language, known)
               for path, list_ in found.items()]
     text = "\n".join(parts)
-    return re.sub(r"\n{3,}", "\n\n", text), problems
+    return re.sub(r"\n{3,}", "\n\n", pages.join_code(text)), problems
 
 
 def main():

@@ -5,8 +5,9 @@
     utils/docs/check_site.py FOLDER
 
 No page loads a script, style, font, image or frame from the web (links to it
-are fine). Every page's title is its heading, every page is in the search's
-index, and everything that a page loads or links to is there.
+are fine). Every page has one heading of the first level, which is its title;
+every page is in the search's index, and everything that a page loads or links
+to is there.
 """
 import html.parser
 import json
@@ -26,6 +27,7 @@ class Page(html.parser.HTMLParser):
         super().__init__()
         self.loaded, self.links, self.ids = [], [], set()
         self.text, self.inside = {"title": "", "h1": ""}, None
+        self.headings = 0  # of the page
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -38,6 +40,7 @@ class Page(html.parser.HTMLParser):
             self.links.append(values["href"])
         self.ids.update(values[key] for key in ("id", "name")
                         if values.get(key))
+        self.headings += tag == "h1"
         if tag in self.text and not self.text[tag]:
             self.inside = tag
 
@@ -75,6 +78,9 @@ def check_page(folder, name, page, all_pages, problems):
     if page.title() != page.heading() and name != "404.html":
         problems.append(f"{name}: has the title '{page.title()}'; expected "
                         f"'{page.heading()}'")
+    if page.headings != 1:
+        problems.append(f"{name}: has {page.headings} headings of the first "
+                        "level; expected 1")
     for link in page.links:
         if is_foreign(link) or re.match(r"[a-z]+:", link):
             continue

@@ -185,7 +185,7 @@ def pass_page(tablegen):
 
 def tidy(text):
     """No space at the ends of lines, and at most one empty line."""
-    text = re.sub(r"(?m)[ \t]+$", "", text)
+    text = re.sub(r"(?m)[ \t]+$", "", pages.join_code(text))
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 

@@ -77,6 +77,24 @@ def prose(text):
     return re.sub(r"`[^`\n]*`", blank, joined)
 
 
+def join_code(text):
+    """The text with inline code that is broken between two lines on one line:
+    `#name` at the start of a line would be a heading."""
+    result, mark = [], None
+    for line in text.splitlines():
+        fence = FENCE.match(line)
+        if fence and mark is None:
+            mark = fence[2]
+        elif fence and line.strip() == mark:
+            mark = None
+        elif mark is None and result and result[-1].count("`") % 2 and \
+                line.strip() and not FENCE.match(result[-1]):
+            result[-1] = f"{result[-1].rstrip()} {line.strip()}"
+            continue
+        result.append(line)
+    return "\n".join(result)
+
+
 def slug(title):
     """The anchor of a heading, by the rules of GitHub and of pymdownx.slugs."""
     title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)

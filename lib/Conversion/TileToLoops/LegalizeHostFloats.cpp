@@ -74,18 +74,19 @@ struct ConvertIntegerOnce : OpRewritePattern<OpT> {
   }
 };
 
-/// fma rounds once.
-struct WidenFma : OpRewritePattern<math::FmaOp> {
-  using OpRewritePattern::OpRewritePattern;
+/// fma rounds once. Only a vector has vector.fma.
+template <typename OpT>
+struct WidenFma : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(math::FmaOp op,
+  LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
-    Type type = op.getType();
-    if (!type.isF16() && !type.isBF16())
+    if (!isNarrowFloat(op.getType()))
       return rewriter.notifyMatchFailure(op, "not on 16-bit floats");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value sum = emitFmaRoundedToOdd(b, op.getA(), op.getB(), op.getC());
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, sum);
+    Value sum = emitFmaRoundedToOdd(b, op->getOperand(0), op->getOperand(1),
+                                    op->getOperand(2));
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), sum);
     return success();
   }
 };
@@ -207,10 +208,11 @@ struct LegalizeHostFloatsPass
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet conversions(context);
-    conversions.add<ClassifyBf16, CompareNumbers, NarrowOnce, SignOfBf16,
-                    WidenArithmetic, WidenInSteps, WidenFma,
-                    ConvertIntegerOnce<arith::SIToFPOp>,
-                    ConvertIntegerOnce<arith::UIToFPOp>>(context);
+    conversions
+        .add<ClassifyBf16, CompareNumbers, NarrowOnce, SignOfBf16,
+             WidenArithmetic, WidenInSteps, WidenFma<math::FmaOp>,
+             WidenFma<vector::FMAOp>, ConvertIntegerOnce<arith::SIToFPOp>,
+             ConvertIntegerOnce<arith::UIToFPOp>>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(conversions))))
       return signalPassFailure();
 

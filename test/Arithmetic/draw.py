@@ -170,12 +170,16 @@ class Kernel(Program, Patterns):
 
     def step(self):
         """Draws an op or a pattern; returns whether it is one. Some compute
-        with scalars."""
+        with scalars. Sometimes nothing but the pattern uses what it computes on the
+        way: compilers rewrite only that."""
         scalars = self.shape and self.choose.random() < 0.2
         self.work = () if scalars else self.shape
         choices = self.STEPS + self.REGIONS * (self.depth < MOST_DEPTH)
+        known = len(self.values)
         try:
             getattr(self, self.choose.choice(choices))()
+            if self.choose.random() < 0.3:
+                self.values[known:] = self.values[known:][-1:]
             return True
         except Undefined:
             return False

@@ -11,10 +11,10 @@ WORDS = ("i8", "i16", "i32", "i64")
 class Patterns:
     """Steps of draw.Kernel: each adds ops to the kernel's current block."""
 
-    STEPS = (["integer_op"] * 5 + ["float_op"] * 3 + ["float_unary"] + [
-        "integer_cast", "float_cast", "comparison", "selection", "counting",
-        "known_bits", "division", "shifting", "wide_operation", "packing",
-        "packing", "halves", "chosen_constant", "to_float", "carry", "extended",
+    STEPS = (["integer_op"] * 5 + ["float_op"] * 3 + ["packing"] * 3 + [
+        "float_unary", "integer_cast", "float_cast", "comparison", "selection",
+        "counting", "known_bits", "division", "shifting", "wide_operation",
+        "halves", "chosen_constant", "to_float", "carry", "extended",
         "guarded_shift", "signed_quotient", "reinterpretation", "short_float",
         "clamp", "spread", "tile_reduction", "logic", "rounding_chain",
         "masked_or", "nested_extremum"])
@@ -127,11 +127,16 @@ class Patterns:
     # Bytes ---------------------------------------------------------------
 
     def packing(self):
-        """Bytes of one or two words, shifted and plain, in one word."""
-        words = [self.pick("i32") for _ in range(self.choose.randrange(1, 3))]
+        """Bytes of one or two words, shifted and plain, in one word. Those of
+        words that were packed are less likely found together again."""
+        plain = [v for v in self.values if v.t == "i32" and v.shape == self.work]
+        if not plain:
+            raise Undefined
+        words = [self.choose.choice(plain)
+                 for _ in range(self.choose.choice([1, 1, 1, 2]))]
         sources = list(words)
-        for _ in range(self.choose.randrange(1, 3)):
-            name = self.choose.choice(["shrsi", "shrsi", "shrui", "shli"])
+        for _ in range(self.choose.choice([1, 1, 2])):
+            name = self.choose.choice(["shrsi", "shrsi", "shrsi", "shrui", "shli"])
             sources.append(self.integer(
                 name, self.choose.choice(sources),
                 self.constant("i32", self.choose.choice([8, 8, 16, 24]))))
@@ -367,13 +372,14 @@ class Patterns:
         self.emit(name, [a], [a.t])
 
     def tile_reduction(self):
-        """To a scalar; lines of a tile are spread again."""
+        """To a scalar; lines of a tile are spread again. Sums and products of
+        floats depend on the order, which GPUs take from the layout."""
         if self.form != "tile":
             raise Undefined
         self.work = self.shape
         a = self.pick(*WORDS, *FLOATS)
         kind = self.choose.choice(list(
-            ops.FLOAT_REDUCTIONS if a.t in FLOATS else ops.REDUCTIONS))
+            ["min", "max"] if a.t in FLOATS else ops.REDUCTIONS))
         dim = self.choose.randrange(len(self.shape))
         shape = tuple(n for i, n in enumerate(self.shape) if i != dim)
         target = ("f32" if a.t in ("f16", "bf16") and self.choose.random() < 0.5
@@ -435,7 +441,8 @@ class Patterns:
                           "index")
         first = self.choose.choice([0, 1 << 20, -(1 << 31), -(1 << 31) - 5,
                                     (1 << 31) - 3, 1 << 32, (1 << 32) - 1])
-        span = max(ops.signed("index", r) for r in x.results) - first
+        span = max((ops.signed("index", r) for r, a in zip(
+            x.results, self.active) if a), default=first) - first
         trips = self.choose.randrange(2, 12)
         step = max(span // trips + self.choose.randrange(1 << 16), 1)
         self.counted_loop(self.constant("index", ops.wrap("index", first)), x,

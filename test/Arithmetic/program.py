@@ -50,7 +50,7 @@ class Op:
 
 
 def walk(block):
-    """The ops of a block, those of an op's blocks behind it."""
+    """The ops of a block, then those of its blocks."""
     for op in block.ops:
         yield op
         for inner in op.blocks:

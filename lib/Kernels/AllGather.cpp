@@ -40,7 +40,7 @@ void mlir::iris::buildAllGatherPush(KernelBuilder &k) {
 void mlir::iris::buildAllGatherPull(KernelBuilder &k) {
   Value from = k.window(k.in, k.index(0), k.count);
   k.barrier();
-  k.gatherParts(from, k.index(0), k.count);
+  k.gatherChunks(from, k.index(0), k.count);
   k.barrier();
 }
 
@@ -49,7 +49,7 @@ void mlir::iris::buildAllGatherPull(KernelBuilder &k) {
 void mlir::iris::buildAllGatherPacket(KernelBuilder &k) {
   k.forPacketRounds([&](Value start, Value length) {
     Value from = k.window(k.in, start, length);
-    Value own = k.part(k.out, k.me, start, length);
+    Value own = k.slice(k.out, k.me, start, length);
     k.forTiles(length, [&](Value t, Value offset) {
       Value tile = k.load(from, offset);
       k.forMembers(k.receivesAll() ? 0 : 1, [&](Value i) {
@@ -58,7 +58,7 @@ void mlir::iris::buildAllGatherPacket(KernelBuilder &k) {
       if (!k.receivesAll())
         k.store(tile, own, offset);
     });
-    k.receiveParts(start, length);
+    k.receiveChunks(start, length);
   });
 }
 
@@ -68,7 +68,7 @@ void mlir::iris::buildAllGatherPacket(KernelBuilder &k) {
 void mlir::iris::buildAllGatherBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value from = k.window(k.in, start, length);
-    Value own = k.part(k.out, k.me, start, length);
+    Value own = k.slice(k.out, k.me, start, length);
     Value slot = k.sentSlot(k.me, length);
     return [=, &k](Value, Value offset) {
       Value tile = k.load(from, offset);

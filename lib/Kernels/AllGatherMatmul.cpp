@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- AllGatherMatmul.cpp - Matmul of an all-gathered matrix -------------===//
 //
-// The ranks' shards of a are beside each other (shard k) or below each other
-// (shard m). With shard k a tile of c is a sum over all shards, this rank's
-// first; with shard m it needs one shard, and the tiles of this rank's shard
-// come first.
+// The shards of a are slices of its columns (shard k) or of its rows (shard m).
+// With shard k a tile of c is a sum over all shards, and starts with this
+// rank's shard. With shard m a tile needs one shard, and a rank computes the
+// tiles of its own shard first.
 //
 //   pull         loads the shards from the peers
-//   hbm_buffer   communication programs copy the peers' shards to the staging
+//   hbm_buffer   communication programs load the peers' shards to the staging
 //                buffer, unit by unit; compute programs wait for each unit
-//   push         the same, but the owner of a shard stores it to all peers
+//   push         as hbm_buffer, but the owner of a shard stores it to all peers
 //   copy_engine  the caller of the kernel copies the shards by copy engine
 //                while the kernel runs
-//   gathered     a holds all shards, below each other, as an all-gather stores
-//                them (shard k only; with shard m they are one matrix)
+//   gathered     a is the output of an all-gather: one shard after another
+//                (shard k only; with shard m the output is one matrix)
 //
 // See docs/internals/fused-matmuls.md for why they are correct.
 //
@@ -25,16 +25,16 @@ using namespace mlir;
 using namespace mlir::iris;
 
 namespace {
-/// The shards of a, and the tiles of c that need them.
-class Parts {
+/// The shards of a, and the matmuls of tiles of c.
+class Shards {
 public:
-  /// The location of row `row`, column 0, of the shard of `source`.
+  /// The offset of row `row`, column 0, of the shard of `source`.
   using LocateFn = llvm::function_ref<MatrixOffset(Value source, Value row)>;
   /// Runs before a k-block of a tile row of a peer's shard is read.
   using Before =
       llvm::function_ref<void(Value source, Value rowTile, Value kb)>;
 
-  explicit Parts(MatmulBuilder &k)
+  explicit Shards(MatmulBuilder &k)
       : rows(k.rowsOf(k.a)), depth(k.columnsOf(k.a)),
         rowTiles(k.rowTiles(rows)), k(k) {}
 
@@ -48,19 +48,19 @@ public:
                  k.columnTiles(k.columnsOf(k.c)));
   }
   /// Computes the tiles of a range.
-  void multiply(const TileRange<Value> &share, LocateFn locate, Before before);
+  void multiply(const TileRange<Value> &range, LocateFn locate, Before before);
 
-  /// Of one shard.
+  /// Rows, columns and tile rows of one shard.
   Value rows, depth, rowTiles;
 
 private:
   Value multiplyOwn(Value row, Value bRow, Value column);
-  Value multiplyOther(Value source, Value rowTile, Value bRow, Value column,
-                      Value init, LocateFn locate, Before before);
+  Value multiplyPeer(Value source, Value rowTile, Value bRow, Value column,
+                     Value init, LocateFn locate, Before before);
   Value multiplyBlocks(Value rowTile, Value column, LocateFn locate,
                        Before before);
-  Value multiplyParts(Value rowTile, Value column, LocateFn locate,
-                      Before before);
+  Value multiplyShards(Value rowTile, Value column, LocateFn locate,
+                       Before before);
   void computeAll(Value rowTile, Value column, LocateFn locate, Before before);
   void computeOne(Value rowTile, Value column, LocateFn locate, Before before);
 
@@ -68,68 +68,68 @@ private:
 };
 } // namespace
 
-TileOrder<ScalarBuilder> Parts::order(Value rows, Value columns) {
+TileOrder<ScalarBuilder> Shards::order(Value rows, Value columns) {
   if (k.config.fetchStages == 1)
     return k.order(rows, columns);
   Value stageRows = k.ceilDiv(rows, k.index(k.config.fetchStages));
   return {k, rows, columns, k.config.groupM, stageRows};
 }
 
-Value Parts::multiplyOwn(Value row, Value bRow, Value column) {
+Value Shards::multiplyOwn(Value row, Value bRow, Value column) {
   return k.multiply({k.a, row, k.index(0)}, {k.b_, bRow, column}, depth);
 }
 
-Value Parts::multiplyOther(Value source, Value rowTile, Value bRow,
+Value Shards::multiplyPeer(Value source, Value rowTile, Value bRow,
                            Value column, Value init, LocateFn locate,
                            Before before) {
-  MatrixOffset part = locate(source, k.mul(rowTile, k.tileRows()));
+  MatrixOffset left = locate(source, k.mul(rowTile, k.tileRows()));
   MatrixOffset right{k.b_, bRow, column};
   if (!before)
-    return k.multiply(part, right, depth, init);
-  return k.multiply(part, right, depth, init,
+    return k.multiply(left, right, depth, init);
+  return k.multiply(left, right, depth, init,
                     [&](Value kb) { before(source, rowTile, kb); });
 }
 
 /// A sum over all shards for the case that no k-block spans two shards: the
 /// k-blocks of all peers form one loop.
-Value Parts::multiplyBlocks(Value rowTile, Value column, LocateFn locate,
-                            Before before) {
+Value Shards::multiplyBlocks(Value rowTile, Value column, LocateFn locate,
+                             Before before) {
   Value row = k.mul(rowTile, k.tileRows());
   Value own = multiplyOwn(row, k.mul(k.me, depth), column);
   Value blocks = k.div(depth, k.index(k.config.tileK));
-  Value others = k.sub(k.size, k.index(1));
-  int64_t maxOthers =
+  Value peers = k.sub(k.size, k.index(1));
+  int64_t maxPeers =
       (k.config.size ? k.config.size : Workspace::maxMembers) - 1;
   return k.multiplyAt(
-      locate(k.me, row), {k.b_, k.index(0), column}, k.mul(others, depth), own,
+      locate(k.me, row), {k.b_, k.index(0), column}, k.mul(peers, depth), own,
       [&](Value kb) -> MatmulBuilder::OperandOffsets {
-        Value passed = k.divUpTo(kb, blocks, maxOthers - 1);
-        Value source = k.rotate(k.me, k.add(passed, k.index(1)));
-        Value block = k.sub(kb, k.mul(passed, blocks));
+        Value shard = k.divUpTo(kb, blocks, maxPeers - 1);
+        Value source = k.rotate(k.me, k.add(shard, k.index(1)));
+        Value block = k.sub(kb, k.mul(shard, blocks));
         if (before)
           before(source, rowTile, block);
         Value start = k.mul(block, k.index(k.config.tileK));
-        MatrixOffset part = locate(source, row);
-        return {{part.matrix, part.row, start},
+        MatrixOffset a = locate(source, row);
+        return {{a.matrix, a.row, start},
                 {k.b_, k.add(k.mul(source, depth), start), column}};
       });
 }
 
-/// As above, for any number of columns in a shard.
-Value Parts::multiplyParts(Value rowTile, Value column, LocateFn locate,
-                           Before before) {
+/// As `multiplyBlocks`, for any number of columns in a shard.
+Value Shards::multiplyShards(Value rowTile, Value column, LocateFn locate,
+                             Before before) {
   Value row = k.mul(rowTile, k.tileRows());
   Value own = multiplyOwn(row, k.mul(k.me, depth), column);
   return k.accumulate(1, own, [&](Value i, Value sum) {
     Value source = k.rotate(k.me, i);
-    return multiplyOther(source, rowTile, k.mul(source, depth), column, sum,
-                         locate, before);
+    return multiplyPeer(source, rowTile, k.mul(source, depth), column, sum,
+                        locate, before);
   });
 }
 
 /// A tile of c with shard k: the tile row of all shards.
-void Parts::computeAll(Value rowTile, Value column, LocateFn locate,
-                       Before before) {
+void Shards::computeAll(Value rowTile, Value column, LocateFn locate,
+                        Before before) {
   Value row = k.mul(rowTile, k.tileRows());
   auto write = [&](Value sum) {
     Value tile = k.finishTile(sum, row, column);
@@ -139,16 +139,16 @@ void Parts::computeAll(Value rowTile, Value column, LocateFn locate,
   k.ifThenElse(
       k.equal(left, k.index(0)),
       [&] { write(multiplyBlocks(rowTile, column, locate, before)); },
-      [&] { write(multiplyParts(rowTile, column, locate, before)); });
+      [&] { write(multiplyShards(rowTile, column, locate, before)); });
 }
 
 /// A tile of c with shard m: a tile row of one shard. The tile does not extend
 /// into the next shard.
-void Parts::computeOne(Value rowTile, Value column, LocateFn locate,
-                       Before before) {
+void Shards::computeOne(Value rowTile, Value column, LocateFn locate,
+                        Before before) {
   Value source = k.rotate(k.me, k.div(rowTile, rowTiles));
-  Value partTile = k.rem(rowTile, rowTiles);
-  Value row = k.mul(partTile, k.tileRows());
+  Value shardTile = k.rem(rowTile, rowTiles);
+  Value row = k.mul(shardTile, k.tileRows());
   Value start = k.mul(source, rows);
   Value result = k.rows(k.c, start, rows);
   auto write = [&](Value sum) {
@@ -159,14 +159,14 @@ void Parts::computeOne(Value rowTile, Value column, LocateFn locate,
       k.equal(source, k.me),
       [&] { write(multiplyOwn(row, k.index(0), column)); },
       [&] {
-        write(multiplyOther(source, partTile, k.index(0), column, /*init=*/{},
-                            locate, before));
+        write(multiplyPeer(source, shardTile, k.index(0), column, /*init=*/{},
+                           locate, before));
       });
 }
 
-void Parts::multiply(const TileRange<Value> &share, LocateFn locate,
-                     Before before) {
-  tiles().forTiles(share, [&](Value rowTile, Value columnTile) {
+void Shards::multiply(const TileRange<Value> &range, LocateFn locate,
+                      Before before) {
+  tiles().forTiles(range, [&](Value rowTile, Value columnTile) {
     Value column = k.mul(columnTile, k.tileColumns());
     if (isK())
       computeAll(rowTile, column, locate, before);
@@ -181,12 +181,12 @@ void Parts::multiply(const TileRange<Value> &share, LocateFn locate,
 
 void mlir::iris::buildAllGatherMatmulPull(MatmulBuilder &k) {
   k.barrier();
-  Parts parts(k);
-  parts.multiply(k.evenTilesForProgram(parts.tiles().count()),
-                 [&](Value source, Value row) -> MatrixOffset {
-                   return {k.onMember(source, k.a), row, k.index(0)};
-                 },
-                 /*before=*/{});
+  Shards shards(k);
+  shards.multiply(k.evenTilesForProgram(shards.tiles().count()),
+                  [&](Value source, Value row) -> MatrixOffset {
+                    return {k.onMember(source, k.a), row, k.index(0)};
+                  },
+                  /*before=*/{});
   k.barrier();
 }
 
@@ -195,52 +195,51 @@ void mlir::iris::buildAllGatherMatmulPull(MatmulBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 /// The number of flags for copies of shards.
-static Value numFlagsOf(MatmulBuilder &k, Parts &parts) {
-  return k.fusedSizes({parts.rows, parts.depth, k.columnsOf(k.b_), k.size})
+static Value numFlagsOf(MatmulBuilder &k, Shards &shards) {
+  return k.fusedSizes({shards.rows, shards.depth, k.columnsOf(k.b_), k.size})
       .numFlags;
 }
 
-/// The location of a row in the copies of shards. A tile may extend into the
-/// next shard; those rows are not stored.
-static MatrixOffset placeInStaging(MatmulBuilder &k, Parts &parts, Value source,
-                                   Value row) {
-  return {k.staging, k.add(k.mul(source, parts.rows), row), k.index(0)};
+/// The offset of a row of a shard in the staging buffer. A tile may extend into
+/// the next shard; those rows of c are not stored.
+static MatrixOffset stagedRow(MatmulBuilder &k, Shards &shards, Value source,
+                              Value row) {
+  return {k.staging, k.add(k.mul(source, shards.rows), row), k.index(0)};
 }
 
 namespace {
-/// The copies of shards in the staging buffer, one slice per rank. Copies are
-/// made in units: a tile row by the k-blocks that share a flag.
+/// The staging buffer: a slice for the shard of each rank. A unit is a tile row
+/// by `kPerFlag` k-blocks; it is copied at once and has a flag.
 class Staging {
 public:
   /// `isPushed`: peers store the units, and not programs of this rank.
-  Staging(MatmulBuilder &k, Parts &parts, bool isPushed)
-      : k(k), parts(parts), isPushed(isPushed),
+  Staging(MatmulBuilder &k, Shards &shards, bool isPushed)
+      : k(k), shards(shards), isPushed(isPushed),
         blocks(k.index(k.config.kPerFlag)),
-        groups(k.ceilDiv(parts.depth,
+        groups(k.ceilDiv(shards.depth,
                          k.index(k.config.kPerFlag * k.config.tileK))) {
-    k.beginEpoch(numFlagsOf(k, parts));
+    k.beginEpoch(numFlagsOf(k, shards));
   }
 
-  /// The copy of a shard. Stores are bounded to it.
+  /// The slice for a shard; stores are bounded to it.
   Value slice(Value source) {
-    return k.rows(k.staging, k.mul(source, parts.rows), parts.rows);
+    return k.rows(k.staging, k.mul(source, shards.rows), shards.rows);
   }
   Value flag(Value source, Value rowTile, Value group) {
-    Value row = k.add(k.mul(source, parts.rowTiles), rowTile);
+    Value row = k.add(k.mul(source, shards.rowTiles), rowTile);
     return k.add(k.mul(row, groups), group);
   }
   /// Waits for the unit of a k-block, at its first k-block.
-  void await(Value source, Value rowTile, Value kb);
+  void wait(Value source, Value rowTile, Value kb);
 
   using UnitBody =
       llvm::function_ref<void(Value i, Value rowTile, Value group)>;
   /// body(i, row tile, group) for the units that this program copies, stage by
-  /// stage: those of member me + i, i = 1 ... size - 1.
+  /// stage; a unit belongs to the shard of member me + i, i = 1 ... size - 1.
   void forUnits(UnitBody body);
-  /// move(row, column) for the tiles of a unit; (row, column) is the first
-  /// element.
+  /// copy(row, column) for the tiles of a unit, which begin at that element.
   void forTiles(Value rowTile, Value group,
-                llvm::function_ref<void(Value, Value)> move);
+                llvm::function_ref<void(Value, Value)> copy);
   RankedTensorType tileType() const { return typeOf(blocksAtOnce()); }
   /// Bytes of a unit, clipped to the shard.
   Value unitBytes(Value rowTile, Value group);
@@ -256,7 +255,7 @@ private:
   }
 
   MatmulBuilder &k;
-  Parts &parts;
+  Shards &shards;
   bool isPushed;
   /// k-blocks of a unit, and units of a tile row.
   Value blocks, groups;
@@ -281,21 +280,21 @@ Value Staging::unitBytes(Value rowTile, Value group) {
   return k.bytesOf({k.a, k.mul(rowTile, k.tileRows()), column}, type);
 }
 
-void Staging::await(Value source, Value rowTile, Value kb) {
+void Staging::wait(Value source, Value rowTile, Value kb) {
   k.ifThen(k.equal(k.rem(kb, blocks), k.index(0)), [&] {
-    Value place = flag(source, rowTile, k.div(kb, blocks));
+    Value index = flag(source, rowTile, k.div(kb, blocks));
     if (isPushed)
-      k.await(place, source);
+      k.wait(index, source);
     else
-      k.awaitHere(place);
+      k.waitForProgram(index);
   });
 }
 
 void Staging::forUnits(UnitBody body) {
-  Value others = k.sub(k.size, k.index(1));
-  bool isK = parts.isK();
-  auto order = isK ? parts.order(parts.rowTiles, k.mul(others, groups))
-                   : parts.order(k.mul(others, parts.rowTiles), groups);
+  Value peers = k.sub(k.size, k.index(1));
+  bool isK = shards.isK();
+  auto order = isK ? shards.order(shards.rowTiles, k.mul(peers, groups))
+                   : shards.order(k.mul(peers, shards.rowTiles), groups);
   auto forStage = [&](Value stage, int64_t most) {
     Value count = k.min(k.index(most), k.programs);
     k.ifThen(k.less(k.program, count), [&] {
@@ -303,12 +302,12 @@ void Staging::forUnits(UnitBody body) {
                      order.stageBegin(k.add(stage, k.index(1))),
                      [&](Value row, Value column) {
                        Value i = k.div(isK ? column : row,
-                                       isK ? groups : parts.rowTiles);
+                                       isK ? groups : shards.rowTiles);
                        i = k.add(i, k.index(1));
                        if (isK)
                          body(i, row, k.rem(column, groups));
                        else
-                         body(i, k.rem(row, parts.rowTiles), column);
+                         body(i, k.rem(row, shards.rowTiles), column);
                      });
     });
   };
@@ -318,41 +317,41 @@ void Staging::forUnits(UnitBody body) {
 }
 
 void Staging::forTiles(Value rowTile, Value group,
-                       llvm::function_ref<void(Value, Value)> move) {
+                       llvm::function_ref<void(Value, Value)> copy) {
   Value row = k.mul(rowTile, k.tileRows());
   k.loop(k.index(0), blocks, k.index(blocksAtOnce()), [&](Value i) {
     Value block = k.add(k.mul(group, blocks), i);
-    move(row, k.mul(block, k.index(k.config.tileK)));
+    copy(row, k.mul(block, k.index(k.config.tileK)));
   });
 }
 
 /// Communication programs run a barrier with their peer programs first, and
 /// another one at the end unless they push, since they then read peers' memory;
-/// then they compute the last tiles. Copying a unit is a trace span named
-/// `move`.
+/// then they compute the last tiles. `copyUnit` copies a unit, in a trace span
+/// named `spanName`.
 static void
-buildStaged(MatmulBuilder &k, StringRef move, bool isPushed,
-            llvm::function_ref<void(Staging &, Value, Value, Value)> moveUnit) {
-  Parts parts(k);
-  Staging staging(k, parts, isPushed);
+buildStaged(MatmulBuilder &k, StringRef spanName, bool isPushed,
+            llvm::function_ref<void(Staging &, Value, Value, Value)> copyUnit) {
+  Shards shards(k);
+  Staging staging(k, shards, isPushed);
   Value commPrograms =
       k.min(k.index(k.config.firstStageFetchPrograms), k.programs);
   k.ifThen(k.less(k.program, commPrograms), [&] {
     k.barrier();
     staging.forUnits([&](Value i, Value rowTile, Value group) {
-      k.span(move, staging.unitBytes(rowTile, group),
-             [&] { moveUnit(staging, i, rowTile, group); });
+      k.span(spanName, staging.unitBytes(rowTile, group),
+             [&] { copyUnit(staging, i, rowTile, group); });
     });
     if (!isPushed)
       k.barrier();
   });
-  parts.multiply(
-      k.tilesForProgram(parts.tiles().count(), /*isLate=*/true),
+  shards.multiply(
+      k.tilesForProgram(shards.tiles().count(), /*isLate=*/true),
       [&](Value source, Value row) {
-        return placeInStaging(k, parts, source, row);
+        return stagedRow(k, shards, source, row);
       },
       [&](Value source, Value rowTile, Value kb) {
-        staging.await(source, rowTile, kb);
+        staging.wait(source, rowTile, kb);
       });
   k.endEpoch();
 }
@@ -367,7 +366,7 @@ void mlir::iris::buildAllGatherMatmulHBMBuffer(MatmulBuilder &k) {
           Value tile = k.loadFrom(source, {k.a, row, column}, s.tileType());
           k.store(tile, {slice, row, column});
         });
-        k.signalHere(s.flag(source, rowTile, group));
+        k.signalPrograms(s.flag(source, rowTile, group));
       });
 }
 
@@ -381,7 +380,7 @@ void mlir::iris::buildAllGatherMatmulPush(MatmulBuilder &k) {
                   Value tile = k.load({k.a, row, column}, s.tileType());
                   k.storeTo(receiver, tile, {slice, row, column});
                 });
-                k.raise(receiver, s.flag(k.me, rowTile, group));
+                k.signal(receiver, s.flag(k.me, rowTile, group));
               });
 }
 
@@ -392,19 +391,19 @@ void mlir::iris::buildAllGatherMatmulPush(MatmulBuilder &k) {
 /// Copies are groups of tile rows with all their columns. The kernel accesses
 /// no peer: its caller synchronizes with the peers.
 void mlir::iris::buildAllGatherMatmulCopyEngine(MatmulBuilder &k) {
-  Parts parts(k);
-  k.beginCleared(numFlagsOf(k, parts));
+  Shards shards(k);
+  k.beginCleared(numFlagsOf(k, shards));
   Value groupRows = k.index(k.config.groupM);
-  auto layout = k.copyLayout(parts.rows, k.columnsOf(k.b_));
-  parts.multiply(
-      k.evenTilesForProgram(parts.tiles().count()),
+  auto layout = k.copyLayout(shards.rows, k.columnsOf(k.b_));
+  shards.multiply(
+      k.evenTilesForProgram(shards.tiles().count()),
       [&](Value source, Value row) {
-        return placeInStaging(k, parts, source, row);
+        return stagedRow(k, shards, source, row);
       },
       [&](Value source, Value rowTile, Value kb) {
         k.ifThen(k.equal(kb, k.index(0)), [&] {
           Value group = k.div(rowTile, groupRows);
-          k.await(layout.gatheredFlag(source, group), source);
+          k.wait(layout.gatheredFlag(source, group), source);
         });
       });
 }
@@ -413,29 +412,29 @@ void mlir::iris::buildAllGatherMatmulCopyEngine(MatmulBuilder &k) {
 // gathered
 //===----------------------------------------------------------------------===//
 
-/// All shards are local: a tile is one loop over the shards, in group order.
+/// All shards are in local memory: a tile is a sum over them, in group order.
 void mlir::iris::buildAllGatherMatmulGathered(MatmulBuilder &k) {
   Value rows = k.rowsOf(k.c), depth = k.columnsOf(k.a);
   Value block = k.index(k.config.tileK), zero = k.index(0);
   // A tile may extend into the next shard; those rows are not stored.
-  auto placeIn = [&](Value part, Value row, Value column) -> MatrixOffset {
-    return {k.a, k.add(k.mul(part, rows), row), column};
+  auto offsetIn = [&](Value source, Value row, Value column) -> MatrixOffset {
+    return {k.a, k.add(k.mul(source, rows), row), column};
   };
   auto wholeBlocks = [&](Value row, Value column) {
     Value blocks = k.div(depth, block);
     return k.multiplyAt(
-        placeIn(zero, row, zero), {k.b_, zero, column}, k.mul(k.size, depth),
+        offsetIn(zero, row, zero), {k.b_, zero, column}, k.mul(k.size, depth),
         /*init=*/{}, [&](Value kb) -> MatmulBuilder::OperandOffsets {
-          Value part = k.div(kb, blocks);
+          Value source = k.div(kb, blocks);
           Value start = k.mul(k.rem(kb, blocks), block);
-          return {placeIn(part, row, start),
-                  {k.b_, k.add(k.mul(part, depth), start), column}};
+          return {offsetIn(source, row, start),
+                  {k.b_, k.add(k.mul(source, depth), start), column}};
         });
   };
-  auto partByPart = [&](Value row, Value column) {
-    return k.accumulate(0, k.zeros(k.config.sum), [&](Value part, Value sum) {
-      return k.multiply(placeIn(part, row, zero),
-                        {k.b_, k.mul(part, depth), column}, depth, sum);
+  auto shardByShard = [&](Value row, Value column) {
+    return k.accumulate(0, k.zeros(k.config.sum), [&](Value source, Value sum) {
+      return k.multiply(offsetIn(source, row, zero),
+                        {k.b_, k.mul(source, depth), column}, depth, sum);
     });
   };
   k.forTiles(k.rowTiles(rows), k.columnTiles(k.columnsOf(k.c)),
@@ -449,6 +448,6 @@ void mlir::iris::buildAllGatherMatmulGathered(MatmulBuilder &k) {
                k.ifThenElse(
                    k.equal(k.rem(depth, block), zero),
                    [&] { write(wholeBlocks(row, column)); },
-                   [&] { write(partByPart(row, column)); });
+                   [&] { write(shardByShard(row, column)); });
              });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- AllGatherV.cpp - All-gather with counts ----------------------------===//
 //
-// in: as many elements as the member's count; out: those of every member, each
-// at an offset of its own, which may differ between ranks.
+// in: a chunk of this rank's count; out: the chunks of all members, at offsets
+// that may differ between ranks.
 //
 //===----------------------------------------------------------------------===//
 

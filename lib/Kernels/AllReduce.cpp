@@ -57,7 +57,8 @@ void mlir::iris::buildAllReduceOneShotPacket(KernelBuilder &k) {
   });
 }
 
-/// The same with plain tiles, and a barrier that signals their arrival.
+/// As `one_shot_packet`, with plain stores to slots, and a barrier that signals
+/// their arrival.
 void mlir::iris::buildAllReduceOneShotBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
     Value from = k.window(k.in, start, length);
@@ -195,14 +196,14 @@ void mlir::iris::buildAllReduceTwoShotPacket(KernelBuilder &k) {
       // The tiles of one iteration are consecutive, both here and in the
       // output. The slots after the last tile are never written, so an
       // iteration that extends past it is processed tile by tile.
-      Value wholeTurns = k.div(tiles, k.size);
-      k.loop(k.program, wholeTurns, k.programs, [&](Value turn) {
-        Value first = k.mul(turn, k.size);
+      Value iterations = k.div(tiles, k.size);
+      k.loop(k.program, iterations, k.programs, [&](Value iteration) {
+        Value first = k.mul(iteration, k.size);
         k.store(k.receivePackets(resultSlot(first), /*isFlat=*/true), to,
                 k.mul(first, k.tileSize()));
       });
-      Value whole = k.mul(wholeTurns, k.size);
-      k.ifThen(k.equal(k.rem(wholeTurns, k.programs), k.program), [&] {
+      Value whole = k.mul(iterations, k.size);
+      k.ifThen(k.equal(k.rem(iterations, k.programs), k.program), [&] {
         k.loop(whole, tiles, k.index(1), [&](Value t) {
           k.store(k.receivePacket(k.rem(t, k.size), resultSlot(t)), to,
                   k.mul(t, k.tileSize()));
@@ -257,15 +258,15 @@ void mlir::iris::buildAllReduceRing(KernelBuilder &k) {
                      wide.getElementType());
   };
   Value sets = k.ceilDiv(k.tilesIn(k.count), k.size);
-  Value turns = k.ceilDiv(sets, k.programs);
+  Value iterations = k.ceilDiv(sets, k.programs);
   k.barrier();
   // Peer programs run the same number of iterations on all ranks, even if a set
   // is empty.
-  k.loop(k.index(0), turns, k.index(1), [&](Value turn) {
-    Value set = k.add(k.mul(turn, k.programs), k.program);
-    // The offset of member `number`'s tile of the set; -size <= number < size.
-    auto offsetOf = [&](Value number) {
-      Value member = k.rem(k.add(number, k.size), k.size);
+  k.loop(k.index(0), iterations, k.index(1), [&](Value iteration) {
+    Value set = k.add(k.mul(iteration, k.programs), k.program);
+    // The offset of a member's tile in the set; -size <= member < size.
+    auto offsetOf = [&](Value member) {
+      member = k.rem(k.add(member, k.size), k.size);
       return k.mul(k.add(k.mul(set, k.size), member), k.tileSize());
     };
     Value first = widen(k, k.load(k.in, offsetOf(k.me)));

@@ -30,7 +30,7 @@ void mlir::iris::buildAllToAllPush(KernelBuilder &k) {
 void mlir::iris::buildAllToAllPull(KernelBuilder &k) {
   Value mine = k.chunk(k.in, k.me);
   k.barrier();
-  k.gatherParts(mine, k.index(0), k.count);
+  k.gatherChunks(mine, k.index(0), k.count);
   k.barrier();
 }
 
@@ -43,16 +43,16 @@ void mlir::iris::buildAllToAllPacket(KernelBuilder &k) {
                  });
     });
     if (!k.receivesAll())
-      k.copy(k.part(k.in, k.me, start, length),
-             k.part(k.out, k.me, start, length), length);
-    k.receiveParts(start, length);
+      k.copy(k.slice(k.in, k.me, start, length),
+             k.slice(k.out, k.me, start, length), length);
+    k.receiveChunks(start, length);
   });
 }
 
 void mlir::iris::buildAllToAllBuffered(KernelBuilder &k) {
   auto send = [&](Value start, Value length) -> KernelBuilder::TileBody {
-    Value ownFrom = k.part(k.in, k.me, start, length);
-    Value ownTo = k.part(k.out, k.me, start, length);
+    Value ownFrom = k.slice(k.in, k.me, start, length);
+    Value ownTo = k.slice(k.out, k.me, start, length);
     Value slot = k.sentSlot(k.me, length);
     return [=, &k](Value, Value offset) {
       k.forPeers(1, start, length, offset, [&](Value peer, Value tile) {

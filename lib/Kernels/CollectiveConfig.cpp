@@ -10,8 +10,7 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// The type of the buffers' elements: bytes for what has no type of its own in
-/// memory.
+/// The type of the buffers' elements; buffers hold f8 elements as i8.
 static Type getStorage(Type element) {
   if (element.getIntOrFloatBitWidth() == 8)
     return IntegerType::get(element.getContext(), 8);
@@ -31,7 +30,7 @@ static LogicalResult checkRoom(CollectiveOp op,
          << "; expected a smaller tile or a larger workspace";
 }
 
-/// Combinations that no generator makes.
+/// Rejects combinations that no generator supports.
 static LogicalResult checkCombination(CollectiveOp op,
                                       const CollectiveConfig &config) {
   StringRef variant = config.variant->name;

@@ -33,7 +33,7 @@ static Generator getGenerator(const CollectiveConfig &config) {
 
 void mlir::iris::buildBarrier(KernelBuilder &k) { k.barrier(); }
 
-/// What the runtime must know to launch the kernel.
+/// The kernel's "config" metadata, which the runtime needs to launch it.
 static DictionaryAttr describe(const CollectiveConfig &config, MLIRContext *c) {
   Builder b(c);
   std::string element;

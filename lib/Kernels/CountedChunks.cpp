@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CountedChunks.cpp - Chunks whose sizes are in device memory --------===//
+//
+// all_to_all_v: `in` has a chunk for every member, with its own count and
+// offset; `out` has a chunk from every member. The output must not be the
+// input: a peer would overwrite a chunk that has not been sent yet, and in
+// rounds a chunk may arrive over one that has not been sent.
+//
+//===----------------------------------------------------------------------===//
 
 #include "CountedChunks.h"
 
@@ -46,7 +53,7 @@ static std::string opName(KernelBuilder &k) {
   return ("iris." + stringifyCollectiveKind(k.config.kind)).str();
 }
 
-/// In rows.
+/// Reads the ranges that this rank exchanges with a member, in rows.
 CountedChunks::Peer CountedChunks::read(Value member) {
   auto entry = [&](Value table, Value index) -> Value {
     return arith::IndexCastOp::create(
@@ -68,7 +75,8 @@ CountedChunks::Peer CountedChunks::read(Value member) {
 void CountedChunks::check(const Range &rows, Value capacity, StringRef buffer) {
   std::string op = opName(k);
   Value one = k.index(1);
-  // Unsigned, so that a negative number is too large; nothing here wraps.
+  // The comparison is unsigned, so a negative number is too large; no
+  // subtraction wraps.
   CheckOp::create(k.b, k.ctx, rows.length, k.add(capacity, one),
                   /*atLeast=*/false, op,
                   ("has a count of $value; expected 0 to $last, what the " +
@@ -97,7 +105,7 @@ void CountedChunks::forPeers(int64_t first,
   k.forMembers(first, [&](Value i) { body(readAgain(i)); });
 }
 
-/// In elements, of a member whose ranges are known to be right.
+/// The ranges of a member in elements; the constructor has checked them.
 CountedChunks::Peer CountedChunks::readAgain(Value i) {
   Peer peer = read(k.rotate(k.me, i));
   peer.sent = toElements(peer.sent);
@@ -135,8 +143,8 @@ Value CountedChunks::ownLength() {
 // Announcements
 //===----------------------------------------------------------------------===//
 
-/// The words of an announcement. Members whose rows or types differ compare
-/// bytes, which mean the same to all.
+/// The words of an announcement. Offsets and lengths are in bytes, because rows
+/// and element types may differ between members that make different calls.
 enum Word : int64_t {
   offsetWord, ///< in bytes
   lengthWord, ///< in bytes
@@ -145,8 +153,8 @@ enum Word : int64_t {
   numWords
 };
 
-/// Four words per program and member, where other kernels have two for twice as
-/// many programs.
+/// An announcement has four words for each program and member. Other kernels
+/// use two words for each of twice as many programs.
 static_assert(numWords * 8 * (Workspace::maxPrograms / 2) *
                   Workspace::maxMembers ==
               Workspace::pointerExchangeBytes);
@@ -162,13 +170,15 @@ static Value wordsOf(KernelBuilder &k) {
                 k.index(Workspace::pointerExchangeBytes / 8), k.b.getI64Type());
 }
 
-/// A number for all that decides which program of which member moves which
-/// elements, and when it waits.
+/// A number that is equal on two members if and only if they agree on which
+/// program moves which elements, and on when it waits: it encodes the
+/// operation, the variant, the tile, the element size and the number of
+/// programs.
 static Value formOf(KernelBuilder &k) {
   const CollectiveConfig &config = k.config;
   auto form = static_cast<int64_t>(config.kind);
   auto append = [&form](int64_t number, int64_t end) {
-    assert(number < end && "numbers must not meet");
+    assert(number < end && "fields of the number must not overlap");
     form = form * end + number;
   };
   append(config.variant - config.collective->begin(),
@@ -189,16 +199,16 @@ void CountedChunks::exchange(Value shared,
   Value bytes = k.index(k.config.elementBytes);
   forPeers(0, [&](const Peer &peer) {
     Range range = announce(peer);
-    auto tell = [&](Value number, Word which) {
+    auto send = [&](Value number, Word which) {
       Value wide = arith::IndexCastOp::create(k.b, k.b.getI64Type(), number);
       SignalOp::create(k.b, SignalKind::Set, k.ctx, wide, words,
                        k.add(mine, k.index(which)), k.rankOf(peer.member),
                        MemSemantic::Relaxed, Scope::Sys);
     };
-    tell(k.mul(range.offset, bytes), offsetWord);
-    tell(k.mul(range.length, bytes), lengthWord);
-    tell(form, formWord);
-    tell(bufferOffset, bufferWord);
+    send(k.mul(range.offset, bytes), offsetWord);
+    send(k.mul(range.length, bytes), lengthWord);
+    send(form, formWord);
+    send(bufferOffset, bufferWord);
   });
   k.barrier();
   isExchanged = true;
@@ -226,8 +236,9 @@ CountedChunks::Announcement CountedChunks::announcedBy(Value member) {
 void CountedChunks::checkCall(const Announcement &announced, Value form,
                               Value bufferOffset) {
   Value zero = k.index(0), one = k.index(1);
-  auto check = [&](Value theirs, Value mine, StringRef what) {
-    CheckOp::create(k.b, k.ctx, k.select(k.equal(theirs, mine), zero, one), one,
+  auto check = [&](Value announced, Value expected, StringRef what) {
+    CheckOp::create(k.b, k.ctx,
+                    k.select(k.equal(announced, expected), zero, one), one,
                     /*atLeast=*/false, opName(k), what);
   };
   check(announced.form, form,
@@ -251,10 +262,11 @@ void CountedChunks::checkPair(const Range &sent, const Range &expected) {
 
 void CountedChunks::forTiles(Value source, Value target, Value length,
                              llvm::function_ref<void(Value)> body) {
-  // Tile 0 is another program's for each pair, so that small chunks do not all
-  // wait for the first one.
-  Value turn = k.rem(k.add(source, target), k.programs);
-  Value first = k.rem(k.sub(k.add(k.program, k.programs), turn), k.programs);
+  // The program that has tile 0 differs between pairs of members, so that small
+  // chunks are distributed over all programs.
+  Value firstProgram = k.rem(k.add(source, target), k.programs);
+  Value first =
+      k.rem(k.sub(k.add(k.program, k.programs), firstProgram), k.programs);
   k.forTilesFrom(first, k.programs, length,
                  [&](Value, Value offset) { body(offset); });
 }
@@ -263,13 +275,13 @@ void CountedChunks::forTiles(Value source, Value target, Value length,
 // Variants
 //===----------------------------------------------------------------------===//
 
-// Why `push` and `pull` are correct. The first barrier says of every peer that
-// its stream has come to this call, that its counts are right for its buffers,
-// and what it announced: what is stored there is in its output if as many bytes
-// are sent as it expects. The second one is as in AllGather.cpp; it also says
-// that no rank reads the words of the announcements any more.
+// Why `push` and `pull` are correct. After the first barrier, every peer's
+// stream has reached this call, its counts fit its buffers, and its
+// announcement has arrived: stores to the announced range are within its output
+// if the sender's length equals the announced one. The second barrier is as in
+// AllGather.cpp; after it, no rank reads announcements any more.
 
-/// Receivers announce where they want their chunks.
+/// Receivers announce the ranges of their outputs that senders store to.
 void CountedChunks::buildPush() {
   exchange(k.out, [](const Peer &peer) { return peer.received; });
   forPeers(0, [&](const Peer &peer) {
@@ -284,7 +296,7 @@ void CountedChunks::buildPush() {
   k.barrier();
 }
 
-/// Senders announce where the chunks are.
+/// Senders announce the ranges of their inputs that receivers load.
 void CountedChunks::buildPull() {
   exchange(k.in, [](const Peer &peer) { return peer.sent; });
   forPeers(0, [&](const Peer &peer) {
@@ -299,18 +311,20 @@ void CountedChunks::buildPull() {
   k.barrier();
 }
 
-/// Elements of a chunk of `length` that a round of `most` from `start` has.
+/// Elements of a chunk of `length` elements that belong to the round of `most`
+/// elements from `start`.
 static Value lengthInRound(KernelBuilder &k, Value length, Value start,
                            Value most) {
   return k.select(k.less(start, length), k.min(most, k.sub(length, start)),
                   k.index(0));
 }
 
-/// Through slots at the receivers, for buffers that peers do not reach. Senders
-/// announce the length of each chunk, and of their largest: all members have as
-/// many rounds as the largest chunk of all needs. The barrier of a round, or
-/// one of its own where there is none, says that no rank reads the words of the
-/// announcements any more; slots are as in docs/internals/collectives.md.
+/// Senders store to slots in the receivers' workspaces, for buffers that peers
+/// cannot access. A sender announces the length of each chunk and that of its
+/// largest chunk, so that all members run as many rounds as the largest chunk
+/// of all members needs. After the barrier of the first round, or a separate
+/// one if there is no round, no rank reads announcements any more. See Slots in
+/// docs/internals/collectives.md.
 void CountedChunks::buildBuffered() {
   Value largest = largestOf([](const Peer &peer) { return peer.sent.length; });
   exchange(/*shared=*/Value(), [&](const Peer &peer) {
@@ -324,20 +338,20 @@ void CountedChunks::buildBuffered() {
   k.count = most;
   auto send = [&](Value start, Value length) {
     forPeers(0, [&](const Peer &peer) {
-      Value part = lengthInRound(k, peer.sent.length, start, length);
-      Value from = k.window(k.in, k.add(peer.sent.offset, start), part);
-      Value slot = k.sentSlot(k.me, part);
-      forTiles(k.me, peer.member, part, [&](Value offset) {
+      Value count = lengthInRound(k, peer.sent.length, start, length);
+      Value from = k.window(k.in, k.add(peer.sent.offset, start), count);
+      Value slot = k.sentSlot(k.me, count);
+      forTiles(k.me, peer.member, count, [&](Value offset) {
         k.storeTo(peer.member, k.load(from, offset), slot, offset);
       });
     });
   };
   auto receive = [&](Value start, Value length) {
     forPeers(0, [&](const Peer &peer) {
-      Value part = lengthInRound(k, peer.received.length, start, length);
-      Value to = k.window(k.out, k.add(peer.received.offset, start), part);
-      Value slot = k.receivedSlot(peer.member, part);
-      forTiles(peer.member, k.me, part, [&](Value offset) {
+      Value count = lengthInRound(k, peer.received.length, start, length);
+      Value to = k.window(k.out, k.add(peer.received.offset, start), count);
+      Value slot = k.receivedSlot(peer.member, count);
+      forTiles(peer.member, k.me, count, [&](Value offset) {
         k.store(k.load(slot, offset), to, offset);
       });
     });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- CountedChunks.h - Chunks whose sizes are in device memory -*- C++
-//-*-===//
+//===- CountedChunks.h - Chunks with counts in device memory ----*- C++ -*-===//
 //
-// What the generators of all_to_all_v and all_gather_v share. Counts and
-// offsets are read when the kernel runs, so that they may change between two
-// replays of a graph. Every rank checks its own against its own buffers before
-// it tells any peer of them, and pairs of counts against each other before it
-// moves anything: see Counts in docs/internals/collectives.md.
+// The common code of the generators of all_to_all_v and all_gather_v. A kernel
+// reads counts and offsets when it runs, so that they may change between two
+// replays of a graph. Every rank checks its counts and offsets against its
+// buffers before it announces them to a peer, and compares the counts of sender
+// and receiver before it moves data: see Counts in
+// docs/internals/collectives.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,16 +19,16 @@ namespace mlir::iris {
 
 class CountedChunks {
 public:
-  /// Elements of a buffer.
+  /// A range of a buffer, in elements.
   struct Range {
     Value offset, length;
   };
-  /// What a member announces: a range, how it runs the call, and where the
-  /// buffer is that members access.
+  /// The announcement of a member: a range, the form of its call (formOf in
+  /// CountedChunks.cpp), and the offset of the buffer that peers access.
   struct Announcement : Range {
     Value form, bufferOffset;
   };
-  /// What this rank exchanges with a member.
+  /// A member, and the ranges that this rank exchanges with it.
   struct Peer {
     Value member;
     Range sent, received;
@@ -39,48 +39,48 @@ public:
   /// Reads the counts and offsets, and checks them against the buffers.
   explicit CountedChunks(KernelBuilder &k);
 
-  /// body(peer) for the members, from this rank on (`first` 0) or from the next
-  /// one (1).
+  /// body(peer) for the members me + first, me + first + 1, ...; `first` is 0
+  /// or 1.
   void forPeers(int64_t first, llvm::function_ref<void(const Peer &)> body);
-  /// Announces a range to each member, and meets the peer programs: afterwards
-  /// every member's announcement is there, and known to come from the same
-  /// call. `shared`: the buffer that members access, at the same offset of
-  /// their heaps; null if none do. Once in a kernel, which has a barrier after
-  /// it.
+  /// Announces a range to each member, and runs a barrier with the peer
+  /// programs. After it, every member's announcement has arrived and is checked
+  /// to come from the same call. `shared`: the buffer that peers access, at the
+  /// same offset in all heaps; null if there is none. Called once in a kernel,
+  /// which runs another barrier later.
   void exchange(Value shared, llvm::function_ref<Range(const Peer &)> announce);
-  /// Ends the kernel, and fails the world, where a sender's bytes are not as
-  /// many as the receiver's.
+  /// Ends the kernel, and fails the world, if the numbers of bytes of sender
+  /// and receiver differ.
   void checkPair(const Range &sent, const Range &expected);
-  /// body(offset) for this program's tiles of `length` elements that `source`
-  /// sends to `target`: the same program on both.
+  /// body(offset) for this program's tiles of the `length` elements that
+  /// `source` sends to `target`. A tile has the same program on both.
   void forTiles(Value source, Value target, Value length,
                 llvm::function_ref<void(Value)> body);
 
-  /// Each peer's chunk in a kernel of one variant; see CountedChunks.cpp.
+  /// The kernel's body after the constructor, for each variant.
   void buildPush();
   void buildPull();
   void buildBuffered();
 
-  /// Of a gather: elements that this rank sends to every member.
+  /// all_gather_v: the number of elements that this rank sends to every member.
   Value ownLength();
 
 private:
   Peer read(Value member);
   Peer readAgain(Value i);
-  /// The largest number(peer) of all members.
+  /// The maximum of number(peer) over all members.
   Value largestOf(llvm::function_ref<Value(const Peer &)> number);
   void check(const Range &rows, Value capacity, StringRef buffer);
   Range toElements(const Range &rows);
   Announcement announcedBy(Value member);
-  /// Ends the kernel, and fails the world, where a member makes another call.
+  /// Ends the kernel, and fails the world, if a member makes another call.
   void checkCall(const Announcement &announced, Value form, Value bufferOffset);
 
   KernelBuilder &k;
-  /// Elements of the buffers that one counted row has.
+  /// The number of elements in a row; counts and offsets are in rows.
   Value unit;
-  /// Rows that the buffers hold.
+  /// The capacity of the buffers, in rows.
   Value inRows, outRows;
-  /// Of this rank and the next ones, where the group's size is known.
+  /// The members me, me + 1, ...; empty if the group's size is unknown.
   SmallVector<Peer> peers;
   bool isExchanged = false;
 };

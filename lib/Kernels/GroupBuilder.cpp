@@ -37,10 +37,10 @@ GroupBuilder::GroupBuilder(gpu::GPUModuleOp module, TypeRange arguments,
   Type index = b.getIndexType();
   size = knownSize ? this->index(knownSize)
                    : GroupSizeOp::create(b, index, ctx).getResult();
-  auto place = GroupIndexOp::create(b, index, ctx);
+  auto groupIndex = GroupIndexOp::create(b, index, ctx);
   if (knownSize)
-    place->setAttr(kUpperBoundAttr, b.getIndexAttr(knownSize));
-  me = place;
+    groupIndex->setAttr(kUpperBoundAttr, b.getIndexAttr(knownSize));
+  me = groupIndex;
 }
 
 void GroupBuilder::setDescription(DictionaryAttr description) {
@@ -96,11 +96,11 @@ void GroupBuilder::storeEpoch(Value epochs, int64_t maxPrograms, Value last) {
   auto splat = [&](Value number) -> Value {
     return tensor::SplatOp::create(b, type, number);
   };
-  Value turn = tile::RangeOp::create(b, type, /*dim=*/0);
-  Value place = arith::AddIOp::create(
-      b, splat(program), arith::MulIOp::create(b, turn, splat(programs)));
-  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, place,
+  Value multiple = tile::RangeOp::create(b, type, /*dim=*/0);
+  Value word = arith::AddIOp::create(
+      b, splat(program), arith::MulIOp::create(b, multiple, splat(programs)));
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, word,
                                        splat(index(maxPrograms)));
   Value words = tensor::SplatOp::create(b, type.clone(b.getI32Type()), last);
-  tile::ScatterOp::create(b, words, epochs, ValueRange{place}, exists);
+  tile::ScatterOp::create(b, words, epochs, ValueRange{word}, exists);
 }

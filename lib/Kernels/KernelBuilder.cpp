@@ -60,7 +60,7 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
   takeTable(config.collective->in, inChunks);
   takeTable(config.collective->out, outChunks);
   if (config.collective->hasRoot()) {
-    isElsewhere = notLess(root, index(plan::rootIsElsewhere));
+    isRootOffHeap = notLess(root, index(plan::rootIsElsewhere));
     root = rem(root, index(plan::rootIsElsewhere));
   }
   barrierState = words(Workspace::barrier, Workspace::barrierBytes);
@@ -100,7 +100,7 @@ void KernelBuilder::forPeers(int64_t first, Value start, Value length,
   forMembersLoaded(
       first,
       [&](Value i) {
-        return load(part(in, rotate(me, i), start, length), offset);
+        return load(slice(in, rotate(me, i), start, length), offset);
       },
       [&](Value i, Value tile) { use(rotate(me, i), tile); });
 }
@@ -125,7 +125,7 @@ Value KernelBuilder::chunk(Value buffer, Value i) {
   return window(buffer, mul(i, count), count);
 }
 
-Value KernelBuilder::part(Value buffer, Value i, Value start, Value length) {
+Value KernelBuilder::slice(Value buffer, Value i, Value start, Value length) {
   return window(buffer, add(mul(i, count), start), length);
 }
 
@@ -274,7 +274,7 @@ void KernelBuilder::announceFromRoot(Value buffer) {
   ifThen(equal(me, root), [&] {
     // The workspace itself is never announced, so a distance of 0 means none.
     Value none = arith::ConstantIntOp::create(b, b.getI64Type(), 0);
-    Value distance = select(isElsewhere, none, distanceTo(buffer));
+    Value distance = select(isRootOffHeap, none, distanceTo(buffer));
     forMembers(0, [&](Value member) { announceTo(member, distance); });
   });
 }
@@ -378,7 +378,7 @@ Value KernelBuilder::receivePackets(Value slot, bool isFlat) {
       /*owedBy=*/Value(), b.getI64IntegerAttr(config.size));
 }
 
-Value KernelBuilder::allParts(Value buffer, Value start, Value length) {
+Value KernelBuilder::slicesOfAll(Value buffer, Value start, Value length) {
   constexpr int64_t dynamic = ShapedType::kDynamic;
   auto flat = cast<MemRefType>(buffer.getType());
   auto type = MemRefType::get(
@@ -395,9 +395,9 @@ Value KernelBuilder::packetSlot(Value source, Value t) {
   return add(mul(t, size), source);
 }
 
-void KernelBuilder::receiveParts(Value start, Value length) {
+void KernelBuilder::receiveChunks(Value start, Value length) {
   if (receivesAll()) {
-    Value all = allParts(out, start, length);
+    Value all = slicesOfAll(out, start, length);
     return forTiles(length, [&](Value t, Value offset) {
       storeRows(receivePackets(packetSlot(index(0), t)), all, offset);
     });
@@ -406,7 +406,7 @@ void KernelBuilder::receiveParts(Value start, Value length) {
     forMembers(1, [&](Value i) {
       Value source = rotate(me, i);
       store(receivePacket(source, packetSlot(source, t)),
-            part(out, source, start, length), offset);
+            slice(out, source, start, length), offset);
     });
   });
 }

@@ -49,7 +49,7 @@ void KernelBuilder::forStagedChunks(
   forStagedRounds(tilesEach, [&](Value start, Value length) {
     ifThen(equal(me, root), [&] {
       forMembers(0, [&](Value member) {
-        copy(part(in, member, start, length), stage(member), length);
+        copy(slice(in, member, start, length), stage(member), length);
       });
     });
     barrier();
@@ -57,12 +57,12 @@ void KernelBuilder::forStagedChunks(
   });
 }
 
-void KernelBuilder::gatherParts(Value stage, Value start, Value length) {
+void KernelBuilder::gatherChunks(Value stage, Value start, Value length) {
   forTiles(length, [&](Value, Value offset) {
     forMembersLoaded(
         0, [&](Value i) { return loadFrom(rotate(me, i), stage, offset); },
         [&](Value i, Value tile) {
-          store(tile, part(out, rotate(me, i), start, length), offset);
+          store(tile, slice(out, rotate(me, i), start, length), offset);
         });
   });
 }
@@ -147,7 +147,7 @@ KernelBuilder::TileBody KernelBuilder::storeSlots(Value start, Value length) {
           return load(receivedSlot(rotate(me, i), length), offset);
         },
         [&](Value i, Value tile) {
-          store(tile, part(out, rotate(me, i), start, length), offset);
+          store(tile, slice(out, rotate(me, i), start, length), offset);
         });
   };
 }

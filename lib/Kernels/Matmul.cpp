@@ -3,7 +3,7 @@
 //
 // With split_k several programs share the k-steps of an output tile. Each one
 // stores its partial sum to the staging buffer, in the accumulator type, and
-// increments the tile's counter. The program that arrives last adds up all
+// increments the tile's counter. The program that arrives last adds all
 // partial sums in the order of k, so the result does not depend on which
 // program is last. No program waits, so the programs need not be co-resident.
 //
@@ -35,7 +35,7 @@ private:
     return k.tileAt(k.rows(k.staging, k.mul(split, rows), rows), row, column);
   }
   void computePartial(Value split, Value row, Value column);
-  void addUp(Value row, Value column);
+  void reduce(Value row, Value column);
 
   MatmulBuilder &k;
   Value splits, rows, depth, columnTiles, splitDepth;
@@ -49,7 +49,7 @@ void SplitMatmul::computePartial(Value split, Value row, Value column) {
           partialAt(split, row, column));
 }
 
-void SplitMatmul::addUp(Value row, Value column) {
+void SplitMatmul::reduce(Value row, Value column) {
   k.forStrips(column, [&](Value at) {
     Value sum = k.sumStrips(k.config.splitK, [&](Value split) {
       MatrixOffset from = partialAt(split, row, column);
@@ -72,7 +72,7 @@ void SplitMatmul::build() {
                // two.
                Value last = k.i32(k.config.splitK - 1);
                Value before = arith::AndIOp::create(k.b, k.arrive(tile), last);
-               k.ifThen(k.equal(before, last), [&] { addUp(row, column); });
+               k.ifThen(k.equal(before, last), [&] { reduce(row, column); });
              });
 }
 

@@ -21,17 +21,17 @@ using namespace mlir::iris;
 
 namespace {
 /// This rank's chunk of c.
-class OwnPart {
+class OwnChunk {
 public:
-  explicit OwnPart(MatmulBuilder &k)
+  explicit OwnChunk(MatmulBuilder &k)
       : k(k), rows(k.rowsOf(k.a)), columns(k.columnsOf(k.b_)),
         rowTiles(k.rowTiles(rows)), columnTiles(k.columnTiles(columns)) {
     bool isM = k.config.shard == "m";
     firstRow = isM ? k.mul(k.me, rows) : k.index(0);
     firstColumn = isM ? k.index(0) : k.mul(k.me, columns);
     // Tiles do not extend into other chunks.
-    part = isM ? k.rows(k.c, firstRow, rows)
-               : k.columns(k.c, firstColumn, columns);
+    chunk = isM ? k.rows(k.c, firstRow, rows)
+                : k.columns(k.c, firstColumn, columns);
   }
 
   Value count() { return k.mul(rowTiles, columnTiles); }
@@ -41,61 +41,61 @@ public:
   plan::CopyFlags<Value> copyFlags() {
     return k.copyLayout(rows, columns).flags;
   }
-  /// The group of tile rows that a tile is in.
-  Value groupOf(Value number) {
-    return k.div(number, k.mul(k.index(k.config.groupM), columnTiles));
+  /// The group of tile rows that the tile with an index belongs to.
+  Value groupOf(Value index) {
+    return k.div(index, k.mul(k.index(k.config.groupM), columnTiles));
   }
-  /// body(location, number) for the tiles of a range.
-  void forTiles(const TileRange<Value> &share,
+  /// body(offset, index) for the tiles of a range.
+  void forTiles(const TileRange<Value> &range,
                 llvm::function_ref<void(MatrixOffset, Value)> body) {
     k.order(rowTiles, columnTiles)
-        .forTiles(share, [&](Value rowTile, Value columnTile) {
-          MatrixOffset place = k.tileAt(part, k.mul(rowTile, k.tileRows()),
-                                        k.mul(columnTile, k.tileColumns()));
-          body(place, k.add(k.mul(rowTile, columnTiles), columnTile));
+        .forTiles(range, [&](Value rowTile, Value columnTile) {
+          MatrixOffset offset = k.tileAt(chunk, k.mul(rowTile, k.tileRows()),
+                                         k.mul(columnTile, k.tileColumns()));
+          body(offset, k.add(k.mul(rowTile, columnTiles), columnTile));
         });
   }
-  Value compute(MatrixOffset place) {
-    return k.finishTile(k.ownMatmul(place.row, place.column),
-                        k.add(firstRow, place.row),
-                        k.add(firstColumn, place.column));
+  Value compute(MatrixOffset offset) {
+    return k.finishTile(k.ownMatmul(offset.row, offset.column),
+                        k.add(firstRow, offset.row),
+                        k.add(firstColumn, offset.column));
   }
 
 private:
   MatmulBuilder &k;
   Value rows, columns, rowTiles, columnTiles;
-  Value firstRow, firstColumn, part;
+  Value firstRow, firstColumn, chunk;
 };
 } // namespace
 
 void mlir::iris::buildMatmulAllGatherPush(MatmulBuilder &k) {
-  OwnPart own(k);
+  OwnChunk own(k);
   k.barrier();
   own.forTiles(k.evenTilesForProgram(own.count()),
-               [&](MatrixOffset place, Value) {
-                 k.sendTo(0, own.compute(place), place);
+               [&](MatrixOffset offset, Value) {
+                 k.sendTo(0, own.compute(offset), offset);
                });
   k.barrier();
 }
 
-/// Communication programs compute the first tiles, while there is nothing to
-/// send.
+/// Communication programs compute the first tiles, because no tile is finished
+/// and ready to be sent yet.
 void mlir::iris::buildMatmulAllGatherSpecialized(MatmulBuilder &k) {
-  OwnPart own(k);
+  OwnChunk own(k);
   k.beginEpoch(own.numFlags());
   Value commPrograms = k.commPrograms();
   own.forTiles(k.tilesForProgram(own.count(), /*isLate=*/false),
-               [&](MatrixOffset place, Value number) {
-                 k.store(own.compute(place), place);
-                 k.signalHere(number);
+               [&](MatrixOffset offset, Value index) {
+                 k.store(own.compute(offset), offset);
+                 k.signalPrograms(index);
                });
   RankedTensorType type = k.sumType().clone(k.config.result);
   k.ifThen(k.less(k.program, commPrograms), [&] {
     k.barrier();
     own.forTiles({k.program, own.count(), commPrograms},
-                 [&](MatrixOffset place, Value number) {
-                   k.awaitHere(number);
-                   k.sendTo(1, k.load(place, type), place);
+                 [&](MatrixOffset offset, Value index) {
+                   k.waitForProgram(index);
+                   k.sendTo(1, k.load(offset, type), offset);
                  });
     k.barrier();
   });
@@ -104,13 +104,13 @@ void mlir::iris::buildMatmulAllGatherSpecialized(MatmulBuilder &k) {
 
 /// The kernel stores nothing to peers.
 void mlir::iris::buildMatmulAllGatherCopyEngine(MatmulBuilder &k) {
-  OwnPart own(k);
+  OwnChunk own(k);
   plan::CopyFlags<Value> flags = own.copyFlags();
   k.beginCleared(flags.count);
-  own.forTiles(k.evenTilesForProgram(own.count()), [&](MatrixOffset place,
-                                                       Value number) {
-    k.store(own.compute(place), place);
-    k.countDown(own.groupOf(number));
-    barrierBeforeCopies(k, k.equal(number, k.index(0)), flags.entered);
+  own.forTiles(k.evenTilesForProgram(own.count()), [&](MatrixOffset offset,
+                                                       Value index) {
+    k.store(own.compute(offset), offset);
+    k.countDown(own.groupOf(index));
+    barrierBeforeCopies(k, k.equal(index, k.index(0)), flags.entered);
   });
 }

@@ -138,19 +138,19 @@ Value MatmulBuilder::multiply(MatrixOffset left, MatrixOffset right,
 
 Value MatmulBuilder::multiplyAt(
     MatrixOffset left, MatrixOffset right, Value length, Value init,
-    llvm::function_ref<OperandOffsets(Value)> placesOf) {
+    llvm::function_ref<OperandOffsets(Value)> operandOffsetsOf) {
   tile::MatmulOp op = createMatmul(left, right, length, init);
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&op.getBody(), {}, b.getIndexType(), {b.getLoc()});
-  auto [x, y] = placesOf(op.getBody().getArgument(0));
+  auto [x, y] = operandOffsetsOf(op.getBody().getArgument(0));
   tile::YieldOp::create(b, x.matrix, ValueRange{x.row, x.column}, y.matrix,
                         ValueRange{y.row, y.column});
   return op;
 }
 
 /// Broadcasts a row or column vector to a tile.
-static Value spread(ImplicitLocOpBuilder &b, Value line, int64_t newDim,
-                    RankedTensorType type) {
+static Value broadcast(ImplicitLocOpBuilder &b, Value line, int64_t newDim,
+                       RankedTensorType type) {
   SmallVector<int64_t> shape(type.getShape());
   shape[newDim] = 1;
   line = tile::ExpandDimsOp::create(b, type.clone(shape), line, newDim);
@@ -213,7 +213,7 @@ Value MatmulBuilder::addBias(Value tile, Value row, Value column) {
   Value values = tile::LoadOp::create(b, line, bias, isColumn ? column : row,
                                       /*other=*/Value());
   values = convert(b, values, type.getElementType());
-  values = spread(b, values, isColumn ? 0 : 1, type);
+  values = broadcast(b, values, isColumn ? 0 : 1, type);
   if (type.getElementType().isInteger())
     return arith::AddIOp::create(b, tile, values);
   return arith::AddFOp::create(b, tile, values);
@@ -253,11 +253,11 @@ Value MatmulBuilder::convertTo(Value tile, Type element) {
   return convert(b, tile, element);
 }
 
-Value MatmulBuilder::addPartialSum(Value sum, Value share) {
-  share = convertTo(share, config.sum);
+Value MatmulBuilder::addPartialSum(Value sum, Value partialSum) {
+  partialSum = convertTo(partialSum, config.sum);
   if (config.sum.isInteger())
-    return arith::AddIOp::create(b, sum, share);
-  return arith::AddFOp::create(b, sum, share);
+    return arith::AddIOp::create(b, sum, partialSum);
+  return arith::AddFOp::create(b, sum, partialSum);
 }
 
 RankedTensorType MatmulBuilder::stripType(Type element) const {
@@ -329,13 +329,13 @@ Value MatmulBuilder::onMember(Value member, Value matrix) {
   return TranslateOp::create(b, ctx, matrix, rankOf(member));
 }
 
-Value MatmulBuilder::bytesOf(MatrixOffset place, Type tile, Value times) {
+Value MatmulBuilder::bytesOf(MatrixOffset at, Type tile, Value times) {
   auto type = cast<RankedTensorType>(tile);
   auto inside = [&](unsigned dim, Value size, Value first) {
     return min(index(type.getDimSize(dim)), sub(size, min(size, first)));
   };
-  Value elements = mul(inside(0, rowsOf(place.matrix), place.row),
-                       inside(1, columnsOf(place.matrix), place.column));
+  Value elements = mul(inside(0, rowsOf(at.matrix), at.row),
+                       inside(1, columnsOf(at.matrix), at.column));
   Value bytes = mul(elements, index(type.getElementTypeBitWidth() / 8));
   return times ? mul(bytes, times) : bytes;
 }
@@ -376,12 +376,12 @@ Value MatmulBuilder::locate(Value flag) {
   return mul(flag, index(FusedWorkspace::line / 4));
 }
 
-void MatmulBuilder::raise(Value member, Value flag) {
+void MatmulBuilder::signal(Value member, Value flag) {
   SignalOp::create(b, SignalKind::Set, ctx, epoch, flags, locate(flag),
                    rankOf(member), MemSemantic::Release, Scope::Sys);
 }
 
-void MatmulBuilder::signalHere(Value flag) {
+void MatmulBuilder::signalPrograms(Value flag) {
   SignalOp::create(b, SignalKind::Set, ctx, epoch, flags, locate(flag),
                    /*rank=*/Value(), MemSemantic::Release, Scope::Gpu);
 }
@@ -402,17 +402,17 @@ Value MatmulBuilder::arrive(Value flag) {
                              /*mask=*/Value(), MemSemantic::AcqRel, Scope::Gpu);
 }
 
-void MatmulBuilder::await(Value flag, Value source) {
-  awaitCount(flag, source, epoch);
+void MatmulBuilder::wait(Value flag, Value source) {
+  waitForCount(flag, source, epoch);
 }
 
-void MatmulBuilder::awaitCount(Value flag, Value source, Value least) {
+void MatmulBuilder::waitForCount(Value flag, Value source, Value least) {
   WaitOp::create(b, least.getType(), ctx, flags, locate(flag), Comparison::GE,
                  least, /*rank=*/Value(), rankOf(source), MemSemantic::Acquire,
                  Scope::Sys);
 }
 
-void MatmulBuilder::awaitHere(Value flag) {
+void MatmulBuilder::waitForProgram(Value flag) {
   WaitOp::create(b, epoch.getType(), ctx, flags, locate(flag), Comparison::GE,
                  epoch, /*rank=*/Value(), /*owedBy=*/Value(),
                  MemSemantic::Acquire, Scope::Gpu);

@@ -2,11 +2,11 @@
 //===- MatmulCopiedSum.cpp - Reductions by copy engine --------------------===//
 //
 // The variant copy_engine of matmul_reduce_scatter and matmul_all_reduce. Every
-// member owns a chunk of rows of the sum. A rank first computes its partial
-// sums of the peers' chunks, chunk after chunk, into the staging buffer, from
-// where copy engines copy them to their owners. Its own chunk comes last: the
-// program that computes a tile of it has this rank's partial sum in registers,
-// and adds the partial sums that have arrived.
+// rank owns a chunk of rows of the sum. A rank first computes its partial sums
+// of the peers' chunks, chunk after chunk, and stores them to the staging
+// buffer; copy engines copy them to the owners. The rank computes its own chunk
+// last: a program keeps this rank's partial sum of a tile in registers, and
+// adds the partial sums that peers have sent.
 //
 // iris/Plan/CopyLayout.h describes slices and flags. The copy engine copies the
 // flags that count finished tiles to the receiver's `arrived` flags. A kernel
@@ -33,14 +33,14 @@ public:
 
 private:
   /// A tile of a chunk: the distance (1 ... size) of the chunk's owner, the
-  /// chunk's first row in a, and the tile's location in the chunk.
+  /// chunk's first row in a, and the tile's offset in the chunk.
   struct Tile {
     Value distance, start, row, column, group;
   };
   void forTiles(llvm::function_ref<void(const Tile &)> body);
   void sendPartialSum(Value sum, const Tile &tile);
-  void addUp(Value sum, const Tile &tile);
-  /// The location of a tile in a slice of the staging buffer.
+  void reduce(Value sum, const Tile &tile);
+  /// The offset of a tile in a slice of the staging buffer.
   MatrixOffset inSlice(Value slice, const Tile &tile) {
     return k.tileAt(k.rows(k.staging, k.mul(slice, layout.rows), layout.rows),
                     tile.row, tile.column);
@@ -95,17 +95,17 @@ void CopiedSum::sendPartialSum(Value sum, const Tile &tile) {
 
 /// Waits for the partial sum of the member at a distance, and adds it.
 Value CopiedSum::addPartialSum(Value sum, const Tile &tile, Value distance) {
-  k.awaitCount(layout.groupIndex(distance, tile.group),
-               k.rotate(k.me, distance),
-               k.asI32(layout.tilesOfGroup(tile.start, tile.group)));
+  k.waitForCount(layout.groupIndex(distance, tile.group),
+                 k.rotate(k.me, distance),
+                 k.asI32(layout.tilesOfGroup(tile.start, tile.group)));
   Value slice = layout.receiveSlice(distance);
   return k.addPartialSum(sum, k.load(inSlice(slice, tile),
                                      k.sumType().clone(k.config.partialType)));
 }
 
-/// Adds this rank's partial sum, rounded as the others are, then those of
-/// distance 1, 2, ...
-void CopiedSum::addUp(Value sum, const Tile &tile) {
+/// Rounds this rank's partial sum as it rounds the ones that it sends, and adds
+/// the peers' ones in the order of distances 1, 2, ...
+void CopiedSum::reduce(Value sum, const Tile &tile) {
   sum = k.convertTo(k.convertTo(sum, k.config.partialType), k.config.sum);
   sum = k.accumulate(1, sum, [&](Value distance, Value before) {
     return addPartialSum(before, tile, distance);
@@ -120,7 +120,7 @@ void CopiedSum::build() {
   forTiles([&](const Tile &tile) {
     Value sum = k.ownMatmul(k.add(tile.start, tile.row), tile.column);
     k.ifThenElse(
-        k.equal(tile.distance, k.size), [&] { addUp(sum, tile); },
+        k.equal(tile.distance, k.size), [&] { reduce(sum, tile); },
         [&] { sendPartialSum(sum, tile); });
   });
 }

@@ -44,23 +44,23 @@ static Value sumOf(MatmulBuilder &k, llvm::function_ref<Value(Value)> load) {
 }
 
 namespace {
-/// A tile of the sum: its owner, which adds it up, its location in the owner's
-/// chunk of c (all of c for an all-reduce), and its index among the tiles of
-/// that chunk.
+/// A tile of the sum: the owner, which reduces it; the offset in the owner's
+/// chunk of c (in c for an all-reduce); and the index among the tiles of that
+/// chunk.
 struct SumTile {
-  Value owner, row, column, number;
+  Value owner, row, column, index;
 };
 
-/// The tiles of the sum. All ranks compute their partial sums at about the same
-/// time, for all owners round-robin. So all links are busy at the same time,
-/// and tiles are complete long before the last one is.
+/// The tiles of the sum. Ranks compute partial sums for all owners round-robin,
+/// so that all links are busy at the same time, and owners can reduce the first
+/// tiles long before the last partial sum is computed.
 class SumTiles {
 public:
   explicit SumTiles(MatmulBuilder &k)
       : k(k), isScatter(k.config.kind == MatmulKind::MatmulReduceScatter),
         rows(k.rowsOf(k.c)), columns(k.columnsOf(k.c)),
         rowTiles(k.rowTiles(rows)), columnTiles(k.columnTiles(columns)),
-        partTiles(k.mul(rowTiles, columnTiles)) {
+        chunkTiles(k.mul(rowTiles, columnTiles)) {
     k.beginEpoch(k.fusedSizes({k.rowsOf(k.a), k.columnsOf(k.a),
                                k.columnsOf(k.b_), k.size})
                      .numFlags);
@@ -69,54 +69,55 @@ public:
   using Body = llvm::function_ref<void(const SumTile &)>;
   /// Number of tiles of which every rank computes a partial sum.
   Value numPartialSums() {
-    return isScatter ? k.mul(k.size, partTiles) : partTiles;
+    return isScatter ? k.mul(k.size, chunkTiles) : chunkTiles;
   }
   /// body(tile) for the tiles of a range.
-  void forPartialSums(const TileRange<Value> &share, Body body);
-  /// The tiles that one of `count` programs of their owner adds up, in the
-  /// order in which they are computed.
+  void forPartialSums(const TileRange<Value> &range, Body body);
+  /// body(tile) for the tiles that program `program` of `count` programs of
+  /// their owner reduces, in the order in which ranks compute them.
   void forOwn(Value program, Value count, Body body);
-  /// All tiles, in the same order: for variants in which every rank adds up.
-  void forAll(const TileRange<Value> &share, Body body);
+  /// body(tile) for all tiles of a range, in the same order: for variants in
+  /// which every rank reduces every tile.
+  void forAll(const TileRange<Value> &range, Body body);
 
-  /// This rank's matmul for a tile, in the type used for communication.
+  /// This rank's partial sum of a tile, in the type used for communication.
   Value computePartialSum(const SumTile &tile);
-  /// The location of the partial sum of member `source` in the staging buffer.
+  /// The offset of member `source`'s partial sum in the staging buffer.
   MatrixOffset partialSumAt(Value source, const SumTile &tile);
   Value flag(Value source, const SumTile &tile) {
-    return k.add(k.mul(source, partTiles), tile.number);
+    return k.add(k.mul(source, chunkTiles), tile.index);
   }
-  /// Waits for all members' partial sums of a tile, which `load(member,
-  /// column)` returns in strips, adds them up, and passes the strips of the
-  /// result to `use`.
-  void addUp(const SumTile &tile, llvm::function_ref<Value(Value, Value)> load,
-             llvm::function_ref<void(Value, Value)> use);
+  /// Waits for all members' partial sums of a tile, reduces them in strips of
+  /// columns, which `load(member, column)` loads, and runs use(strip, column)
+  /// for the strips of the result.
+  void reduce(const SumTile &tile, llvm::function_ref<Value(Value, Value)> load,
+              llvm::function_ref<void(Value, Value)> use);
 
 private:
-  SumTile at(Value owner, Value rowTile, Value columnTile, Value number) {
+  SumTile at(Value owner, Value rowTile, Value columnTile, Value index) {
     return {owner, k.mul(rowTile, k.tileRows()),
-            k.mul(columnTile, k.tileColumns()), number};
+            k.mul(columnTile, k.tileColumns()), index};
   }
-  SumTile atIndex(Value place);
+  SumTile atIndex(Value index);
 
   MatmulBuilder &k;
   bool isScatter;
-  Value rows, columns, rowTiles, columnTiles, partTiles;
+  Value rows, columns, rowTiles, columnTiles, chunkTiles;
 };
 } // namespace
 
-/// All-reduce: the tile at index `place` of the order of partial sums.
-SumTile SumTiles::atIndex(Value place) {
-  auto tile = k.order(rowTiles, columnTiles).at(place);
-  return at(k.rem(place, k.size), tile.row, tile.column, place);
+/// All-reduce: the tile at `index` in the order of partial sums.
+SumTile SumTiles::atIndex(Value index) {
+  auto tile = k.order(rowTiles, columnTiles).at(index);
+  return at(k.rem(index, k.size), tile.row, tile.column, index);
 }
 
-void SumTiles::forPartialSums(const TileRange<Value> &share, Body body) {
+void SumTiles::forPartialSums(const TileRange<Value> &range, Body body) {
   if (!isScatter)
-    return forAll(share, body);
+    return forAll(range, body);
   // One tile row of every owner, then the next tile row.
   k.order(k.mul(k.size, rowTiles), columnTiles)
-      .forTiles(share, [&](Value row, Value columnTile) {
+      .forTiles(range, [&](Value row, Value columnTile) {
         Value owner = k.rotate(k.me, k.add(k.rem(row, k.size), k.index(1)));
         Value rowTile = k.div(row, k.size);
         body(at(owner, rowTile, columnTile,
@@ -126,19 +127,19 @@ void SumTiles::forPartialSums(const TileRange<Value> &share, Body body) {
 
 void SumTiles::forOwn(Value program, Value count, Body body) {
   if (isScatter) {
-    k.loop(program, partTiles, count, [&](Value number) {
-      body(at(k.me, k.div(number, columnTiles), k.rem(number, columnTiles),
-              number));
+    k.loop(program, chunkTiles, count, [&](Value index) {
+      body(at(k.me, k.div(index, columnTiles), k.rem(index, columnTiles),
+              index));
     });
     return;
   }
-  k.loop(k.add(k.me, k.mul(program, k.size)), partTiles, k.mul(count, k.size),
-         [&](Value place) { body(atIndex(place)); });
+  k.loop(k.add(k.me, k.mul(program, k.size)), chunkTiles, k.mul(count, k.size),
+         [&](Value index) { body(atIndex(index)); });
 }
 
-void SumTiles::forAll(const TileRange<Value> &share, Body body) {
-  k.loop(share.begin, share.end, share.step,
-         [&](Value place) { body(atIndex(place)); });
+void SumTiles::forAll(const TileRange<Value> &range, Body body) {
+  k.loop(range.begin, range.end, range.step,
+         [&](Value index) { body(atIndex(index)); });
 }
 
 Value SumTiles::computePartialSum(const SumTile &tile) {
@@ -153,15 +154,15 @@ Value SumTiles::computePartialSum(const SumTile &tile) {
 MatrixOffset SumTiles::partialSumAt(Value source, const SumTile &tile) {
   if (!isScatter)
     return k.tileAt(k.staging, tile.row, tile.column);
-  Value part = k.config.hasCommPrograms() ? tile.owner : source;
-  return k.tileAt(k.rows(k.staging, k.mul(part, rows), rows), tile.row,
+  Value slice = k.config.hasCommPrograms() ? tile.owner : source;
+  return k.tileAt(k.rows(k.staging, k.mul(slice, rows), rows), tile.row,
                   tile.column);
 }
 
-void SumTiles::addUp(const SumTile &tile,
-                     llvm::function_ref<Value(Value, Value)> load,
-                     llvm::function_ref<void(Value, Value)> use) {
-  k.forMembers(0, [&](Value source) { k.await(flag(source, tile), source); });
+void SumTiles::reduce(const SumTile &tile,
+                      llvm::function_ref<Value(Value, Value)> load,
+                      llvm::function_ref<void(Value, Value)> use) {
+  k.forMembers(0, [&](Value source) { k.wait(flag(source, tile), source); });
   // Pushed partial sums are already local, so the reduction moves no bytes.
   Value bytes;
   if (!isScatter || k.config.hasCommPrograms())
@@ -184,19 +185,19 @@ void mlir::iris::buildMatmulReduceScatterPush(MatmulBuilder &k) {
   k.barrier();
   tiles.forPartialSums(k.evenTilesForProgram(tiles.numPartialSums()),
                        [&](const SumTile &tile) {
-                         Value share = tiles.computePartialSum(tile);
+                         Value partialSum = tiles.computePartialSum(tile);
                          MatrixOffset to = tiles.partialSumAt(k.me, tile);
-                         k.span("send", k.bytesOf(to, share.getType()),
-                                [&] { k.storeTo(tile.owner, share, to); });
-                         k.raise(tile.owner, tiles.flag(k.me, tile));
+                         k.span("send", k.bytesOf(to, partialSum.getType()),
+                                [&] { k.storeTo(tile.owner, partialSum, to); });
+                         k.signal(tile.owner, tiles.flag(k.me, tile));
                        });
   tiles.forOwn(k.program, k.programs, [&](const SumTile &tile) {
-    tiles.addUp(
+    tiles.reduce(
         tile,
         [&](Value source, Value column) {
-          MatrixOffset share = tiles.partialSumAt(source, tile);
-          share.column = column;
-          return k.load(share, k.stripType(k.config.partialType));
+          MatrixOffset from = tiles.partialSumAt(source, tile);
+          from.column = column;
+          return k.load(from, k.stripType(k.config.partialType));
         },
         [&](Value result, Value column) {
           k.store(result, {k.c, tile.row, column});
@@ -209,40 +210,40 @@ void mlir::iris::buildMatmulReduceScatterPush(MatmulBuilder &k) {
 // Partial sums read by the reducing rank
 //===----------------------------------------------------------------------===//
 
-/// Signals this rank's partial sum to the ranks that add up the tile: all of
-/// them (`isOneShot`), or its owner.
+/// Signals this rank's partial sum to the ranks that reduce the tile: all ranks
+/// (`isOneShot`), or its owner.
 static void signalPartialSum(MatmulBuilder &k, SumTiles &tiles,
                              const SumTile &tile, bool isOneShot) {
   if (!isOneShot)
-    return k.raise(tile.owner, tiles.flag(k.me, tile));
+    return k.signal(tile.owner, tiles.flag(k.me, tile));
   k.forMembers(
-      0, [&](Value i) { k.raise(k.rotate(k.me, i), tiles.flag(k.me, tile)); });
+      0, [&](Value i) { k.signal(k.rotate(k.me, i), tiles.flag(k.me, tile)); });
 }
 
-/// Adds up a tile from the partial sums in the members' memory, and stores it
+/// Reduces a tile from the partial sums in the members' memory, and stores it
 /// to all ranks (`isForAll`) or to this one.
 static void addPartialSums(MatmulBuilder &k, SumTiles &tiles,
                            const SumTile &tile, bool isForAll) {
-  tiles.addUp(
+  tiles.reduce(
       tile,
       [&](Value source, Value column) {
-        MatrixOffset share = tiles.partialSumAt(source, tile);
-        share.column = column;
-        return k.loadFrom(source, share, k.stripType(k.config.partialType));
+        MatrixOffset from = tiles.partialSumAt(source, tile);
+        from.column = column;
+        return k.loadFrom(source, from, k.stripType(k.config.partialType));
       },
       [&](Value result, Value column) {
-        MatrixOffset place{k.c, tile.row, column};
+        MatrixOffset to{k.c, tile.row, column};
         if (!isForAll)
-          return k.store(result, place);
-        k.sendTo(0, result, place);
+          return k.store(result, to);
+        k.sendTo(0, result, to);
       });
 }
 
-/// Only the programs that add up access peers' memory. They run a barrier with
-/// their peer programs at the exit, and also at the entry if they write to
-/// peers. Communication programs compute the first tiles, while there is
-/// nothing to add up; without communication programs all programs compute
-/// first.
+/// Only the programs that reduce tiles access peers' memory. They run a barrier
+/// with their peer programs at the exit, and also at the entry if they write to
+/// peers. Communication programs compute the first tiles, because no partial
+/// sums are ready to be reduced yet; without communication programs all
+/// programs compute first.
 static void buildShots(MatmulBuilder &k, bool isOneShot) {
   SumTiles tiles(k);
   bool isForAll = k.config.kind == MatmulKind::MatmulAllReduce && !isOneShot;

@@ -37,7 +37,7 @@ void mlir::iris::buildReduceScatterBuffered(KernelBuilder &k) {
     };
   };
   auto reduce = [&](Value start, Value length) -> KernelBuilder::TileBody {
-    Value own = k.part(k.in, k.me, start, length);
+    Value own = k.slice(k.in, k.me, start, length);
     Value to = k.window(k.out, start, length);
     return [=, &k](Value, Value offset) {
       Value sum = reduceWith(k, k.load(own, offset), [&](Value i) {

@@ -51,10 +51,10 @@ void mlir::iris::buildBroadcastPull(KernelBuilder &k) {
   k.ifAnnounced(k.count, pull, [&] { buildBroadcastStaged(k); });
 }
 
-/// Tiles are distributed round-robin over the members other than the root. Each
-/// member reads its tiles from the root and stores them to the others: a tile
-/// leaves the root once, and the root receives nothing. The root copies its own
-/// output meanwhile.
+/// Tiles are distributed round-robin over the peers of the root. Each peer
+/// loads its tiles from the root and stores them to the other peers, so that
+/// every tile crosses the root's links once. At the same time the root copies
+/// its input to its output.
 void mlir::iris::buildBroadcastScatter(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
   k.announceFromRoot(k.in);
@@ -66,9 +66,9 @@ void mlir::iris::buildBroadcastScatter(KernelBuilder &k) {
   auto help = [&](Value from) {
     Value helpers = k.sub(k.size, k.index(1));
     // This rank's index among the helpers, counted from the root.
-    Value place =
+    Value helper =
         k.sub(k.rem(k.sub(k.add(k.me, k.size), k.root), k.size), k.index(1));
-    Value first = k.add(k.mul(k.program, helpers), place);
+    Value first = k.add(k.mul(k.program, helpers), helper);
     k.forTilesFrom(first, k.mul(k.programs, helpers), k.count,
                    [&](Value, Value offset) {
                      Value tile = k.loadFrom(k.root, from, offset);
@@ -166,9 +166,9 @@ void mlir::iris::buildGatherPush(KernelBuilder &k) {
   k.announceFromRoot(k.out);
   k.barrier();
   auto push = [&](Value all) {
-    Value place = k.chunk(all, k.me);
+    Value chunk = k.chunk(all, k.me);
     k.forTiles(k.count, [&](Value, Value offset) {
-      k.storeTo(k.root, k.load(from, offset), place, offset);
+      k.storeTo(k.root, k.load(from, offset), chunk, offset);
     });
     k.barrier();
   };
@@ -199,7 +199,7 @@ void mlir::iris::buildGatherPull(KernelBuilder &k) {
 void mlir::iris::buildGatherStaged(KernelBuilder &k) {
   k.forStagedInputs([&](Value start, Value length, Value stage) {
     k.ifThen(k.equal(k.me, k.root),
-             [&] { k.gatherParts(stage, start, length); });
+             [&] { k.gatherChunks(stage, start, length); });
   });
 }
 
@@ -251,7 +251,7 @@ void mlir::iris::buildScatterStaged(KernelBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 /// The root runs `sendTiles(to)`, which sends the tiles of a round to all other
-/// members and stores the root's own ones to `to`; the others receive theirs.
+/// members and stores the root's own ones to `to`; the others receive tiles.
 /// No member reads a peer's buffers.
 static void sendFromRoot(KernelBuilder &k, Value start, Value length,
                          llvm::function_ref<void(Value to)> sendTiles) {
@@ -279,7 +279,7 @@ static void broadcastFromRoot(KernelBuilder &k, Value start, Value length) {
 
 static void scatterFromRoot(KernelBuilder &k, Value start, Value length) {
   auto load = [&](Value member, Value offset) {
-    return k.load(k.part(k.in, member, start, length), offset);
+    return k.load(k.slice(k.in, member, start, length), offset);
   };
   sendFromRoot(k, start, length, [&](Value to) {
     k.forTiles(length, [&](Value t, Value offset) {
@@ -316,8 +316,8 @@ static void gatherToRoot(KernelBuilder &k, Value start, Value length) {
   sendToRoot(k, from, length);
   k.ifThen(k.equal(k.me, k.root), [&] {
     if (!k.receivesAll())
-      k.copy(from, k.part(k.out, k.me, start, length), length);
-    k.receiveParts(start, length);
+      k.copy(from, k.slice(k.out, k.me, start, length), length);
+    k.receiveChunks(start, length);
   });
 }
 

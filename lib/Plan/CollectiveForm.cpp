@@ -22,8 +22,8 @@ CollectiveForm::TileRoom CollectiveForm::tileRoom() const {
   if (collective->isPointToPoint())
     return {"fifo boxes", workspace.fifoSlotBytes()};
   if (usesPackets()) {
-    // Results of two shots have as many slots as inputs; where the size is not
-    // known, rounding up may take another group's.
+    // Two shots need as many slots for results as for inputs. If the size is
+    // unknown, inputs may need a slot per member and results one.
     int64_t slots = members;
     if (variant->has(twoShot))
       slots = size ? 2 * members : members + 1;

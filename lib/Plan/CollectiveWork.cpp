@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- CollectiveWork.cpp - What a collective does with a chunk -----------===//
+//===- CollectiveWork.cpp - Cost terms of a collective --------------------===//
 
 #include "iris/Plan/CollectiveWork.h"
 

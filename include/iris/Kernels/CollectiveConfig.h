@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- CollectiveConfig.h - How a collective is done ------------*- C++ -*-===//
+//===- CollectiveConfig.h - Config of a collective --------------*- C++ -*-===//
 
 #ifndef IRIS_KERNELS_COLLECTIVECONFIG_H
 #define IRIS_KERNELS_COLLECTIVECONFIG_H
@@ -11,7 +11,7 @@ namespace mlir::iris {
 
 using plan::Workspace;
 
-/// What a kernel generator is told: the operation and its config, checked and
+/// The input of a kernel generator: the operation and its config, validated and
 /// with all defaults filled in.
 struct CollectiveConfig : plan::CollectiveForm {
   CollectiveKind kind;
@@ -22,8 +22,8 @@ struct CollectiveConfig : plan::CollectiveForm {
   int64_t warps = plan::collectiveWarps.defaultValue;
   /// Maximum number of programs of a launch.
   int64_t programs = 1;
-  /// Chiplets that programs go to in round-robin order; neighbouring tiles go
-  /// to one chiplet.
+  /// XCDs over which the hardware distributes programs round-robin; the remap
+  /// assigns neighbouring tiles to one XCD.
   int64_t xcds = plan::collectiveXcds.defaultValue;
 
   RankedTensorType tileType() const {

@@ -25,8 +25,8 @@ public:
   const CollectiveConfig &config;
   /// The kernel's arguments after the context.
   Value in, out, count, root;
-  /// Of a buffer with counts: memref<?xi64>, an entry for every member; null of
-  /// others.
+  /// The tables of a buffer with counts: memref<?xi64> with an entry for every
+  /// member; null if a buffer has none.
   struct ChunkTable {
     Value counts, offsets;
   };
@@ -58,10 +58,10 @@ public:
   /// The `length` elements of `buffer` from `offset` on; accesses are bounded
   /// to them.
   Value window(Value buffer, Value offset, Value length);
-  /// Chunk `i` (count elements) of a buffer that holds several.
+  /// Chunk `i` (count elements) of a buffer that has several.
   Value chunk(Value buffer, Value i);
-  /// The `length` elements from `start` of chunk `i`.
-  Value part(Value buffer, Value i, Value start, Value length);
+  /// The slice of chunk `i` that has `length` elements and begins at `start`.
+  Value slice(Value buffer, Value i, Value start, Value length);
   /// body(tile, offset) for this program's tiles of `length` elements. Records
   /// a trace span "tiles" with their size in bytes.
   void forTiles(Value length, llvm::function_ref<void(Value, Value)> body);
@@ -134,9 +134,9 @@ public:
   /// `body(start, length, mine)`, where `mine` is this rank's chunk in the
   /// root's scratch.
   void forStagedChunks(llvm::function_ref<void(Value, Value, Value)> body);
-  /// Copies the `length` elements from `stage` on every member to that member's
-  /// chunk of the output, at `start`.
-  void gatherParts(Value stage, Value start, Value length);
+  /// Loads `length` elements of `stage` from every member and stores them to
+  /// that member's chunk of the output, at `start`.
+  void gatherChunks(Value stage, Value start, Value length);
 
   /// Processes tile `t`, at `offset`.
   using TileBody = std::function<void(Value t, Value offset)>;
@@ -153,9 +153,8 @@ public:
   /// follows. No barrier follows the last `receive`. See Slots in
   /// docs/internals/collectives.md.
   void forBufferedRounds(RoundTiles send, RoundTiles receive);
-  /// The same for chunks of different lengths, of which `count` is the largest
-  /// one: `send` and `receive` alternate between the tiles that they go
-  /// through.
+  /// As `forBufferedRounds`, for chunks of different lengths; `count` is the
+  /// length of the largest one. `send` and `receive` loop over their own tiles.
   void forSlotRounds(RoundBody send, RoundBody receive);
   /// The slot of `source` for the round that is sent, and for the one that is
   /// received; for accesses to `length` elements.
@@ -206,10 +205,10 @@ public:
   /// Receives the tiles that members send to `packetSlot` and stores them to
   /// their chunks of the output. Includes this rank's own chunk only if
   /// `receivesAll()`.
-  void receiveParts(Value start, Value length);
-  /// The `length` elements from `start` of all members' chunks, as a
-  /// two-dimensional buffer with one row per member.
-  Value allParts(Value buffer, Value start, Value length);
+  void receiveChunks(Value start, Value length);
+  /// The slices from `start` of all members' chunks, as a two-dimensional
+  /// buffer with one row per member.
+  Value slicesOfAll(Value buffer, Value start, Value length);
 
 private:
   /// Stores the distance of this rank's buffer from its workspace, in bytes, to
@@ -243,7 +242,7 @@ private:
   /// `forTilesFrom`.
   Value sectionStart, sectionLength;
   /// On the root: peers cannot access the root's buffer.
-  Value isElsewhere;
+  Value isRootOffHeap;
   /// Of the current iteration: the epoch, the epoch modulo 2, and the packet
   /// slots.
   Value epoch, parity, slots;

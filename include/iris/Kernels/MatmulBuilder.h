@@ -17,7 +17,7 @@ using plan::TileOrder;
 using plan::TileRange;
 using plan::Workspace;
 
-/// A place in a matrix.
+/// An offset in a matrix.
 struct MatrixOffset {
   Value matrix, row, column;
 };
@@ -73,7 +73,7 @@ public:
   /// Rows `first` to first + count of a matrix; accesses are bounded to them.
   Value rows(Value matrix, Value first, Value count);
   Value columns(Value matrix, Value first, Value count);
-  /// The location of a tile; accesses are bounded to the config's tile_n, even
+  /// The offset of a tile; accesses are bounded to the config's tile_n, even
   /// if the tile type has more columns.
   MatrixOffset tileAt(Value matrix, Value row, Value column);
 
@@ -81,18 +81,18 @@ public:
   // Matmuls
   //===--------------------------------------------------------------------===//
 
-  /// The locations of the A and the B tile of one k-block.
+  /// The offsets of the A and the B tile of one k-block.
   using OperandOffsets = std::pair<MatrixOffset, MatrixOffset>;
   /// Computes a tile of the accumulator type: the matmul of the rows from
   /// `left` on with the columns from `right` on, over `length` values of k,
   /// plus `init` if there is one. `before(kb)` runs before k-block kb is read;
-  /// `placesOf(kb)` also runs then, and returns the locations of its operand
-  /// tiles. Records a trace span "gemm".
+  /// `operandOffsetsOf(kb)` also runs then, and returns the offsets of its
+  /// operand tiles. Records a trace span "gemm".
   Value multiply(MatrixOffset left, MatrixOffset right, Value length,
                  Value init = {}, llvm::function_ref<void(Value)> before = {});
   Value multiplyAt(MatrixOffset left, MatrixOffset right, Value length,
                    Value init,
-                   llvm::function_ref<OperandOffsets(Value)> placesOf);
+                   llvm::function_ref<OperandOffsets(Value)> operandOffsetsOf);
   /// The matmul of this rank's matrices: a tile of the accumulator type.
   Value ownMatmul(Value row, Value column);
   /// The epilogue: applies scale, bias and activation to the tile at (row,
@@ -112,7 +112,7 @@ public:
   Value convertTo(Value tile, Type element);
   /// Adds a partial sum of type `partialType` to a tile of the accumulator
   /// type.
-  Value addPartialSum(Value sum, Value share);
+  Value addPartialSum(Value sum, Value partialSum);
   /// body(column) for the strips of columns of the tile that begins at
   /// `column`. Strips are narrow enough for a thread to keep a sum and its
   /// addends in registers.
@@ -134,9 +134,9 @@ public:
   void addTo(Value member, Value tile, MatrixOffset to);
   /// The address of `matrix` in a member's memory.
   Value onMember(Value member, Value matrix);
-  /// Bytes of a tile at a location, clipped to the matrix; multiplied by
+  /// Bytes of a tile at an offset, clipped to the matrix; multiplied by
   /// `times` if given.
-  Value bytesOf(MatrixOffset place, Type tile, Value times = {});
+  Value bytesOf(MatrixOffset at, Type tile, Value times = {});
   /// Stores a tile of the result to the members me + first, me + first + 1,
   /// ...; records a trace span "send".
   void sendTo(int64_t first, Value tile, MatrixOffset to);
@@ -152,22 +152,22 @@ public:
   /// For flags that the caller of the kernel clears and sets to 1; there are no
   /// epochs.
   void beginCleared(Value numFlags);
-  /// Sets a flag on a member, which may be this rank, with release semantics:
-  /// everything this program did before is visible to the waiter. `signalHere`:
-  /// to programs of this rank only.
-  void raise(Value member, Value flag);
-  void signalHere(Value flag);
+  /// Sets a flag of a member, which may be this rank, with release semantics:
+  /// this program's earlier writes are visible to the program that waits.
+  /// `signalPrograms` sets a flag of this rank for programs of this rank.
+  void signal(Value member, Value flag);
+  void signalPrograms(Value flag);
   /// Subtracts one from a flag that the caller initialized to the number of
   /// outstanding items and waits on. Release semantics.
   void countDown(Value flag);
   /// Adds one to a flag, relaxed; the program's next signal publishes it.
   void countUp(Value flag);
-  /// Waits until `source`, or another program of this rank, has set a flag of
-  /// this rank in this launch.
-  void await(Value flag, Value source);
-  void awaitHere(Value flag);
+  /// Waits until `source` has set a flag of this rank in this launch, or
+  /// (`waitForProgram`) until another program of this rank has set it.
+  void wait(Value flag, Value source);
+  void waitForProgram(Value flag);
   /// Waits until a flag of this rank, which `source` sets, is at least `least`.
-  void awaitCount(Value flag, Value source, Value least);
+  void waitForCount(Value flag, Value source, Value least);
   /// Opens counters that are never reset, one for each flag.
   void openCounts(Value numFlags) { openFlags(numFlags); }
   /// Increments a flag's counter on this device with acquire-release semantics,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CollectiveForm.h - A collective's use of the workspace ---*- C++ -*-===//
 //
-// How large the tiles of a collective may be, and how much of a chunk a kernel
+// The largest tile of a collective, and the elements of a chunk that a kernel
 // processes in one round. The compiler generates kernels by these formulas; the
 // runtime checks configs and selects variants by them.
 //
@@ -17,15 +17,15 @@
 
 namespace irisplan {
 
-/// What the root adds to its number in the last argument of its launch if peers
-/// cannot reach the buffer that only it has.
+/// The root adds this to its number in the last argument of its launch if peers
+/// cannot access the buffer that only the root has.
 inline constexpr int64_t rootIsElsewhere = 256;
 
 /// Bytes that a program moves at once, at least and at most.
 inline constexpr int64_t minTileBytes = 16, maxTileBytes = 16384;
-/// Bytes of a tile that no config sets: 16 bytes a thread for 256 threads,
-/// twice. Less in packets and slots, whose tiles of all members are waited for
-/// at once.
+/// Default bytes of a tile: two accesses of 16 bytes by each of 256 threads.
+/// Packets and slots have smaller tiles, because a program waits for the tiles
+/// of all members at once.
 inline constexpr int64_t defaultTileBytes = 8192, defaultSlotTileBytes = 2048;
 
 /// Numbers of a collective's config. `programs` is the maximum of a launch.
@@ -67,8 +67,8 @@ constexpr int64_t getLargestReducedTile(const Variant &variant,
   return variant.has(packets) ? packetSums : sumsOfThread * threads;
 }
 
-/// What decides how a kernel uses the workspace. Chunks and tiles are in
-/// elements.
+/// The properties of a collective's kernel that determine how it uses the
+/// workspace. Chunks and tiles are in elements.
 struct CollectiveForm {
   const Collective *collective = nullptr;
   const Variant *variant = nullptr;
@@ -76,9 +76,9 @@ struct CollectiveForm {
   int64_t size = 0;
   /// Elements that a program moves at once, and bytes of one.
   int64_t tile = 1, elementBytes = 1;
-  /// Input and output may be anywhere, and be the same.
+  /// Buffers need not be on the heap; the output may be the input.
   bool staged = false;
-  /// What the kernel shares with others of its communicator.
+  /// The workspace that all kernels of the communicator use.
   Workspace workspace;
 
   bool usesPackets() const { return variant->has(packets); }
@@ -94,8 +94,8 @@ struct CollectiveForm {
   int64_t maxMembers() const { return size ? size : Workspace::maxMembers; }
   int64_t tileBytes() const { return tile * elementBytes; }
 
-  /// The part of the workspace that bounds a tile, for messages ("" where none
-  /// does), and the bytes of the largest tile.
+  /// The region of the workspace that bounds a tile, for messages ("": none),
+  /// and the bytes of the largest tile.
   struct TileRoom {
     std::string_view what;
     int64_t bytes;
@@ -108,13 +108,13 @@ struct CollectiveForm {
   int64_t packetRound() const;
   /// Elements of a chunk that the slot of one member holds.
   int64_t slotRound() const;
-  /// Tiles that fit into the scratch part of the workspace, and into the half
-  /// of one epoch.
+  /// Tiles that fit into the scratch of the workspace, and into the half of one
+  /// epoch.
   int64_t scratchTiles() const {
     return workspace.scratchBytes() / tileBytes();
   }
   int64_t slotTiles() const { return scratchTiles() / 2; }
-  /// Elements from the beginning of the scratch part to the half of odd epochs.
+  /// Elements from the start of the scratch to the half of odd epochs.
   /// The halves are the same for every tile size: consecutive calls may use
   /// different ones.
   int64_t oddSlots() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- CollectiveWork.h - What a collective does with a chunk ---*- C++ -*-===//
+//===- CollectiveWork.h - Cost terms of a collective ------------*- C++ -*-===//
 //
 // The terms of the cost model that follow from the variant alone. A row of
 // Collectives.def names the function that returns them. The runtime's
@@ -16,10 +16,9 @@
 
 namespace irisplan {
 
-/// The work of one rank.
+/// The terms of one rank.
 struct CollectiveWork {
-  /// Ranks that share the tiles of a chunk; below 1 if a tile stands for
-  /// several.
+  /// The number of ranks over which the tiles of a chunk are distributed.
   double ways = 1;
   /// Bytes that cross the busiest rank's links, in units of a chunk.
   double linkChunks = 0;

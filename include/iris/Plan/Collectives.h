@@ -24,8 +24,8 @@ enum class CollectiveKind : int32_t {
 #include "iris/Plan/Collectives.def"
 };
 
-/// What a caller passes beside the buffers, their number of elements and their
-/// type.
+/// The arguments of a call in addition to the buffers, their number of elements
+/// and their type.
 enum class Signature : uint8_t {
   move,         ///< nothing
   reduce,       ///< a reduction
@@ -38,8 +38,8 @@ enum class Signature : uint8_t {
   exchangeV,    ///< the same of the input's chunks as well
 };
 
-/// How many chunks a buffer holds: one for each member of the group (`all`),
-/// one, or there is no such buffer.
+/// The number of chunks of a buffer: one for each member of the group (`all`),
+/// one, or none if there is no such buffer.
 enum class Chunks : uint8_t { none, one, all };
 
 /// Only the root has the buffer, or all members.
@@ -48,7 +48,7 @@ inline constexpr bool onlyOnRoot = true, onAllMembers = false;
 struct Buffer {
   Chunks chunks = Chunks::none;
   bool isOnlyOnRoot = false;
-  /// Counts and offsets in device memory say how long the chunks are and where.
+  /// Tables in device memory have the count and the offset of each chunk.
   bool hasCounts = false;
 };
 /// For `Buffer::hasCounts`.
@@ -63,14 +63,15 @@ enum Trait : uint32_t {
   packets = 1 << 1,
   /// Tiles go to slots in the receivers' workspaces.
   slots = 1 << 2,
-  /// Works as it is on buffers that peers do not reach. Staged forms of the
-  /// other variants are these.
+  /// No peer accesses the buffers, so they need not be on the heap: the staged
+  /// form is the same kernel.
   anywhere = 1 << 3,
   /// There is no staged form.
   heapOnly = 1 << 4,
   /// The copy engines move the data between two barriers: there is no kernel.
   copyEngine = 1 << 5,
-  /// Sums round at each addition, in the order in which they come.
+  /// Sums are rounded at each addition, and the order of additions differs
+  /// between runs.
   anyOrder = 1 << 6,
   /// The selector never chooses it for buffers on the heap.
   onlyByName = 1 << 7,
@@ -138,7 +139,7 @@ struct Collective {
   constexpr bool hasBuffers() const {
     return in.chunks != Chunks::none || out.chunks != Chunks::none;
   }
-  /// Whether counts in device memory say how long chunks are.
+  /// Whether chunks have counts in device memory.
   constexpr bool hasCounts() const { return in.hasCounts || out.hasCounts; }
   /// Kernel arguments for them: counts and offsets of each such buffer.
   constexpr unsigned numTables() const {
@@ -156,8 +157,8 @@ struct Collective {
     return !hasCounts() && in.chunks != out.chunks &&
            in.chunks != Chunks::none && out.chunks != Chunks::none;
   }
-  /// Which buffer every member has, and its peers access: the input or the
-  /// output.
+  /// Whether peers access the input, which every member has; otherwise they
+  /// access the output.
   constexpr bool sharesInput() const {
     return out.isOnlyOnRoot || out.chunks == Chunks::none || reduces();
   }

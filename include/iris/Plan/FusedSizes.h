@@ -18,8 +18,8 @@ struct FusedSizes {
   Number numFlags, stagingRows, stagingColumns;
 };
 
-/// The variant copy_engine. An all-gather: the members' shards of a, below each
-/// other. A reduction: slices for partial sums to send and to receive.
+/// For the variant copy_engine. An all-gather has a slice for the shard of each
+/// member; a reduction has slices for partial sums to send and to receive.
 template <typename Arithmetic, typename Number = typename Arithmetic::Number>
 FusedSizes<Number> getCopiedSizes(Arithmetic &n, const MatmulForm &form,
                                   const MatmulShape<Number> &shape) {
@@ -35,6 +35,7 @@ FusedSizes<Number> getCopiedSizes(Arithmetic &n, const MatmulForm &form,
           shape.bColumns};
 }
 
+/// For all variants.
 template <typename Arithmetic, typename Number = typename Arithmetic::Number>
 FusedSizes<Number> getFusedSizes(Arithmetic &n, const MatmulForm &form,
                                  const MatmulShape<Number> &shape) {
@@ -45,21 +46,21 @@ FusedSizes<Number> getFusedSizes(Arithmetic &n, const MatmulForm &form,
   Number columnTiles = tiles(shape.bColumns, form.tileN);
   if (form.isCopied())
     return getCopiedSizes(n, form, shape);
-  // The members' shards of a, below each other; a flag for each unit.
+  // A slice for the shard of each member; a flag for each unit.
   if (form.isStaged()) {
     Number units = n.mul(tiles(shape.aRows, form.tileM),
                          tiles(shape.aColumns, form.kPerFlag * form.tileK));
     return {n.mul(shape.size, units), n.mul(shape.size, shape.aRows),
             shape.aColumns};
   }
-  // The members' partial sums of this rank's rows, below each other; a flag for
-  // each tile of each.
+  // A slice for each member's partial sum of this rank's rows; a flag for each
+  // tile of each slice.
   if (form.kind == MatmulKind::MatmulReduceScatter) {
     Number rows = n.div(shape.aRows, shape.size);
     Number units = n.mul(tiles(rows, form.tileM), columnTiles);
     return {n.mul(shape.size, units), n.mul(shape.size, rows), shape.bColumns};
   }
-  // The partial sums of each split, below each other; a counter for each tile.
+  // A slice for the partial sums of each split; a counter for each tile.
   if (form.isSplit()) {
     Number units = n.mul(tiles(shape.aRows, form.tileM), columnTiles);
     return {units, n.mul(n.index(form.splitK), shape.aRows), shape.bColumns};

@@ -16,7 +16,7 @@
 
 namespace irisplan {
 
-/// What decides the tiles and the memory of a matmul's kernel.
+/// The properties of a matmul's kernel that determine its tiles and its memory.
 struct MatmulForm {
   MatmulKind kind = MatmulKind::Matmul;
   const MatmulVariant *variant = nullptr;
@@ -71,26 +71,27 @@ struct MatmulShape {
   Number aRows, aColumns, bColumns, size;
 };
 
-/// Output tiles that one rank computes, one for each split. Tiles do not cross
-/// the boundary between two ranks' rows.
+/// The number of output tiles that one rank computes; each split counts. A tile
+/// does not cross the boundary between the rows of two ranks.
 template <typename Arithmetic, typename Number = typename Arithmetic::Number>
 Number countTiles(Arithmetic &n, const MatmulForm &form,
                   const MatmulShape<Number> &shape) {
   bool isScatter = form.kind == MatmulKind::MatmulReduceScatter;
-  bool isForAll = isScatter || (form.kind == MatmulKind::AllGatherMatmul &&
-                                form.shard == "m");
+  bool hasRowsOfAllRanks =
+      isScatter ||
+      (form.kind == MatmulKind::AllGatherMatmul && form.shard == "m");
   Number rows = shape.aRows;
   if (isScatter || form.has(takesGathered))
     rows = n.div(rows, shape.size);
   Number tiles = n.mul(n.ceilDiv(rows, n.index(form.tileM)),
                        n.ceilDiv(shape.bColumns, n.index(form.tileN)));
-  if (isForAll)
+  if (hasRowsOfAllRanks)
     tiles = n.mul(shape.size, tiles);
   return form.isSplit() ? n.mul(tiles, n.index(form.splitK)) : tiles;
 }
 
-/// Programs of a launch: one for each tile, at most `most`; all of them where
-/// some only communicate.
+/// The number of programs of a launch: one per tile, at most `most`; `most` if
+/// there are communication programs.
 template <typename Arithmetic, typename Number = typename Arithmetic::Number>
 Number countPrograms(Arithmetic &n, const MatmulForm &form,
                      const MatmulShape<Number> &shape, Number most) {

@@ -27,23 +27,23 @@ enum class MatmulKind : int32_t {
 
 /// Traits of a variant.
 enum MatmulTrait : uint32_t {
-  /// Some programs only communicate, the others only compute.
+  /// There are communication programs and compute programs.
   hasCommPrograms = 1 << 0,
-  /// Communication programs move shards of a to the staging buffer, some
-  /// k-blocks of a tile row at a time, with a flag for each such unit.
+  /// Communication programs copy shards of a to the staging buffer, in units of
+  /// some k-blocks of a tile row; each unit has a flag.
   movesUnits = 1 << 1,
   /// The caller of the kernel copies the data between ranks by copy engine, a
   /// group of tile rows at a time.
   copiedByEngine = 1 << 2,
-  /// Not for callers: the matmul of `unfused`, whose a is the result of an
-  /// all-gather. The kernel waits for no rank.
+  /// Used by `unfused` only: a is the output of an all-gather, and the kernel
+  /// does not wait for other ranks.
   takesGathered = 1 << 3,
   /// Several programs may share the k-blocks of an output tile (split-K).
   splitsK = 1 << 4,
   /// A matmul and a collective; there is no kernel for both.
   separateKernels = 1 << 5,
-  /// Partial sums are added up in the result by atomics, in the order in which
-  /// they come: results differ between runs.
+  /// Partial sums are added to the result by atomics, in any order: results
+  /// differ between runs.
   addsInResult = 1 << 6,
 };
 

@@ -18,8 +18,8 @@ namespace irisplan {
 /// XCD remap: the index of `program` after the remap. The hardware assigns
 /// programs to `chiplets` round-robin; the remap gives the programs of one
 /// chiplet consecutive indices, so that they share its cache. It is a
-/// permutation for any number of programs, including one that the number of
-/// chiplets does not divide: the first chiplets then have one program more.
+/// permutation for any number of programs: if the number of chiplets does not
+/// divide it, the first chiplets have one program more.
 template <typename Arithmetic>
 typename Arithmetic::Number
 remapXcd(Arithmetic &n, typename Arithmetic::Number program,
@@ -39,40 +39,44 @@ struct TileRange {
   Number begin, end, step;
 };
 
-/// The range of `program` among `tiles` tiles. Programs below `commPrograms`
-/// also communicate, and have at most `each` tiles; the compute programs share
-/// the others evenly. With `isLate`, communication programs have the last
-/// tiles, because they compute after communication; otherwise the first ones.
-/// If there are no more programs than `commPrograms`, all programs share the
-/// tiles evenly.
+/// The range of the `tiles` tiles that `program` computes. Programs below
+/// `commPrograms` are communication programs, and compute at most
+/// `tilesPerCommProgram` tiles each; the compute programs divide the other
+/// tiles evenly. With `isLate`, communication programs compute the last tiles,
+/// because they compute after communication; otherwise they compute the first
+/// ones. In a launch of at most `commPrograms` programs, all programs divide
+/// the tiles evenly.
 template <typename Arithmetic>
 TileRange<typename Arithmetic::Number>
 assignTiles(Arithmetic &n, typename Arithmetic::Number program,
             typename Arithmetic::Number programs,
-            typename Arithmetic::Number commPrograms, int64_t each,
-            typename Arithmetic::Number tiles, bool isLate) {
-  // At least one program computes, so that no division below is by zero.
-  auto moving = n.min(commPrograms, n.sub(programs, n.index(1)));
-  auto others = n.sub(programs, moving);
-  auto theirs = n.min(tiles, n.mul(moving, n.index(each)));
-  auto rounds = n.ceilDiv(n.sub(tiles, theirs), others);
-  auto ofOthers = n.min(tiles, n.mul(rounds, others));
-  auto rest = n.sub(tiles, ofOthers);
-  auto first = isLate ? ofOthers : n.index(0);
-  auto second = isLate ? n.index(0) : rest;
-  auto ifCommProgram = [&](auto x, auto y) {
-    return n.ifLess(program, moving, x, y);
+            typename Arithmetic::Number commPrograms,
+            int64_t tilesPerCommProgram, typename Arithmetic::Number tiles,
+            bool isLate) {
+  using Number = typename Arithmetic::Number;
+  // At least one program is a compute program, so that no divisor is zero.
+  Number numComm = n.min(commPrograms, n.sub(programs, n.index(1)));
+  Number numCompute = n.sub(programs, numComm);
+  Number maxCommTiles =
+      n.min(tiles, n.mul(numComm, n.index(tilesPerCommProgram)));
+  Number iterations = n.ceilDiv(n.sub(tiles, maxCommTiles), numCompute);
+  // Every compute program has a tile in each iteration, also in the last one.
+  Number computeTiles = n.min(tiles, n.mul(iterations, numCompute));
+  Number commTiles = n.sub(tiles, computeTiles);
+  Number commBegin = isLate ? computeTiles : n.index(0);
+  Number computeBegin = isLate ? n.index(0) : commTiles;
+  // A value for communication programs, one for compute programs, and one for
+  // launches that are too small to have both.
+  auto select = [&](Number ofComm, Number ofCompute, Number ofAll) {
+    Number own = n.ifLess(program, numComm, ofComm, ofCompute);
+    return n.ifLess(commPrograms, programs, own, ofAll);
   };
-  auto ifShared = [&](auto x, auto y) {
-    return n.ifLess(commPrograms, programs, x, y);
-  };
-  auto number = n.sub(n.max(program, moving), moving);
+  Number computeIndex = n.sub(n.max(program, numComm), numComm);
   return {
-      ifShared(ifCommProgram(n.add(first, program), n.add(second, number)),
-               program),
-      ifShared(ifCommProgram(isLate ? tiles : rest, isLate ? ofOthers : tiles),
-               tiles),
-      ifShared(ifCommProgram(n.max(moving, n.index(1)), others), programs)};
+      select(n.add(commBegin, program), n.add(computeBegin, computeIndex),
+             program),
+      select(isLate ? tiles : commTiles, isLate ? computeTiles : tiles, tiles),
+      select(n.max(numComm, n.index(1)), numCompute, programs)};
 }
 
 /// An order of the tiles of a grid of rows and columns; the grid may be empty.
@@ -108,13 +112,13 @@ public:
     return n.mul(n.min(n.mul(stage, stageRows), rows), columns);
   }
 
-  /// The tile at index `place`, 0 <= place < count().
-  Tile at(Number place) {
+  /// The tile at index `index`, 0 <= index < count().
+  Tile at(Number index) {
     if (!hasStages)
-      return inStage(place, n.index(0), rows);
+      return inStage(index, n.index(0), rows);
     Number stageTiles = n.mul(stageRows, columns);
-    Number begin = n.mul(n.div(place, stageTiles), stageRows);
-    return inStage(n.rem(place, stageTiles), begin,
+    Number begin = n.mul(n.div(index, stageTiles), stageRows);
+    return inStage(n.rem(index, stageTiles), begin,
                    n.min(n.add(begin, stageRows), rows));
   }
 
@@ -123,8 +127,8 @@ public:
   template <typename BodyT>
   void forTiles(Number program, Number programs, Number begin, Number end,
                 BodyT body) {
-    n.loop(n.add(begin, program), end, programs, [&](Number place) {
-      Tile tile = at(place);
+    n.loop(n.add(begin, program), end, programs, [&](Number index) {
+      Tile tile = at(index);
       body(tile.row, tile.column);
     });
   }
@@ -135,21 +139,21 @@ public:
   }
   /// As above, for the tiles of a range.
   template <typename BodyT>
-  void forTiles(const TileRange<Number> &share, BodyT body) {
-    n.loop(share.begin, share.end, share.step, [&](Number place) {
-      Tile tile = at(place);
+  void forTiles(const TileRange<Number> &range, BodyT body) {
+    n.loop(range.begin, range.end, range.step, [&](Number index) {
+      Tile tile = at(index);
       body(tile.row, tile.column);
     });
   }
 
 private:
-  /// The tile at index `place` of the stage of rows `begin` to `end`.
-  Tile inStage(Number place, Number begin, Number end) {
+  /// The tile at index `index` of the stage of rows `begin` to `end`.
+  Tile inStage(Number index, Number begin, Number end) {
     Number groupTiles = n.mul(group, columns);
-    Number first = n.add(begin, n.mul(n.div(place, groupTiles), group));
+    Number first = n.add(begin, n.mul(n.div(index, groupTiles), group));
     // The last group of a stage may be smaller.
     Number height = n.min(group, n.sub(end, first));
-    Number inGroup = n.rem(place, groupTiles);
+    Number inGroup = n.rem(index, groupTiles);
     return {n.add(first, n.rem(inGroup, height)), n.div(inGroup, height)};
   }
 

@@ -58,8 +58,8 @@ public:
   /// Offset of byte `byte` of row `row`. Linear: the offset of an exclusive-or
   /// is the exclusive-or of the offsets.
   uint64_t getOffset(uint64_t row, uint64_t byte) const;
-  /// What that is exclusive-or'ed with: the byte of the row that is at its
-  /// begin.
+  /// The byte that is at the start of the row: bytes of the row are at offsets
+  /// that are their exclusive-or with it.
   uint64_t getSwizzle(uint64_t row) const;
 
 private:

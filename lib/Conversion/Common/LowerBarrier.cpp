@@ -93,120 +93,179 @@ void SyncLowering::recordBarrierState(BarrierOp op) {
        b.getNamedAttr("offset", b.getI64IntegerAttr(offset))}));
 }
 
+namespace mlir::iris {
+/// The lowering of one barrier. The constructor emits the addresses of this
+/// rank's lines, and the new epoch.
+class SyncLowering::BarrierLowering {
+public:
+  BarrierLowering(SyncLowering &lowering, Builder &b, BarrierOp op);
+  /// A program of one thread signals and waits in loops over the ranks.
+  void emitByOneThread();
+  /// Each lane of the first wave signals and waits for one peer, or for several
+  /// if there may be more peers than lanes.
+  void emitByLanes();
+
+private:
+  Value widen(Value value) {
+    return arith::ExtUIOp::create(b, b.getI64Type(), value);
+  }
+  /// The world rank (i64) of rank `member` of the barrier.
+  Value toWorldRank(Value member) {
+    return op.getGroup() ? lowering.emitGroupMember(b, ctx, member) : member;
+  }
+  /// The address of a rank's line in this rank's state, and of this rank's line
+  /// in a peer's state.
+  Value lineOf(Value rank);
+  Value lineOnPeer(Value rank) {
+    return lowering.emitTranslate(b, ctx, ownLine, toWorldRank(rank));
+  }
+  void signal(Value line);
+  /// Waits until `rank` has written the epoch to `line`.
+  void wait(Value rank, Value line, Block *failure);
+  /// body(rank, line(rank)) for the peers of a lane; `onlyLine` is the line if
+  /// a lane has only one.
+  void forPeersOfLane(Value onlyLine, llvm::function_ref<Value(Value)> line,
+                      llvm::function_ref<void(Value, Value)> body);
+  /// The addresses of the lines to which a lane signals, and on which it waits;
+  /// null if a lane may have several peers.
+  std::pair<Value, Value> emitAddressesOfLane();
+  void emitSignalAndWait(Value signalLine, Value waitLine);
+
+  SyncLowering &lowering;
+  const TargetInfo &target;
+  Builder &b;
+  BarrierOp op;
+  Value ctx, numRanks, firstLine, ownLine, epoch, thread;
+  int64_t site, lanes;
+  bool hasOnePeer;
+};
+} // namespace mlir::iris
+
+SyncLowering::BarrierLowering::BarrierLowering(SyncLowering &lowering,
+                                               Builder &b, BarrierOp op)
+    : lowering(lowering), target(lowering.target), b(b), op(op),
+      ctx(op.getCtx()), lanes(target.getWaveSize()),
+      hasOnePeer((op.getGroup() ? kMaxGroup : kMaxRanks) <= lanes) {
+  bool isGroup = op.getGroup();
+  numRanks =
+      widen(lowering.emitField(b, isGroup ? "groupSize" : "numRanks", ctx));
+  Value me = widen(lowering.emitField(b, isGroup ? "groupIndex" : "rank", ctx));
+  firstLine = arith::MulIOp::create(b, lowering.emitProgramIndex(b), numRanks);
+  ownLine = lineOf(me);
+  site = lowering.addSite(op, /*what=*/"", b.getI32Type());
+  // Must be read before the program barrier, because a lane writes it
+  // afterwards.
+  Value last = emitAtomicLoad(b, b.getI32Type(), ownLine,
+                              LLVM::AtomicOrdering::monotonic,
+                              target.getSyncScope(Scope::Gpu));
+  epoch = arith::AddIOp::create(b, last, emitI32(b, 1));
+}
+
+Value SyncLowering::BarrierLowering::lineOf(Value rank) {
+  Value element = arith::MulIOp::create(
+      b, arith::AddIOp::create(b, firstLine, rank), emitI64(b, kLineElements));
+  Value index = arith::IndexCastOp::create(b, b.getIndexType(), element);
+  return lowering.emitElementAddress(b, op.getState(), index);
+}
+
+void SyncLowering::BarrierLowering::signal(Value line) {
+  auto ordering = target.hasOneThread() ? LLVM::AtomicOrdering::release
+                                        : LLVM::AtomicOrdering::monotonic;
+  emitAtomicStore(b, epoch, line, ordering, target.getSyncScope(Scope::Sys));
+}
+
+void SyncLowering::BarrierLowering::wait(Value rank, Value line,
+                                         Block *failure) {
+  Poll poll;
+  poll.ctx = ctx;
+  poll.address = line;
+  poll.comparison = Comparison::GE;
+  poll.want = epoch;
+  poll.scope = Scope::Sys;
+  poll.ordering = target.accessesCarryOrdering()
+                      ? LLVM::AtomicOrdering::acquire
+                      : LLVM::AtomicOrdering::monotonic;
+  poll.site = site;
+  poll.owedBy = arith::TruncIOp::create(b, b.getI32Type(), toWorldRank(rank));
+  lowering.emitPoll(b, poll, failure);
+}
+
+void SyncLowering::BarrierLowering::emitByOneThread() {
+  Value first = emitI64(b, 0);
+  target.emitReleaseArrive(b, Scope::Sys);
+  emitLoop(b, first, numRanks, 1,
+           [&](Value rank) { signal(lineOnPeer(rank)); });
+  emitLoop(b, first, numRanks, 1, [&](Value rank) {
+    wait(rank, lineOf(rank), lowering.getExitBlock());
+  });
+}
+
+void SyncLowering::BarrierLowering::forPeersOfLane(
+    Value onlyLine, llvm::function_ref<Value(Value)> line,
+    llvm::function_ref<void(Value, Value)> body) {
+  if (hasOnePeer)
+    return body(thread, onlyLine);
+  emitLoop(b, thread, numRanks, lanes,
+           [&](Value rank) { body(rank, line(rank)); });
+}
+
+std::pair<Value, Value> SyncLowering::BarrierLowering::emitAddressesOfLane() {
+  if (!hasOnePeer)
+    return {};
+  // Threads without a peer compute the addresses of the last peer and do not
+  // use them.
+  Value rank = arith::MinUIOp::create(
+      b, thread, arith::SubIOp::create(b, numRanks, emitI64(b, 1)));
+  Value signalLine = lineOnPeer(rank);
+  return {signalLine, lineOf(rank)};
+}
+
+void SyncLowering::BarrierLowering::emitSignalAndWait(Value signalLine,
+                                                      Value waitLine) {
+  target.emitReleaseFence(b, Scope::Sys);
+  forPeersOfLane(
+      signalLine, [&](Value rank) { return lineOnPeer(rank); },
+      [&](Value, Value line) { signal(line); });
+  Block *joined = splitBlockHere(b);
+  Block *head = b.getInsertionBlock();
+  Block *failure = lowering.getFailureBlock(b, joined);
+  b.setInsertionPointToEnd(head);
+  forPeersOfLane(
+      waitLine, [&](Value rank) { return lineOf(rank); },
+      [&](Value rank, Value line) { wait(rank, line, failure); });
+  cf::BranchOp::create(b, joined);
+  b.setInsertionPointToStart(joined);
+  // The failure path joins here too: the lanes of the wave reconverge.
+  if (!target.accessesCarryOrdering())
+    target.emitAcquireFence(b, Scope::Sys);
+}
+
+void SyncLowering::BarrierLowering::emitByLanes() {
+  thread = widen(target.emitThreadId(b));
+  // The addresses are computed before the program barrier, while no thread
+  // waits.
+  auto [signalLine, waitLine] = emitAddressesOfLane();
+  Value numParticipants = hasOnePeer ? numRanks : emitI64(b, lanes);
+  Value participates = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                             thread, numParticipants);
+  lowering.emitInitWaitStatus(b);
+  target.emitReleaseArrive(b, Scope::Sys);
+  emitIf(b, participates, [&, signalLine = signalLine, waitLine = waitLine] {
+    emitSignalAndWait(signalLine, waitLine);
+  });
+  target.emitProgramBarrier(b);
+  lowering.emitExitIfFailed(b);
+}
+
 LogicalResult SyncLowering::lower(BarrierOp op) {
   waits = true;
   recordBarrierState(op);
   Builder b(op.getLoc(), op);
-  Value ctx = op.getCtx();
-  Type i32 = b.getI32Type();
-  auto wide = [&](Value value) -> Value {
-    return arith::ExtUIOp::create(b, b.getI64Type(), value);
-  };
-  bool isGroup = op.getGroup();
-  Value numRanks = wide(emitField(b, isGroup ? "groupSize" : "numRanks", ctx));
-  Value me = wide(emitField(b, isGroup ? "groupIndex" : "rank", ctx));
-  auto toRank = [&](Value member) {
-    return isGroup ? emitGroupMember(b, ctx, member) : member;
-  };
-  Value firstLine = arith::MulIOp::create(b, emitProgramIndex(b), numRanks);
-  auto lineAddress = [&](Value rank) {
-    Value element =
-        arith::MulIOp::create(b, arith::AddIOp::create(b, firstLine, rank),
-                              emitI64(b, kLineElements));
-    Value index = arith::IndexCastOp::create(b, b.getIndexType(), element);
-    return emitElementAddress(b, op.getState(), index);
-  };
-  Value ownLine = lineAddress(me);
-  int64_t site = addSite(op, /*what=*/"", i32);
-
-  bool oneThread = target.hasOneThread();
-  auto publish = oneThread ? LLVM::AtomicOrdering::release
-                           : LLVM::AtomicOrdering::monotonic;
-  auto observe = target.accessesCarryOrdering()
-                     ? LLVM::AtomicOrdering::acquire
-                     : LLVM::AtomicOrdering::monotonic;
-
-  // Must be read before the program barrier, because a lane writes it
-  // afterwards.
-  Value last = emitAtomicLoad(b, i32, ownLine, LLVM::AtomicOrdering::monotonic,
-                              target.getSyncScope(Scope::Gpu));
-  Value epoch = arith::AddIOp::create(b, last, emitI32(b, 1));
-  auto peerLine = [&](Value rank) {
-    return emitTranslate(b, ctx, ownLine, toRank(rank));
-  };
-  auto signalLine = [&](Value line) {
-    emitAtomicStore(b, epoch, line, publish, target.getSyncScope(Scope::Sys));
-  };
-  auto waitForPeer = [&](Value rank, Value line, Block *failure) {
-    Poll poll;
-    poll.ctx = ctx;
-    poll.address = line;
-    poll.comparison = Comparison::GE;
-    poll.want = epoch;
-    poll.scope = Scope::Sys;
-    poll.ordering = observe;
-    poll.site = site;
-    poll.owedBy = arith::TruncIOp::create(b, i32, toRank(rank));
-    emitPoll(b, poll, failure);
-  };
-
-  if (oneThread) {
-    Value first = emitI64(b, 0);
-    target.emitReleaseArrive(b, Scope::Sys);
-    emitLoop(b, first, numRanks, 1,
-             [&](Value rank) { signalLine(peerLine(rank)); });
-    emitLoop(b, first, numRanks, 1, [&](Value rank) {
-      waitForPeer(rank, lineAddress(rank), getExitBlock());
-    });
-    op.erase();
-    return success();
-  }
-
-  // Each lane handles one peer, or several if there may be more peers than
-  // lanes.
-  int64_t lanes = target.getWaveSize();
-  bool hasOnePeer = (isGroup ? kMaxGroup : kMaxRanks) <= lanes;
-  Value thread = wide(target.emitThreadId(b));
-  auto forPeers = [&](Value onlyLine, llvm::function_ref<Value(Value)> line,
-                      llvm::function_ref<void(Value, Value)> body) {
-    if (hasOnePeer)
-      return body(thread, onlyLine);
-    emitLoop(b, thread, numRanks, lanes,
-             [&](Value rank) { body(rank, line(rank)); });
-  };
-  Value signalAddress, waitAddress;
-  if (hasOnePeer) {
-    // Compute addresses before the program barrier, while no thread waits.
-    // Threads without a peer compute those of the last peer and do not use
-    // them.
-    Value rank = arith::MinUIOp::create(
-        b, thread, arith::SubIOp::create(b, numRanks, emitI64(b, 1)));
-    signalAddress = peerLine(rank);
-    waitAddress = lineAddress(rank);
-  }
-  Value numParticipants = hasOnePeer ? numRanks : emitI64(b, lanes);
-  Value participates = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                             thread, numParticipants);
-  emitInitWaitStatus(b);
-  target.emitReleaseArrive(b, Scope::Sys);
-  emitIf(b, participates, [&] {
-    target.emitReleaseFence(b, Scope::Sys);
-    forPeers(signalAddress, peerLine,
-             [&](Value, Value line) { signalLine(line); });
-    Block *joined = splitBlockHere(b);
-    Block *head = b.getInsertionBlock();
-    Block *failure = getFailureBlock(b, joined);
-    b.setInsertionPointToEnd(head);
-    forPeers(waitAddress, lineAddress,
-             [&](Value rank, Value line) { waitForPeer(rank, line, failure); });
-    cf::BranchOp::create(b, joined);
-    b.setInsertionPointToStart(joined);
-    // The failure path joins here too: the lanes of the wave reconverge.
-    if (!target.accessesCarryOrdering())
-      target.emitAcquireFence(b, Scope::Sys);
-  });
-  target.emitProgramBarrier(b);
-  emitExitIfFailed(b);
+  BarrierLowering barrier(*this, b, op);
+  if (target.hasOneThread())
+    barrier.emitByOneThread();
+  else
+    barrier.emitByLanes();
   op.erase();
   return success();
 }

@@ -103,6 +103,8 @@ private:
   void lowerInWave(WaitOp op, const Poll &poll);
   LogicalResult lower(HasFailedOp op);
   LogicalResult lower(BarrierOp op);
+  /// The lowering of one barrier.
+  class BarrierLowering;
   /// Records, for the kernel's metadata, which argument holds the barrier's
   /// state.
   void recordBarrierState(BarrierOp op);

@@ -9,6 +9,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "iris-expand-collectives"
 
 namespace mlir::iris {
 #define GEN_PASS_DEF_IRISEXPANDCOLLECTIVESPASS
@@ -141,6 +144,9 @@ LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
     return call->emitOpError("output is the input, which variant ")
            << StringRef(config->variant->name) << " of "
            << stringifyCollectiveKind(config->kind) << " does not support";
+  LDBG() << *call.getOperation() << ": variant "
+         << StringRef(config->variant->name) << ", tiles of " << config->tile
+         << " elements, up to " << config->programs << " programs";
   Value workspace = findWorkspace(call, config->workspace.bytes);
 
   ScalarBuilder n(call.getLoc());

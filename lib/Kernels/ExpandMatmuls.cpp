@@ -10,6 +10,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "iris-expand-matmuls"
 
 namespace mlir::iris {
 #define GEN_PASS_DEF_IRISEXPANDMATMULSPASS
@@ -232,6 +235,11 @@ LogicalResult MatmulExpansion::expand(MatmulCallOpInterface call) {
   FailureOr<MatmulConfig> config = getConfig(kernel, call);
   if (failed(config))
     return failure();
+
+  LDBG() << *call.getOperation() << ": variant " << config->variantName()
+         << ", tiles of " << config->tileM << " x " << config->tileN
+         << ", k-blocks of " << config->tileK << ", up to " << config->programs
+         << " programs";
 
   ScalarBuilder n(call.getLoc());
   n.b.setInsertionPoint(call);

@@ -7,6 +7,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "iris-rocdl-gather-stores"
 
 namespace mlir::iris {
 #define GEN_PASS_DEF_IRISROCDLGATHERSTORESPASS
@@ -43,10 +46,14 @@ public:
   void finish() {
     if (stores.size() > 1 && llvm::all_of(stores, isComputed)) {
       LLVM::StoreOp last = stores.back();
+      LDBG() << "gather " << stores.size() << " stores before " << last;
       for (LLVM::StoreOp store : ArrayRef(stores).drop_back())
         store->moveBefore(last);
       OpBuilder builder(stores.front());
       ROCDL::SchedBarrier::create(builder, last.getLoc(), /*mask=*/0);
+    } else if (stores.size() > 1) {
+      LDBG() << "keep " << stores.size() << " stores before " << stores.back()
+             << ": a value is not computed in their block";
     }
     stores.clear();
   }

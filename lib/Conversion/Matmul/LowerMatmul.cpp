@@ -15,6 +15,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "tile-lower-matmul"
 
 namespace mlir::iris {
 #define GEN_PASS_DEF_TILELOWERMATMULPASS
@@ -103,6 +106,8 @@ static LogicalResult lowerFunction(FunctionOpInterface function,
              << needed << " bytes of workgroup memory for a k-block of "
              << op.getNumRows() << " rows and " << op.getNumColumns()
              << " columns; expected at most " << maxScratchBytes;
+    LDBG() << type << ": " << needed << " of " << maxScratchBytes
+           << " bytes of workgroup memory for a k-block";
     bytes = std::max(bytes, needed);
   }
   if (target->lowersKernels())

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
 
 #define DEBUG_TYPE "iris-assign-arena"
@@ -104,6 +105,8 @@ static SmallVector<Placement> assignOffsets(func::FuncOp func) {
       buffer.end = count;
     }
     buffer.offset = findOffset(buffer, placements);
+    LDBG() << alloc << ": offset " << buffer.offset << ", " << buffer.bytes
+           << " bytes, live from op " << buffer.start << " to " << buffer.end;
     placements.push_back(buffer);
   });
   return placements;

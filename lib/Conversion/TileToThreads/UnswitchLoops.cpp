@@ -13,6 +13,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "iris-unswitch-loops"
 
 namespace mlir::iris {
 #define GEN_PASS_DEF_IRISUNSWITCHLOOPSPASS
@@ -54,8 +57,13 @@ static void unswitch(IRRewriter &rewriter, scf::ForOp loop) {
     choices.push_back(choice);
     conditions.insert(choice.getCondition());
   }
-  if (choices.empty())
+  if (choices.empty()) {
+    LDBG() << "keep the loop at " << loop.getLoc()
+           << ": no access has a check that is the same in all iterations";
     return;
+  }
+  LDBG() << "unswitch the loop at " << loop.getLoc() << " by "
+         << conditions.size() << " checks of " << choices.size() << " accesses";
   Location loc = loop.getLoc();
   rewriter.setInsertionPoint(loop);
   Value all = conditions.front();

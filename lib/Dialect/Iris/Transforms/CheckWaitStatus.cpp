@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "iris-check-wait-status"
 
@@ -52,6 +53,8 @@ private:
   bool walk(Operation *op, bool pending, bool insert) {
     if (publishes(op) && pending) {
       if (insert) {
+        LDBG() << "check the wait status before " << *op
+               << ": a wait before it may have failed";
         OpBuilder builder(op);
         LeaveIfFailedOp::create(builder, op->getLoc());
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A wait for a flag behind the end of its buffer, which no rank can set: the
+// A wait for a flag past the end of its buffer, which no rank can set: the
 // report says that, and how to find the index.
 // RUN: iris-compile %s --target=host -o %t.iris
 // RUN: not iris-run -n 1 --timeout=1 %t.iris 2>&1 | FileCheck %s

@@ -330,8 +330,10 @@ static std::optional<Value> getRank(Value buffer) {
 
 bool CommonElements::mayExist(const PendingAccess &before,
                               const PendingAccess &now, bool isGrid) {
-  // Walks that look for a fixed point ask for the same pairs.
-  SmallVector<const void *> key = {before.staleIn, before.op, now.op,
+  // Walks that look for a fixed point ask for the same pairs. Of the ops only
+  // the control flow around them counts.
+  SmallVector<const void *> key = {before.staleIn, before.op->getParentRegion(),
+                                   now.op->getParentRegion(),
                                    isGrid ? this : nullptr};
   for (const PendingAccess *access : {&before, &now}) {
     key.push_back(access->buffer.getAsOpaquePointer());

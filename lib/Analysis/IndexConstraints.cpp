@@ -26,9 +26,15 @@ IntegerInterval IntegerInterval::operator+(const IntegerInterval &other) const {
 
 LinearSum &LinearSum::add(const LinearSum &other, const DynamicAPInt &factor) {
   constant += other.constant * factor;
-  for (const auto &[variable, coefficient] : other.terms)
-    terms[variable] += coefficient * factor;
-  terms.remove_if([](auto &term) { return term.second == 0; });
+  Term *place = terms.begin();
+  for (const auto &[variable, coefficient] : other.terms) {
+    while (place != terms.end() && place->first < variable)
+      ++place;
+    if (place == terms.end() || place->first != variable)
+      place = terms.insert(place, Term(variable, DynamicAPInt(0)));
+    place->second += coefficient * factor;
+  }
+  llvm::erase_if(terms, [](const Term &term) { return term.second == 0; });
   return *this;
 }
 
@@ -217,7 +223,7 @@ LinearSum IndexConstraints::addVariable(IntegerInterval interval) {
   // Larger numbers are those of types, not of programs.
   constexpr int64_t limit = int64_t(1) << 48;
   LinearSum sum;
-  sum.terms[variables.size()] = DynamicAPInt(1);
+  sum.terms.emplace_back(variables.size(), DynamicAPInt(1));
   variables.push_back(Value());
   if (interval.least > -limit)
     addNonNegative(sum - LinearSum(interval.least));

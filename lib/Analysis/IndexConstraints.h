@@ -10,9 +10,9 @@
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DynamicAPInt.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PointerIntPair.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVector.h"
 #include <functional>
 #include <limits>
 #include <optional>
@@ -40,9 +40,12 @@ using IndexSymbol = llvm::PointerIntPair<Value, 1, bool>;
 
 /// A sum of variables with coefficients, and a constant.
 struct LinearSum {
+  /// A variable, by its number, and its coefficient, which is not 0.
+  using Term = std::pair<unsigned, llvm::DynamicAPInt>;
+
   llvm::DynamicAPInt constant;
-  /// By the number of the variable.
-  llvm::MapVector<unsigned, llvm::DynamicAPInt> terms;
+  /// Ascending variables. Sums are copied often and have few terms.
+  SmallVector<Term, 4> terms;
 
   LinearSum(int64_t constant = 0) : constant(constant) {}
 
@@ -94,7 +97,7 @@ public:
   uint64_t getDivisor(const LinearSum &sum, Divisibility &divisors) const;
 
 private:
-  using Premises = SmallVector<LinearSum, 2>;
+  using Premises = SmallVector<LinearSum, 0>;
   /// `sum` >= 0, or == 0, known only where every premise is >= 0.
   struct Constraint {
     LinearSum sum;
@@ -118,7 +121,7 @@ private:
   llvm::DenseMap<IndexSymbol, LinearSum> sums[2];
   /// What the variables stand for; null for those that stand for no value.
   SmallVector<Value> variables;
-  SmallVector<Constraint> constraints;
+  SmallVector<Constraint, 0> constraints;
 };
 
 /// Adds to `values` what `value` depends on, where that takes at most `limit`

@@ -6,7 +6,7 @@
 // entered the call; all programs of all ranks are done. If members access a
 // buffer that only the root has, the root announces its address before the
 // first barrier. If the root accesses a buffer whose address differs between
-// members in place, the members announce theirs.
+// members in place, each member announces its address.
 //
 // Packets need no barrier, but every member must receive a packet from every
 // other member: see Packets in docs/internals/collectives.md.

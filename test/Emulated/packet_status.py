@@ -6,8 +6,8 @@
 
 Rank 0 runs kernel @forward of packet-status.mlir: it waits for a packet,
 forwards it to rank 1 in a packet, a store and a signal. One word of the
-packet is missing, so that all threads but those of one access receive theirs.
-They must not publish anything, and the record must name that word's flag.
+packet is missing, so that the threads of one access receive no data. No thread
+may publish anything, and the record must name that word's flag.
 With a complete packet, everything must arrive.
 """
 import sys

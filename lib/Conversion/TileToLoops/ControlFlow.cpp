@@ -16,15 +16,16 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-bool TileLowering::readsTile(Value tile, Value carried, bool elsewhere,
+bool TileLowering::readsTile(Value tile, Value carried, bool atOtherElements,
                              bool viaView) {
   if (!isTile(tile))
     return false;
   if (Value buffer = buffers.lookup(tile))
-    return buffer == buffers.lookup(carried) && (viaView || !elsewhere);
+    return buffer == buffers.lookup(carried) && (viaView || !atOtherElements);
   Operation *op = tile.getDefiningOp();
   return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return readsTile(operand, carried, elsewhere, viaView || isViewOp(op));
+    return readsTile(operand, carried, atOtherElements,
+                     viaView || isViewOp(op));
   });
 }
 
@@ -37,10 +38,10 @@ void TileLowering::carryTiles(scf::ForOp op) {
     if (!isTile(carried) || tile == carried)
       continue;
     bool stillRead =
-        readsTile(tile, carried, /*elsewhere=*/true, /*viaView=*/false);
+        readsTile(tile, carried, /*atOtherElements=*/true, /*viaView=*/false);
     for (auto [other, otherTile] : llvm::enumerate(yield->getOperands()))
       stillRead |= other != number && readsTile(otherTile, carried,
-                                                /*elsewhere=*/false,
+                                                /*atOtherElements=*/false,
                                                 /*viaView=*/false);
     Value buffer = buffers.lookup(carried);
     if (stillRead) {

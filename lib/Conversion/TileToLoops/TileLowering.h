@@ -100,9 +100,9 @@ private:
   LogicalResult lowerBranches(Operation *op);
   /// Writes the tiles that an iteration yields to the buffers of the next one.
   void carryTiles(scf::ForOp op);
-  /// True if computing `tile` reads the buffer of `carried`; if `elsewhere`, at
-  /// elements other than the computed one.
-  bool readsTile(Value tile, Value carried, bool elsewhere, bool viaView);
+  /// True if computing `tile` reads the buffer of `carried`; with
+  /// `atOtherElements`, at elements other than the computed one.
+  bool readsTile(Value tile, Value carried, bool atOtherElements, bool viaView);
 
   //===--- Elements and loops (Elements.cpp) ------------------------------===//
 

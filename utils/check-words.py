@@ -8,11 +8,13 @@
 
 Prints `file:line: 'word': use 'replacement'` for each finding. Words are whole
 words, in any case, also within identifiers (camelCase and snake_case); phrases
-are regular expressions. ALLOWED has the legitimate uses, each with a reason.
+are regular expressions, and are found across the end of a line too, in comments,
+string literals and text. ALLOWED has the legitimate uses, each with a reason.
 
 exit status: 0 without findings, 1 with findings, 2 for a wrong command line.
 """
 import argparse
+import bisect
 import collections
 import pathlib
 import re
@@ -48,7 +50,47 @@ def phrase(use, name, regex):
     return Rule(name, re.compile(regex, re.IGNORECASE), use)
 
 
+def code(use, name, regex):
+    """A rule for an identifier: a regular expression, with its case."""
+    return Rule(name, re.compile(regex), use)
+
+
+# A declaration of a variable, before its name.
+DECLARED = (r"\b(?:auto|bool|double|float|Value|Number|MatrixOffset|UniqueFd|"
+            r"u?int\d+_t|TileRange<\w+>) [&*]?")
+
 RULES = [
+    # Identifiers of generators, schedules and models.
+    code("operandOffsetsOf", "placesOf", r"\bplacesOf\b"),
+    code("offset, index", "place of a tile",
+         DECLARED + r"place\b|\bplaceIn[A-Z]?\w*"),
+    code("broadcast", "spread", r"\bspread\("),
+    code("signal", "raise", r"(?:\.|->|(?<=[A-Za-z])(?<!std)::|\bvoid )raise\("),
+    code("wait", "await",
+         r"(?:\.|->|::|\bvoid )await\(|\bawait(?:Here|Count)\b"),
+    code("communication, transfer", "moving", DECLARED + r"moving\b"),
+    code("the peer's", "theirs", DECLARED + r"theirs\b"),
+    code("compute tiles, peers", "ofOthers", r"\bofOthers\b"),
+    code("off the heap, at another offset", "elsewhere",
+         DECLARED + r"elsewhere\b|\bisElsewhere\b|/\*elsewhere="),
+    code("hasUnusedColumns", "leavesOut", r"\bleavesOut\b"),
+    code("range, partial sum", "share", DECLARED + r"share\b"),
+    code("slice, chunk, shard", "part",
+         r"\b(?:gather|receive|multiply|copied|all|own|Own)Parts?\b|"
+         r"\b(?:class|struct) Parts?\b|\bpart(?:Tiles?|ByPart)\b|"
+         r"(?:\.|->|::)part\(|" + DECLARED + r"parts?\b"),
+    # Sentences without the concrete noun.
+    phrase("the concrete noun", "time is over", r"\btime is over\b"),
+    phrase("are at", "lie", r"\b(?:buffers?|slots?|tiles?|words?|rows|chunks) "
+           r"lie\b"),
+    phrase("partial sums", "shares leave",
+           r"\bshares (?:leave|arrive|come|go|are sent)\b"),
+    phrase("communication programs, compute programs", "those that move",
+           r"\bthose that (?:move|multiply|send|compute|fetch)\b"),
+    phrase("the concrete noun", "get theirs",
+           r"\b(?:get|gets|receive|receives|have|has|announce) theirs\b"),
+    phrase("the concrete noun", "are to get",
+           r"\bothers are to (?:get|have|come|be)\b"),
     # Matmuls and tiles.
     word("matmul", "product", "products"),
     word("operand tile", "panel", "panels"),
@@ -136,6 +178,13 @@ RULES = [
 # Legitimate uses: (rule, file, line, reason), where file and line are regular
 # expressions that have to match from the start and anywhere, respectively.
 ALLOWED = [Exception_(*entry) for entry in [
+    ("part", r"(?!(?:lib|include/iris)/(?:Kernels|Plan)/|runtime/src/ccl/|"
+     r"lib/a\.cpp)", r"", "a part of a message, a vector or a register tile"),
+    ("place of a tile", r"test/", r"", "an index of the test's data"),
+    ("spread", r".*\.py", r"", "a function of a script"),
+    ("elsewhere", r"test/", r"", "memory that is not on the heap"),
+    ("theirs", r"runtime/src/backends/emulated/", r"UniqueFd",
+     "the child's end of a pair of sockets"),
     ("product", r"", r"itertools\.product|math\.prod|np\.prod|cartesian",
      "Python's Cartesian product"),
     ("product", r"", r"(?i)(?:dot|outer|inner|cross|matrix|partial|scalar|"
@@ -195,6 +244,46 @@ def check_line(path, line, rules=RULES):
             if match and not is_allowed(rule, path, line)]
 
 
+# What begins a line of a comment or of a string literal, and what ends one.
+LEADER = re.compile(r"^\s*(?:(?://[/!]?<?|#+|;+|\*+(?!/)|--|\"|')\s*)?")
+TRAILER = re.compile(r"\s*(?:\\n)?[\"']?\s*\\?$")
+
+
+def join_lines(lines):
+    """The lines without what begins and ends a comment or a literal, as one
+    text, and the offset of each line in it. Phrases do not cross blank lines."""
+    parts, offsets, length = [], [], 0
+    for line in lines:
+        part = LEADER.sub("", TRAILER.sub("", line)) or "\0"
+        offsets.append(length)
+        parts.append(part)
+        length += len(part) + 1
+    return " ".join(parts), offsets
+
+
+def check_wraps(path, lines):
+    """(line number, word, replacement) of each finding that is broken over
+    lines."""
+    text, offsets = join_lines(lines)
+    for rule in RULES:
+        for match in rule.regex.finditer(text):
+            first = bisect.bisect_right(offsets, match.start())
+            last = bisect.bisect_right(offsets, match.end() - 1)
+            whole = text[offsets[first - 1]:offsets[last]
+                         if last < len(offsets) else None]
+            if first != last and not is_allowed(rule, path, whole):
+                yield first, match.group(), rule.use
+
+
+def check_text(path, lines):
+    """(line number, word, replacement) of each finding in a file."""
+    # Most files have none of the words.
+    rules = find_rules("\n".join(lines))
+    found = [(number, *each) for number, line in enumerate(lines, 1) if rules
+             for each in check_line(path, line, rules)]
+    return sorted(found + list(check_wraps(path, lines)))
+
+
 def tracked_files(paths):
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--", *paths]
     names = subprocess.run(command, check=True, capture_output=True).stdout
@@ -214,6 +303,17 @@ def read_lines(name):
         return []
 
 
+def wrap(line):
+    """The line with each space in turn as the end of a line of a comment, of a
+    string literal and of text."""
+    for at in [i for i, c in enumerate(line) if c == " "]:
+        first, second = line[:at], line[at + 1:]
+        yield [f"  /// {first}", f"  /// {second}"]
+        yield [f"# {first}", f"# {second}"]
+        yield [f'  fail("{first} "', f'       "{second}");']
+        yield [first, second]
+
+
 def self_test():
     """The lines that the rules misjudge."""
     found = [
@@ -226,8 +326,27 @@ def self_test():
         "tiles are dealt out", "hands it over", "spins for ever",
         "the workgroup's memory", "addShare(tile)", "hashes of their places",
         "elementPlace = 3", "a hash of (rank, place)",
+        "A member's time is over by then", "where the buffers lie",
+        "Shares leave in the same way", "Those that move multiply first",
+        "others are to get theirs", "the members announce theirs",
+        "llvm::function_ref<OperandOffsets(Value)> placesOf)",
+        "Value place = flag(source, rowTile)", "MatrixOffset place{k.c, row}",
+        "placeInStaging(k, parts, source, row)", "k.raise(receiver, flag);",
+        "void MatmulBuilder::raise(Value member, Value flag) {",
+        "values = spread(b, values, 0, type);", "k.await(flag, source);",
+        "void awaitHere(Value flag);", "k.awaitCount(flag, source, n);",
+        "auto moving = n.min(commPrograms, n.index(1));",
+        "finish(double moving)",
+        "auto theirs = n.min(tiles, moving);", "auto ofOthers = 1;",
+        "double programs, double elsewhere = 0) {", "bool isElsewhere;",
+        "/*elsewhere=*/true", "bool leavesOut = true;",
+        "forTiles(const TileRange<Value> &share)", "Value share = sum;",
+        "class OwnPart {", "k.gatherParts(from, start)", "partTiles(n)",
+        "k.part(k.out, k.me, start, length)", "Value part = k.div(kb, n);",
     ]
     missed = [line for line in found if not check_line("lib/a.cpp", line)]
+    missed += [line for line in found for text in wrap(line)
+               if not check_text("lib/a.cpp", text)]
     allowed = [
         ("lib/a.cpp", "for a, b in itertools.product(x, y)"),
         ("lib/a.cpp", "a dot product of two rows"),
@@ -237,11 +356,20 @@ def self_test():
         ("lib/a.cpp", "  return share;"),
         ("lib/a.cpp", "this implies that it applies"),
         ("lib/a.cpp", "threads share one placeholder, turned off"),
+        ("lib/a.cpp", "raise ValueError(text)"),
+        ("lib/a.cpp", "::raise(SIGTERM); std::raise(SIGTERM);"),
+        ("lib/a.cpp", "moving the data elsewhere is part of the copy"),
+        ("lib/a.cpp", "programs share the tiles; a part of the spread"),
+        ("lib/a.cpp", "in place, as theirs are"),
         ("benchmarks/programs-sweep.py", "def draw_panel(axes):"),
         ("README.md", "an e-mail to a@llvm.org"),
     ]
     wrong = [f"{path}: {line}: {check_line(path, line)}"
              for path, line in allowed if check_line(path, line)]
+    # A blank line ends a paragraph; words of two sentences are no phrase.
+    for lines in (["the flag", "", "lies"], ["a role", "takes"]):
+        wrong += [f"{lines}: {use}" for number, text, use in
+                  check_text("lib/a.cpp", lines) if " " in text]
     # The allow-list is per rule: another word in such a line is found.
     if not check_line("lib/a.cpp", "a dot product and its verdict"):
         missed.append("a dot product and its verdict")
@@ -274,12 +402,9 @@ def main():
         return 0
     count = 0
     for name in tracked_files(options.paths):
-        lines = read_lines(name)
-        rules = find_rules("\n".join(lines))
-        for number, line in enumerate(lines if rules else [], 1):
-            for text, use in check_line(name, line, rules):
-                print(f"{name}:{number}: '{text}': use '{use}'")
-                count += 1
+        for number, text, use in check_text(name, read_lines(name)):
+            print(f"{name}:{number}: '{text}': use '{use}'")
+            count += 1
     if count:
         print(f"check-words.py: {count} findings", file=sys.stderr)
     return 1 if count else 0

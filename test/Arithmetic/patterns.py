@@ -132,6 +132,7 @@ class Patterns:
         plain = [v for v in self.values if v.t == "i32" and v.shape == self.work]
         if not plain:
             raise Undefined
+        known = len(self.values)
         words = [self.choose.choice(plain)
                  for _ in range(self.choose.choice([1, 1, 1, 2]))]
         sources = list(words)
@@ -151,6 +152,8 @@ class Patterns:
         result = parts[0]
         for part in parts[1:]:
             result = self.integer("ori", result, part)
+        if self.choose.random() < 0.75:  # bytes that are used again stay apart
+            self.values[known:] = [result]
 
     def masked_byte(self, word, place):
         """A byte of a word, at a place of another word."""

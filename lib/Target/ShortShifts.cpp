@@ -9,7 +9,6 @@
 #include "llvm/CodeGen/TargetOpcodes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
-#include "llvm/PassRegistry.h"
 
 using llvm::MachineFunction;
 using llvm::MachineInstr;
@@ -79,13 +78,7 @@ private:
 char KeepShortShifts::ID = 0;
 
 void mlir::iris::keepShortShifts(llvm::TargetPassConfig &config) {
-  // A string literal alone would be taken for an identifier.
-  const llvm::PassInfo *before =
-      llvm::PassRegistry::getPassRegistry()->getPassInfo(
-          llvm::StringRef("si-load-store-opt"));
-  if (!before)
-    llvm::reportFatalInternalError(
-        "LLVM has no pass 'si-load-store-opt', after which it makes operands "
-        "of bytes");
-  config.insertPass(before->getTypeInfo(), new KeepShortShifts());
+  config.insertPass(
+      getCodegenPass("si-load-store-opt", "comes before operands become bytes"),
+      new KeepShortShifts());
 }

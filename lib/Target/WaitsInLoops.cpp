@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "WaitsInLoops.h"
 
+#include "MachineOpcodes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/CodeGen/MachineCycleAnalysis.h"
@@ -8,7 +9,6 @@
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
-#include "llvm/PassRegistry.h"
 
 using llvm::MachineFunction;
 
@@ -99,12 +99,6 @@ private:
 char KeepWaitsInLoops::ID = 0;
 
 void mlir::iris::keepWaitsInLoops(llvm::TargetPassConfig &config) {
-  // A string literal alone would be taken for an identifier.
-  const llvm::PassInfo *legalizer =
-      llvm::PassRegistry::getPassRegistry()->getPassInfo(
-          llvm::StringRef("si-memory-legalizer"));
-  if (!legalizer)
-    llvm::reportFatalInternalError(
-        "LLVM has no pass 'si-memory-legalizer', which expands fences");
-  config.insertPass(legalizer->getTypeInfo(), new KeepWaitsInLoops());
+  config.insertPass(getCodegenPass("si-memory-legalizer", "expands fences"),
+                    new KeepWaitsInLoops());
 }

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Counts the registers that the collectives of AMD GPUs spill.
+
+    utils/count-spills.py COMPILER
+    utils/count-spills.py COMPILER --targets=gfx942 --types=f16 --sizes=8
+
+COMPILER is an iris-compile. It compiles every variant of its
+--list-collectives, also staged, one kernel at a time. A kernel that it rejects
+(a type that a variant does not add, say) is skipped.
+
+Prints a row per kernel that spills: its target, name, spilled SGPRs and VGPRs,
+and bytes of scratch; then the number of kernels.
+
+exit status: 0 if none spills, 1 if one does, 2 for a wrong command line.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+
+COUNTS = {"sgprs": ".sgpr_spill_count", "vgprs": ".vgpr_spill_count",
+          "scratch": ".private_segment_fixed_size"}
+TARGETS = ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"]
+TYPES = ["i8", "f16", "f32", "f64"]
+
+Kernel = collections.namedtuple("Kernel", "target name source")
+
+
+def list_forms(compiler):
+    """(collective, what it adds, variant, whether it is staged)"""
+    table = json.loads(subprocess.run([compiler, "--list-collectives"],
+                                      check=True,
+                                      stdout=subprocess.PIPE).stdout)
+    for each in table:
+        reduction = " sum" if each["reduces"] else ""
+        for variant in each["variants"]:
+            if variant["kernel"]:
+                yield each["name"], reduction, variant["name"], False
+            # Those that work anywhere are the same kernels if staged.
+            if (variant["kernel"] and variant["staged"]
+                    and not variant["anywhere"]):
+                yield each["name"], reduction, variant["name"], True
+
+
+def list_kernels(options):
+    forms = list(list_forms(options.compiler))
+    for target in options.targets:
+        for size in options.sizes:
+            for element in options.types:
+                for collective, reduction, variant, staged in forms:
+                    name = f"{collective} {variant} {element} {size}"
+                    name += " staged" if staged else ""
+                    config = f'variant = "{variant}"'
+                    config += ", staged = true" if staged else ""
+                    if not re.search(options.filter, name):
+                        continue
+                    yield Kernel(target, name, (
+                        f"iris.collective @kernel {collective}{reduction} "
+                        f"{element} size {size} {{{config}}}\n"))
+
+
+def measure(compiler, kernel):
+    """The counts of the kernel, or None if the compiler rejects it."""
+    run = subprocess.run(
+        [compiler, "-", f"--target={kernel.target}", "--emit=asm", "-o", "-"],
+        input=kernel.source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True)
+    if run.returncode < 0 or run.returncode > 1:
+        raise ValueError(f"{compiler} ends with status {run.returncode} on:\n"
+                         f"{kernel.source}{run.stderr}")
+    if run.returncode:
+        return None
+    return {key: int(re.search(rf"{re.escape(name)}:\s+(\d+)", run.stdout)[1])
+            for key, name in COUNTS.items()}
+
+
+def parse():
+    def words(text):
+        return text.split(",")
+
+    def numbers(text):
+        return [int(word) for word in words(text)]
+
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("compiler", metavar="COMPILER")
+    parser.add_argument("--targets", default=TARGETS, type=words,
+                        help="separated by commas (default: all of AMD)")
+    parser.add_argument("--types", default=TYPES, type=words,
+                        help="of elements (default: i8,f16,f32,f64)")
+    parser.add_argument("--sizes", default=range(2, 9), type=numbers,
+                        help="numbers of ranks (default: 2 to 8)")
+    parser.add_argument("--filter", default="", metavar="REGEX",
+                        help="only kernels whose name matches")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(),
+                        help="compilers at a time (default: %(default)s)")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    kernels = list(list_kernels(options))
+    compiled = spilling = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        counted = pool.map(lambda each: measure(options.compiler, each),
+                           kernels)
+        for kernel, counts in zip(kernels, counted):
+            compiled += counts is not None
+            if counts and any(counts.values()):
+                spilling += 1
+                print(kernel.target, kernel.name,
+                      *(f"{key} {n}" for key, n in counts.items()), flush=True)
+    print(f"{compiled} kernels, {spilling} of them spill; "
+          f"{len(kernels) - compiled} rejected")
+    sys.exit(1 if spilling or not compiled else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,6 +14,7 @@
 #include "ScalarPressure.h"
 #include "ShortIntegers.h"
 #include "ShortShifts.h"
+#include "SpillSearch.h"
 #include "WaitsInLoops.h"
 #include "WideDivisions.h"
 #include "iris/Target/Metadata.h"
@@ -39,6 +40,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/RegisterTargetPassConfigCallback.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -387,7 +389,9 @@ void ModuleToObject::emitLLVM(llvm::raw_ostream &os) {
   llvmModule->print(os, /*AAW=*/nullptr);
 }
 
-FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
+FailureOr<SmallVector<char, 0>> ModuleToObject::generate(llvm::Module &input,
+                                                         bool toObject,
+                                                         SpillSearch *search) {
   SmallVector<char, 0> output;
   bool supported = true;
   LogicalResult result = guarded("code generation", [&] {
@@ -408,12 +412,14 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
             keepShortShifts(*config);
           if (options.guards.contains(Guard::ConstantOrs))
             foldConstantOrs(*config);
+          if (search)
+            search->addPasses(*config);
         });
     // The translation has verified the module.
     supported = !machine->addPassesToEmitFile(passes, os, /*DwoOut=*/nullptr,
                                               type, /*DisableVerify=*/true);
     if (supported)
-      passes.run(*llvmModule);
+      passes.run(input);
   });
   if (failed(result))
     return failure();
@@ -421,6 +427,24 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
     return emitError(loc) << "cannot compile for " << target.name
                           << ": LLVM cannot write this kind of file";
   return output;
+}
+
+FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
+  // Without optimization, LLVM has another allocator of registers.
+  if (target.kind != TargetKind::AMDGPU || options.optLevel == 0)
+    return generate(*llvmModule, toObject, /*search=*/nullptr);
+  SpillSearch search;
+  FailureOr<SmallVector<char, 0>> code;
+  do {
+    std::unique_ptr<llvm::Module> input = std::move(llvmModule);
+    llvmModule = llvm::CloneModule(*input);
+    code = generate(*input, toObject, &search);
+    if (failed(code)) {
+      (void)input.release(); // its context owns it, if there still is one
+      return failure();
+    }
+  } while (search.wantsAnother());
+  return code;
 }
 
 /// PTX is not linked: a call of an undefined function would only fail when the

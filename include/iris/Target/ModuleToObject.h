@@ -43,6 +43,8 @@ struct Image {
   SmallVector<char, 0> bytes;
 };
 
+class SpillSearch;
+
 /// Compiles the modules of a program for one target, to one image. Use:
 /// `translate`, then `optimize`, then one of the `emit` functions, once (code
 /// generation consumes the LLVM module).
@@ -83,8 +85,10 @@ private:
   void nameSymbols(Operation *module, llvm::Module &translated);
   void setConventions(llvm::Module &translated);
   LogicalResult checkWorkgroups();
-  /// Runs LLVM's code generator.
+  /// Runs LLVM's code generator; for AMD GPUs again where kernels spill.
   FailureOr<SmallVector<char, 0>> codegen(bool toObject);
+  FailureOr<SmallVector<char, 0>> generate(llvm::Module &input, bool toObject,
+                                           SpillSearch *search);
   /// Runs `work`, a call into LLVM named `what` in messages, and reports its
   /// errors.
   LogicalResult guarded(StringRef what, llvm::function_ref<void()> work);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Canonicalizer.cpp - Canonicalization that keeps roundings ----------===//
+//===- Canonicalizer.cpp - Canonicalization that keeps results ------------===//
 
 #include "iris/Guards/Canonicalizer.h"
 
+#include "ShortLoops.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -21,11 +21,52 @@ static constexpr const char *kDropTruncation[] = {
     "(anonymous namespace)::IndexCastOfIndexCast",
     "(anonymous namespace)::IndexCastUIOfIndexCastUI"};
 
-std::unique_ptr<Pass> mlir::iris::createCanonicalizerPass(GuardSet guards) {
+static SmallVector<std::string> getDisabledPatterns(GuardSet guards) {
   SmallVector<std::string> disabled;
   if (guards.contains(Guard::Roundings))
     disabled.append(std::begin(kDropRounding), std::end(kDropRounding));
   if (guards.contains(Guard::IndexCasts))
     disabled.append(std::begin(kDropTruncation), std::end(kDropTruncation));
-  return mlir::createCanonicalizerPass(GreedyRewriteConfig(), disabled);
+  if (guards.contains(Guard::TripCounts))
+    disabled.push_back(kSimplifyTrivialLoops);
+  return disabled;
+}
+
+namespace {
+/// MLIR's canonicalizer takes no patterns besides those of the dialects.
+class CanonicalizerPass
+    : public PassWrapper<CanonicalizerPass, OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CanonicalizerPass)
+
+  explicit CanonicalizerPass(GuardSet guards) : guards(guards) {}
+
+  StringRef getName() const override { return "Canonicalizer"; }
+
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet all(context);
+    for (Dialect *dialect : context->getLoadedDialects())
+      dialect->getCanonicalizationPatterns(all);
+    for (RegisteredOperationName op : context->getRegisteredOperations())
+      op.getCanonicalizationPatterns(all, context);
+    if (guards.contains(Guard::TripCounts))
+      populateShortLoopPatterns(all);
+    patterns =
+        FrozenRewritePatternSet(std::move(all), getDisabledPatterns(guards));
+    return success();
+  }
+
+  void runOnOperation() override {
+    // Like MLIR's, it is content with IR that is not at a fixed point.
+    (void)applyPatternsGreedily(getOperation(), patterns);
+  }
+
+private:
+  GuardSet guards;
+  FrozenRewritePatternSet patterns;
+};
+} // namespace
+
+std::unique_ptr<Pass> mlir::iris::createCanonicalizerPass(GuardSet guards) {
+  return std::make_unique<CanonicalizerPass>(guards);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Canonicalizer.h - Canonicalization that keeps roundings --*- C++ -*-===//
+//===- Canonicalizer.h - Canonicalization that keeps results ---*- C++ -*-===//
 
 #ifndef IRIS_GUARDS_CANONICALIZER_H
 #define IRIS_GUARDS_CANONICALIZER_H
@@ -9,8 +9,8 @@
 
 namespace mlir::iris {
 
-/// MLIR's canonicalizer. With `Guard::Roundings` and `Guard::IndexCasts`,
-/// without its patterns that change results.
+/// MLIR's canonicalizer. With `Guard::Roundings`, `Guard::IndexCasts` and
+/// `Guard::TripCounts`, without its patterns that change results.
 std::unique_ptr<Pass> createCanonicalizerPass(GuardSet guards);
 
 } // namespace mlir::iris

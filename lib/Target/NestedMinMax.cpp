@@ -7,19 +7,38 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 
-static llvm::Value *withoutExtension(llvm::Value *value) {
-  auto *extension = llvm::dyn_cast<llvm::FPExtInst>(value);
-  return extension ? extension->getOperand(0) : value;
+using namespace llvm::PatternMatch;
+
+/// The i16 whose bits, those of a bf16, are the upper half of f32 `value`; null
+/// otherwise. This is how the host extends bf16.
+static llvm::Value *getBf16Bits(llvm::Value *value) {
+  llvm::Value *bits;
+  bool isExtension =
+      value->getType()->isFloatTy() &&
+      match(value, m_BitCast(m_Shl(m_ZExt(m_Value(bits)), m_SpecificInt(16))));
+  return isExtension && bits->getType()->isIntegerTy(16) ? bits : nullptr;
 }
 
-/// The number that `value` is, in f64, where it is one.
+static llvm::Value *withoutExtension(llvm::Value *value) {
+  if (auto *extension = llvm::dyn_cast<llvm::FPExtInst>(value))
+    return extension->getOperand(0);
+  llvm::Value *bits = getBf16Bits(value);
+  return bits ? bits : value;
+}
+
+/// The number that `value` is, in f64, where it is one; of i16, as a bf16.
 static std::optional<llvm::APFloat> getNumber(llvm::Value *value) {
   const llvm::APFloat *number;
-  if (!llvm::PatternMatch::match(value,
-                                 llvm::PatternMatch::m_APFloat(number)) ||
-      number->isNaN())
+  const llvm::APInt *bits;
+  llvm::APFloat wide(0.0);
+  if (match(value, m_APFloat(number)))
+    wide = *number;
+  else if (value->getType()->isIntegerTy(16) && match(value, m_APInt(bits)))
+    wide = llvm::APFloat(llvm::APFloat::BFloat(), *bits);
+  else
     return std::nullopt;
-  llvm::APFloat wide = *number;
+  if (wide.isNaN())
+    return std::nullopt;
   bool losesInfo;
   wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven,
                &losesInfo);
@@ -34,7 +53,7 @@ static bool isSameNumber(llvm::Value *a, llvm::Value *b) {
 namespace {
 /// The maximum or minimum of a value and a constant, by a selection. Either the
 /// comparison or the selection may be of the extended numbers: LLVM removes the
-/// extensions.
+/// extensions. A bf16 may be selected by its bits.
 struct MinMax {
   llvm::SelectInst &select;
   llvm::FCmpInst &comparison;
@@ -79,10 +98,18 @@ static bool mayBeSelection(llvm::Value *value) {
 /// Hides what computes the value, without its extensions.
 static void hideValue(MinMax minMax) {
   llvm::IRBuilder<> b(&minMax.select);
-  auto hide = [&](llvm::Value *value) {
+  auto hide = [&](llvm::Value *value) -> llvm::Value * {
     llvm::Value *narrow = withoutExtension(value);
-    llvm::Value *hidden = b.CreateArithmeticFence(narrow, narrow->getType());
-    return b.CreateFPExt(hidden, value->getType());
+    if (!narrow->getType()->isIntegerTy())
+      return b.CreateFPExt(b.CreateArithmeticFence(narrow, narrow->getType()),
+                           value->getType());
+    llvm::Value *number = b.CreateBitCast(narrow, b.getBFloatTy());
+    llvm::Value *hidden = b.CreateBitCast(
+        b.CreateArithmeticFence(number, number->getType()), narrow->getType());
+    if (narrow == value)
+      return hidden;
+    llvm::Value *upper = b.CreateShl(b.CreateZExt(hidden, b.getInt32Ty()), 16);
+    return b.CreateBitCast(upper, value->getType());
   };
   llvm::Value *operands[2] = {minMax.comparison.getOperand(0),
                               minMax.comparison.getOperand(1)};

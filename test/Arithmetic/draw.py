@@ -40,7 +40,7 @@ def special_floats(t):
     values = [0, 1, 2, (1 << fraction) - 1, 1 << fraction, one - 1, one,
               one + 1, one + (1 << fraction), top - 1, top, top - (1 << fraction),
               one + (1 << max(fraction - 8, 0)),
-              floats.rounded(t, floats.Fraction(13, 4)), top + 1]
+              floats.rounded(t, floats.Fraction(13, 4)), floats.quiet(t, top + 1)]
     return values + [v | 1 << bits - 1 for v in values]
 
 
@@ -52,7 +52,8 @@ def draw_input(choose, t):
                 else choose.getrandbits(width(t)) for _ in range(COUNT)]
     known = special_floats(t)
     return [choose.choice(known) if choose.random() < 0.6
-            else choose.getrandbits(width(t)) for _ in range(COUNT)]
+            else floats.quiet(t, choose.getrandbits(width(t)))
+            for _ in range(COUNT)]
 
 
 class Kernel(Program, Patterns):

@@ -37,6 +37,19 @@ def is_zero(t, bits):
     return bits != NAN and bits & ~(1 << FORMATS[t][0] - 1) == 0
 
 
+def is_signaling(t, bits):
+    """A signaling NaN. Whether minnumf and maxnumf of it count the NaN is not
+    defined."""
+    fraction = FORMATS[t][2]
+    magnitude = bits & ~(1 << FORMATS[t][0] - 1)
+    return magnitude > infinity(t) and not magnitude >> fraction - 1 & 1
+
+
+def quiet(t, bits):
+    """The bits; of a signaling NaN, those of the quiet one."""
+    return bits | 1 << FORMATS[t][2] - 1 if is_signaling(t, bits) else bits
+
+
 def canonical(t, bits):
     """The bits, or NAN."""
     if t in FORMATS8:

@@ -141,8 +141,8 @@ def float_to_integer(op, source, target, a):
 
 
 def bitcast(source, target, a):
-    """The bits of a NaN are not defined."""
-    if a == floats.NAN:
+    """The bits of a NaN are not defined; signaling ones are not drawn."""
+    if a == floats.NAN or target in FLOATS and floats.is_signaling(target, a):
         return None
     return (floats.canonical(target, a)
             if target in FLOATS + FLOATS8 else a)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Canonicalizer.h - Canonicalization that keeps results ---*- C++ -*-===//
+//===- Canonicalizer.h - Canonicalization that keeps results ----*- C++ -*-===//
 
 #ifndef IRIS_GUARDS_CANONICALIZER_H
 #define IRIS_GUARDS_CANONICALIZER_H

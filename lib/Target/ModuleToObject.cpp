@@ -10,6 +10,7 @@
 #include "Linker.h"
 #include "LoadsBeforeBarriers.h"
 #include "Magnitudes.h"
+#include "NarrowStores.h"
 #include "NestedMinMax.h"
 #include "ScalarPressure.h"
 #include "ShortIntegers.h"
@@ -404,7 +405,12 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::generate(llvm::Module &input,
     llvm::RegisterTargetPassConfigCallback callback(
         [&](llvm::TargetMachine &other, llvm::legacy::PassManagerBase &,
             llvm::TargetPassConfig *config) {
-          if (&other != machine.get() || target.kind != TargetKind::AMDGPU)
+          if (&other != machine.get())
+            return;
+          if (target.kind == TargetKind::NVPTX &&
+              options.guards.contains(Guard::NarrowStores))
+            copyNarrowlyStored(*config);
+          if (target.kind != TargetKind::AMDGPU)
             return;
           if (options.guards.contains(Guard::WaitsInLoops))
             keepWaitsInLoops(*config);

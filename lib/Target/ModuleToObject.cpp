@@ -243,6 +243,12 @@ LogicalResult ModuleToObject::checkWorkgroups() {
 FailureOr<std::unique_ptr<llvm::Module>>
 ModuleToObject::translate(Operation *module) {
   std::unique_ptr<llvm::Module> translated;
+  // The translation gives accesses without an alignment that of their type in
+  // this layout, as the lowering to LLVM's dialect expects. In LLVM's default
+  // layout an i64 has 4 bytes.
+  std::string layout = machine->createDataLayout().getStringRepresentation();
+  module->setAttr(LLVM::LLVMDialect::getDataLayoutAttrName(),
+                  StringAttr::get(module->getContext(), layout));
   LogicalResult result = guarded("translation to LLVM IR", [&] {
     translated = translateModuleToLLVMIR(module, *context, "iris",
                                          /*disableVerification=*/true);
@@ -250,7 +256,6 @@ ModuleToObject::translate(Operation *module) {
   if (failed(result) || !translated) // the translation has said why
     return failure();
   translated->setTargetTriple(machine->getTargetTriple());
-  translated->setDataLayout(machine->createDataLayout());
   nameSymbols(module, *translated);
   setConventions(*translated);
 

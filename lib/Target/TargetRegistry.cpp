@@ -8,7 +8,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/TargetParser/Triple.h"
 #include <mutex>
 
 using namespace mlir::iris;
@@ -36,10 +35,6 @@ llvm::ArrayRef<TargetSpec> mlir::iris::getKnownTargets() {
     return llvm::SmallVector<TargetSpec>(all);
   }();
   return targets;
-}
-
-std::string TargetSpec::getDataLayout() const {
-  return llvm::Triple(triple).computeDataLayout();
 }
 
 llvm::Expected<TargetSpec> mlir::iris::parseTarget(llvm::StringRef name) {

@@ -31,9 +31,6 @@ struct TargetSpec {
   /// The GPUs, and the kind of image, for people.
   llvm::StringRef gpus, image;
 
-  /// LLVM's data layout of the triple. Does not need the backend.
-  std::string getDataLayout() const;
-
   bool isGPU() const { return kind != TargetKind::Host; }
 };
 

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "GuardedShifts.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/PatternMatch.h"
 
 using llvm::Instruction;
+
+/// Whether `value` is a shift, or a vector or an element of one that has a
+/// shift. Code generation splits vectors.
+static bool hasShift(llvm::Value *value) {
+  using namespace llvm::PatternMatch;
+  llvm::SmallSetVector<llvm::Value *, 8> seen;
+  seen.insert(value);
+  for (unsigned i = 0; i < seen.size(); ++i) {
+    if (match(seen[i], m_Shift(m_Value(), m_Value())))
+      return true;
+    if (llvm::isa<llvm::InsertElementInst, llvm::ShuffleVectorInst,
+                  llvm::ExtractElementInst>(seen[i]))
+      for (llvm::Value *operand : llvm::cast<Instruction>(seen[i])->operands())
+        seen.insert(operand);
+  }
+  return false;
+}
 
 /// The number of the operand that is 0 instead of a shift of i64; none: there
 /// is no such selection.
@@ -16,7 +34,7 @@ static std::optional<unsigned> getZeroArm(const Instruction &op) {
     return std::nullopt;
   for (unsigned zero : {1u, 2u})
     if (match(op.getOperand(zero), llvm::PatternMatch::m_Zero()) &&
-        match(op.getOperand(3 - zero), m_Shift(m_Value(), m_Value())))
+        hasShift(op.getOperand(3 - zero)))
       return zero;
   return std::nullopt;
 }

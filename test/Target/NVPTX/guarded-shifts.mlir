@@ -31,6 +31,28 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Elements of a vector that are all equal: the shift is one of an i64.
+  // CHECK-LABEL: .entry vector(
+  // CHECK: setp.{{(lt|gt)}}.u64 [[P:%p[0-9]+]], {{.*}}, {{6[34]}};
+  // CHECK: selp.b64 {{.*}}, [[P]];
+  // DEFECT-LABEL: .entry vector(
+  // DEFECT-NOT: selp
+  // DEFECT: shl.b64
+  // DEFECT-NOT: selp
+  // DEFECT: ret;
+  gpu.func @vector(%v: !v, %n: i64) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant dense<0> : vector<2xi64>
+    %c64 = arith.constant dense<64> : vector<2xi64>
+    %x = vector.broadcast %n : i64 to vector<2xi64>
+    %in = arith.cmpi ult, %x, %c64 : vector<2xi64>
+    %up = arith.shli %x, %x : vector<2xi64>
+    %u = arith.select %in, %up, %zero : vector<2xi1>, vector<2xi64>
+    vector.store %u, %v[%c0] : !v, vector<2xi64>
+    gpu.return
+  }
+
   // -2147483648 is not 2^31.
   // CHECK-LABEL: .entry sign(
   // CHECK-NOT: mul.wide.s32

@@ -349,16 +349,18 @@ Status iris::ccl::checkCostModel(DeviceKind device) {
   return Status::success();
 }
 
+static bool hasTarget(const DeviceModel &model, const std::string &target) {
+  return std::find(model.targets.begin(), model.targets.end(), target) !=
+         model.targets.end();
+}
+
 const DeviceModel *
 iris::ccl::findDeviceModel(DeviceKind kind, const std::string &target,
                            const DeviceAttributes *attributes) {
-  for (const DeviceModel &model : embeddedDeviceModels()) {
-    bool hasTarget = std::find(model.targets.begin(), model.targets.end(),
-                               target) != model.targets.end();
-    if (model.kind == kind && hasTarget &&
+  for (const DeviceModel &model : embeddedDeviceModels())
+    if (model.kind == kind && hasTarget(model, target) &&
         (!attributes || attributes->name.find(model.gpu) != std::string::npos))
       return &model;
-  }
   return nullptr;
 }
 
@@ -397,9 +399,11 @@ static double ratioOf(double value, double reference) {
 }
 
 /// A model of a GPU that has none. Processors, clock and memory are its own;
-/// what is left of the reference are efficiencies, tiles and the times of
-/// links. Kernels and copy engines that were measured on the reference are not
-/// taken over: the selector then compares all variants by the links' times.
+/// efficiencies, tiles and links are those of the reference. Kernels that were
+/// measured on a reference of the same target are kept: the machine code is the
+/// same, and their latencies differ less between two GPUs of a target than
+/// between variants. Otherwise the selector compares all variants by the times
+/// of the links. The selector does not choose copy engines for fused matmuls.
 static DeviceModel modelFromAttributes(const DeviceModel &reference,
                                        const DeviceAttributes &attributes) {
   DeviceModel model = reference;
@@ -422,16 +426,20 @@ static DeviceModel modelFromAttributes(const DeviceModel &reference,
   processor.copyEngineBytesPerUs = 0;
   if (attributes.warpSize != 0)
     model.links.warpSize = attributes.warpSize;
-  model.kernels.clear();
-  model.stagedKernels.clear();
+  const bool sameTarget = hasTarget(reference, attributes.target);
+  if (!sameTarget) {
+    model.kernels.clear();
+    model.stagedKernels.clear();
+  }
   std::string source = formatString(
       "no cost model for '%s' (%s): modelled from its attributes, %lld "
-      "processors at %.0f MHz and %.0f GB/s of memory, with the efficiencies "
-      "and links of %s; measure and set IRIS_COST_MODEL, or tune (iris-bench "
-      "--tune)",
+      "processors at %.0f MHz and %.0f GB/s of memory, with the efficiencies, "
+      "%s of %s; measure and set IRIS_COST_MODEL, or tune (iris-bench --tune)",
       attributes.name.c_str(), attributes.target.c_str(),
       static_cast<long long>(processor.processors), processor.clockMHz,
-      processor.memoryPeakBytesPerUs / 1000, reference.name.c_str());
+      processor.memoryPeakBytesPerUs / 1000,
+      sameTarget ? "links and collective kernels" : "and links",
+      reference.name.c_str());
   model.name = attributes.name;
   model.targets = {attributes.target};
   model.gpu = attributes.name;

@@ -166,10 +166,11 @@ const DeviceModel *findDeviceModel(rt::DeviceKind kind,
 
 /// The model of a device: the file of IRIS_COST_MODEL, or the embedded one of
 /// this GPU. A GPU without one is modelled from its attributes: the rates of an
-/// embedded model with the same warp size are scaled by processors, clock and
-/// memory, and nothing that was measured on that GPU is used; `source` and one
-/// line of the log say so. Without attributes and for an empty or unknown
-/// target, the first model of the warp size or of the kind serves.
+/// embedded model of the same target, else of the same warp size, are scaled by
+/// processors, clock and memory. The kernels that were measured serve GPUs of
+/// the same target; `source` and one line of the log say so. Without attributes
+/// and for an empty or unknown target, the first model of the warp size or of
+/// the kind serves.
 const DeviceModel &deviceModelOf(rt::DeviceKind kind, const std::string &target,
                                  const rt::DeviceAttributes *attributes);
 

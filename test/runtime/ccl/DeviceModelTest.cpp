@@ -188,21 +188,43 @@ TEST(DeviceModel, AnUnknownGpuIsNotTakenForAnother) {
   EXPECT_EQ(
       deviceModelOf(DeviceKind::cuda, "sm_103a", &b300).processor.processors,
       148);
-  // Nothing that was measured on H200 is used.
-  ASSERT_FALSE(h200.kernels.empty());
-  EXPECT_TRUE(model.kernels.empty());
-  EXPECT_TRUE(model.stagedKernels.empty());
   EXPECT_EQ(model.processor.copyEngineBytesPerUs, 0);
   EXPECT_EQ(findDeviceModel(DeviceKind::cuda, "sm_90a", &h100), nullptr);
+}
+
+static TuningKey allReduceOf(const DeviceAttributes &attributes) {
   TuningKey call;
   call.op = Op::allReduce;
-  call.groupSize = 4;
-  call.bytes = 1 << 20;
+  call.groupSize = 2;
+  call.bytes = 1024;
   call.device = DeviceKind::cuda;
-  call.attributes = &h100;
-  for (const Estimate &each : estimates(call))
+  call.attributes = &attributes;
+  return call;
+}
+
+TEST(DeviceModel, AnUnknownGpuOfATargetHasItsMeasuredKernels) {
+  DeviceAttributes h200 = {"sm_90a", "NVIDIA H200", 132};
+  DeviceAttributes h100 = {"sm_90a", "NVIDIA H100 80GB HBM3", 132};
+  const DeviceModel &reference = deviceModelOf(allReduceOf(h200));
+  const DeviceModel &model = deviceModelOf(allReduceOf(h100));
+  ASSERT_FALSE(reference.kernels.empty());
+  EXPECT_EQ(model.kernels.size(), reference.kernels.size());
+  EXPECT_EQ(model.stagedKernels.size(), reference.stagedKernels.size());
+  EXPECT_EQ(select(allReduceOf(h100)).config, select(allReduceOf(h200)).config);
+  EXPECT_NE(model.links.source.find("collective kernels of NVIDIA H200"),
+            std::string::npos)
+      << model.links.source;
+}
+
+TEST(DeviceModel, AGpuOfAnotherTargetHasNoMeasuredKernels) {
+  DeviceAttributes a100 = {"sm_80", "NVIDIA A100", 108, 32, 1410, 1555000};
+  const DeviceModel &model = deviceModelOf(allReduceOf(a100));
+  EXPECT_TRUE(model.kernels.empty());
+  EXPECT_TRUE(model.stagedKernels.empty());
+  std::vector<Estimate> all = estimates(allReduceOf(a100));
+  EXPECT_FALSE(all.empty());
+  for (const Estimate &each : all)
     EXPECT_NE(each.config.variant, "copy_engine");
-  EXPECT_FALSE(estimates(call).empty());
 }
 
 TEST(DeviceModel, AnUnknownGpuIsModelledFromItsAttributes) {

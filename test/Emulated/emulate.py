@@ -29,6 +29,7 @@ import floats
 import halves
 import idle_lanes
 import narrow_operands
+import vector_operands
 import wide_atomics
 
 try:
@@ -61,6 +62,7 @@ def load_emulator():
     idle_lanes.teach(module)
     multiply_adds.teach(module)
     narrow_operands.teach(module)
+    vector_operands.teach(module)
     accesses.teach(module)
     wide_atomics.teach(module)
     return module

@@ -78,7 +78,9 @@ def exact_pcode(name):
     None if the ISA's pseudocode is sufficient."""
     for suffix in ("_E32", "_E64"):
         name = name.removesuffix(suffix)
-    operation, _, element = name.removeprefix("V_").lower().rpartition("_")
+    # Scalar instructions (S_) round as those of vectors (V_) do.
+    name = name.removeprefix("V_").removeprefix("S_")
+    operation, _, element = name.lower().rpartition("_")
     if element not in NAMES:
         return None
     result, first, second = (f"{v}.{element}" for v in ("D0", "S0", "S1"))

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operands of vector operations as specified by the ISA, where the emulator
+deviates.
+
+Operands that SDWA selects have modifiers, absolute value and negation, which
+the emulator leaves out. v_fmac_f64 adds to two registers, of which the emulator
+reads the lower one in the long encoding.
+"""
+
+PAD_WITH_SIGN, WHOLE_REGISTER = 1, 6  # dst_unused, dst_sel
+
+
+def modified(machine, instruction, operands):
+    """The operands with the modifiers of their fields."""
+    def field(name):
+        return machine._iattr(instruction, name)
+    if field("omod") or field("clmp") or (
+            field("dst_unused") == PAD_WITH_SIGN
+            and field("dst_sel") != WHOLE_REGISTER):
+        raise RuntimeError("SDWA with clamp, scale or sign not modelled")
+    bits = instruction.canonical_op_bits
+    return {name: machine._apply_src_mods(
+        operands[name], 0, field(f"src{n}_abs"), field(f"src{n}_neg"),
+        bits[f"s{n}"]) for n, name in enumerate(("S0", "S1"))
+        if name in operands}
+
+
+def accumulator(machine, instruction, operands, context):
+    """The two registers of the result, of v_fmac_f64."""
+    if "FMAC_F64" not in machine._op_name(instruction):
+        return {}
+    low = context.inst_field(type(instruction).vdst)
+    lane = operands["laneId"]
+    return {"D0": machine._u64(context.rvgpr_dyn(low, lane), context.rvgpr_dyn(
+        low + machine._c(1), lane))}
+
+
+def teach(emulator):
+    """Patches the module `emulator`."""
+    machine, isa = emulator.E, emulator.irc
+
+    def with_operands(original, corrections):
+        """Lets `corrections` replace operands of the ISA's pseudocode."""
+        def compile_instruction(instruction, context):
+            parse = machine.parse_pcode
+
+            def corrected(text, operands):
+                return parse(text, {**operands, **corrections(
+                    instruction, operands, context)})
+            machine.parse_pcode = corrected
+            try:
+                return original(instruction, context)
+            finally:
+                machine.parse_pcode = parse
+        return compile_instruction
+
+    handlers = machine._INST_HANDLERS
+    for kind in (isa.VOP1_SDWA, isa.VOP2_SDWA, isa.VOP2_SDWA_SDST,
+                 isa.VOPC_SDWA_SDST):
+        handlers[kind] = with_operands(
+            handlers[kind], lambda instruction, operands, _: modified(
+                machine, instruction, operands))
+    handlers[isa.VOP3] = with_operands(
+        handlers[isa.VOP3], lambda *arguments: accumulator(machine, *arguments))

@@ -13,8 +13,8 @@ What hides mistakes on hardware is made as bad as the ISA allows:
     there before;
   * `cp.async` reads and writes when its group is waited for, not before, or,
     with odd seeds, at once;
-  * shared memory holds NaNs at first, and accesses outside of a buffer or not
-    aligned are errors;
+  * shared memory holds NaNs at first, a register any bits, and accesses outside
+    of a buffer or not aligned are errors;
   * lanes that leave `ldmatrix` or `mma.sync` out are an error.
 """
 import random
@@ -23,7 +23,7 @@ import re
 import numpy as np
 
 from ptx_arithmetic import Error, WARP, WIDTHS
-from ptx_warp import SHARED_BASE, Warp
+from ptx_warp import PARAMETER_BASE, PARAMETER_BYTES, SHARED_BASE, Warp
 
 
 # Code -----------------------------------------------------------------------
@@ -73,15 +73,21 @@ class Kernel:
     def __init__(self, name, parameters, body, globals_):
         self.name, self.parameters = name, parameters
         self.code, self.labels, self.shared = [], {}, dict(globals_)
+        self.branch_targets = {}  # lists of labels, by their own label
         body = re.sub(r"//[^\n]*", "", body)
         for statement in body.split(";"):
-            statement = statement.strip()
+            statement, label = statement.strip(), None
             while match := re.match(r"(\$?[\w$]+):\s*", statement):
-                self.labels[match[1]] = len(self.code)
+                label = match[1]
+                self.labels[label] = len(self.code)
                 statement = statement[match.end():]
             if match := re.match(r"\.shared .*?\.b8 ([\w$]+)\[(\d*)\]",
                                  statement, re.S):
                 self.shared[match[1]] = int(match[2] or 0)
+            elif statement.startswith(".branchtargets"):
+                self.branch_targets[label] = [
+                    target.strip() for target in statement.removeprefix(
+                        ".branchtargets").split(",")]
             elif statement and not statement.startswith("."):
                 self.code.append(Instruction(statement))
 
@@ -153,9 +159,11 @@ class Block:
                                                    index)
         self.code, self.memory = launch.kernel.code, launch.memory
         self.threads = launch.block[0]
-        self.parameters = {
-            name: int(value) & (2 ** 64 - 1) for (name, _), value in zip(
-                launch.kernel.parameters, launch.args, strict=True)}
+        self.parameters = [int(value) & (2 ** 64 - 1) for _, value in zip(
+            launch.kernel.parameters, launch.args, strict=True)]
+        self.parameter_addresses = {
+            name: PARAMETER_BASE + PARAMETER_BYTES * n
+            for n, (name, _) in enumerate(launch.kernel.parameters)}
         # Static variables first; dynamic memory has no size of its own.
         self.shared, top = {}, SHARED_BASE
         for name, size in sorted(launch.kernel.shared.items(),
@@ -182,6 +190,7 @@ class Emu:
     def __init__(self, memory, seed=1, budget=50_000_000,
                  dynamic_bytes=227 << 10):
         self.order = random.Random(seed)
+        self.undefined = np.random.default_rng(seed)
         self.copies_at_once = seed % 2 == 1
         self.budget, self.dynamic_bytes = budget, dynamic_bytes
 

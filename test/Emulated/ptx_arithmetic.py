@@ -197,8 +197,9 @@ class Arithmetic:
     def elementwise(self, i, mask, function):
         """The result of `function` on the operands, of integers or floats, or
         of each half of a pair."""
-        if any(part in ("ftz", "sat", "approx", "full", "relu", "xorsign")
-               for part in i.name):
+        if any(part in ("ftz", "sat", "approx", "full", "xorsign")
+               for part in i.name) or ("relu" in i.name
+                                       and not i.is_signed):
             raise Error("unknown instruction")
         operands = [self.read(o) for o in i.operands[1:]]
         kind, is_pair = i.type.removesuffix("x2"), i.type.endswith("x2")
@@ -274,7 +275,8 @@ class Arithmetic:
         def function(x, y):
             if x.dtype.kind == "f":
                 return extremum(x, y, is_max, "NaN" in i.name)
-            return np.maximum(x, y) if is_max else np.minimum(x, y)
+            chosen = np.maximum(x, y) if is_max else np.minimum(x, y)
+            return np.maximum(chosen, 0) if "relu" in i.name else chosen
         self.elementwise(i, mask, function)
 
     def op_min(self, i, mask):

@@ -5,10 +5,11 @@ import re
 
 import numpy as np
 
-from ptx_arithmetic import (Arithmetic, Error, SIGNED, U64, UNSIGNED, WARP,
-                            as_floats, from_floats)
+from ptx_arithmetic import (Arithmetic, Error, REGISTER_WIDTHS, SIGNED, U64,
+                            UNSIGNED, WARP, as_floats, as_type, from_floats)
 
 SHARED_BASE = 0x1000  # of the shared window; 0 is no address of a variable
+PARAMETER_BASE, PARAMETER_BYTES = 0x100, 8
 
 
 def decode_float8(bits, exponent_bits, mantissa_bits, bias):
@@ -62,7 +63,7 @@ class Warp(Arithmetic):
             if operand == "%ntid.x":
                 return np.full(WARP, self.block.threads, U64)
             if operand not in self.registers:
-                raise Error(f"{operand} is read before it is written")
+                self.registers[operand] = self.undefined(operand)
             return self.registers[operand]
         if operand.startswith(("0f", "0d")):
             return np.full(WARP, int(operand[2:], 16), U64)
@@ -71,9 +72,20 @@ class Warp(Arithmetic):
         if re.fullmatch(r"-?(0x[0-9a-fA-F]+|\d+)U?", operand):
             return np.full(WARP, int(operand.rstrip("U"), 0) & (2 ** 64 - 1),
                            U64)
-        if operand in self.block.shared:
-            return np.full(WARP, self.block.shared[operand], U64)
+        for addresses in (self.block.shared, self.block.parameter_addresses):
+            if operand in addresses:
+                return np.full(WARP, addresses[operand], U64)
         raise Error(f"operand {operand}")
+
+    def undefined(self, name):
+        """Bits of a register that was not written. LLVM may read one for a value
+        that nothing depends on; a result that depends on it is wrong."""
+        bits = self.block.emulation.undefined.integers(
+            2 ** 64, size=WARP, dtype=U64)
+        kind = name.rstrip("0123456789")
+        if kind == "%p":
+            return bits & U64(1)
+        return as_type(bits, REGISTER_WIDTHS.get(kind, 8), False).astype(U64)
 
     def write(self, name, value, mask, width=8):
         if name == "_":
@@ -81,9 +93,9 @@ class Warp(Arithmetic):
         value = value.astype(U64)
         if width < 8:
             value = value & U64((1 << 8 * width) - 1)
-        old = self.registers.get(name)
-        self.registers[name] = value if old is None else np.where(
-            mask, value, old)
+        if not mask.all():
+            value = np.where(mask, value, self.read(name))
+        self.registers[name] = value
 
     def address(self, operand):
         inner = operand[1:-1].strip()
@@ -138,6 +150,15 @@ class Warp(Arithmetic):
     def op_bra(self, i, mask):
         self.jump(i.operands[0], mask)
 
+    def op_brx(self, i, mask):
+        """A jump table."""
+        targets = self.block.kernel.branch_targets[i.operands[1]]
+        index = as_type(self.read(i.operands[0]), 4, False)
+        if (index[mask] >= len(targets)).any():
+            raise Error("index beyond the list of targets")
+        for n, target in enumerate(targets):
+            self.jump(target, mask & (index == n))
+
     def op_ret(self, i, mask):
         self.alive = self.alive & ~mask
 
@@ -168,9 +189,7 @@ class Warp(Arithmetic):
         names = i.operands[0]
         names = names if isinstance(names, list) else [names]
         if "param" in i.name:
-            name = i.operands[1][1:-1].split("+")[0].strip()
-            return self.write(names[0], np.full(
-                WARP, self.block.parameters[name], U64), mask, i.width)
+            return self.load_parameter(i, names, mask)
         total = i.width * len(names)
         memory, index = self.space(i, self.address(i.operands[1]), total, mask)
         data = memory[index]
@@ -182,6 +201,18 @@ class Warp(Arithmetic):
             value[mask] = part.astype(U64)
             self.write(name, value, mask)
         return None
+
+    def load_parameter(self, i, names, mask):
+        start = self.address(i.operands[1]) - U64(PARAMETER_BASE)
+        words = np.array(self.block.parameters, U64)
+        for k, name in enumerate(names):
+            number, offset = np.divmod(start + U64(k * i.width),
+                                       U64(PARAMETER_BYTES))
+            if (number[mask] >= len(words)).any() or (
+                    offset[mask] % U64(i.width)).any():
+                raise Error("access outside of a parameter")
+            number = np.where(mask, number, U64(0)).astype(np.int64)
+            self.write(name, words[number] >> U64(8) * offset, mask, i.width)
 
     def op_st(self, i, mask):
         names = i.operands[1]

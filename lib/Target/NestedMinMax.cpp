@@ -95,28 +95,32 @@ static bool mayBeSelection(llvm::Value *value) {
   return llvm::isa<llvm::SelectInst, llvm::PHINode>(value);
 }
 
-/// Hides what computes the value, without its extensions.
+/// The value, hidden, and the extensions that it has. The bits of a bf16 are
+/// hidden as the f32 that they are half of: x86 has library calls for numbers
+/// of bf16.
+static llvm::Value *createFenced(llvm::IRBuilder<> &b, llvm::Value *value) {
+  auto fence = [&](llvm::Value *number) {
+    return b.CreateArithmeticFence(number, number->getType());
+  };
+  if (getBf16Bits(value))
+    return fence(value);
+  if (!value->getType()->isIntegerTy())
+    return b.CreateFPExt(fence(withoutExtension(value)), value->getType());
+  llvm::Value *upper = b.CreateShl(b.CreateZExt(value, b.getInt32Ty()), 16);
+  llvm::Value *hidden = fence(b.CreateBitCast(upper, b.getFloatTy()));
+  llvm::Value *bits = b.CreateBitCast(hidden, b.getInt32Ty());
+  return b.CreateTrunc(b.CreateLShr(bits, 16), value->getType());
+}
+
+/// Hides what computes the value.
 static void hideValue(MinMax minMax) {
   llvm::IRBuilder<> b(&minMax.select);
-  auto hide = [&](llvm::Value *value) -> llvm::Value * {
-    llvm::Value *narrow = withoutExtension(value);
-    if (!narrow->getType()->isIntegerTy())
-      return b.CreateFPExt(b.CreateArithmeticFence(narrow, narrow->getType()),
-                           value->getType());
-    llvm::Value *number = b.CreateBitCast(narrow, b.getBFloatTy());
-    llvm::Value *hidden = b.CreateBitCast(
-        b.CreateArithmeticFence(number, number->getType()), narrow->getType());
-    if (narrow == value)
-      return hidden;
-    llvm::Value *upper = b.CreateShl(b.CreateZExt(hidden, b.getInt32Ty()), 16);
-    return b.CreateBitCast(upper, value->getType());
-  };
   llvm::Value *operands[2] = {minMax.comparison.getOperand(0),
                               minMax.comparison.getOperand(1)};
-  operands[minMax.compared] = hide(operands[minMax.compared]);
+  operands[minMax.compared] = createFenced(b, operands[minMax.compared]);
   minMax.select.setCondition(
       b.CreateFCmp(minMax.comparison.getPredicate(), operands[0], operands[1]));
-  minMax.select.setOperand(minMax.selected, hide(minMax.getValue()));
+  minMax.select.setOperand(minMax.selected, createFenced(b, minMax.getValue()));
 }
 
 llvm::PreservedAnalyses

@@ -13,6 +13,7 @@
 #include "NarrowStores.h"
 #include "NestedMinMax.h"
 #include "ScalarPressure.h"
+#include "SelectedZeros.h"
 #include "ShortIntegers.h"
 #include "ShortShifts.h"
 #include "SpillSearch.h"
@@ -334,6 +335,14 @@ LogicalResult ModuleToObject::optimize() {
              llvm::ThinOrFullLTOPhase) {
             passes.addPass(
                 llvm::createModuleToFunctionPassAdaptor(IntegersToBf16Pass()));
+          });
+    if (target.kind != TargetKind::Host &&
+        options.guards.contains(Guard::SelectedZeros))
+      builder.registerOptimizerLastEPCallback(
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
+             llvm::ThinOrFullLTOPhase) {
+            passes.addPass(
+                llvm::createModuleToFunctionPassAdaptor(SelectedZerosPass()));
           });
     if (target.kind == TargetKind::AMDGPU)
       builder.registerOptimizerLastEPCallback(

@@ -50,6 +50,22 @@ static bool isSameNumber(llvm::Value *a, llvm::Value *b) {
   return x && y && x->bitwiseIsEqual(*y);
 }
 
+/// Whether the value is a selection, or becomes one. LLVM looks through
+/// conversions.
+static bool mayBeSelection(llvm::Value *value) {
+  if (auto *cast = llvm::dyn_cast<llvm::CastInst>(value))
+    value = cast->getOperand(0);
+  return llvm::isa<llvm::SelectInst, llvm::PHINode>(value);
+}
+
+/// Whether both are the same value, or may become it: a selection of which one
+/// arm is never chosen becomes the other one.
+static bool maySelectTheSame(llvm::Value *a, llvm::Value *b) {
+  a = withoutExtension(a);
+  b = withoutExtension(b);
+  return a == b || (mayBeSelection(a) && mayBeSelection(b));
+}
+
 namespace {
 /// The maximum or minimum of a value and a constant, by a selection. Either the
 /// comparison or the selection may be of the extended numbers: LLVM removes the
@@ -72,8 +88,8 @@ struct MinMax {
       for (unsigned selected : {1u, 2u})
         if (isSameNumber(comparison->getOperand(1 - compared),
                          select->getOperand(3 - selected)) &&
-            withoutExtension(comparison->getOperand(compared)) ==
-                withoutExtension(select->getOperand(selected)))
+            maySelectTheSame(comparison->getOperand(compared),
+                             select->getOperand(selected)))
           return MinMax{*select, *comparison, compared, selected};
     return std::nullopt;
   }
@@ -86,14 +102,6 @@ struct MinMax {
   }
 };
 } // namespace
-
-/// Whether the value is a selection, or becomes one. LLVM looks through
-/// conversions.
-static bool mayBeSelection(llvm::Value *value) {
-  if (auto *cast = llvm::dyn_cast<llvm::CastInst>(value))
-    value = cast->getOperand(0);
-  return llvm::isa<llvm::SelectInst, llvm::PHINode>(value);
-}
 
 /// The value, hidden, and the extensions that it has. The bits of a bf16 are
 /// hidden as the f32 that they are half of: x86 has library calls for numbers

@@ -9,7 +9,7 @@
 // LLVM still has the one defect that the host has, too.
 // RUN: iris-compile %s --disable-guards=nested-min-max -o %t.iris
 // RUN: not iris-run -n 1 %t.iris 2>&1 | FileCheck %s
-// CHECK: {{[0-9]+}} of 213 checks failed
+// CHECK: {{[0-9]+}} of 215 checks failed
 
 !w = memref<64xi64, #iris.symmetric>
 
@@ -177,6 +177,20 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // The middle minimum becomes the inner one, and then the outer one is of it.
+  gpu.func @three_minima(%ctx: !iris.ctx, %x: f32, %want: f32) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %k = arith.constant 3.25 : f32
+    %above = arith.cmpf ogt, %x, %k : f32
+    %inner = arith.select %above, %k, %x : f32
+    %below = arith.cmpf ult, %inner, %k : f32
+    %middle = arith.select %below, %inner, %k : f32
+    %beyond = arith.cmpf ugt, %middle, %k : f32
+    %outer = arith.select %beyond, %k, %inner : f32
+    iris.expect_eq %outer, %want, "min(min(min(x, 3.25), 3.25), 3.25)" : f32
+    gpu.return
+  }
+
   // x86 has library calls for selections of bf16 that are not of their bits.
   gpu.func @chosen_minimum(%ctx: !iris.ctx, %h: bf16, %number: i1, %limit: i1,
       %want: bf16) kernel attributes {iris.num_warps = 1 : i32} {
@@ -228,6 +242,8 @@ func.func @main(%ctx: !iris.ctx) {
   %b1 = arith.constant 1.0 : bf16
   iris.launch @kernels::@short_minima programs(%one) args(%ctx, %nanb, %limitb : !iris.ctx, bf16, bf16)
   iris.launch @kernels::@short_minima programs(%one) args(%ctx, %b1, %b1 : !iris.ctx, bf16, bf16)
+  iris.launch @kernels::@three_minima programs(%one) args(%ctx, %nan, %limit : !iris.ctx, f32, f32)
+  iris.launch @kernels::@three_minima programs(%one) args(%ctx, %x1, %x1 : !iris.ctx, f32, f32)
   %true = arith.constant true
   %false = arith.constant false
   iris.launch @kernels::@chosen_minimum programs(%one) args(%ctx, %nanb, %true, %false, %limitb : !iris.ctx, bf16, i1, i1, bf16)

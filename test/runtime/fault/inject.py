@@ -19,10 +19,11 @@ import shutil
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 
-from jobs import CRASH, LIMITS, STARTS, Job, Tools, listing
+from jobs import CRASH, LIMITS, PREFIX, STARTS, Job, Tools, listing
 
 RANKS = 3
 
@@ -465,10 +466,13 @@ def main():
                 print("  | " + job.text[-2500:].replace("\n", "\n  | "), flush=True)
             job.remove()
     finally:
-        shutil.rmtree(tools.scratch, ignore_errors=True)
+        tools.remove()
     print(f"limits in s: {LIMITS}")
     print(f"{'fault':26} {'count':>5} {'too late':>8} {'worst s':>8} {'failures':>8}")
-    bad = 0
+    left = [n for n in os.listdir(tempfile.gettempdir()) if n.startswith(PREFIX)]
+    if left:
+        print(f"left in {tempfile.gettempdir()}: {left}")
+    bad = len(left)
     for kind, all_of in results.items():
         wrong = sum(bool(f.complaints) for _, f in all_of)
         bad += wrong

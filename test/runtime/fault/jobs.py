@@ -13,6 +13,8 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+# The start of the names of this process' temporary folders.
+PREFIX = f"iris-faults-{os.getpid()}-"
 
 # Seconds; enough for jobs without faults. adapt() makes them small, so that what
 # waits for a rank that never comes ends soon, but not smaller than this machine
@@ -59,6 +61,12 @@ def threads_of(user):
     return count
 
 
+def remove_tree(root):
+    """Removes a folder, also one with folders that are not readable."""
+    subprocess.run(["chmod", "-R", "u+rwx", root], check=False)
+    shutil.rmtree(root)
+
+
 class Job:
     """One run of a program, in separate folders."""
     count = 0
@@ -67,7 +75,8 @@ class Job:
         Job.count += 1
         self.tools, self.ranks = tools, ranks
         self.tag = f"{os.getpid()}-{Job.count}"
-        self.root = tempfile.mkdtemp(prefix="iris-faults-")
+        # In the folder of all jobs, which goes even if a job is left.
+        self.root = tempfile.mkdtemp(dir=tools.scratch)
         for name in ("tmp", "run", "cache"):
             os.mkdir(os.path.join(self.root, name), 0o700)
         self.limits, self.user = dict(limits or {}), None
@@ -236,8 +245,7 @@ class Job:
         return ranks
 
     def remove(self):
-        subprocess.run(["chmod", "-R", "u+rwx", self.root], check=False)
-        shutil.rmtree(self.root, ignore_errors=True)
+        remove_tree(self.root)
 
 
 class Tools:
@@ -251,7 +259,7 @@ class Tools:
         self.source = os.path.join(HERE, "rounds.mlir")
         self.bench_args = ["--ops=all_reduce", "--sizes=1K:4K", "--samples=3",
                            "--warmups=1", "--calls=3", "--modes=eager"]
-        self.scratch = tempfile.mkdtemp(prefix="iris-faults-")
+        self.scratch = tempfile.mkdtemp(prefix=PREFIX)
         os.chmod(self.scratch, 0o711)  # jobs may run as other users
         self.package = os.path.join(self.scratch, "rounds.iris")
         self.cache = os.path.join(self.scratch, "cache")
@@ -263,6 +271,7 @@ class Tools:
         job = Job(self, self.ranks)
         job.spawn([self.compile, self.source, "--target=host", "-o", self.package])
         self.recordFailure(job, "iris-compile")
+        job.remove()
         for start in STARTS:
             job = Job(self, self.ranks)
             STARTS[start](job)
@@ -272,6 +281,10 @@ class Tools:
                 shutil.copytree(job.path("cache"), self.cache, dirs_exist_ok=True)
             job.remove()
         adapt(max(self.seconds.values()))
+
+    def remove(self):
+        """Removes the jobs and what they share."""
+        remove_tree(self.scratch)
 
     @staticmethod
     def recordFailure(job, what):

@@ -12,6 +12,7 @@
 #include "StandardStreams.h"
 #include "iris-c/RuntimeABI.h"
 #include "iris/rt/Env.h"
+#include "stack/LargeStack.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +21,8 @@
 
 using namespace iris;
 using namespace iris::bench;
+
+static constexpr const char *toolName = "iris-bench";
 
 static int report(const rt::Status &status) {
   std::fprintf(stderr, "iris-bench: %s\n", status.message().c_str());
@@ -253,7 +256,11 @@ static int runTool(int argc, char **argv) {
   return run::exitStatusOf(status);
 }
 
+static int runAndFinish(int argc, char **argv) {
+  return run::finishStandardOutput(toolName, runTool(argc, argv));
+}
+
 int main(int argc, char **argv) {
   run::prepareStandardStreams();
-  return run::finishStandardOutput("iris-bench", runTool(argc, argv));
+  return iristools::runOnLargeStack(toolName, runAndFinish, argc, argv);
 }

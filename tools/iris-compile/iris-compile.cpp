@@ -7,6 +7,7 @@
 #include "Output.h"
 #include "Signals.h"
 #include "debug-log/DebugLog.h"
+#include "stack/LargeStack.h"
 #include "terminal/Terminal.h"
 
 #include "iris-c/RuntimeABI.h"
@@ -24,9 +25,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/thread.h"
 #include <ctime>
-#include <sys/resource.h>
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -447,16 +446,7 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
   return success();
 }
 
-/// The parser and the passes recurse as deep as regions nest.
-static void runOnLargeStack(llvm::function_ref<void()> work) {
-  constexpr unsigned bytes = 8 << 20;
-  rlimit limit;
-  if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur >= bytes)
-    return work();
-  llvm::thread(std::optional<unsigned>(bytes), [&] { work(); }).join();
-}
-
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   cleanUpOnSignals();
   // The time before `main`: dynamic linking and static constructors.
   timespec used = {};
@@ -498,11 +488,14 @@ int main(int argc, char **argv) {
   DefaultTimingManager timingManager;
   timingManager.setEnabled(invocation.time);
   TimingScope timing = timingManager.getRootScope();
-  LogicalResult result = failure();
-  runOnLargeStack([&] { result = run(invocation, timing); });
+  LogicalResult result = run(invocation, timing);
   timing.stop();
   if (invocation.time)
     llvm::errs() << "before main: " << used.tv_sec * 1000.0 + used.tv_nsec / 1e6
                  << " ms of CPU time (dynamic linking, static constructors)\n";
   return succeeded(result) ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  return iristools::runOnLargeStack(toolName, runTool, argc, argv);
 }

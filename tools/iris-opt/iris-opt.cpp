@@ -2,6 +2,7 @@
 //===- iris-opt.cpp - mlir-opt with the Iris dialects and pipelines -------===//
 
 #include "debug-log/DebugLog.h"
+#include "stack/LargeStack.h"
 #include "terminal/Terminal.h"
 
 #include "iris/InitAllDialects.h"
@@ -24,7 +25,7 @@ static void printVersion(llvm::raw_ostream &os) {
      << IRISRT_ABI_VERSION_MINOR << "\n";
 }
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   if (failed(mlir::iris::checkArguments(argc, argv)))
     return 1;
   llvm::cl::AddExtraVersionPrinter(printVersion);
@@ -47,4 +48,8 @@ int main(int argc, char **argv) {
       "  iris-opt kernel.mlir --iris-pipeline=target=gfx942\n"
       "Single passes are named as in --pass-pipeline.\n",
       registry));
+}
+
+int main(int argc, char **argv) {
+  return iristools::runOnLargeStack("iris-opt", runTool, argc, argv);
 }

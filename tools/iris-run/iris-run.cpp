@@ -11,6 +11,7 @@
 #include "iris-c/RuntimeABI.h"
 #include "iris/rt/Env.h"
 #include "iris/rt/Package.h"
+#include "stack/LargeStack.h"
 
 #include <csignal>
 #include <cstdio>
@@ -19,9 +20,15 @@
 using namespace iris;
 using namespace iris::run;
 
+static constexpr const char *toolName = "iris-run";
+
 static int report(const rt::Status &status, int exitStatus) {
-  std::fprintf(stderr, "iris-run: %s\n", status.message().c_str());
+  std::fprintf(stderr, "%s: %s\n", toolName, status.message().c_str());
   return exitStatus;
+}
+
+static rt::Status invalid(const std::string &message) {
+  return rt::Status(rt::StatusCode::invalidArgument, message);
 }
 
 static int printTarget(const Options &options) {
@@ -62,22 +69,17 @@ static int launch(const Options &options) {
     package = rt::Package::fromBytes(bytes->data(), bytes->size());
     if (!package.ok())
       return report(package.status().withContext(options.program), 1);
-    if (!package->findMain()) {
-      std::fprintf(
-          stderr,
-          "iris-run: %s has no @main; it contains only kernels; expected "
-          "func.func @main(%%ctx: !iris.ctx)\n",
-          options.program.c_str());
-      return 1;
-    }
-    if (options.debug && !hasChecks(*package)) {
-      std::fprintf(stderr,
-                   "iris-run: --debug: no kernel of %s checks its accesses; "
-                   "compile it with iris-compile --debug, and give its kernels "
-                   "an argument of type !iris.ctx\n",
-                   options.program.c_str());
-      return 1;
-    }
+    if (!package->findMain())
+      return report(invalid(options.program +
+                            " has no @main; it contains only kernels; expected "
+                            "func.func @main(%ctx: !iris.ctx)"),
+                    1);
+    if (options.debug && !hasChecks(*package))
+      return report(
+          invalid("--debug: no kernel of " + options.program +
+                  " checks its accesses; compile it with iris-compile --debug, "
+                  "and give its kernels an argument of type !iris.ctx"),
+          1);
     if (!options.threads) {
       rt::Expected<std::vector<RankResult>> results =
           runProcesses(supervisor, options, *bytes);
@@ -123,7 +125,11 @@ static int runTool(int argc, char **argv) {
   return launch(*options);
 }
 
+static int runAndFinish(int argc, char **argv) {
+  return finishStandardOutput(toolName, runTool(argc, argv));
+}
+
 int main(int argc, char **argv) {
   prepareStandardStreams();
-  return finishStandardOutput("iris-run", runTool(argc, argv));
+  return iristools::runOnLargeStack(toolName, runAndFinish, argc, argv);
 }

@@ -127,12 +127,13 @@ TEST_F(Run, NeedsLittleStack) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need more stack";
 #endif
-  for (const char *ranks : {"", "--ranks=threads "}) {
-    RunEnd end =
-        shell("ulimit -s 64; " + command() + "-n 2 " + ranks + package(0));
-    EXPECT_EQ(end.status, 0) << end.text;
-    EXPECT_CONTAINS(end.text, "all 16384 checks passed");
-  }
+  for (const char *limit : {"16", "64"})
+    for (const char *ranks : {"", "--ranks=threads "}) {
+      RunEnd end = shell(std::string("ulimit -s ") + limit + "; " + command() +
+                         "-n 2 " + ranks + package(0));
+      EXPECT_EQ(end.status, 0) << end.text;
+      EXPECT_CONTAINS(end.text, "all 16384 checks passed");
+    }
 }
 
 TEST_F(Run, NoCheckIsAFailure) {

@@ -2,6 +2,8 @@
 //===- Tuning.cpp - Search for the best configs ---------------------------===//
 #include "Tuning.h"
 
+#include "iris/rt/Status.h"
+
 #include <cstdio>
 #include <unistd.h>
 
@@ -59,6 +61,7 @@ Status Tuning::save() {
 Status Tuning::finish() {
   if (best)
     IRISRT_RETURN_IF_ERROR(save());
-  std::printf("%zu entries in %s\n", table.size(), options->tablePath.c_str());
+  std::printf("%zu entries in %s\n", table.size(),
+              rt::escapeControls(options->tablePath).c_str());
   return Status::success();
 }

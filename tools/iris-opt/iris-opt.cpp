@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- iris-opt.cpp - mlir-opt with the Iris dialects and pipelines -------===//
 
+#include "EscapeErrors.h"
 #include "debug-log/DebugLog.h"
 #include "stack/LargeStack.h"
 #include "terminal/Terminal.h"
@@ -26,6 +27,7 @@ static void printVersion(llvm::raw_ostream &os) {
 }
 
 static int runTool(int argc, char **argv) {
+  mlir::iris::escapeErrors();
   if (failed(mlir::iris::checkArguments(argc, argv)))
     return 1;
   llvm::cl::AddExtraVersionPrinter(printVersion);

@@ -33,8 +33,9 @@ static rt::Status runMain(rt::World &world, const Options &options,
   IRISRT_ASSIGN_OR_RETURN(rt::TraceSummary summary,
                           world.writeTrace(options.trace));
   if (world.rank() == 0)
-    std::printf("%siris-run: trace in %s\n", summary.toString().c_str(),
-                options.trace.c_str());
+    std::printf("%siris-run: trace in %s\n",
+                rt::escapeControls(summary.toString()).c_str(),
+                rt::escapeControls(options.trace).c_str());
   return {};
 }
 

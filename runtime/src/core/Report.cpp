@@ -189,7 +189,7 @@ std::string iris::rt::describeExpect(const IrisRtExpectRecord &record,
           formatValue(element, record.want);
   if (site && !site->what.empty())
     text += ": " + site->what;
-  return text;
+  return escapeControls(text); // names and texts of a package
 }
 
 /// Replaces the placeholders in `text` by the record's numbers.

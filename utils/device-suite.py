@@ -11,9 +11,12 @@ only Python, the packages, iris-run and libiris_rt.so; it runs every package
 with the numbers of ranks in its test, up to the number of devices, and exits
 with status 1 if one of them failed.
 
+Packages are compiled with the options of the test's iris-compile.
+
 Programs that a test expects to fail must fail here as well: with status 1, in
-bounded time, and with the output in its CHECK lines. Where a test waits
-forever, one of its ranks is killed during the wait.
+bounded time, and with the output in its CHECK lines, or on a GPU in its ON-GPU
+lines if there are any. Where a test waits forever, one of its ranks is killed
+during the wait.
 """
 
 import argparse
@@ -62,10 +65,9 @@ def run_lines(text):
     return lines
 
 
-def checks_of(text):
-    """The patterns of FileCheck's default prefix, as regular expressions, in
-    order."""
-    lines = re.findall(r"(?://|#)\s*CHECK(?:-SAME)?:\s*(.*?)\s*$", text,
+def checks_of(text, prefix):
+    """FileCheck's patterns of a prefix, as regular expressions, in order."""
+    lines = re.findall(rf"(?://|#)\s*{prefix}(?:-SAME)?:\s*(.*?)\s*$", text,
                        re.MULTILINE)
     def regex(line):
         parts = re.split(r"\{\{(.*?)\}\}", line)
@@ -74,49 +76,82 @@ def checks_of(text):
     return [regex(line) for line in lines]
 
 
+def failing_run(match, text):
+    """The entry of a run that the test expects to fail; None if it is for the
+    host alone, as the checks of --debug are."""
+    options = match["options"].split()
+    if "--debug" in options:
+        return None
+    says = checks_of(text, "CHECK")
+    return {"ranks": [int(match["ranks"])], "options": options, "says": says,
+            "says_on_gpu": checks_of(text, "ON-GPU") or says}
+
+
+def compile_command(words):
+    """(source, output, options that every target takes) of an iris-compile."""
+    at = words.index("-o")
+    options = [word for i, word in enumerate(words[1:], 1)
+               if word.startswith("--") and not word.startswith("--target=")
+               and i not in (at, at + 1)]
+    source = next(w for w in words[1:] if w.endswith(".mlir"))
+    return source, words[at + 1], options
+
+
+def package_name(out, name, options):
+    """A name that tells the programs of all tests apart."""
+    if out.startswith("%t"):
+        stem = name + out[2:].removesuffix(".iris")
+    else:
+        stem = os.path.basename(out).removesuffix(".mlir")
+    return re.sub(r"[^\w.]+", "-", "-".join([stem, *options]))
+
+
 def programs_of(path, name, text):
-    """(program, generator or None, source or None, numbers of ranks); for
-    expected failures also ranks, options, and the expected output."""
+    """The programs of a test: name, generator or source, options of
+    iris-compile, numbers of ranks, and runs that are expected to fail."""
     programs = {}
+
+    def add(out, **origin):
+        programs[out] = {"options": [], **origin, "ranks": [], "failing": []}
+
     here = os.path.dirname(path)
     for line in run_lines(text):
         line = (line.replace("%S", here).replace("%s", path)
                 .replace("%iris_src_root", SOURCE)
                 .replace("%python", sys.executable))
         failing = re.fullmatch(
-            r"not iris-run -n (\d+)((?: --\S+)*) (\S+) 2>&1 \| FileCheck "
-            + re.escape(path), line)
-        if failing and failing[3] in programs:
-            programs[failing[3]]["failing"] = {
-                "ranks": [int(failing[1])], "options": failing[2].split(),
-                "says": checks_of(text)}
+            r"not iris-run -n (?P<ranks>\d+)(?P<options>(?: --\S+)*) "
+            r"(?P<program>\S+) 2>&1 \| FileCheck " + re.escape(path), line)
+        if failing and failing["program"] in programs:
+            entry = failing_run(failing, text)
+            programs[failing["program"]]["failing"] += [entry] if entry else []
         if "|" in line or "not " in line:
             continue
         words = shlex.split(line)
         if ">" in words:
             out = words[words.index(">") + 1]
-            programs[out] = {"generator": words[:words.index(">")], "ranks": []}
+            add(out, generator=words[:words.index(">")])
         elif words[0] == "iris-compile" and "-o" in words:
-            source = next(w for w in words[1:] if w.endswith(".mlir"))
-            out = words[words.index("-o") + 1]
+            source, out, options = compile_command(words)
             # Machine code alone, and programs of the host alone.
-            if {"--emit=obj", "--allow-nonportable"} & set(words):
+            if {"--emit=obj", "--allow-nonportable"} & set(options):
                 continue
-            programs[out] = programs.pop(source, {"source": source, "ranks": []})
+            known = programs.get(source, {})
+            if "generator" in known:
+                add(out, generator=known["generator"], options=options)
+            else:
+                add(out, source=source, options=options)
         elif words[0] == "iris-run" and words[1] == "-n" and len(words) == 4:
             program = words[3]
             if program.endswith(".mlir"):
-                programs.setdefault(program, {"source": program, "ranks": []})
+                if program not in programs:
+                    add(program, source=program)
             if program in programs:
                 programs[program]["ranks"].append(int(words[2]))
     for out, program in programs.items():
-        if not program["ranks"] and "failing" not in program:
-            continue
-        if out.startswith("%t"):
-            program["name"] = name + out[2:].removesuffix(".iris")
-        else:
-            program["name"] = os.path.basename(out).removesuffix(".mlir")
-        yield program
+        if program["ranks"] or program["failing"]:
+            program["name"] = package_name(out, name, program["options"])
+            yield program
 
 
 def pack_one(program, args):
@@ -132,7 +167,7 @@ def pack_one(program, args):
     package = program["name"] + ".iris"
     start = time.monotonic()
     command = [os.path.join(args.build, "bin", "iris-compile"), source,
-               "--target=" + args.target, "-o",
+               *program["options"], "--target=" + args.target, "-o",
                os.path.join(args.output, package)]
     # The device that a package runs on decides how addresses translate.
     if not any(word.startswith("--translation") for word in args.option):
@@ -165,16 +200,16 @@ def pack(args):
                   flush=True)
             if good:
                 program = tasks[task]
-                manifest.append({"package": package, "ranks": program["ranks"]})
-                if "failing" in program:
-                    manifest.append({"package": package, **program["failing"]})
+                runs = [{"ranks": program["ranks"]}, *program["failing"]]
+                manifest += [{"package": package, **entry} for entry in runs
+                             if entry["ranks"]]
             else:
                 print(done.stderr, flush=True)
     manifest.sort(key=lambda entry: entry["package"])
     with open(os.path.join(args.output, "suite.json"), "w",
               encoding="utf-8") as file:
         json.dump(manifest, file, indent=1)
-    print(f"{len(manifest)} packages in {args.output}, {failures} failed")
+    print(f"{len(chosen)} packages, {len(manifest)} entries in {args.output}, {failures} failed")
     return 1 if failures else 0
 
 
@@ -237,18 +272,21 @@ def run_one(args, entry, ranks, devices):
     seconds = time.monotonic() - start
     if "says" not in entry:
         return code == 0, f"status {code}", text, seconds
-    wrong = judge(code, text, entry["says"])
+    wrong = judge(code, text, entry["says" if args.device == "host"
+                                    else "says_on_gpu"])
     return wrong is None, wrong, text, seconds
 
 
 def with_killed(manifest):
-    """The entries, and one more for each that waits forever: a killed rank."""
+    """The entries, and one more for each that waits forever, and so has a time
+    limit: a killed rank."""
+    killed = [r"rank \d+: its process was killed by signal 9"]
     for entry in manifest:
         yield entry
         if any(option.startswith("--timeout")
                for option in entry.get("options", [])):
-            yield {**entry, "killed": True,
-                   "says": [r"rank \d+: its process was killed by signal 9"]}
+            yield {**entry, "killed": True, "says": killed,
+                   "says_on_gpu": killed}
 
 
 def run(args):

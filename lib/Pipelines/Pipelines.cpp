@@ -106,6 +106,7 @@ static void addNarrowing(OpPassManager &pm,
 
 void mlir::iris::buildIrisExpandPipeline(OpPassManager &pm,
                                          const IrisPipelineOptions &options) {
+  pm.addPass(createIrisCheckFlagsPass());
   pm.addPass(createIrisExpandCollectivesPass());
   pm.addPass(createIrisExpandMatmulsPass());
   addVerifier(pm, options, "expand");

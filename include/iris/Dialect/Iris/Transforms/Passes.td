@@ -5,6 +5,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def IrisCheckFlagsPass : Pass<"iris-check-flags", "::mlir::ModuleOp"> {
+  let summary = "Reject constant indices of flags outside of their buffer";
+  let description = [{
+    A signal or wait that every program of a kernel executes must access a flag
+    of its buffer, as far as constants tell: the index, and the size in the type
+    of the buffer or in the `iris.alloc` of a buffer that a launch passes. Such
+    a wait would end only by its time limit.
+
+    Example, an error:
+
+    ```mlir
+    %c40 = arith.constant 40 : index
+    iris.signal set %ctx, %one, %flags[%c40]
+        : i32, memref<32xi32, #iris.symmetric>
+    ```
+  }];
+}
+
 def IrisInlineFunctionsPass
     : Pass<"iris-inline-functions", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Inline the functions that kernels call";

@@ -18,12 +18,11 @@ static Type getStorage(Type element) {
 }
 
 /// Checks that a tile fits into the workspace.
-static LogicalResult checkRoom(CollectiveOp op,
-                               const CollectiveConfig &config) {
+static LogicalResult checkRoom(Operation *op, const CollectiveConfig &config) {
   plan::CollectiveForm::TileRoom room = config.tileRoom();
   if (config.tileBytes() <= room.bytes)
     return success();
-  return op.emitOpError("config has a tile of ")
+  return op->emitOpError("config has a tile of ")
          << config.tileBytes() << " bytes, but the " << StringRef(room.what)
          << " of a workspace of " << config.workspace.bytes
          << " bytes take at most " << room.bytes
@@ -31,21 +30,21 @@ static LogicalResult checkRoom(CollectiveOp op,
 }
 
 /// Rejects combinations that no generator supports.
-static LogicalResult checkCombination(CollectiveOp op,
+static LogicalResult checkCombination(Operation *op,
                                       const CollectiveConfig &config) {
   StringRef variant = config.variant->name;
   if (config.variant->has(plan::anyOrder)) {
     if (*config.reduction != Reduction::Sum &&
         *config.reduction != Reduction::Avg)
-      return op.emitOpError("variant ")
+      return op->emitOpError("variant ")
              << variant << " computes sums; expected sum or avg, not "
              << stringifyReduction(*config.reduction);
   }
   if (config.staged && !config.variant->hasStagedForm())
-    return op.emitOpError("variant ")
+    return op->emitOpError("variant ")
            << variant << " works on the symmetric heap; expected no staging";
   if (config.variant->has(plan::anyOrder) && config.element != config.storage)
-    return op.emitOpError("variant ")
+    return op->emitOpError("variant ")
            << variant << " has no additions of " << config.element
            << "; expected another type or variant";
   int64_t wideBytes = isa<FloatType>(config.element)
@@ -54,7 +53,7 @@ static LogicalResult checkCombination(CollectiveOp op,
   if (config.variant->has(plan::programSlots) &&
       config.programs * 2 * config.tile * wideBytes >
           config.workspace.scratchBytes())
-    return op.emitOpError("variant ")
+    return op->emitOpError("variant ")
            << variant << " has two slots of " << config.tile * wideBytes
            << " bytes for each of " << config.programs
            << " programs; expected at most " << config.workspace.scratchBytes()
@@ -77,7 +76,8 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op,
   config.programs = programs.defaultValue;
 
   int64_t workspaceBytes = Workspace::defaultBytes;
-  ConfigReader reader(call ? call : op, op.getConfigAttr());
+  Operation *written = call ? call : op;
+  ConfigReader reader(written, op.getConfigAttr());
   if (failed(reader.readNamed("variant", *config.collective,
                               stringifyCollectiveKind(config.kind),
                               config.variant)))
@@ -96,7 +96,8 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op,
   config.workspace = Workspace(workspaceBytes);
   if (!op.getConfigAttr() || !op.getConfigAttr().contains("tile"))
     config.tile = config.largestTile();
-  if (failed(checkCombination(op, config)) || failed(checkRoom(op, config)))
+  if (failed(checkCombination(written, config)) ||
+      failed(checkRoom(written, config)))
     return failure();
   return config;
 }

@@ -166,6 +166,26 @@ iris::rt::compileCommand(const std::string &compiler, const std::string &source,
   return argv;
 }
 
+/// The messages of iris-compile about a text on standard input. Callers know
+/// the request, not its text: neither where it is nor the op in it.
+static std::string describeMessages(std::string messages) {
+  const std::string input = "<stdin>", request = "request";
+  for (size_t at = messages.find(input); at != std::string::npos;
+       at = messages.find(input))
+    messages.replace(at, input.size(), request);
+  const std::string start = request + ":1:1: error: '", end = "' op ";
+  for (size_t at = messages.find(start); at != std::string::npos;
+       at = messages.find(start, at + 1)) {
+    size_t name = at + start.size(), after = messages.find('\'', name);
+    if (after != std::string::npos &&
+        messages.compare(after, end.size(), end) == 0)
+      messages.erase(at, after + end.size() - at);
+  }
+  while (!messages.empty() && messages.back() == '\n')
+    messages.pop_back();
+  return messages;
+}
+
 Expected<std::string> iris::rt::compileText(const std::string &compiler,
                                             const std::string &text,
                                             const CompileOptions &options,
@@ -175,14 +195,7 @@ Expected<std::string> iris::rt::compileText(const std::string &compiler,
       runProcess(compileCommand(compiler, "-", options), text, output, {limit});
   if (status.ok())
     return output.standard;
-  std::string messages = output.messages;
-  // Callers know the request, not that it was passed on standard input.
-  const std::string source = "<stdin>";
-  for (size_t at = messages.find(source); at != std::string::npos;
-       at = messages.find(source))
-    messages.replace(at, source.size(), "request");
-  while (!messages.empty() && messages.back() == '\n')
-    messages.pop_back();
+  std::string messages = describeMessages(output.messages);
   return messages.empty()
              ? status
              : Status(status.code(), status.message() + ": " + messages);

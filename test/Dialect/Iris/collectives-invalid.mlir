@@ -213,3 +213,25 @@ func.func @main(%ctx: !iris.ctx, %p: index) {
   iris.launch @none::@k programs(%p) group([]) args(%ctx : !iris.ctx)
   return
 }
+
+// -----
+
+// Calls are named as they are written.
+func.func @main(%ctx: !iris.ctx, %a: memref<?xf16, #iris.symmetric>,
+                %b: memref<?xf16, #iris.symmetric>) {
+  // expected-error @+1 {{'iris.all_reduce' op variant atomic computes sums; expected sum or avg, not max}}
+  iris.all_reduce max %ctx, %a, %b {variant = "atomic"}
+      : memref<?xf16, #iris.symmetric>, memref<?xf16, #iris.symmetric>
+  return
+}
+
+// -----
+
+func.func @main(%ctx: !iris.ctx, %a: memref<?xf16, #iris.symmetric>,
+                %b: memref<?xf16, #iris.symmetric>) {
+  // expected-error @+1 {{'iris.all_gather' op config has a tile of 16384 bytes, but the packets of a workspace of 524288 bytes take at most}}
+  iris.all_gather %ctx, %a, %b
+      {variant = "packet", tile = 8192, workspace = 524288}
+      : memref<?xf16, #iris.symmetric>, memref<?xf16, #iris.symmetric>
+  return
+}

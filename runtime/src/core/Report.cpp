@@ -149,9 +149,11 @@ static std::string describeOwner(const IrisRtHangRecord &record,
     return formatString("; rank %d, which owed the signal, has not launched "
                         "a kernel",
                         record.owedBy);
-  return formatString("; rank %d, which owed the signal, has launched only "
-                      "%u kernel%s",
-                      record.owedBy, *launches, *launches == 1 ? "" : "s");
+  // Launches are numbered when they are called, those of a graph when they are
+  // captured: the number is not that of kernels that ran.
+  return formatString("; rank %d, which owed the signal, has only called "
+                      "launch %u",
+                      record.owedBy, *launches);
 }
 
 std::string iris::rt::describeHang(const IrisRtHangRecord &record,

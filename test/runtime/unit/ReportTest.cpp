@@ -69,10 +69,10 @@ TEST(Report, HangOfARankThatWaitsForAnotherLaunch) {
   };
   EXPECT_EQ(ending(0), "; rank 2, which owed the signal, has not launched a "
                        "kernel (launch 9)");
-  EXPECT_EQ(ending(1), "; rank 2, which owed the signal, has launched only 1 "
-                       "kernel (launch 9)");
-  EXPECT_EQ(ending(8), "; rank 2, which owed the signal, has launched only 8 "
-                       "kernels (launch 9)");
+  EXPECT_EQ(ending(1), "; rank 2, which owed the signal, has only called "
+                       "launch 1 (launch 9)");
+  EXPECT_EQ(ending(8), "; rank 2, which owed the signal, has only called "
+                       "launch 8 (launch 9)");
   EXPECT_EQ(ending(9), "; rank 2 owed the signal (launch 9)");
 }
 

@@ -202,8 +202,9 @@ private:
 
   /// Caches lookups in streams_ and kernels_ to avoid their lock.
   RecentHandles recentStreams_, recentKernels_;
-  /// Whether a handle is not the driver's stream.
-  std::atomic<bool> hasReplacedStreams_{false};
+  /// Whether a handle of streams_ is not the address of its driver stream:
+  /// that of a stream that replaced another, or of HIP's default stream, null.
+  std::atomic<bool> hasTranslatedHandles_{false};
 
   /// Guards the members below; never held while the driver may wait for a
   /// kernel.

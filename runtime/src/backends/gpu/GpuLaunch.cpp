@@ -269,7 +269,7 @@ void GpuBackend::leaveCapture(StreamHandle origin) {
     (void)api_->streamDestroy(toPointer(state.driverStream));
     std::lock_guard<std::mutex> lock(mutex_);
     streams_[handle].driverStream = *fresh;
-    hasReplacedStreams_.store(true, std::memory_order_release);
+    hasTranslatedHandles_.store(true, std::memory_order_release);
   }
 }
 

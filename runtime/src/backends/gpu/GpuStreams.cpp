@@ -20,7 +20,7 @@ Status GpuBackend::checkStream(StreamHandle stream) const {
 }
 
 Stream GpuBackend::driverStream(StreamHandle stream) const {
-  if (!hasReplacedStreams_.load(std::memory_order_acquire))
+  if (!hasTranslatedHandles_.load(std::memory_order_acquire))
     return toPointer(stream.value);
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = streams_.find(stream.value);
@@ -45,7 +45,7 @@ StreamHandle GpuBackend::addStream(const StreamState &state) {
   while (streams_.count(handle))
     ++handle;
   if (handle != state.driverStream)
-    hasReplacedStreams_.store(true, std::memory_order_release);
+    hasTranslatedHandles_.store(true, std::memory_order_release);
   streams_[handle] = state;
   return StreamHandle{handle};
 }
